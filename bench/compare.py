@@ -19,18 +19,18 @@ from peers import setup
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STANDARD = os.path.join(ROOT, "src", "nnef", "std", "nnef-1.0.nnef")
 PEERS = os.path.join(ROOT, "bench", "peers")
-ENOUGH = 0.04  # CPU seconds after which a process does not repeat
-REPETITIONS = 10  # in one process
-TURNS = 3  # of all sizes, to fit growth to
-COLD = {10_000: 3, 100_000: 2}  # processes with one repetition in a turn, by the size up to which so many; else one
-SMALL = 4096  # bytes of text below which reading is no measurement
-PATIENT = {"flat", "biglit", "nest"}  # these wait longer for peers: targets name them
-MEMORY = 10 << 30  # bytes of addresses that a peer may have
+ENOUGH = 0.04  # CPU seconds after which a process stops repeating
+REPETITIONS = 10  # at most, in one process
+TURNS = 3  # of all sizes, for the growth fit
+COLD = {10_000: 3, 100_000: 2}  # single-repetition processes per turn, up to a size; else one
+SMALL = 4096  # bytes of text below which reading is not measured
+PATIENT = {"flat", "biglit", "nest"}  # workloads with a longer limit for peers, since targets refer to them
+MEMORY = 10 << 30  # bytes of address space that a peer may use
 ORDER = ("flat", "biglit", "nest", "onefrag", "flatconv", "transformer", "resnet")  # first, while there is time
 
 
 def speed():
-    """The present speed of the machine: nanoseconds for a page of new memory, and MB/s of SHA-256."""
+    """The current speed of the machine: nanoseconds for a page of new memory, and MB/s of SHA-256."""
     size = 64 << 20
     start = time.process_time()
     block = b"\1" * size
@@ -42,7 +42,7 @@ def speed():
 
 
 def compounds(text):
-    """The names of the fragments that have a body."""
+    """The names of the fragments with a body."""
     found = []
     for match in re.finditer(r"^fragment (\w+)", text, re.MULTILINE):
         arrow = text.index("->", match.end())
@@ -57,7 +57,7 @@ def limits():
 
 
 def execute(command, seconds, limited=True):
-    """The lines that a program prints, and its failure, if any."""
+    """The lines that a program prints, and the kind of its failure, if any."""
     try:
         done = subprocess.run(
             command,
@@ -81,11 +81,11 @@ class Peer:
 
     def __init__(self, key, command, kinds=None, lowers=False):
         self.key, self.command, self.kinds, self.lowers = key, command, kinds, lowers
-        self.ended = {}  # (workload, mode) -> why larger sizes are not tried
+        self.ended = {}  # (workload, mode) -> the reason not to try larger sizes
         self.last = {}  # (workload, mode) -> [(size, seconds)]
 
     def due(self, workload, mode, size, asked, limit):
-        """Whether to try a size, judging by the times of smaller ones."""
+        """Whether to try a size, extrapolating from the times of smaller ones."""
         if (self.kinds and workload not in self.kinds) or (workload, mode) in self.ended:
             return False
         points = self.last.get((workload, mode), [])
@@ -214,7 +214,7 @@ class Bench:
         return row
 
     def grow(self, rows):
-        """Times of processes that do the work once, as the command does. All sizes take turns, so that
+        """Measures processes that do the work once, like the command. All sizes take turns, so that
         a machine that gets slower does not look like growth."""
         rows = [row for row in rows if row["asked"] >= report.FITTED]
         paths = [os.path.join(self.scratch, f"{row['asked']}.nnef") for row in rows]
@@ -230,7 +230,7 @@ class Bench:
             row["cold"] = report.medians([report.fields(line) for line in lines if line.startswith("read=")])
 
     def ask(self, peer, mode, row, path, names, limit, theirs):
-        """One run of a peer; the CPU seconds of its slowest repetition."""
+        """Runs a peer once and returns the CPU seconds of its slowest repetition."""
         name, size = row["name"], row["n"]
         if not peer.due(name, mode, size, row["asked"], limit):
             return 0.0
@@ -249,7 +249,7 @@ class Bench:
         return max((f[0] for f in found), default=0.0)
 
     def endless(self, name):
-        """Documents that expand without end: which programs refuse them, and at what cost."""
+        """Measures a document with infinite expansion: which programs refuse it, and at what cost."""
         path, names, _, _ = self.make(name, 1)
         start = time.monotonic()
         lines, wrong = execute([self.program("stages"), path, "0", "1"], 120, False)
@@ -262,7 +262,7 @@ class Bench:
         return peer.measure("expand", path, names, self.options.limit)[1] or "accepted"
 
     def command(self, path, rounds):
-        """Wall seconds and peak memory of the whole command; none if it refuses."""
+        """Wall-clock seconds and peak memory of the whole command; None if it refuses."""
         program = os.path.join(self.release, "nnef-flatten")
         out = os.path.join(self.scratch, "flat.nnef")
         launch = [sys.executable, os.path.join(ROOT, "bench", "launch.py"), str(rounds)]
@@ -295,16 +295,16 @@ class Bench:
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--target", required=True, help="cargo's target folder; compare.sh gives it")
+    parser.add_argument("--target", required=True, help="cargo's target folder; set by compare.sh")
     parser.add_argument("--sizes", default="1e3,1e4,1e5,1e6", help="sizes, ascending")
-    parser.add_argument("--only", default="", help="names of workloads")
-    parser.add_argument("--rounds", type=int, default=3, help="turns of all programs for each document")
-    parser.add_argument("--limit", type=float, default=5, help="CPU seconds a peer may take for a document")
-    parser.add_argument("--minutes", type=float, default=13, help="after which no peer is started")
-    parser.add_argument("--models", default="", help="folder of real models")
-    parser.add_argument("--alone", action="store_true", help="no peers")
+    parser.add_argument("--only", default="", help="workloads to measure, separated by commas")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of all programs per document")
+    parser.add_argument("--limit", type=float, default=5, help="CPU seconds that a peer may take for a document")
+    parser.add_argument("--minutes", type=float, default=13, help="minutes after which no peer is started")
+    parser.add_argument("--models", default="", help="folder with real models")
+    parser.add_argument("--alone", action="store_true", help="measure no peers")
     parser.add_argument("--update", action="store_true", help="write the tables into docs/performance.md")
-    parser.add_argument("--report", default="", help="only tables, from the results of an earlier run")
+    parser.add_argument("--report", default="", help="print only the tables for this results file of an earlier run")
     options = parser.parse_args()
     options.target = os.path.abspath(options.target)
     options.sizes = sorted(int(float(size)) for size in options.sizes.split(","))

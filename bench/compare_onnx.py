@@ -1,10 +1,10 @@
-"""Measures nnef-flatten and the package onnx on models of ONNX; prints a table in Markdown.
+"""Measures nnef-flatten and the package onnx on ONNX models; prints a Markdown table.
 
     cargo build --release --bin nnef-flatten --example onnx_stages
     python3 bench/compare_onnx.py --target target
 
-Needs the package onnx. Both programs run in turns; a figure is the least CPU time of all turns. Reading, inlining and
-writing are measured inside of each program, so that none of them counts for another one; the whole command is a process.
+Needs the package onnx. Both programs take turns; each figure is the least CPU time of all turns. Reading, inlining and
+writing are measured separately inside each program; the whole command is measured as a process.
 """
 import argparse
 import os
@@ -23,20 +23,20 @@ TURNS = 5
 
 
 def chain(count):
-    """A text of nodes, each with an attribute and two operands."""
+    """A model text with a chain of nodes, each with an attribute and two operands."""
     nodes = "".join(f"x{i + 1} = Add <k: int = {i}> (x{i}, x{max(0, i - 3)})\n" for i in range(count))
     return f"{HEAD}g (float[2] x0) => (float[2] x{count}) {{\n{nodes}}}\n"
 
 
 def calls(count):
-    """A text of calls of one function with two nodes."""
+    """A model text with calls of one function of two nodes."""
     nodes = "".join(f"x{i + 1} = l.f <k: int = {i}> (x{i})\n" for i in range(count))
     function = '<domain: "l", opset_import: ["" : 21]> f <k> (a) => (b) { t = Op <k: int = @k> (a) b = Add (t, a) }\n'
     return f"{HEAD}g (float[2] x0) => (float[2] x{count}) {{\n{nodes}}}\n{function}"
 
 
 def doubling(levels):
-    """A text whose flat model has 2 to the power of `levels` nodes."""
+    """A model text whose flat model has 2 to the power of `levels` nodes."""
     text = f"{HEAD}g (float[2] x) => (float[2] y) {{ y = l.f{levels - 1} (x) }}\n"
     text += '<domain: "l", opset_import: ["" : 21]> f0 (a) => (c) { b = Neg (a) c = Abs (b) }\n'
     for i in range(1, levels):
@@ -52,14 +52,14 @@ def timed(function):
 
 
 def stages(program, file):
-    """CPU seconds of each stage, in a process of its own."""
+    """The CPU seconds of each stage, in a separate process."""
     done = subprocess.run([program, file, "2"], capture_output=True, text=True, check=True)
     lines = [dict(re.findall(r"(\w+)=([\d.]+)", line)) for line in done.stdout.splitlines()]
     return {stage: min(float(line[stage]) for line in lines) for stage in ("read", "inline", "write")}
 
 
 def whole(command):
-    """Seconds and peak MB of a process, which a small one starts: a child's peak counts what it is forked from."""
+    """Seconds and peak MB of a command, started by a small process: a child's peak includes that of its parent."""
     launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
     done = subprocess.run([sys.executable, launch, "1", *command], capture_output=True, text=True, check=True)
     seconds, memory, status = done.stdout.split()
@@ -68,7 +68,7 @@ def whole(command):
 
 
 def compare(program, folder, size):
-    """Seconds of ours and of onnx, for each thing that both do."""
+    """The seconds of nnef-flatten and of onnx for each task."""
     texts = {"chain": chain(size), "calls": calls(size)}
     models = {name: onnx.parser.parse_model(text) for name, text in texts.items()}
     for name, text in texts.items():
@@ -84,7 +84,7 @@ def compare(program, folder, size):
         ours["load"].append(stages(program, chain_file)["read"])
         peer["load"].append(timed(lambda: onnx.load(chain_file))[0])
         ours["inline"].append(stages(program, calls_file)["inline"])
-        # The package copies the model between Python and C++ as bytes; that is no inlining and taken off.
+        # The package copies the model between Python and C++ as bytes. That is not inlining, so it is subtracted.
         copied = timed(lambda: onnx.ModelProto.FromString(models["calls"].SerializeToString()))[0]
         peer["inline"].append(timed(lambda: onnx.inliner.inline_local_functions(models["calls"]))[0] - copied)
     return {key: (min(ours[key]), min(peer[key])) for key in ours}
@@ -92,7 +92,7 @@ def compare(program, folder, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--target", default="target", help="the folder of what cargo builds")
+    parser.add_argument("--target", default="target", help="cargo's target folder")
     parser.add_argument("--sizes", default="1e4,1e5", help="numbers of nodes or calls")
     options = parser.parse_args()
     command = os.path.join(options.target, "release", "nnef-flatten")

@@ -1,6 +1,6 @@
-"""Runs a program: launch.py ROUNDS PROGRAM [ARGUMENT...]; for each round wall seconds, peak KiB, status.
+"""Runs a program: launch.py ROUNDS PROGRAM [ARGUMENT...]; prints wall seconds, peak KiB and status of each round.
 
-A process of its own, because a child's peak memory counts that of the process it is forked from.
+A separate process, because a child's peak memory includes that of the process it is forked from.
 """
 import os
 import subprocess

@@ -1,8 +1,8 @@
-//! Measures the stages of the library on a model of ONNX: `onnx_stages FILE REPETITIONS`.
+//! Measures the stages of the library on an ONNX model: `onnx_stages FILE REPETITIONS`.
 //!
-//! A file that ends in `.onnxtxt` is a text, any other one protobuf. Prints a line of `name=value` for each
-//! repetition: CPU seconds of `read` (text or bytes to the model), `inline` and `write` (to protobuf), and the nodes
-//! of the flat model as the bytes that were written. A refused model ends with status 1.
+//! A file with the extension `.onnxtxt` is a text, any other file is protobuf. Prints a line of `name=value` for each
+//! repetition: CPU seconds of `read` (text or bytes to the model), `inline` and `write` (to protobuf), and the
+//! `bytes` of the flat model that were written. For a refused model, exits with status 1.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;

@@ -1,4 +1,4 @@
-"""Tables in Markdown from the results of a comparison."""
+"""Markdown tables from the results of a comparison."""
 import math
 import os
 import platform
@@ -6,7 +6,7 @@ import statistics
 import subprocess
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-FITTED = 10_000  # the smallest size that growth is fitted to
+FITTED = 10_000  # the smallest size in growth fits
 GROWTH = ("growth", "growth, repeated")
 EXPANDING = ("Fragments", "Recursion", "Comprehensions")
 TITLES = {"core": "Khronos' C++", "package": "PyPI nnef", "tract": "tract", "onnx": "PyPI onnx"}
@@ -17,7 +17,7 @@ def fields(line):
 
 
 def medians(rows):
-    """Times are medians, memory that of the first repetition of the first process."""
+    """Median times; the memory of the first repetition of the first process."""
     if not rows:
         return None
     times = {key: statistics.median(row[key] for row in rows) for key in ("read", "check", "expand", "write")}
@@ -25,7 +25,7 @@ def medians(rows):
 
 
 def slope(points):
-    """Least squares of the logarithm of time over that of size."""
+    """The slope of log(time) over log(size), by least squares."""
     logs = [(math.log(size), math.log(max(seconds, 1e-9))) for size, seconds in points]
     x, y = (statistics.fmean(axis) for axis in zip(*logs))
     spread = sum((a - x) ** 2 for a, _ in logs)
@@ -61,7 +61,7 @@ class Results:
         return [self.rows[name, size] for size in self.sizes if self.rows[name, size]["ours"]]
 
     def fit(self, name, stage, runs="cold"):
-        """The growth exponent of a stage, where its times exceed the noise."""
+        """The growth exponent of a stage, from the times above the noise."""
         rows = [row for row in self.of(name) if row["asked"] >= FITTED and row.get(runs)]
         points = [(row["n"], row[runs][stage]) for row in rows if row[runs][stage] >= 2e-4]
         return slope(points) if len(points) > 1 else None
@@ -70,12 +70,12 @@ class Results:
         return row["ours"]["read"] + (row["ours"]["expand"] if mode == "expand" else 0)
 
     def ratios(self, name, key, mode):
-        """Size and ratio, where the peer gave a result."""
+        """Size and ratio for each size at which the peer has a result."""
         rows = [(row, row["peers"].get(key, {}).get(mode)) for row in self.of(name)]
         return [(row["asked"], peer["seconds"] / self.ours(row, mode)) for row, peer in rows if peer]
 
     def beside(self, name, key, mode):
-        """How many times faster nnef-flatten is than a peer, from the smallest to the largest size, and where the peer failed."""
+        """The smallest and largest ratio of a peer's time to that of nnef-flatten, and where the peer failed."""
         ratios = [ratio for _, ratio in self.ratios(name, key, mode)]
         ended = self.results["ended"].get(key, {}).get(f"{name} {mode}")
         low, high = (min(ratios), max(ratios)) if ratios else (None, None)
@@ -84,17 +84,17 @@ class Results:
 
 
 def rate(row):
-    """Operations, or items where the result is few operations, a second of expansion."""
+    """Operations per second of expansion, or items if the result has few operations."""
     return max(row["ours"]["operations"], row["n"]) / row["ours"]["expand"]
 
 
 def added(row):
-    """Bytes per operation that expansion adds to the peak."""
+    """The bytes per operation that expansion adds to the peak."""
     return (row["ours"]["after_expand"] - row["ours"]["after_read"]) * 1024 / max(1, row["ours"]["operations"])
 
 
 def growth(r, name, stage):
-    """Exponents of runs in processes of their own, and of runs repeated in one process."""
+    """The exponents of runs in separate processes, and of runs repeated in one process."""
     return [short(r.fit(name, stage)), short(r.fit(name, stage, "ours"))]
 
 
@@ -177,7 +177,7 @@ def blowups(r):
 
 
 class Targets:
-    """Targets, measurements, and whether the targets are reached."""
+    """Targets, measurements, and whether the targets are met."""
 
     def __init__(self, r):
         self.r, self.rows = r, []
@@ -186,7 +186,7 @@ class Targets:
         self.rows.append([what, wanted, "not measured" if measured is None else measured + note, met])
 
     def least(self, what, found, bound, unit):
-        """A target: all of the (value, where) are at least `bound`."""
+        """A target: every value of the pairs (value, where) is at least `bound`."""
         found = list(found)
         worst, where = min(found, default=(None, None))
         met = "–" if worst is None else "yes" if worst >= bound else "no"

@@ -1,9 +1,9 @@
 //! Measures the stages of the library on a document: `stages FILE SECONDS REPETITIONS`.
 //!
-//! Prints a line of `name=value` for each repetition, up to the number of repetitions or of seconds: CPU
+//! Prints a line of `name=value` for each repetition, up to the given number of repetitions or seconds: CPU
 //! seconds of `read` (text to syntax tree), `check`, `expand` (which includes another check) and `write`;
-//! the operations of the graph; bytes written; and in KiB the memory at the start and the peak after each
-//! stage. A refused document ends with a line `refused` and status 1.
+//! the operations of the graph; the bytes written; and in KiB the memory at the start and the peak after each
+//! stage. For a refused document, prints a line `refused` and exits with status 1.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;
@@ -36,7 +36,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One repetition; none if the document is refused.
+/// Measures one repetition; returns `None` if the document is refused.
 fn measure(text: &str) -> Result<Option<String>, Box<dyn Error>> {
     let options = Options::default().with(|o| o.lower = Lower::All);
     let text = text.to_string();
@@ -47,7 +47,7 @@ fn measure(text: &str) -> Result<Option<String>, Box<dyn Error>> {
     if parsed.diagnostics.has_errors() {
         return Ok(None);
     }
-    // Expanded before the separate check, so that the memory of the latter does not count.
+    // Expanded before the separate check, so that the memory of the check is not included.
     let time = ProcessTime::try_now()?;
     let Ok(expansion) = expand(&parsed.document, &options) else { return Ok(None) };
     let (expanded, expand_memory) = (time.try_elapsed()?.as_secs_f64(), peak());

@@ -1,7 +1,7 @@
 //! Writes the document of a workload: `workload KIND N [FILE]`; `workload` alone lists the kinds.
 //!
-//! With a file, describes the document in one line on standard output: the expected operations (`refused`
-//! if it is to be refused), its size, and whether it declares fragments.
+//! With a file, describes the document in one line on standard output: the expected number of operations
+//! (`refused` if the document has to be refused), its size, and whether it declares fragments.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[path = "../benches/workloads/mod.rs"]

@@ -2,7 +2,7 @@
 //!
 //! A document in the NNEF notation describes a network compactly: with fragments that call each
 //! other, selects, comprehensions, subscripts, operators and recursion. [`expand()`] evaluates all
-//! of that and gives the flat [`Graph`] that an inference engine wants.
+//! of these and returns the flat [`Graph`] that an inference engine needs.
 //!
 //! ```
 //! use nnef_flatten::{Options, expand, parse};
@@ -27,14 +27,14 @@
 //!
 //! # Order of evaluation
 //!
-//! Statements of the graph are evaluated in their order, and arguments of a call in the order of the
+//! Statements of the graph are evaluated in order, and the arguments of a call in the order of the
 //! parameters, before the call. A local of a fragment is evaluated at its statement if a result always
 //! needs it, on first use if only a branch of a select refers to it, and never if no result needs it.
-//! Of a select, the condition and the chosen branch are evaluated; of `&&` and `||`, the right side only
-//! if the left one does not decide. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
+//! A select evaluates its condition and then the chosen branch only; `&&` and `||` evaluate their right
+//! side only if needed. [`Options::strict`] and [`Options::keep_unused`] evaluate every local.
 
 #![warn(unreachable_pub)]
-// Some items are used by the command only.
+// Some items are only used by the command.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 #[cfg(feature = "cli")]
@@ -74,7 +74,7 @@ pub use nnef::expand::Expansion;
 use nnef::grammar::ModuleKind;
 pub use options::{Lower, Options};
 
-/// Reads a document. `name` is what messages call it.
+/// Parses a document. `name` identifies it in messages.
 ///
 /// ```
 /// let parsed = nnef_flatten::parse("broken", "version 1.0; graph".to_string(), &Default::default());
@@ -84,7 +84,7 @@ pub fn parse(name: &str, text: String, options: &Options) -> Parsed {
     Document::parse(name, text, ModuleKind::Document, options)
 }
 
-/// Reads a file of declarations like those of [`Options::libraries`], to format it.
+/// Parses a file of declarations such as those of [`Options::libraries`], to format it.
 ///
 /// ```
 /// let text = "fragment f( x: tensor<> )->(y: tensor<scalar>);".to_string();
@@ -114,13 +114,13 @@ pub fn check(document: &Document, options: &Options) -> Diagnostics {
 ///
 /// # Errors
 ///
-/// The errors of the document, with warnings among them; of a document with syntax errors also those
-/// of [`Parsed::diagnostics`]. Names in the options that the document does not have are errors, too.
+/// The diagnostics of the document, warnings included. For a document with syntax errors they include
+/// [`Parsed::diagnostics`]. A name in the options that the document does not have is an error, too.
 pub fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
     nnef::expand::expand(document, options)
 }
 
-/// The examples of the front page.
+/// The examples in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

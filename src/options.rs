@@ -17,7 +17,7 @@ pub enum Lower {
     Names(Vec<String>),
 }
 
-/// Shapes and extents that are given for a document.
+/// Shapes of inputs and values of dimension symbols that replace those of the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenShapes {
     /// Shapes that replace those of graph inputs, by name.
@@ -39,48 +39,48 @@ pub struct GivenShapes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Accept only what the specification allows (TensorRT, for networks with loops), and evaluate every
-    /// local of a fragment.
+    /// Accept only what the specification allows (for networks with loops: what TensorRT allows), and evaluate
+    /// every local of a fragment.
     pub strict: bool,
-    /// The dialect of the document; none where its text decides.
+    /// The dialect of the document; none to detect it.
     pub dialect: Option<Dialect>,
     /// Which calls are expanded.
     pub lower: Lower,
-    /// The standard compounds that are not expanded, where the result is a notation that has others of
-    /// its own; none where `lower` decides.
+    /// The standard compounds that are not expanded, if the output notation has equivalents; none if `lower` decides.
     pub(crate) compounds: Option<Vec<&'static str>>,
-    /// Names of operations that are not expanded, whatever `lower` says.
+    /// Names of operations that are not expanded, regardless of `lower`.
     pub keep: Vec<String>,
     /// Evaluate every local of a fragment, and keep operations whose results are not used.
     pub keep_unused: bool,
-    /// The most operations that may be emitted.
+    /// The maximum number of operations that are emitted.
     pub max_ops: u64,
-    /// The most calls that may be open at once.
+    /// The maximum number of open calls.
     pub max_depth: u64,
-    /// The most items of an array, and characters of a string, that an expansion makes.
+    /// The maximum number of items of an array, and of characters of a string, during an expansion.
     pub max_length: usize,
-    /// The most bytes of values, open calls and names that an expansion holds at a time.
+    /// The maximum number of bytes of values, open calls and names at any time of an expansion.
     pub max_memory: u64,
-    /// The longest text that is read, in bytes.
+    /// The maximum length of an input text in bytes.
     pub max_text: u64,
-    /// Further files of declarations: name for messages, and text; or the name of a registry and no text.
+    /// Additional declaration files: a name for messages and a text, or the name of a registry and an empty text.
     pub libraries: Vec<(String, String)>,
-    /// Turn a document of the provisional dialect into a graph of NNEF 1.0 operations.
+    /// Convert a document of the provisional dialect to operations of NNEF 1.0.
     pub migrate: bool,
     /// Shapes and extents that replace those of the document.
     pub shapes: GivenShapes,
-    /// Expand scans whose number of steps is known, and all loops.
+    /// Expand all loops, and scans with a known number of steps.
     pub unroll: bool,
     /// Expand all loops, but keep scans, which the evaluator of the graph runs.
     pub expand_loops: bool,
     /// The trip limit of loops whose condition depends on tensors. When a network with loops is evaluated,
     /// the default is a million trips.
     pub max_trips: Option<u64>,
-    /// Refuse documents with scans that cannot be expanded.
+    /// Report an error for scans that cannot be expanded.
     pub flat: bool,
-    /// The most steps of the evaluation of a network with loops; a step is one layer, or some hundred elements.
+    /// The maximum number of steps when a network with loops is evaluated; a step is one layer, or some hundred
+    /// elements.
     pub max_steps: u64,
-    /// The most bytes of all tensors that exist at a time in such an evaluation.
+    /// The maximum number of bytes of all tensors at any time of such an evaluation.
     pub max_bytes: u64,
 }
 
@@ -112,8 +112,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The limits for documents of strangers, as a service reads them; everything else is as usual. A
-    /// document takes a second or two and some hundred megabytes at most.
+    /// Limits for untrusted documents, for example in a service; the other options have their defaults.
+    /// Expanding a document takes at most one or two seconds and a few hundred megabytes.
     ///
     /// ```
     /// use nnef_flatten::{Options, expand, parse};
@@ -136,13 +136,13 @@ impl Options {
         }
     }
 
-    /// The options after a change.
+    /// Applies a change to the options.
     pub fn with(mut self, change: impl FnOnce(&mut Options)) -> Options {
         change(&mut self);
         self
     }
 
-    /// Whether locals are evaluated even if no result needs them.
+    /// Whether all locals are evaluated, even if no result needs them.
     pub(crate) fn demand_all(&self) -> bool {
         self.strict || self.keep_unused
     }

@@ -8,8 +8,7 @@
 
 use std::sync::OnceLock;
 
-/// Defines identifiers of the entries of a table by their positions. An `Option` of one takes no more
-/// room than the identifier itself.
+/// Defines the type of an index into a table. An `Option` of it has the same size.
 macro_rules! position_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -40,19 +39,18 @@ const SMALL: usize = 1 << 20;
 /// The initial capacity of a table in bytes.
 const FIRST: usize = 1 << 10;
 
-/// The capacity of tables that are no longer small. Blocks larger than 32 MB are always large to the
-/// GNU allocator; others have lower limits.
+/// The capacity of tables that are no longer small. The GNU allocator always treats blocks of more than 32 MB
+/// as large; other allocators have lower limits.
 const LARGE: usize = 33 << 20;
 
-/// The free memory that is kept for the next document, up to twice as much.
+/// The free memory that the allocator keeps for the next document is up to twice this number of bytes.
 const KEPT: usize = 4 << 20;
 
 /// An upper bound of the unused capacity of all tables in bytes.
 const PLENTY: usize = (4u64 << 30) as usize;
 
-/// Whether unused capacity is free: the address space is large, and memory is taken only for pages
-/// that are written to. It is not where the address space of the process is limited, or the system
-/// counts reserved memory.
+/// Whether unused capacity takes no memory: the address space is large, and memory is allocated only for pages that
+/// are written. Not so if the address space of the process is limited, or the system counts reserved memory.
 fn has_addresses() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     let is_there = || std::hint::black_box(Vec::<u8>::new()).try_reserve_exact(PLENTY).is_ok();
@@ -78,8 +76,8 @@ pub(crate) fn push<T>(table: &mut Vec<T>, item: T) {
     table.push(item);
 }
 
-/// Adds an item to a list that has few items in most cases, and of which there are many: capacity starts
-/// with one item, where that of a vector starts with four.
+/// Adds an item to one of many lists that mostly have few items: the initial capacity is one item instead of a
+/// vector's four.
 #[inline]
 pub(crate) fn push_few<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
@@ -96,8 +94,8 @@ pub(crate) fn reserve<T>(table: &mut Vec<T>, items: usize) {
     }
 }
 
-/// Reserves capacity, at least as much as a vector would by itself. If that fails, the vector tries its
-/// own capacity and reports the failure.
+/// Reserves capacity, at least as much as a vector does. If that fails, the vector tries its own capacity and
+/// reports the failure.
 #[cold]
 #[inline(never)]
 fn make<T>(table: &mut Vec<T>, items: usize) {
@@ -115,7 +113,7 @@ fn make<T>(table: &mut Vec<T>, items: usize) {
     table.reserve(items);
 }
 
-/// Calls what recurses over a document, with enough stack for one level more.
+/// Calls a function that recurses over a document, and allocates more stack if needed.
 pub(crate) fn with_stack<T>(level: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 * 1024, 1024 * 1024, level)
 }

@@ -314,6 +314,32 @@ fn locals_live_as_long_as_somebody_reads_them() {
     }
 }
 
+/// An operation, or a call, behind a call in one array can have arguments that are locals.
+#[test]
+fn locals_are_read_behind_a_call() {
+    let document = |item: &str, depth: usize| {
+        format!(
+            "{HEADER}fragment g( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ t = relu(x); y = sqrt(t); }}
+             fragment s( a: tensor<scalar>, b: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = a - b; }}
+             fragment h( x: tensor<scalar> ) -> ( y: tensor<scalar>[] )
+             {{ a = exp(x); b = log(x); y = [g(x), {item}]; }}
+             fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar>[] )
+             {{ y = f(x, n = n - 1) + [] if n > 0 else h(x) + []; }}
+             graph G( x ) -> ( u, v ) {{ x = external(shape = [2]); [u, v] = f(x, n = {depth}); }}"
+        )
+    };
+    for item in ["add(a, b)", "a + b", "s(a, b)", "max(g(a), b)"] {
+        let operations = |depth| {
+            let graph = run(&document(item, depth), &Options::default()).expect("a graph").graph;
+            let names = graph.operations().iter().map(|operation| graph.operation_name(operation).to_string());
+            names.collect::<Vec<_>>()
+        };
+        let shallow = operations(0);
+        assert!(shallow.contains(&"exp".to_string()) && shallow.contains(&"log".to_string()), "{item}: {shallow:?}");
+        [1, 255, 300].into_iter().for_each(|depth| assert_eq!(operations(depth), shallow, "{item} at {depth}"));
+    }
+}
+
 /// Errors in deeply nested calls are reported with their place, whether slots were freed or not.
 #[test]
 fn mistakes_within_deep_calls_are_told() {

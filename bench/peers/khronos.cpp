@@ -1,6 +1,6 @@
 // Measures Khronos' parser without Python: `khronos read|expand FILE SECONDS REPETITIONS [NAMES]`.
 //
-// Built from the sources that the PyPI package `nnef` carries. NAMES is a file with the operations
+// Built from the sources in the PyPI package `nnef`. NAMES is a file with the operations
 // to lower. Prints a line for each repetition: CPU seconds, operations, peak memory in KiB.
 
 #include <cstdio>

@@ -1,12 +1,12 @@
 """Measures the PyPI package `nnef`: nnef_package.py read|expand FILE SECONDS REPETITIONS [NAMES]
 
-NAMES is a file with the operations to lower. Prints a line
-for each repetition: CPU seconds of the call, operations, peak memory in KiB.
+NAMES is a file with the operations to lower. Prints a line for each repetition: CPU seconds of the call,
+operations, peak memory in KiB.
 """
 import sys
 import time
 
-import _nnef  # the extension module: what nnef.parse_string calls
+import _nnef  # the extension module that nnef.parse_string calls
 
 
 def peak():

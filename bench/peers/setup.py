@@ -1,4 +1,4 @@
-"""Installs the peers below the target folder, once; leaves out what cannot be had."""
+"""Installs the peers below the target folder, once; skips those that cannot be installed."""
 import glob
 import os
 import subprocess
@@ -22,7 +22,7 @@ def quietly(command, **options):
 
 
 def packages(cache):
-    """The interpreter with the packages, and the version of each that is there."""
+    """The Python interpreter with the packages, and the version of each installed package."""
     python = os.path.join(cache, "venv", "bin", "python")
     if not os.path.exists(python):
         try:
@@ -44,7 +44,7 @@ def packages(cache):
 
 
 def khronos(cache):
-    """The program around the C++ sources that the package nnef carries, or nothing."""
+    """Builds the program with the C++ sources of the package nnef; None if that fails."""
     program = os.path.join(cache, "khronos")
     source = os.path.join(HERE, "khronos.cpp")
     roots = glob.glob(os.path.join(cache, "venv", "lib*", "python*", "site-packages", "nnef", "cpp"))
@@ -62,7 +62,7 @@ def khronos(cache):
 
 
 def tract(cache):
-    """The program around the crate tract-nnef and the version of the crate, or nothing."""
+    """Builds the program with the crate tract-nnef; returns it and the version of the crate, or None for both."""
     folder = os.path.join(os.path.dirname(HERE), "tract-peer")
     target = os.path.join(cache, "tract")
     if not quietly(["cargo", "build", "--release"], cwd=folder, env={**os.environ, "CARGO_TARGET_DIR": target}):

@@ -54,7 +54,7 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
     verdict(&name, processed, reporter)
 }
 
-/// The input that diagnostics are about.
+/// An input with the texts that diagnostics refer to.
 trait Texts {
     fn texts(&self) -> &Sources;
 }

@@ -1,4 +1,4 @@
-//! `nnef-flatten complete`: what a word of a command line may become. The scripts of shells ask it.
+//! `nnef-flatten complete`: the completions of a word of a command line, for the scripts of shells.
 
 use std::ffi::OsString;
 
@@ -7,18 +7,17 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use super::args::Cli;
 use super::{RunResult, Status, io};
 
-/// What a word may become.
+/// The completions of a word.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Candidates {
-    /// Whether names of files are among it, which the shell knows.
+    /// Whether file names are possible, which the shell completes.
     files: bool,
-    /// The words, each with what it means.
+    /// The words, each with its description.
     words: Vec<(String, String)>,
 }
 
-/// Writes what the last word may become, after the words before it: `files` or `words` on the first
-/// line, which says whether names of files fit, too, then a word a line, with its meaning after a
-/// tabulator.
+/// Writes the completions of the last word: `files` on the first line if file names are possible, else
+/// `words`; then one word on each line, with its description after a tab.
 pub(crate) fn run(words: &[OsString]) -> RunResult {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut root = Cli::command();
@@ -32,7 +31,7 @@ pub(crate) fn run(words: &[OsString]) -> RunResult {
 }
 
 fn candidates(root: &Command, words: &[String]) -> Candidates {
-    // Bash divides words at `=`; what stands there belongs to the option before it.
+    // Bash splits words at `=`; the word after it is a value of the option before it.
     let (current, before) = words.split_last().map_or(("", words), |(last, before)| (last.as_str(), before));
     let current = if current == "=" { "" } else { current };
     let (mut command, mut given, mut plain) = (root, 0, false);
@@ -80,7 +79,7 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }
 
-/// The option that a word names; of several letters the last one, which may have a value.
+/// The option that a word names; of several short options the last one, which may have a value.
 fn option<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
     match word.strip_prefix("--") {
         Some(long) => command.get_arguments().find(|option| option.get_long() == Some(long)),
@@ -91,7 +90,7 @@ fn option<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
     }
 }
 
-/// The values of an argument that begin as the word does.
+/// The values of an argument that start with the current word.
 fn values(of: &Arg, prefix: &str, current: &str) -> Candidates {
     let known = of.get_possible_values();
     let words = known.iter().filter(|value| !value.is_hide_set());

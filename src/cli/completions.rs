@@ -6,8 +6,8 @@ use clap_complete::Shell;
 use super::args::Cli;
 use super::{RunResult, Status, io};
 
-/// The scripts that ask `nnef-flatten complete`: a list of words made beforehand cannot tell an INPUT
-/// from a subcommand.
+/// The scripts that call `nnef-flatten complete`: a fixed list of words cannot distinguish an INPUT from a
+/// subcommand.
 const SCRIPTS: &[(Shell, &str)] = &[
     (Shell::Bash, include_str!("shells/bash.sh")),
     (Shell::Zsh, include_str!("shells/zsh.sh")),

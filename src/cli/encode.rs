@@ -1,4 +1,4 @@
-//! Flat graphs as files with data, on the command line: models of ONNX, and files of PNNX.
+//! Encoding of flat graphs with their data, on the command line: models of ONNX, and files of PNNX.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,10 +21,10 @@ use super::args::Language;
 use super::io::Unread;
 use super::models::{self, Origin};
 
-/// The ending of the data beside a file of PNNX.
+/// The extension of the data file of a PNNX file.
 pub(super) const PNNX_DATA: &str = "bin";
 
-/// What a graph needs to become a file with data: a model of ONNX, or the data beside a file of PNNX.
+/// Encodes a graph with its data: as a model of ONNX, or as the data file of a PNNX file.
 pub(crate) struct Encode {
     writer: Writer,
     data: Option<Rc<Model>>,
@@ -34,7 +34,7 @@ pub(crate) struct Encode {
 }
 
 impl Encode {
-    /// None unless the notation has data. The data are those of the graph's variables.
+    /// An encoder with the data of the graph's variables; `None` if the notation has no data.
     pub(crate) fn new(
         to: &Notation,
         path: Option<&Path>,
@@ -44,7 +44,7 @@ impl Encode {
         has_data(to, path).then(|| Encode { writer: to.writer, data, quantized: false, strict: language.strict })
     }
 
-    /// The same with the data of the graph's input.
+    /// An encoder with the data of the input from which the graph comes.
     pub(crate) fn of_input(
         to: &Notation,
         path: Option<&Path>,
@@ -65,7 +65,7 @@ impl Encode {
     ///
     /// # Errors
     ///
-    /// Why there are none.
+    /// The graph cannot be encoded.
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
@@ -81,7 +81,7 @@ impl Encode {
         if found.has_errors() { Err(found) } else { Ok((bytes, found)) }
     }
 
-    /// The data of a file of PNNX; no bytes where the graph has none.
+    /// The content of the data file of a PNNX file; empty if the graph has no data.
     fn beside(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let data = match &self.data {
             Some(model) => export::data(graph, &model.data()),
@@ -104,12 +104,12 @@ impl Encode {
     }
 }
 
-/// Where the graph begins, for what is about all of it.
+/// The location of the first operation, for diagnostics about the whole graph.
 fn first_place(graph: &Graph) -> Location {
     graph.operations.first().map(|operation| operation.at).unwrap_or_default()
 }
 
-/// Whether data are written: always with ONNX, and beside a file of PNNX.
+/// Whether data are written: always for ONNX, and for PNNX if the output is a file.
 fn has_data(to: &Notation, path: Option<&Path>) -> bool {
     matches!(to.writer, Writer::Onnx(_)) || matches!(to.writer, Writer::Pnnx(_)) && path.is_some()
 }
@@ -118,7 +118,7 @@ fn has_data(to: &Notation, path: Option<&Path>) -> bool {
 ///
 /// # Errors
 ///
-/// What the form cannot say.
+/// The form cannot express the model.
 pub(super) fn encode(document: &Document, form: OnnxForm, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
     match form {
         OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(strict))),

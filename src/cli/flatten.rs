@@ -93,7 +93,7 @@ fn network(
     })
 }
 
-/// What a flat graph is written as: a file in a notation, or a whole model.
+/// The form of the output: a file in a notation, or a whole model.
 pub(super) struct Destination {
     pub(super) to: &'static Notation,
     pub(super) target: Option<model::Target>,
@@ -115,7 +115,7 @@ impl Destination {
     }
 }
 
-/// Refuses options that mean nothing for an input or a notation.
+/// Refuses options that do not apply to an input or a notation.
 pub(super) fn refuse_vain(of: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
     match options.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(Failure::Message(format!("{option} means nothing for {of}"))),
@@ -140,8 +140,8 @@ pub(super) fn one_stream(output: &args::Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives tensors their layouts and removes what moves nothing in memory, where that is asked for, and
-/// tells it: what was removed, or none where the layouts are refused.
+/// Assigns the layouts and removes the bitcasts that the options request, and reports that. Returns what
+/// was removed, or `None` if the layouts are refused.
 pub(super) fn rework(
     output: &args::Output,
     result: &mut Result<(Graph, Diagnostics), Diagnostics>,
@@ -160,13 +160,13 @@ pub(super) fn rework(
     Some(Some(removed))
 }
 
-/// Where and in which notation a graph is written.
+/// The output of a graph: its file and its notation.
 pub(super) struct Target<'o> {
     pub(super) output: &'o args::Output,
     pub(super) to: &'o Notation,
-    /// The model of NNEF that it belongs to.
+    /// The whole NNEF model, if one is written.
     pub(super) whole: Option<Whole>,
-    /// What it needs to become a file with data.
+    /// The encoder, for notations with data.
     pub(super) model: Option<Encode>,
 }
 
@@ -235,11 +235,11 @@ pub(super) fn finish(
     outcome
 }
 
-/// A document with its graph and warnings, or with the reasons for its refusal.
+/// A document with its graph and warnings, or with its errors.
 pub(crate) type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
 
-/// Reads and expands an input for a notation: NNEF 1.0 and ONNX do not have the provisional dialect, and in
-/// ONNX only some of the compounds of NNEF are operators.
+/// Parses and expands an input for a notation: NNEF 1.0 and ONNX need a migration from the provisional
+/// dialect, and for ONNX, the compounds of NNEF that are not operators of ONNX are expanded.
 pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Result<Processed, Unread> {
     let for_onnx = matches!(to.writer, Writer::Onnx(_));
     let compounds = for_onnx.then(|| from_nnef::names().collect());
@@ -247,20 +247,20 @@ pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Resul
     process_with(input, &Options { migrate, compounds, ..options(language)? })
 }
 
-/// The same for commands that do not write the graph: loops are always expanded, and the dialect is
-/// kept.
+/// Parses and expands an input for commands that do not write the graph: loops are always expanded, and
+/// the dialect is kept.
 pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
     process_with(input, &Options { expand_loops: true, ..options(language)? })
 }
 
-/// The same with the options of the library.
+/// Parses and expands an input with options of the library.
 fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
     let parsed = crate::parse(&input.name, input.text, options);
     let mut diagnostics = Diagnostics::new(options.strict);
     let refused = parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
     if refused {
-        // The part that could be read may have further errors, which are reported in the same run.
+        // The part that could be parsed may have further errors, which are reported in the same run.
         diagnostics.extend(crate::check(&parsed.document, options));
         return Ok((parsed.document, Err(diagnostics)));
     }
@@ -277,7 +277,7 @@ fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
     Ok((parsed.document, result))
 }
 
-/// The options of the library, with the declaration files read.
+/// The options of the library, with the contents of the declaration files.
 pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     let mut options = Options {
         strict: language.strict,
@@ -304,10 +304,10 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
     Ok(options)
 }
 
-/// The dialect that was asked for; none where the text decides.
+/// The dialect that `--from` names; `None` if the text decides.
 pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
     match from {
-        // Networks with loops are not documents; a document is then read as usual.
+        // Other notations do not determine the dialect of a document.
         Some(args::From::Nnef) => Some(Dialect::V1),
         Some(args::From::NnefDraft) => Some(Dialect::Draft),
         _ => None,
@@ -331,8 +331,8 @@ pub(super) fn path(output: &args::Output) -> Option<&Path> {
     output.output.as_deref().filter(|path| !io::is_stream(path))
 }
 
-/// The notation of the result: the one that is named, or that of the ending of its file. A model is in
-/// the first one.
+/// The notation of the result: from `--to`, or from the extension of its file. A whole model is in the
+/// first notation.
 pub(super) fn notation(output: &args::Output, whole: bool) -> Result<&'static Notation, Failure> {
     if let Some(to) = output.to {
         return Ok(to.0);
@@ -370,7 +370,7 @@ fn write(
     }
 }
 
-/// Writes the source map, if that is asked for.
+/// Writes the source map, if it is requested.
 pub(super) fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
     let mut map = |out: &mut dyn std::io::Write| graph.write_source_map(sources, out);
     match output.source_map.as_deref() {

@@ -11,7 +11,7 @@ use super::models::{self, Opened, Origin};
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, flatten};
 
-/// Formats every input; under `check` only names those that would change.
+/// Formats every input; with `check`, only lists those that would change.
 pub(crate) fn run(
     inputs: &[PathBuf],
     check: bool,

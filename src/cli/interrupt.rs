@@ -1,10 +1,10 @@
-//! Signals that end the run: what is temporary is removed, and the process ends by the signal, so that
-//! whoever started it knows why.
+//! Signals that end the run: temporary files are removed, and the process ends by the signal, so that
+//! its parent process sees the reason.
 
 use crate::files::temporary::{self, Held};
 
-/// Waits for signals from now on, in a thread of its own. Only what makes files needs that: until then
-/// signals end the process as they always do, and a thread takes addresses that may be few.
+/// Starts a thread that waits for signals. It is needed only if files are written: without it, signals
+/// end the process by default, and a thread takes address space, which may be limited.
 #[cfg(unix)]
 pub(super) fn watch() {
     static ONCE: std::sync::Once = std::sync::Once::new();
@@ -23,15 +23,15 @@ fn start() {
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     };
-    // Without the thread signals would be lost, but a system that gives no thread gives little else.
+    // If the thread cannot be started, signals are ignored; a system that short of resources is not supported.
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
 }
 
 #[cfg(not(unix))]
 pub(super) fn watch() {}
 
-/// Waits for an interruption that has begun, which does not come back: what the run says after its files
-/// were taken away is no news. As long as the result lives, none begins.
+/// Blocks until the process ends if an interruption has begun: errors about files that it removed are
+/// not reported. While the result lives, no interruption begins.
 pub(super) fn settle() -> Held {
     temporary::hold()
 }

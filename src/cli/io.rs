@@ -11,7 +11,7 @@ use crate::source::{Location, Sources, Span};
 use super::terminal::Visible;
 use super::{Failure, interrupt};
 
-/// How many bytes a message shows behind one that is not UTF-8.
+/// The number of bytes that a message shows from the first one that is not UTF-8.
 const SHOWN: usize = 200;
 
 /// A text that was read.
@@ -31,12 +31,12 @@ pub(crate) enum Unread {
     Refused(Box<(Sources, Diagnostic)>),
 }
 
-/// Whether a path means the standard stream.
+/// Whether a path is `-`, which means a standard stream.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Reads a text of so many bytes at most from a file or from standard input.
+/// Reads a text of at most `limit` bytes from a file or from standard input.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Input, Unread> {
     let (name, bytes) = read_bytes(path, limit)?;
     text(name, bytes)
@@ -50,7 +50,7 @@ pub(crate) fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
     }
 }
 
-/// Reads a file or standard input, of so many bytes at most: the name for messages, and the bytes.
+/// Reads at most `limit` bytes from a file or standard input. Returns the name for messages, and the bytes.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), Unread> {
     let stream = is_stream(path);
     let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
@@ -79,7 +79,7 @@ pub(crate) fn read_all(name: &str, (size, limit): (u64, u64), stream: &mut dyn R
     Ok(bytes)
 }
 
-/// Refuses bytes that are no text; the message shows no more of them than the line of the first wrong one.
+/// Refuses bytes that are not UTF-8. The message shows only the line of the first wrong byte.
 fn not_utf8(name: String, at: usize, mut bytes: Vec<u8>) -> Unread {
     let byte = bytes.get(at).copied().unwrap_or_default();
     let rest = &bytes[at.min(bytes.len())..];
@@ -94,12 +94,12 @@ fn not_utf8(name: String, at: usize, mut bytes: Vec<u8>) -> Unread {
     refuse(name, text, |file| Diagnostic::new(Code::NotUtf8, Location { span, ..file }, message))
 }
 
-/// A file that is refused, at a place of its text.
+/// The refusal of a file, at a location in its text.
 pub(crate) fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
     refuse(name, text.to_owned(), |file| Diagnostic::new(code, Location { span, ..file }, message))
 }
 
-/// A file that is refused; the diagnostic is made for the start of the file.
+/// The refusal of a file; `diagnostic` gets the location of its start.
 pub(crate) fn refuse(name: String, text: String, diagnostic: impl FnOnce(Location) -> Diagnostic) -> Unread {
     let mut sources = Sources::new();
     let file = sources.add(name, text);
@@ -118,11 +118,11 @@ pub(crate) fn failure(name: &str, error: &io::Error) -> Failure {
     Failure::Message(format!("{name}: {reason}"))
 }
 
-/// What the ending of a file's name means; none for a name without an ending.
+/// The meaning of a file's extension; `None` for a name without an extension.
 ///
 /// # Errors
 ///
-/// The ending means nothing: guessing a form would surprise.
+/// The extension is unknown: a default notation would be surprising.
 pub(crate) fn by_ending<'e, T>(
     path: &Path,
     meaning: impl Fn(&str) -> Option<T>,
@@ -144,7 +144,7 @@ pub(crate) fn by_ending<'e, T>(
 pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Writes a result to standard output, locked once and buffered. On a terminal, characters that would
-/// control it are shown as escapes; a file or a pipe gets the bytes as they are.
+/// control it are shown as escapes; a file or a pipe gets the bytes unchanged.
 pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
     let stdout = io::stdout().lock();
     let stdout: Box<dyn Write> = if stdout.is_terminal() { Box::new(Visible::new(stdout)) } else { Box::new(stdout) };

@@ -1,4 +1,4 @@
-//! `--layout`: the layouts that tensors of a graph are given.
+//! `--layout`: assigns layouts to tensors of a graph.
 
 use crate::Graph;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -13,7 +13,7 @@ use super::report::Reporter;
 /// The notations that show layouts.
 const SHOWN_IN: &[&str] = &["json", "html"];
 
-/// Refuses layouts that nothing would show or use.
+/// Refuses `--layout` if neither the notation nor another option uses layouts.
 pub(super) fn usable(output: &args::Output, to: &Notation, verified: bool) -> Result<(), Failure> {
     let used = SHOWN_IN.contains(&to.name) || output.stats || output.drop_bitcasts || verified;
     if output.layout.is_empty() || used {
@@ -26,12 +26,12 @@ pub(super) fn usable(output: &args::Output, to: &Notation, verified: bool) -> Re
     )))
 }
 
-/// Gives tensors the layouts that are asked for, those with names first. Tells whether they could be
-/// given.
+/// Assigns the requested layouts to tensors, those with names first. Returns whether all could be
+/// assigned.
 pub(super) fn assign(graph: &mut Graph, wanted: &[String], reporter: &mut Reporter) -> bool {
     let mut sources = Sources::new();
     let mut found = Diagnostics::default();
-    // A layout begins with a brace, and what stands before it is the name of a tensor.
+    // A layout begins with a brace; the text before it is the name of a tensor.
     let parts = |text: &str| match text.split_once('{') {
         Some((name, _)) if name.trim_end().ends_with('=') => {
             let name = name.trim_end().trim_end_matches('=').trim();

@@ -1,4 +1,4 @@
-//! The options that limit what an input may take.
+//! The options that limit the resources for an input.
 
 use clap::{Args, ValueEnum};
 
@@ -56,7 +56,7 @@ fn set<T: Copy>(limit: &mut T, given: Option<T>) {
 }
 
 impl Limits {
-    /// These limits and those given after a subcommand, which win.
+    /// These limits, replaced by those after a subcommand.
     pub(crate) fn merge(self, later: Limits) -> Limits {
         Limits {
             limits: later.limits.or(self.limits),
@@ -109,7 +109,7 @@ impl Limits {
         limits
     }
 
-    /// The most bytes of files of arrays: as many as the items of an evaluation take.
+    /// The maximum size of files of arrays in bytes: 8 for each item that an evaluation may have.
     pub(crate) fn arrays(&self) -> u64 {
         self.evaluation().max_items.saturating_mul(8)
     }

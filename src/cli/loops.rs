@@ -57,8 +57,8 @@ pub(crate) fn process(input: &Path, language: &Language) -> Result<Processed, Un
 /// computes in the types that it declares, the graph in double precision.
 const TOLERANCE: f64 = 1e-4;
 
-/// Evaluates a network and its flat graph on the same inputs, given or random, and compares the
-/// outputs. Gives whether they agree.
+/// Evaluates a network and its flat graph on the same inputs, from a file or random, and compares the
+/// outputs. Returns whether they agree.
 pub(crate) fn verify(
     net: &Network,
     graph: &Graph,
@@ -86,7 +86,7 @@ pub(crate) fn verify(
     }
 }
 
-/// The message on a network and a graph that agree.
+/// Compares a network with its graph. Returns the message if they agree.
 fn compare(
     net: &Network,
     graph: &Graph,
@@ -113,8 +113,8 @@ fn compare(
         .run(graph, &rounded, &BTreeMap::new())
         .map_err(of_graph)?
         .outputs;
-    // Where data decide the number of trips, the output after those of the network says whether the
-    // trip limit sufficed.
+    // If the number of trips depends on data, the graph has a further output that tells whether the trip
+    // limit sufficed.
     if let Some((name, finished)) = flat.get(net.outputs.len())
         && finished.to_scalars().contains(&0.0)
     {

@@ -55,7 +55,7 @@ enum Status {
 /// A failure that stops a run: a message for standard error, or a closed output.
 #[derive(Debug)]
 enum Failure {
-    /// Wrong usage, or input and output that failed.
+    /// Wrong usage, or an error of input or output.
     Message(String),
     /// The reader of the output has closed it.
     BrokenPipe,
@@ -89,8 +89,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-/// Says what is wrong with the arguments, or shows the help that they ask for. Names of files can be
-/// among what is wrong.
+/// Prints an error about the arguments, or the requested help. An error can contain names of files, so
+/// control characters are escaped.
 fn complain_usage(error: &clap::Error) {
     let text = error.render().to_string();
     let _ = match visible::escaped(&text) {
@@ -155,7 +155,7 @@ fn run(cli: Cli) -> RunResult {
     }
 }
 
-/// The given inputs, or standard input if it is not a terminal.
+/// The inputs, or standard input if there are none and it is not a terminal.
 fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
     if !inputs.is_empty() {
         return Some(inputs);

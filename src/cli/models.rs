@@ -35,8 +35,8 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// Whether the input is the graph of a model: a folder, an archive, or the document in a folder that
-    /// has the name of a model's graph.
+    /// Whether the input is the graph of a model: a folder, an archive, or a document with the file name of
+    /// a model's graph.
     pub(crate) fn is_model(&self) -> bool {
         match self {
             Origin::Stream => false,
@@ -98,7 +98,7 @@ pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Opened, Unread> {
     Ok(Opened { input: io::text(name, bytes)?, origin })
 }
 
-/// Whether a document has the name of a model's graph: it stands for the model in its folder.
+/// Whether a document has the file name of a model's graph, so that it belongs to the model in its folder.
 fn is_graph(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == GRAPH)
 }
@@ -108,18 +108,18 @@ pub(crate) fn document_path(path: &Path) -> PathBuf {
     if !io::is_stream(path) && path.is_dir() { path.join(GRAPH) } else { path.to_owned() }
 }
 
-/// Reads the text of the graph in a folder, which messages call by this name.
+/// Reads the text of the graph in a folder; `document` is its path in messages.
 fn graph_in(folder: &Path, document: &Path, limits: &Limits) -> Result<Input, Unread> {
     let name = document.display().to_string();
     match model::graph_in(folder).map_err(unread)? {
         Some((mut file, size)) => io::text(name.clone(), io::read_all(&name, (size, limits.text()), &mut file)?),
-        // The system says why there is none.
+        // Fails with the error of the system.
         None => io::read(document, limits.text()),
     }
 }
 
-/// The data of the variables of graphs that come from an input: of a model, or files beside the
-/// document; none for standard input.
+/// The data of the variables of graphs that come from an input: of a model, or files in the folder of
+/// the document; `None` for standard input.
 pub(crate) fn data(origin: &Origin, graphs: &[&Graph], limits: &Limits) -> Result<Option<Rc<Model>>, Unread> {
     let folder = match origin {
         Origin::Archive(model) => return Ok(Some(Rc::clone(model))),
@@ -138,7 +138,7 @@ fn unread(error: ModelError) -> Unread {
     }
 }
 
-/// The same where only a failure can be reported.
+/// The failure of an operation on a model.
 fn failed(error: ModelError) -> Failure {
     match error {
         ModelError::Io { path, error } => io::failure(&path, &error),
@@ -146,7 +146,7 @@ fn failed(error: ModelError) -> Failure {
     }
 }
 
-/// The model that an input is, if it is one.
+/// The whole model, if an input is a folder or an archive.
 pub(crate) fn whole(origin: &Origin, limits: &Limits) -> Result<Option<Rc<Model>>, Unread> {
     let open = |path: &Path| Model::open(path, &limits.model()).map(|model| Some(Rc::new(model))).map_err(unread);
     match origin {
@@ -156,8 +156,8 @@ pub(crate) fn whole(origin: &Origin, limits: &Limits) -> Result<Option<Rc<Model>
     }
 }
 
-/// Checks the data and quantizations of a model, and gives the text of the quantizations whose
-/// tensors the flat graph has.
+/// Checks the data and quantizations of a model. Returns the text of the quantizations whose tensors the
+/// flat graph has.
 pub(crate) fn examine(
     model: &Model,
     document: &mut Document,
@@ -178,7 +178,7 @@ pub(crate) fn quant(model: &Model) -> Result<Option<Input>, Unread> {
     io::text(name, bytes).map(Some)
 }
 
-/// The target of a whole model, if one is asked for.
+/// The target of a whole model, if the output is one.
 pub(crate) fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, Failure> {
     let Some(target) = output.and_then(Target::of) else { return Ok(None) };
     if to.is_none_or(|to| to.0.dialect.is_some()) {
@@ -201,7 +201,7 @@ impl Whole {
         Whole { target, model: None, quant: None }
     }
 
-    /// A model of a graph and the files of another one, which are its data.
+    /// A model of a graph with the files of another model as its data.
     pub(crate) fn with_data(target: Target, model: Option<Model>) -> Self {
         Whole { target, model: model.map(Rc::new), quant: None }
     }
@@ -234,7 +234,7 @@ impl Whole {
         Ok(Whole { target, model, quant })
     }
 
-    /// Writes it.
+    /// Writes the model.
     pub(crate) fn write(
         self,
         graph: &Graph,

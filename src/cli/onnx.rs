@@ -15,7 +15,7 @@ use super::io::{self, Unread};
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, encode, flatten, stats};
 
-/// The form of an input that is a model of ONNX: the one that is named, or that of the ending of the file.
+/// The form of an input that is a model of ONNX: from `--from`, or from the extension of the file.
 pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
     match from {
         Some(From::Onnx) => return Some(OnnxForm::Protobuf),
@@ -31,7 +31,7 @@ pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
     }
 }
 
-/// A document with the sources of its places, or with the reasons for its refusal.
+/// The sources, the document if it could be read, and the diagnostics.
 type Read = (Sources, Option<Document>, Diagnostics);
 
 fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) -> Result<Read, Unread> {
@@ -50,7 +50,7 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
     Ok((sources, document, diagnostics))
 }
 
-/// Checks a model and the expansion of its calls: the sources, whether it is accepted, and what was found.
+/// Checks a model and expands its calls. Returns the sources, whether it is accepted, and the diagnostics.
 pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
     let options = flatten::options(language)?;
     let (sources, document, mut diagnostics) = read(input, form, language, &options)?;
@@ -112,7 +112,7 @@ pub(crate) fn run(
     };
     let encoded =
         document.as_ref().and_then(|document| diagnostics.take(encode::encode(document, to, language.strict)));
-    // The process ends soon; to free a million nodes one by one takes a tenth of the time of making them.
+    // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
     std::mem::forget(document);
     reporter.all(&sources, diagnostics);
     if let Some(graph) = &graph {
@@ -131,7 +131,7 @@ pub(crate) fn run(
     Ok(Status::Done)
 }
 
-/// Expands calls; none where that fails.
+/// Expands calls; `None` if that fails.
 fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -> Option<Document> {
     let flattened = document.flatten(options);
     found.take(flattened.map(|warnings| (document, warnings)))
@@ -143,7 +143,7 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
         true => NOTATIONS.iter().find(|known| matches!(known.writer, Writer::Onnx(of) if of == form)),
         false => Some(flatten::notation(output, false)?),
     };
-    // Their operations are those of NNEF.
+    // These notations are written from operations of NNEF.
     let foreign = |to: &&Notation| to.dialect.is_some() || matches!(to.writer, Writer::Pnnx(_));
     let Some(to) = to.filter(|to| !foreign(to)) else {
         return Err(Failure::Message(
@@ -157,7 +157,7 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
     Ok(to)
 }
 
-/// Refuses options that mean nothing for models of ONNX.
+/// Refuses options that do not apply to models of ONNX.
 fn usable(language: &Language, output: &args::Output, verification: &args::Verification) -> Result<(), Failure> {
     language.usable()?;
     flatten::refuse_vain(

@@ -21,7 +21,7 @@ use super::models::{self, Whole};
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, flatten, stats};
 
-/// Whether an input is a file of PNNX: it is said so, or its name ends so.
+/// Whether an input is a file of PNNX, by `--from` or by its extension.
 pub(crate) fn is_one(input: &Path, from: Option<From>) -> bool {
     match from {
         Some(From::Pnnx) => true,
@@ -39,7 +39,7 @@ struct Read {
     found: Diagnostics,
 }
 
-/// The data beside a file of operators.
+/// The path of the data file of a PNNX file; `None` for standard input.
 fn data_path(input: &Path) -> Option<PathBuf> {
     (!io::is_stream(input)).then(|| input.with_extension(encode::PNNX_DATA))
 }
@@ -73,7 +73,7 @@ fn read(input: &Path, language: &Language, options: &Options) -> Result<Read, Un
     Ok(Read { sources, file, model, archive, found })
 }
 
-/// A graph and its data, or the reasons for the refusal.
+/// The sources, a graph or errors, and the data of the graph.
 type Expanded = (Sources, Result<(Graph, Diagnostics), Diagnostics>, Weights);
 
 fn expanded(read: Read, options: &Options) -> Expanded {
@@ -86,14 +86,14 @@ fn expanded(read: Read, options: &Options) -> Expanded {
     }
 }
 
-/// The graph of a file, with its operators as they are.
+/// The graph of a file.
 pub(crate) fn graph(input: &Path, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
     let options = flatten::options(language)?;
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok((sources, result))
 }
 
-/// Checks a file: the sources, whether it is accepted, and what was found.
+/// Checks a file. Returns the sources, whether it is accepted, and the diagnostics.
 pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
     let options = flatten::options(language)?;
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
@@ -144,7 +144,7 @@ pub(crate) fn run(
     })
 }
 
-/// The data as files of a model, in a temporary folder; none without data.
+/// The data as files of a model, in a temporary folder; `None` without data.
 fn stored(weights: &Weights) -> Result<Option<tempfile::TempDir>, Failure> {
     let Some(archive) = &weights.archive else { return Ok(None) };
     let fail = |error: &dyn std::fmt::Display| Failure::Message(format!("the data cannot be stored: {error}"));
@@ -157,7 +157,7 @@ fn stored(weights: &Weights) -> Result<Option<tempfile::TempDir>, Failure> {
     Ok(Some(folder))
 }
 
-/// Writes a file of PNNX again, with its expressions expanded; its data are copied beside a file.
+/// Writes a PNNX file again, with its expressions expanded; if the output is a file, its data are copied.
 fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> RunResult {
     flatten::refuse_vain(
         "a file of PNNX that is written again",
@@ -221,7 +221,7 @@ pub(crate) fn evaluate(
     super::run::evaluate(&evaluator, &graph, (&inputs, &weights), &sources, (path, to), reporter)
 }
 
-/// Refuses options that mean nothing for files of PNNX.
+/// Refuses options that do not apply to files of PNNX.
 fn usable(language: &Language, verification: &args::Verification) -> Result<(), Failure> {
     language.usable()?;
     let names = matches!(language.lower, Some(Lower::Names(_)));

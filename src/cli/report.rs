@@ -9,8 +9,8 @@ use anstream::{AutoStream, ColorChoice};
 
 use super::args::{Level, MessageFormat, Reporting, Warnings};
 
-/// Writes diagnostics in the form that was asked for, and counts them. A message that cannot be
-/// written does not stop the run.
+/// Writes diagnostics in the requested format, and counts them. A message that cannot be written does not
+/// stop the run.
 pub(crate) struct Reporter {
     out: BufWriter<AutoStream<Stderr>>,
     color: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Reporter {
     all: bool,
     levels: Vec<Level>,
     total: Counts,
-    /// Warnings by code: how many, and the first of them as a line.
+    /// Warnings by code: their number, and the first of them as a line.
     warned: BTreeMap<Code, (usize, String)>,
 }
 
@@ -35,14 +35,14 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// As text; none if there were none.
+    /// The numbers as text; `None` if all are 0.
     pub(crate) fn summary(self) -> Option<String> {
         render::summary(self.errors, self.warnings, self.suppressed)
     }
 }
 
 impl Reporter {
-    /// A reporter by the options.
+    /// A reporter with the options of the command.
     pub(crate) fn new(options: &Reporting) -> Self {
         let choice = match options.color {
             clap::ColorChoice::Always => ColorChoice::Always,
@@ -61,8 +61,8 @@ impl Reporter {
         }
     }
 
-    /// Whether a warning is an error by the options; none where it is not told at all. The last option
-    /// that names its code or all codes decides. What exporters commonly write is told on request.
+    /// The severity of a warning according to the options; `None` if it is not reported. The last option that
+    /// names its code or all codes decides. Deviations that exporters commonly write are reported on request.
     fn level(&self, code: Code) -> Option<Severity> {
         let named = self.levels.iter().rev().find(|level| level.of.is_none_or(|of| of == code));
         match named {
@@ -72,7 +72,7 @@ impl Reporter {
         }
     }
 
-    /// Reports what a stage found, and gives its result. Where there is none, that was all.
+    /// Reports the diagnostics of a stage and returns its result. If there are errors, also writes the summary.
     pub(crate) fn accepted<T>(&mut self, sources: &Sources, stage: Result<(T, Diagnostics), Diagnostics>) -> Option<T> {
         match stage {
             Ok((result, warnings)) => {
@@ -127,7 +127,7 @@ impl Reporter {
         }
     }
 
-    /// Reports all diagnostics of a document, in the order of their places, and returns how many.
+    /// Reports all diagnostics of a document, in the order of their locations, and returns their numbers.
     pub(crate) fn all(&mut self, sources: &Sources, diagnostics: Diagnostics) -> Counts {
         let before = self.total;
         let suppressed = diagnostics.suppressed();
@@ -165,7 +165,7 @@ impl Reporter {
         }
     }
 
-    /// Writes requested information in the form that was asked for.
+    /// Writes requested information in the requested format.
     pub(crate) fn tell(&mut self, text: &str, object: &serde_json::Value) {
         let _ = match self.format {
             MessageFormat::Human => self.out.write_all(visible::escaped(text).as_bytes()),

@@ -78,11 +78,11 @@ fn document(
     evaluate(&evaluator, &graph, (&inputs, &*variables), document.sources(), (path, to), reporter)
 }
 
-/// Gives a graph the layouts of the options, and reads the values of its inputs.
+/// Assigns the layouts of the options to a graph, and reads the values of its inputs.
 ///
 /// # Errors
 ///
-/// How the command ends where it cannot go on, which is reported.
+/// The result of the command if it cannot continue; the reason is already reported.
 pub(super) fn prepared(
     graph: &mut Graph,
     arguments: &args::Run,
@@ -97,7 +97,7 @@ pub(super) fn prepared(
     tensors::read(path, graph, &language.limits).map_err(|unread| flatten::report_unread(unread, reporter))
 }
 
-/// The quantizations of a model's graph; none if they are wrong, which is reported.
+/// The quantizations of a model's graph; `None` if they are invalid, which is reported.
 fn quantizations(
     model: &Model,
     document: &mut Document,

@@ -18,7 +18,7 @@ pub(crate) fn before(document: &Document, language: &Language, migrate: bool) ->
     Some(Stats::new(&expansion.graph))
 }
 
-/// Writes the statistics of a graph, beside those of what it was made of.
+/// Writes the statistics of a graph, with those before flattening for comparison.
 pub(crate) fn tell(before: Option<Stats>, graph: &Graph, removed: Option<Removed>, reporter: &mut Reporter) {
     let after = Stats::new(graph);
     let mut text = after.to_text(before.as_ref());

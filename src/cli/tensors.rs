@@ -19,8 +19,8 @@ use super::limits::Limits;
 /// Tensors by name.
 pub(crate) type Named = Vec<(String, Tensor)>;
 
-/// Reads tensors for the inputs of a graph. The bytes determine the format; an array without a name is for
-/// the only input. Members of an archive that are for no input are not read.
+/// Reads tensors for the inputs of a graph. The bytes determine the format; an array without a name is the
+/// value of the only input. Members of an archive that belong to no input are not read.
 pub(crate) fn read(path: &Path, graph: &Graph, limits: &Limits) -> Result<Named, Unread> {
     let (longest, most) = (limits.text(), limits.arrays());
     let (file, bytes) = io::read_bytes(path, longest.max(most))?;
@@ -51,14 +51,14 @@ pub(crate) fn read(path: &Path, graph: &Graph, limits: &Limits) -> Result<Named,
     }
 }
 
-/// The endings of files of tensors.
+/// The extensions of files of tensors.
 const ENDINGS: &[(&str, RunTo)] = &[("json", RunTo::Json), ("npz", RunTo::Npz), ("npy", RunTo::Npy)];
 
-/// The form of a file of tensors: the one that is named, or that of its ending.
+/// The format of a file of tensors: from `--to`, or from its extension.
 ///
 /// # Errors
 ///
-/// The ending is not known.
+/// The extension is not known.
 pub(crate) fn form(path: Option<&Path>, to: Option<RunTo>) -> Result<RunTo, Failure> {
     let meaning =
         |ending: &str| ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, form)| *form);
@@ -72,11 +72,11 @@ pub(crate) fn form(path: Option<&Path>, to: Option<RunTo>) -> Result<RunTo, Fail
     }
 }
 
-/// Refuses bytes that are no text on a terminal.
+/// Refuses to write binary data to a terminal.
 ///
 /// # Errors
 ///
-/// Standard output is one.
+/// Standard output is a terminal, and the format is binary.
 pub(crate) fn fits_stdout(path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
     if path.is_some() || to == RunTo::Json || !std::io::stdout().is_terminal() {
         return Ok(());
@@ -106,7 +106,7 @@ pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunT
     }
 }
 
-/// The data of the variables of a model; none without one.
+/// The data of the variables of a model; empty without a model.
 pub(crate) fn variables(model: Option<&Model>) -> Box<dyn Variables + '_> {
     match model {
         Some(model) => Box::new(model.variables()),

@@ -1,13 +1,13 @@
-//! Standard output on a terminal: what controls the terminal is shown instead of done.
+//! Standard output on a terminal: characters that control the terminal are shown as escapes.
 
 use std::io::{self, Write};
 
 use crate::diagnostics::visible::escaped;
 
-/// Replaces characters that control a terminal by escapes, and bytes that are no text by marks.
+/// Replaces characters that control a terminal by escapes, and invalid UTF-8 by replacement characters.
 pub(super) struct Visible<W: Write> {
     out: W,
-    /// The beginning of a character whose end is not written yet.
+    /// The first bytes of a character whose other bytes are not written yet.
     rest: Vec<u8>,
 }
 

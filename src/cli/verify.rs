@@ -14,7 +14,7 @@ use super::{Failure, flatten, tensors};
 /// The largest difference that rounding explains: the order of additions may differ.
 const TOLERANCE: f64 = 1e-9;
 
-/// Compares a flat graph with its source, which is expanded to primitives. Gives whether they agree.
+/// Compares a flat graph with its source, which is expanded to primitives. Returns whether they agree.
 pub(crate) fn verify(
     origin: &Origin,
     document: &Document,
@@ -33,8 +33,8 @@ pub(crate) fn verify(
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
     };
-    // The bodies of these two in the specification fit no operands, so the evaluator has kernels for them.
-    // The draft has no such operations.
+    // The specification's bodies of these two operations are invalid for all operands, so the evaluator has
+    // kernels for them. The draft does not have these operations.
     let of_dialect = document.dialect() == Dialect::V1;
     let keep = ["avg_roi_align", "max_roi_align"].into_iter().filter(|_| of_dialect).map(str::to_owned).collect();
     let options = Options { lower: Lower::All, keep, unroll: false, expand_loops: true, flat: false, ..options };
@@ -74,7 +74,7 @@ pub(crate) fn verify(
     Ok(false)
 }
 
-/// The message on source and flat graph that agree.
+/// The message for a source and a flat graph that agree.
 pub(crate) fn verified(items: usize, largest: f64) -> String {
     let largest = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
     format!("verified: {items} items of the outputs, the largest difference is {largest}")

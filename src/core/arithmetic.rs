@@ -1,4 +1,4 @@
-//! Operators on compile-time values. They know nothing of positions: the machine attaches them.
+//! Operators on compile-time values. Failures get their locations from the machine.
 
 use std::cmp::Ordering;
 
@@ -44,7 +44,7 @@ pub(crate) fn unary(op: UnaryOp, value: &Value) -> Outcome<Value> {
     })
 }
 
-/// Applies a binary operator; `&&` and `||` are here without their laziness.
+/// Applies a binary operator; the short-circuit evaluation of `&&` and `||` is compiled to jumps instead.
 pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     if let Some(value) = of_numbers(op, a, b) {
         return Ok(value);
@@ -81,7 +81,7 @@ pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Out
     }
 }
 
-/// Arithmetic on dimension symbols is kept as it is written.
+/// Arithmetic on dimension symbols builds an expression.
 fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
     let side = |value: &Value| match value {
         Value::Symbol(symbolic) => Some(Symbolic::clone(symbolic)),
@@ -92,7 +92,7 @@ fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
     result.map(|symbolic| Value::Symbol(symbolic.into())).ok_or_else(|| mistyped(op.info().text, &[a, b]))
 }
 
-/// The integer that an operator gives of two; none where there is no such number.
+/// An operator on two integers; none if it is not arithmetic, or the result is not an integer of 64 bits.
 #[inline(always)]
 fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     match op {
@@ -105,7 +105,7 @@ fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     }
 }
 
-/// What an operator gives of two numbers; none where they are none, or there is no such value.
+/// An operator on two numbers of the same type; none if they are not, or there is no result.
 #[inline]
 pub(crate) fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
     match (a, b) {
@@ -118,7 +118,7 @@ pub(crate) fn of_numbers(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
             None => {
                 let ordering = a.partial_cmp(b);
                 let holds = holds(op, ordering.unwrap_or(Ordering::Equal))?;
-                // What is not a number differs from everything.
+                // NaN differs from everything.
                 Some(Value::Logical(if ordering.is_some() { holds } else { op == BinaryOp::Ne }))
             }
         },
@@ -136,7 +136,7 @@ fn integer_power(a: i64, b: i64) -> Option<i64> {
     }
 }
 
-/// The scalar that an operator gives of two; none where there is no such number.
+/// An operator on two scalars; none if it is not arithmetic, or a division by zero.
 #[inline(always)]
 fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
     match op {
@@ -149,7 +149,7 @@ fn scalar(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
     }
 }
 
-/// Whether a comparison holds between values in this order; none if the operator does not compare.
+/// Whether a comparison holds for operands in this order; none if the operator is not a comparison.
 #[inline]
 fn holds(op: BinaryOp, ordering: Ordering) -> Option<bool> {
     Some(match op {
@@ -191,7 +191,7 @@ fn repeat(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
 fn member(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     let (Value::Array(list), false) = (b, matches!(a, Value::Tensor(_))) else { return Err(mistyped("in", &[a, b])) };
     for i in 0..list.len() {
-        // In portions, since most searches end early.
+        // Counted in portions, since most searches end early.
         if i % 64 == 0 {
             budget.spend(64)?;
         }
@@ -203,8 +203,7 @@ fn member(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     Ok(Value::Logical(false))
 }
 
-/// Whether two values are the same, item by item; none where tensors or symbols, of which this is
-/// not known, are among what is compared.
+/// Whether two values are equal, item by item; none if that depends on tensors or symbols.
 pub(crate) fn equal(a: &Value, b: &Value, budget: &Budget) -> Outcome<Option<bool>> {
     Ok(Some(match (a, b) {
         (Value::Tensor(_), _) | (_, Value::Tensor(_)) => return Ok(None),
@@ -212,7 +211,7 @@ pub(crate) fn equal(a: &Value, b: &Value, budget: &Budget) -> Outcome<Option<boo
         (Value::Scalar(a), Value::Scalar(b)) => a == b,
         (Value::Logical(a), Value::Logical(b)) => a == b,
         (Value::Symbol(a), Value::Symbol(b)) if a == b && !a.is_unknown() => true,
-        // What a symbol stands for is known only to the reader of the graph.
+        // The value of a symbol is not known while expanding.
         (Value::Symbol(_), _) | (_, Value::Symbol(_)) => return Ok(None),
         (Value::String(a), Value::String(b)) => {
             budget.spend(a.len().min(b.len()))?;
@@ -255,7 +254,7 @@ fn out_of_range(i: i64, len: usize) -> Box<Failure> {
     Failure::new(Code::IndexOutOfRange, message)
 }
 
-/// Leaves of a value the items `begin..end`, open ends being those of the value; begin ≥ end gives none.
+/// Replaces a value by its items `begin..end`; omitted bounds are those of the value. If begin ≥ end, it is empty.
 pub(crate) fn slice(base: &mut Value, begin: Option<&Value>, end: Option<&Value>) -> Outcome<()> {
     let (Value::Array(list) | Value::String(list)) = base else { return Err(mistyped("[..:..]", &[base])) };
     let bound = |value: Option<&Value>, otherwise: usize| match value {

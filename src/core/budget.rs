@@ -1,33 +1,32 @@
-//! What an expansion may take: instructions, memory, operations, open calls, lengths.
+//! The limits of an expansion: instructions, memory, operations, open calls, lengths.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::diagnostics::Code;
 
-/// How many instructions are allowed in any case, for each operation that may be emitted.
+/// The initial number of instructions, for each operation of the operation limit.
 const FUEL_PER_OPERATION: u64 = 8;
-/// How many more are allowed for each operation that is emitted.
+/// The number of additional instructions for each operation that is emitted.
 pub(super) const FUEL_OF_EMISSION: u64 = 40;
-/// What a call takes of the budget beyond its instructions: names, a frame, slots.
+/// The cost of a call in instructions, for its names, frame and slots.
 pub(super) const FUEL_OF_CALL: u64 = 3;
-/// How many cells of arrays and strings may be made or compared for each operation that may be
-/// emitted.
+/// The number of cells of arrays and strings that can be created or compared, for each operation of the
+/// operation limit.
 const CELLS_PER_OPERATION: u64 = 80;
-/// How many of them are allowed in any case.
+/// The minimum of that number.
 const MIN_CELLS: u64 = 100_000_000;
-/// The most slots of open calls, whatever the options say: they are counted in 32 bits.
+/// The maximum number of slots of open calls, regardless of the options: their positions are 32-bit numbers.
 const MAX_SLOTS: usize = 1 << 28;
 
-/// What went wrong, without a place. Always in a box, so that what may fail gives no more than it
-/// would give otherwise.
+/// An error without a location. It is always boxed, so that results of fallible functions stay small.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
-    /// Which rule.
+    /// The violated rule.
     pub(crate) code: Code,
-    /// The sentence.
+    /// The message.
     pub(crate) message: String,
-    /// What to do about it.
+    /// Advice on how to resolve it.
     pub(crate) help: Option<String>,
 }
 
@@ -45,35 +44,35 @@ impl Failure {
     }
 }
 
-/// What an evaluation gives.
+/// The result of an evaluation.
 pub(crate) type Outcome<T> = Result<T, Box<Failure>>;
 
 /// The limits of an expansion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
-    /// The most operations.
+    /// The maximum number of operations.
     pub(crate) max_ops: u64,
-    /// The most open calls.
+    /// The maximum number of open calls.
     pub(crate) max_depth: u64,
-    /// The most items of an array or string.
+    /// The maximum number of items of an array or string.
     pub(crate) max_length: usize,
-    /// The most bytes of live values, open calls and names.
+    /// The maximum number of bytes of live values, open calls and names.
     pub(crate) max_memory: u64,
 }
 
-/// The limits of an expansion, and what it took so far.
+/// The limits of an expansion, and what was used so far.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    /// Counts live cells.
+    /// Counts cells of arrays and strings.
     pub(crate) meter: Rc<Meter>,
     limits: Limits,
-    /// The most cells that may be made or compared.
+    /// The maximum number of cells that can be created or compared.
     max_work: u64,
-    /// The instructions that are left.
+    /// The number of remaining instructions.
     pub(super) fuel: u64,
 }
 
-/// What open calls take.
+/// The memory of open calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenCalls {
     pub(super) frames: usize,
@@ -83,7 +82,7 @@ pub(super) struct OpenCalls {
 }
 
 impl Budget {
-    /// For an expansion within limits.
+    /// A budget with limits.
     pub(super) fn new(limits: Limits) -> Self {
         Budget {
             meter: Rc::new(Meter::default()),
@@ -93,18 +92,18 @@ impl Budget {
         }
     }
 
-    /// Without limits, for the literals of declarations: the parser bounds these.
+    /// A budget without limits, for literals in declarations: the parser limits these.
     pub(crate) fn unlimited() -> Self {
         let (most, max_length) = (u64::MAX, usize::MAX);
         Budget::new(Limits { max_ops: most, max_depth: most, max_length, max_memory: most })
     }
 
-    /// The most items of an array or string.
+    /// The maximum number of items of an array or string.
     pub(super) fn max_length(&self) -> usize {
         self.limits.max_length
     }
 
-    /// Refuses a list that would be too long, or one that no memory is left for.
+    /// Fails if a new list would exceed the maximum length, or its memory the limit.
     pub(crate) fn allow(&self, len: usize, bytes: u64) -> Outcome<()> {
         if len > self.limits.max_length {
             let limit = self.limits.max_length;
@@ -118,7 +117,7 @@ impl Budget {
         self.check_work()
     }
 
-    /// Notes that so many items are looked at, and refuses to look at too many.
+    /// Counts items that are read, and fails if too many were.
     pub(crate) fn spend(&self, items: usize) -> Outcome<()> {
         self.meter.spend(items as u64);
         self.check_work()
@@ -132,7 +131,7 @@ impl Budget {
         Err(Failure::new(Code::StepBudget, message).help("raise the limit with --max-ops"))
     }
 
-    /// Takes instructions off the budget.
+    /// Uses up a number of instructions.
     #[inline]
     pub(super) fn burn(&mut self, instructions: u64) -> Outcome<()> {
         match self.fuel.checked_sub(instructions) {
@@ -144,7 +143,7 @@ impl Budget {
         }
     }
 
-    /// Refuses calls nested too deep, or open calls that no memory is left for.
+    /// Fails if open calls exceed the limit of depth or memory.
     #[inline]
     pub(super) fn check_calls(&self, open: OpenCalls) -> Outcome<()> {
         let fits = self.meter.live().saturating_add(open.bytes) <= self.limits.max_memory;
@@ -165,7 +164,7 @@ impl Budget {
         out_of_memory(format!("{depth} open calls, their locals and names take more than {limit} MB while expanding"))
     }
 
-    /// Refuses another operation beside so many.
+    /// Fails if there are already as many operations as the limit allows.
     #[inline]
     pub(super) fn check_operations(&self, operations: usize) -> Outcome<()> {
         if (operations as u64) < self.limits.max_ops {
@@ -187,7 +186,7 @@ pub(super) fn out_of_fuel() -> Box<Failure> {
     Failure::new(Code::StepBudget, message).help("raise the limit with --max-ops")
 }
 
-/// Counts the bytes of live cells, and the cells that were ever made or compared.
+/// Counts the bytes of live cells, and all cells that were ever created, read or compared.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     live: Cell<u64>,
@@ -200,17 +199,17 @@ impl Meter {
         self.live.get()
     }
 
-    /// The cells that were made or looked at by operations that take time for each.
+    /// The number of cells that were created or read by operations that take time for each cell.
     pub(crate) fn work(&self) -> u64 {
         self.work.get()
     }
 
-    /// Counts bytes that stay alive, as those of the flat graph.
+    /// Counts bytes that live until the end, such as those of the flat graph.
     pub(crate) fn keep(&self, bytes: u64) {
         self.live.set(self.live.get().saturating_add(bytes));
     }
 
-    /// Counts cells that are looked at.
+    /// Counts cells that are read.
     pub(crate) fn spend(&self, cells: u64) {
         self.work.set(self.work.get().saturating_add(cells));
     }

@@ -10,7 +10,7 @@ use crate::diagnostics::Code;
 use crate::graph::operators::Builtin;
 use crate::source::literals::scalar_text;
 
-/// Applies a built-in function; `shape_of` is a matter of the machine.
+/// Applies a built-in function other than `shape_of`, which the machine evaluates.
 pub(crate) fn apply(function: Builtin, value: &Value, budget: &Budget) -> Outcome<Value> {
     if let (Value::String(text), Builtin::Integer | Builtin::Scalar) = (value, function) {
         budget.spend(text.len())?;
@@ -34,7 +34,7 @@ fn mistyped(function: Builtin, value: &Value) -> Box<Failure> {
     Failure::new(Code::DynamicType, format!("`{}` is not defined for {}", function.info().text, value.kind()))
 }
 
-/// The failure of asking for what is not known before the graph runs.
+/// The failure of a function that needs a value which is known only when the graph runs.
 pub(crate) fn unknown(function: &str) -> Box<Failure> {
     Failure::new(Code::NotCompileTime, format!("`{function}` needs a value that is known while expanding"))
 }
@@ -45,7 +45,7 @@ fn integer(value: &Value) -> Outcome<Value> {
         Value::Logical(b) => i64::from(*b),
         Value::Scalar(s) => {
             let truncated = s.trunc();
-            // 2^63 is exact in f64, so the comparison is.
+            // 2^63 is exact in f64, so the comparison is exact.
             if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&truncated) {
                 let message = format!("{} does not fit into a 64-bit integer", scalar_text(*s));
                 return Err(Failure::new(Code::IntegerRange, message));
@@ -86,7 +86,7 @@ fn scalar(value: &Value) -> Outcome<Value> {
     }))
 }
 
-/// Whether a text is a numeric literal of the language, with a sign perhaps.
+/// Whether a text is a numeric literal of NNEF, with an optional sign.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {

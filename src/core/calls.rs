@@ -1,4 +1,4 @@
-//! Calls of fragments: frames, and the names of what they make.
+//! Calls of fragments: frames, and the names of the tensors that calls produce.
 
 use smallvec::SmallVec;
 
@@ -16,15 +16,15 @@ use crate::graph::names::NameId;
 use crate::room;
 use crate::source::names::Name;
 
-/// How many values on the stack room is made for when a body is entered.
+/// The capacity of the value stack that is reserved when a body is entered.
 const NEXT: usize = 32;
 
-/// How a call names what it makes.
+/// How the tensors of a call are named.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Naming {
-    /// Names of what it makes on the way start with this one.
+    /// The prefix of the generated names of its tensors.
     pub(super) path: NameId,
-    /// The name of its one result; [`NameId::ROOT`] where the targets tell what the results are called.
+    /// The name of its only result; [`NameId::ROOT`] if its results are named by targets.
     pub(super) result: NameId,
 }
 
@@ -36,7 +36,7 @@ impl Machine {
         self.graph.names.child(path, segment, ordinal, inner)
     }
 
-    /// The target that a hint gives to the `result`th of `count` results.
+    /// The target of the `result`th of `count` results, according to a hint.
     pub(super) fn target(&mut self, hint: Hint, result: u32, count: usize) -> Target {
         match hint {
             Hint::Items { .. } if count > 1 => match self.program.items_of(&hint).get(result as usize) {
@@ -47,7 +47,7 @@ impl Machine {
                 let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
                 Target::Items(hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect())
             }
-            // Any other hint is about one result.
+            // All other hints name a single result.
             _ if count != 1 => Target::Auto,
             Hint::None => Target::Auto,
             Hint::Local(name) => Target::Name(self.child(name, 0)),
@@ -73,7 +73,7 @@ impl Machine {
         }
     }
 
-    /// Calls the unit of a site; gives it back where its body is missing.
+    /// Calls the unit of a site. Returns the unit if its body is not compiled yet.
     #[inline(never)]
     pub(super) fn call(&mut self, index: u32) -> Outcome<Option<UnitId>> {
         let Site { unit: Some(unit), generic, operands, releases, .. } = self.program.sites[index as usize] else {
@@ -87,7 +87,7 @@ impl Machine {
         self.slots.reserve(head.slots);
         match operands {
             Some(first) if releases && self.releases() => {
-                // Copied before the slots that hold them are freed.
+                // The arguments are copied before the slots that hold them are freed.
                 self.push_operands(first, head.params);
                 self.slots.free();
                 self.move_arguments(head.params);
@@ -107,14 +107,14 @@ impl Machine {
         Ok(None)
     }
 
-    /// Moves arguments from the stack into the slots of the body that is entered next.
+    /// Moves arguments from the stack to the slots of the body that is entered next.
     #[inline]
     pub(super) fn move_arguments(&mut self, count: u32) {
         let first = self.stack.len() - count as usize;
         self.slots.pass(self.stack.drain(first..));
     }
 
-    /// Copies operands to the stack.
+    /// Pushes copies of operands.
     #[inline(never)]
     pub(super) fn push_operands(&mut self, first: FirstOperand, count: u32) {
         for operand in &self.program.operands[first.index()..][..count as usize] {
@@ -122,8 +122,7 @@ impl Machine {
         }
     }
 
-    /// Enters the body of a fragment whose arguments are in its slots. It comes back to the next
-    /// instruction.
+    /// Enters the body of a fragment whose arguments are in its slots. The call returns to the next instruction.
     #[inline(always)]
     pub(super) fn enter(
         &mut self,
@@ -136,7 +135,7 @@ impl Machine {
         let caller = self.frame();
         caller.pc = pc;
         let inner = caller.inner || head.standard;
-        // Where calls are deep, this is what makes it grow.
+        // Reserved here because in deep recursion the stack grows with the calls.
         room::reserve(&mut self.stack, NEXT);
         self.slots.enter(head.slots);
         self.pc = head.entry;
@@ -160,8 +159,8 @@ impl Machine {
         room::push(&mut self.frames, callee);
     }
 
-    /// Decides the names of a call's results and of what it makes on the way. A recursive call
-    /// continues the names of the first one, so that names stay short.
+    /// Chooses the names of a call's tensors. A recursive call continues the names of the outermost call of its
+    /// fragment, so that names stay short.
     #[inline(always)]
     fn naming(&mut self, index: u32, callee: (UnitId, &Head)) -> Naming {
         let (unit, head) = callee;
@@ -184,7 +183,7 @@ impl Machine {
         Naming { path, result: path }
     }
 
-    /// The same for a call whose one result may have a target.
+    /// [`Machine::naming`] for a call with one result, if the result may have a target.
     #[inline(never)]
     fn name_by_target(&mut self, index: u32, callee: (UnitId, &Head)) -> Naming {
         let hint = self.program.sites[index as usize].hint;
@@ -196,8 +195,8 @@ impl Machine {
         self.name_several(index, callee)
     }
 
-    /// The same for a call whose results are not one tensor, or one without a name so far: notes
-    /// the targets.
+    /// [`Machine::naming`] for a call that does not have exactly one named result: stores its targets in
+    /// `Calls::targets`.
     #[inline(never)]
     fn name_several(&mut self, index: u32, (unit, head): (UnitId, &Head)) -> Naming {
         let results = head.results;
@@ -220,7 +219,7 @@ impl Machine {
         Naming { path, result: NameId::ROOT }
     }
 
-    /// Notes that the targets from one on are those of the call that is entered next.
+    /// Assigns the targets from `first` on to the call that is entered next.
     pub(super) fn open_targets(&mut self, first: u32) {
         if self.calls.targets.len() > first as usize {
             self.calls.targeted.push(Targeted { frame: self.frames.len() as u32, first });
@@ -241,12 +240,12 @@ impl Machine {
         self.graph.names.child(path, segment, ordinal, inner)
     }
 
-    /// Leaves a fragment and gives the caller its results.
+    /// Returns from a fragment and passes its results to the caller.
     #[inline(never)]
     pub(super) fn finish_call(&mut self) {
         let Some(&Frame { unit: Some(unit), .. }) = self.frames.last() else { return };
         let result = match self.calls.bodies[unit.index()].as_ref().and_then(|body| body.head.result) {
-            // The checks see to it that results are assigned.
+            // The checks ensure that results are assigned.
             Some(slot) => match self.slots.get(slot.get() - 1).take() {
                 Some(value) => value,
                 None => Value::Logical(false),
@@ -257,8 +256,7 @@ impl Machine {
         self.give(result);
     }
 
-    /// Takes the innermost frame away, which is that of a fragment, and its slots, and goes on in the
-    /// one around it.
+    /// Removes the innermost frame, which must be that of a fragment, and its slots, and continues in the caller.
     #[inline(always)]
     pub(super) fn leave(&mut self) {
         let Some(Frame { unit: Some(unit), .. }) = self.frames.pop() else { return };
@@ -282,7 +280,7 @@ impl Machine {
         Value::Tuple(List::from_values(values, Some(&self.budget.meter)))
     }
 
-    /// The type argument of a call; `?` is that of the running fragment.
+    /// The type argument of a call, with `?` replaced by that of the running fragment.
     pub(super) fn type_argument(&mut self, generic: Option<Primitive>) -> Option<Primitive> {
         match generic {
             Some(Primitive::Generic) => self.frame().dtype,
@@ -290,7 +288,7 @@ impl Machine {
         }
     }
 
-    /// The chain of calls of the running frame. Frames that emit nothing need none.
+    /// The chain of calls of the running frame. It is computed only for frames that emit operations.
     #[inline]
     pub(super) fn origin(&mut self) -> OriginId {
         match self.frame().origin.known() {
@@ -299,11 +297,11 @@ impl Machine {
         }
     }
 
-    /// Adds the calls on the way to the running frame that the graph does not know yet.
+    /// Adds the open calls that the graph does not contain yet.
     #[inline(never)]
     fn make_origin(&mut self) -> OriginId {
         let Machine { frames, sites, graph, program, units, file, .. } = self;
-        // The frame of the graph has an origin.
+        // The frame of the graph always has an origin.
         let first = frames.iter().rposition(|frame| frame.origin != Origin::UNKNOWN).unwrap_or(0);
         let Frame { unit: mut inside, origin, .. } = frames[first];
         let mut origin = origin.known().unwrap_or(OriginId::NONE);

@@ -1,4 +1,4 @@
-//! Literal arrays as constant tensors: shape and row-major items.
+//! Conversion of literal arrays to constant tensors: shape and row-major items.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use super::value::Value;
 use crate::graph;
 use crate::graph::Primitive;
 
-/// The shape of nested arrays of equal lengths, and their items; none for ragged arrays and
-/// arrays of anything but numbers and logicals. Arrays can share their parts, and so have any number of
-/// items: more than an array may have are refused.
+/// The shape and the items of nested arrays; none for ragged arrays, arrays with items other than numbers and
+/// logicals, and arrays with too many items or axes: since arrays can share their parts, these numbers are not
+/// limited otherwise.
 pub(crate) fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64>, Vec<Value>)>> {
     let mut shape = Vec::new();
     let mut level = vec![value.clone()];
@@ -37,7 +37,7 @@ pub(crate) fn flatten(value: &Value, budget: &Budget) -> Outcome<Option<(Vec<i64
     Ok(level.iter().all(number).then_some((shape, level)))
 }
 
-/// Items packed for the `value` of `constant`, and their type.
+/// The items as the `value` of `constant`, and their type.
 pub(crate) fn pack(items: &[Value]) -> (graph::Value, Option<Primitive>) {
     let ints: Option<Vec<i64>> = items.iter().map(Value::as_int).collect();
     if let Some(ints) = ints.filter(|ints| !ints.is_empty()) {

@@ -1,4 +1,4 @@
-//! Emission: operations are added to the graph, and their results get names.
+//! Emission: adding operations to the graph, and naming their results.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,13 +18,11 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::shapes::Inferred;
 use crate::graph::standard;
-use crate::graph::{
-    self, Common, Extent, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, SignatureId, TensorId,
-};
+use crate::graph::{self, Common, Extent, Graph, Key, Kind, KindId, Output, Primitive, Shape, SignatureId, TensorId};
 use crate::source::names::Name;
 use crate::source::{Location, Span};
 
-/// A result that was made: one tensor, or an array of tensors.
+/// The result of an emission: one tensor, or an array of tensors.
 enum Made {
     Tensor(TensorId),
     Array(SmallVec<[TensorId; 4]>),
@@ -32,14 +30,14 @@ enum Made {
 
 type Outputs = SmallVec<[Made; 2]>;
 
-/// Elements or a type argument under the type argument of the running body.
+/// Replaces `?` by the type argument.
 #[inline]
 fn under(dtype: Option<Primitive>, generic: Option<Primitive>) -> Option<Primitive> {
     if dtype == Some(Primitive::Generic) { generic } else { dtype }
 }
 
 impl Machine {
-    /// Adds the operation of a site to the graph. Its results go to the site's slot, or are pushed.
+    /// Adds the operation of a site to the graph. Its result goes to the slot of the site, or is pushed.
     #[inline(never)]
     pub(super) fn emit(&mut self, index: u32) -> Outcome<()> {
         self.check_operations()?;
@@ -60,7 +58,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Puts the result of a site's operation where it goes.
+    /// Stores the result of a site in its slot, or pushes it.
     #[inline(always)]
     fn place(&mut self, index: u32, value: Value) {
         match self.program.sites[index as usize].slot {
@@ -69,8 +67,7 @@ impl Machine {
         }
     }
 
-    /// Adds the operation of a site that may have other results than one tensor, or a replaced
-    /// shape.
+    /// Adds the operation of a site whose result may be anything but one tensor, or whose shape may be replaced.
     #[inline(never)]
     fn emit_several(&mut self, index: u32, emission: Emission) -> Outcome<Value> {
         let site = &{ self.program.sites[index as usize] };
@@ -101,7 +98,7 @@ impl Machine {
         let value = self.value_of(site, &outputs);
         self.infer_shapes(operation);
         if let Some(shape) = given {
-            // Whatever operation makes the input, its shape is known now.
+            // The shape of the input is known, even if its operation has no shape rule.
             let extent = |extent: &Extent| if extent.known() == Some(0) { Extent::UNKNOWN } else { extent.clone() };
             let shape = Shape::new(&shape.iter().map(extent).collect::<SmallVec<[Extent; 4]>>());
             self.graph.set_shapes(operation, Inferred::Same(Some(shape)));
@@ -109,7 +106,7 @@ impl Machine {
         Ok(value)
     }
 
-    /// Adds an operation that is no call in the source, with these arguments; it has one result.
+    /// Adds an operation with one result that is not a call in the source.
     pub(super) fn emit_with(&mut self, site: &Site, arguments: &[(Key, graph::Value)]) -> Outcome<Value> {
         self.check_operations()?;
         let keys: SmallVec<[Key; 8]> = arguments.iter().map(|(key, _)| *key).collect();
@@ -124,13 +121,13 @@ impl Machine {
         Ok(Value::Tensor(self.finish(emission, name, site.span, (arguments.len() as u32, common))))
     }
 
-    /// Adds an operation whose arguments are in the graph, and gives its one result with this name. There
-    /// are `count` arguments; `common` is the shape that they have in common.
+    /// Adds an operation whose `count` arguments were added to the graph, and returns its only result, which
+    /// gets this name. `common` describes the shape that all arguments have.
     #[inline(always)]
     fn finish(&mut self, emission: Emission, name: NameId, span: Span, (count, common): (u32, Common)) -> TensorId {
         let generic = self.argument_type(&emission, count);
         let source = (Location::new(emission.file, span), self.origin());
-        // Where items are known, those of the result may be.
+        // If items of an argument are known, those of the result may be known too, so inference is needed.
         let shape = common.shape().filter(|_| emission.by_item && !common.known);
         let element = emission.single.flatten();
         let element = if emission.follows { common.elements().or(element) } else { element };
@@ -143,9 +140,8 @@ impl Machine {
         tensor
     }
 
-    /// The type argument of the operation whose arguments were added last, so many. It follows from the
-    /// elements of the arguments as it does when the flat text is read: what is declared for them is not
-    /// always what they have (E0721).
+    /// The type argument of the operation whose `count` arguments were added last. It is deduced from the element
+    /// types of the arguments, like when the flat text is read: these can differ from the declared types (E0721).
     #[inline(always)]
     fn argument_type(&mut self, emission: &Emission, count: u32) -> Option<Primitive> {
         let deduced = if emission.deduced { self.deduced(emission, count) } else { None };
@@ -160,15 +156,15 @@ impl Machine {
         arguments.filter(|(key, _)| decides(key)).find_map(|(_, operand)| self.graph.elements(operand))
     }
 
-    /// A type argument as the graph has it, and whether it was written. The draft has data-types, but no
+    /// The type argument that the graph stores, and whether it was specified. The draft has data-types, but no
     /// type arguments.
     #[inline(always)]
     fn written(&self, emission: &Emission, generic: Option<Primitive>) -> (Option<Primitive>, bool) {
         (if self.settings.draft { None } else { generic }, emission.explicit)
     }
 
-    /// Finds out what the operations of a site have in common, and remembers it where they can be
-    /// several: statements of a graph run once.
+    /// Computes the common properties of the operations of a site. Caches them only if the site can be reached
+    /// again: statements of the graph outside of loops run once.
     #[inline(never)]
     fn reach(&mut self, index: u32) -> Emission {
         let site = self.program.sites[index as usize];
@@ -181,9 +177,9 @@ impl Machine {
         emission
     }
 
-    /// What operations of a site have in common that are of this kind and with this signature.
+    /// The common properties of the operations of a site, given their kind and signature.
     fn emission(&mut self, site: &Site, kind: KindId, signature: SignatureId) -> Emission {
-        // The shape of an input may be replaced, which depends on its name.
+        // The shape of an input can be replaced, depending on its name.
         let replaced = !self.settings.input_shapes.is_empty() && self.is_input(site);
         let single = site.unit.and_then(|unit| {
             let unit = self.units.get(unit);
@@ -212,7 +208,7 @@ impl Machine {
         }
     }
 
-    /// Adds arguments to the operation that is finished next: operands, or so many on the stack.
+    /// Adds arguments to the operation that is built next: operands, or the top `count` values of the stack.
     #[inline(always)]
     fn push_arguments(&mut self, operands: Option<FirstOperand>, count: usize) -> Outcome<Common> {
         let mut common = Common::default();
@@ -232,7 +228,7 @@ impl Machine {
                 self.graph.push_tensor_operand(tensor, &mut common);
                 continue;
             }
-            // The compiler lets no slot without a value be read.
+            // Unreachable default: the compiler emits no read of a slot that has no value.
             let value = operand.value(self.slots.own(), &self.program.constants);
             let value = value.unwrap_or(&Value::Logical(false));
             common = push_argument(&mut self.graph, value, &self.budget, common)?;
@@ -240,8 +236,8 @@ impl Machine {
         Ok(common)
     }
 
-    /// The name of the one result of an operation: as the hint says, or else the name of the operation
-    /// with its number.
+    /// The name of the only result of an operation: by the hint, or else `otherwise`, the operation's name and
+    /// ordinal.
     #[inline(always)]
     fn result_name(&mut self, hint: Hint, otherwise: (Name, u32)) -> NameId {
         let Frame { path, result, inner, .. } = *self.frame();
@@ -255,7 +251,7 @@ impl Machine {
         self.graph.names.child(path, segment, ordinal, inner)
     }
 
-    /// The same where the name is a target of the running body, or one of the graph.
+    /// The name for a hint that [`Machine::result_name`] does not handle itself.
     #[inline(never)]
     fn target_name(&mut self, hint: Hint, (segment, ordinal): (Name, u32)) -> NameId {
         match self.target(hint, 0, 1) {
@@ -264,19 +260,19 @@ impl Machine {
         }
     }
 
-    /// Refuses more operations than the budget; each gives some more instructions.
+    /// Fails if the limit of operations is reached. Each operation increases the limit of instructions.
     #[inline]
     fn check_operations(&mut self) -> Outcome<()> {
         self.budget.fuel = self.budget.fuel.saturating_add(FUEL_OF_EMISSION);
         self.budget.check_operations(self.graph.operations.len())
     }
 
-    /// Whether the left side says how many results there are.
+    /// Whether the left side determines the number of results.
     fn open_results(&self, site: &Site) -> bool {
         site.unit.is_some_and(|unit| self.units.get(unit).open_results)
     }
 
-    /// The value that the results of an operation are for the body.
+    /// The value of an operation in the body: its result, or the tuple of its results.
     fn value_of(&mut self, site: &Site, outputs: &Outputs) -> Value {
         let meter = Rc::clone(&self.budget.meter);
         let value = |output: &Made| match output {
@@ -299,7 +295,7 @@ impl Machine {
         self.graph.add_tensor(name, dtype)
     }
 
-    /// Gives the results that have the elements `?` those of the type argument.
+    /// Replaces the element type `?` of results by the type argument.
     fn set_elements(&mut self, outputs: &Outputs, generic: Option<Primitive>) {
         for output in outputs {
             let tensors = match output {
@@ -313,7 +309,7 @@ impl Machine {
         }
     }
 
-    /// The results of an operation as it declares them.
+    /// Creates the results of an operation as its declaration specifies.
     fn declared_outputs(&mut self, site: &Site, unit: UnitId) -> Outcome<Outputs> {
         let units = Rc::clone(&self.units);
         let results = &units.get(unit).results;
@@ -322,12 +318,8 @@ impl Machine {
             let target = self.target(site.hint, i as u32, results.len());
             let otherwise = if results.len() == 1 { (site.name, site.ordinal) } else { (result.name, 0) };
             outputs.push(match (result.form, target) {
-                (Form::Tensor(element), target) => {
-                    Made::Tensor(self.tensor(target, otherwise, element))
-                }
-                (Form::Tensors(element), Target::Items(items)) => {
-                    self.output_array(site, &items, element)
-                }
+                (Form::Tensor(element), target) => Made::Tensor(self.tensor(target, otherwise, element)),
+                (Form::Tensors(element), Target::Items(items)) => self.output_array(site, &items, element),
                 (Form::Tensors(_), _) => {
                     let message = format!("how many tensors `{}` gives is not known here", units.text(site.name));
                     return Err(Failure::new(Code::UnknownLength, message).help("assign them to names: `[a, b] = ..;`"));
@@ -337,7 +329,7 @@ impl Machine {
         Ok(outputs)
     }
 
-    /// The results of an operation that is not declared, as the left side has them.
+    /// Creates the results of an operation that is not declared, as the left side specifies.
     fn undeclared_outputs(&mut self, site: &Site) -> Outputs {
         let Hint::Items { tuple, .. } = site.hint else {
             let target = self.target(site.hint, 0, 1);
@@ -351,7 +343,7 @@ impl Machine {
         (1..).zip(targets).map(|(i, target)| self.output(site, target, i, None)).collect()
     }
 
-    /// A result of an operation that is not declared; the number is for one without a name.
+    /// Creates a result of an operation that is not declared; `number` is the ordinal if it has no target.
     fn output(&mut self, site: &Site, target: Target, number: u32, dtype: Option<Primitive>) -> Made {
         match target {
             Target::Items(items) => self.output_array(site, &items, None),
@@ -364,14 +356,14 @@ impl Machine {
         Made::Array((1..).zip(targets).map(tensor).collect())
     }
 
-    /// Whether the operation of a site may make an input: `external`, or an operation of a vendor,
+    /// Whether the operation of a site can be an input of the graph: `external`, or an operation of a vendor,
     /// which has no body.
     fn is_input(&self, site: &Site) -> bool {
         let of_vendor = |unit: &Unit| !unit.standard && !unit.has_body;
         self.units.text(site.name) == standard::EXTERNAL || site.unit.is_none_or(|unit| of_vendor(self.units.get(unit)))
     }
 
-    /// The shape that the caller gives for the result of a site, if it is that of an input.
+    /// The shape that the settings specify for the result of a site, if it is an input of the graph.
     fn given_shape(&self, site: &Site, outputs: &Outputs) -> Option<Arc<[Extent]>> {
         let input_shapes = &self.settings.input_shapes;
         if input_shapes.is_empty() || !self.is_input(site) {
@@ -382,8 +374,8 @@ impl Machine {
         input_shapes.get(&name).cloned()
     }
 
-    /// Replaces the shape among the arguments of a site, which are on the stack: the argument of that
-    /// name, or else the only array without a name.
+    /// Replaces the shape among the arguments of a site, which are on the stack: the argument `shape`, or else
+    /// the only array that is passed by position.
     fn replace_shape(&mut self, site: &Site, shape: &[Extent]) -> Outcome<()> {
         let keys = self.program.keys_of(site);
         let arguments = self.stack.len() - keys.len()..;
@@ -407,7 +399,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The kind of a site's operation, added to the graph when it is met first.
+    /// The kind of a site's operation, which is added to the graph on first use.
     fn kind(&mut self, site: &Site) -> KindId {
         let known = match site.unit {
             Some(unit) => self.sites.kinds[unit.index()],
@@ -428,8 +420,8 @@ impl Machine {
     }
 }
 
-/// Adds a value that is no tensor to the arguments of the operation that is finished next. Gives the
-/// shape that is common with it.
+/// Adds a value that is not a tensor to the arguments of the operation that is built next, and returns the
+/// updated `common`.
 #[inline(always)]
 fn push_argument(graph: &mut Graph, value: &Value, budget: &Budget, common: Common) -> Outcome<Common> {
     if value.is_plain() {

@@ -1,5 +1,4 @@
-//! What running bodies consist of beside their slots: frames, and the names that their results are to
-//! have.
+//! Frames of running bodies, and the target names of their results.
 
 use std::rc::Rc;
 
@@ -12,7 +11,7 @@ use crate::graph::names::NameId;
 /// A running body.
 #[derive(Debug)]
 pub(super) struct Frame {
-    /// The next instruction, while another frame is the innermost.
+    /// The return address: the next instruction to run in this frame when the frames after it have ended.
     pub(super) pc: u32,
     /// Its first slot.
     pub(super) slots: u32,
@@ -20,43 +19,43 @@ pub(super) struct Frame {
     pub(super) unit: Option<UnitId>,
     /// The site that called it.
     pub(super) site: u32,
-    /// Names of what it makes start with this one.
+    /// The prefix of the generated names of its tensors.
     pub(super) path: NameId,
-    /// The name of its one result; [`NameId::ROOT`] where the targets tell what results are called.
+    /// The name of its only result; [`NameId::ROOT`] if its results are named by [`Calls::targets`].
     pub(super) result: NameId,
     /// Its type argument.
     pub(super) dtype: Option<Primitive>,
-    /// Whether it is, or is called from, a standard operation.
+    /// Whether it belongs to a standard operation, directly or through calls.
     pub(super) inner: bool,
-    /// The chain of calls, once an operation needed it.
+    /// The chain of open calls, computed when the first operation needs it.
     pub(super) origin: Origin,
 }
 
-// Where calls are deep there are as many as operations.
+// Deep recursion can have as many frames as operations, so frames are kept small.
 const _: () = assert!(size_of::<Frame>() == 32);
 
-/// The chain of calls of a frame, or that it is not known yet, in no more room than the chain takes.
+/// The chain of calls of a frame, if it is computed already. Takes no more memory than an [`OriginId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin(OriginId);
 
 impl Origin {
-    /// Not known yet.
+    /// Not computed yet.
     pub(super) const UNKNOWN: Origin = Origin(OriginId(OriginId::NONE.0 - 1));
 
-    /// A chain of calls.
+    /// A computed chain of calls.
     pub(super) fn new(origin: OriginId) -> Self {
         Origin(origin)
     }
 
-    /// The chain of calls, where it is known.
+    /// The chain of calls, if it is computed.
     #[inline]
     pub(super) fn known(self) -> Option<OriginId> {
         (self != Origin::UNKNOWN).then_some(self.0)
     }
 }
 
-/// The targets of an open call, in [`Calls::targets`]: the names that its results are to have, where
-/// that is not one name.
+/// The position of the targets of an open call in [`Calls::targets`], for a call that does not have just one
+/// target name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Targeted {
     /// The frame of the call.
@@ -65,7 +64,8 @@ pub(super) struct Targeted {
     pub(super) first: u32,
 }
 
-/// The open calls of a fragment: how many, the first one, and how many calls started under that.
+/// The open calls of a fragment: their number, the frame of the first one, and the number of recursive calls
+/// that got a generated name since that one started.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
     pub(super) count: u32,
@@ -73,21 +73,21 @@ pub(super) struct Active {
     pub(super) recursions: u32,
 }
 
-/// The bodies that can be called, and the calls that are open beside their frames.
+/// Compiled bodies, and the state of open calls that is not in their frames.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// The bodies of units, where they are compiled.
+    /// The bodies of units, if they are compiled.
     pub(super) bodies: Vec<Option<Body>>,
     /// The open calls of each unit.
     pub(super) active: Vec<Active>,
-    /// The names that results of open calls are to have.
+    /// The target names of the results of open calls.
     pub(super) targets: Vec<Target>,
     /// Which open calls have targets.
     pub(super) targeted: Vec<Targeted>,
 }
 
 impl Calls {
-    /// None, for so many units.
+    /// No compiled bodies and no open calls, for a number of units.
     pub(super) fn new(units: usize) -> Self {
         Calls {
             bodies: vec![None; units],
@@ -98,14 +98,14 @@ impl Calls {
     }
 }
 
-/// The name that a result is to have.
+/// The name that a result will get.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// None in particular.
+    /// No requested name: one is generated.
     Auto,
     /// This one.
     Name(NameId),
-    /// Its items these.
+    /// One target for each item of an array or tuple.
     Items(Rc<[Target]>),
 }
 

@@ -1,5 +1,5 @@
-//! Operations that no call in the source stands for: operators whose operands turn out to be
-//! tensors, subscripted tensors, constants, copies, and the names of the graph.
+//! Implied operations, which are not calls in the source: operators on tensors, subscripts of tensors,
+//! constants, and copies for names of the graph.
 
 use smallvec::SmallVec;
 
@@ -18,7 +18,7 @@ use crate::source::Span;
 use crate::source::names::Name;
 
 impl Machine {
-    /// A standard operation that no call in the source stands for.
+    /// A site for an implied standard operation.
     pub(super) fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
         let Some(unit) = self.units.standard(name) else {
             return Err(Failure::new(Code::NotCompileTime, format!("the dialect has no operation `{name}`")));
@@ -26,7 +26,7 @@ impl Machine {
         Ok(Site { generic, ..Site::new(Some(unit), self.units.get(unit).name, span, hint) })
     }
 
-    /// The operation of an operator whose operands turned out to be tensors.
+    /// Adds the operation of an operator with tensor operands to the graph.
     pub(super) fn emit_operator(&mut self, name: &str, operands: &[Value]) -> Outcome<Value> {
         let span = self.here();
         let site = self.implied(name, span, Hint::None, None)?;
@@ -37,7 +37,7 @@ impl Machine {
         self.emit_with(&site, &arguments)
     }
 
-    /// Adds such an operation to the graph, with arguments by the names of their parameters.
+    /// Adds an implied operation to the graph, with arguments by parameter name.
     pub(super) fn emit_named(&mut self, site: &Site, named: &[(&str, graph::Value)]) -> Outcome<Value> {
         let params = site.unit.map_or(&[][..], |unit| &self.units.get(unit).params);
         let place = |name: &str| params.iter().position(|param| self.units.text(param.name) == name);
@@ -46,7 +46,7 @@ impl Machine {
         self.emit_with(site, &arguments)
     }
 
-    /// `t[i]`: the slice of that item, without the axis.
+    /// `t[i]`: a slice with that item, whose axis is then removed.
     pub(super) fn index_tensor(&mut self, tensor: TensorId, index: &Value) -> Outcome<Value> {
         let Value::Int(i) = index else {
             return Err(Failure::new(
@@ -54,7 +54,7 @@ impl Machine {
                 "a tensor is subscripted by integers that are known while expanding",
             ));
         };
-        // An end of 0 is the extent itself.
+        // An end of 0 stands for the extent.
         let end = if *i == -1 { 0 } else { i.saturating_add(1) };
         let part = self.slice_axis(tensor, *i, end)?.freeze(&self.budget)?;
         let (span, dtype) = (self.here(), self.graph.tensors[tensor.index()].dtype);
@@ -91,7 +91,7 @@ impl Machine {
         self.emit_named(&site, &named)
     }
 
-    /// A value, with an array of numbers turned into the constant tensor that it stands for.
+    /// Turns an array of numbers into a constant tensor; other values are unchanged.
     pub(super) fn as_tensor(&mut self, value: Value) -> Outcome<Value> {
         let Value::Array(list) = &value else { return Ok(value) };
         match self.sites.literals.get(&list.identity()) {
@@ -117,8 +117,8 @@ impl Machine {
         Ok(value)
     }
 
-    /// Gives a name of the graph its tensor. A tensor without a name takes this one; one that
-    /// has a name already, and a constant, are copied.
+    /// Pops a value and binds a name of the graph to it. A tensor with a generated name is renamed; a tensor
+    /// that already has a name of the document, or a number, is copied; an array of numbers becomes a constant.
     pub(super) fn bind(&mut self, binding: u32) -> Outcome<()> {
         let binding = self.program.bindings[binding as usize];
         let value = self.pop();

@@ -1,4 +1,4 @@
-//! Inference of shapes during an expansion: errors know the calls they are in.
+//! Shape inference during an expansion: reports errors with the open calls, and evaluates `shape_of`.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::diagnostics::Code;
 use crate::graph::OperationId;
 use crate::graph::shapes::{DEFECTIVE, Extent, Inferred, ShapeError};
 
-/// The fewest extents that `shape_of` gives in the draft.
+/// The minimum number of extents that `shape_of` returns in the draft.
 const DRAFT_RANK: usize = 2;
 
 impl Machine {
-    /// Gives the results of a new operation their shapes by the rule of its kind.
+    /// Infers the shapes of the results of a new operation, and reports an error.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
         if let Err(error) = self.shapes.infer(&mut self.graph, id) {
             self.report_shape(id, error);
         }
     }
 
-    /// Reports an error, unless it follows from an earlier one or from a defect of a standard text.
+    /// Reports an error, unless it is a consequence of an earlier one or of a defect of the standard library.
     fn report_shape(&mut self, id: OperationId, error: ShapeError) {
         let mut broken = false;
         if !self.shapes.broken.is_empty() {
@@ -44,7 +44,7 @@ impl Machine {
         self.shapes.broken.extend(self.graph.tensors_of(operation));
     }
 
-    /// Whether the running call is within a standard fragment that breaks this rule by itself.
+    /// Whether the innermost open calls include a standard fragment that is known to break this rule ([`DEFECTIVE`]).
     fn in_defective(&self, code: Code) -> bool {
         let fragments = self.frames.iter().rev().map_while(|frame| frame.unit);
         let mut standard = fragments.map(|id| self.units.get(id)).take_while(|info| info.standard);
@@ -56,7 +56,7 @@ impl Machine {
         let meter = Some(&self.budget.meter);
         let least = if self.settings.draft { DRAFT_RANK } else { 0 };
         let Value::Tensor(tensor) = value else {
-            // What is no tensor has the shape of a single number.
+            // Values that are not tensors have the shape of a single number.
             return Ok(Value::Array(List::from_ints(vec![1; least], meter)));
         };
         let Some(shape) = self.graph.shape(*tensor) else {
@@ -67,7 +67,7 @@ impl Machine {
             extents.resize(extents.len().max(least), 1);
             return Ok(Value::Array(List::from_ints(extents, meter)));
         }
-        // An extent that is not known is no matter as long as nothing depends on it.
+        // An unknown extent is not an error as long as nothing depends on it.
         let extent = |extent: &Extent| match extent.known() {
             Some(extent) => Value::Int(extent),
             None => Value::Symbol(Arc::new(Symbolic::extent(extent.clone()))),

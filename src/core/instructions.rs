@@ -1,4 +1,4 @@
-//! The instructions that work on compile-time values: slots, operators, subscripts.
+//! The instructions on compile-time values: slots, operators, subscripts.
 
 use super::arithmetic;
 use super::budget::{Failure, Outcome};
@@ -12,7 +12,7 @@ use crate::diagnostics::Code;
 use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
 
 impl Machine {
-    /// Gives a value the structure that a parameter declares.
+    /// Converts a value to the structure that a parameter declares.
     pub(super) fn conform(&self, value: Value, conversion: Conversion) -> Outcome<Value> {
         let meter = Some(&self.budget.meter);
         match (value, conversion) {
@@ -36,7 +36,8 @@ impl Machine {
         }
     }
 
-    /// Pushes a slot, or runs the block that fills it and comes back.
+    /// Pushes the value of a slot. If a deferred block computes the value, runs that block and then this
+    /// instruction again.
     #[inline]
     pub(super) fn load(&mut self, slot: u32) {
         let value = match self.slots.get(slot) {
@@ -49,7 +50,7 @@ impl Machine {
                 self.forces.push(again);
                 return;
             }
-            // The compiler lets no slot without a value be loaded.
+            // Unreachable: the compiler emits no load of a slot that has no value.
             Slot::Empty => Value::Logical(false),
         };
         self.stack.push(value);
@@ -66,7 +67,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Arithmetic; a tensor that came through an attribute makes it an operation after all.
+    /// Applies a binary operator. If an operand turns out to be a tensor, adds the corresponding operation to
+    /// the graph.
     pub(super) fn binary(&mut self, op: BinaryOp) -> Outcome<()> {
         if let [.., a, b] = &self.stack[..]
             && let Some(value) = arithmetic::of_numbers(op, a, b)
@@ -141,7 +143,7 @@ impl Machine {
                 Ok(())
             }
             Some(base) => arithmetic::slice(base, begin.as_ref(), end.as_ref()),
-            // The compiler balances the stack.
+            // Unreachable: the compiler balances pushes and pops.
             None => Ok(()),
         }
     }

@@ -1,5 +1,5 @@
-//! The state of what is iterated: loops, comprehensions, which are loops without recurrences, and
-//! scans. Loops run over arrays side by side, and the values of their trips are collected.
+//! The state of running loops, comprehensions and scans. A comprehension is a loop without recurrences. Loops
+//! run over one or more arrays at the same time, and collect the values of their trips.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::graph::TensorId;
 use crate::graph::names::NameId;
 use crate::graph::scan;
 
-/// What is running of each kind, the innermost one last.
+/// The running scans and loops, the innermost one last.
 #[derive(Debug, Default)]
 pub(super) struct Iterations {
     pub(super) scans: Vec<Unrolling>,
@@ -28,33 +28,33 @@ impl Iterations {
     }
 }
 
-/// Trips over arrays of one length; a count or a bound can set their number.
+/// The progress of trips over arrays of equal length. The number of trips can be limited further.
 #[derive(Debug)]
 pub(super) struct Iteration {
     lists: SmallVec<[List; 2]>,
-    /// How many trips there are at most; none where only a condition ends them.
+    /// The maximum number of trips; none if only a condition ends the loop.
     len: Option<u64>,
     trip: u64,
 }
 
 impl Iteration {
-    /// Trips over arrays of one length, before the first one.
+    /// The state before the first trip over arrays of equal length.
     pub(super) fn new(lists: SmallVec<[List; 2]>) -> Self {
         let len = lists.first().map(|list| list.len() as u64);
         Iteration { lists, len, trip: 0 }
     }
 
-    /// The number of trips, as far as it is bound.
+    /// The maximum number of trips, if there is one.
     pub(super) fn len(&self) -> Option<u64> {
         self.len
     }
 
-    /// Sets the number of trips, which is no more than the arrays have items.
+    /// Limits the number of trips, which must not be larger than the number of items.
     pub(super) fn limit(&mut self, len: u64) {
         self.len = Some(len);
     }
 
-    /// The trip, from 0.
+    /// The number of the next trip, from 0.
     pub(super) fn trip(&self) -> u64 {
         self.trip
     }
@@ -64,8 +64,7 @@ impl Iteration {
         self.len.is_some_and(|len| self.trip >= len)
     }
 
-    /// Puts the items of this trip into slots; of arrays that are reversed those from the other
-    /// end.
+    /// Stores the items of the next trip in slots; reversed arrays are read from their end.
     pub(super) fn enter(&self, reversed: &[bool], slots: &mut [Slot]) {
         for (i, (list, slot)) in self.lists.iter().zip(slots).enumerate() {
             let place = match reversed.get(i) {
@@ -78,13 +77,13 @@ impl Iteration {
         }
     }
 
-    /// Ends a trip.
+    /// Advances to the next trip.
     pub(super) fn advance(&mut self) {
         self.trip += 1;
     }
 }
 
-/// The values of the trips so far, packed as in an array as long as all are tensors.
+/// The collected values of the trips so far, packed as long as all of them are tensors.
 #[derive(Debug)]
 pub(super) enum Collected {
     Tensors(Vec<TensorId>),
@@ -119,39 +118,39 @@ impl Collected {
 /// A loop that is running.
 #[derive(Debug)]
 pub(super) struct LoopRun {
-    /// The trips, unless a condition ends them before.
+    /// The trips; a condition can end the loop earlier.
     pub(super) iteration: Iteration,
-    /// The path of the frame around, and that of the trips.
+    /// The name prefix outside of the loop, and the one that the prefixes of its trips start with.
     pub(super) outer: NameId,
     pub(super) path: NameId,
-    /// That of the latest trip.
+    /// The name prefix of the latest trip.
     pub(super) named: Option<NameId>,
-    /// The tensor that says whether the loop still goes on, once that depends on one.
+    /// The predicate of the current trip, if a condition so far was a tensor.
     pub(super) active: Option<Value>,
-    /// The last values as they would be if the loop ended here.
+    /// The values of the recurrences if the loop ended with the latest trip.
     pub(super) last: Vec<Value>,
     pub(super) collected: SmallVec<[Collected; 1]>,
 }
 
-/// An input of which a step sees a section.
+/// An input of which each step gets one section.
 #[derive(Debug)]
 pub(super) struct Section {
     /// The parameter of the body.
     pub(super) param: usize,
     pub(super) tensor: TensorId,
-    /// The axis, as `slice` has it.
+    /// The axis, as an argument of `slice`.
     pub(super) axes: Arc<[i64]>,
-    /// The extent of a section; negative where the last one comes first.
+    /// The extent of a section; negative if the first step gets the last section.
     pub(super) chunk: i64,
 }
 
-/// What is gathered from a result of the body.
+/// An output of a scan while its parts are collected.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) of: scan::Collected,
-    /// The place of the result.
+    /// The position of the result of the body.
     pub(super) result: usize,
-    /// The name of what all steps give.
+    /// The name of the output.
     pub(super) name: NameId,
     pub(super) parts: Vec<Value>,
 }
@@ -163,15 +162,15 @@ pub(super) struct Unrolling {
     pub(super) unit: UnitId,
     pub(super) head: Head,
     pub(super) path: NameId,
-    /// The number of steps, and of those that were started.
+    /// The number of steps, and the number of steps that were started.
     pub(super) count: usize,
     pub(super) started: usize,
-    /// The arguments of the next step by parameter; those of sections are filled in.
+    /// The arguments of the next step, by parameter; sections are inserted when the step starts.
     pub(super) args: Vec<Value>,
     pub(super) sections: Vec<Section>,
-    /// Parameters and the results that the next step has for them.
+    /// Recurrences: the parameter, and the result that is its value in the next step.
     pub(super) states: Vec<(usize, usize)>,
     pub(super) gathered: Vec<Gathered>,
-    /// Ends of the latest sections, which begin others.
+    /// The most recent ends of sections, which are shared with sections that begin there.
     pub(super) bounds: SmallVec<[Arc<[i64]>; 4]>,
 }

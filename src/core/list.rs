@@ -1,9 +1,9 @@
 //! Sequences of compile-time values: arrays, tuples and strings.
 //!
-//! A [`List`] is a window into a shared buffer. Slicing only moves the window. Joining puts the
-//! new items into the buffer of the larger side where its window reaches that end of the buffer:
-//! other windows do not see them, so nothing changes for them, and chains of `xs + [x]` and
-//! `[x] + f(..)` are linear overall, in time and in memory.
+//! A [`List`] is a window into a shared buffer. Slicing only changes the window. Concatenation adds the items
+//! of one list to the buffer of the other if the window of that list reaches the end of its buffer, preferably
+//! to the longer list. Other windows do not contain the new items. So chains of `xs + [x]` and `[x] + f(..)`
+//! take linear time and memory overall.
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use super::budget::Meter;
 use super::value::Value;
 use crate::graph::{self, TensorId};
 
-/// The cells of a buffer, packed by what they hold.
+/// The cells of a buffer, packed by type.
 #[derive(Debug)]
 enum Cells {
     Ints(VecDeque<i64>),
@@ -29,8 +29,7 @@ enum Cells {
     Chars(VecDeque<char>),
     Bytes(VecDeque<u8>),
     Values(VecDeque<Value>),
-    /// Items that were there all at once, as those of a literal. They never grow, and the graph may
-    /// share them.
+    /// Items of a fixed number, such as those of a literal. They can be shared with the graph.
     FixedInts(Arc<[i64]>),
     FixedScalars(Arc<[f64]>),
     FixedValues(Arc<[graph::Value]>),
@@ -38,8 +37,8 @@ enum Cells {
     FixedText(Arc<str>),
 }
 
-/// Matches cells: those that grow share one arm, in which `$kind` makes cells of their kind; the
-/// arms for the others follow it.
+/// Matches cells: the variants that can grow share one arm, in which `$kind` is the constructor of the variant;
+/// the arms for the others follow it.
 macro_rules! match_cells {
     ($cells:expr, ($kind:ident, $items:ident) => $body:expr, $($fixed:tt)*) => {
         match $cells {
@@ -62,7 +61,7 @@ enum End {
     Back,
 }
 
-/// Adds items at an end, in their order.
+/// Adds items at an end, keeping their order.
 fn put<T>(cells: &mut VecDeque<T>, items: impl DoubleEndedIterator<Item = T>, end: End) {
     match end {
         End::Front => items.rev().for_each(|item| cells.push_front(item)),
@@ -96,7 +95,7 @@ impl Cells {
         })
     }
 
-    /// Adds the items of a list at an end; false where they are packed differently.
+    /// Adds the items of a list at an end; false if they have a different packing.
     fn add(&mut self, list: &List, end: End) -> bool {
         let range = list.range();
         match (self, &*list.buffer.cells.borrow()) {
@@ -120,7 +119,7 @@ impl Cells {
         matches!(self, Cells::Chars(_) | Cells::Bytes(_) | Cells::FixedText(_))
     }
 
-    /// What a cell weighs, for the budget.
+    /// The bytes of a cell, for the budget.
     fn weight(&self) -> u64 {
         match self {
             Cells::Bytes(_) | Cells::Logicals(_) | Cells::FixedText(_) => 1,
@@ -131,13 +130,13 @@ impl Cells {
     }
 }
 
-/// A growable sequence that several lists look into.
+/// A growable sequence that several lists can share.
 #[derive(Debug)]
 struct Buffer {
     cells: RefCell<Cells>,
-    /// How many cells were added before the first one: what a window's start is relative to.
+    /// The number of cells that were added at the front: starts of windows are relative to the original first cell.
     front: Cell<i64>,
-    /// Whether it may grow; the buffers of literals may not.
+    /// Whether cells can be added; not so for literals.
     grows: bool,
     meter: Option<Rc<Meter>>,
 }
@@ -148,7 +147,8 @@ impl Drop for Buffer {
         if let Some(meter) = &self.meter {
             meter.remove(cells.len() as u64 * cells.weight());
         }
-        // Nested arrays are taken apart in a loop: their depth is the user's, not the stack's.
+        // Nested arrays are dropped in a loop, since recursion as deep as the document nests them could
+        // overflow the stack.
         let Cells::Values(values) = cells else { return };
         let mut open = std::mem::take(values);
         while let Some(value) = open.pop_back() {
@@ -184,8 +184,8 @@ impl List {
         List { buffer: Rc::new(buffer), start: 0, len }
     }
 
-    /// A list of values, packed where they are alike. Without a meter it is a literal: it is not
-    /// counted, and never grows.
+    /// A list of values, packed if all have the same type. Without a meter it is a literal: its memory is not
+    /// counted, and it never grows.
     pub(crate) fn from_values(values: Vec<Value>, meter: Option<&Rc<Meter>>) -> List {
         macro_rules! pack {
             ($variant:ident, $cells:ident) => {
@@ -213,7 +213,7 @@ impl List {
         List::new(Cells::Ints(items.into_iter().collect()), meter)
     }
 
-    /// A literal that has items, which it shares.
+    /// The list of a literal array, tuple or string, which shares its items where possible.
     pub(crate) fn of_literal(value: &graph::Value) -> Option<List> {
         let cells = match value {
             graph::Value::Integers(items) => Cells::FixedInts(Arc::clone(items)),
@@ -256,12 +256,12 @@ impl List {
         self.len == 0
     }
 
-    /// The first item of the window within the buffer's cells.
+    /// The position of the window in the buffer's cells.
     fn base(&self) -> usize {
         (self.buffer.front.get() + i64::from(self.start)) as usize
     }
 
-    /// The window within the buffer's cells.
+    /// The range of the window in the buffer's cells.
     fn range(&self) -> Range<usize> {
         self.base()..self.base() + self.len()
     }
@@ -281,7 +281,7 @@ impl List {
         list
     }
 
-    /// Keeps nothing but the items `begin..end`, which must lie within the list.
+    /// Keeps only the items `begin..end`, which must be within the list.
     pub(crate) fn narrow(&mut self, begin: usize, end: usize) {
         let end = end.min(self.len());
         let begin = begin.min(end);
@@ -300,7 +300,7 @@ impl List {
         values
     }
 
-    /// The array as the graph keeps it, where its items are numbers or tensors and packed as such.
+    /// The array as a value of the graph, if its items are packed numbers or tensors.
     pub(crate) fn packed(&self) -> Option<graph::Value> {
         if self.is_empty() {
             return Some(graph::Value::Integers([].into()));
@@ -318,7 +318,7 @@ impl List {
         })
     }
 
-    /// The items of a literal that are not all numbers of one kind.
+    /// The items of a literal that is not an array of integers or of scalars.
     pub(crate) fn literal_values(&self) -> Option<Arc<[graph::Value]>> {
         match &*self.buffer.cells.borrow() {
             Cells::FixedValues(items) => Some(shared(items, self.range())),
@@ -326,8 +326,7 @@ impl List {
         }
     }
 
-    /// Calls a function with the tensors, if all items are packed tensors, of which there is one at
-    /// least.
+    /// Calls a function with the tensors, if the list is not empty and its items are packed tensors.
     pub(crate) fn with_tensors<T>(&self, f: impl FnOnce(Copied<vec_deque::Iter<TensorId>>) -> T) -> Option<T> {
         let range = self.range();
         match &*self.buffer.cells.borrow() {
@@ -347,7 +346,7 @@ impl List {
         }
     }
 
-    /// The characters of a string, in memory that they may share with a literal.
+    /// The characters of a string. A literal is shared if the list is all of it.
     pub(crate) fn to_shared_text(&self) -> Arc<str> {
         match &*self.buffer.cells.borrow() {
             Cells::FixedText(text) if text.len() == self.len() => Arc::clone(text),
@@ -363,7 +362,7 @@ impl List {
         self.buffer.grows && self.base() == 0 && self.start > i32::MIN / 2
     }
 
-    /// This list and then the other.
+    /// The concatenation of two lists.
     pub(crate) fn concat(&self, other: &List, meter: &Rc<Meter>) -> List {
         if other.is_empty() {
             return self.clone();
@@ -386,8 +385,7 @@ impl List {
         self.joined(other, meter)
     }
 
-    /// Adds items at an end of the buffer, which the window reaches; false where they are packed
-    /// differently.
+    /// Adds items at an end of the buffer that the window reaches; false if they have a different packing.
     fn grow(&self, other: &List, end: End) -> bool {
         let mut cells = self.buffer.cells.borrow_mut();
         if !cells.add(other, end) {
@@ -400,7 +398,7 @@ impl List {
         true
     }
 
-    /// This list and then the other, in a buffer of their own.
+    /// The concatenation of two lists in a new buffer.
     fn joined(&self, other: &List, meter: &Rc<Meter>) -> List {
         let mut cells = self.copied();
         if cells.add(other, End::Back) {
@@ -414,7 +412,7 @@ impl List {
         List::from_values(values, Some(meter))
     }
 
-    /// The items in cells that grow.
+    /// A copy of the items in cells that can grow.
     fn copied(&self) -> Cells {
         let range = self.range();
         match_cells!(&*self.buffer.cells.borrow(), (kind, items) => kind(items.range(range).cloned().collect()),
@@ -434,18 +432,18 @@ impl List {
         List::new(cells, Some(meter))
     }
 
-    /// The bytes that `items` further items like these weigh.
+    /// The bytes of `items` items with this packing.
     pub(crate) fn weight_of(&self, items: usize) -> u64 {
         (items as u64).saturating_mul(self.buffer.cells.borrow().weight())
     }
 
-    /// The address of the buffer and the window, equal only for the same list.
+    /// The address of the buffer and the window: equal only for lists that are the same window of the same buffer.
     pub(crate) fn identity(&self) -> (usize, i32, u32) {
         (Rc::as_ptr(&self.buffer) as usize, self.start, self.len)
     }
 }
 
-/// Some items so many times.
+/// The items repeated `times` times.
 fn cycled<T: Clone>(items: Vec<T>, times: usize) -> VecDeque<T> {
     if let [only] = &items[..] {
         return vec![only.clone(); times].into();
@@ -455,7 +453,7 @@ fn cycled<T: Clone>(items: Vec<T>, times: usize) -> VecDeque<T> {
     all.into()
 }
 
-/// Items of a literal, which are copied only where they are not all of it.
+/// A range of the items of a literal; copied only if it is not all of them.
 fn shared<T: Clone>(items: &Arc<[T]>, range: Range<usize>) -> Arc<[T]> {
     if range.len() == items.len() { Arc::clone(items) } else { items[range].into() }
 }

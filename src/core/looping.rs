@@ -1,10 +1,10 @@
-//! Loops and comprehensions while they are expanded: trips one after the other, in the frame of the
-//! body around them. A comprehension is a loop without recurrences, conditions and names of its own.
+//! Expansion of loops and comprehensions: trips are run one after the other in the frame of the enclosing body.
+//! A comprehension is a loop without recurrences, conditions and generated names.
 //!
-//! A condition that is known decides there and then. One that is a tensor cannot end the
-//! expansion: all trips up to a bound are made, and what they give is chosen by `select`. With
-//! aᵢ = aᵢ₋₁ and condᵢ, a last value is yᵢ₊₁ = select(aᵢ, Xᵢ₊₁, yᵢ). Recurrences need no `select`
-//! from trip to trip: while a holds they have the right values, and afterwards nothing reads them.
+//! A condition that is known decides immediately. A tensor cannot end the expansion: all trips up to the limit
+//! are expanded, and `select` chooses between their values (predication). With the predicate aᵢ = and(aᵢ₋₁,
+//! condᵢ), the last value of a recurrence is yᵢ₊₁ = select(aᵢ, Xᵢ₊₁, yᵢ). Recurrences need no `select` between
+//! trips: their values are correct while a holds, and are not used afterwards.
 
 use smallvec::SmallVec;
 
@@ -22,7 +22,7 @@ use crate::graph::names::NameId;
 use crate::graph::predication::{Predicated, Verdict};
 use crate::graph::standard;
 
-/// The most trips of a loop that nothing bounds but a condition which is known.
+/// The default trip limit of a loop that only a known condition ends.
 const ENDLESS: u64 = 1_000_000;
 
 impl Machine {
@@ -59,7 +59,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The count, which may not be a tensor. A negative one is no trips, as in other notations.
+    /// The trip count, which must not be a tensor. A negative count means no trips, as in other notations.
     fn loop_count(&mut self) -> Outcome<u64> {
         match self.pop() {
             Value::Int(count) => Ok(u64::try_from(count).unwrap_or(0)),
@@ -71,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// A value for a message.
+    /// A description of a value for messages.
     fn told(&self, value: &Value) -> String {
         match value {
             Value::Tensor(tensor) => format!("the tensor `{}`", self.graph.tensor_name(*tensor)),
@@ -79,7 +79,7 @@ impl Machine {
         }
     }
 
-    /// The path under which trips are: that of the first name on the left side.
+    /// The common name prefix of all trips: the first name on the left side.
     fn loop_path(&mut self, hint: Hint) -> Option<NameId> {
         let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
         hints.into_iter().find_map(|hint| first_name(&self.target(hint, 0, 1)))
@@ -109,7 +109,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What a trip makes is under a name of its own. Trips that make nothing need no memory.
+    /// Sets the name prefix for the tensors of a trip. Trips without tensors need no memory for it.
     fn name_trip(&mut self, trip: u64) {
         let Some(&LoopRun { path, named, .. }) = self.iterations.loops.last() else { return };
         let named = self.trip_path(path, named, trip);
@@ -119,8 +119,7 @@ impl Machine {
         self.frame().path = named;
     }
 
-    /// The path of a trip, counted from 0. That of the trip before is renumbered if nothing has a name
-    /// under it.
+    /// The name prefix of a trip, counted from 0. The prefix of the previous trip is renumbered if no name uses it.
     pub(super) fn trip_path(&mut self, path: NameId, before: Option<NameId>, trip: u64) -> NameId {
         let inner = self.frame().inner;
         let Some(word) = self.units.names().get(standard::TRIP) else { return path };
@@ -200,7 +199,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The item of an array for a trip that is not made, of the type of the other items.
+    /// The collected item for a trip that is not active, with the type of the other items.
     fn filling(&self, like: &Value) -> Value {
         let dtype = match like {
             Value::Tensor(tensor) => self.graph.tensors[tensor.index()].dtype,
@@ -230,7 +229,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The values of all trips, as an array.
+    /// The collected values of all trips as an array.
     fn collected(&self, items: Collected) -> Outcome<Value> {
         self.budget.allow(items.len(), items.len() as u64 * 24)?;
         let meter = Some(&self.budget.meter);
@@ -241,8 +240,8 @@ impl Machine {
         }))
     }
 
-    /// Starts to run over the arrays on top of the stack, all of one length. `what` runs, for
-    /// messages.
+    /// Pops `count` arrays, which must have equal lengths, to iterate over them. `what` is the word for the
+    /// loop in messages.
     fn iteration(&mut self, count: usize, what: &str) -> Outcome<Iteration> {
         let values = self.stack.split_off(self.stack.len() - count);
         let mut lists: SmallVec<[List; 2]> = SmallVec::new();

@@ -1,5 +1,5 @@
-//! The state of the interpreter: a stack machine whose stacks are on the heap, so that recursion is
-//! as deep as the budget allows and no deeper. [`super::run`] runs its instructions.
+//! The state of the interpreter: a stack machine whose stacks are on the heap, so that only the budget limits
+//! the depth of recursion. [`super::run`] runs its instructions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,24 +21,24 @@ use crate::graph::{Extent, Graph, OriginId, TensorId};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
-/// What a caller can choose about a run.
+/// The settings of an expansion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     /// Whether warnings are errors.
     pub(crate) strict: bool,
-    /// Whether the rules of the draft hold: data-types, no type arguments, ranks of two at least.
+    /// Whether the rules of the draft apply: data-types instead of type arguments, at least two extents in `shape_of`.
     pub(crate) draft: bool,
     /// Whether scans are unrolled.
     pub(crate) unroll: bool,
-    /// Whether loops are expanded that need not be.
+    /// Whether all loops are expanded, not only those that the document marks with `unroll`.
     pub(crate) expand_loops: bool,
-    /// Whether those that stay are refused.
+    /// Whether a scan that is not unrolled is an error.
     pub(crate) flat: bool,
-    /// The most trips of a loop that ends by a condition.
+    /// The trip limit of loops that end by a condition.
     pub(crate) max_trips: Option<u64>,
-    /// What the expansion may take.
+    /// The limits of the expansion.
     pub(crate) limits: Limits,
-    /// Units that are not expanded whatever refers to them.
+    /// Units that are never expanded, not even as the body of a scan.
     pub(crate) kept: Vec<UnitId>,
     /// Shapes that replace those of externals.
     pub(crate) input_shapes: FxHashMap<Name, Arc<[Extent]>>,
@@ -55,9 +55,9 @@ pub(crate) struct Machine {
     pub(super) frames: Vec<Frame>,
     /// The next instruction of the innermost frame.
     pub(super) pc: u32,
-    /// The file that spans of the outermost frame are of.
+    /// The file that contains the source of the outermost frame.
     pub(super) file: FileId,
-    /// Where to go on after blocks that are evaluated on demand.
+    /// The return addresses of running deferred blocks.
     pub(super) forces: Vec<u32>,
     pub(super) calls: Calls,
     pub(super) iterations: Iterations,
@@ -67,7 +67,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// A machine that adds to a graph.
+    /// A machine that adds operations to a graph.
     pub(crate) fn new(units: Rc<Units>, settings: Settings, graph: Graph) -> Self {
         let count = units.len();
         Machine {
@@ -89,22 +89,22 @@ impl Machine {
         }
     }
 
-    /// Gives a unit its body.
+    /// Sets the body of a unit.
     pub(crate) fn define(&mut self, id: UnitId, body: Body) {
         self.calls.bodies[id.index()] = Some(body);
     }
 
-    /// Whether a unit has got its body.
+    /// Whether the body of a unit is set.
     pub(crate) fn is_defined(&self, id: UnitId) -> bool {
         self.calls.bodies[id.index()].is_some()
     }
 
-    /// How many slots the outermost frame has so far.
+    /// The current number of slots of the outermost frame.
     pub(crate) fn slot_count(&self) -> usize {
         self.slots.len()
     }
 
-    /// Forgets what was found out about sites from one on.
+    /// Removes the cached properties of the sites from `from` on.
     pub(crate) fn forget_sites(&mut self, from: usize) {
         self.sites.reached.truncate(from);
     }
@@ -134,37 +134,37 @@ impl Machine {
         self.graph
     }
 
-    /// The file that spans of a fragment are of, or those of the graph.
+    /// The file that contains the source of a fragment, or that of the graph.
     #[inline]
     pub(super) fn file_of(&self, unit: Option<UnitId>) -> FileId {
         unit.map_or(self.file, |id| self.units.get(id).file)
     }
 
-    /// A place in a fragment, or in the graph.
+    /// The location of a span in a fragment, or in the graph.
     #[inline]
     pub(super) fn location_in(&self, unit: Option<UnitId>, span: Span) -> Location {
         Location::new(self.file_of(unit), span)
     }
 
-    /// The place in the source of the instruction that is running.
+    /// The source span of the running instruction.
     pub(super) fn here(&self) -> Span {
         let pc = (self.pc as usize).saturating_sub(1);
         self.program.spans.get(pc).copied().unwrap_or_default()
     }
 
-    /// Attaches the place and the calls around it to a failure.
+    /// Turns a failure into a diagnostic at the running instruction, with the open calls.
     pub(super) fn diagnose(&self, failure: Failure) -> Diagnostic {
         let frame = self.frames.last();
         let at = frame.map_or(Location::default(), |frame| Location::new(self.file_of(frame.unit), self.here()));
         self.diagnose_at(at, failure)
     }
 
-    /// Attaches a place and the calls around it to a failure.
+    /// Turns a failure into a diagnostic at a location, with the open calls.
     pub(super) fn diagnose_at(&self, at: Location, failure: Failure) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(failure.code, at, failure.message);
         diagnostic.help = failure.help;
         trace::attach(&mut diagnostic, self.frames.len().saturating_sub(1), |depth| {
-            // The innermost frame is depth 0; the call of a frame stands in the one below it.
+            // The innermost frame has depth 0; the location of its call is in the frame before it.
             let i = self.frames.len() - 1 - depth;
             let (frame, caller) = (&self.frames[i], &self.frames[i - 1]);
             let span = self.program.sites.get(frame.site as usize).map_or(Span::default(), |site| site.span);
@@ -190,7 +190,7 @@ impl Machine {
 
     #[inline]
     pub(super) fn pop(&mut self) -> Value {
-        // The compiler balances the stack.
+        // Unreachable: the compiler balances pushes and pops.
         match self.stack.pop() {
             Some(value) => value,
             None => Value::Logical(false),
@@ -206,7 +206,7 @@ impl Machine {
         }
     }
 
-    /// Replaces so many values on top, of which none needs dropping, by another one.
+    /// Replaces the top `count` values, which must be plain ([`Value::is_plain`]), by one value.
     #[inline]
     pub(super) fn replace_top(&mut self, count: usize, value: Value) {
         for _ in 1..count {
@@ -217,7 +217,7 @@ impl Machine {
         }
     }
 
-    /// Drops what is on the stack above so many values.
+    /// Drops the values above the first `len` on the stack.
     #[inline]
     pub(super) fn drop_stack(&mut self, len: usize) {
         while self.stack.len() > len {
@@ -225,7 +225,7 @@ impl Machine {
         }
     }
 
-    /// Pushes a value, or puts it where the next instruction would.
+    /// Pushes a value; if the next instruction would store it in a slot, stores it there and skips that instruction.
     #[inline]
     pub(super) fn give(&mut self, value: Value) {
         if let Instr::Store(slot) = self.program.instrs[self.pc as usize] {
@@ -236,13 +236,13 @@ impl Machine {
         }
     }
 
-    /// Gives a slot its value.
+    /// Stores a value in a slot.
     #[inline]
     pub(super) fn put(&mut self, slot: u32, value: Value) {
         self.slots.get(slot).set(Slot::Ready(value));
     }
 
-    /// Refuses calls nested deeper than the budget, or that no memory is left for.
+    /// Fails if calls are nested deeper than the budget allows, or their memory exceeds the limit.
     #[inline]
     pub(super) fn check_depth(&self) -> Outcome<()> {
         let (frames, slots) = (self.frames.len(), self.slots.len());

@@ -1,9 +1,9 @@
-//! The core: what every notation shares.
+//! The core: the stack machine that expands calls into operations of a graph.
 //!
-//! A notation compiles its text to *units* ([`unit`], [`program`]): a signature, and a body of
-//! instructions for a stack machine. The [`machine`] runs them and adds operations to a graph. Bodies
-//! are compiled when they are called first: the machine asks for a body that is missing
-//! ([`Machine::run`](machine::Machine::run)). The core knows no notation.
+//! A notation compiles its text to *units* ([`unit`], [`program`]): a signature and, for fragments, a body of
+//! instructions. The [`machine`] runs the bodies and adds operations to a graph. A body is compiled when it is
+//! first called: the machine requests a missing body from its caller ([`Machine::run`](machine::Machine::run)).
+//! The core does not depend on any notation.
 
 pub(crate) mod arithmetic;
 pub(crate) mod budget;

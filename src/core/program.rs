@@ -1,7 +1,7 @@
-//! What bodies are compiled to: instructions for a stack machine.
+//! Compiled bodies: instructions for a stack machine.
 //!
-//! Everything that can be decided once per body is decided here: names are slots, arguments stand
-//! in the order of the parameters, operators are either operations on tensors or arithmetic.
+//! Everything that is the same for each run of a body is decided when it is compiled: names become slots, arguments
+//! are in the order of the parameters, and an operator is either an operation on tensors or arithmetic.
 
 use std::num::NonZeroU32;
 
@@ -16,92 +16,92 @@ use crate::room::position_id;
 use crate::source::Span;
 use crate::source::names::Name;
 
-/// One step. Operands are on the value stack, the last one on top.
+/// An instruction. It pops its operands from the value stack, where the last operand is on top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Instr {
     /// Push a constant.
     Const(u32),
-    /// Push a slot; where its statement is evaluated on demand and was not yet, evaluate it first.
+    /// Push the value of a slot. If the slot belongs to a deferred block that was not run yet, run that block first.
     Load(u32),
     /// Pop into a slot.
     Store(u32),
-    /// Apply an operator to compile-time values.
+    /// Apply a unary operator to a compile-time value.
     Unary(UnaryOp),
-    /// Apply an operator to compile-time values.
+    /// Apply a binary operator to compile-time values.
     Binary(BinaryOp),
-    /// Go on there.
+    /// Jump to an instruction.
     Jump(u32),
-    /// Pop a logical; go on there unless it holds.
+    /// Pop a logical; jump to an instruction if it is false.
     JumpUnless(u32),
-    /// Go on there if the logical on top is this one, else pop it.
+    /// Jump if the logical on top of the stack equals `on`; otherwise pop it.
     JumpIf {
-        /// The logical that decides.
+        /// The value for which it jumps.
         on: bool,
-        /// The next instruction, then.
+        /// The target of the jump.
         to: u32,
     },
-    /// Pop so many items and push their array or tuple.
+    /// Pop `count` items and push an array or a tuple of them.
     Collect {
         /// The number of items.
         count: u32,
         /// Whether it is a tuple.
         tuple: bool,
     },
-    /// Pop an index and what it subscripts.
+    /// Pop an index and the value that it subscripts; push the item.
     Index,
-    /// Pop the bounds that are given and what they subscript.
+    /// Pop the specified bounds and the value that they subscript; push the part between them.
     Slice {
-        /// Whether the begin is given.
+        /// Whether the first bound is specified.
         begin: bool,
-        /// Whether the end is given.
+        /// Whether the second bound is specified.
         end: bool,
     },
     /// Apply a built-in function.
     Builtin(Builtin),
-    /// Run the body of the unit of a site.
+    /// Run the body of the unit that a site calls.
     Call(u32),
-    /// Add the operation of a site to the graph; put its one result into the site's slot, or push
-    /// its results.
+    /// Add the operation of a site to the graph. Its result goes to the slot of the site, or else is pushed.
     Emit(u32),
-    /// Pop the arguments of a site and start the scan that it is, or add it to the graph as it is
-    /// and leave out the next instruction.
+    /// Pop the arguments of a scan and start to unroll it. A scan that is not unrolled is added to the graph as
+    /// an operation, and the next instruction is skipped.
     Scan(u32),
-    /// Start the next step of a scan, or end it and push its results.
+    /// Start the next step of a scan, or end the scan and push its results.
     Trip,
-    /// Pop an array or tuple of so many items and push them, the first one on top.
+    /// Pop an array or tuple with this number of items and push the items, the first one on top.
     Unpack(u32),
     /// Pop the count, the arrays and the initial values of a loop and start it.
     LoopBegin(u32),
-    /// Put the next items and the number of the trip into the slots of a loop, or leave it.
+    /// Start a trip: store its items and its number in the slots of the loop. If there are no more trips, jump
+    /// to the exit.
     LoopNext(u32),
-    /// Pop the condition of a loop and leave it where that does not hold.
+    /// Pop the condition of a loop; if it is false, jump to the exit.
     LoopWhile(u32),
-    /// Pop what a trip gave and hand it on.
+    /// End a trip: pop its values, pass recurrences to the next trip and collect the other values.
     LoopTurn(u32),
     /// Push the results of a loop.
     LoopEnd,
-    /// Turn an array of numbers on top into a constant tensor.
+    /// Replace an array of numbers on top of the stack by a constant tensor.
     AsTensor,
-    /// Turn single values into arrays and arrays into tuples, as [`Program::conversions`] say.
+    /// Convert the value on top of the stack, by an entry of [`Program::conversions`].
     Conform(u32),
-    /// Note that the slots of a deferred statement are evaluated by its block.
+    /// Mark the slots of a deferred block: the first [`Instr::Load`] of one of them runs the block.
     Defer(u32),
-    /// End of a deferred block: back to the [`Instr::Load`] that needed it.
+    /// End of a deferred block: return to the [`Instr::Load`] that needed it.
     EndOfBlock,
-    /// Start of a statement of a graph: names of what it makes start with this one.
+    /// Start of a statement of the graph. This name is the prefix of the generated names of its tensors.
     Statement(NameId),
-    /// Pop the value of a name of the graph.
+    /// Pop a value and bind a name of the graph to it, by an entry of [`Program::bindings`].
     Bind(u32),
     /// End of the body.
     Return,
-    /// End of the body of one result, whose value is on the stack; the slot is that of the result.
+    /// End of a body with one result, whose value is on the stack and not yet in this slot.
     ReturnTop(u32),
 }
 
-/// Where the value of an expression goes, as far as its name tells.
+/// The target of an expression, which determines the names of the tensors that it produces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Hint {
-    /// Nowhere by name.
+    /// No name.
     None,
     /// A local of a fragment.
     Local(Name),
@@ -109,7 +109,7 @@ pub(crate) enum Hint {
     Result(u32),
     /// A tensor of the graph.
     Named(NameId),
-    /// What a name of the graph stands for, in [`Program::bindings`].
+    /// A name of the graph that the document assigns, in [`Program::bindings`].
     Bound(u32),
     /// Items of an array or a tuple, in [`Program::hints`].
     Items {
@@ -122,30 +122,30 @@ pub(crate) enum Hint {
     },
 }
 
-/// A place that calls an operation.
+/// A site: a place in a body that calls a fragment or emits an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
-    /// What is called; none for an operation that is not declared.
+    /// The called unit; none for an operation that is not declared.
     pub(crate) unit: Option<UnitId>,
     /// Its name.
     pub(crate) name: Name,
     /// The call in the source.
     pub(crate) span: Span,
-    /// The type argument; `?` is that of the running fragment.
+    /// The type argument; `?` stands for the type argument of the running fragment.
     pub(crate) generic: Option<Primitive>,
-    /// Whether the type argument was written.
+    /// Whether the source specifies the type argument.
     pub(crate) explicit: bool,
-    /// Where the results go.
+    /// The target of the results.
     pub(crate) hint: Hint,
-    /// Which of the calls without a name it is, for its name.
+    /// The number of this call among calls of the same name that have no target, for generated names.
     pub(crate) ordinal: u32,
-    /// The parameters of the arguments, in [`Program::keys`].
+    /// The parameters of the arguments: first index and number of entries in [`Program::keys`].
     pub(crate) keys: (u32, u32),
-    /// The first argument in [`Program::operands`]; none where arguments are popped.
+    /// The first argument in [`Program::operands`]; none if the arguments are on the stack.
     pub(crate) operands: Option<FirstOperand>,
-    /// The slot of the one tensor that it gives; none where it is pushed.
+    /// One more than the slot for the result; none if the result is pushed.
     pub(crate) slot: Option<NonZeroU32>,
-    /// Whether nothing reads the caller's slots after this call; see [`super::tail_call`].
+    /// Whether no slot of the caller is read after this call; see [`super::tail_call`].
     pub(crate) releases: bool,
 }
 
@@ -173,36 +173,36 @@ position_id! {
     FirstOperand
 }
 
-/// What runs a part of a body again and again: a loop, or a comprehension.
+/// A loop or a comprehension.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
-    /// Whether it is a comprehension: what makes names does not know its trips, each of which gives
-    /// one item or none.
+    /// Whether it is a comprehension: each trip produces at most one item, and generated names do not mention
+    /// the trip.
     pub(crate) comprehension: bool,
-    /// The slot of its first variable: recurrences, iterators, the number of the trip.
+    /// The first slot of its variables: recurrences, then iterators, then the number of the trip.
     pub(crate) slot: u32,
     /// The number of recurrences.
     pub(crate) recurrences: u32,
-    /// For each iterator whether it begins with the last item.
+    /// For each iterator, whether it starts at the last item.
     pub(crate) reversed: SmallVec<[bool; 4]>,
-    /// Whether the number of the trip is asked for.
+    /// Whether the body reads the number of the trip.
     pub(crate) index: bool,
-    /// Whether there is a count.
+    /// Whether it has a trip count.
     pub(crate) counted: bool,
-    /// How many values each trip gives.
+    /// The number of values that each trip produces, recurrences included.
     pub(crate) results: u32,
-    /// Whether it is expanded whatever the options say.
+    /// Whether it is expanded regardless of the options.
     pub(crate) unroll: bool,
-    /// Where to go at the end.
+    /// The instruction after the last trip.
     pub(crate) exit: u32,
-    /// Where the results go.
+    /// The target of the results.
     pub(crate) hint: Hint,
 }
 
-/// A statement that is evaluated when one of its slots is needed.
+/// A deferred block: the code of a statement that is run when one of its slots is needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// Its code.
+    /// Its first instruction.
     pub(crate) entry: u32,
     /// The slots that it fills.
     pub(crate) slots: Vec<u32>,
@@ -222,36 +222,35 @@ pub(crate) struct Binding {
 /// An argument that is not on the stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
-    /// What a slot has.
+    /// The value of a slot.
     Slot(u32),
     /// A constant.
     Const(u32),
 }
 
-/// What a parameter that is no tensor makes of a value.
+/// The conversion of an argument to the type of a parameter that is not a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conversion {
-    /// A scalar of an integer.
+    /// An integer becomes a scalar.
     Scalar,
-    /// An array of a single value; the items of an array are converted, too, where another
-    /// conversion is given for them.
+    /// A single value becomes an array. The items of an array are converted by another conversion, if there is one.
     Array(Option<u32>),
-    /// A tuple of so many items of an array.
+    /// An array becomes a tuple with this number of items.
     Tuple(u32),
-    /// What it is.
+    /// No conversion.
     Same,
 }
 
 /// A compiled body.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// What a call needs to know.
+    /// The properties that a call needs.
     pub(crate) head: Head,
     /// The slots of its results.
     pub(crate) results: SmallVec<[u32; 2]>,
 }
 
-/// What a call needs to know of a body.
+/// The properties of a body that a call needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// Its first instruction.
@@ -262,15 +261,15 @@ pub(crate) struct Head {
     pub(crate) params: u32,
     /// The number of its results.
     pub(crate) results: u32,
-    /// One more than the slot of its result, if it has one.
+    /// One more than the slot of its result, if it has exactly one.
     pub(crate) result: Option<NonZeroU32>,
-    /// Whether tensors occur in its results.
+    /// Whether the types of its results contain tensors.
     pub(crate) makes_tensors: bool,
     /// Whether it belongs to the standard library.
     pub(crate) standard: bool,
 }
 
-/// Declares the tables of a program, and how long each is.
+/// Declares [`Program`] as a set of tables, and [`Marks`] with the length of each.
 macro_rules! tables {
     ($($(#[$doc:meta])* $table:ident: $item:ty,)*) => {
         /// All code of a run.
@@ -279,19 +278,19 @@ macro_rules! tables {
             $($(#[$doc])* pub(crate) $table: Vec<$item>,)*
         }
 
-        /// How much code there is.
+        /// The lengths of the tables of a program at some time.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) struct Marks {
             $(pub(crate) $table: usize,)*
         }
 
         impl Program {
-            /// How much there is.
+            /// The current lengths of the tables.
             pub(crate) fn marks(&self) -> Marks {
                 Marks { $($table: self.$table.len(),)* }
             }
 
-            /// Forgets what came later.
+            /// Removes all entries that were added after `marks`.
             pub(crate) fn truncate(&mut self, marks: Marks) {
                 $(self.$table.truncate(marks.$table);)*
             }
@@ -302,7 +301,7 @@ macro_rules! tables {
 tables! {
     /// The instructions of all bodies.
     instrs: Instr,
-    /// The place in the source of each instruction.
+    /// The source span of each instruction.
     spans: Span,
     /// Calls.
     sites: Site,
@@ -316,7 +315,7 @@ tables! {
     blocks: Block,
     /// Names of graphs.
     bindings: Binding,
-    /// What [`Instr::Conform`] makes of values.
+    /// Conversions of [`Instr::Conform`].
     conversions: Conversion,
     /// Constants.
     constants: Value,
@@ -325,13 +324,13 @@ tables! {
 }
 
 impl Program {
-    /// For what the arguments of a site are.
+    /// The parameters that the arguments of a site are for.
     pub(crate) fn keys_of(&self, site: &Site) -> &[Key] {
         let (start, count) = site.keys;
         &self.keys[start as usize..(start + count) as usize]
     }
 
-    /// The items of a hint; one without items stands for itself.
+    /// The items of a hint; a hint that is not [`Hint::Items`] is its own only item.
     pub(super) fn items_of<'a>(&'a self, hint: &'a Hint) -> &'a [Hint] {
         match *hint {
             Hint::Items { start, len, .. } => &self.hints[start as usize..(start + len) as usize],

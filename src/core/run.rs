@@ -1,4 +1,4 @@
-//! The dispatcher: runs instructions one after the other.
+//! The instruction dispatcher.
 
 use super::budget::Outcome;
 use super::machine::Machine;
@@ -9,8 +9,8 @@ use super::value::Value;
 use crate::diagnostics::Diagnostic;
 
 impl Machine {
-    /// Runs code of the graph, which has so many slots by now. `define` is asked for bodies that
-    /// are called first, and gives them by [`Machine::define`].
+    /// Runs code of the graph, whose frame now has `slots` slots. Calls `define` for each body that is called
+    /// but not compiled; `define` must supply it with [`Machine::define`].
     pub(crate) fn run(
         &mut self,
         entry: u32,

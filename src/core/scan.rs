@@ -1,9 +1,8 @@
-//! Unrolling of `tract_core_scan`: the body is called once for each step, as any fragment is.
+//! Unrolling of `tract_core_scan`: the body is called once for each step.
 //!
-//! [`Instr::Scan`](super::program::Instr::Scan) reads the arguments and decides whether the scan can
-//! be unrolled. [`Instr::Trip`](super::program::Instr::Trip), which follows it, is reached before the
-//! first step and whenever a step is done: it takes what the step gave, and starts the next one or
-//! ends the scan.
+//! [`Instr::Scan`](super::program::Instr::Scan) reads the arguments and decides whether the scan can be
+//! unrolled. It is followed by [`Instr::Trip`](super::program::Instr::Trip), which runs before the first step
+//! and after each step: it takes the results of the previous step, and starts the next step or ends the scan.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,13 +48,13 @@ impl Item for Value {
     }
 }
 
-/// What hinders an unrolling.
+/// The reason why a scan cannot be unrolled yet, or at all.
 enum Hindrance {
     /// The body is not compiled yet.
     Missing(UnitId),
-    /// The document is wrong.
+    /// The document has an error.
     Mistake(Box<Failure>),
-    /// The scan stays as it is: why, and what would help.
+    /// The scan is not unrolled: the reason, and advice.
     Stays(String, Option<&'static str>),
 }
 
@@ -70,7 +69,8 @@ fn mistake(message: impl Into<String>) -> Box<Failure> {
 }
 
 impl Machine {
-    /// Starts a scan whose arguments are on the stack, or adds it to the graph as it is.
+    /// Starts to unroll a scan whose arguments are on the stack, or adds it to the graph as an operation.
+    /// Returns the body if it is not compiled yet.
     pub(super) fn scan(&mut self, index: u32) -> Outcome<Option<UnitId>> {
         let site = self.program.sites[index as usize];
         let first = self.stack.len() - site.keys.1 as usize;
@@ -155,7 +155,7 @@ impl Machine {
         Scan::read(argument).map_err(mistake)
     }
 
-    /// The fragment that a scan runs.
+    /// The body of a scan.
     fn scan_body(&self, name: &str) -> Result<UnitId, Hindrance> {
         let Some(unit) = self.units.find(name) else {
             return Err(mistake(format!("there is no fragment `{name}` for the body of this scan")).into());
@@ -188,7 +188,7 @@ impl Machine {
         known.ok_or_else(|| Hindrance::Stays(unknown(), Some(GIVE_SHAPES)))
     }
 
-    /// Under which name the steps are, and the names of the results.
+    /// The common name prefix of the steps, and the names of the outputs.
     fn scan_names(&mut self, site: &Site, of: &Scan<Value>) -> Outcome<(NameId, Vec<NameId>)> {
         let count = of.outputs.len();
         let hints: SmallVec<[Hint; 4]> = self.program.items_of(&site.hint).into();
@@ -218,7 +218,7 @@ impl Machine {
         found.ok_or_else(|| mistake(format!("the body of this scan has no result `{name}`")))
     }
 
-    /// Finds out what each parameter of the body is given.
+    /// Determines the argument of each parameter of the body.
     fn bind_params(&mut self, unrolling: &mut Unrolling, of: &Scan<Value>) -> Outcome<()> {
         let unit = unrolling.unit;
         let units = Rc::clone(&self.units);
@@ -254,7 +254,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes what a step gave, and starts the next one or ends the scan.
+    /// Takes the results of the previous step, and starts the next step or ends the scan.
     pub(super) fn trip(&mut self) -> Outcome<()> {
         let Some(mut unrolling) = self.iterations.scans.pop() else { return Ok(()) };
         if unrolling.started > 0 {
@@ -269,7 +269,7 @@ impl Machine {
         unrolling.started += 1;
         let targets = self.calls.targets.len() as u32;
         self.calls.targets.resize(targets as usize + unrolling.head.results as usize, Target::Auto);
-        // The step comes back to this instruction.
+        // The step returns to this instruction.
         self.pc -= 1;
         let callee = (unrolling.unit, &unrolling.head);
         self.slots.reserve(unrolling.head.slots);
@@ -280,7 +280,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Pushes the arguments of the next step, whose names are under a path.
+    /// Pushes the arguments of the next step, whose generated names start with `path`.
     fn push_step_arguments(&mut self, unrolling: &mut Unrolling, path: NameId) -> Outcome<()> {
         let first = self.stack.len();
         self.stack.extend(unrolling.args.iter().cloned());
@@ -311,7 +311,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Hands the results of a step on.
+    /// Takes the results of a step from the stack: recurrences for the next step, and parts of outputs.
     fn take_results(&mut self, unrolling: &mut Unrolling) -> Outcome<()> {
         let results: SmallVec<[Value; 4]> = match self.pop() {
             Value::Tuple(list) if unrolling.head.results != 1 => list.to_values().into(),
@@ -363,8 +363,7 @@ impl Machine {
     }
 }
 
-/// An end of a section. Where one section ends another begins, and inputs are cut alike: they
-/// share it.
+/// The begin or end of a section, as an argument of `slice`. Adjacent sections, and those of other inputs, share it.
 fn bound(bounds: &mut SmallVec<[Arc<[i64]>; 4]>, at: i64) -> Arc<[i64]> {
     if let Some(known) = bounds.iter().find(|bound| bound[..] == [at]) {
         return Arc::clone(known);

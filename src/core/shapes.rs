@@ -1,5 +1,5 @@
-//! Shapes while expanding: each operation's are inferred as it is added to the graph, so that
-//! `shape_of` can be answered and errors know the calls they are in.
+//! Shape inference during an expansion: the shapes of an operation are inferred as it is added to the graph, so
+//! that `shape_of` can be evaluated and errors contain the open calls.
 
 use rustc_hash::FxHashSet;
 
@@ -7,14 +7,14 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::shapes::{self, Plan, ShapeError};
 use crate::graph::{Graph, KindId, OperationId, TensorId};
 
-/// What shape inference keeps during an expansion.
+/// The state of shape inference during an expansion.
 #[derive(Debug)]
 pub(crate) struct Shapes {
     draft: bool,
     strict: bool,
     /// The plans of the kinds seen so far.
     plans: Vec<Option<Plan>>,
-    /// Tensors whose shape is unknown because of an error that is reported already.
+    /// Tensors whose shape is unknown because of an error that was already reported.
     pub(super) broken: FxHashSet<TensorId>,
     found: Diagnostics,
 }
@@ -24,12 +24,12 @@ impl Shapes {
         Shapes { draft, strict, plans: Vec::new(), broken: FxHashSet::default(), found: Diagnostics::new(strict) }
     }
 
-    /// What was found so far.
+    /// Takes the diagnostics that were found so far.
     pub(crate) fn take(&mut self) -> Diagnostics {
         std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
     }
 
-    /// Whether the shape that all arguments have is that of the result of operations of a kind.
+    /// Whether results of a kind of operation have the shape of the arguments if all of these have one shape.
     pub(super) fn is_by_item(&mut self, graph: &Graph, kind: KindId) -> bool {
         while self.plans.len() <= kind.index() {
             let next = KindId(self.plans.len() as u32);
@@ -38,12 +38,14 @@ impl Shapes {
         self.plans[kind.index()].as_ref().is_some_and(Plan::is_by_item)
     }
 
-    /// Whether the elements of operations of a kind that was asked for follow the operands.
+    /// Whether the element type of results follows the arguments. The plan of the kind must exist, see
+    /// [`Shapes::is_by_item`].
     pub(super) fn follows(&self, kind: KindId) -> bool {
         self.plans[kind.index()].as_ref().is_some_and(Plan::follows)
     }
 
-    /// Gives the results of a new operation, of a kind that was asked for, their shapes.
+    /// Infers the shapes of the results of a new operation. The plan of its kind must exist, see
+    /// [`Shapes::is_by_item`].
     pub(super) fn infer(&mut self, graph: &mut Graph, id: OperationId) -> Result<(), ShapeError> {
         let kind = graph.kind_id(&graph.operations[id.index()]);
         let Some(plan) = &self.plans[kind.index()] else { return Ok(()) };
@@ -59,7 +61,7 @@ impl Shapes {
         error.map_or(Ok(()), Err)
     }
 
-    /// Notes an error or a warning.
+    /// Adds an error or a warning.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.found.report(diagnostic);
     }

@@ -1,4 +1,4 @@
-//! What is remembered of the places that call or emit something, so that each is looked at once.
+//! Cached properties of sites, so that each site is analyzed once.
 
 use rustc_hash::FxHashMap;
 
@@ -9,60 +9,60 @@ use crate::graph::{Graph, KindId, Primitive, SignatureId, TensorId};
 use crate::source::names::Name;
 use crate::source::{FileId, Location};
 
-/// What is known of a site that was reached.
+/// The cached properties of a site.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Reached {
-    /// Nothing yet.
+    /// None yet.
     #[default]
     Other,
-    /// It called a body: its place in the graph.
+    /// The site calls a body: the index of its call place in the graph.
     Call(u32),
-    /// It adds operations that have this in common.
+    /// The site emits operations with these common properties.
     Emits(Emission),
 }
 
-/// What the operations of a site have in common.
+/// The common properties of the operations of a site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Emission {
     pub(super) kind: KindId,
-    /// That of operations with one result.
+    /// The signature with one result.
     pub(super) signature: SignatureId,
-    /// Whether the result may share its shape with the arguments.
+    /// Whether the result has the shape of the arguments if they all have the same shape.
     pub(super) by_item: bool,
-    /// Whether the elements of the result follow the arguments.
+    /// Whether the element type of the result is computed from the arguments, regardless of the declaration.
     pub(super) follows: bool,
-    /// The elements of the one tensor that is the result, `?` for the type argument; none where there may
-    /// be other results.
+    /// The declared element type of the only result, `?` for the type argument; none if the result may be
+    /// anything but one tensor.
     pub(super) single: Option<Option<Primitive>>,
     /// The file that the site is in.
     pub(super) file: FileId,
-    /// What is called; none for an operation that is not declared.
+    /// The called unit; none for an operation that is not declared.
     pub(super) unit: Option<UnitId>,
-    /// The type argument that follows from the text; `?` is that of the running body.
+    /// The type argument from the checks; `?` stands for the type argument of the running body.
     pub(super) generic: Option<Primitive>,
-    /// Whether it was written.
+    /// Whether the source specifies the type argument.
     pub(super) explicit: bool,
-    /// Whether the elements of arguments decide it instead.
+    /// Whether the type argument is deduced from the element types of the arguments instead.
     pub(super) deduced: bool,
 }
 
-/// What is known of the operations of a run and of the places that make them.
+/// The caches of an expansion: kinds, sites and constants.
 #[derive(Debug)]
 pub(super) struct Sites {
-    /// The kinds of the operations of units, by unit.
+    /// The kinds of the operations of units, indexed by unit.
     pub(super) kinds: Vec<Option<KindId>>,
     /// The kinds of operations that are not declared.
     pub(super) undeclared: FxHashMap<Name, KindId>,
-    /// What is known of the sites that were reached, by their numbers.
+    /// The properties of the sites that were reached, indexed by site.
     pub(super) reached: Vec<Reached>,
-    /// Constant tensors made of named literal arrays.
+    /// The constant tensors of arrays that a name of the graph is bound to, by the identity of the list.
     pub(super) literals: FxHashMap<(usize, i32, u32), (Value, TensorId)>,
-    /// The tensors of names of the graph that stand for constants, by slot.
+    /// The tensors of graph names that are bound to constants, by slot.
     pub(super) bound: FxHashMap<u32, TensorId>,
 }
 
 impl Sites {
-    /// Nothing is known, for so many units.
+    /// Empty caches for a number of units.
     pub(super) fn new(units: usize) -> Self {
         Sites {
             kinds: vec![None; units],
@@ -73,7 +73,7 @@ impl Sites {
         }
     }
 
-    /// What is known of a site, of so many that there are.
+    /// The cached properties of a site; `sites` is the number of all sites.
     #[inline]
     pub(super) fn reached(&mut self, site: u32, sites: usize) -> &mut Reached {
         if self.reached.len() <= site as usize {
@@ -82,7 +82,7 @@ impl Sites {
         &mut self.reached[site as usize]
     }
 
-    /// Adds the place of a site that calls, which is in this file, to a graph.
+    /// Adds the call place of a site, which is in `file`, to a graph.
     #[inline(never)]
     pub(super) fn add_call_place(&mut self, index: u32, sites: &[Site], file: FileId, graph: &mut Graph) -> u32 {
         let site = &sites[index as usize];

@@ -5,7 +5,7 @@ use super::value::Value;
 use crate::graph::TensorId;
 use crate::room;
 
-/// How many slots more than a body needs are made at once, where there are too few.
+/// The number of extra slots that are created when there are too few.
 const MORE: usize = 32;
 
 /// A local of a running body.
@@ -13,14 +13,14 @@ const MORE: usize = 32;
 pub(super) enum Slot {
     /// No value yet.
     Empty,
-    /// The block that gives it its value when it is needed.
+    /// The deferred block that computes its value.
     Deferred(u32),
     /// Its value.
     Ready(Value),
 }
 
 impl Slot {
-    /// Puts something else there.
+    /// Replaces the content.
     #[inline]
     pub(super) fn set(&mut self, new: Slot) {
         if self.is_plain() {
@@ -30,13 +30,13 @@ impl Slot {
         }
     }
 
-    /// Puts a value there, where there is none.
+    /// Stores a value in a slot that has none.
     #[inline]
     fn fill(&mut self, value: Value) {
         std::mem::forget(std::mem::replace(self, Slot::Ready(value)));
     }
 
-    /// Takes the value out, if it has one.
+    /// Removes and returns the value, if there is one.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Value> {
         match std::mem::replace(self, Slot::Empty) {
@@ -45,7 +45,7 @@ impl Slot {
         }
     }
 
-    /// Whether there is nothing to drop.
+    /// Whether dropping the content has no effect.
     #[inline]
     fn is_plain(&self) -> bool {
         match self {
@@ -56,7 +56,7 @@ impl Slot {
 }
 
 impl Operand {
-    /// What an operand stands for in the body that has these slots; none for a slot without a value.
+    /// The value of an operand, given the slots of the running body; none for a slot without a value.
     #[inline]
     pub(super) fn value<'v>(&self, slots: &'v [Slot], constants: &'v [Value]) -> Option<&'v Value> {
         match self {
@@ -68,54 +68,54 @@ impl Operand {
         }
     }
 
-    /// A copy of that.
+    /// A copy of the value of an operand.
     #[inline(never)]
     pub(super) fn copy(&self, slots: &[Slot], constants: &[Value]) -> Value {
         match self.value(slots, constants) {
             Some(value) => value.clone(),
-            // The compiler lets no slot without a value be read.
+            // Unreachable: the compiler emits no read of a slot that has no value.
             None => Value::Logical(false),
         }
     }
 }
 
-/// The slots of all running bodies, those of each behind those of its caller.
+/// The slots of all running bodies, from the outermost to the innermost.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    /// Those from `end` on are empty, so that a call need not make its own.
+    /// The slots from `end` on are empty and reused by the next call.
     cells: Vec<Slot>,
-    /// The first one of the innermost body.
+    /// The first slot of the innermost body.
     base: usize,
-    /// One past its last one.
+    /// One past its last slot.
     end: usize,
 }
 
 impl Slots {
-    /// How many there are.
+    /// The number of slots in use.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.end
     }
 
-    /// The first one of the innermost body.
+    /// The first slot of the innermost body.
     #[inline]
     pub(super) fn base(&self) -> usize {
         self.base
     }
 
-    /// Those of the innermost body from one on.
+    /// The slots of the innermost body from `first` on.
     #[inline]
     pub(super) fn from(&mut self, first: u32) -> &mut [Slot] {
         &mut self.cells[self.base + first as usize..]
     }
 
-    /// Those of the innermost body.
+    /// The slots of the innermost body.
     #[inline]
     pub(super) fn own(&self) -> &[Slot] {
         &self.cells[self.base..]
     }
 
-    /// The tensor that an operand stands for in the innermost body, if it is one, as most are.
+    /// The tensor of an operand in the innermost body, if it is a local with a tensor, as most operands are.
     #[inline]
     pub(super) fn tensor(&self, operand: &Operand) -> Option<TensorId> {
         match operand {
@@ -127,19 +127,19 @@ impl Slots {
         }
     }
 
-    /// One of the innermost body.
+    /// A slot of the innermost body.
     #[inline]
     pub(super) fn get(&mut self, slot: u32) -> &mut Slot {
         &mut self.cells[self.base + slot as usize]
     }
 
-    /// Gives the outermost body, which is the innermost now, so many slots.
+    /// Extends the outermost body, which must be the innermost one, to a number of slots.
     pub(super) fn extend(&mut self, count: usize) {
         self.make(count);
         (self.base, self.end) = (0, self.end.max(count));
     }
 
-    /// Makes room for the slots of another body.
+    /// Creates the slots for the next call, if there are not enough.
     #[inline]
     pub(super) fn reserve(&mut self, count: u32) {
         if self.cells.len() < self.end + count as usize {
@@ -155,7 +155,7 @@ impl Slots {
         self.cells.extend(std::iter::repeat_n(Slot::Empty, more));
     }
 
-    /// Gives the body that is entered next, for which there is room, its first values.
+    /// Stores the first values of the body that is entered next. Its slots must be reserved.
     #[inline]
     pub(super) fn pass(&mut self, values: impl Iterator<Item = Value>) {
         for (slot, value) in self.cells[self.end..].iter_mut().zip(values) {
@@ -163,7 +163,7 @@ impl Slots {
         }
     }
 
-    /// The same with copies of operands in the innermost body.
+    /// [`Slots::pass`] with copies of operands of the innermost body.
     #[inline]
     pub(super) fn pass_operands(&mut self, operands: &[Operand], constants: &[Value]) {
         for (place, operand) in (self.end..).zip(operands) {
@@ -176,13 +176,13 @@ impl Slots {
         }
     }
 
-    /// Enters a body with so many slots, for which there is room.
+    /// Enters a body with this number of slots, which must be reserved.
     #[inline]
     pub(super) fn enter(&mut self, count: u32) {
         (self.base, self.end) = (self.end, self.end + count as usize);
     }
 
-    /// Empties the slots of the innermost body, which needs them no more.
+    /// Clears the slots of the innermost body, which are not read any more.
     #[inline]
     pub(super) fn free(&mut self) {
         for slot in &mut self.cells[self.base..self.end] {
@@ -191,7 +191,7 @@ impl Slots {
         self.end = self.base;
     }
 
-    /// Leaves the innermost body for the one around it, whose first slot this is.
+    /// Returns from the innermost body to its caller, whose first slot is `base`.
     #[inline]
     pub(super) fn leave(&mut self, base: usize) {
         self.free();

@@ -1,11 +1,11 @@
-//! Expressions on dimension symbols: their values are known to the reader of the flat graph only.
+//! Expressions on dimension symbols, whose values are not known before the flat graph is used.
 
 use std::sync::Arc;
 
 use crate::graph::Extent;
 use crate::graph::operators::{BinaryOp, Class};
 
-/// The longest expression that is kept.
+/// The maximum length of an expression in bytes.
 const MAX_TEXT: usize = 1000;
 
 /// An expression on dimension symbols, as text.
@@ -16,7 +16,7 @@ pub(crate) struct Symbolic {
     unknown: bool,
 }
 
-/// Binds tighter than any operator.
+/// The precedence of an expression that never needs parentheses.
 const ATOM: u8 = u8::MAX;
 
 impl Symbolic {
@@ -25,7 +25,7 @@ impl Symbolic {
         Symbolic { text: name.into(), precedence: ATOM, unknown: false }
     }
 
-    /// An extent that depends on symbols. One that no operators can write is not known to the flat graph.
+    /// An extent that depends on symbols. It becomes unknown if it cannot be written with operators alone.
     pub(crate) fn extent(extent: Extent) -> Self {
         let dim = extent.dim();
         if !dim.is_plain() {
@@ -33,21 +33,21 @@ impl Symbolic {
         }
         let text = spaced(&dim.text());
         let name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        // Whatever stands beside it, it needs parentheses.
+        // An expression needs parentheses next to any operator.
         Symbolic { text: text.into(), precedence: if name { ATOM } else { 0 }, unknown: false }
     }
 
-    /// An extent that is not known and has no name: the flat graph cannot speak of it.
+    /// An unknown extent. The flat graph cannot contain it.
     pub(crate) fn unknown() -> Self {
         Symbolic { text: "?".into(), precedence: ATOM, unknown: true }
     }
 
-    /// Whether an extent without a name occurs in it.
+    /// Whether an unknown extent occurs in it.
     pub(crate) fn is_unknown(&self) -> bool {
         self.unknown
     }
 
-    /// An integer beside a symbol.
+    /// An integer as an operand in an expression.
     pub(crate) fn integer(value: i64) -> Self {
         Symbolic { text: value.to_string().into(), precedence: ATOM, unknown: false }
     }
@@ -57,13 +57,13 @@ impl Symbolic {
         Arc::clone(&self.text)
     }
 
-    /// `a op b`; none where the operator is not arithmetic, or the expression too long.
+    /// `a op b`; none if the operator is not arithmetic or the expression is too long.
     pub(crate) fn binary(op: BinaryOp, a: &Symbolic, b: &Symbolic) -> Option<Self> {
         let info = op.info();
         if info.class != Class::Arithmetic || a.text.len() + b.text.len() > MAX_TEXT {
             return None;
         }
-        // Operators associate to the left, so the right side needs to bind tighter.
+        // Operators are left-associative, so the right side needs a higher precedence.
         let left = a.within(a.precedence < info.precedence);
         let right = b.within(b.precedence <= info.precedence);
         let text = format!("{left} {} {right}", info.text);
@@ -81,7 +81,7 @@ impl Symbolic {
     }
 }
 
-/// A text with spaces around its binary operators, as the expressions of documents are written.
+/// Puts spaces around the binary operators of an expression, as NNEF is usually written.
 fn spaced(text: &str) -> String {
     let mut out = String::with_capacity(2 * text.len());
     for letter in text.chars() {

@@ -1,25 +1,24 @@
-//! How bodies end, and slots that are freed before that.
+//! Returns without a store, and tail calls that free the caller's slots.
 //!
-//! A body whose last step is to give its one result a value returns what is on the stack: the value
-//! need not go through the slot.
+//! If the last step of a body is to store its only result, the value stays on the stack instead.
 //!
-//! In deep recursion the slots of open calls are memory that is touched for the first time, which
-//! costs more than the calls themselves. After the last call of a body mostly no slot is read: all
-//! that remains to be done is on the stack, and so will be the result. Such a call frees the slots of
-//! its caller, so that a million open calls need no more slots than the innermost one.
+//! In deep recursion, the slots of open calls are memory that is used for the first time, which costs more than the
+//! calls themselves. After its last call, a body mostly reads no slot: all operands and the result are on the stack.
+//! Such a call frees the slots of its caller, so that a million open calls need no more slots than the innermost one.
 
 use super::machine::Machine;
 use super::program::{Instr, Program};
 
-/// So many open calls keep their slots: those are in the caches of the processor.
-const SHALLOW: usize = 256;
+/// The number of open calls that keep their slots, because these are in the caches of the processor. Builds with
+/// debug assertions, such as those of tests, free slots in most calls.
+const SHALLOW: usize = if cfg!(debug_assertions) { 2 } else { 256 };
 
-/// How many instructions are looked at behind a call.
+/// The number of instructions that are examined after a call.
 const FAR: usize = 32;
 
 impl Program {
-    /// Finishes the code of a body, which is the end of the program but for statements that are
-    /// evaluated on demand, and returns at an instruction.
+    /// Finishes the code of a body, which starts at `entry` and returns at `end`; only deferred blocks may
+    /// follow it. The store of the only result becomes a return, and calls that can free the slots are marked.
     pub(crate) fn finish_body(&mut self, entry: u32, end: usize, results: &[u32]) {
         let code = &self.instrs[entry as usize..end];
         let ([result], Some(Instr::Store(slot))) = (results, code.last()) else { return };
@@ -40,7 +39,7 @@ impl Program {
         }
     }
 
-    /// Whether the code from an instruction to the end of the body needs no slot.
+    /// Whether the code from an instruction to the end of the body reads and writes no slot.
     fn is_last(&self, mut at: usize) -> bool {
         for _ in 0..FAR {
             match self.instrs.get(at) {
@@ -49,6 +48,7 @@ impl Program {
                     at = *to as usize;
                     continue;
                 }
+                Some(Instr::Call(site) | Instr::Emit(site)) if self.uses_slots(*site) => return false,
                 Some(
                     Instr::Const(_)
                     | Instr::Unary(_)
@@ -68,17 +68,24 @@ impl Program {
         }
         false
     }
+
+    /// Whether a call or an emission reads arguments from slots, or writes its result to one. Arguments that
+    /// are all constants count as slots, which costs memory only.
+    fn uses_slots(&self, site: u32) -> bool {
+        let site = &self.sites[site as usize];
+        site.operands.is_some() || site.slot.is_some()
+    }
 }
 
 impl Machine {
-    /// Whether calls free the slots of the running body where they can.
+    /// Whether marked calls free the slots of the running body.
     #[inline]
     pub(super) fn releases(&self) -> bool {
         self.frames.len() > SHALLOW
     }
 
-    /// Leaves a fragment, and those around it that do no more than to return the same. The result
-    /// is on the stack.
+    /// Returns from a fragment, and from its callers as long as they only return the same value, which is on
+    /// the stack.
     #[inline(never)]
     pub(super) fn return_top(&mut self) {
         loop {

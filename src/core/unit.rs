@@ -1,4 +1,4 @@
-//! Units: what a notation gives the machine to run.
+//! Units: the operations that a notation defines for the machine, with bodies or without.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -21,19 +21,18 @@ position_id! {
 pub(crate) struct Param {
     /// Its name.
     pub(crate) name: Name,
-    /// Whether tensors occur in its type.
+    /// Whether its type contains tensors.
     pub(crate) tensor: bool,
-    /// Whether its argument decides the type argument, where none is written: `?` occurs in its type, and
-    /// has no default.
+    /// Whether its argument determines an unspecified type argument: its type contains `?`, which has no default.
     pub(crate) decides: bool,
-    /// The value where no argument is given.
+    /// The default value.
     pub(crate) default: Option<graph::Value>,
 }
 
-/// What a result of an operation is. [`Primitive::Generic`] stands for the type argument.
+/// The form of a result. [`Primitive::Generic`] stands for the type argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// A tensor with these elements; none where that is not known.
+    /// A tensor with this element type; none if the element type is not known.
     Tensor(Option<Primitive>),
     /// An array of such tensors.
     Tensors(Option<Primitive>),
@@ -44,7 +43,7 @@ pub(crate) enum Form {
 pub(crate) struct UnitResult {
     /// Its name.
     pub(crate) name: Name,
-    /// What it is.
+    /// Its form.
     pub(crate) form: Form,
 }
 
@@ -63,9 +62,9 @@ pub(crate) struct Unit {
     pub(crate) standard: bool,
     /// Whether it has a body.
     pub(crate) has_body: bool,
-    /// Whether it has as many results as the left side of the call.
+    /// Whether the left side of a call determines the number of its results.
     pub(crate) open_results: bool,
-    /// The file that its places are of.
+    /// The file that contains its source.
     pub(crate) file: FileId,
 }
 
@@ -85,13 +84,13 @@ impl Unit {
     }
 }
 
-/// All units of a run: those of the standard library first, which all documents share.
+/// All units of an expansion: first those of the standard library, which all documents share.
 #[derive(Debug)]
 pub(crate) struct Units {
     standard: &'static [Unit],
     own: Vec<Unit>,
     names: Arc<Names>,
-    /// The last unit of each name among those that are not standard; made when it is asked for.
+    /// The last non-standard unit of each name; computed on first use.
     by_name: OnceCell<FxHashMap<Name, UnitId>>,
 }
 
@@ -100,7 +99,7 @@ impl Units {
         Units { standard, own, names, by_name: OnceCell::new() }
     }
 
-    /// How many there are.
+    /// The number of units.
     pub(crate) fn len(&self) -> usize {
         self.standard.len() + self.own.len()
     }
@@ -114,7 +113,7 @@ impl Units {
         }
     }
 
-    /// A unit by its name; one of the document before a standard one.
+    /// Finds a unit by name; units of the document take precedence over standard ones.
     pub(crate) fn find(&self, name: &str) -> Option<UnitId> {
         let first = self.standard.len();
         let make = || self.own.iter().zip(first..).map(|(unit, index)| (unit.name, UnitId::at(index))).collect();
@@ -122,13 +121,13 @@ impl Units {
         known.copied().or_else(|| self.standard(name))
     }
 
-    /// A standard operation by its name.
+    /// Finds a standard operation by name.
     pub(crate) fn standard(&self, name: &str) -> Option<UnitId> {
         let name = self.names.get(name)?;
         self.standard.iter().position(|unit| unit.name == name).map(UnitId::at)
     }
 
-    /// Whether an argument of an operation is for the parameter of this name.
+    /// Whether the argument with this key belongs to the parameter of this name.
     pub(super) fn is_for(&self, unit: Option<UnitId>, key: Key, param: &str) -> bool {
         let name = match key {
             Key::Named(name) => Some(name),
@@ -138,7 +137,7 @@ impl Units {
         name.is_some_and(|name| self.text(name) == param)
     }
 
-    /// The names of the run.
+    /// The table of names.
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }

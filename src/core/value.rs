@@ -1,4 +1,4 @@
-//! Compile-time values, and how they become values of the graph.
+//! Compile-time values, and their conversion to values of the graph.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::symbolic::Symbolic;
 use crate::diagnostics::Code;
 use crate::graph::{self, Common, Graph, Kept, TensorId};
 
-/// A value while expanding. 24 bytes; clones are cheap.
+/// A compile-time value of 24 bytes. Clones are cheap.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// An integer.
@@ -29,19 +29,18 @@ pub(crate) enum Value {
     Tuple(List),
 }
 
-/// Nesting of arrays in an attribute of the flat graph. Deeper ones are refused, because what
-/// reads them recurses.
+/// The maximum nesting of arrays in an attribute of the flat graph. Its readers are recursive.
 pub(crate) const MAX_VALUE_DEPTH: usize = 1000;
 
-/// How many levels of lists, each in the one before, a literal may have to become a value as a whole. What it
-/// holds beyond these are numbers, texts, and arrays of numbers.
+/// The maximum nesting of lists in a literal that is shared with the graph as a whole. Values inside of these
+/// lists are numbers, strings, and arrays of numbers.
 pub(crate) const LITERAL_DEPTH: u8 = 2;
 
-/// What an array of the graph weighs without its items.
+/// The bytes that an array of the graph takes in addition to its items.
 const LIST_BYTES: u64 = 64;
 
 impl Value {
-    /// What it is, for messages.
+    /// The kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Int(_) => "an integer",
@@ -55,8 +54,8 @@ impl Value {
         }
     }
 
-    /// Whether dropping it does nothing, as for most values. Forgetting such a value instead saves the
-    /// branches of the code that drops values.
+    /// Whether dropping the value has no effect, as for most values. Such values can be forgotten, which is
+    /// faster: it avoids the branches of the drop code.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Value::Tensor(_) | Value::Int(_) | Value::Scalar(_) | Value::Logical(_))
@@ -75,7 +74,7 @@ impl Value {
         }
     }
 
-    /// A value for which [`Value::is_plain`] holds as an argument in the graph; others are not kept.
+    /// Stores a plain value ([`Value::is_plain`]) in the graph, as an argument.
     #[inline]
     pub(super) fn keep(&self, graph: &mut Graph) -> Kept {
         match self {
@@ -87,8 +86,7 @@ impl Value {
         }
     }
 
-    /// Adds a value to the arguments of the operation that is finished next, as [`Value::freeze`]
-    /// gives it.
+    /// Adds the frozen value ([`Value::freeze`]) to the arguments of the operation that is built next.
     #[inline(never)]
     pub(super) fn push(&self, graph: &mut Graph, budget: &Budget, common: &mut Common) -> Outcome<()> {
         if let Value::Array(list) = self {
@@ -106,8 +104,8 @@ impl Value {
         Ok(())
     }
 
-    /// The value as the graph keeps it. What it takes is counted as long as the graph lives:
-    /// arrays that share their parts here do not share them there.
+    /// Converts the value to one of the graph. Its memory is counted for the rest of the expansion: lists that
+    /// share a buffer here do not share it in the graph.
     pub(crate) fn freeze(&self, budget: &Budget) -> Outcome<graph::Value> {
         self.freeze_within(budget, 0)
     }
@@ -148,7 +146,7 @@ impl Value {
     }
 }
 
-/// A value of a signature or of a text: literals of numbers, texts and lists of these.
+/// Converts a value of a signature or a document: a literal number or string, or a list of these.
 impl From<&graph::Value> for Value {
     fn from(value: &graph::Value) -> Value {
         match value {
@@ -169,12 +167,13 @@ impl From<&graph::Value> for Value {
     }
 }
 
-/// Counts what a list takes in the graph.
+/// Counts the memory of a list in the graph.
 fn count_kept(list: &List, budget: &Budget) -> Outcome<()> {
     count(list.len(), list.weight_of(list.len()), budget)
 }
 
-/// Counts the lists in an item of a literal like others, though they are shared: they are written each time.
+/// Counts the lists in an item of a literal. Although they are shared, they count each time, since each copy is
+/// written.
 fn count_literal(item: &graph::Value, budget: &Budget) -> Outcome<()> {
     let (len, bytes, items) = match item {
         graph::Value::Integers(items) => (items.len(), size_of_val(&items[..]), None),
@@ -187,7 +186,7 @@ fn count_literal(item: &graph::Value, budget: &Budget) -> Outcome<()> {
     items.iter().flat_map(|items| items.iter()).try_for_each(|item| count_literal(item, budget))
 }
 
-/// Counts a list of so many items in the graph, which take so many bytes.
+/// Counts a list of the graph, with the number of its items and their bytes.
 fn count(len: usize, bytes: u64, budget: &Budget) -> Outcome<()> {
     let bytes = bytes.saturating_add(LIST_BYTES);
     budget.allow(len, bytes)?;
@@ -195,10 +194,10 @@ fn count(len: usize, bytes: u64, budget: &Budget) -> Outcome<()> {
     Ok(())
 }
 
-/// What helps where an extent has to be known.
+/// The advice for failures that are due to an unknown extent.
 pub(super) const GIVE_SHAPES: &str = "give the shapes of the inputs with --input-shape";
 
-/// The failure of an attribute that depends on an extent that is not known.
+/// The failure of an attribute that depends on an unknown extent.
 fn unknown_extent() -> Box<Failure> {
     let message = "this depends on an extent that is not known while expanding";
     Failure::new(Code::NotCompileTime, message).help(GIVE_SHAPES)

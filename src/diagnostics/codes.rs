@@ -1,7 +1,7 @@
-//! The table of diagnostic codes: one row per way in which a document can be wrong.
+//! The table of diagnostic codes: one row for each kind of error or warning.
 //!
 //! A row has the stable code, the id of the rule it enforces, how the default mode treats a
-//! violation, and a title. The long explanation of a code, with a failing and a mended example,
+//! violation, and a title. The long explanation of a code, with a wrong and a corrected example,
 //! is its section in `docs/diagnostics.md`, which `nnef-flatten explain CODE` prints.
 
 use super::Severity;
@@ -11,14 +11,14 @@ use super::Severity;
 pub(crate) struct CodeInfo {
     /// The stable code, `E0401`.
     pub(crate) code: &'static str,
-    /// The rule it enforces: a row of `docs/rules.md`; none for limits of this program.
+    /// The rule it enforces: a row of `docs/rules.md`; `None` for limits of this program.
     pub(crate) rule: Option<&'static str>,
     /// The severity in the default mode.
     pub(crate) default: Severity,
     /// The severity under `--strict`.
     pub(crate) strict: Severity,
     /// Whether it is common practice: exporters in use write it, readers in use accept it. The command
-    /// tells it on request only.
+    /// reports it only on request.
     pub(crate) practice: bool,
     /// What is wrong, in a few words.
     pub(crate) title: &'static str,
@@ -415,7 +415,7 @@ impl Code {
         self.info().code
     }
 
-    /// The rule it enforces: a row of `docs/rules.md`; none for limits of this program.
+    /// The rule it enforces: a row of `docs/rules.md`; `None` for limits of this program.
     pub fn rule(self) -> Option<&'static str> {
         self.info().rule
     }
@@ -426,7 +426,7 @@ impl Code {
     }
 
     /// Whether it is common practice: exporters in use write it, readers in use accept it. The command
-    /// tells it on request only.
+    /// reports it only on request.
     pub fn is_practice(self) -> bool {
         self.info().practice
     }

@@ -1,4 +1,4 @@
-//! Diagnostics as data: errors and warnings with message, place, and the nested calls around it.
+//! Diagnostics as data: errors and warnings with message, location, and the enclosing calls.
 //!
 //! Stages report into one [`Diagnostics`] list; text and colour are added only when the list is
 //! rendered ([`Diagnostic::write_human`], behind the feature `render`) or written as JSON ([`Diagnostic::write_json`]).
@@ -29,11 +29,11 @@ pub enum Severity {
     Error,
 }
 
-/// A note at a further place.
+/// A note at another location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Label {
-    /// The place.
+    /// The location.
     pub at: Location,
     /// The note.
     pub message: String,
@@ -59,13 +59,13 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The message.
     pub message: String,
-    /// The place in the source.
+    /// The location in the source.
     pub at: Location,
-    /// The text of the label at that place, if it adds something to the message.
+    /// The text of the label at that location, if it adds something to the message.
     pub label: Option<String>,
-    /// Other places that explain it.
+    /// Notes at other locations that explain it.
     pub labels: Vec<Label>,
-    /// How to solve the problem, where that is certain.
+    /// How to solve the problem, if that is certain.
     pub help: Option<String>,
     /// The nested calls in which it was found, innermost first.
     pub expansion: Vec<TraceFrame>,
@@ -90,19 +90,19 @@ impl Diagnostic {
         }
     }
 
-    /// The refusal of a text of more bytes than are read.
+    /// The error for a text with more than `limit` bytes.
     pub(crate) fn too_large(at: Location, limit: u64) -> Self {
         let message = format!("the text has more than {limit} bytes");
         Diagnostic::new(Code::TooLarge, at, message).help("raise the limit with --max-text")
     }
 
-    /// Adds the text of the label at the place.
+    /// Adds the text of the label at the location.
     pub(crate) fn label(mut self, message: impl Into<String>) -> Self {
         self.label = Some(message.into());
         self
     }
 
-    /// Adds a label at another place.
+    /// Adds a label at another location.
     pub(crate) fn see(mut self, at: Location, message: impl Into<String>) -> Self {
         self.labels.push(Label { at, message: message.into() });
         self
@@ -126,7 +126,7 @@ impl Diagnostic {
     }
 }
 
-/// Code, message and help on one line; the place needs the sources, with which
+/// Code, message and help on one line. The location is omitted because it needs the sources;
 /// [`Diagnostic::write_human`] shows it.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -239,7 +239,7 @@ impl Diagnostics {
         }
     }
 
-    /// Appends what a later stage found, and gives its result, if there is one.
+    /// Appends the diagnostics of a later stage and returns its result, if there is one.
     pub(crate) fn take<T>(&mut self, stage: Result<(T, Diagnostics), Diagnostics>) -> Option<T> {
         let (result, found) = match stage {
             Ok((result, found)) => (Some(result), found),

@@ -1,6 +1,6 @@
 //! "Did you mean": the nearest of the known names.
 
-/// The most known names that are compared: a document has any number of them.
+/// The maximum number of known names to compare: a document can have very many.
 const MAX_KNOWN: usize = 10_000;
 
 /// The longest names that are compared.
@@ -8,13 +8,13 @@ const MAX_LETTERS: usize = 64;
 
 /// The known name most similar to `wanted`, if one is similar enough.
 ///
-/// Near is an edit distance (with transpositions) of at most a third of the length, at least one, but
-/// less than all letters; a difference only in case or underscores always counts.
+/// Similar means an edit distance (with transpositions) of at most a third of the length, but from 1 to 4,
+/// and less than all letters. Names that differ only in case or underscores are always similar.
 pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest_of(wanted, &mut known.into_iter())
 }
 
-/// The same, not made anew for each kind of iterator.
+/// [`nearest`] for any iterator, so that it is compiled only once.
 fn nearest_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let is_short = |name: &str| name.len() <= MAX_LETTERS || name.chars().take(MAX_LETTERS + 1).count() <= MAX_LETTERS;
     if !is_short(wanted) {
@@ -32,8 +32,8 @@ fn nearest_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// The known name that `wanted` was meant to be: one or two letters away, one where it is short. Names
-/// that differ in digits only are names of different things.
+/// The known name that `wanted` probably misspells: with one or two wrong letters, one if it is short, or
+/// other case or underscores. Names that differ only in digits are not misspellings.
 pub(crate) fn misspelt<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     misspelt_of(wanted, &mut known.into_iter())
 }
@@ -53,7 +53,7 @@ fn misspelt_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Op
     nearest_of(wanted, &mut known.filter(near).filter(|name| letters(name) != of_wanted))
 }
 
-/// The sentence for a help line.
+/// A help text that suggests the nearest name.
 pub(crate) fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
 }
@@ -62,8 +62,8 @@ fn fold(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| *c != '_').flat_map(char::to_lowercase)
 }
 
-/// A lower bound of the edit distance: how many characters of one text the other one lacks, whatever
-/// their order. Characters that are not ASCII count as equal.
+/// A lower bound of the edit distance: the number of characters of one text that the other one lacks, in
+/// any order. Characters that are not ASCII count as equal.
 fn unshared(a: &str, b: &str) -> usize {
     let mut more = [0i32; 128];
     a.chars().for_each(|c| more[(c as usize).min(127)] += 1);
@@ -73,7 +73,7 @@ fn unshared(a: &str, b: &str) -> usize {
     only_a.max(-only_b) as usize
 }
 
-/// The edit distance with adjacent transpositions; none if it is above `limit`. Only a band along the
+/// The edit distance with adjacent transpositions; `None` if it is above `limit`. Only a band along the
 /// diagonal is computed, as wide as the limit: distances outside of it are greater.
 fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     if unshared(a, b) > limit {

@@ -1,13 +1,13 @@
-//! The nested calls of fragments around the place of a diagnostic.
+//! The calls of fragments that enclose the location of a diagnostic.
 
 use super::{Diagnostic, TraceFrame};
 use crate::source::Location;
 
-/// How many calls are shown from each end of a long chain.
+/// The number of calls that are reported from each end of a long chain.
 const TOLD: usize = 8;
 
-/// Adds a chain of `depth` nested calls: `frame` gives the fragment and the place of each, and the
-/// innermost is number 0. The middle of a long chain is omitted.
+/// Adds a chain of `depth` nested calls: `frame` returns the fragment and the location of each, where
+/// number 0 is the innermost. The middle of a long chain is omitted.
 pub(crate) fn attach(diagnostic: &mut Diagnostic, depth: usize, frame: impl Fn(usize) -> (String, Location)) {
     let tell = |i| {
         let (fragment, at) = frame(i);

@@ -1,4 +1,4 @@
-//! Texts as they may be shown on a terminal: characters that control it are written as escapes.
+//! Texts that are safe to show on a terminal: characters that control it are written as escapes.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,12 @@ pub(crate) fn is_directional(c: char) -> bool {
     matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
-/// Whether a character does something to a terminal instead of being shown. Ends of lines and
-/// tabulators do no harm.
+/// Whether a character controls a terminal instead of being shown. Line ends and tabs are harmless.
 pub(crate) fn is_harmful(c: char) -> bool {
     !matches!(c, '\n' | '\t') && (c.is_control() || is_directional(c))
 }
 
-/// A message, name or path as it may be shown, on one line.
+/// A message, name or path that is safe to show, on one line.
 pub(crate) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
@@ -27,7 +26,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// A text of several lines in which each harmful character is written as four hexadecimal digits,
-/// `\u001b`. JSON means the same character by that, so JSON stays what it was.
+/// `\u001b`. In JSON this is an escape for the same character, so JSON keeps its meaning.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);

@@ -9,7 +9,7 @@ fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> KernelResult {
     Ok(vec![input.reshaped(shape)?])
 }
 
-/// Another shape, in which 0 copies an extent of the input and -1 is computed from the others.
+/// The input with another shape, in which 0 copies an extent of the input and -1 is computed from the others.
 pub(crate) fn reshape(call: &Call) -> KernelResult {
     let wanted = call.ints("shape")?;
     let input = call.tensor_to("input", wanted.len())?;
@@ -18,7 +18,7 @@ pub(crate) fn reshape(call: &Call) -> KernelResult {
         let name = call.name();
         EvalError::shapes(format!("`{name}` cannot arrange the items of shape {given:?} as {wanted:?}"))
     };
-    // The draft has neither parameter.
+    // The draft has no `axis_start` and `axis_count`.
     let start = if call.value("axis_start").is_some() { call.int("axis_start")? } else { 0 };
     let count = if call.value("axis_count").is_some() { call.int("axis_count")? } else { -1 };
     let start = usize::try_from(start).ok().filter(|&start| start <= given.len()).ok_or_else(wrong)?;
@@ -48,7 +48,7 @@ pub(crate) fn reshape(call: &Call) -> KernelResult {
     reshaped(call, &input, &shape)
 }
 
-/// Drops axes of extent 1.
+/// Removes axes of extent 1.
 pub(crate) fn squeeze(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let rank = input.rank();
@@ -74,7 +74,7 @@ pub(crate) fn unsqueeze(call: &Call) -> KernelResult {
     let mut shape = input.shape().to_vec();
     for axis in axes {
         let axis = call.check_axis(axis, rank)?;
-        // The axes are sorted and within the rank, so only an axis that is given twice can fail here.
+        // The axes are sorted and below the rank, so only a repeated axis can fail here.
         if axis > shape.len() {
             return Err(EvalError::shapes(format!("axis {axis} of `{}` is given twice", call.name())));
         }
@@ -83,7 +83,7 @@ pub(crate) fn unsqueeze(call: &Call) -> KernelResult {
     reshaped(call, &input, &shape)
 }
 
-/// The axes in another order; those that are not named stay at the end.
+/// Permutes the axes; those that are not listed stay at the end.
 pub(crate) fn transpose(call: &Call) -> KernelResult {
     let name = if call.value("perm").is_some() { "perm" } else { "axes" };
     let mut order = call.naturals(name)?;

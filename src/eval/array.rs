@@ -8,28 +8,28 @@ use crate::tensor::{Element, Tensor, TensorError};
 ///
 /// # Errors
 ///
-/// The number of items is not that of the shape.
+/// The number of items differs from that of the shape.
 pub(crate) fn array<T>(shape: &[usize], items: Vec<T>) -> Result<ArrayD<T>, TensorError> {
     let count = items.len();
     let unfilled = |_| TensorError::new(format!("{count} items do not fill the shape {shape:?}"));
     ArrayD::from_shape_vec(IxDyn(shape), items).map_err(unfilled)
 }
 
-/// The items of a tensor, if they are of this type.
+/// The items of a tensor, if they have the type `T`.
 pub(crate) fn view<T: Element>(tensor: &Tensor) -> Option<ArrayViewD<'_, T>> {
     ArrayViewD::from_shape(IxDyn(tensor.shape()), tensor.items()?).ok()
 }
 
-/// The items of a tensor as real numbers: logicals count as 0 and 1.
+/// The items of a tensor as real numbers: logicals become 0 and 1.
 pub(crate) fn scalars(tensor: &Tensor) -> ArrayD<f64> {
     match view(tensor) {
         Some(scalars) => scalars.to_owned(),
-        // A tensor always has as many items as its shape says.
+        // The number of items of a tensor always matches its shape.
         None => array(tensor.shape(), tensor.to_scalars()).unwrap_or_default(),
     }
 }
 
-/// A tensor of the items of an array.
+/// Converts an array to a tensor.
 ///
 /// # Errors
 ///

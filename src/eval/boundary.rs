@@ -1,4 +1,4 @@
-//! The names of the inputs and outputs of a graph, for tensors that are given by name.
+//! The names of the inputs and outputs of a graph, for binding tensors by name.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,13 +9,13 @@ use crate::graph::Graph;
 /// The names of a graph's inputs and outputs.
 #[derive(Debug)]
 pub(crate) struct Boundary {
-    /// The positions of the inputs.
+    /// The positions of the inputs, by name.
     inputs: FxHashMap<String, usize>,
     outputs: FxHashSet<String>,
 }
 
 impl Boundary {
-    /// The names of a graph.
+    /// The names of a graph's inputs and outputs.
     pub(crate) fn new(graph: &Graph) -> Self {
         let name = |tensor: &_| graph.tensor_name(*tensor);
         Boundary {
@@ -24,11 +24,11 @@ impl Boundary {
         }
     }
 
-    /// The position of an input of this name; none for an output: recordings hold inputs and outputs.
+    /// The position of the input with this name; none for an output, since recordings contain outputs too.
     ///
     /// # Errors
     ///
-    /// The graph has neither.
+    /// The graph has no input or output with this name.
     pub(crate) fn input(&self, name: &str) -> Result<Option<usize>, EvalError> {
         if let Some(i) = self.inputs.get(name) {
             return Ok(Some(*i));

@@ -1,5 +1,5 @@
-//! Broadcasting of operands to a common shape (4.2.2). The first axes correspond to each other;
-//! missing ones at the end have extent 1.
+//! Broadcasting of operands to a common shape (4.2.2). The first axes are aligned; missing trailing axes have
+//! extent 1.
 
 use super::call::Call;
 use super::error::EvalError;
@@ -45,7 +45,7 @@ pub(crate) fn repeated<A: Element, B: Element, R: Element>(
     Ok(Tensor::of(&shape, items?)?)
 }
 
-/// The same for scalars, with a function that cannot fail.
+/// Applies a function that cannot fail to each pair of items of two operands, which are scalars.
 pub(crate) fn map2(call: &Call, a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor, EvalError> {
     repeated(call, a, b, |x: f64, y: f64| Ok(f(x, y)))
 }

@@ -1,4 +1,4 @@
-//! Limits of an evaluation: items of tensors that exist at a time, and elementary steps.
+//! Limits of an evaluation: tensor items that exist at the same time, and elementary steps.
 
 use super::error::EvalError;
 use crate::diagnostics::Code;
@@ -9,9 +9,9 @@ use crate::tensor::volume;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most items of all tensors that exist at a time; an item takes up to 8 bytes.
+    /// The maximum number of items of all tensors that exist at the same time; an item takes up to 8 bytes.
     pub max_items: u64,
-    /// The most elementary steps, such as computing an item or adding a product.
+    /// The maximum number of elementary steps, such as computing an item or adding a product.
     pub max_work: u64,
 }
 
@@ -22,13 +22,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits for graphs of strangers, as a service evaluates them.
+    /// The limits for untrusted graphs, such as those that a service evaluates.
     pub fn untrusted() -> Self {
         Limits { max_items: 1 << 24, max_work: 100_000_000 }
     }
 }
 
-/// The use that an evaluation has made of its limits.
+/// The limits of an evaluation, and how much of them has been used.
 #[derive(Debug)]
 pub(crate) struct Budget(Usage);
 
@@ -38,8 +38,8 @@ impl Budget {
         Budget(Usage::new(limits.max_work, limits.max_items))
     }
 
-    /// Checks that the limits allow a tensor of a shape, before it is allocated, and counts the steps
-    /// of computing it. Gives the number of its items.
+    /// Checks before its allocation that the limits allow a tensor of a shape, and counts the steps of computing
+    /// it. Returns the number of its items.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Budget {
         }
     }
 
-    /// Counts steps before they are done.
+    /// Counts steps before they are executed.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ use crate::graph::dims::Dim;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
-/// The result of a kernel: the tensors that the operation gives, in order.
+/// The result of a kernel: the results of the operation, in order.
 pub(crate) type KernelResult = Result<Vec<Tensor>, EvalError>;
 
 /// An operation whose operands have been evaluated.
@@ -25,7 +25,7 @@ pub struct Call<'a> {
     pub(super) operation: &'a Operation,
 }
 
-/// The element type of a primitive type, if tensors of it can be evaluated.
+/// The element type of a primitive type, if tensors of this type can be evaluated.
 pub(super) fn element_type(primitive: Primitive) -> Option<DType> {
     match primitive {
         Primitive::Scalar => Some(DType::Float64),
@@ -51,8 +51,8 @@ impl<'a> Call<'a> {
         self.run.budget
     }
 
-    /// Whether the graph is of the provisional dialect, in which every shape has further axes of extent
-    /// 1 behind its last one.
+    /// Whether the graph is of the draft dialect, in which every shape implicitly has further trailing axes of
+    /// extent 1.
     pub(crate) fn draft(&self) -> bool {
         self.graph().dialect == Dialect::Draft
     }
@@ -62,23 +62,23 @@ impl<'a> Call<'a> {
         self.operation.dtype().and_then(element_type)
     }
 
-    /// The tensors that the operation gives.
+    /// The results of the operation.
     pub(crate) fn outputs(&self) -> Vec<TensorId> {
         self.graph().tensors_of(self.operation).collect()
     }
 
-    /// The argument of a name, or its default.
+    /// The argument with a name, or its default.
     pub(crate) fn value(&self, name: &str) -> Option<Value> {
         self.graph().argument(self.operation, name).map(Operand::to_value)
     }
 
-    /// The same for an argument that is no tensor.
+    /// The argument with a name, or its default, if it is not a tensor.
     pub(crate) fn attribute(&self, name: &str) -> Option<&'a Value> {
         self.graph().attribute(self.operation, name)
     }
 
-    /// The argument of a name; the one at a position where a vendor operation is not declared or has
-    /// another name for it.
+    /// The argument with a name, or else the one at a position, since vendor operations may be undeclared or use
+    /// another name.
     pub(crate) fn value_at(&self, position: usize, name: &str) -> Option<Value> {
         let arguments = || self.graph().arguments(self.operation);
         let declared = || arguments().find(|(key, _)| *key == Key::Param(position as u32));
@@ -94,7 +94,7 @@ impl<'a> Call<'a> {
         EvalError::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
     }
 
-    /// A value as a tensor: numbers are tensors of rank 0.
+    /// Converts a value to a tensor: a number becomes a tensor of rank 0.
     pub(crate) fn tensor_of(&self, value: &Value) -> Result<Arc<Tensor>, EvalError> {
         let literal = |tensor| Ok(Arc::new(tensor));
         match value {
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
             Value::Scalar(item) => literal(Tensor::number(*item)),
             Value::Int(item) => literal(Tensor::integers(&[], vec![*item])?),
             Value::Logical(item) => literal(Tensor::logicals(&[], vec![*item])?),
-            // Models of tract have arrays of numbers where a tensor is declared.
+            // Models of tract have arrays of numbers for parameters that are declared as tensors.
             Value::Integers(_) | Value::Scalars(_) | Value::Array(_) => literal(nested(value, 0)?),
             Value::Symbol(symbol) => {
                 let value = |name: &str| self.run.symbols.get(name).copied();
@@ -123,7 +123,7 @@ impl<'a> Call<'a> {
         self.tensor_of(&self.value(name).ok_or_else(|| self.missing(name))?)
     }
 
-    /// A tensor argument, in the draft extended to a rank with extents of 1.
+    /// A tensor argument; in the draft, extended to a rank with trailing axes of extent 1.
     pub(crate) fn tensor_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor(name)?;
         if !self.draft() || tensor.rank() >= rank || rank > super::MAX_RANK {
@@ -132,23 +132,23 @@ impl<'a> Call<'a> {
         Ok(Arc::new(tensor.lengthened(rank)))
     }
 
-    /// A tensor argument of numbers, as scalars.
+    /// A numeric tensor argument, converted to scalars.
     pub(crate) fn numbers(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         self.numbers_to(name, 0)
     }
 
-    /// The same, in the draft extended to a rank with extents of 1.
+    /// A numeric tensor argument, converted to scalars; in the draft, extended to a rank.
     pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor_to(name, rank)?;
         if tensor.dtype() == DType::Bool { Err(self.wrong(name, "a tensor of numbers")) } else { as_scalars(tensor) }
     }
 
-    /// The same as an array.
+    /// A numeric tensor argument as an array.
     pub(crate) fn scalars(&self, name: &str) -> Result<ArrayD<f64>, EvalError> {
         self.scalars_to(name, 0)
     }
 
-    /// The same as an array, in the draft extended to a rank with extents of 1.
+    /// A numeric tensor argument as an array; in the draft, extended to a rank.
     pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, EvalError> {
         self.numbers_to(name, rank).map(|tensor| scalars(&tensor))
     }
@@ -160,7 +160,7 @@ impl<'a> Call<'a> {
         Ok(Tensor::of(x.shape(), items.iter().map(|&item| f(item)).collect())?)
     }
 
-    /// A tensor argument of integers; scalars that are whole numbers are accepted.
+    /// A tensor argument of integers; integral scalars are accepted.
     pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, EvalError> {
         let tensor = Tensor::clone(&*self.tensor(name)?).into_type(DType::Int64);
         let tensor = tensor.map_err(|error| EvalError::value(error.0))?;
@@ -184,7 +184,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An integer; a tensor of one whole number is accepted.
+    /// An integer; a tensor with one integral number is accepted.
     pub(crate) fn int_of(&self, name: &str, value: &Value) -> Result<i64, EvalError> {
         let tensor = Tensor::clone(&*self.tensor_of(value)?);
         let number = tensor.len() == 1 && tensor.dtype() != DType::Bool;
@@ -220,7 +220,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The integers of items: arrays and tensors with one axis stand for theirs.
+    /// The integers of a list of values; arrays and tensors of rank 1 are flattened into it.
     fn spliced(&self, name: &str, items: &[Value]) -> Result<Vec<i64>, EvalError> {
         let mut all = Vec::with_capacity(items.len());
         for item in items {
@@ -233,7 +233,7 @@ impl<'a> Call<'a> {
         Ok(all)
     }
 
-    /// An array of integers that are not negative, such as axes or extents.
+    /// An array of non-negative integers, such as axes or extents.
     pub(crate) fn naturals(&self, name: &str) -> Result<Vec<usize>, EvalError> {
         let natural =
             |item: i64| usize::try_from(item).map_err(|_| self.wrong(name, "an array without negative items"));
@@ -285,7 +285,7 @@ impl<'a> Call<'a> {
         self.check_axis(self.int(name)?, rank)
     }
 
-    /// Checks that an axis exists. Vendor operations count from the last axis with negative numbers.
+    /// Checks that an axis exists: it is neither negative nor beyond the rank.
     pub(crate) fn check_axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
         let found = usize::try_from(axis).ok().filter(|&axis| axis < rank);
         found.ok_or_else(|| {
@@ -302,7 +302,7 @@ pub(super) fn as_scalars(tensor: Arc<Tensor>) -> Result<Arc<Tensor>, EvalError> 
     }
 }
 
-/// A tensor of nested arrays of numbers.
+/// Converts nested arrays of numbers to a tensor.
 fn nested(value: &Value, depth: usize) -> Result<Tensor, EvalError> {
     match value {
         Value::Integers(items) => Ok(Tensor::integers(&[items.len()], items.to_vec())?),
@@ -318,7 +318,7 @@ fn nested(value: &Value, depth: usize) -> Result<Tensor, EvalError> {
     }
 }
 
-/// An array with further axes of extent 1.
+/// An array extended to a rank with trailing axes of extent 1.
 pub(super) fn lengthened<T: Clone>(array: &ArrayD<T>, rank: usize) -> ArrayD<T> {
     let mut longer = array.clone();
     while longer.ndim() < rank {

@@ -16,8 +16,8 @@ struct Channels {
     output: usize,
 }
 
-/// Matches the channels of input and filter. The filter has the axes `(c, C / G, …)`,
-/// where `C` is on the side of the up-scaled space.
+/// Checks the channels of input and filter. The filter has the axes `(c, C / G, …)`, where `C` is the number of
+/// channels of the up-scaled space, `c` that of the down-scaled space and `G` the number of groups.
 fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -> Result<Channels, EvalError> {
     let groups = match call.int("groups")? {
         0 => input,
@@ -43,7 +43,7 @@ fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -
 /// The bias of each channel of the output.
 fn biases(call: &Call, count: usize) -> Result<Vec<f64>, EvalError> {
     let bias = call.scalars("bias")?;
-    // The standard has `[1, C]`; exporters also write `[C]` and other shapes with as many items.
+    // The standard has `[1, C]`; exporters also write `[C]` and other shapes with `C` items.
     match bias.as_standard_layout().as_slice() {
         Some([bias]) => Ok(vec![*bias; count]),
         Some(items) if items.len() == count => Ok(items.to_vec()),
@@ -90,7 +90,7 @@ fn convolve(call: &Call, direction: Direction) -> KernelResult {
     Ok(vec![pack(correlate(call, &input, &filter, &biases, &channels, &windows, &shape)?)?])
 }
 
-/// The sums over channels and windows.
+/// Computes the sums over channels and windows.
 fn correlate(
     call: &Call,
     input: &ArrayD<f64>,

@@ -1,5 +1,5 @@
-//! Compounds evaluated by their definitions: a document with nothing but the call is expanded to
-//! primitives, with the shapes of the given tensors, and evaluated.
+//! Compounds evaluated by their definitions: a document that contains only the call is expanded to primitives, with
+//! the shapes of the operands, and evaluated.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::options::{Lower, Options};
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::tensor::{DType, Tensor};
 
-/// The most expanded definitions that are kept for later calls.
+/// The maximum number of expanded definitions that are cached for later calls.
 const REMEMBERED: usize = 4096;
 
-/// A call as a document of its own.
+/// The text of a document that contains only a call.
 struct Text<'c, 'a> {
     call: &'c Call<'a>,
     out: String,
@@ -69,8 +69,8 @@ impl Text<'_, '_> {
         }
         let kind = graph.kind(call.operation);
         let mut arguments: Vec<(Key, Operand)> = graph.arguments(call.operation).collect();
-        // Tensors are the first parameters of a declaration and given by position, as the
-        // standard demands.
+        // Tensor parameters come first in a declaration, and their arguments are positional, as
+        // the standard requires.
         arguments.sort_by_key(|(key, _)| match key {
             Key::Param(i) => *i,
             _ => u32::MAX,
@@ -111,7 +111,7 @@ fn targets<'o>(outputs: impl Iterator<Item = Output<'o>>, names: &mut Vec<String
 /// The tensor arguments of a call, with their values.
 type Given = Vec<(TensorId, Arc<Tensor>)>;
 
-/// The document of a call, and the inputs of its graph.
+/// The document of a call, and the tensors for the inputs of its graph.
 fn document(call: &Call) -> Result<(String, Given), EvalError> {
     let mut text = Text { call, out: String::new(), given: Vec::new() };
     text.invocation();
@@ -138,11 +138,11 @@ fn document(call: &Call) -> Result<(String, Given), EvalError> {
     Ok((whole, given))
 }
 
-/// A document that has a call of an operation, expanded to primitives.
+/// The graph of a document with a call of an operation, expanded to primitives and cached.
 ///
 /// # Errors
 ///
-/// The call or the definition of the operation is wrong for these operands.
+/// The call or the definition of the operation has errors for these operands.
 pub(super) fn expanded(
     evaluator: &Evaluator,
     (name, dialect): (&str, Dialect),

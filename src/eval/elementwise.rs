@@ -1,6 +1,6 @@
-//! Operations that compute item by item (4.2), and casts (4.5.8).
+//! Element-wise operations (4.2) and casts (4.5.8).
 //!
-//! Arithmetic on integers gives integers; an integer beside a scalar is converted to a scalar.
+//! The result of arithmetic on integers is an integer; with a scalar and an integer, the integer is converted.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::tensor::{DType, Tensor};
 /// A function of one real number.
 type Unary = fn(f64) -> f64;
 
-/// Functions that the shared kernels do not have, or that the specification defines differently.
+/// Functions that the shared kernels lack, or that the specification defines differently.
 const UNARY: &[(&str, Unary)] = &[
-    // By the definition of the specification, halves are rounded up, also below 0.
+    // The specification rounds halves up, also below 0.
     ("round", |x| (x + 0.5).floor()),
     // Compounds (4.2.4, 4.9.1), by their definitions.
     ("sqr", |x| x.powf(2.0)),
@@ -34,14 +34,14 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The function of an element-wise operation.
+/// The kernel of an element-wise operation.
 pub(crate) fn find(name: &str) -> Option<Kernel> {
     let own = UNARY.iter().find(|(known, _)| *known == name);
     // The evaluator computes in 64 bits only.
     own.map(|(_, f)| Kernel::Float(|x| x, *f)).or_else(|| kernels::find(name))
 }
 
-/// Evaluates an operation of [`find`].
+/// Evaluates an operation that [`find`] has a kernel for.
 pub(crate) fn elementwise(call: &Call) -> KernelResult {
     match find(call.name()) {
         Some(Kernel::Float(..)) if keeps_integers(call) => copy(call),
@@ -63,13 +63,13 @@ pub(crate) fn elementwise(call: &Call) -> KernelResult {
     }
 }
 
-/// Whether readers of registries leave the items of the operand as they are: integers are not rounded.
+/// Whether the operation leaves its operand unchanged by the conventions of registries: integers are not rounded.
 fn keeps_integers(call: &Call) -> bool {
     let rounds = ["floor", "ceil", "round"].contains(&call.name());
     rounds && call.graph().conventions.follows && call.tensor("x").is_ok_and(|x| x.dtype() == DType::Int64)
 }
 
-/// Evaluates an operation by the shared kernel.
+/// Evaluates an operation by a shared kernel.
 fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> KernelResult {
     let shapes = operands.iter().map(|operand| operand.shape());
     let shape = shapes.skip(1).try_fold(operands[0].shape().to_vec(), |a, b| common(call.name(), &a, b))?;
@@ -78,19 +78,19 @@ fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> KernelResult {
     Tensor::new(&shape, data).map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
-/// Applies a function to the one operand of an operation.
+/// Applies a function to the only operand of an operation.
 fn apply(call: &Call, f: impl Fn(f64) -> f64) -> KernelResult {
     Ok(vec![call.mapped(&*call.numbers("x")?, f)?])
 }
 
-/// The items unchanged.
+/// Copies the operand.
 pub(crate) fn copy(call: &Call) -> KernelResult {
     let x = call.tensor("x")?;
     call.budget().room(x.shape())?;
     Ok(vec![Tensor::clone(&x)])
 }
 
-/// A function of one number that gives an integer for an integer.
+/// Applies a function of one number; the result for an integer is an integer.
 fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> KernelResult {
     let x = call.tensor("x")?;
     let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
@@ -107,7 +107,7 @@ fn numbers(call: &Call) -> Result<[Arc<Tensor>; 2], EvalError> {
     if integers { Ok([x, y]) } else { Ok([call.numbers("x")?, call.numbers("y")?]) }
 }
 
-/// Two operands; readers of registries convert a number beside a tensor to the type of the tensor.
+/// Two operands; by the conventions of registries, a number is converted to the type of the other operand, a tensor.
 fn beside(call: &Call, x: &str, y: &str) -> Result<(Arc<Tensor>, Arc<Tensor>), EvalError> {
     let (a, b) = (call.tensor(x)?, call.tensor(y)?);
     let is_tensor = |name: &str| matches!(call.value(name), Some(Value::Tensor(_)));
@@ -122,7 +122,7 @@ fn beside(call: &Call, x: &str, y: &str) -> Result<(Arc<Tensor>, Arc<Tensor>), E
     })
 }
 
-/// Arithmetic on scalars, or on integers, whose result must fit into 64 bits.
+/// Arithmetic on scalars, or on integers, where the result must fit into 64 bits.
 fn arithmetic(call: &Call, op: Arith) -> KernelResult {
     let [x, y] = numbers(call)?;
     if x.dtype() == DType::Int64 {
@@ -135,7 +135,7 @@ fn arithmetic(call: &Call, op: Arith) -> KernelResult {
         return Ok(vec![repeated(call, &x, &y, checked)?]);
     }
     let function: fn(f64, f64) -> f64 = match op {
-        // By their definition (4.2.4) they give the second operand where the first one is NaN.
+        // By definition (4.2.4), the result is the second operand if the first is NaN.
         Arith::Min => |x, y| if x < y { x } else { y },
         Arith::Max => |x, y| if x > y { x } else { y },
         _ => return computed(call, Kernel::Arithmetic(op), &[&x, &y]),
@@ -143,7 +143,7 @@ fn arithmetic(call: &Call, op: Arith) -> KernelResult {
     Ok(vec![repeated(call, &x, &y, |x: f64, y: f64| Ok(function(x, y)))?])
 }
 
-/// Chooses between the items of two operands (4.2.3).
+/// Selects between the items of two operands (4.2.3).
 pub(crate) fn select(call: &Call) -> KernelResult {
     let (condition, mut a, mut b) =
         (call.logicals("condition")?, call.tensor("true_value")?, call.tensor("false_value")?);
@@ -160,8 +160,8 @@ pub(crate) fn select(call: &Call) -> KernelResult {
     chosen.map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
-/// Converts to another type: scalars are truncated to integers, logicals become 0 and 1, and every
-/// number but 0 becomes true (4.5.8 and 3.3.7).
+/// Converts to another type: scalars are truncated to integers, logicals become 0 and 1, and all numbers except 0
+/// become true (4.5.8 and 3.3.7).
 pub(crate) fn cast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
@@ -173,7 +173,7 @@ pub(crate) fn cast(call: &Call) -> KernelResult {
 pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, EvalError> {
     call.budget().room(input.shape())?;
     let whole = |item: &f64| {
-        // 2^63 is the first number beyond the range, and -2^63 the last within it.
+        // The range includes -2^63 and excludes 2^63.
         let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
         if fits { Ok(*item as i64) } else { Err(EvalError::value(format!("{item} is no integer of 64 bits"))) }
     };

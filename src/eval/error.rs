@@ -7,31 +7,31 @@ use crate::graph::origin::with_origin;
 use crate::graph::{Graph, OperationId};
 use crate::tensor::TensorError;
 
-/// Why a graph, or an operation of it, could not be evaluated.
+/// The reason why a graph or one of its operations could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EvalError {
-    /// What kind of failure.
+    /// The kind of failure.
     pub code: Code,
     /// The message.
     pub message: String,
-    /// The operation whose evaluation failed, which the evaluator adds; none for what concerns no
-    /// single operation.
+    /// The operation whose evaluation failed, set by the evaluator; none if the failure concerns no single
+    /// operation.
     pub(crate) operation: Option<OperationId>,
 }
 
 impl EvalError {
-    /// A failure of some kind.
+    /// A failure of a kind.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         EvalError { code, message: message.into(), operation: None }
     }
 
-    /// Operands whose shapes do not fit together, or an attribute that does not fit a shape.
+    /// Incompatible shapes of operands, or an attribute that does not match a shape.
     pub(crate) fn shapes(message: impl Into<String>) -> Self {
         EvalError::new(Code::EvalShapes, message)
     }
 
-    /// A value that an operation is not defined for.
+    /// A value for which an operation is not defined.
     pub(crate) fn value(message: impl Into<String>) -> Self {
         EvalError::new(Code::EvalValue, message)
     }
@@ -41,10 +41,10 @@ impl EvalError {
         EvalError::new(Code::EvalArgument, message)
     }
 
-    /// The failure as a diagnostic at the place of the operation, with the calls that lead there.
+    /// The failure as a diagnostic at the location of the operation, with the chain of calls.
     pub(crate) fn diagnostic(&self, graph: &Graph) -> Diagnostic {
         let operation = self.operation.or_else(|| {
-            // What concerns no operation is reported at the first one: there is no better place.
+            // A failure that concerns no operation is reported at the first operation.
             (!graph.operations.is_empty()).then_some(OperationId::at(0))
         });
         let operation = operation.and_then(|id| graph.operations.get(id.index()));

@@ -8,7 +8,7 @@ use super::error::EvalError;
 use crate::tensor::Tensor;
 use crate::tensor::kernels::{Align, Matrices, Repeat};
 
-/// A product over the last two axes; the others are batches, which are broadcast.
+/// The matrix product over the last two axes; the other axes are batches, which are broadcast.
 fn product(call: &Call, a: &Tensor, b: &Tensor, transpose: (bool, bool)) -> Result<Tensor, EvalError> {
     let rank = a.rank();
     let wrong = || EvalError::shapes(format!("`{}` of shapes {:?} and {:?}", call.name(), a.shape(), b.shape()));

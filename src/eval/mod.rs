@@ -1,9 +1,8 @@
 //! The reference evaluator: computes the outputs of a flat graph.
 //!
-//! A table has a kernel for each operation: a function of a [`Call`], which gives it the operands and
-//! attributes. Kernels follow the formulas of the specification; speed is secondary. Compounds
-//! without a kernel are evaluated by their definitions. `docs/evaluation.md` has the decisions where
-//! the specification leaves something open.
+//! A table has the kernel of each operation: a function of a [`Call`], which contains operands and attributes.
+//! Kernels follow the formulas of the specification; speed is secondary. Compounds without a kernel are evaluated by
+//! their definitions. `docs/evaluation.md` has the decisions where the specification is silent.
 //!
 //! ```
 //! use nnef_flatten::eval::Evaluator;
@@ -69,7 +68,7 @@ pub use verify::Difference;
 use crate::graph::{Graph, Kind, TensorId};
 use crate::tensor::{DType, Tensor, TensorError};
 
-/// The highest rank of tensors that can be evaluated.
+/// The maximum rank of tensors that can be evaluated.
 pub(crate) const MAX_RANK: usize = crate::tensor::MAX_RANK;
 
 /// Computes the results of an operation.
@@ -77,12 +76,12 @@ pub(crate) type Kernel = Arc<dyn Fn(&Call) -> KernelResult>;
 
 /// A source of the data of variables.
 pub trait Variables {
-    /// The data of the variable of a label; none if there are none. The variable has this shape and,
-    /// where it is known, this type: the evaluator checks both.
+    /// The data of the variable with a label, if there are any. `shape` and `of` are the shape and, if known,
+    /// the element type of the variable; the evaluator checks both.
     ///
     /// # Errors
     ///
-    /// There are data, but they cannot be read.
+    /// The data exist but cannot be read.
     fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError>;
 }
 
@@ -102,14 +101,14 @@ pub struct Evaluation {
     pub updates: Vec<(String, Arc<Tensor>)>,
 }
 
-/// Evaluates graphs, within limits, with kernels for the operations of the standard and further ones.
+/// Evaluates graphs within limits, with kernels for standard and additional operations.
 #[derive(Default)]
 pub struct Evaluator {
     limits: Limits,
     kernels: FxHashMap<String, Kernel>,
-    /// How tensors of the graph are quantized.
+    /// The quantizations of the graph's tensors.
     quantizations: Quantizations,
-    /// The seed of random data for variables that have none.
+    /// The seed of random data for variables without data.
     pub(in crate::eval) seed: Option<u64>,
     /// Expanded definitions of compounds, by the text of their documents.
     pub(in crate::eval) definitions: RefCell<FxHashMap<String, Arc<Graph>>>,
@@ -121,20 +120,20 @@ impl Evaluator {
         Evaluator { limits, ..Evaluator::default() }
     }
 
-    /// Gives variables that have no data random ones, which the seed and their labels decide.
+    /// Uses random data for variables without data; they depend on the seed and the label.
     pub fn random_variables(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Rounds tensors to what their codes stand for, and decodes the data of variables that are codes:
-    /// the quantizations are those of the graph that is evaluated.
+    /// Rounds tensors to the values that their codes represent, and decodes variables whose data are codes.
+    /// The quantizations must be those of the evaluated graph.
     pub fn quantized(mut self, quantizations: Quantizations) -> Self {
         self.quantizations = quantizations;
         self
     }
 
-    /// Adds a kernel for an operation of a document or a vendor. It replaces a known one.
+    /// Adds a kernel for an operation of a document or a vendor; it replaces an existing kernel.
     ///
     /// ```
     /// use nnef_flatten::eval::Evaluator;
@@ -148,7 +147,7 @@ impl Evaluator {
         self
     }
 
-    /// The kernel of a kind of operations.
+    /// The kernel for operations of a kind.
     fn kernel(&self, graph: &Graph, kind: &Kind) -> Option<Kernel> {
         let name = graph.text_of(kind.name);
         if let Some(kernel) = self.kernels.get(name) {
@@ -161,13 +160,13 @@ impl Evaluator {
         kind.standard.then(|| Arc::new(definition::by_definition) as Kernel)
     }
 
-    /// Evaluates a graph on inputs, by name. Those of another type than the graph's input are
-    /// converted where no value changes.
+    /// Evaluates a graph on inputs, by name. Inputs of another element type are converted if no value
+    /// changes.
     ///
     /// # Errors
     ///
-    /// An input is missing or does not fit, data of a variable are missing, an operation is not
-    /// known or not defined for its operands, or a limit is crossed.
+    /// An input is missing or does not match, data of a variable are missing, an operation is unknown or
+    /// not defined for its operands, or a limit is exceeded.
     pub fn run(
         &self,
         graph: &Graph,
@@ -183,8 +182,8 @@ impl Evaluator {
     }
 }
 
-/// Finds the graph inputs that tensors are for. Tensors with the name of an output are ignored:
-/// recordings hold inputs and outputs.
+/// Binds tensors to the graph inputs with their names. Tensors with the name of an output are ignored, since
+/// recordings contain outputs too.
 fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
     let boundary = Boundary::new(graph);
     let mut bound = FxHashMap::default();

@@ -9,7 +9,7 @@ use super::window::{Direction, Pair, Windows};
 use crate::graph::border::Border;
 use crate::tensor::Tensor;
 
-/// An input, and the windows over it.
+/// An input and the windows over it.
 struct Pool {
     input: Vec<f64>,
     shape: Vec<usize>,
@@ -47,7 +47,7 @@ impl Pool {
         place.map_or(0.0, |place| self.input[place])
     }
 
-    /// The window item of the pair with the greatest input item, the first of several.
+    /// The pair with the greatest input item; the first, if there are several.
     fn best(&self, pairs: &[Pair]) -> Option<Pair> {
         let ignored = self.windows.border() == Border::Ignore;
         let met = pairs.iter().filter(|(_, place)| place.is_some() || !ignored);
@@ -60,12 +60,12 @@ fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
     array.iter().copied().collect()
 }
 
-/// Sums, or means, over windows.
+/// Computes sums or means over windows.
 fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     let pool = Pool::read(call, direction)?;
     let all = pool.windows.volume() as f64;
-    // A mean with an ignored border is divided by the number of items within the input. A transposed
-    // window covers only some of the items of its size in any case, so it is divided by its volume.
+    // With an ignored border, a mean is divided by the number of items within the input. A transposed window
+    // always covers only some of its items, so its sum is divided by the volume.
     let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
     let mut output = Vec::new();
     pool.windows.each(call, |_, pairs| {
@@ -101,7 +101,7 @@ fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
     let (mut values, mut places) = (Vec::new(), Vec::new());
     pool.windows.each(call, |_, pairs| {
-        // A window without any input item gives the value of the border.
+        // For a window without input items the result is the border value.
         let (k, place) = pool.best(pairs).unwrap_or((0, None));
         places.push(k as i64);
         values.push(pool.item(place));
@@ -153,7 +153,7 @@ pub(crate) fn sample(call: &Call) -> KernelResult {
     Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])
 }
 
-/// Writes at indices within windows; items that are written several times are summed up.
+/// Writes at indices within windows; values written to the same item are added.
 pub(crate) fn desample(call: &Call) -> KernelResult {
     let pool = Pool::read(call, Direction::Up)?;
     let index = index(call, &pool, &pool.shape)?;

@@ -1,4 +1,4 @@
-//! Quantized tensors: each is rounded to what its codes stand for (5.3 of the 1.0.5 text).
+//! Quantized tensors: each is rounded to the values that its codes represent (5.3 of the 1.0.5 text).
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use super::run::Run;
 use crate::graph::{Dialect, TensorId};
 use crate::tensor::{DType, Tensor};
 
-/// What the codes of the standard's algorithms stand for. An algorithm `a_quantize` has `a_dequantize`.
+/// The decoding functions of the standard's algorithms: `a_dequantize` for the algorithm `a_quantize`.
 const CODES: &str = include_str!("codes.nnef");
 
-/// How tensors of a graph are quantized, see [`Document::quantizations`](crate::Document::quantizations).
+/// The quantizations of a graph's tensors, see [`Document::quantizations`](crate::Document::quantizations).
 #[derive(Clone, Debug, Default)]
 pub struct Quantizations {
-    /// The algorithms that are no part of the standard, as a text of declarations.
+    /// The declarations of algorithms that are not part of the standard, as text.
     pub(crate) declarations: String,
-    /// The algorithm of each tensor with its arguments, behind the tensor itself: `linear_quantize`
-    /// and `min = 0.0, max = 1.0, bits = 8`.
+    /// The algorithm of each tensor, and its arguments except for the tensor itself: `linear_quantize` and
+    /// `min = 0.0, max = 1.0, bits = 8`.
     pub(crate) of: FxHashMap<TensorId, (String, String)>,
 }
 
@@ -29,7 +29,7 @@ impl Quantizations {
         self.of.contains_key(&tensor)
     }
 
-    /// A tensor, rounded to what its codes stand for. Integers and logicals stay as they are.
+    /// Rounds a tensor to the values that its codes represent. Integers and logicals are not changed.
     ///
     /// # Errors
     ///
@@ -43,11 +43,11 @@ impl Quantizations {
         }
     }
 
-    /// What the codes of a tensor stand for.
+    /// Decodes the codes of a tensor.
     ///
     /// # Errors
     ///
-    /// The algorithm is none whose codes are known, or cannot be evaluated for a tensor of this shape.
+    /// The decoding of the algorithm is unknown, or cannot be evaluated for a tensor of this shape.
     pub(super) fn decoded(&self, run: &Run, tensor: TensorId, codes: Tensor) -> Result<Tensor, EvalError> {
         let Some((algorithm, arguments)) = self.of.get(&tensor) else { return Ok(codes) };
         let known = algorithm.strip_suffix("quantize").map(|start| format!("{start}dequantize"));

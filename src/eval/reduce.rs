@@ -1,12 +1,12 @@
-//! Reductions along axes (4.4). Reduced axes stay, with extent 1.
+//! Reductions along axes (4.4). Reduced axes are kept, with extent 1.
 //!
-//! NaN counts as the greatest and as the least number, so that it is not lost.
+//! NaN is treated as the greatest and as the least number, so that it propagates.
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
-/// The axes of a reduction, sorted; each exists and is given once.
+/// The axes of a reduction, sorted and checked: each exists and is distinct.
 fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, EvalError> {
     let mut axes =
         call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
@@ -19,13 +19,13 @@ fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, EvalError> {
     Ok(axes)
 }
 
-/// The rank that has all axes of an operation, to which shapes of the draft are extended.
+/// The least rank that contains all axes of the operation; shapes of the draft are extended to it.
 fn rank_asked(call: &Call) -> Result<usize, EvalError> {
     let last = call.ints("axes")?.into_iter().max().unwrap_or(-1);
     Ok(usize::try_from(last.saturating_add(1)).unwrap_or(0))
 }
 
-/// Reduces a tensor along axes: each group of items, in row-major order, to one.
+/// Reduces a tensor along axes: each group of items, in row-major order, to one item.
 pub(crate) fn reduce<T: Element, R: Element>(
     call: &Call,
     x: &Tensor,
@@ -40,7 +40,7 @@ pub(crate) fn reduce<T: Element, R: Element>(
     Ok(Tensor::of(&shape, items?)?)
 }
 
-/// The sum, or the mean.
+/// The sum, or the mean if `normalize` is set.
 pub(crate) fn sum_reduce(call: &Call) -> KernelResult {
     summed(call, call.flag("normalize")?)
 }
@@ -79,7 +79,7 @@ fn less(a: f64, b: f64) -> bool {
     a < b || (a.is_nan() && !b.is_nan())
 }
 
-/// The best item of each group, or its index.
+/// The least or greatest item of each group, or its index.
 fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> KernelResult {
     fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> KernelResult {
         let none = || EvalError::value("there is no greatest or least of no items");
@@ -134,7 +134,7 @@ pub(crate) fn all_reduce(call: &Call) -> KernelResult {
     logical(call, |items| !items.contains(&false))
 }
 
-/// Exponentials along axes that sum up to 1 (4.9.1), or their logarithms.
+/// Softmax along axes (4.9.1), or its logarithm.
 pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) -> KernelResult {
     let count = call.budget().room(x.shape())?;
     call.budget().product(count, 4)?;

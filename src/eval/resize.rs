@@ -8,7 +8,7 @@ use super::window::{self, advance};
 use crate::graph::border::Border;
 use crate::tensor::Tensor;
 
-/// The correspondence between positions of the output and of the input.
+/// An interpolation method: the correspondence between positions of the output and of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// The centres of the first items coincide.
@@ -25,7 +25,7 @@ impl Method {
         Self::named(call.string("method")?)
     }
 
-    /// The method of a name.
+    /// The method with a name.
     pub(crate) fn named(name: &str) -> Result<Self, EvalError> {
         Ok(match name {
             "asymmetric" => Method::Asymmetric,
@@ -48,8 +48,8 @@ impl Method {
     }
 }
 
-/// Indices along an axis with their weights, which sum up to 1. Items of a constant border have no
-/// index and count as 0.
+/// Indices along an axis with their weights, whose sum is 1. Items of a constant border have no index and the value
+/// 0.
 pub(crate) type Taps = [(Option<usize>, f64); 2];
 
 /// The items that a position lies between.
@@ -63,7 +63,7 @@ pub(crate) fn taps(position: f64, extent: usize, border: Border) -> Taps {
 /// The interpolated item of a plane: the product of the weights along all axes.
 pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f64 {
     let mut sum = 0.0;
-    // There are two items along each axis, so the bits of a number encode a choice for all axes.
+    // There are two items along each axis: each bit of `corner` selects one of them.
     for corner in 0..1usize << taps.len() {
         let (mut weight, mut place) = (1.0, Some(0));
         for (axis, (taps, extent)) in taps.iter().zip(extents).enumerate() {
@@ -71,7 +71,7 @@ pub(crate) fn interpolate(plane: &[f64], extents: &[usize], taps: &[Taps]) -> f6
             weight *= part;
             place = place.zip(tap).map(|(place, tap)| place * extent + tap);
         }
-        // An item of weight 0 is left out, since it might be infinite.
+        // An item of weight 0 is skipped, since it might be infinite.
         if weight != 0.0 {
             sum += place.map_or(0.0, |place| plane[place]) * weight;
         }
@@ -100,8 +100,7 @@ pub(crate) fn multilinear_upsample(call: &Call) -> KernelResult {
     Ok(vec![Tensor::scalars(&shape, resample(call, &input, &shape, at)?)?])
 }
 
-/// Interpolates every plane of an input at positions that a function gives for the items of a
-/// plane of the output.
+/// Interpolates every plane of an input; `at` computes the taps for an index of an output plane.
 fn resample(
     call: &Call,
     input: &ArrayD<f64>,

@@ -1,8 +1,7 @@
 //! Regions of interest (4.6).
 //!
-//! A row of `rois` has the first corner of a region and then the second, both in the order of the
-//! axes. The second corner does not belong to the region. Items outside of the input are 0, as for
-//! pooling with its default border.
+//! A row of `rois` has the first corner of a region, then the second, both in the order of the axes. The second
+//! corner is exclusive. Items outside of the input are 0, as in pooling with the default border.
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
@@ -12,7 +11,7 @@ use super::window::advance;
 use crate::graph::border::Border;
 use crate::tensor::{Tensor, volume};
 
-/// The regions of an operation, and the input that they lie in.
+/// The regions of an operation, and its input.
 struct Regions {
     items: Vec<f64>,
     channels: usize,
@@ -71,7 +70,7 @@ impl Regions {
         &self.items[first..first + plane]
     }
 
-    /// Computes each item of the result from the region, its channel and its index.
+    /// Computes each item of the result by a function of region, channel and spatial index.
     fn each(&self, call: &Call, mut f: impl FnMut(usize, usize, &[usize]) -> Result<f64, EvalError>) -> KernelResult {
         let shape = self.shape();
         let count = call.budget().room(&shape)?;
@@ -90,7 +89,7 @@ fn pool(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     let regions = Regions::read(call, call.naturals("output_size")?)?;
     regions.each(call, |region, channel, index| {
         let (from, to) = &regions.corners[region];
-        // The cells along an axis: start and length.
+        // The cell along an axis: start and length.
         let cell = |axis: usize| {
             let (first, last) = ((from[axis] + 0.5).floor(), (to[axis] + 0.5).floor());
             let (extent, cells) = ((last - first).max(0.0), regions.size[axis] as f64);
@@ -146,7 +145,7 @@ fn sampled(regions: &Regions, method: Method, region: usize, channel: usize, ind
     interpolate(regions.plane(region, channel), &regions.extents, &taps)
 }
 
-/// Resampling of regions to one size by interpolation.
+/// Resamples regions to a common size by interpolation.
 pub(crate) fn roi_resample(call: &Call) -> KernelResult {
     let method = Method::read(call)?;
     let regions = Regions::read(call, call.naturals("output_size")?)?;
@@ -156,8 +155,8 @@ pub(crate) fn roi_resample(call: &Call) -> KernelResult {
     })
 }
 
-/// Resampling at a finer size, then pooling. The printed body pools with a window of the spatial
-/// axes only, which fits no input; the window meant has extent 1 along batch and channels.
+/// Resamples to a finer size, then pools. The printed body pools with a window of the spatial axes only, which
+/// matches no input; the intended window has extent 1 along batch and channels.
 fn align(call: &Call, fold: fn(&[f64]) -> f64) -> KernelResult {
     let (size, rate) = (call.naturals("output_size")?, call.naturals("sampling_rate")?);
     let method = Method::named(call.string("resize_method")?)?;

@@ -1,4 +1,4 @@
-//! One pass over the operations of a graph.
+//! The evaluation of a graph: one pass over its operations.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::diagnostics::Code;
 use crate::graph::{Graph, Operation, OperationId, TensorId};
 use crate::tensor::Tensor;
 
-/// The deepest nesting of evaluations.
+/// The maximum nesting depth of evaluations.
 const MAX_DEPTH: u32 = 32;
 
 /// The state of an evaluation of a graph: the tensors that have been computed.
@@ -23,14 +23,14 @@ pub(crate) struct Run<'a> {
     pub(super) evaluator: &'a Evaluator,
     pub(super) budget: &'a Budget,
     pub(super) variables: &'a dyn Variables,
-    /// The graph whose fragments operations refer to by name.
+    /// The graph whose fragments are referred to by name.
     pub(super) outer: &'a Graph,
     pub(super) inputs: FxHashMap<TensorId, Arc<Tensor>>,
     /// The values of dimension symbols.
     pub(super) symbols: FxHashMap<String, i64>,
-    /// How tensors are quantized; none where the graph is no part of a model.
+    /// The quantizations of tensors; none if the graph is not part of a model.
     pub(super) quantizations: Option<&'a Quantizations>,
-    /// The number of evaluations around this one.
+    /// The number of enclosing evaluations.
     depth: u32,
     values: RefCell<Vec<Option<Stored>>>,
     pub(super) updates: RefCell<Vec<(String, Arc<Tensor>)>>,
@@ -52,16 +52,16 @@ impl<'a> Run<'a> {
         Run { graph, evaluator, budget, variables, outer, inputs, symbols, quantizations, depth: 0, values, updates }
     }
 
-    /// The evaluation of a graph with quantizations.
+    /// Adds the quantizations of the graph.
     pub(super) fn quantized(self, quantizations: &'a Quantizations) -> Self {
         Run { quantizations: Some(quantizations), ..self }
     }
 
-    /// A nested evaluation: of a graph that an operation of this graph stands for.
+    /// A nested evaluation: of a graph that defines an operation of this graph.
     ///
     /// # Errors
     ///
-    /// The nesting is too deep, as where the body of a scan runs itself.
+    /// The nesting is too deep: for example, the body of a scan contains the scan itself.
     pub(super) fn inner<'b>(
         &'b self,
         graph: &'b Graph,
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Evaluates all operations, and gives the values of the wanted tensors in order.
+    /// Evaluates all operations, and returns the values of the wanted tensors in order.
     pub(super) fn tensors(&self, wanted: &[TensorId]) -> Result<Vec<Arc<Tensor>>, EvalError> {
         let graph = self.graph;
         for (tensor, value) in &self.inputs {
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
             last.get(&id).into_iter().flatten().for_each(|tensor| self.forget(*tensor));
         }
         let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>()?;
-        // The tensors that are left, results included, no longer count against the limits.
+        // The remaining tensors, including results, no longer count against the limits.
         (0..graph.tensors.len()).for_each(|i| self.forget(TensorId(i as u32)));
         Ok(all)
     }
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The values of dimension symbols, from the shapes of inputs.
+/// The values of dimension symbols, solved from the shapes of inputs.
 fn symbols(graph: &Graph, inputs: &FxHashMap<TensorId, Arc<Tensor>>) -> FxHashMap<String, i64> {
     let mut symbols = FxHashMap::default();
     for (input, tensor) in inputs {
@@ -163,7 +163,7 @@ fn symbols(graph: &Graph, inputs: &FxHashMap<TensorId, Arc<Tensor>>) -> FxHashMa
     symbols
 }
 
-/// For each operation, the tensors that no later one uses.
+/// For each operation, the tensors that no later operation uses.
 fn last_uses(graph: &Graph, wanted: &[TensorId]) -> FxHashMap<OperationId, Vec<TensorId>> {
     let mut last: Vec<Option<OperationId>> = graph.tensors.iter().map(|tensor| tensor.producer).collect();
     for (i, operation) in graph.operations.iter().enumerate() {

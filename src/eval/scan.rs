@@ -1,4 +1,4 @@
-//! `tract_core_scan`: a fragment that is run once for each step along an axis.
+//! `tract_core_scan`: a fragment that runs once for each step along an axis.
 //! [`crate::graph::scan`] describes the arguments.
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ struct Collected {
     parts: Vec<Tensor>,
 }
 
-/// The flat body.
+/// The flat graph of the body.
 fn body<'a>(call: &Call<'a>, name: &str) -> Result<&'a Graph, EvalError> {
     let found = call.run.outer.fragments.iter().find_map(|fragment| match fragment {
         KeptFragment::Flat(_, body) if body.text_of(body.name) == name => Some(&**body),

@@ -6,7 +6,7 @@ use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::{DType, Tensor};
 
-/// Tensors of one type: integers become scalars if any of the tensors has scalars.
+/// Converts tensors to a common type: integers become scalars if any tensor has scalars.
 fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, EvalError> {
     let types = || parts.iter().map(|part| part.borrow().dtype());
     let logical = types().filter(|of| *of == DType::Bool).count();
@@ -21,7 +21,7 @@ fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, EvalError> {
     parts.iter().map(convert).collect()
 }
 
-/// Concatenates tensors along an axis that they have.
+/// Concatenates tensors along an existing axis.
 pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
     let parts = unified(parts)?;
     if parts.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, Eval
     })
 }
 
-/// Stacks tensors of one shape along a new axis.
+/// Stacks tensors of equal shapes along a new axis.
 pub(crate) fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
     if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
         return Err(EvalError::shapes("tensors of different shapes cannot be stacked"));
@@ -49,7 +49,7 @@ fn operands(call: &Call) -> Result<Vec<Tensor>, EvalError> {
     unified(&parts.iter().map(|part| Tensor::clone(part)).collect::<Vec<_>>())
 }
 
-/// Concatenation along an axis that the tensors have.
+/// Concatenation along an existing axis.
 pub(crate) fn concat(call: &Call) -> KernelResult {
     let mut parts = operands(call)?;
     let wanted = parts.iter().map(Tensor::rank).max().unwrap_or(0);
@@ -69,7 +69,7 @@ pub(crate) fn stack(call: &Call) -> KernelResult {
     Ok(vec![stacked(&parts, axis)?])
 }
 
-/// Sections in given proportions.
+/// Splits a tensor into sections with extents in proportion to `ratios`.
 pub(crate) fn split(call: &Call) -> KernelResult {
     let ratios = call.naturals("ratios")?;
     let asked = usize::try_from(call.int("axis")?).map_or(0, |axis| axis.saturating_add(1));
@@ -90,7 +90,7 @@ pub(crate) fn split(call: &Call) -> KernelResult {
     Ok(ratios.iter().map(|ratio| part(*ratio)).collect())
 }
 
-/// The slices along an axis, without that axis.
+/// Splits a tensor into its slices along an axis, without that axis.
 pub(crate) fn unstack(call: &Call) -> KernelResult {
     let value = call.tensor("value")?;
     let axis = call.axis("axis", value.rank())?;

@@ -1,7 +1,7 @@
-//! Parts and repetitions of one tensor: slice, pad, tile, gather (4.5.4 to 4.5.7).
+//! Selection and repetition of items: slice, pad, tile, gather (4.5.4 to 4.5.7).
 //!
-//! All of them copy items of the input, so they share one function, which gets the indices to be
-//! copied along each axis.
+//! All of these operations copy items of the input, so they share a function that takes the indices to copy along
+//! each axis.
 
 use super::call::{Call, KernelResult};
 use super::elementwise::convert;
@@ -9,7 +9,7 @@ use super::error::EvalError;
 use super::window;
 use crate::tensor::{DType, Tensor};
 
-/// The items at given indices of each axis; no index stands for `fill`.
+/// The items at these indices of each axis; `None` is filled with `fill`.
 fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) -> Result<Tensor, EvalError> {
     let shape: Vec<usize> = places.iter().map(Vec::len).collect();
     let count = call.budget().room(&shape)?;
@@ -17,10 +17,10 @@ fn taken(call: &Call, input: &Tensor, places: &[Vec<Option<usize>>], fill: f64) 
     Ok(input.taken(places, fill))
 }
 
-/// The indices of a range; `None` where its end is before its begin.
+/// The indices of a range; `None` if its end is before its begin.
 fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<usize>>> {
     let extent = i64::try_from(extent).ok()?;
-    // For positive strides an end of 0 means the extent itself: a range up to 0 would be empty.
+    // For positive strides an end of 0 means the extent, since a range up to 0 would be empty.
     let open = end == 0 && stride > 0;
     let bound = |at: i64| (if at < 0 { at.saturating_add(extent) } else { at }).clamp(-1, extent);
     let (begin, end) = (bound(begin), if open { extent } else { bound(end) });
@@ -76,7 +76,7 @@ pub(crate) fn pad(call: &Call) -> KernelResult {
         })
         .collect();
     let extents = extents.ok_or_else(|| EvalError::shapes(format!("the padding {padding:?} leaves no items")))?;
-    // Checked before the indices are listed, which take as much memory.
+    // Checked first, since the list of indices takes as much memory.
     call.budget().room(&extents)?;
     let places: Vec<Vec<Option<usize>>> = extents
         .iter()
@@ -108,12 +108,12 @@ pub(crate) fn tile(call: &Call) -> KernelResult {
     Ok(vec![taken(call, &input, &places, 0.0)?])
 }
 
-/// Items at indices along an axis, which the axes of the indices replace.
+/// Items at indices along an axis; this axis is replaced by the axes of the indices.
 pub(crate) fn gather(call: &Call) -> KernelResult {
     gathered(call, false)
 }
 
-/// The same with negative indices, which count from the end: an operation of registries.
+/// Like [`gather`], but negative indices count from the end: an operation of registries.
 pub(crate) fn gather_wrapped(call: &Call) -> KernelResult {
     gathered(call, true)
 }

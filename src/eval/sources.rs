@@ -9,7 +9,7 @@ use crate::diagnostics::Code;
 use crate::graph::{Extent, Graph, Primitive, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
 
-/// Whether extents match a declared shape. In the draft trailing extents of 1 may be missing.
+/// Whether extents match a declared shape. In the draft, trailing extents of 1 may be missing.
 fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
     let rank = if call.draft() { given.len().max(wanted.len()) } else { wanted.len() };
     let fits = |axis: usize| {
@@ -20,14 +20,13 @@ fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
     (call.draft() || given.len() == rank) && (0..rank).all(fits)
 }
 
-/// The tensor that a source gives.
+/// The result of a source.
 fn output(call: &Call) -> Result<TensorId, EvalError> {
     let missing = || EvalError::argument(format!("`{}` gives no tensor", call.name()));
     call.outputs().first().copied().ok_or_else(missing)
 }
 
-/// The type of a source's items, where it is known: from the declaration, or from an attribute of
-/// tract's operations.
+/// The element type of a source, if it is known, from the declaration or an attribute of tract's operations.
 pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     let tensor = &graph.tensors[output.index()];
     let producer = tensor.producer.map(|producer| &graph.operations[producer.index()]);
@@ -37,7 +36,7 @@ pub(super) fn source_type(graph: &Graph, output: TensorId) -> Option<DType> {
     Primitive::of_datum_type(name.trim_matches(['\'', '"'])).and_then(element_type)
 }
 
-/// Checks the tensor that is given for a source, and converts it to the type of the source.
+/// Checks the tensor provided for a source, and converts it to the type of the source.
 fn checked(call: &Call, code: Code, what: &str, tensor: Tensor) -> KernelResult {
     let output = output(call)?;
     let shape = call.graph().shape(output);
@@ -69,7 +68,7 @@ pub(crate) fn external(call: &Call) -> KernelResult {
     let name = call.graph().tensor_name(output);
     match call.run.inputs.get(&output) {
         Some(tensor) => checked(call, Code::EvalInput, &format!("input `{name}`"), Tensor::clone(tensor)),
-        // An input that is not used is there only because NNEF demands one.
+        // An unused input exists only because NNEF requires at least one.
         None if !used(call, output) => Ok(vec![Tensor::number(0.0)]),
         None => {
             let message = format!("nothing is given for input `{name}`: `--inputs FILE` gives the values of inputs");
@@ -87,7 +86,7 @@ fn used(call: &Call, tensor: TensorId) -> bool {
     used
 }
 
-/// A tensor whose values are in the document.
+/// A constant: a tensor whose items are in the document.
 pub(crate) fn constant(call: &Call) -> KernelResult {
     let shape = call.naturals("shape")?;
     let count = call.budget().room(&shape)?;
@@ -113,7 +112,7 @@ pub(crate) fn constant(call: &Call) -> KernelResult {
         }
         None => return Err(EvalError::argument("a constant has no value")),
     };
-    // Integers may stand for scalars; the type argument decides.
+    // Scalars may be written as integers; the type argument decides.
     let wanted = call.graph().tensors[output(call)?.index()].dtype.and_then(element_type);
     Ok(vec![match wanted {
         Some(wanted) => tensor.into_type(wanted).map_err(|error| EvalError::value(error.0))?,
@@ -132,7 +131,7 @@ fn filled<T: Element>(call: &Call, shape: &[usize], count: usize, items: &[T]) -
     }
 }
 
-/// A variable, whose data are not in the document.
+/// A variable: a tensor whose data are not in the document.
 pub(crate) fn variable(call: &Call) -> KernelResult {
     let label = call.string("label")?;
     let shape = call.naturals("shape")?;
@@ -141,7 +140,7 @@ pub(crate) fn variable(call: &Call) -> KernelResult {
     let output = output(call)?;
     let of = source_type(call.graph(), output);
     let quantizations = call.run.quantizations.filter(|quantizations| quantizations.has(output));
-    // The codes of quantized data are integers; floating point numbers are read as such in any case.
+    // The codes of quantized data are integers. Floating point data are read as scalars in any case.
     let stored = if quantizations.is_some() { Some(DType::Int64) } else { of };
     let data = call.run.variables.load(label, &shape, stored).and_then(|data| match call.run.evaluator.seed {
         Some(seed) if data.is_none() => random_variable(label, &shape, of, seed).map(Some),

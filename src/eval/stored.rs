@@ -1,5 +1,4 @@
-//! Tensors that have been computed, as the evaluation keeps them: in row-major order, or in the memory
-//! of the layout that the graph gives them.
+//! The storage of computed tensors: in row-major order, or in the memory of the layout that the graph declares.
 
 use std::sync::Arc;
 
@@ -16,11 +15,11 @@ pub(super) enum Stored {
 }
 
 impl Stored {
-    /// A tensor, placed in memory as its layout says.
+    /// Stores a tensor in the memory of its layout, if it has one.
     ///
     /// # Errors
     ///
-    /// The layout does not fit the shape, or a limit would be exceeded.
+    /// The layout does not match the shape, or a limit would be exceeded.
     pub(super) fn new(value: Arc<Tensor>, layout: Option<&Layout>, budget: &Budget) -> Result<Stored, EvalError> {
         let Some(layout) = layout else { return Ok(Stored::Rows(value)) };
         let places = value.array_shape().with_layout(layout.clone())?.places()?;
@@ -32,7 +31,7 @@ impl Stored {
     ///
     /// # Errors
     ///
-    /// It would exceed a limit to bring it into that order.
+    /// The conversion would exceed a limit.
     pub(super) fn tensor(&self, budget: &Budget) -> Result<Arc<Tensor>, EvalError> {
         match self {
             Stored::Rows(tensor) => Ok(Arc::clone(tensor)),
@@ -43,7 +42,7 @@ impl Stored {
         }
     }
 
-    /// The number of items that are kept, padding included.
+    /// The number of stored items, including padding.
     pub(super) fn len(&self) -> usize {
         match self {
             Stored::Rows(tensor) => tensor.len(),

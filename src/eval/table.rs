@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[(&str, Function)] = &[
     ("constant", sources::constant),
     ("variable", sources::variable),
     ("update", sources::update),
-    // Item by item, 4.2; `idn` is the draft's `copy`.
+    // Element-wise operations, 4.2; `idn` is the draft's `copy`.
     ("copy", elementwise::copy),
     ("idn", elementwise::copy),
     ("select", elementwise::select),

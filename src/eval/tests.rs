@@ -17,7 +17,7 @@ fn graph(text: &str, options: &Options) -> Graph {
     })
 }
 
-/// Inputs by name, as JSON, and their externals.
+/// Reads inputs from JSON; also returns their `external` statements.
 fn inputs(text: &str) -> (Vec<(String, Tensor)>, String) {
     let inputs = json::read(text).unwrap();
     let line = |(name, tensor): &(String, Tensor)| {
@@ -31,7 +31,7 @@ fn try_run(given: &str, body: &str, outputs: &str, limits: Limits) -> Result<Eva
     let (inputs, externals) = inputs(given);
     let names: Vec<&str> = inputs.iter().map(|(name, _)| name.as_str()).collect();
     let text = format!("version 1.0;\ngraph G( {} ) -> ( {outputs} )\n{{\n{externals}{body}\n}}\n", names.join(", "));
-    // Nothing is known of its result before it is computed.
+    // The shape of its result is not inferred.
     let evaluator =
         Evaluator::with_limits(limits).operation("opaque", |call| Ok(vec![Tensor::clone(&*call.tensor("x")?)]));
     evaluator.run(&graph(&text, &Options::default()), &inputs, &BTreeMap::new())
@@ -43,7 +43,7 @@ fn run(given: &str, body: &str) -> Tensor {
     Tensor::clone(&evaluation.outputs[0].1)
 }
 
-/// Checks that a body gives an output for inputs, all as JSON.
+/// Asserts the output of a body for inputs, all as JSON.
 fn check(given: &str, body: &str, wanted: &str) {
     let found = run(given, body);
     let wanted = json::tensor(&crate::source::json::parse(wanted).unwrap()).unwrap();
@@ -197,7 +197,7 @@ fn limits_are_kept() {
 #[test]
 fn operands_that_do_not_fit_are_refused() {
     let given = r#"{"a": [[1.0, 2.0]], "b": [1.0], "i": [5]}"#;
-    // Shapes of results of vendor operations are not known while expanding, so the evaluator checks them.
+    // The shapes of results of vendor operations are not known during expansion, so the evaluator checks them.
     for (call, code) in [
         ("concat([t, u], axis = 1)", Code::EvalShapes),
         ("stack([t, u], axis = 2)", Code::EvalShapes),
@@ -212,7 +212,7 @@ fn operands_that_do_not_fit_are_refused() {
     ] {
         fails(given, &format!("t = opaque(x = a); u = opaque(x = b); y = {call};"), code);
     }
-    // All items are removed at one end, and as many are added at the other.
+    // All items are removed at one end, and the same number of items is added at the other.
     let far = "t = opaque(x = a); y = pad(t, padding = [(-9223372036854775807, 9223372036854775807), (0, 0)]);";
     check(given, far, "[[0, 0]]");
 }

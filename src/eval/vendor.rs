@@ -1,5 +1,5 @@
-//! Vendor operations, which exporters write without declarations: those of tract, and those of
-//! Khronos' converters, named after an operation of ONNX and a number for the variant: `erf_v1`.
+//! Vendor operations that exporters write without declarations: those of tract, and those of Khronos' converters,
+//! whose names are an ONNX operation and a variant number: `erf_v1`.
 
 use std::sync::Arc;
 
@@ -46,15 +46,15 @@ fn erf(call: &Call) -> KernelResult {
     Ok(vec![call.mapped(&x, error_function)?])
 }
 
-/// The error function to the precision of 64-bit numbers: its series near 0, and the continued
-/// fraction of its complement elsewhere.
+/// The error function in double precision: by its series near 0, and elsewhere by the continued fraction of its
+/// complement.
 fn error_function(x: f64) -> f64 {
     let t = x.abs();
     if x.is_nan() {
         return x;
     }
     let value = if t < 2.5 {
-        // x - x^3 / 3 + x^5 / 10 - …, in the form whose terms are all positive.
+        // The series x - x^3 / 3 + x^5 / 10 - …, in a form with positive terms only.
         let mut term = t;
         let mut sum = t;
         for n in 1..80 {
@@ -87,7 +87,7 @@ fn log_softmax(call: &Call) -> KernelResult {
     along(call, true)
 }
 
-/// `HardSigmoid` of ONNX; beta is optional.
+/// `HardSigmoid` of ONNX; `alpha` and `beta` are optional.
 fn hard_sigmoid(call: &Call) -> KernelResult {
     let x = operand(call, 0, "x")?;
     let alpha = number(call, "alpha", 0.2)?;

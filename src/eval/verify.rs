@@ -1,4 +1,4 @@
-//! Comparison of the outputs of two graphs.
+//! Random inputs, and the comparison of the outputs of two graphs.
 
 use super::sources::source_type;
 use super::{Boundary, EvalError, Evaluator, Variables};
@@ -7,12 +7,12 @@ use crate::graph::{Extent, Graph};
 use crate::tensor::{DType, Tensor, TensorError};
 use rustc_hash::FxHashSet;
 
-/// Random numbers that depend on the seed only, not on the machine (splitmix64).
+/// A random number generator that depends only on the seed, not on the machine (splitmix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The random numbers of a seed.
+    /// A generator with a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -25,13 +25,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to 1.
+    /// A number in `[0, 1)`.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A tensor of random items: scalars from -1 to 1, logicals, or integers 0 and 1, which are valid
-    /// indices for most tensors.
+    /// A tensor of random items: scalars from -1 to 1, logicals, or the integers 0 and 1, which are valid indices for
+    /// most tensors.
     ///
     /// # Errors
     ///
@@ -52,11 +52,11 @@ impl Random {
 }
 
 impl Graph {
-    /// The given inputs of the graph, and random ones for the others.
+    /// The given inputs, and random tensors for the other inputs of the graph.
     ///
     /// # Errors
     ///
-    /// The shape of an input that is not given is not known.
+    /// The shape of another input is not known.
     pub fn random_inputs(&self, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
         let mut inputs = given.to_vec();
         let given: FxHashSet<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
@@ -70,7 +70,7 @@ impl Graph {
             let known = self.shape(*input).and_then(|shape| extents(shape.extents()));
             let unknown = || fail(format!("the shape of input `{name}` is not known: give the input"));
             let shape = known.ok_or_else(unknown)?;
-            // Each input has its own sequence, so that it does not depend on the other inputs.
+            // Each input has its own generator, so that it does not depend on the other inputs.
             let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
             let made = random.tensor(source_type(self, *input).unwrap_or(DType::Float64), &shape);
             inputs.push((name, made.map_err(|error| fail(error.0))?));
@@ -83,8 +83,8 @@ fn extents(shape: &[Extent]) -> Option<Vec<usize>> {
     shape.iter().map(|extent| usize::try_from(extent.known()?).ok()).collect()
 }
 
-/// Random data of a variable. They depend on the label, not on the order in which variables are
-/// loaded: both graphs of a comparison get the same.
+/// Random data of a variable. They depend on the label, not on the order of loading, so that both graphs of a
+/// comparison get the same data.
 pub(super) fn random_variable(
     label: &str,
     shape: &[usize],
@@ -99,7 +99,7 @@ pub(super) fn random_variable(
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The largest difference of two numbers, measured against the larger one where it is above 1.
+    /// The largest difference of two numbers, relative to the larger magnitude if that is above 1.
     pub largest: f64,
     /// The output with this difference.
     pub output: String,
@@ -108,8 +108,8 @@ pub struct Difference {
 }
 
 impl Tensor {
-    /// The largest difference of two items, measured against the larger one where it is above 1;
-    /// none where the shapes or types of the tensors differ.
+    /// The largest difference of two items, relative to the larger magnitude if that is above 1; none if the
+    /// shapes or types of the tensors differ.
     pub fn difference(&self, other: &Tensor) -> Option<f64> {
         if self.shape() != other.shape() || self.dtype() != other.dtype() {
             return None;

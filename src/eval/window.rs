@@ -1,21 +1,21 @@
-//! Sliding windows (4.3): the items that a window covers at each position.
+//! Sliding windows (4.3): the input items that a window covers at each position.
 //!
-//! All operations of the family are sums, maxima or choices over the same pairs: an item of the
-//! window, and the item of the input below it. [`Windows::each`] enumerates these pairs for every
-//! position of the output, and each operation computes an output item from them.
+//! All operations of this family are sums, maxima or selections over pairs of a window item and the input item that it
+//! covers. [`Windows::each`] enumerates these pairs for every position of the output, and each operation computes an
+//! output item from them.
 
 use super::call::Call;
 use super::error::EvalError;
 use crate::graph::border::Border;
 use crate::tensor::volume;
 
-/// The border of an operation.
+/// The border mode of an operation.
 pub(crate) fn border(call: &Call) -> Result<Border, EvalError> {
     let mode = call.string("border")?;
     Border::named(mode, ()).ok_or_else(|| EvalError::argument(format!("'{mode}' is no border mode")))
 }
 
-/// Whether windows lead to the smaller space or to the larger one.
+/// Whether the output of an operation is the down-scaled or the up-scaled space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// From the up-scaled to the down-scaled space: `conv`, `box`, …
@@ -43,13 +43,13 @@ pub(crate) struct Windows {
     border: Border,
 }
 
-/// The row-major indices of an item of the window and of the input item below it; the latter is none
-/// where the border gives the value, or there is none.
+/// The row-major indices of a window item and of the input item that it covers; none for the latter if the border
+/// determines the value, or there is no value.
 pub(crate) type Pair = (usize, Option<usize>);
 
 impl Windows {
-    /// Reads the parameters of an operation with windows of a size over an input, and computes the
-    /// extents of the output. `reference` is the output shape of an up-scaling operation, if given.
+    /// Reads the parameters of an operation with windows of a size over an input, and computes the extents of
+    /// the output. `reference` is the output shape of an up-scaling operation, if it has one.
     pub(crate) fn read(
         call: &Call,
         input: &[usize],
@@ -95,7 +95,7 @@ impl Windows {
         volume(&self.axes.iter().map(|axis| axis.size).collect::<Vec<_>>()).unwrap_or(usize::MAX)
     }
 
-    /// Whether the output is the larger or the smaller space.
+    /// Whether the output is the down-scaled or the up-scaled space.
     pub(crate) fn direction(&self) -> Direction {
         self.direction
     }
@@ -125,12 +125,12 @@ impl Windows {
         (0..axis.size).filter_map(item).collect()
     }
 
-    /// Calls a function for each position of the output, in row-major order, with the pairs of the
-    /// window there, in row-major order of the window.
+    /// Calls a function for each position of the output, in row-major order, with the pairs of the window, in
+    /// row-major order of the window.
     ///
     /// # Errors
     ///
-    /// It would take too many steps or too much memory, or the function failed.
+    /// A limit would be exceeded, or the function fails.
     pub(crate) fn each(
         &self,
         call: &Call,
@@ -162,7 +162,7 @@ impl Windows {
     }
 }
 
-/// The next index in row-major order.
+/// Advances to the next index in row-major order.
 pub(crate) fn advance(index: &mut [usize], shape: &[usize]) {
     for (at, extent) in index.iter_mut().zip(shape).rev() {
         *at += 1;
@@ -173,8 +173,7 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) {
     }
 }
 
-/// The window along an axis: extents and automatic padding as in 4.3. None where the window does not
-/// fit.
+/// The window along an axis, with extents and automatic padding as in 4.3; none if the window does not fit.
 fn axis_window(
     input: usize,
     size: usize,
@@ -213,7 +212,7 @@ fn axis_window(
         Some(reference) => reference,
         None => usize::try_from(output).ok()?,
     };
-    // Positions are computed without further checks, so the extents are bounded to rule out overflow.
+    // Positions are computed without further checks, so the extents are limited to prevent overflow.
     let farthest = (output as i64).checked_mul(stride)?.checked_add(covered)?.checked_add(before.checked_abs()?)?;
     (farthest < i64::MAX / 4).then_some(AxisWindow { input, output, size, stride, dilation, before })
 }

@@ -1,5 +1,5 @@
-//! Outputs: files and folders are written completely or not at all, reach the disk before they take
-//! their names, and leave nothing behind where a run is interrupted.
+//! Output files and folders: they are written completely or not at all, synchronized to disk before they
+//! get their names, and leave nothing behind if a run is interrupted.
 
 pub(crate) mod temporary;
 
@@ -15,14 +15,15 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// The path of an output without links, whose targets are written; its last part need not be there yet.
+/// The path of an output with links resolved, because their targets are written. Its last part need not
+/// exist yet.
 ///
 /// # Errors
 ///
-/// There is no folder for it, or it is a link that leads to nothing.
+/// Its folder does not exist, or it is a dangling link.
 pub(crate) fn real(path: &Path) -> io::Result<PathBuf> {
     match fs::metadata(path) {
-        // Links to open files of the process lead to nothing that has a name.
+        // Links to open files of the process (`/proc/self/fd`) may have a target without a path.
         Ok(_) => Ok(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let name = path.file_name().ok_or(error)?;
@@ -36,12 +37,12 @@ pub(crate) fn real(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Writes a file: into a temporary one beside it, which then takes its name. Devices and pipes are
-/// written directly, and links are kept: their targets are replaced.
+/// Writes a temporary file in the same folder and renames it. Devices and pipes are written directly,
+/// and links are kept: their targets are replaced.
 ///
 /// # Errors
 ///
-/// Those of `fill`, and `fail` of those of the system.
+/// Errors of `fill`, and errors of the system, converted by `fail`.
 pub(crate) fn write<E>(
     path: &Path,
     fail: impl Fn(io::Error) -> E,
@@ -68,7 +69,7 @@ pub(crate) fn write<E>(
     finish().map_err(fail)
 }
 
-/// Lets a folder, with everything in it, reach the disk.
+/// Synchronizes a folder and its contents to disk.
 ///
 /// # Errors
 ///
@@ -81,7 +82,7 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
             continue;
         }
         match File::open(entry.path()).and_then(|file| file.sync_all()) {
-            // A link to a file of others, which it is not for us to read.
+            // The target of a link may be a file that this process must not read.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             result => result?,
         }
@@ -90,21 +91,21 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets the names in a folder reach the disk. Not all systems can do that.
+/// Synchronizes the names in a folder to disk, on systems that support it.
 pub(crate) fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 
-/// Replaces a folder by another one; `old` is a name beside the new one for what was there. Where the
-/// system can exchange them in one step, there is a folder at any time.
+/// Replaces the folder `target` by `new`; `old` is a name next to `new` for the previous folder. If the
+/// system can exchange two names in one step, `target` exists at any time.
 ///
 /// # Errors
 ///
-/// It is not replaced.
+/// The folder is not replaced.
 pub(crate) fn replace_folder(new: &Path, target: &Path, old: &Path) -> io::Result<()> {
-    // What is temporary holds the old folder between the two steps.
+    // Between the two steps the old folder is in a temporary folder, which must not be removed then.
     let _held = temporary::hold();
     if !target.exists() {
         return fs::rename(new, target);
@@ -120,7 +121,7 @@ pub(crate) fn replace_folder(new: &Path, target: &Path, old: &Path) -> io::Resul
     moved
 }
 
-/// Exchanges two names in one step; no if the system, or the file system, cannot.
+/// Exchanges two names in one step. Returns false if the system or the file system cannot do that.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};

@@ -1,5 +1,4 @@
-//! What is temporary: files and folders with names, which are removed when they are not needed any
-//! more, or when the run is interrupted.
+//! Temporary files and folders, which are removed when they are dropped or the run is interrupted.
 
 use std::fs;
 use std::io;
@@ -12,27 +11,27 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::parent;
 
-/// How the names begin.
+/// The prefix of their names.
 const PREFIX: &str = ".nnef-flatten-";
 
-/// The names of all that is there now, in this process: a signal comes to the process, not to the run
-/// that makes something, and whoever waits for it has to know what to remove.
+/// The paths of all temporary files and folders of this process: a signal is sent to the process, so the
+/// thread that waits for it has to know what to remove.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Keeps an interruption waiting, and everything that makes something temporary.
+/// Blocks interruptions and the creation of temporary files and folders, while the result lives.
 pub(crate) fn hold() -> Held {
     Held(NAMES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// While it lives, nothing temporary is made, and none is removed by an interruption.
+/// While it lives, no temporary file or folder is created, and none is removed by an interruption.
 pub(crate) struct Held(MutexGuard<'static, Vec<PathBuf>>);
 
-/// Removes all that is temporary. As long as the result lives nothing new is made, so that a process
+/// Removes all temporary files and folders. While the result lives none is created, so that a process
 /// which ends meanwhile leaves nothing behind.
 pub(crate) fn remove_all() -> Held {
     let held = hold();
     for name in held.0.iter() {
-        // The run goes on until it notices that the folder is gone.
+        // Other threads may still write into a folder, so its removal can fail at first.
         for _ in 0..100 {
             let removed = if name.is_dir() { fs::remove_dir_all(name) } else { fs::remove_file(name) };
             if removed.is_ok() || !name.exists() {
@@ -44,7 +43,7 @@ pub(crate) fn remove_all() -> Held {
     held
 }
 
-/// The entry of a name, until it is dropped.
+/// A path in [`NAMES`], which is removed from there on drop.
 #[derive(Debug)]
 struct Entry(PathBuf);
 
@@ -54,18 +53,18 @@ impl Drop for Entry {
     }
 }
 
-/// Makes something beside a target, and notes its name.
+/// Creates a temporary file or folder in the folder of a target, and registers its path.
 fn made<T>(
     target: &Path,
     make: impl FnOnce(&Builder, &Path) -> io::Result<T>,
     name: impl FnOnce(&T) -> &Path,
 ) -> io::Result<(T, Entry)> {
-    // Gives a better message than the failure to make something temporary.
+    // Fails with a better message if the folder does not exist.
     fs::metadata(parent(target))?;
     let mut builder = Builder::new();
     builder.prefix(PREFIX);
     let mut held = hold();
-    // A message does not show the temporary name.
+    // The message must not contain the temporary name.
     let made = make(&builder, parent(target)).map_err(|error| io::Error::from(error.kind()))?;
     let entry = Entry(name(&made).to_owned());
     held.0.push(entry.0.clone());
@@ -80,7 +79,7 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// A file beside a target, with the usual permissions of new files.
+    /// A file in the folder of a target, with the usual permissions of new files.
     pub(crate) fn beside(target: &Path) -> io::Result<File> {
         let make = |builder: &Builder, folder: &Path| {
             #[cfg(unix)]
@@ -98,7 +97,7 @@ impl File {
         self.file.as_file()
     }
 
-    /// Gives it its name for good.
+    /// Renames the file to its final name.
     pub(crate) fn persist(self, target: &Path) -> io::Result<()> {
         self.file.persist(target).map(drop).map_err(|error| error.error)
     }
@@ -112,7 +111,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A folder beside a target.
+    /// A folder in the folder of a target.
     pub(crate) fn beside(target: &Path) -> io::Result<Folder> {
         let (folder, _entry) = made(target, |builder, folder| builder.tempdir_in(folder), |folder| folder.path())?;
         Ok(Folder { folder, _entry })

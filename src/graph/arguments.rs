@@ -1,35 +1,35 @@
-//! The arguments of operations: those that were given, and defaults of parameters.
+//! The arguments of operations, and the defaults of parameters.
 
 use super::{Graph, Key, Operand, Operation, Primitive, SignatureId, Value};
 use crate::source::names::Name;
 
 impl Graph {
-    /// The arguments that an operation was given, each with its parameter.
+    /// The specified arguments of an operation, with their parameters.
     pub(crate) fn arguments(&self, operation: &Operation) -> impl ExactSizeIterator<Item = (Key, Operand<'_>)> + Clone {
         let keys = self.signatures.keys(operation.signature());
         let operands = operation.operands..operation.operands + keys.len() as u32;
         keys.iter().copied().zip(self.packed.operands(operands))
     }
 
-    /// The arguments that an operation was given.
+    /// The specified arguments of an operation.
     pub(crate) fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
         let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.operands(operation.operands..operation.operands + count)
     }
 
-    /// The `i`th argument that an operation was given.
+    /// The `i`th specified argument of an operation.
     #[inline]
     pub(crate) fn operand(&self, operation: &Operation, i: usize) -> Operand<'_> {
         self.packed.operand(operation.operands + i as u32)
     }
 
-    /// The last arguments that were added, which are those of the operation that is finished next.
+    /// The last `count` arguments that were added, for the operation that is built next.
     pub(crate) fn last_operands(&self, count: u32) -> impl ExactSizeIterator<Item = Operand<'_>> {
         let end = self.packed.operands_len();
         self.packed.operands(end - count..end)
     }
 
-    /// The type of the elements of a tensor or a number; of an array or a tuple that of its first item.
+    /// The element type of a tensor or a number, or of the first item of an array or a tuple.
     pub(crate) fn elements(&self, operand: Operand) -> Option<Primitive> {
         match operand {
             Operand::Tensor(tensor) | Operand::Value(&Value::Tensor(tensor)) => self.dtype(tensor),
@@ -45,24 +45,24 @@ impl Graph {
         }
     }
 
-    /// The parameters of the arguments that an operation was given.
+    /// The parameters of the specified arguments of an operation.
     #[inline]
     pub(crate) fn keys(&self, operation: &Operation) -> &[Key] {
         self.keys_of(operation.signature())
     }
 
-    /// The parameters of the arguments of operations with a signature.
+    /// The parameters of the arguments of a signature.
     #[inline]
     pub(crate) fn keys_of(&self, signature: SignatureId) -> &[Key] {
         self.signatures.keys(signature)
     }
 
-    /// An argument of an operation by the name of its parameter, or that parameter's default.
+    /// The argument for the parameter of this name, or the default of the parameter.
     pub fn argument<'a>(&'a self, operation: &Operation, name: &str) -> Option<Operand<'a>> {
         self.argument_named(operation, self.symbols.get(name)?)
     }
 
-    /// The same by an entry of the graph's table of names.
+    /// [`Graph::argument`] for an interned name.
     pub(crate) fn argument_named<'a>(&'a self, operation: &Operation, name: Name) -> Option<Operand<'a>> {
         match self.kind(operation).params.iter().position(|param| param.name == name) {
             Some(index) => self.argument_of(operation, index as u32),
@@ -77,7 +77,7 @@ impl Graph {
     pub(crate) fn argument_of<'a>(&'a self, operation: &Operation, index: u32) -> Option<Operand<'a>> {
         let (keys, key) = (self.keys(operation), Key::Param(index));
         let place = match keys.get(index as usize) {
-            // Usually the first parameters are given, in their order.
+            // In most operations the arguments are for the first parameters, in order.
             Some(first) if *first == key => Some(index as usize),
             _ => keys.iter().position(|given| *given == key),
         };
@@ -87,7 +87,7 @@ impl Graph {
         }
     }
 
-    /// The same for an argument that is neither a tensor nor an array of tensors.
+    /// [`Graph::argument`] for a value that is neither a tensor nor an array of tensors.
     pub fn attribute<'a>(&'a self, operation: &Operation, name: &str) -> Option<&'a Value> {
         self.argument(operation, name)?.value()
     }

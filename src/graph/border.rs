@@ -1,22 +1,22 @@
-//! Borders: what operations of windows, padding and resampling find outside of a tensor (4.3).
+//! Border modes: the values that window operations, padding and resampling read outside of a tensor (4.3).
 
-/// What lies outside of a tensor. A constant border has a `C`.
+/// A border mode. A constant border contains the constant `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Border<C = ()> {
-    /// Nothing: windows are cut at the edge.
+    /// No values: windows are truncated at the edge.
     Ignore,
     /// A constant.
     Constant(C),
     /// The items at the edge.
     Replicate,
-    /// The items mirrored at the edge item.
+    /// The items mirrored at the edge item, which is not repeated.
     Reflect,
-    /// The items mirrored behind the edge item.
+    /// The items mirrored beyond the edge item, which is repeated.
     ReflectEven,
 }
 
 impl<C> Border<C> {
-    /// The border of a mode, as documents write it; a constant one has this value.
+    /// The border with the name of a mode in NNEF. `constant` is the value of a constant border.
     pub(crate) fn named(mode: &str, constant: C) -> Option<Self> {
         Some(match mode {
             "ignore" => Border::Ignore,
@@ -28,14 +28,15 @@ impl<C> Border<C> {
         })
     }
 
-    /// Whether items of the tensor itself lie outside.
+    /// Whether the values outside are items of the tensor.
     pub(crate) fn repeats(&self) -> bool {
         !matches!(self, Border::Ignore | Border::Constant(_))
     }
 
-    /// The index of the item at position `i` along an axis; none where the border gives the value.
+    /// The index of the item at position `i` along an axis; none if it is outside and the border does not
+    /// repeat items.
     ///
-    /// Positions far outside are mirrored repeatedly; the specification has one reflection only.
+    /// Positions far outside are mirrored repeatedly; the specification defines a single reflection only.
     pub(crate) fn place(&self, i: i64, extent: usize) -> Option<usize> {
         if extent == 0 {
             return None;

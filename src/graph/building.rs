@@ -1,10 +1,9 @@
-//! Adding operations to a graph: the one way, whatever makes them.
+//! Adding operations to a graph.
 //!
-//! First the arguments of the operation are pushed one after the other. A signature tells which
-//! parameters they are for; all operations of a call site share it ([`Graph::signature`]). Then the
-//! operation is finished: with one new tensor as result ([`Graph::add_single`]), or with tensors that
-//! were added before ([`Graph::finish_operation`]). [`Graph::add_operation`] does all of this for
-//! callers that have all arguments at once.
+//! First, the arguments of the operation are pushed one after the other. A signature specifies their parameters; all
+//! operations of a site share it ([`Graph::signature`]). Then the operation is added: with one new tensor as its
+//! result ([`Graph::add_single`]), or with tensors that were added before ([`Graph::finish_operation`]).
+//! [`Graph::add_operation`] does all of this for callers that have all arguments at once.
 
 use smallvec::SmallVec;
 
@@ -18,17 +17,17 @@ use crate::room;
 use crate::source::Location;
 use crate::source::names::Name;
 
-/// The shape that all arguments of an operation have, if there is one.
+/// The shape and the element type that the arguments of an operation have in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Common {
-    /// The type of the elements of all arguments that are tensors.
+    /// The widest element type of the arguments that are tensors.
     pub(crate) elements: Option<Primitive>,
-    /// The same of numbers, which count where no argument is a tensor.
+    /// The widest type of the arguments that are numbers, which counts if no argument is a tensor.
     literals: Option<Primitive>,
-    /// Whether the items of some argument are known.
+    /// Whether the items of any argument are known.
     pub(crate) known: bool,
     shape: Option<ShapeId>,
-    /// Whether some argument has another shape, or one that is not known.
+    /// Whether the shape of any argument differs or is unknown.
     differs: bool,
 }
 
@@ -40,19 +39,19 @@ impl Common {
         self.shape = shape;
     }
 
-    /// The elements of what is computed item by item where they follow the operands.
+    /// The element type of an elementwise operation whose element type follows the operands.
     pub(crate) fn elements(self) -> Option<Primitive> {
         self.elements.or(self.literals)
     }
 
-    /// The shape, if there is one.
+    /// The common shape, if there is one.
     #[inline]
     pub(crate) fn shape(self) -> Option<ShapeId> {
         self.shape.filter(|_| !self.differs)
     }
 }
 
-/// The operations and tensors that a graph has at some time.
+/// A checkpoint of a graph: its numbers of operations, tensors and operands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     operations: usize,
@@ -61,13 +60,13 @@ pub(crate) struct Mark {
 }
 
 impl Graph {
-    /// The operations and tensors that there are now, to remove later ones.
+    /// A checkpoint, for [`Graph::rewind`].
     pub(crate) fn mark(&self) -> Mark {
         Mark { operations: self.operations.len(), tensors: self.tensors.len(), operands: self.packed.operands_len() }
     }
 
-    /// Removes the operations and tensors that were added since. Nothing else may refer to them; stored values
-    /// stay.
+    /// Removes the operations and tensors that were added after a checkpoint. Nothing else may refer to them.
+    /// Stored values are not removed.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.operations.truncate(mark.operations);
         for removed in mark.tensors..self.tensors.len() {
@@ -83,7 +82,7 @@ impl Graph {
         KindId(self.kinds.len() as u32 - 1)
     }
 
-    /// Adds a tensor, which is not yet the result of an operation.
+    /// Adds a tensor without a producer.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
         room::push(
             &mut self.tensors,
@@ -92,7 +91,7 @@ impl Graph {
         TensorId(self.tensors.len() as u32 - 1)
     }
 
-    /// Adds an operation and makes it the producer of its results.
+    /// Adds an operation and sets the producer of its results.
     pub(crate) fn add_operation(
         &mut self,
         kind: KindId,
@@ -111,14 +110,12 @@ impl Graph {
         self.finish_operation(signature, dtype, source)
     }
 
-    /// The signature of operations of a kind with arguments for these parameters and a number of
-    /// results.
+    /// The signature of operations of a kind, given the parameters of their arguments and the number of results.
     pub(crate) fn signature(&mut self, kind: KindId, keys: &[Key], results: usize) -> SignatureId {
         self.signatures.intern(kind, keys, results as u32)
     }
 
-    /// Adds a tensor to the arguments of the operation that is finished next, and its shape to the
-    /// common one.
+    /// Adds a tensor to the arguments of the operation that is built next, and updates `common`.
     #[inline]
     pub(crate) fn push_tensor_operand(&mut self, tensor: TensorId, common: &mut Common) {
         let Tensor { shape, dtype, known, .. } = self.tensors[tensor.index()];
@@ -128,30 +125,30 @@ impl Graph {
         self.packed.push_tensor(tensor);
     }
 
-    /// The same for any value.
+    /// [`Graph::push_tensor_operand`] for any value.
     pub(crate) fn push_operand(&mut self, value: Value, common: &mut Common) -> Kept {
         self.join(Operand::from(&value), common);
         self.packed.push_value(value)
     }
 
-    /// Adds an array of at least one tensor to the arguments of the operation that is finished next.
+    /// Adds an array of at least one tensor to the arguments of the operation that is built next.
     pub(crate) fn push_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) {
         let kept = self.packed.keep_tensors(tensors);
         self.packed.push_again(kept);
     }
 
-    /// Stores a value that is to be an argument.
+    /// Stores a value for use as an argument.
     pub(crate) fn keep(&mut self, value: Value) -> Kept {
         self.packed.keep(value)
     }
 
-    /// Adds a stored value to the arguments of the operation that is finished next.
+    /// Adds a stored value to the arguments of the operation that is built next.
     #[inline]
     pub(crate) fn push_kept(&mut self, kept: Kept) {
         self.packed.push_again(kept);
     }
 
-    /// Adds a result to the operation that is finished next.
+    /// Adds a result to the operation that is built next.
     pub(crate) fn push_output(&mut self, output: Output) {
         self.packed.push_output(output);
     }
@@ -179,8 +176,8 @@ impl Graph {
         }
     }
 
-    /// Adds an operation. Its arguments and results are those that were pushed last, as many as its
-    /// signature says.
+    /// Adds an operation. Its arguments and results are those that were pushed last; the signature determines
+    /// their numbers.
     pub(crate) fn finish_operation(
         &mut self,
         signature: SignatureId,
@@ -197,8 +194,8 @@ impl Graph {
         id
     }
 
-    /// Adds an operation and the one tensor that is its result. Its arguments are the `operands` that
-    /// were pushed last, as many as its signature says.
+    /// Adds an operation and the tensor that is its only result. Its arguments are the `operands` arguments
+    /// that were pushed last, which must be the number of the signature.
     #[inline(always)]
     pub(crate) fn add_single(
         &mut self,
@@ -219,7 +216,7 @@ impl Graph {
         (id, tensor)
     }
 
-    /// Gives the results of an operation their shapes.
+    /// Sets the shapes of the results of an operation.
     pub(crate) fn set_shapes(&mut self, operation: OperationId, inferred: shapes::Inferred) {
         let operation = &self.operations[operation.index()];
         let (_, _, count) = self.signatures.counts(operation.signature());
@@ -234,18 +231,18 @@ impl Graph {
         }
     }
 
-    /// Gives a tensor its shape.
+    /// Sets the shape of a tensor.
     pub(crate) fn set_shape(&mut self, tensor: TensorId, shape: Option<Shape>) {
         self.tensors[tensor.index()].shape = shape.map(|shape| self.shapes.intern(shape));
     }
 
-    /// Adds a place of the source that calls a fragment, and gives its index.
+    /// Adds a location where the source calls a fragment, and returns its index.
     pub(crate) fn add_call_place(&mut self, fragment: Name, at: Location) -> u32 {
         self.call_places.push((fragment, at));
         self.call_places.len() as u32 - 1
     }
 
-    /// Adds a call at such a place, made within the call `parent`.
+    /// Adds a call at a location of [`Graph::add_call_place`], within the call `parent`.
     #[inline]
     pub(crate) fn add_origin(&mut self, parent: OriginId, place: u32) -> OriginId {
         room::push(&mut self.origins, (parent, place));

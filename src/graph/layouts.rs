@@ -1,9 +1,9 @@
-//! How tensors lie in memory.
+//! The memory layouts of tensors.
 //!
-//! While a graph is made and transformed, a shape is a short list of extents that tensors share
-//! ([`Shape`](super::Shape)). Whoever asks for bytes, places or a layout gets it as the
-//! [`ArrayShape`] of `tensor`, from [`Graph::array_shape`]: the one place where the first becomes the
-//! second. Layouts are notes on tensors; they do not change what a graph computes.
+//! While a graph is built and transformed, a shape is a short list of extents that tensors share
+//! ([`Shape`](super::Shape)). [`Graph::array_shape`] converts it to an [`ArrayShape`] of `tensor`, which has an
+//! element type and a layout, and so offsets and sizes in bytes. Layouts are annotations of tensors; they do
+//! not change what a graph computes.
 
 use std::sync::Arc;
 
@@ -12,32 +12,32 @@ use rustc_hash::FxHashMap;
 use super::{Graph, Primitive, TensorId};
 use crate::tensor::{ArrayShape, DType, Dimension, ElementType, Layout, TensorError};
 
-/// The layouts of the tensors that have one.
+/// The layouts of tensors, if they have one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layouts(FxHashMap<TensorId, Arc<Layout>>);
 
-/// What tensors with layouts take in memory.
+/// The memory of the tensors with a layout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LaidOut {
-    /// How many there are.
+    /// The number of these tensors.
     pub(crate) tensors: u64,
     /// The bytes of their elements.
     pub(crate) elements: u64,
     /// The bytes of their memory, padding included.
     pub(crate) memory: u64,
-    /// How many of them have a size that is not known.
+    /// The number of these tensors whose size is unknown.
     pub(crate) unknown: u64,
 }
 
 impl Layouts {
-    /// Follows tensors to their new numbers.
+    /// Updates the numbers of tensors.
     pub(super) fn renumber(&mut self, renumber: &[Option<TensorId>]) {
         let old = std::mem::take(&mut self.0);
         self.0 = old.into_iter().filter_map(|(id, layout)| Some((renumber[id.index()]?, layout))).collect();
     }
 }
 
-/// The number format that stands for a type of NNEF, which says nothing of bits: that of most files.
+/// The number format for a type of NNEF, which does not define one: the most common format in files.
 fn element(primitive: Primitive) -> Option<ElementType> {
     let dtype = match primitive {
         Primitive::Scalar => DType::Float32,
@@ -49,14 +49,13 @@ fn element(primitive: Primitive) -> Option<ElementType> {
 }
 
 impl Graph {
-    /// The shape of a tensor with its layout: scalars are `f32`, integers `s32`, logicals `pred`,
-    /// extents that are not known `?`, and a layout that was not given is row-major. None where type
-    /// or rank are not known.
+    /// The shape of a tensor with its layout: scalars are `f32`, integers `s32`, logicals `pred`; unknown
+    /// extents are `?`; the default layout is row-major. None if the element type or the rank is unknown.
     pub fn array_shape(&self, tensor: TensorId) -> Option<ArrayShape> {
         self.array_of(tensor, element(self.tensors[tensor.index()].dtype?)?)
     }
 
-    /// The same for elements of any type.
+    /// [`Graph::array_shape`] with another element type.
     pub(crate) fn array_of(&self, tensor: TensorId, element: ElementType) -> Option<ArrayShape> {
         let extents = self.shape(tensor)?.extents();
         let size = |extent: Option<i64>| extent.and_then(|extent| u64::try_from(extent).ok());
@@ -68,12 +67,12 @@ impl Graph {
         }
     }
 
-    /// The layout that a tensor was given.
+    /// The layout of a tensor, if it was set.
     pub fn layout(&self, tensor: TensorId) -> Option<&Layout> {
         self.layouts.0.get(&tensor).map(Arc::as_ref)
     }
 
-    /// What the tensors that were given layouts take; none where there are no layouts.
+    /// The memory of the tensors with a layout; none if there are none.
     pub(crate) fn laid_out(&self) -> Option<LaidOut> {
         let mut all = LaidOut::default();
         for id in (0..self.tensors.len()).map(|i| TensorId(i as u32)).filter(|id| self.layout(*id).is_some()) {
@@ -91,12 +90,12 @@ impl Graph {
         (all.tensors > 0).then_some(all)
     }
 
-    /// Gives a layout to the tensor of a name, or without a name to all tensors of its rank that have
-    /// none.
+    /// Sets the layout of the tensor with a name; without a name, of all tensors of the layout's rank that have
+    /// no layout.
     ///
     /// # Errors
     ///
-    /// There is no such tensor, or the layout does not fit a shape.
+    /// There is no tensor with this name, or the layout does not fit a shape.
     pub fn lay_out(&mut self, name: Option<&str>, layout: &Layout) -> Result<(), TensorError> {
         let ids = (0..self.tensors.len()).map(|i| TensorId(i as u32));
         let rank = layout.minor_to_major().len();

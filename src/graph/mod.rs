@@ -1,4 +1,4 @@
-//! The flat graph: operations on tensors, each after those whose results it uses.
+//! The flat graph: operations on tensors in topological order.
 
 mod arguments;
 pub(crate) mod border;
@@ -61,7 +61,7 @@ position_id! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct KindId(pub(crate) u32);
 
-/// Identifies the innermost of the nested calls that an operation comes from.
+/// Identifies the innermost of the nested calls that produced an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OriginId(pub(crate) u32);
 
@@ -94,26 +94,26 @@ indexed!(TensorId, KindId, OriginId);
 pub(crate) struct Tensor {
     /// Its name.
     pub(crate) name: NameId,
-    /// The type of its elements, where known.
+    /// The element type, if known.
     pub(crate) dtype: Option<Primitive>,
-    /// Whether its items are known while expanding; see [`Graph::values`].
+    /// Whether its items are known while expanding, as [`Graph::values`].
     pub(crate) known: bool,
-    /// Whether it is a constant that the document writes as an array, without an operation.
+    /// Whether the document writes it as a literal array, not as an operation `constant`.
     pub(crate) literal: bool,
-    /// Its shape, where the rank is known; see [`Graph::shape`].
+    /// Its shape, if the rank is known; see [`Graph::shape`].
     pub(crate) shape: Option<ShapeId>,
-    /// The operation whose result it is; none for an input of a kept fragment.
+    /// The operation that produces it; none for an input of a kept fragment.
     pub(crate) producer: Option<OperationId>,
 }
 
 const _: () = assert!(size_of::<Tensor>() == 16);
 
-/// A kind of operations: their name, parameters and results.
+/// A kind of operation: name, parameters and results.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     /// The name of the operation.
     pub(crate) name: Name,
-    /// Its parameters; those of an operation that is not declared are not known.
+    /// Its parameters; empty if the operation is not declared.
     pub(crate) params: Vec<KindParam>,
     /// The names of its results.
     pub(crate) results: Vec<Name>,
@@ -136,18 +136,18 @@ pub(crate) struct KindParam {
     pub(crate) default: Option<Value>,
 }
 
-/// The parameter that an argument is for.
+/// The parameter of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     /// A parameter of the kind.
     Param(u32),
-    /// An argument by position of an operation that is not declared.
+    /// An argument by position, of an operation that is not declared.
     Positional,
-    /// An argument by name of an operation that is not declared.
+    /// An argument by name, of an operation that is not declared.
     Named(Name),
 }
 
-/// An argument of a new operation; parameters without an argument have their default.
+/// An argument of a new operation. Parameters without an argument have their default value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Argument {
     /// The parameter.
@@ -156,7 +156,7 @@ pub(crate) struct Argument {
     pub(crate) value: Value,
 }
 
-/// The value of an argument. Tensors, which are most arguments, are not stored as [`Value`]s.
+/// The value of an argument. Tensors are not stored as [`Value`]s, since most arguments are tensors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Operand<'g> {
@@ -177,7 +177,7 @@ impl<'g> Operand<'g> {
         }
     }
 
-    /// The value, whether it is a tensor or not.
+    /// The value, also of tensors.
     pub fn to_value(self) -> Value {
         match self {
             Operand::Tensor(tensor) => Value::Tensor(tensor),
@@ -224,10 +224,10 @@ impl<'g> Output<'g> {
     }
 }
 
-/// One of the nested calls of fragments that an operation comes from.
+/// One of the nested calls of fragments that produced an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
-    /// The call around this one.
+    /// The enclosing call.
     pub(crate) parent: OriginId,
     /// The fragment that was called.
     pub(crate) fragment: Name,
@@ -235,22 +235,22 @@ pub(crate) struct Origin {
     pub(crate) at: Location,
 }
 
-/// A fragment that stays in the output.
+/// A fragment that the output declares because it is not expanded.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum KeptFragment {
     /// The text of its declaration, unchanged.
     Verbatim(String),
-    /// Flattened: the text of its declaration up to the body, and the body as a graph.
+    /// Flattened: the text of the declaration up to its body, and the body as a graph.
     Flat(String, Box<Graph>),
 }
 
-/// What the readers of a graph's document expect beyond the specification.
+/// Conventions of tools that read the document of a graph, beyond the specification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Conventions {
-    /// Whether elements follow operands, as readers of registries have it: sums of integers are integers.
+    /// Whether the element types of results follow the operands, as in tract: a sum of integers is an integer.
     pub(crate) follows: bool,
-    /// Whether constants that the document writes as arrays stay such: its readers have no operation for them.
+    /// Whether literal arrays stay literals in the output, for tools that do not have the operation `constant`.
     pub(crate) keeps_literals: bool,
 }
 
@@ -258,7 +258,7 @@ pub(crate) struct Conventions {
 #[derive(Clone, Debug)]
 pub struct Graph {
     pub(crate) symbols: Arc<Names>,
-    /// The dialect whose operations it is made of.
+    /// The dialect of its operations.
     pub(crate) dialect: Dialect,
     /// Its name.
     pub(crate) name: Name,
@@ -268,26 +268,26 @@ pub struct Graph {
     pub(crate) outputs: Vec<TensorId>,
     /// Its tensors.
     pub(crate) tensors: Vec<Tensor>,
-    /// Its operations, each after those it depends on.
+    /// Its operations, each after those that it depends on.
     pub(crate) operations: Vec<Operation>,
     packed: Packed,
     signatures: Signatures,
     shapes: ShapeTable,
-    /// How tensors lie in memory.
+    /// The memory layouts of tensors.
     #[cfg(feature = "tensor")]
     layouts: Layouts,
-    /// The items of small tensors of numbers that are known while expanding. Pruning forgets them.
+    /// The items of small numeric tensors that are known while expanding. Pruning removes them.
     pub(crate) values: FxHashMap<TensorId, Arc<Items>>,
     pub(crate) conventions: Conventions,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
-    /// The calls that operations come from: the call around each, and its place in `call_places`.
+    /// The calls that produced operations: the enclosing call of each, and an index into `call_places`.
     origins: Vec<(OriginId, u32)>,
-    /// The called fragments and the places of the calls. A place in a fragment is shared by all calls
-    /// that are made while the fragment is expanded again and again.
+    /// The called fragment and the location of each call in the source. Repeated expansions of the same call
+    /// share an entry.
     call_places: Vec<(Name, Location)>,
     pub(crate) names: TensorNames,
-    /// The comments at the head of the document, line by line; empty lines among them.
+    /// The lines of the comment at the start of the document.
     pub(crate) comments: Vec<String>,
     /// The text between `extension` and `;` of each directive that the output keeps.
     pub(crate) extensions: Vec<String>,
@@ -322,24 +322,24 @@ impl Graph {
         }
     }
 
-    /// How many calls are known.
+    /// The number of calls.
     pub(crate) fn origin_count(&self) -> usize {
         self.origins.len()
     }
 
-    /// A call that operations come from; none for [`OriginId::NONE`].
+    /// A call that produced operations; none for [`OriginId::NONE`].
     pub(crate) fn origin(&self, id: OriginId) -> Option<Origin> {
         let (parent, place) = *self.origins.get(id.index())?;
         let (fragment, at) = self.call_places[place as usize];
         Some(Origin { parent, fragment, at })
     }
 
-    /// The table of names, for adding names.
+    /// Mutable access to the table of names.
     pub(crate) fn symbols_mut(&mut self) -> &mut Names {
         Arc::make_mut(&mut self.symbols)
     }
 
-    /// Takes all operations and their kinds out, as a graph that has nothing else: the tensors stay.
+    /// Moves all operations and their kinds to a new graph. The tensors stay here.
     pub(crate) fn take_operations(&mut self) -> Graph {
         let mut taken = Graph::new(self.name, Arc::clone(&self.symbols));
         std::mem::swap(&mut taken.operations, &mut self.operations);
@@ -349,7 +349,7 @@ impl Graph {
         taken
     }
 
-    /// Keeps the operations marked in `needed`, and the tensors that have a new number in `renumber`.
+    /// Keeps only the operations marked in `needed`, and the tensors that `renumber` gives a new number.
     fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
         self.values.clear();
         let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
@@ -391,13 +391,13 @@ impl Graph {
         self.packed.results(&operation.result, count)
     }
 
-    /// Calls a function with each tensor among the results of an operation.
+    /// Calls a function with each tensor in the results of an operation.
     #[inline]
     fn each_result(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
         self.packed.each_result(self.results_of(operation), &mut f);
     }
 
-    /// Calls a function with each tensor among the arguments of an operation.
+    /// Calls a function with each tensor in the arguments of an operation.
     #[inline]
     fn each_operand_tensor(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
         let (_, count, _) = self.signatures.counts(operation.signature());
@@ -409,7 +409,7 @@ impl Graph {
         self.outputs_of(operation).flat_map(Output::tensors).copied()
     }
 
-    /// The shape of a tensor, where its rank is known.
+    /// The shape of a tensor, if its rank is known.
     pub fn shape(&self, tensor: TensorId) -> Option<&Shape> {
         self.shapes.get(self.tensors[tensor.index()].shape?)
     }
@@ -430,7 +430,7 @@ impl Graph {
         self.symbols.text(self.kind(operation).name)
     }
 
-    /// Writes names of tensors into a text.
+    /// A writer of tensor names.
     pub(crate) fn speller(&self) -> Speller<'_> {
         Speller::new(&self.names, &self.symbols)
     }

@@ -1,9 +1,9 @@
-//! Names of tensors: those of the document, and paths for what the expansion makes.
+//! Names of tensors: names of the document, and generated names for the tensors of an expansion.
 //!
-//! A fresh name is a path: the name of the call's target, then what it is there (`h_r_t` for the
-//! local `r_t` of the call assigned to `h`, `h_add1` for an operation without a name). Names are
-//! kept as links to their prefix and spelled out only when written. [`TensorNames::resolve`] makes
-//! them distinct in the end, so that a name depends on nothing but the call it comes from.
+//! A generated name is a path: the name of the call's target, then that of the tensor in the call (`h_r_t` for
+//! the local `r_t` of the call assigned to `h`, `h_add1` for an operation without a target). Names are stored
+//! as links to their prefix and spelled only when they are written. [`TensorNames::resolve`] makes them
+//! distinct at the end, so that a name depends only on the call that produced the tensor.
 
 use std::num::NonZeroU32;
 
@@ -23,24 +23,24 @@ room::position_id! {
 }
 
 impl NameId {
-    /// The prefix of names that have none.
+    /// Stands for the missing prefix of a name with one part.
     pub(crate) const ROOT: NameId = NameId(NonZeroU32::MAX);
 }
 
-/// Paths longer than this continue from their first part.
+/// The maximum number of parts of a path. Longer ones continue after their first part.
 const MAX_PARTS: u32 = 12;
 
 /// Bits of [`Entry::bits`].
 mod bits {
     /// The number of parts.
     pub(crate) const PARTS: u32 = 0xf;
-    /// Written in the document: kept to the letter.
+    /// Written in the document: never changed.
     pub(crate) const USER: u32 = 1 << 4;
-    /// From inside a standard operation: yields to other names.
+    /// Generated inside of a standard operation: gets a suffix rather than other names do.
     pub(crate) const INNER: u32 = 1 << 5;
-    /// Holds a tensor, so that it must be unique.
+    /// The name of a tensor, so it must be unique.
     pub(crate) const USED: u32 = 1 << 6;
-    /// Has a suffix, because the path alone is not unique.
+    /// Has a suffix, because the path is not unique.
     pub(crate) const SUFFIXED: u32 = 1 << 7;
 }
 
@@ -48,13 +48,13 @@ mod bits {
 struct Entry {
     parent: NameId,
     segment: Name,
-    /// Which of several of this name in a body; 0 prints nothing. With a suffix, the place of both
-    /// in [`TensorNames::suffixed`].
+    /// A number that distinguishes equal segments in a body; 0 is not written. For a name with a suffix, the
+    /// index of ordinal and suffix in [`TensorNames::suffixed`].
     ordinal: u32,
     bits: u32,
 }
 
-/// What only some names have.
+/// The numbers of a name with a suffix.
 #[derive(Clone, Copy, Debug)]
 struct Suffixed {
     ordinal: u32,
@@ -70,8 +70,8 @@ impl Entry {
         self.bits & bit != 0
     }
 
-    /// Whether it is made distinct in the first turn, or in that of names from inside standard
-    /// operations.
+    /// Whether it is made distinct in the pass for names inside of standard operations (`inner`), or in the one
+    /// for other names.
     fn claims(self, inner: bool) -> bool {
         self.bits & (bits::USED | bits::USER | bits::INNER) == bits::USED | if inner { bits::INNER } else { 0 }
     }
@@ -81,30 +81,30 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TensorNames {
     entries: Vec<Entry>,
-    /// Added by `resolve` where the path alone is not unique.
+    /// The numbers of names with a suffix, added by [`TensorNames::resolve`].
     suffixed: Vec<Suffixed>,
-    /// How many names tensors have.
+    /// The number of names that are names of tensors.
     used: usize,
 }
 
 impl TensorNames {
-    /// The bytes that all names take.
+    /// The bytes of all names.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.entries.len() * size_of::<Entry>()
     }
 
-    /// All names, in the order of their making.
+    /// All names, in the order of their creation.
     pub(crate) fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
         (0..self.entries.len()).map(NameId::at)
     }
 
-    /// How many names there are.
+    /// The number of names.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Gives up the names that were made last.
+    /// Removes all names but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         let given_up = self.entries.get(len..).unwrap_or_default();
         self.used -= given_up.iter().filter(|entry| entry.is(bits::USED)).count();
@@ -116,7 +116,7 @@ impl TensorNames {
         self.push(Entry { parent: NameId::ROOT, segment, ordinal: 0, bits: 1 | bits::USER })
     }
 
-    /// A name under another one; `inner` when it arises inside a standard operation.
+    /// A name with a prefix; `inner` if it is generated inside of a standard operation.
     #[inline(always)]
     pub(crate) fn child(&mut self, parent: NameId, segment: Name, ordinal: u32, inner: bool) -> NameId {
         let (mut parent, mut parts) = (parent, self.parts(parent));
@@ -127,7 +127,7 @@ impl TensorNames {
         self.push(Entry { parent, segment, ordinal, bits: (parts + 1) | inner })
     }
 
-    /// The first part of a path, and how many parts that has.
+    /// The first part of a path, and the number of its parts.
     #[inline(never)]
     fn first_part(&self, path: NameId) -> (NameId, u32) {
         let (mut parent, mut parts) = (path, self.parts(path));
@@ -138,7 +138,7 @@ impl TensorNames {
         (parent, parts)
     }
 
-    /// A further name that is spelled like another one, to which it yields.
+    /// Another name with the same spelling, which gets a suffix rather than the original.
     pub(crate) fn sibling(&mut self, id: NameId) -> NameId {
         match self.entries.get(id.index()).copied() {
             Some(entry) => {
@@ -149,7 +149,8 @@ impl TensorNames {
         }
     }
 
-    /// Gives a name another number, if it was made last, so that nothing is named after it yet.
+    /// Changes the ordinal of a name, if it is the last one, so that it is not a prefix of any other. Returns
+    /// whether it is.
     pub(crate) fn renumber_last(&mut self, id: NameId, ordinal: u32) -> bool {
         let last = self.entries.len().checked_sub(1).is_some_and(|last| last == id.index());
         if last {
@@ -169,46 +170,45 @@ impl TensorNames {
         NameId::at(self.entries.len() - 1)
     }
 
-    /// Whether a name stands in the document.
+    /// Whether a name is written in the document.
     pub(crate) fn is_user(&self, id: NameId) -> bool {
         self.entries.get(id.index()).is_some_and(|entry| entry.is(bits::USER))
     }
 
-    /// The document's name, if it is one.
+    /// The interned name, if it is written in the document.
     pub(crate) fn user_name(&self, id: NameId) -> Option<Name> {
         self.entries.get(id.index()).filter(|entry| entry.is(bits::USER)).map(|entry| entry.segment)
     }
 
-    /// What a tensor is called where it is assigned, in the graph or in a fragment; none if it has
-    /// no name there.
+    /// The name of a tensor in the graph or fragment that assigns it; none if it is not assigned to a name.
     pub(crate) fn source_name(&self, id: NameId) -> Option<Name> {
         let entry = self.entries.get(id.index())?;
         (self.numbers(entry).ordinal == 0).then_some(entry.segment)
     }
 
-    /// Turns a fresh name into one of the document; what was named after it follows.
+    /// Turns a generated name into one of the document. Names with this prefix change, too.
     pub(crate) fn rename(&mut self, id: NameId, name: Name) {
         let entry = &mut self.entries[id.index()];
         let rest = entry.bits & !(bits::PARTS | bits::SUFFIXED);
         *entry = Entry { parent: NameId::ROOT, segment: name, ordinal: 0, bits: rest | 1 | bits::USER };
     }
 
-    /// Notes that a tensor has this name.
+    /// Marks a name as the name of a tensor.
     pub(crate) fn mark_used(&mut self, id: NameId) {
         let entry = &mut self.entries[id.index()];
         self.used += usize::from(!entry.is(bits::USED));
         entry.bits |= bits::USED;
     }
 
-    /// Forgets which names tensors have.
+    /// Removes all marks of [`TensorNames::mark_used`].
     pub(crate) fn unmark(&mut self) {
         if std::mem::take(&mut self.used) > 0 {
             self.entries.iter_mut().for_each(|entry| entry.bits &= !bits::USED);
         }
     }
 
-    /// Makes the names of all tensors distinct: names of the document first, then fresh ones, and
-    /// last those from inside standard operations, each in the order of their making.
+    /// Makes the names of all tensors distinct. Names of the document take precedence, then other names, and
+    /// last names generated inside of standard operations; each in the order of their creation.
     pub(crate) fn resolve(&mut self, names: &Names) {
         let fresh = |entry: &Entry| entry.is(bits::USED) && !entry.is(bits::USER);
         if self.entries.iter().any(fresh) {
@@ -235,7 +235,7 @@ impl TensorNames {
         }
     }
 
-    /// Adds a name to a text.
+    /// Appends a name to a text.
     pub(crate) fn write(&self, names: &Names, id: NameId, out: &mut String) {
         let Some(entry) = self.entries.get(id.index()) else { return };
         if entry.parent != NameId::ROOT {
@@ -245,7 +245,7 @@ impl TensorNames {
         self.write_part(names, entry, out);
     }
 
-    /// Adds the last part of a name to a text.
+    /// Appends the last part of a name to a text.
     fn write_part(&self, names: &Names, entry: &Entry, out: &mut String) {
         out.push_str(names.text(entry.segment));
         let Suffixed { ordinal, suffix } = self.numbers(entry);

@@ -1,4 +1,4 @@
-//! An operation as the graph stores it.
+//! The stored form of an operation.
 
 use super::packed::SignatureId;
 use super::{OriginId, TensorId};
@@ -9,21 +9,21 @@ use crate::source::Location;
 #[derive(Clone, Debug)]
 pub struct Operation {
     form: Form,
-    /// The index of its first argument in the table of the graph.
+    /// The index of its first argument in the graph's table of arguments.
     pub(super) operands: u32,
-    /// Its result; if it does not have exactly one, the index of the first in the table of the graph.
+    /// Its result. If it does not have exactly one, the index of the first in the graph's table of results.
     pub(super) result: TensorId,
-    /// The call in the source from which it comes.
+    /// The location of the call that produced it.
     pub(crate) at: Location,
-    /// The calls around that one.
+    /// The enclosing calls.
     pub(crate) origin: OriginId,
 }
 
 const _: () = assert!(size_of::<Operation>() == 28);
 
 impl Operation {
-    /// An operation of a signature and a type argument, with the indices of its arguments and
-    /// results, the place in the source, and the calls around that.
+    /// An operation, given its signature, its type argument (and whether that was specified), the indices of
+    /// its arguments and results, and its location with the enclosing calls.
     pub(super) fn new(
         signature: SignatureId,
         dtype: (Option<Primitive>, bool),
@@ -33,44 +33,44 @@ impl Operation {
         Operation { form: Form::new(signature, dtype), operands, result, at, origin }
     }
 
-    /// Its kind, the parameters that are given, and the number of results.
+    /// Its signature: the kind, the parameters of the arguments, and the number of results.
     #[inline]
     pub(crate) fn signature(&self) -> SignatureId {
         self.form.signature()
     }
 
-    /// The call in the source from which it comes.
+    /// The location of the call in the source that produced it.
     pub fn location(&self) -> Location {
         self.at
     }
 
-    /// The type argument of a generic operation, where known.
+    /// The type argument of a generic operation, if known.
     #[inline]
     pub fn dtype(&self) -> Option<Primitive> {
         self.type_argument().0
     }
 
-    /// Whether the type argument was written.
+    /// Whether the source specifies the type argument.
     #[inline]
     pub(crate) fn has_explicit_dtype(&self) -> bool {
         self.type_argument().1
     }
 
-    /// The type argument, and whether it was written.
+    /// The type argument, and whether the source specifies it.
     #[inline]
     pub(crate) fn type_argument(&self) -> (Option<Primitive>, bool) {
         self.form.type_argument()
     }
 }
 
-/// A signature and a type argument in one word: the three lowest bits are the type, the next one is
-/// set where it was written, and the other 28 are the signature.
+/// A signature and a type argument in one word: the three lowest bits are the type, the next one is set if the
+/// source specifies the type, and the other 28 are the signature.
 #[derive(Clone, Copy, Debug)]
 struct Form(u32);
 
 /// The number of bits of a [`Form`] that are not the signature.
 const TYPE_BITS: u32 = 4;
-/// Set where the type argument was written.
+/// Set if the source specifies the type argument.
 const EXPLICIT: u32 = 8;
 
 impl Form {

@@ -1,10 +1,9 @@
-//! The operators and built-in functions as tables: spelling, precedence, operand class, and the
-//! operation that an operator on tensors stands for (3.3.3, Table 1). Parsers, printers, checks and
-//! the evaluator read them.
+//! Tables of operators and built-in functions: spelling, precedence, operand class, and the equivalent
+//! operation on tensors (3.3.3, Table 1). Parsers, printers, checks and the evaluator use them.
 
 use super::Primitive;
 
-/// Defines an enumeration and the table of its rows: one for each variant, in their order.
+/// Defines an enumeration, and a table with a row for each variant, in the same order.
 macro_rules! table {
     (
         $(#[$doc:meta])* enum $name:ident, $row:ident in $table:ident
@@ -28,18 +27,18 @@ macro_rules! table {
     };
 }
 
-/// What operands a binary operator takes when none is a tensor.
+/// The operands of a binary operator if none is a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Two integers or two scalars; `+` and `*` also join and repeat arrays and strings.
+    /// Two integers or two scalars; `+` and `*` also concatenate and repeat arrays and strings.
     Arithmetic,
-    /// Two integers or two scalars, giving a logical.
+    /// Two integers or two scalars. The result is a logical.
     Order,
-    /// Two values of one primitive type, giving a logical.
+    /// Two values of one primitive type. The result is a logical.
     Equality,
     /// Two logicals.
     Logic,
-    /// An item and an array, giving a logical.
+    /// An item and an array. The result is a logical.
     Membership,
 }
 
@@ -50,16 +49,16 @@ pub(crate) struct BinaryInfo {
     pub(crate) op: BinaryOp,
     /// Its spelling.
     pub(crate) text: &'static str,
-    /// Binding strength; all operators associate to the left.
+    /// Its precedence; all operators are left-associative.
     pub(crate) precedence: u8,
     /// Its operands.
     pub(crate) class: Class,
-    /// The operation on tensors, if there is one.
+    /// The equivalent operation on tensors, if there is one.
     pub(crate) tensor: Option<&'static str>,
 }
 
 table! {
-    /// Binary operators, loosest first.
+    /// Binary operators, lowest precedence first.
     enum BinaryOp, BinaryInfo in BINARY
     In "in" { precedence: 1, class: Class::Membership, tensor: None }
     And "&&" { precedence: 2, class: Class::Logic, tensor: Some("and") }
@@ -77,7 +76,7 @@ table! {
     Pow "^" { precedence: 6, class: Class::Arithmetic, tensor: Some("pow") }
 }
 
-/// The binding strength of the unary operators: tighter than every binary one.
+/// The precedence of the unary operators, higher than that of all binary ones.
 pub(crate) const UNARY_PRECEDENCE: u8 = 7;
 
 /// A row of the table of unary operators.
@@ -87,7 +86,7 @@ pub(crate) struct UnaryInfo {
     pub(crate) op: UnaryOp,
     /// Its spelling.
     pub(crate) text: &'static str,
-    /// The operation on tensors.
+    /// The equivalent operation on tensors.
     pub(crate) tensor: &'static str,
 }
 
@@ -106,7 +105,7 @@ pub(crate) struct BuiltinInfo {
     pub(crate) op: Builtin,
     /// Its name in NNEF 1.0; the draft has `extent` for `integer`.
     pub(crate) text: &'static str,
-    /// The type of its value; none for the functions that give integer arrays.
+    /// The type of its result; none if it is an array of integers.
     pub(crate) result: Option<Primitive>,
 }
 

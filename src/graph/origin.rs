@@ -1,9 +1,9 @@
-//! The calls that an operation comes from, as part of a diagnostic.
+//! The nested calls of an operation in diagnostics.
 
 use super::{Graph, Operation};
 use crate::diagnostics::{Diagnostic, trace};
 
-/// Adds the calls around an operation to a diagnostic.
+/// Adds the nested calls that produced an operation to a diagnostic.
 pub(crate) fn with_origin(graph: &Graph, operation: &Operation, mut diagnostic: Diagnostic) -> Diagnostic {
     let mut chain = Vec::new();
     let mut next = operation.origin;

@@ -1,9 +1,8 @@
-//! Arguments and results of operations, packed.
+//! Packed storage of the arguments and results of operations.
 //!
-//! Every argument and every result is one 32-bit word. Nearly all are tensors: the word is the
-//! number of the tensor. Otherwise it is an index into one of two tables: one of arrays of tensors,
-//! and one of all other values. The parameters that the arguments are for are the same for all
-//! operations from one call site, so they are stored once, as a signature.
+//! Each argument and each result is one 32-bit word. Nearly all are tensors: the word is the number of the tensor.
+//! Otherwise it is an index into one of two tables: arrays of tensors, and all other values. The parameters of the
+//! arguments are the same for all operations of a site, so they are stored once, as a signature.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,12 +13,12 @@ use smallvec::SmallVec;
 use super::{Key, KindId, Operand, Output, TensorId, Value};
 use crate::room;
 
-/// Set in words that are indices into a table. There are fewer tensors than this.
+/// Set in words that are indices into a table. Numbers of tensors are smaller.
 const TABLE: u32 = 1 << 31;
-/// Set in those of arrays of tensors.
+/// Set in indices into the table of arrays of tensors, in addition to [`TABLE`].
 const LIST: u32 = 1 << 30;
 
-/// The number of slots for numbers that were stored recently. A power of two.
+/// The size of the cache of recently stored numbers. A power of two.
 const RECENT: usize = 64;
 
 /// The arguments and results of all operations, one after the other.
@@ -29,14 +28,14 @@ pub(super) struct Packed {
     /// Arrays of tensors: the length of each, then its tensors.
     lists: Vec<TensorId>,
     values: Vec<Value>,
-    /// The indices of numbers that were stored recently, by their hashes: equal ones share an index.
+    /// A cache: the indices of recently stored numbers by their hashes, so that equal numbers share an index.
     recent: Vec<u32>,
-    /// The results of operations that do not have exactly one: tensors, or indices into `arrays`.
+    /// The results of operations that do not have exactly one result: tensors, or indices into `arrays`.
     results: Vec<TensorId>,
     arrays: Vec<Arc<[TensorId]>>,
 }
 
-/// A value that is stored in the tables of a graph, as an argument of any of its operations.
+/// A value that is stored in the tables of a graph, to be used as an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept(u32);
 
@@ -60,7 +59,7 @@ impl Packed {
         kept
     }
 
-    /// Stores a value that is to be an argument.
+    /// Stores a value for use as an argument.
     pub(crate) fn keep(&mut self, value: Value) -> Kept {
         Kept(match value {
             Value::Tensor(tensor) => tensor.0,
@@ -69,7 +68,7 @@ impl Packed {
         })
     }
 
-    /// Stores an array of tensors that is to be an argument.
+    /// Stores an array of tensors for use as an argument.
     #[inline]
     pub(crate) fn keep_tensors(&mut self, tensors: impl Iterator<Item = TensorId>) -> Kept {
         let start = self.lists.len();
@@ -88,7 +87,7 @@ impl Packed {
         room::push(&mut self.operands, kept.0);
     }
 
-    /// Stores a value and gives its index. A number that was stored recently is not stored again.
+    /// Stores a value and returns its index. A recently stored number is not stored again.
     fn place(&mut self, value: Value) -> u32 {
         let bits = match value {
             Value::Int(i) => Some(i as u64),
@@ -124,8 +123,8 @@ impl Packed {
         }
     }
 
-    /// Where the last `operands` arguments and the last `results` results begin. A single result is
-    /// removed and returned instead: the operation itself has room for it.
+    /// The positions of the last `operands` arguments and the last `results` results. A single result is
+    /// removed and returned instead of its position, since the operation itself stores it.
     pub(crate) fn take_last(&mut self, operands: u32, results: u32) -> (u32, TensorId) {
         let result = match (results, self.results.last()) {
             (1, Some(&result)) => {
@@ -137,8 +136,7 @@ impl Packed {
         (self.operands.len() as u32 - operands, result)
     }
 
-    /// The words of the results of an operation, given their number and the second value that
-    /// [`Packed::take_last`] returned.
+    /// The words of the results of an operation, given their number and the second value from [`Packed::take_last`].
     #[inline]
     pub(crate) fn results<'p>(&'p self, result: &'p TensorId, count: u32) -> &'p [TensorId] {
         match count {
@@ -184,7 +182,7 @@ impl Packed {
         self.operands[range.start as usize..range.end as usize].iter().map(|&word| self.unpack(word))
     }
 
-    /// The results that words stand for.
+    /// Decodes words to results.
     #[inline]
     pub(crate) fn outputs<'p>(&'p self, results: &'p [TensorId]) -> impl ExactSizeIterator<Item = Output<'p>> + Clone {
         results.iter().map(|result| match result.0 & TABLE {
@@ -193,7 +191,7 @@ impl Packed {
         })
     }
 
-    /// Calls a function with the tensors among arguments.
+    /// Calls a function with each tensor in a range of arguments.
     #[inline]
     pub(crate) fn each_operand_tensor(&self, range: Range<u32>, f: &mut impl FnMut(TensorId)) {
         for &word in &self.operands[range.start as usize..range.end as usize] {
@@ -204,7 +202,7 @@ impl Packed {
         }
     }
 
-    /// Calls a function with the tensors of the results that words stand for.
+    /// Calls a function with each tensor in results.
     #[inline]
     pub(crate) fn each_result(&self, results: &[TensorId], f: &mut impl FnMut(TensorId)) {
         for &result in results {
@@ -215,7 +213,7 @@ impl Packed {
         }
     }
 
-    /// Adds arguments and results of another table, with tensors replaced by `new`.
+    /// Copies arguments and results of another table, with tensors replaced by `new`.
     pub(crate) fn copy(
         &mut self,
         from: &Packed,
@@ -271,7 +269,7 @@ fn same_number(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Identifies a signature: kind, given parameters and number of results of operations.
+/// Identifies a signature: the kind of operations, the parameters of their arguments, and the number of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SignatureId(u32);
 
@@ -302,7 +300,7 @@ pub(super) struct Signatures {
     table: Vec<Signature>,
     keys: Vec<Key>,
     known: FxHashMap<(KindId, u32, SmallVec<[Key; 8]>), SignatureId>,
-    /// The signature of each kind that was looked up last.
+    /// A cache: the most recently used signature of each kind.
     recent: Vec<Option<SignatureId>>,
 }
 
@@ -328,7 +326,7 @@ impl Signatures {
         known
     }
 
-    /// The kind, and how many arguments and results there are.
+    /// The kind, and the numbers of arguments and results.
     #[inline]
     pub(crate) fn counts(&self, id: SignatureId) -> (KindId, u32, u32) {
         let signature = &self.table[id.0 as usize];

@@ -1,32 +1,32 @@
-//! Predication: a loop whose condition is a tensor is expanded into as many trips as its limit
-//! allows. A trip is active if the conditions of all trips up to it hold, and `select` chooses
-//! between the values of an active trip and those before it.
+//! Predication: if the condition of a loop is a tensor, all trips up to the limit are expanded. A trip is
+//! active if the conditions of all trips up to it hold; `select` chooses between the values of an active trip
+//! and the values before it.
 
-/// What the condition of a loop says before a trip.
+/// The effect of the condition of a loop on the next trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The trip is made, perhaps only if a predicate holds.
+    /// The trip is expanded; it may have a predicate.
     GoesOn,
     /// The loop is over.
     Ends,
-    /// It depends on run-time data, and nothing bounds the trips.
+    /// The condition depends on run-time data, and there is no trip limit.
     Unbounded,
 }
 
-/// An expansion that makes operations for the trips of a loop.
+/// An expansion that adds operations for the trips of a loop.
 pub(crate) trait Predicated {
-    /// Values that trips compute.
+    /// The values of trips.
     type Value: Clone;
-    /// Why an operation could not be made.
+    /// The error of adding an operation.
     type Failure;
 
-    /// The logical value, if it is known while expanding.
+    /// The value of a logical that is known while expanding.
     fn truth(&self, value: &Self::Value) -> Option<bool>;
 
-    /// Whether two values are known to be the same.
+    /// Whether two values are known to be equal.
     fn same(&self, a: &Self::Value, b: &Self::Value) -> bool;
 
-    /// Makes an operation on tensors.
+    /// Adds an operation on tensors.
     fn emit(&mut self, operation: &'static str, operands: &[&Self::Value]) -> Result<Self::Value, Self::Failure>;
 
     /// The conjunction of two conditions.
@@ -38,8 +38,8 @@ pub(crate) trait Predicated {
         }
     }
 
-    /// Tests a condition. Where it is not known, `active` becomes the predicate of the trip: that all
-    /// conditions so far held.
+    /// Tests a condition. If its value is not known, `active` becomes the predicate of the trip: the
+    /// conjunction of all unknown conditions so far.
     fn test(
         &mut self,
         condition: &Self::Value,
@@ -59,7 +59,7 @@ pub(crate) trait Predicated {
         Ok(Verdict::GoesOn)
     }
 
-    /// The new value where a condition holds, else the old one.
+    /// The new value if `active` holds, otherwise the old one.
     fn choose(
         &mut self,
         active: &Self::Value,

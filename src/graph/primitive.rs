@@ -1,4 +1,4 @@
-//! Types of values, and the dialects that a graph can be written in.
+//! Primitive types, and the dialects of NNEF.
 
 /// Primitive types. The draft's `extent` is `Integer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,11 +17,11 @@ pub enum Primitive {
 }
 
 impl Primitive {
-    /// All of them, in their order.
+    /// All types, in the order of their numbers.
     pub(crate) const ALL: [Primitive; 5] =
         [Primitive::Integer, Primitive::Scalar, Primitive::Logical, Primitive::String, Primitive::Generic];
 
-    /// A number of three bits for one of them, or for none.
+    /// A number of three bits for a type, or 0 for none.
     #[inline]
     pub(crate) fn number_of(primitive: Option<Primitive>) -> u32 {
         primitive.map_or(0, |primitive| primitive as u32 + 1)
@@ -33,7 +33,8 @@ impl Primitive {
         (number as usize).checked_sub(1).and_then(|at| Self::ALL.get(at).copied())
     }
 
-    /// The elements of what is computed of both: logicals become numbers, integers become scalars.
+    /// The element type of a computation with two operand types: integers take precedence over logicals,
+    /// scalars over both.
     #[inline]
     pub(crate) fn wider(a: Option<Primitive>, b: Option<Primitive>) -> Option<Primitive> {
         let rank = |of: Option<Primitive>| match of {
@@ -45,8 +46,8 @@ impl Primitive {
         if rank(a) >= rank(b) { a } else { b }
     }
 
-    /// The elements of a type of tract: `f32`, `i64`, `TDim` and others, in any case; those of quantized
-    /// and complex numbers are scalars.
+    /// The element type of a datum type of tract: `f32`, `i64`, `TDim` and others, in upper or lower case.
+    /// Quantized and complex numbers are scalars.
     pub(crate) fn of_datum_type(name: &str) -> Option<Primitive> {
         let name = name.to_ascii_lowercase();
         let digits = |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.parse::<u8>().is_ok());
@@ -72,7 +73,7 @@ impl Primitive {
     }
 }
 
-/// Which text of the specification a document follows.
+/// The version of the specification that a document follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {

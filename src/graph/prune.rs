@@ -3,7 +3,8 @@
 use super::{Graph, Tensor, TensorId};
 use crate::graph::standard::UPDATE;
 
-/// Keeps what the outputs, the tensors named in the document, and updates of variables depend on.
+/// Keeps updates of variables, and the operations that these, the outputs and the tensors named in the document
+/// depend on.
 pub(crate) fn prune(graph: &mut Graph) {
     if all_used(graph) {
         return;
@@ -19,7 +20,7 @@ pub(crate) fn prune(graph: &mut Graph) {
 pub(crate) fn keep(graph: &mut Graph, needed: &[bool]) {
     let mut renumbered: Vec<Option<TensorId>> = vec![None; graph.tensors.len()];
     let mut kept = 0;
-    // Tensors that are not the result of an operation are inputs of a kept fragment.
+    // Tensors without a producer are inputs of a kept fragment.
     for (i, tensor) in graph.tensors.iter().enumerate() {
         if tensor.producer.is_none_or(|producer| needed[producer.index()]) {
             renumbered[i] = Some(TensorId(kept));
@@ -30,8 +31,8 @@ pub(crate) fn keep(graph: &mut Graph, needed: &[bool]) {
 }
 
 /// Whether every tensor is an argument of an operation, an output, or named in the document. Then all
-/// operations are needed, because each stands before those that use its results. This is the usual
-/// case, and this check is faster than finding the operations that are needed.
+/// operations are needed, because each is followed by the operations that use its results. This is the usual
+/// case, and testing it is faster than finding the needed operations.
 fn all_used(graph: &Graph) -> bool {
     let mut used = vec![false; graph.tensors.len()];
     graph.outputs.iter().for_each(|tensor| used[tensor.index()] = true);

@@ -1,12 +1,11 @@
-//! The arguments of `tract_core_scan`, an operation that runs a fragment once for each step along
-//! an axis.
+//! The arguments of `tract_core_scan`, an operation that runs a fragment once for each step along an axis.
 //!
-//! `scan` has `(parameter, tensor, axis, chunk)` for each input that is divided into sections, one
-//! for each step. `full` has `(parameter, tensor)` for each input that every step gets as a whole.
-//! `state` has `(parameter, initial, result)` for each recurrence: a value that one step passes to the
-//! next. `output` has `(result, "full" or "last", axis, chunk)`. A negative chunk means that the first
-//! step gets the last section. `skip` is the number of steps whose outputs are omitted.
-//! `reset_every_turn` and `external_state` concern several runs of a model and are ignored.
+//! `scan` has `(parameter, tensor, axis, chunk)` for each input that is divided into sections, one for each
+//! step. `full` has `(parameter, tensor)` for each input that is passed to every step as a whole. `state` has
+//! `(parameter, initial, result)` for each recurrence: a value that one step passes to the next. `output` has
+//! `(result, "full" or "last", axis, chunk)`. A negative chunk means that the first step gets the last section.
+//! `skip` is the number of steps whose outputs are omitted. `reset_every_turn` and `external_state` concern
+//! several runs of a model and are ignored.
 
 use super::Value;
 
@@ -16,13 +15,13 @@ pub(crate) const NAME: &str = "tract_core_scan";
 /// Its parameters, by position.
 const PARAMS: &[&str] = &["body", "scan", "full", "state", "output", "skip"];
 
-/// A value that arguments consist of: one of a graph, or one that exists while expanding.
+/// A value of an argument: a value of the graph, or a compile-time value.
 pub(crate) trait Item: Clone {
     /// The items of an array or tuple.
     fn items(&self) -> Option<Vec<Self>>;
     /// The text of a string.
     fn text(&self) -> Option<String>;
-    /// A whole number.
+    /// The integer, also of a scalar that is a whole number.
     fn integer(&self) -> Option<i64>;
 }
 
@@ -52,7 +51,7 @@ impl Item for Value {
     }
 }
 
-/// A scalar that is a whole number, as an integer.
+/// Converts a scalar that is a whole number to an integer.
 pub(crate) fn whole(item: f64) -> Option<i64> {
     (item.fract() == 0.0 && item.abs() < 9e15).then_some(item as i64)
 }
@@ -66,7 +65,7 @@ pub(crate) struct Scanned<V> {
     pub(crate) tensor: V,
     /// The axis.
     pub(crate) axis: usize,
-    /// The extent of a section; negative where the first step gets the last section. Never 0.
+    /// The extent of a section; negative if the first step gets the last section. Never 0.
     pub(crate) chunk: i64,
 }
 
@@ -81,12 +80,12 @@ pub(crate) struct State<V> {
     pub(crate) result: String,
 }
 
-/// An output of the scan, made of a result of the body.
+/// An output of the scan, collected from a result of the body.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Collected {
     /// The result of the body.
     pub(crate) result: String,
-    /// Whether it is the result of the last step only. The axis has no meaning then.
+    /// Whether it is only the result of the last step. The axis has no meaning then.
     pub(crate) last: bool,
     /// The axis.
     pub(crate) axis: usize,
@@ -101,7 +100,7 @@ pub(crate) struct Scan<V> {
     pub(crate) body: String,
     /// The inputs that are divided into sections.
     pub(crate) scanned: Vec<Scanned<V>>,
-    /// The inputs that every step gets as a whole: parameter and tensor.
+    /// The inputs that are passed to every step as a whole: parameter and tensor.
     pub(crate) full: Vec<(String, V)>,
     /// The recurrences.
     pub(crate) states: Vec<State<V>>,
@@ -111,17 +110,17 @@ pub(crate) struct Scan<V> {
     pub(crate) skip: i64,
 }
 
-/// The message on an argument of the wrong form.
+/// The message for a malformed argument.
 pub(crate) fn malformed(what: &str) -> String {
     format!("`{what}` of `{NAME}` is malformed")
 }
 
 impl<V: Item> Scan<V> {
-    /// Reads the arguments. `argument` gives the one at a position, which is also given its name.
+    /// Reads the arguments. `argument` returns an argument by its position or name.
     ///
     /// # Errors
     ///
-    /// A message on what is wrong.
+    /// A message that describes the error.
     pub(crate) fn read(argument: impl Fn(usize, &str) -> Option<V>) -> Result<Self, String> {
         let of = |place: usize| argument(place, PARAMS[place]);
         let tuples = |place: usize| match of(place) {
@@ -170,7 +169,7 @@ fn state<V: Item>(tuple: &[V]) -> Option<State<V>> {
     Some(State { param: param.text()?, initial: initial.clone(), result: result.text()? })
 }
 
-/// Models of older exporters have no chunk here. Axis and chunk have no meaning for the last value.
+/// Reads an output. Models of older exporters omit the chunk. For the last value, axis and chunk have no meaning.
 fn collected<V: Item>(tuple: &[V]) -> Option<Collected> {
     let (result, kind, axis, chunk) = match tuple {
         [result, kind, axis, chunk] => (result, kind, axis, Some(chunk)),
@@ -191,13 +190,13 @@ fn collected<V: Item>(tuple: &[V]) -> Option<Collected> {
     }
 }
 
-/// Whether a name written in a string is that of a parameter or a result. Exporters write the name
-/// that the tensor has in their graph, which may contain characters that identifiers cannot.
+/// Whether a name in a string refers to a parameter or result. Exporters write the name of the tensor in their
+/// own graph, which may contain characters that identifiers cannot.
 pub(crate) fn is_named(written: &str, declared: &str) -> bool {
     written == declared || escaped(written) == declared
 }
 
-/// A name as an identifier: underscores for other characters, and one more before a digit.
+/// Turns a name into an identifier: other characters become underscores, and one is added before a leading digit.
 fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len() + 1);
     if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
@@ -207,12 +206,11 @@ fn escaped(name: &str) -> String {
     text
 }
 
-/// The number of steps, which must be the same for all inputs that are divided into sections, given
-/// their extents along the scanned axes.
+/// The number of steps, given the extents of the inputs along their scanned axes. It must be the same for all inputs.
 ///
 /// # Errors
 ///
-/// A message on what is wrong.
+/// A message that describes the error.
 pub(crate) fn steps<V>(scanned: &[Scanned<V>], extents: &[usize]) -> Result<usize, String> {
     let count = |(scanned, extent): (&Scanned<V>, &usize)| {
         let chunk = usize::try_from(scanned.chunk.unsigned_abs()).ok()?;

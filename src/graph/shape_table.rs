@@ -1,5 +1,4 @@
-//! The shapes of a graph, each stored once: a tensor has the number of its shape, and two shapes are
-//! equal if their numbers are.
+//! Interned shapes of a graph: a tensor stores the number of its shape, and equal shapes have equal numbers.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -16,7 +15,7 @@ position_id! {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShapeTable {
     shapes: IndexSet<Shape, FxBuildHasher>,
-    /// The shape that was looked up last.
+    /// A cache: the most recently interned shape.
     last: Option<ShapeId>,
 }
 
@@ -25,7 +24,7 @@ impl ShapeTable {
         self.shapes.get_index(id.index())
     }
 
-    /// The number of a shape.
+    /// The number of a shape, which is added if it is new.
     pub(crate) fn intern(&mut self, shape: Shape) -> ShapeId {
         if let Some(last) = self.last
             && self.get(last) == Some(&shape)

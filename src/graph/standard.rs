@@ -8,19 +8,19 @@ pub(crate) const VARIABLE: &str = "variable";
 pub(crate) const CONSTANT: &str = "constant";
 /// Overwrites a variable.
 pub(crate) const UPDATE: &str = "update";
-/// Gives a tensor a second name.
+/// Copies a tensor.
 pub(crate) const COPY: &str = "copy";
-/// Takes a part of a tensor.
+/// Extracts a part of a tensor.
 pub(crate) const SLICE: &str = "slice";
-/// Drops axes of extent 1.
+/// Removes axes of extent 1.
 pub(crate) const SQUEEZE: &str = "squeeze";
 
-/// Puts tensors together along an axis.
+/// Concatenates tensors along an axis.
 pub(crate) const CONCAT: &str = "concat";
 
-/// The word for a trip of a loop in names of tensors.
+/// The segment for a trip of a loop in generated names.
 pub(crate) const TRIP: &str = "trip";
-/// The name of the input of a graph that uses none: NNEF 1.0 demands one.
+/// The name of the input that is added to a graph without inputs: NNEF 1.0 requires one.
 pub(crate) const UNUSED_INPUT: &str = "unused";
 
 /// The extension that allows fragments.
@@ -28,10 +28,10 @@ pub(crate) const FRAGMENT_DEFINITIONS: &str = "KHR_enable_fragment_definitions";
 /// The extension that allows compound expressions.
 pub(crate) const OPERATOR_EXPRESSIONS: &str = "KHR_enable_operator_expressions";
 
-/// The extension of this program that allows loops in bodies.
+/// This program's own extension, which allows loops in bodies.
 pub(crate) const FLATTEN_LOOPS: &str = "flatten_loops";
 
-/// Fragments that hold metadata as their body: kept as they are, never expanded or checked.
+/// Fragments whose body is metadata: copied to the output, never expanded or checked.
 pub(crate) const METADATA_FRAGMENTS: &[&str] = &["tract_core_properties"];
 
 /// How a vendor extension declares dimension symbols.
@@ -43,9 +43,9 @@ pub(crate) enum Symbols {
     Fixed(&'static str),
 }
 
-/// The extension that declares the symbols behind it.
+/// The extension that declares the symbols that follow its name.
 pub(crate) const SYMBOL: &str = "tract_symbol";
 
-/// Vendor extensions that declare symbols standing for unknown extents.
+/// Vendor extensions that declare symbols for unknown extents.
 pub(crate) const SYMBOL_EXTENSIONS: &[(&str, Symbols)] =
     &[(SYMBOL, Symbols::Arguments), ("tract_pulse_streaming_symbol", Symbols::Fixed("S"))];

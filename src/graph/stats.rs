@@ -1,4 +1,4 @@
-//! Statistics of a graph: how many operations of each kind, parameters and multiply-adds.
+//! Statistics of a graph: the numbers of operations, parameters and multiply-adds.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::graph::Primitive;
 /// Statistics of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
-    /// How many operations there are of each kind.
+    /// The number of operations of each name.
     pub(crate) operations: BTreeMap<String, u64>,
-    /// The items of all variables.
+    /// The number of items of all variables.
     pub(crate) parameters: u64,
-    /// Their bytes: four for a scalar or an integer, one for a logical.
+    /// The bytes of all variables: four for a scalar or an integer, one for a logical.
     pub(crate) bytes: u64,
     /// The number of multiplications by weights; see [`PRODUCTS`].
     pub(crate) multiply_adds: u64,
-    /// The number of variables and operations that are not counted, because a shape is not known.
+    /// The number of variables and operations that are not counted because a shape is unknown.
     pub(crate) unknown: u64,
 }
 
-/// The operations that stand for weights, in NNEF and in ONNX.
+/// The operations that introduce weights, in NNEF and in ONNX.
 const VARIABLES: &[&str] = &["variable", "initializer"];
 
 impl Stats {
@@ -60,12 +60,12 @@ impl Stats {
         }
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     pub(crate) fn total(&self) -> u64 {
         self.operations.values().sum()
     }
 
-    /// As JSON; `before` are the statistics of the document before it was flattened, where known.
+    /// The statistics as JSON; `before` are those of the document before it was flattened, if known.
     pub(crate) fn to_json(&self, before: Option<&Stats>) -> serde_json::Value {
         json!({
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
@@ -77,7 +77,7 @@ impl Stats {
         })
     }
 
-    /// As a table for people.
+    /// The statistics as a text table.
     pub(crate) fn to_text(&self, before: Option<&Stats>) -> String {
         let mut kinds: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         let none = Stats::default();
@@ -119,10 +119,10 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Counts the multiply-adds of an operation; none where a shape is not known.
+/// Counts the multiply-adds of an operation; none if a shape is unknown.
 type Count = fn(&Graph, &Operation) -> Option<u64>;
 
-/// The operations that are sums of products.
+/// The operations that compute sums of products.
 pub(crate) const PRODUCTS: &[(&str, Count)] = &[
     ("conv", for_each_result),
     ("planewise_conv", for_each_result),
@@ -165,7 +165,7 @@ fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
     Some(product(&argument(graph, operation, "input")?).saturating_mul(weights(graph, operation)?))
 }
 
-/// Each position of the result takes all weights of both filters once.
+/// Each position of the result uses all weights of both filters once.
 fn separable(graph: &Graph, operation: &Operation) -> Option<u64> {
     let mut places = result(graph, operation)?;
     *places.get_mut(1)? = 1;

@@ -1,10 +1,10 @@
-//! Values of attributes and inlined constants in a flat graph.
+//! Values of attributes and literal operands in a flat graph.
 
 use std::sync::Arc;
 
 use super::TensorId;
 
-/// An argument of an operation.
+/// The value of an argument of an operation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -31,7 +31,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Calls a function with every tensor that occurs in the value.
+    /// Calls a function with every tensor in the value.
     pub(crate) fn each_tensor(&self, f: &mut impl FnMut(TensorId)) {
         match self {
             Value::Tensor(tensor) => f(*tensor),
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// Whether a tensor occurs in the value.
+    /// Whether the value contains a tensor.
     pub(crate) fn has_tensor(&self) -> bool {
         match self {
             Value::Tensor(_) => true,
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// Replaces every tensor that occurs in the value.
+    /// Replaces every tensor in the value.
     pub(crate) fn map_tensors(&mut self, f: &mut impl FnMut(TensorId) -> TensorId) {
         match self {
             Value::Tensor(tensor) => *tensor = f(*tensor),
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// Calls a function with every string that occurs in the value.
+    /// Calls a function with every string in the value.
     pub(crate) fn each_string(&self, f: &mut impl FnMut(&str)) {
         match self {
             Value::String(text) => f(text),
@@ -99,7 +99,7 @@ impl From<&Numbers> for Value {
 }
 
 impl Numbers {
-    /// How many there are.
+    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         match self {
             Numbers::Ints(items) => items.len(),

@@ -1,4 +1,4 @@
-//! The invariants of a flat graph, which tests check after every step that makes one.
+//! The invariants of a flat graph. Tests check them after every transformation.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use super::Graph;
 use crate::source::names::is_identifier;
 
 impl Graph {
-    /// Checks the invariants of the graph: a message for each violation. There are none unless the
-    /// library has a defect.
+    /// Checks the invariants of the graph, and returns a message for each violation. A violation is a defect of
+    /// this library.
     ///
-    /// Every tensor is the result of one operation (or an input of a kept fragment) before it is used,
-    /// names are distinct and are identifiers, and all outputs exist.
+    /// Every tensor is produced by one operation (or is an input of a kept fragment) before it is used, names
+    /// are distinct identifiers, and all outputs exist.
     pub fn verify(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let free_inputs = self.inputs.iter().filter(|input| self.tensors[input.index()].producer.is_none());

@@ -1,4 +1,4 @@
-//! Public methods for reading a flat graph.
+//! Public methods that read a flat graph.
 
 use super::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Primitive, TensorId};
 use crate::source::Location;
@@ -9,7 +9,7 @@ impl Graph {
         self.symbols.text(self.name)
     }
 
-    /// The dialect whose operations it is made of.
+    /// The dialect of its operations.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -24,7 +24,7 @@ impl Graph {
         &self.outputs
     }
 
-    /// Its operations, each after those it depends on.
+    /// Its operations, each after those that it depends on.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
@@ -34,12 +34,12 @@ impl Graph {
         &self.fragments
     }
 
-    /// The type of the elements of a tensor, where known.
+    /// The element type of a tensor, if known.
     pub fn dtype(&self, tensor: TensorId) -> Option<Primitive> {
         self.tensors[tensor.index()].dtype
     }
 
-    /// The operation whose result a tensor is; an input of a kept fragment has none.
+    /// The operation that produces a tensor; none for an input of a kept fragment.
     pub fn producer(&self, tensor: TensorId) -> Option<&Operation> {
         self.operations.get(self.tensors[tensor.index()].producer?.index())
     }
@@ -49,8 +49,8 @@ impl Graph {
         self.kind(operation).declared
     }
 
-    /// The arguments that an operation was given, with the names of their parameters; those of an
-    /// operation that is not declared may have no name. [`Graph::argument`] also gives defaults.
+    /// The specified arguments of an operation, with the names of their parameters. An argument of an operation
+    /// that is not declared may have no name. [`Graph::argument`] also returns defaults.
     pub fn named_arguments(&self, operation: &Operation) -> impl Iterator<Item = (Option<&str>, Operand<'_>)> {
         let kind = self.kind(operation);
         let name = move |key| match key {
@@ -61,8 +61,8 @@ impl Graph {
         self.arguments(operation).map(move |(key, operand)| (name(key), operand))
     }
 
-    /// The nested calls that an operation comes from, the innermost first: the fragment that was
-    /// called, and the place of the call.
+    /// The nested calls that produced an operation, the innermost first: the called fragment, and the location
+    /// of the call.
     pub fn calls(&self, operation: &Operation) -> impl Iterator<Item = (&str, Location)> {
         let calls = std::iter::successors(self.origin(operation.origin), |call| self.origin(call.parent));
         calls.map(|call| (self.symbols.text(call.fragment), call.at))

@@ -1,10 +1,10 @@
 //! Removes reshapes and transposes that move nothing.
 //!
-//! What operations mean is told by row-major order, whatever the layouts of tensors. Through a chain of reshapes and transposes, the pass follows
-//! how a tensor lies in the memory of the one at the start of the chain, as a layout of it. A tensor
-//! that lies there in row-major order is that tensor, or a reshape of it; one that is a permutation is
-//! one transpose of it. The layouts that tensors were given decide what an operation moves, and a tensor
-//! with a layout that differs from that of the start of its chain stays.
+//! Operations are defined on row-major order, whatever the layouts of the tensors. Along a chain of reshapes and
+//! transposes, the pass expresses each tensor as a layout of the memory of the chain's first tensor, the root. If
+//! that layout is row-major, the tensor is the root or a reshape of it; if it is a permutation, one transpose of it.
+//! Declared layouts determine which operations move data; a tensor whose declared layout differs from its root's is
+//! kept.
 
 use std::sync::Arc;
 
@@ -15,28 +15,27 @@ use crate::graph::{Argument, Dialect, Key, Kind, KindId, Operation, Output, Tens
 use crate::nnef::migrate::target::Target;
 use crate::tensor::{ArrayShape, DType, ElementType};
 
-/// The most rounds: what one of them joins can be free with regard to the start of its chain. Two are
-/// usual.
+/// The maximum number of rounds: operations joined in one round may turn out to be bitcasts in the next. Usually two.
 const MAX_ROUNDS: usize = 8;
 
-/// What was found and removed.
+/// The movements in a graph before and after the pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
-    /// The reshapes, transposes and changes of axes of extent 1 before, and after.
+    /// The number of `reshape`, `transpose`, `squeeze` and `unsqueeze` operations before and after.
     pub(crate) operations: (usize, usize),
-    /// The bytes of the results of operations that move items, before and after: four for an item.
+    /// The size of the results of operations that move items, before and after: four bytes for an item.
     pub(crate) moved: (u64, u64),
 }
 
 impl Removed {
-    /// The message for people.
+    /// The message for the user.
     pub(crate) fn told(&self) -> String {
         let ((before, after), (moved, moves)) = (self.operations, self.moved);
         format!("reshapes and transposes: {before} before, {after} after; bytes moved: {moved} before, {moves} after")
     }
 }
 
-/// A tensor as a part of another one's memory.
+/// A tensor as a layout of the memory of another tensor, its root.
 #[derive(Clone)]
 struct View {
     root: TensorId,
@@ -44,20 +43,20 @@ struct View {
     shape: ArrayShape,
 }
 
-/// What becomes of an operation.
+/// The replacement of an operation.
 enum Change {
     Keep,
-    /// Its result is another tensor.
+    /// The result is replaced by another tensor.
     Alias(TensorId),
-    /// The same, but the result is an output, or has another layout.
+    /// The result is a copy of another tensor: it is an output, or has another layout.
     Copy(TensorId),
     Reshape(TensorId, Vec<i64>),
     Transpose(TensorId, Vec<i64>),
 }
 
 impl Graph {
-    /// Removes reshapes and transposes that move nothing, and joins chains of others. Inputs and
-    /// outputs stay; names of tensors in between go with their operations.
+    /// Removes reshapes and transposes that move nothing, and joins chains of others. Inputs and outputs are kept;
+    /// intermediate tensors of removed operations are removed with their names.
     pub(crate) fn remove_bitcasts(&mut self) -> Removed {
         let mut removed = Removed::default();
         (removed.operations.0, removed.moved.0) = self.movements();
@@ -73,7 +72,7 @@ impl Graph {
         removed
     }
 
-    /// The number of operations that only rearrange, and the bytes that they move.
+    /// The number of rearranging operations, and the bytes that they move.
     fn movements(&self) -> (usize, u64) {
         let (mut count, mut bytes) = (0, 0u64);
         for operation in self.operations.iter().filter(|operation| rearranges(self, operation)) {
@@ -117,7 +116,7 @@ fn sides(graph: &Graph, operation: &Operation) -> Option<(TensorId, TensorId)> {
     Some((operand, graph.tensors_of(operation).next()?))
 }
 
-/// A tensor as its own memory; none where its shape is not known or it is empty.
+/// A view of a tensor whose root is the tensor itself; none if its shape is unknown or it is empty.
 fn view(graph: &Graph, tensor: TensorId) -> Option<View> {
     let sizes: Option<Vec<u64>> = graph.shape(tensor)?.known()?.iter().map(|size| u64::try_from(*size).ok()).collect();
     let sizes = sizes.filter(|sizes| !sizes.contains(&0))?;
@@ -131,7 +130,7 @@ fn sizes(shape: &ArrayShape) -> Vec<u64> {
 }
 
 fn changes(graph: &Graph) -> Vec<Change> {
-    // Each tensor as a part of the start of its chain, and of the last one in the chain that was moved.
+    // For each tensor, its views: of the root of its chain, and of the last tensor in the chain whose items were moved.
     let mut views: Vec<Vec<View>> = vec![Vec::new(); graph.tensors.len()];
     let change = |operation: &Operation| {
         let sides = sides(graph, operation).filter(|_| rearranges(graph, operation));
@@ -160,7 +159,7 @@ fn changes(graph: &Graph) -> Vec<Change> {
     graph.operations.iter().map(change).collect()
 }
 
-/// What becomes of an operation that moves nothing.
+/// The replacement of an operation that moves nothing; none if it moves items.
 fn free(
     graph: &Graph,
     operation: &Operation,
@@ -179,7 +178,7 @@ fn free(
     })
 }
 
-/// What becomes of an operation that moves items: one transpose, if that does the same.
+/// The replacement of an operation that moves items: a single transpose of a root, if that is equivalent.
 fn transposed(graph: &Graph, operation: &Operation, operand: TensorId, after: &[View]) -> Change {
     for found in after {
         let root = view(graph, found.root);
@@ -212,7 +211,7 @@ fn rewrite(graph: &mut Graph, changes: &[Change]) {
         let made = match change {
             Change::Keep => None,
             Change::Alias(root) => {
-                // Nothing uses the result any more, so the operation is dropped afterwards.
+                // Nothing uses the result any more; `drop_unused_movements` removes the operation.
                 old.tensors_of(operation).for_each(|tensor| alias[tensor.index()] = alias[root.index()]);
                 None
             }

@@ -1,4 +1,4 @@
-//! Layouts as graphs: the memory of an array, made by primitive operations.
+//! Layouts as graphs: primitive operations that produce the memory of an array; removal of bitcasts.
 
 mod bitcasts;
 mod primitives;
@@ -8,8 +8,7 @@ use crate::graph::Operation;
 
 pub(crate) use bitcasts::Removed;
 
-/// The order of the axes that a transpose makes: those that it does not name stay at the end. None of
-/// other operations.
+/// The axis order of a `transpose`: axes that it does not list stay at the end. None for other operations.
 fn permuted_axes(graph: &Graph, operation: &Operation, rank: usize) -> Option<Vec<usize>> {
     if graph.operation_name(operation) != "transpose" {
         return None;

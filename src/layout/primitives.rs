@@ -2,17 +2,16 @@
 
 use crate::Graph;
 use crate::graph::names::NameId;
-use crate::graph::standard::{COPY, EXTERNAL};
-use crate::graph::{Extent, Shape, TensorId, Value};
-use crate::nnef::build::Builder;
+use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
+use crate::nnef::build::{Builder, Unknown};
 use crate::nnef::migrate::target::Target;
 use crate::tensor::shape::Tiling;
 use crate::tensor::{ArrayShape, TensorError};
 
 impl Graph {
-    /// The graph that turns an array into its linear memory: one input with the dimensions of the
-    /// array, and one output of rank 1. Padding holds the padding value of the layout, that of tiles
-    /// and the tail 0. Dynamic sizes are at their bounds, and elements of any type are scalars.
+    /// The graph that turns an array into its linear memory: one input with the dimensions of the array, and one
+    /// output of rank 1. Padded dimensions are filled with the padding value of the layout, incomplete tiles and
+    /// the tail with 0. Dynamic sizes are set to their bounds; elements of all types become scalars.
     ///
     /// ```
     /// use nnef_flatten::{Graph, tensor::Shape};
@@ -26,24 +25,24 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// The array has no size or no elements, or no number stands for its padding.
+    /// A dimension has no bound, the array is empty, or its padding value cannot be expressed as a number.
     pub fn memory_of(shape: &ArrayShape) -> Result<Graph, TensorError> {
         let target = Target::new();
         build(Builder::new("memory", target.declarations()), shape)
     }
 }
 
-/// An array on its way into memory.
+/// An array being converted to its memory.
 struct Array<'d> {
     builder: Builder<'d>,
     tensor: TensorId,
     /// The shape of the tensor.
     shape: Vec<u64>,
-    /// The shape that it is to have: a reshape follows where one is needed.
+    /// The shape that it must have before the next operation; `settle` adds a reshape if that differs.
     wanted: Vec<u64>,
 }
 
-/// Adds an operation whose result has a shape.
+/// Adds an operation whose result has the shape `shape`.
 fn emit(
     builder: &mut Builder,
     operation: &'static str,
@@ -52,8 +51,7 @@ fn emit(
     shape: &[u64],
 ) -> Result<TensorId, TensorError> {
     let extents: Vec<Extent> = shape.iter().map(|&extent| Extent::new(extent as i64)).collect();
-    let added = builder.emit(operation, arguments, name, Some(Shape::new(&extents)));
-    added.map_err(|unknown| TensorError::new(format!("NNEF has no operation `{}`", unknown.0)))
+    builder.emit(operation, arguments, name, Some(Shape::new(&extents))).map_err(missing)
 }
 
 fn integers(items: impl IntoIterator<Item = u64>) -> Value {
@@ -70,7 +68,7 @@ impl Array<'_> {
         Ok(())
     }
 
-    /// Gives the tensor its wanted shape.
+    /// Reshapes the tensor to the wanted shape.
     fn settle(&mut self) -> Result<(), TensorError> {
         if self.shape == self.wanted {
             return Ok(());
@@ -79,7 +77,7 @@ impl Array<'_> {
         self.emit("reshape", vec![integers(wanted.iter().copied())], wanted)
     }
 
-    /// Makes dimensions larger.
+    /// Pads dimensions at their ends up to the sizes `to`.
     fn pad(&mut self, to: Vec<u64>, value: f64) -> Result<(), TensorError> {
         if to == self.wanted {
             return Ok(());
@@ -99,7 +97,7 @@ impl Array<'_> {
         self.emit("transpose", vec![integers(order.iter().map(|&axis| axis as u64))], shape)
     }
 
-    /// Combines dimensions, fills up the last tiles, divides, and brings the tiles to the end.
+    /// Combines dimensions, pads them to whole tiles, splits them into tiles, and moves the tile axes to the end.
     fn tile(&mut self, tiling: &Tiling) -> Result<(), TensorError> {
         let ones = std::iter::repeat_n(1, tiling.prepended);
         let outer: Vec<u64> = ones.chain(self.wanted.iter().copied()).take(tiling.kept).collect();
@@ -122,8 +120,8 @@ fn build(mut builder: Builder, shape: &ArrayShape) -> Result<Graph, TensorError>
         return Err(TensorError::new("the array is empty, and NNEF has no empty tensors"));
     }
     let name = builder.name("x");
-    let input = emit(&mut builder, EXTERNAL, vec![integers(sizes.iter().copied())], name, &sizes)?;
-    builder.graph.inputs.push(input);
+    let extents: Vec<i64> = sizes.iter().map(|&size| size as i64).collect();
+    let input = builder.input(Primitive::Scalar, name, &extents).map_err(missing)?;
     let mut array = Array { builder, tensor: input, shape: sizes.clone(), wanted: sizes };
     if let Some((padded, value)) = shape.layout().padding() {
         let none = || TensorError::new(format!("no number is the {} of {}", value.name(), shape.element()));
@@ -136,13 +134,14 @@ fn build(mut builder: Builder, shape: &ArrayShape) -> Result<Graph, TensorError>
     array.settle()?;
     let Array { mut builder, tensor, .. } = array;
     let name = builder.name("y");
-    let output = if tensor == input {
-        emit(&mut builder, COPY, vec![Value::Tensor(tensor)], name, &[memory.places()])?
-    } else {
+    if tensor != input {
         builder.graph.tensors[tensor.index()].name = name;
-        tensor
-    };
-    builder.graph.outputs.push(output);
-    builder.graph.finish_names();
-    Ok(builder.graph)
+    }
+    builder.output(tensor, name, false).map_err(missing)?;
+    builder.finish().map_err(missing)
+}
+
+/// The error of an operation that NNEF does not have.
+fn missing(Unknown(operation): Unknown) -> TensorError {
+    TensorError::new(format!("NNEF has no operation `{operation}`"))
 }

@@ -10,44 +10,44 @@ use crate::graph::Value;
 use crate::graph::predication::Predicated;
 use crate::tensor::{DType, Data, Dims, Tensor};
 
-/// The most elements of a loop output that are not all known.
+/// The maximum number of elements of a loop output whose elements are not all known.
 const MAX_ITEMS: usize = 10_000_000;
 
-/// What a loop output collected so far.
+/// The elements that a loop output has collected so far.
 pub(crate) struct Collector<'n> {
-    /// The place of the new axis.
+    /// The position of the new axis.
     axis: usize,
     /// The extent of the new axis.
     length: usize,
     /// Whether the last element comes first.
     reverse: bool,
-    /// The type of elements, where it was known before the network ran.
+    /// The type of an element, if it was inferred before the run.
     declared: Option<&'n Type>,
-    /// The type and extents of an element, once there is one.
+    /// The element type and shape of an element, set by the first element.
     element: Option<(DType, Dims)>,
     count: usize,
-    /// All elements, while all are known.
+    /// All elements, as long as all are known.
     packed: Option<Data>,
-    /// All elements otherwise.
+    /// All elements, once one of them is not known.
     items: Vec<Sym>,
-    /// Whether it depends on run-time data which element is the last and comes first.
+    /// Whether elements are in reverse order already, since run-time data determines which trip is the last.
     shifted: bool,
 }
 
 impl<'n> Collector<'n> {
-    /// A collector without elements, which are put together along a new axis of a length.
+    /// A collector without elements; they are stacked along a new axis of extent `length`.
     pub(crate) fn new((axis, length): (usize, usize), reverse: bool, declared: Option<&'n Type>) -> Self {
         let (element, packed, items) = (None, None, Vec::new());
         Collector { axis, length, reverse, declared, element, count: 0, packed, items, shifted: false }
     }
 
-    /// The failure of a loop output that is shorter than the trip count.
+    /// The failure of a loop output whose length is less than the number of trips.
     fn too_short(&self, site: &Site) -> Arc<Failure> {
         let message = format!("loop output `{}` has length {}, and there are more trips", site.name(), self.length);
         site.fail(Code::OutputTooShort, message)
     }
 
-    /// Adds an element, which counts only if `active` holds.
+    /// Adds an element; if there is a predicate `active` and it is false, the element is not part of the output.
     pub(crate) fn push(
         &mut self,
         symbols: &mut Symbols,
@@ -70,7 +70,7 @@ impl<'n> Collector<'n> {
         Ok(())
     }
 
-    /// Adds an element beside others that are all known.
+    /// Adds a known element to elements that are all known.
     fn pack(&mut self, symbols: &mut Symbols, site: &Site, known: &Tensor) -> Computed<()> {
         let packed = self.packed.get_or_insert_with(|| Data::zeros(known.dtype(), 0));
         if packed.len() + known.len() > MAX_ELEMENTS {
@@ -83,7 +83,7 @@ impl<'n> Collector<'n> {
         Ok(())
     }
 
-    /// Adds an element beside others that are not known, or that perhaps do not count.
+    /// Adds an element if some elements are not known or have a predicate.
     fn push_item(&mut self, symbols: &mut Symbols, site: &Site, value: &Sym, active: Option<&Sym>) -> Computed<()> {
         self.unpack(symbols);
         let count = self.items.len();
@@ -100,7 +100,7 @@ impl<'n> Collector<'n> {
             self.items.push(symbols.at(site).choose(active, value, &zeros)?);
             return Ok(());
         }
-        // The last trip made comes first: each trip that is made moves the others back by one.
+        // The last active trip comes first: each active trip shifts the other elements back by one.
         if !self.shifted {
             self.items.reverse();
             self.shifted = true;
@@ -117,12 +117,12 @@ impl<'n> Collector<'n> {
         Ok(())
     }
 
-    /// The memory of packed elements is no longer taken.
+    /// Subtracts the memory of packed elements from the usage.
     fn release(symbols: &Symbols, packed: &Data) {
         symbols.usage.release((packed.len() * packed.dtype().size()) as u64);
     }
 
-    /// Takes packed elements apart.
+    /// Converts packed elements to single items.
     fn unpack(&mut self, symbols: &Symbols) {
         let (Some(packed), Some((_, shape))) = (self.packed.take(), &self.element) else { return };
         Self::release(symbols, &packed);
@@ -133,7 +133,7 @@ impl<'n> Collector<'n> {
         self.items = (0..self.count).filter_map(item).collect();
     }
 
-    /// The collected elements in one tensor.
+    /// Stacks the collected elements into one tensor.
     pub(crate) fn close(mut self, symbols: &mut Symbols, site: &Site) -> Computed<Sym> {
         let too_large = || site.fail(Code::MemoryBudget, format!("loop output `{}` is too large", site.name()));
         let element = self.element.take().or_else(|| self.declared.and_then(Type::closed));
@@ -177,7 +177,7 @@ fn other_shape(site: &Site) -> Arc<Failure> {
     site.fail(Code::OutputShape, message)
 }
 
-/// What stands for a trip that is not made.
+/// The element of an inactive trip.
 fn zeros(dtype: DType, shape: &[usize]) -> Option<Sym> {
     let zeros = Tensor::new(shape, Data::zeros(dtype, shape.iter().product()))?;
     Some(Sym::Known(Arc::new(zeros)))

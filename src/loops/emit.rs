@@ -1,4 +1,4 @@
-//! Building flat graphs: the one place of `loops` that knows how a graph is made.
+//! Building flat graphs: the only module of `loops` that adds operations to a graph.
 
 use std::sync::Arc;
 
@@ -8,15 +8,12 @@ use smallvec::SmallVec;
 use super::network::{Network, TensorId};
 use super::site::{Computed, Failure, Site};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::Dialect;
-use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::graph::shapes::Inferred;
-use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT};
-use crate::graph::{self, Argument, Extent, Graph, Key, KindId, OriginId, Output, Shape, Value, prune};
-use crate::nnef::migrate::target::{Declarations, Target, identifier};
+use crate::graph::standard::{CONSTANT, COPY};
+use crate::graph::{self, Extent, Graph, Primitive, Shape, Value, prune};
+use crate::nnef::build::{Builder, Results, Unknown};
+use crate::nnef::migrate::target::{Target, identifier};
 use crate::source::Span;
-use crate::source::names::Names;
 use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// A tensor of the graph.
@@ -24,7 +21,7 @@ use crate::tensor::{DType, Data, Dims, Tensor};
 pub(crate) struct Flat {
     /// The tensor.
     pub(crate) id: graph::TensorId,
-    /// The type of its elements, before they became those of NNEF.
+    /// The type of its elements in the network, not in NNEF.
     pub(crate) dtype: DType,
     /// Its extents.
     pub(crate) shape: Dims,
@@ -36,37 +33,33 @@ impl From<&Flat> for Value {
     }
 }
 
-/// A layer and its name, for messages.
+/// The source location and name of a layer, for messages.
 pub(crate) type Place<'a> = (Span, &'a str);
 
-/// Constants up to this size are shared by their elements, larger ones by their place in memory.
+/// Constants up to this size are shared if their elements are equal, larger ones if their address is.
 const SMALL: usize = 64;
 
-/// What equal constants have in common.
+/// The key by which constants are shared.
 #[derive(PartialEq, Eq, Hash)]
 enum ConstantKey {
     Elements(DType, Dims, Vec<u64>),
     Place(*const Tensor, Dims),
 }
 
-/// Makes a graph.
+/// Builds a graph.
 pub(crate) struct Emitter<'n> {
     net: &'n Network,
-    graph: Graph,
-    declarations: Declarations<'n>,
-    kinds: FxHashMap<&'static str, KindId>,
+    builder: Builder<'n>,
     /// The names of the network's tensors.
     tensors: Vec<NameId>,
-    /// The names of loops, for what belongs to no tensor of theirs.
+    /// The names of loops, for results at boundary layers without an output tensor.
     loops: Vec<NameId>,
-    /// The constants that were made already, kept alive so that their places stay theirs.
+    /// The constants added so far, kept alive so that their addresses remain unique.
     constants: FxHashMap<ConstantKey, (Arc<Tensor>, Flat)>,
-    /// The inputs and outputs so far.
-    boundary: FxHashSet<graph::TensorId>,
     max_ops: u64,
 }
 
-/// The primitive type that stands for a type of elements.
+/// The NNEF primitive type of an element type.
 pub(crate) fn primitive(dtype: DType) -> Primitive {
     match dtype {
         DType::Float32 | DType::Float64 => Primitive::Scalar,
@@ -75,7 +68,7 @@ pub(crate) fn primitive(dtype: DType) -> Primitive {
     }
 }
 
-/// A scalar as it is written: the shortest decimal that reads back in the precision of the tensor.
+/// The value of a scalar in NNEF: the shortest decimal that is read back unchanged in the tensor's precision.
 pub(crate) fn scalar(data: &Data, at: usize) -> f64 {
     match data {
         Data::Float32(items) => items[at].to_string().parse().unwrap_or(f64::from(items[at])),
@@ -83,7 +76,7 @@ pub(crate) fn scalar(data: &Data, at: usize) -> f64 {
     }
 }
 
-/// Extents, axes or places as an attribute.
+/// Extents, axes or indices as an attribute.
 pub(crate) fn integers(items: &[usize]) -> Value {
     Value::Integers(items.iter().map(|&item| item as i64).collect())
 }
@@ -91,19 +84,12 @@ pub(crate) fn integers(items: &[usize]) -> Value {
 impl<'n> Emitter<'n> {
     /// An emitter of an empty graph, with a name for each tensor and loop of the network.
     pub(crate) fn new(net: &'n Network, target: &'n Target, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
-        let mut names = Names::new();
-        let name = names.intern(&identifier(&net.name));
-        let mut graph = Graph::new(name, Arc::new(names));
-        graph.dialect = Dialect::V1;
         let mut emitter = Emitter {
             net,
-            graph,
-            declarations: target.declarations(),
-            kinds: FxHashMap::default(),
+            builder: Builder::new(&net.name, target.declarations()),
             tensors: Vec::with_capacity(net.tensors.len()),
             loops: Vec::new(),
             constants: FxHashMap::default(),
-            boundary: FxHashSet::default(),
             max_ops,
         };
         let outputs = net.outputs.iter().map(|output| output.tensor);
@@ -114,11 +100,9 @@ impl<'n> Emitter<'n> {
                 let message = format!("`{}` is no name of NNEF 1.0; it becomes `{spelled}`", info.name);
                 diagnostics.report(Diagnostic::new(Code::RespelledName, net.location(info.at), message));
             }
-            let name = if spelled == info.name {
-                let segment = emitter.graph.symbols_mut().intern(&spelled);
-                emitter.graph.names.user(segment)
-            } else {
-                emitter.under(NameId::ROOT, &spelled)
+            let name = match spelled == info.name {
+                true => emitter.builder.name(&spelled),
+                false => emitter.under(NameId::ROOT, &spelled),
             };
             emitter.tensors.push(name);
         }
@@ -131,7 +115,7 @@ impl<'n> Emitter<'n> {
         self.tensors[tensor.index()]
     }
 
-    /// The name of what is made at a site, in some of the running trips.
+    /// The name of an emission at a site: that of the layer, followed by the numbers of the `depth` outermost trips.
     pub(crate) fn name(&mut self, site: &Site, depth: usize) -> NameId {
         let layer = site.net.layer(site.layer);
         let mut name = match (layer.output, layer.kind.boundary()) {
@@ -144,64 +128,48 @@ impl<'n> Emitter<'n> {
         name
     }
 
-    /// A name with a word or a number.
+    /// A name followed by a word or a number.
     pub(crate) fn under(&mut self, name: NameId, word: &str) -> NameId {
-        let segment = self.graph.symbols_mut().intern(word);
-        self.graph.names.child(name, segment, 0, false)
+        self.builder.under(name, word)
     }
 
     /// The name of a tensor of the graph.
     pub(crate) fn name_of(&self, tensor: &Flat) -> NameId {
-        self.graph.tensors[tensor.id.index()].name
+        self.builder.graph.tensors[tensor.id.index()].name
     }
 
-    fn kind(&mut self, operation: &'static str) -> Option<KindId> {
-        if let Some(&known) = self.kinds.get(operation) {
-            return Some(known);
+    /// Fails if an operation with a result of this shape must not be added; otherwise makes this place the source
+    /// location of the next operations.
+    fn allow(&mut self, (at, name): Place, shape: &[usize]) -> Computed<()> {
+        if self.builder.graph.operations.len() as u64 >= self.max_ops {
+            let message = format!("the flat graph has more than {} operations", self.max_ops);
+            return Err(Failure::new(Code::OperationBudget, at, message));
         }
-        let kind = self.declarations.find(operation, &mut self.graph)?.kind.clone();
-        let id = self.graph.add_kind(kind);
-        self.kinds.insert(operation, id);
-        Some(id)
+        if shape.contains(&0) {
+            let message = format!("`{name}` is empty, and NNEF 1.0 has no empty tensors");
+            return Err(Failure::new(Code::NotFlattenable, at, message));
+        }
+        self.builder.come_from(self.net.location(at));
+        Ok(())
     }
 
-    /// Adds an operation with arguments by position; its results, one or an array, are all of one
-    /// type.
+    /// Adds an operation with arguments by position. Its results, single or an array, all have one type.
     pub(crate) fn emit_all(
         &mut self,
-        (at, name): Place,
+        place: Place,
         operation: &'static str,
         arguments: impl IntoIterator<Item = impl Into<Option<Value>>>,
         (dtype, shape): (DType, &[usize]),
         (names, array): (&[NameId], bool),
     ) -> Computed<Vec<Flat>> {
-        let refuse = |code, message: String| Err(Failure::new(code, at, message));
-        if self.graph.operations.len() as u64 >= self.max_ops {
-            return refuse(Code::OperationBudget, format!("the flat graph has more than {} operations", self.max_ops));
-        }
-        if shape.contains(&0) {
-            return refuse(Code::NotFlattenable, format!("`{name}` is empty, and NNEF 1.0 has no empty tensors"));
-        }
-        let Some(kind) = self.kind(operation) else {
-            return refuse(Code::NotFlattenable, format!("NNEF 1.0 has no `{operation}`, as `{name}` needs"));
-        };
-        let elements = primitive(dtype);
-        // What cannot be told from operands is written, unless it is the default.
-        let written = matches!(operation, EXTERNAL | CONSTANT) && elements != Primitive::Scalar;
-        let argument = self.graph.kinds[kind.index()].generic.then_some(elements);
-        let made: Vec<Flat> = names
-            .iter()
-            .map(|&name| Flat { id: self.graph.add_tensor(name, Some(elements)), dtype, shape: shape.into() })
-            .collect();
-        let ids: SmallVec<[graph::TensorId; 4]> = made.iter().map(|flat| flat.id).collect();
-        let output = if array { Output::Array(&ids) } else { Output::Tensor(&ids[0]) };
-        let keyed = |(i, value)| Some(Argument { key: Key::Param(i), value: Into::<Option<Value>>::into(value)? });
-        let arguments: SmallVec<[Argument; 4]> = (0..).zip(arguments).filter_map(keyed).collect();
-        let source = (self.net.location(at), OriginId::NONE);
-        let id = self.graph.add_operation(kind, (argument, written), arguments, &[output], source);
+        self.allow(place, shape)?;
         let extents: SmallVec<[Extent; 8]> = shape.iter().map(|&extent| Extent::new(extent as i64)).collect();
-        self.graph.set_shapes(id, Inferred::Same(Some(Shape::new(&extents))));
-        Ok(made)
+        let extents = Some(Shape::new(&extents));
+        let results: SmallVec<[_; 1]> = names.iter().map(|&name| (name, extents.clone())).collect();
+        let results = if array { Results::Array(&results) } else { Results::Each(&results) };
+        let made = self.builder.add(operation, Some(primitive(dtype)), arguments, results);
+        let made = made.map_err(|unknown| missing(place, unknown))?;
+        Ok(made.into_iter().map(|id| Flat { id, dtype, shape: shape.into() }).collect())
     }
 
     /// Adds an operation with one result.
@@ -222,13 +190,14 @@ impl<'n> Emitter<'n> {
     pub(crate) fn external(&mut self, tensor: TensorId, dtype: DType, shape: &[usize]) -> Computed<Flat> {
         let info = &self.net.tensors[tensor.index()];
         let name = self.root(tensor);
-        let flat = self.emit((info.at, &info.name), EXTERNAL, [integers(shape)], (dtype, shape), name)?;
-        self.graph.inputs.push(flat.id);
-        self.boundary.insert(flat.id);
-        Ok(flat)
+        self.allow((info.at, &info.name), shape)?;
+        let extents: Vec<i64> = shape.iter().map(|&extent| extent as i64).collect();
+        let input = self.builder.input(primitive(dtype), name, &extents);
+        let id = input.map_err(|unknown| missing((info.at, &info.name), unknown))?;
+        Ok(Flat { id, dtype, shape: shape.into() })
     }
 
-    /// A constant as a tensor, with its items in a shape; equal ones share it unless they are given a name.
+    /// A constant tensor with these items and this shape. Equal constants without a name share one tensor.
     pub(crate) fn constant(
         &mut self,
         place: Place,
@@ -259,45 +228,40 @@ impl<'n> Emitter<'n> {
         Ok(flat)
     }
 
-    /// Makes a tensor an output of the graph, under a name of its own. In NNEF inputs are no outputs, and
-    /// no output is listed twice: a copy is, with a further name.
+    /// Makes a tensor an output of the graph with this name. In NNEF an input cannot be an output, nor can an
+    /// output be listed twice: then a copy with another name becomes the output.
     pub(crate) fn output(&mut self, place: Place, flat: &Flat, name: NameId) -> Computed<()> {
-        let output = match self.name_of(flat) == name {
-            true if self.boundary.insert(flat.id) => flat.id,
-            same => {
-                let own = if same { self.under(name, COPY) } else { name };
-                self.emit(place, COPY, [Value::from(flat)], (flat.dtype, &flat.shape), own)?.id
-            }
-        };
-        self.graph.outputs.push(output);
-        Ok(())
+        let named = self.name_of(flat) == name;
+        let own = if named { self.under(name, COPY) } else { name };
+        self.allow(place, &flat.shape)?;
+        self.builder.output(flat.id, own, !named).map_err(|unknown| missing(place, unknown))
     }
 
     /// The finished graph.
-    pub(crate) fn finish(mut self) -> Computed<Graph> {
-        if self.graph.inputs.is_empty() {
-            let name = self.under(NameId::ROOT, UNUSED_INPUT);
-            let place = (Span::default(), "");
-            let unused = self.emit(place, EXTERNAL, [integers(&[1])], (DType::Float32, &[1]), name)?;
-            self.graph.inputs.push(unused.id);
-        }
-        let kept = self.graph.inputs.clone();
-        // Inputs stay whether anything needs them or not; as outputs they do.
-        self.graph.outputs.extend(&kept);
-        prune::prune(&mut self.graph);
-        let outputs = self.graph.outputs.len() - kept.len();
-        self.graph.outputs.truncate(outputs);
-        self.graph.finish_names();
-        Ok(self.graph)
+    pub(crate) fn finish(self) -> Computed<Graph> {
+        let mut graph = self.builder.finish().map_err(|unknown| missing((Span::default(), ""), unknown))?;
+        let inputs = graph.inputs.clone();
+        // Unused inputs are kept: pruning treats them as outputs.
+        graph.outputs.extend(&inputs);
+        prune::prune(&mut graph);
+        graph.outputs.truncate(graph.outputs.len() - inputs.len());
+        graph.finish_names();
+        Ok(graph)
     }
 }
 
-/// An element bit by bit, so that equal ones are the same.
+/// The failure of a layer that needs an operation that NNEF 1.0 does not have.
+fn missing((at, name): Place, Unknown(operation): Unknown) -> Arc<Failure> {
+    let message = format!("NNEF 1.0 has no `{operation}`, as `{name}` needs");
+    Failure::new(Code::NotFlattenable, at, message)
+}
+
+/// The bits of an element, for exact comparison.
 fn bits(data: &Data, at: usize) -> u64 {
     if data.dtype().is_integer() { data.integer(at) as u64 } else { data.float(at).to_bits() }
 }
 
-/// The elements of a constant, one where all are equal; none where NNEF 1.0 cannot write them.
+/// The elements of a constant, one if all are equal; none if NNEF 1.0 cannot express them.
 fn items(data: &Data) -> Option<Value> {
     if data.dtype().is_float() && (0..data.len()).any(|i| !data.float(i).is_finite()) {
         return None;

@@ -1,19 +1,19 @@
-//! The types of all tensors, before anything runs.
+//! Infers the types of all tensors before a run.
 
 use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, TensorId, Type};
 use super::order::{Item, Order};
 use crate::source::Span;
 use crate::tensor::DType;
 
-/// Types by tensor; none where something is wrong.
+/// Types by tensor; none if they could not be inferred.
 pub(crate) struct Types {
     types: Vec<Option<Type>>,
-    /// What is wrong with operands: where, and the sentence.
+    /// Operands that break a rule: location and message.
     pub(crate) wrong: Vec<(Span, String)>,
 }
 
 impl Types {
-    /// Infers the types of a network whose items are in order. `bound` has the actual types of inputs.
+    /// Infers the types of a network. `bound` has the actual types of inputs whose values are known.
     pub(crate) fn new(net: &Network, order: &Order, bound: &[Option<Type>]) -> Types {
         let mut types = Types { types: vec![None; net.tensors.len()], wrong: Vec::new() };
         for (i, info) in net.tensors.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Types {
     }
 }
 
-/// The number that a length is, if it is a constant.
+/// The value of a length, if it is a constant.
 fn known_length(net: &Network, length: TensorId) -> Option<usize> {
     match &net.tensors[length.index()].origin {
         Origin::Constant(value) => value.as_integer().and_then(|length| usize::try_from(length).ok()),
@@ -85,12 +85,12 @@ fn known_length(net: &Network, length: TensorId) -> Option<usize> {
     }
 }
 
-/// Whether a type is that of a count or a length.
+/// Whether a type is valid for a count or a length.
 pub(crate) fn is_number(ty: &Type) -> bool {
     ty.dims.is_empty() && ty.dtype.is_integer()
 }
 
-/// Whether a type is that of a condition.
+/// Whether a type is valid for a condition.
 pub(crate) fn is_condition(ty: &Type) -> bool {
     ty.dims.is_empty() && ty.dtype == DType::Bool
 }

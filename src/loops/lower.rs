@@ -1,7 +1,7 @@
-//! Operations of layers as operations of NNEF 1.0.
+//! Lowers operations of layers to operations of NNEF 1.0.
 //!
-//! Layers repeat operands along last axes, NNEF along first ones: the operand with fewer axes gets
-//! axes of extent 1 at its front.
+//! Layers broadcast with the last axes aligned, NNEF with the first: the operand with fewer axes gets leading axes
+//! of extent 1.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::graph::Primitive;
 use crate::graph::Value;
 use crate::tensor::{DType, Dims, Tensor};
 
-/// Constants up to this size are looked at for being one number everywhere.
+/// The maximum size of constants that are tested for equal items.
 const SPLAT: usize = 4096;
 
-/// What is lowered, and where.
+/// The operation to lower and its site.
 struct Lower<'a, 'n> {
     symbols: &'a mut Symbols<'n>,
     site: &'a Site<'a>,
@@ -29,7 +29,7 @@ struct Lower<'a, 'n> {
     shape: Dims,
 }
 
-/// Emits an operation of which not all operands are known.
+/// Emits an operation with at least one operand that is not known.
 pub(crate) fn operation(
     symbols: &mut Symbols,
     site: &Site,
@@ -46,7 +46,7 @@ pub(crate) fn operation(
     }
 }
 
-/// The lowering of operations that have one of their own.
+/// Calls the lowering function of an operation with [`Lowering::Own`].
 fn own(call: &mut Lower) -> Computed<Sym> {
     match call.op.name() {
         "mod" => remainder(call),
@@ -76,7 +76,7 @@ impl Lower<'_, '_> {
         self.site.fail(Code::NotFlattenable, format!("`{}` of `{}` {why}", self.op.name(), self.site.name()))
     }
 
-    /// Fails unless all operands are of the type that the operation of NNEF 1.0 takes.
+    /// Fails unless all operands have the primitive type that the NNEF 1.0 operation takes.
     fn only(&self, wanted: Primitive) -> Computed<()> {
         let other = self.inputs.iter().map(|input| input.dtype()).find(|dtype| primitive(*dtype) != wanted);
         other.map_or(Ok(()), |dtype| {
@@ -84,7 +84,7 @@ impl Lower<'_, '_> {
         })
     }
 
-    /// Emits the operation whose result is that of the layer.
+    /// Emits the operation whose result is the result of the layer.
     fn give(
         &mut self,
         operation: &'static str,
@@ -93,7 +93,7 @@ impl Lower<'_, '_> {
         self.symbols.emit(self.site, operation, arguments, (self.dtype, &self.shape), "").map(Sym::Flat)
     }
 
-    /// Emits an operation with an intermediate result, of the type and shape of the layer's.
+    /// Emits an operation with an intermediate result that has the type and shape of the layer's result.
     fn step(
         &mut self,
         operation: &'static str,
@@ -114,7 +114,7 @@ impl Lower<'_, '_> {
         self.tensor(self.inputs[0])
     }
 
-    /// An operand with axes at its front as far as it needs them to have a number of axes.
+    /// An operand with as many leading axes of extent 1 as it needs to have at least `rank` axes.
     fn widened(&mut self, value: &Sym, rank: usize) -> Computed<Value> {
         let missing = rank.saturating_sub(value.shape().len());
         match value {
@@ -124,21 +124,21 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The items of a known tensor in a shape, with further axes at its front.
+    /// The items of a known tensor as a constant of a shape, with `missing` leading axes of extent 1.
     fn constant(&mut self, known: &Arc<Tensor>, shape: &[usize], missing: usize) -> Computed<Value> {
         let mut wide = Dims::from_elem(1, missing);
         wide.extend_from_slice(shape);
         Ok(Value::from(&self.symbols.constant(self.site, known, &wide)?))
     }
 
-    /// Two operands with as many axes as the result.
+    /// The two operands, with as many axes as the result.
     fn pair(&mut self) -> Computed<[Value; 2]> {
         let (inputs, rank) = (self.inputs, self.shape.len());
         Ok([self.widened(inputs[0], rank)?, self.widened(inputs[1], rank)?])
     }
 
-    /// An operand of an element-wise operation: a literal where a constant has one number
-    /// everywhere and other operands have the shape of the result.
+    /// An operand of an element-wise operation: a literal if all items of a constant are equal and `literals` is set
+    /// (another operand has the shape of the result).
     fn operand(&mut self, value: &Sym, rank: usize, literals: bool) -> Computed<Value> {
         match value {
             Sym::Known(known) if literals && let Some(literal) = splat(known) => Ok(literal),
@@ -146,7 +146,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Whether an operand alone has the shape of the result.
+    /// Whether an operand is a tensor of the graph with the shape of the result.
     fn shapes_result(&self, value: &Sym) -> bool {
         matches!(value, Sym::Flat(_)) && value.shape() == self.shape.as_slice()
     }
@@ -185,7 +185,7 @@ impl Lower<'_, '_> {
         counted.map_err(|message| self.blocked(message))
     }
 
-    /// Emits an operation of one tensor and of axes whose order means nothing.
+    /// Emits an operation on one tensor and on axes in any order.
     fn along(&mut self, operation: &'static str, axes: &[i64], rank: usize) -> Computed<Sym> {
         let mut axes = self.counted(axes, rank)?;
         axes.sort_unstable();
@@ -196,14 +196,14 @@ impl Lower<'_, '_> {
         self.give(operation, arguments)
     }
 
-    /// Emits an operation that puts tensors together along an axis.
+    /// Emits `concat` or `stack` along an axis.
     fn join(&mut self, operation: &'static str) -> Computed<Sym> {
         let axis = self.counted(&[self.attributes.axis.unwrap_or(0)], self.shape.len())?[0];
         let values: Computed<Vec<Value>> = self.inputs.iter().map(|input| self.tensor(input)).collect();
         self.give(operation, [Value::Array(values?.into()), Value::Int(axis as i64)])
     }
 
-    /// An operand of a matrix product; a vector becomes a matrix by a further axis.
+    /// An operand of a matrix product; a vector becomes a matrix by a new axis of extent 1.
     fn matrix(&mut self, value: &Sym, axis: usize, word: &str, rank: usize) -> Computed<Value> {
         if value.shape().len() > 1 {
             return self.widened(value, rank);
@@ -239,7 +239,7 @@ fn remainder(call: &mut Lower) -> Computed<Sym> {
     call.give("sub", [x, multiple])
 }
 
-/// One but not both.
+/// `(x || y) && !(x && y)`.
 fn xor(call: &mut Lower) -> Computed<Sym> {
     let pair = call.pair()?;
     let any = call.step("or", pair.clone(), "any")?;
@@ -250,7 +250,7 @@ fn xor(call: &mut Lower) -> Computed<Sym> {
 
 fn select(call: &mut Lower) -> Computed<Sym> {
     let [condition, branches @ ..] = call.inputs else { return Err(call.blocked("has no operands")) };
-    // A known condition for all elements needs no operation where the branch has the shape.
+    // A known condition that is equal for all elements needs no operation if the chosen branch has the result's shape.
     if let Sym::Known(condition) = condition
         && let Some(Value::Logical(chosen)) = splat(condition)
         && let branch = branches[usize::from(!chosen)]
@@ -293,7 +293,7 @@ fn matmul(call: &mut Lower) -> Computed<Sym> {
     call.give("squeeze", [Value::from(&product), integers(&dropped)])
 }
 
-/// Only by indices that are known: a slice for each.
+/// A gather with known indices: one slice for each index.
 fn gather(call: &mut Lower) -> Computed<Sym> {
     let Sym::Known(indices) = call.inputs[1] else {
         return Err(call.blocked("is by an index that is known only when the network runs"));
@@ -395,7 +395,7 @@ fn leaky_relu(call: &mut Lower) -> Computed<Sym> {
     call.give("leaky_relu", arguments)
 }
 
-/// The literal that a constant is everywhere, if it is, and NNEF can write it.
+/// The literal that all items of a constant are equal to, if there is one and NNEF can express it.
 fn splat(known: &Tensor) -> Option<Value> {
     let data = known.data();
     let len = data.len();

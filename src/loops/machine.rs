@@ -1,9 +1,8 @@
-//! Runs a plan: trip after trip, with what only the running trip can ask for in memory.
+//! Runs a plan trip by trip. Only the values that the running trip may need are in memory.
 //!
-//! The machine knows when what is computed, [`Symbols`] how: values are numbers, or tensors of a flat
-//! graph where they depend on inputs that are not known (partial evaluation); an evaluation is
-//! the case in which all inputs are known. An element that cannot be computed is no error until
-//! something asks for it that is not such an element itself: a failure is a value that spreads.
+//! The machine determines when a value is computed, [`Symbols`] how: values are numbers, or tensors of a flat graph
+//! if they depend on inputs that are not known (partial evaluation). In an evaluation all inputs are known. A failed
+//! computation is a value that propagates to its users; it is an error only if an output needs it.
 
 use std::sync::Arc;
 
@@ -19,10 +18,10 @@ use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::predication::{Predicated, Verdict};
 
-/// The most trips of a loop without a count, unless the caller says otherwise.
+/// The default trip limit of loops without a count.
 const MAX_TRIPS: u64 = 1_000_000;
 
-/// Codes of failures that end the run, whoever asks.
+/// Codes of failures that end the run at once instead of propagating.
 const FATAL: &[Code] = &[Code::StepBudget, Code::MemoryBudget, Code::LengthBudget, Code::OperationBudget];
 
 /// The state of a run.
@@ -30,28 +29,28 @@ pub(crate) struct Machine<'n> {
     net: &'n Network,
     plan: &'n Plan,
     types: &'n Types,
-    /// How things are computed.
+    /// Computes values.
     pub(crate) symbols: Symbols<'n>,
     values: Vec<Option<Computed<Sym>>>,
     trips: Vec<(LoopId, u64)>,
-    /// The predicates of the running trips, with the number of loops around.
+    /// The predicates of the running trips, each with the number of running loops down to its own.
     actives: Vec<(usize, Sym)>,
-    /// The most trips of a loop that only a condition ends.
+    /// The trip limit of loops without a count, and of loops whose condition depends on run-time data.
     max_trips: Option<u64>,
 }
 
-/// Fails only if the run must end.
+/// An error ends the run.
 type Run = Computed<()>;
 
 /// A loop that is running.
 struct Running<'n> {
     of: LoopId,
     plan: &'n LoopPlan,
-    /// The number of trips.
+    /// The trip count.
     count: Option<u64>,
-    /// The number of trips, where no condition ends the loop before.
+    /// The number of trips, if it is the trip count: no condition can end the loop earlier.
     known: Option<u64>,
-    /// The predicate of the trip, once that depends on run-time data.
+    /// The predicate of the trip, once it depends on run-time data.
     active: Option<Sym>,
     outlets: Vec<Leaving<'n>>,
 }
@@ -59,17 +58,17 @@ struct Running<'n> {
 /// A loop output while its loop runs.
 struct Leaving<'n> {
     outlet: &'n Outlet,
-    /// What was collected so far, or why it cannot be; none for a last value.
+    /// The elements collected so far, or the failure; none for a last value.
     collected: Option<Computed<Collector<'n>>>,
-    /// The last value after the trips so far, once the number of trips depends on run-time data.
+    /// The last value after the trips so far, once the loop is predicated.
     last: Option<Computed<Sym>>,
 }
 
-/// Whether a loop goes on; false where it is left for good.
+/// Whether the loop continues with the next trip.
 type GoesOn = Computed<bool>;
 
 impl<'n> Machine<'n> {
-    /// A machine before its run; `start` has the values of inputs.
+    /// A new machine; `start` has the values of inputs.
     pub(crate) fn new(
         net: &'n Network,
         (plan, types): (&'n Plan, &'n Types),
@@ -92,13 +91,13 @@ impl<'n> Machine<'n> {
     ///
     /// # Errors
     ///
-    /// What ended the run.
+    /// The failure that ended the run.
     pub(crate) fn run(&mut self) -> Run {
         let plan = self.plan;
         self.steps(&plan.top, 0, None)
     }
 
-    /// The value of a tensor; the plan rules out that it has none.
+    /// The value of a tensor; the plan guarantees that it has been computed.
     pub(crate) fn value(&self, tensor: TensorId) -> Computed<Sym> {
         self.values[tensor.index()].clone().unwrap_or_else(|| {
             let message = format!("`{}` has no value", self.net.name_of(tensor));
@@ -126,7 +125,7 @@ impl<'n> Machine<'n> {
         Ok(())
     }
 
-    /// Sets what was computed, or ends the run.
+    /// Sets the value of a tensor, or ends the run if its failure is fatal.
     fn give(&mut self, tensor: TensorId, value: Computed<Sym>) -> Run {
         match value {
             Err(failure) if FATAL.contains(&failure.code) => Err(failure),
@@ -198,7 +197,7 @@ impl<'n> Machine<'n> {
         self.trips.pop();
         for Leaving { outlet, collected, .. } in running.outlets {
             let value = match (&outcome, collected) {
-                // Each of a failed loop's outputs fails, or the first one ends the run.
+                // All outputs of a failed loop fail, or the first ends the run.
                 (Err(failure), _) => Err(Arc::clone(failure)),
                 (Ok(()), Some(collected)) => collected.and_then(|collected| {
                     let site = Site { net: self.net, layer: outlet.layer, trips: &self.trips };
@@ -211,7 +210,7 @@ impl<'n> Machine<'n> {
         plan.interior.iter().try_for_each(|&tensor| self.set(tensor, None))
     }
 
-    /// A loop output before the first trip.
+    /// The state of a loop output before the first trip.
     fn leaving(&mut self, outlet: &'n Outlet) -> Leaving<'n> {
         let collected = (outlet.kind != Output::LastValue).then(|| {
             let length = self.length(outlet)?;
@@ -235,7 +234,7 @@ impl<'n> Machine<'n> {
         usize::try_from(number).map_err(negative)
     }
 
-    /// Makes the trips of a loop. Fails if the loop as a whole does.
+    /// Runs the trips of a loop. An error is a failure of the whole loop.
     fn trips(&mut self, running: &mut Running<'n>) -> Run {
         let plan = running.plan;
         running.count = plan.count.map(|count| self.count(running, count)).transpose()?;
@@ -262,7 +261,7 @@ impl<'n> Machine<'n> {
         Ok(())
     }
 
-    /// Makes a trip, unless the condition ends the loop.
+    /// Runs a trip, unless the condition ends the loop.
     fn trip(&mut self, running: &mut Running<'n>, i: u64) -> GoesOn {
         let plan = running.plan;
         if let Some(condition) = plan.condition
@@ -278,7 +277,7 @@ impl<'n> Machine<'n> {
         self.choose_last(running)
     }
 
-    /// The number of trips.
+    /// The trip count of a loop; a negative count is 0.
     fn count(&self, running: &Running, count: TensorId) -> Computed<u64> {
         match self.value(count)?.number() {
             Some(number) => Ok(u64::try_from(number).unwrap_or(0)),
@@ -290,7 +289,7 @@ impl<'n> Machine<'n> {
         }
     }
 
-    /// A failure of a loop as a whole.
+    /// A failure of the whole loop.
     fn fail(&self, running: &Running, code: Code, message: String) -> Arc<Failure> {
         let outer = self.trips.len().saturating_sub(1);
         Site { net: self.net, layer: running.plan.limit, trips: &self.trips[..outer] }.fail(code, message)
@@ -340,7 +339,7 @@ impl<'n> Machine<'n> {
         Ok(true)
     }
 
-    /// Leaves a loop at its trip limit although the condition may still hold.
+    /// Leaves a loop whose condition may still hold, and records that in `finished` if the loop is predicated.
     fn give_up(&mut self, layer: LayerId, active: Option<&Sym>) -> GoesOn {
         let Some(mut all) = active.cloned() else { return Ok(false) };
         let site = Site { net: self.net, layer, trips: &self.trips };
@@ -361,7 +360,7 @@ impl<'n> Machine<'n> {
             match value.and_then(|value| collector.push(&mut self.symbols, &site, &value, active)) {
                 Ok(()) => {}
                 Err(failure) if FATAL.contains(&failure.code) => return Err(failure),
-                // In a trip that is perhaps not made at all it is no failure.
+                // The trip may be inactive, where a failure has no effect: the loop ends here.
                 Err(failure) if active.is_some() && failure.code != Code::NotFlattenable => {
                     return self.give_up(running.plan.limit, active);
                 }
@@ -381,7 +380,7 @@ impl<'n> Machine<'n> {
         Ok(())
     }
 
-    /// Predication of last values: the new ones if the trip is made.
+    /// Predication of last values: selects the new values if the trip is active.
     fn choose_last(&mut self, running: &mut Running<'n>) -> GoesOn {
         let Some(active) = &running.active else { return Ok(true) };
         for Leaving { outlet, last, .. } in &mut running.outlets {

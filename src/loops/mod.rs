@@ -1,8 +1,8 @@
 //! Networks with loops: TensorRT's boundary layers, their rules, their evaluation and unrolling.
 //!
-//! A [`Network`] is read from JSON ([`Network::read`]). [`Network::check`] knows the rules,
-//! [`Network::evaluate`] the formal semantics of lazy sequences, and [`Network::unroll`] makes a
-//! flat graph by partial evaluation of the same sequences. `docs/loops.md` says what means what.
+//! A [`Network`] is read from JSON ([`Network::read`]). [`Network::check`] checks the rules,
+//! [`Network::evaluate`] implements the formal semantics of lazy sequences, and [`Network::unroll`] creates a
+//! flat graph by partial evaluation of the same sequences. `docs/loops.md` defines the semantics.
 
 mod collect;
 mod emit;
@@ -39,7 +39,7 @@ use site::Failure;
 use symbols::Sym;
 use unroll::Runnable;
 
-/// What [`Network::evaluate`] found.
+/// The result of [`Network::evaluate`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Evaluation {
@@ -68,7 +68,7 @@ fn plan((context, found): (Context, Diagnostics)) -> Result<(Plan, Types, Diagno
 }
 
 impl Network {
-    /// Reads a network from JSON. `name` is what messages call the text; `sources` keeps it for them.
+    /// Reads a network from JSON. Messages refer to the text by `name`; it is added to `sources`.
     pub fn read(name: &str, text: String, sources: &mut Sources, strict: bool) -> (Option<Network>, Diagnostics) {
         let mut diagnostics = Diagnostics::new(strict);
         let file = sources.add(name, text);
@@ -76,11 +76,11 @@ impl Network {
         (net, diagnostics)
     }
 
-    /// Reads the values of the network's inputs from JSON: an object, name to nested arrays.
+    /// Reads the values of the network's inputs from JSON: an object that maps names to nested arrays.
     ///
     /// # Errors
     ///
-    /// What is no value of an input.
+    /// Members that are not values of an input.
     pub fn read_inputs(
         &self,
         name: &str,
@@ -102,7 +102,8 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// The rules that it breaks, options that mean nothing for it, inputs that are missing or of another type, or what cannot be computed.
+    /// Broken rules, options that do not apply to networks with loops, missing inputs or inputs of another type, or
+    /// failed computations.
     pub fn evaluate(
         &self,
         inputs: impl IntoIterator<Item = (String, Tensor)>,
@@ -126,7 +127,7 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// The rules that the network breaks, options that mean nothing for it, or why it cannot be flat.
+    /// Broken rules, options that do not apply to networks with loops, or why the network cannot be unrolled.
     pub fn unroll(&self, options: &Options) -> Result<Expansion, Diagnostics> {
         let (context, mut found) = check(self, &[], options.strict);
         refuse_vain(self, options, &mut found);
@@ -139,7 +140,7 @@ impl Network {
     }
 }
 
-/// Refuses options that are about documents: what is said in vain is a mistake.
+/// Reports options that apply only to NNEF documents.
 fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) {
     let given = [
         ("lower", options.lower != Lower::Custom),
@@ -156,7 +157,7 @@ fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// Tells each failure once.
+/// Reports each failure once.
 fn report(net: &Network, failures: Vec<Arc<Failure>>, mut diagnostics: Diagnostics) -> Diagnostics {
     let is_first = |i: usize| !failures[..i].iter().any(|before| Arc::ptr_eq(before, &failures[i]));
     for failure in (0..failures.len()).filter(|&i| is_first(i)).map(|i| &failures[i]) {

@@ -1,6 +1,6 @@
-//! The internal form of loops: tensors, layers and the four boundary layers, after TensorRT.
+//! The representation of networks with loops: tensors, layers and the four boundary layers, after TensorRT.
 //!
-//! Reading a network checks nothing of what it means; [`Network::check`] knows the rules.
+//! Reading a network checks only its format; [`Network::check`] checks the rules.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,12 +8,12 @@ use super::ops::{Attributes, Op};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::{self, DType, Dims, Tensor};
 
-/// The most elements of a tensor.
+/// The maximum number of elements of a tensor.
 pub(super) const MAX_ELEMENTS: usize = 1 << 28;
 
-/// How many elements a shape has; none where that is too many, or where there are too many axes.
+/// The number of elements of a shape; none if that exceeds the limit or there are too many axes.
 pub(super) fn volume(shape: &[usize]) -> Option<usize> {
-    // An extent of 0 must not hide others whose product is too large.
+    // An extent of 0 must not hide that the product of the others is too large.
     let full = shape.iter().try_fold(1usize, |all, &extent| all.checked_mul(extent.max(1)));
     let fits = full.is_some_and(|full| full <= MAX_ELEMENTS) && shape.len() <= tensor::MAX_RANK;
     fits.then(|| tensor::volume(shape)).flatten()
@@ -26,7 +26,7 @@ macro_rules! ids {
         pub(crate) struct $id(pub(crate) u32);
 
         impl $id {
-            /// The position in its table.
+            /// The index into the table of the network.
             pub(crate) fn index(self) -> usize {
                 self.0 as usize
             }
@@ -47,7 +47,7 @@ ids! {
     LoopId
 }
 
-/// What a tensor is known to be before anything runs: an extent may be open.
+/// The type of a tensor before a run: an extent may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
     /// The type of its elements.
@@ -62,17 +62,17 @@ impl Type {
         Some((self.dtype, self.dims.iter().copied().collect::<Option<Dims>>()?))
     }
 
-    /// A type of which everything is known.
+    /// The type of a tensor with a value; all extents are known.
     pub(crate) fn of(tensor: &Tensor) -> Type {
         Type { dtype: tensor.dtype(), dims: tensor.shape().iter().map(|&extent| Some(extent)).collect() }
     }
 
-    /// Whether a tensor may have this type.
+    /// Whether a tensor of type `other` may have this type.
     pub(crate) fn admits(&self, other: &Type) -> bool {
         self.dtype == other.dtype && self.fits(other)
     }
 
-    /// Whether the extents that both know are equal.
+    /// Whether the ranks are equal, and all extents that are known in both types.
     pub(crate) fn fits(&self, other: &Type) -> bool {
         let agree = |(a, b): (&Option<usize>, &Option<usize>)| a.is_none() || b.is_none() || a == b;
         self.dims.len() == other.dims.len() && self.dims.iter().zip(&other.dims).all(agree)
@@ -86,7 +86,7 @@ impl std::fmt::Display for Type {
     }
 }
 
-/// Where a tensor comes from.
+/// What defines a tensor.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// An input of the network.
@@ -95,7 +95,7 @@ pub(crate) enum Origin {
     Constant(std::sync::Arc<Tensor>),
     /// A layer.
     Layer(LayerId),
-    /// Nowhere: it is used and never defined.
+    /// Nothing: it is used but never defined.
     Undefined,
 }
 
@@ -104,9 +104,9 @@ pub(crate) enum Origin {
 pub(crate) struct TensorInfo {
     /// Its name.
     pub(crate) name: String,
-    /// Where it comes from.
+    /// What defines it.
     pub(crate) origin: Origin,
-    /// Where that stands.
+    /// The location of its definition.
     pub(crate) at: Span,
 }
 
@@ -115,16 +115,16 @@ pub(crate) struct TensorInfo {
 pub(crate) struct Use {
     /// The tensor.
     pub(crate) tensor: TensorId,
-    /// Where it is named.
+    /// The location of the use.
     pub(crate) at: Span,
 }
 
 /// The kinds of trip limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// As many trips as the input says.
+    /// The input is the number of trips.
     Count,
-    /// As long as the input is true, tested before each trip.
+    /// The loop runs while the input is true; it is tested before each trip.
     While,
 }
 
@@ -133,70 +133,70 @@ pub(crate) enum Limit {
 pub(crate) enum Output {
     /// The value of a recurrence after the last trip.
     LastValue,
-    /// The values of all trips along a new axis.
+    /// The values of all trips, stacked along a new axis.
     Concatenate,
-    /// The same, the last trip first.
+    /// Like `Concatenate`, but with the last trip first.
     Reverse,
 }
 
-/// What a layer does.
+/// The kind of a layer.
 #[derive(Clone, Debug)]
 pub(crate) enum LayerKind {
     /// Limits the trips of a loop.
     TripLimit {
         /// The loop.
         of: LoopId,
-        /// By what.
+        /// Whether by a count or a condition.
         limit: Limit,
         /// The count or condition.
         input: Use,
     },
-    /// Gives each trip its part of a tensor.
+    /// In trip `i`, the slice `i` of a tensor.
     Iterator {
         /// The loop.
         of: LoopId,
         /// The tensor.
         input: Use,
-        /// The axis along which it is cut.
+        /// The axis that is iterated over.
         axis: i64,
-        /// Whether from the last trip's part to the first.
+        /// Whether it starts with the slice of the last trip.
         reverse: bool,
     },
-    /// Carries a value from trip to trip.
+    /// Passes a value from one trip to the next.
     Recurrence {
         /// The loop.
         of: LoopId,
         /// The value in the first trip.
         initial: Option<Use>,
-        /// What becomes the value in the next trip.
+        /// The value that it has in the next trip.
         next: Option<Use>,
     },
-    /// Brings a value out of a loop.
+    /// A value outside of the loop, made from values inside.
     LoopOutput {
         /// The loop.
         of: LoopId,
-        /// Which value.
+        /// Which values it takes.
         kind: Output,
         /// The value inside.
         input: Use,
-        /// The place of the new axis.
+        /// The position of the new axis.
         axis: i64,
         /// The extent of the new axis.
         length: Option<Use>,
     },
-    /// Computes.
+    /// An operation.
     Operation {
-        /// What.
+        /// The operation.
         op: Op,
-        /// Of what.
+        /// The operands.
         inputs: Vec<Use>,
-        /// How.
+        /// The attributes.
         attributes: Box<Attributes>,
     },
 }
 
 impl LayerKind {
-    /// The loop whose boundary it is at.
+    /// The loop of a boundary layer.
     pub(crate) fn boundary(&self) -> Option<LoopId> {
         match self {
             LayerKind::TripLimit { of, .. }
@@ -207,7 +207,7 @@ impl LayerKind {
         }
     }
 
-    /// What it uses.
+    /// The tensors that it uses.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = Use> {
         let (few, many): ([Option<Use>; 2], &[Use]) = match self {
             LayerKind::TripLimit { input, .. } | LayerKind::Iterator { input, .. } => ([Some(*input), None], &[]),
@@ -222,11 +222,11 @@ impl LayerKind {
 /// A layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    /// What it does.
+    /// Its kind.
     pub(crate) kind: LayerKind,
-    /// What it gives; trip limits give nothing.
+    /// Its result; trip limits have none.
     pub(crate) output: Option<TensorId>,
-    /// Where it stands.
+    /// Its location in the source.
     pub(crate) at: Span,
 }
 
@@ -276,7 +276,7 @@ pub struct Network {
     /// Its outputs.
     pub(crate) outputs: Vec<Use>,
     pub(crate) file: FileId,
-    /// Definitions of names that were defined already: rule E-DUP.
+    /// Repeated definitions of a name: rule E-DUP.
     pub(crate) duplicates: Vec<(Span, TensorId)>,
     names: FxHashMap<String, TensorId>,
 }
@@ -287,7 +287,7 @@ impl Network {
         Network { name: name.into(), ..Self::default() }
     }
 
-    /// The tensor of a name, defined or not.
+    /// The tensor with a name, defined or not.
     pub(crate) fn tensor(&mut self, name: &str) -> TensorId {
         if let Some(&known) = self.names.get(name) {
             return known;
@@ -298,7 +298,7 @@ impl Network {
         id
     }
 
-    /// Defines a tensor. A second definition of a name is noted, and has a tensor of its own.
+    /// Defines a tensor. A second definition of a name is recorded as a duplicate and defines another tensor.
     pub(crate) fn define(&mut self, name: &str, origin: Origin, at: Span) -> TensorId {
         let mut id = self.tensor(name);
         if !matches!(self.tensors[id.index()].origin, Origin::Undefined) {
@@ -327,7 +327,7 @@ impl Network {
         LoopId::at(self.loops.len() - 1)
     }
 
-    /// The inputs and the types that they declare.
+    /// The inputs with their declared types.
     pub(crate) fn declared(&self) -> impl Iterator<Item = (TensorId, &Type)> {
         self.inputs.iter().filter_map(|&input| match &self.tensors[input.index()].origin {
             Origin::Input(ty) => Some((input, ty)),
@@ -335,7 +335,7 @@ impl Network {
         })
     }
 
-    /// The type that an input declares.
+    /// The declared type of an input.
     pub(crate) fn input_type(&self, name: &str) -> Option<&Type> {
         self.declared().find(|(input, _)| self.name_of(*input) == name).map(|(_, ty)| ty)
     }
@@ -350,13 +350,13 @@ impl Network {
         &self.layers[id.index()]
     }
 
-    /// Where a loop stands: the first of its layers.
+    /// The location of a loop: that of its first layer.
     pub(crate) fn place(&self, of: LoopId) -> Span {
         let first = self.loops[of.index()].layers.first();
         first.map_or(Span::default(), |&layer| self.layer(layer).at)
     }
 
-    /// The layer that makes a tensor.
+    /// The layer that defines a tensor.
     pub(crate) fn producer(&self, tensor: TensorId) -> Option<&Layer> {
         match self.tensors[tensor.index()].origin {
             Origin::Layer(layer) => Some(self.layer(layer)),
@@ -364,7 +364,7 @@ impl Network {
         }
     }
 
-    /// Walks from a tensor to those that operations compute it from; goes on where `visit` says so.
+    /// Visits a tensor and, recursively, the operands of the operations that compute it, while `visit` returns true.
     pub(crate) fn walk_back(&self, start: TensorId, mut visit: impl FnMut(TensorId) -> bool) {
         let mut seen = FxHashSet::default();
         let mut waiting = vec![start];

@@ -1,12 +1,12 @@
-//! The order in which things can be computed: for the network and for each loop, its operations,
-//! iterators and inner loops, each after what it uses.
+//! The order of computation: for the network and for each loop, its operations, iterators and inner loops, in
+//! topological order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::network::{LayerId, LayerKind, LoopId, Network, Origin, TensorId};
 use super::scope::Scopes;
 
-/// Something that is computed as a whole.
+/// A unit of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Item {
     /// An operation or an iterator.
@@ -21,15 +21,15 @@ pub(crate) struct Order {
     blocks: Vec<Vec<Item>>,
 }
 
-/// The results of layers that depend on themselves other than by a recurrence.
+/// The results of layers in a dependency cycle without a recurrence.
 pub(crate) type Cycle = Vec<TensorId>;
 
-/// The place of a block: that of the network itself is the first.
+/// The index of a block; that of the network itself is 0.
 fn block(of: Option<LoopId>) -> usize {
     of.map_or(0, |of| of.index() + 1)
 }
 
-/// What waits for an item, and how many items it waits for itself.
+/// The items that depend on an item, and the number of its dependencies that are not ordered yet.
 #[derive(Default)]
 struct Node {
     after: Vec<Item>,
@@ -41,7 +41,7 @@ impl Order {
     ///
     /// # Errors
     ///
-    /// The cycles that there are.
+    /// The dependency cycles.
     pub(crate) fn new(net: &Network, scopes: &Scopes) -> Result<Order, Vec<Cycle>> {
         let layers = (0..net.layers.len()).map(|i| Item::Layer(LayerId::at(i)));
         let loops = (0..net.loops.len()).map(|i| Item::Loop(LoopId::at(i)));
@@ -53,7 +53,7 @@ impl Order {
                 let Some(made_by) = maker(net, input.tensor) else { continue };
                 let user = match reader {
                     Some(reader) if home != Some(reader) => scopes.below(reader, home).map(Item::Loop),
-                    // What a boundary uses of its own loop is no dependency within the trip.
+                    // A use of a value of its own loop by a boundary layer is not a dependency within the trip.
                     _ if layer.kind.boundary().is_some() => None,
                     _ => Some(Item::Layer(LayerId::at(i))),
                 };
@@ -64,7 +64,7 @@ impl Order {
             }
         }
         let mut order = Order { blocks: vec![Vec::new(); net.loops.len() + 1] };
-        // Of items that are ready the first one in the text comes first.
+        // Ready items are taken in the order of the text.
         let is_ready = |(item, node): &(&Item, &Node)| node.missing == 0 && place(net, scopes, **item).is_some();
         let mut ready: BTreeSet<Item> = nodes.iter().filter(is_ready).map(|(item, _)| *item).collect();
         while let Some(item) = ready.pop_first() {
@@ -89,7 +89,7 @@ impl Order {
     }
 }
 
-/// The loop that an item is computed in; none of the boundary layers but iterators are items.
+/// The loop that an item is computed in; none for boundary layers that are not iterators, which are not ordered.
 fn place(net: &Network, scopes: &Scopes, item: Item) -> Option<Option<LoopId>> {
     match item {
         Item::Loop(of) => Some(scopes.parent(of)),
@@ -101,7 +101,7 @@ fn place(net: &Network, scopes: &Scopes, item: Item) -> Option<Option<LoopId>> {
     }
 }
 
-/// What makes a tensor, unless it is there from the beginning of the trip.
+/// The item that computes a tensor; none if the tensor has its value when the trip starts.
 fn maker(net: &Network, tensor: TensorId) -> Option<Item> {
     let Origin::Layer(id) = net.tensors[tensor.index()].origin else { return None };
     match &net.layer(id).kind {
@@ -111,10 +111,10 @@ fn maker(net: &Network, tensor: TensorId) -> Option<Item> {
     }
 }
 
-/// One cycle through each part of what could not be ordered.
+/// One cycle in each connected part of the items that could not be ordered.
 fn cycles(net: &Network, nodes: &BTreeMap<Item, Node>) -> Vec<Cycle> {
     let mut found = Vec::new();
-    // Who waits for an item of those left: following it leads into a cycle.
+    // For each remaining item, one that it depends on: following these links leads into a cycle.
     let mut before: BTreeMap<Item, Item> = BTreeMap::new();
     for (from, node) in nodes {
         before.extend(node.after.iter().map(|user| (*user, *from)));
@@ -136,7 +136,7 @@ fn cycles(net: &Network, nodes: &BTreeMap<Item, Node>) -> Vec<Cycle> {
     found
 }
 
-/// What an item gives; of a loop the first output.
+/// The result of an item; of a loop, its first output.
 fn result_of(net: &Network, item: Item) -> Option<TensorId> {
     let layer = match item {
         Item::Layer(layer) => Some(layer),

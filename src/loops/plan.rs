@@ -1,11 +1,10 @@
-//! What is computed in which trip: the demand of lazy sequences, found out beforehand.
+//! Which values are computed in which trip: demand analysis of lazy sequences before a run.
 //!
-//! Which elements of a sequence are asked for does not depend on values. Where `n` is the number
-//! of trips, a loop output asks for the elements `0` to `n-1` or for element `n`; an operation
-//! asks its operands for the elements that are asked of it; a recurrence asks for those one trip
-//! earlier. So every sequence is asked for a window that ends at `n-k` for some `k`, and starts at
-//! 0 or, behind a chain of recurrences that does not come back to itself, at `n-j`. Elements
-//! outside of its window are never computed where `n` is known.
+//! Which elements of a sequence are needed does not depend on values. If `n` is the number of trips, a loop output
+//! needs the elements `0` to `n-1` of its input, or element `n`; an operation needs the elements of its operands at
+//! the indices at which its result is needed; a recurrence needs elements of its next value one trip earlier. So the
+//! needed elements of each sequence are a window that ends at `n-k` for some `k`, and starts at 0 or, behind a chain
+//! of recurrences without a cycle, at `n-j`. Elements outside the window are never computed if `n` is known.
 
 use rustc_hash::FxHashSet;
 
@@ -14,14 +13,14 @@ use super::order::{Item, Order};
 use super::scope::Scopes;
 use super::window::{self, Window};
 
-/// An item with the trips it is computed in.
+/// An item with the trips in which it is computed.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// What is computed.
+    /// The item.
     pub(crate) item: Item,
-    /// When.
+    /// The elements that are computed.
     pub(crate) window: Window,
-    /// What nothing asks for afterwards.
+    /// The tensors that nothing needs afterwards.
     pub(crate) frees: Vec<TensorId>,
 }
 
@@ -32,9 +31,9 @@ pub(crate) struct State {
     pub(crate) output: TensorId,
     /// Its element 0.
     pub(crate) initial: TensorId,
-    /// What its later elements are.
+    /// The sequence of its later elements.
     pub(crate) next: TensorId,
-    /// Which of its elements are asked for.
+    /// Which of its elements are needed.
     pub(crate) window: Window,
 }
 
@@ -43,46 +42,46 @@ pub(crate) struct State {
 pub(crate) struct Outlet {
     /// Its layer.
     pub(crate) layer: LayerId,
-    /// What it gives.
+    /// Its result.
     pub(crate) output: TensorId,
     /// The value inside.
     pub(crate) input: TensorId,
-    /// How the value is brought out.
+    /// Which values it takes.
     pub(crate) kind: Output,
-    /// The place of the new axis, and the tensor that says how long that is.
+    /// The position of the new axis, and the tensor with its extent.
     pub(crate) axis: usize,
     pub(crate) length: Option<TensorId>,
 }
 
-/// What a loop does.
+/// The plan of a loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoopPlan {
-    /// The layer that messages about the trips are for: the condition, if there is one.
+    /// The layer that messages about the trips refer to: the condition, if there is one.
     pub(crate) limit: LayerId,
-    /// The number of trips.
+    /// The trip count.
     pub(crate) count: Option<TensorId>,
-    /// What must be true before each trip.
+    /// The condition, tested before each trip.
     pub(crate) condition: Option<TensorId>,
-    /// What the condition is computed by.
+    /// The steps that compute the condition.
     pub(crate) test: Vec<Step>,
-    /// What else is computed in a trip.
+    /// The other steps of a trip.
     pub(crate) body: Vec<Step>,
-    /// What is carried from trip to trip.
+    /// The recurrences that are needed.
     pub(crate) states: Vec<State>,
     /// The loop outputs that are needed.
     pub(crate) outputs: Vec<Outlet>,
-    /// What is inside, to be forgotten when the loop is done.
+    /// The tensors inside, freed when the loop ends.
     pub(crate) interior: Vec<TensorId>,
 }
 
-/// What a network does.
+/// The plan of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// Outside of all loops.
+    /// The steps outside of all loops.
     pub(crate) top: Vec<Step>,
-    /// In each loop.
+    /// The plan of each loop.
     pub(crate) loops: Vec<LoopPlan>,
-    /// By tensor, how many loops it is inside.
+    /// By tensor, the number of loops around it.
     pub(crate) depths: Vec<usize>,
 }
 
@@ -90,16 +89,16 @@ struct Planner<'n> {
     net: &'n Network,
     scopes: &'n Scopes,
     order: &'n Order,
-    /// Whether anything asks for a tensor.
+    /// By tensor, whether it is needed.
     needed: Vec<bool>,
-    /// By loop: what is read in it or in loops within it, from just outside of it.
+    /// By loop, the tensors of the enclosing block that are read inside.
     reads: Vec<Vec<TensorId>>,
     windows: Vec<Option<Window>>,
     loop_windows: Vec<Option<Window>>,
 }
 
 impl Plan {
-    /// Plans a network that keeps the rules.
+    /// Plans a network that breaks no rule.
     pub(crate) fn new(net: &Network, scopes: &Scopes, order: &Order) -> Plan {
         let mut planner = Planner {
             net,
@@ -224,9 +223,9 @@ impl Planner<'_> {
         plan
     }
 
-    /// Finds the windows of what is inside a loop, or outside of all.
+    /// Finds the windows of the tensors and inner loops of a block: a loop, or the network itself.
     fn spread(&mut self, of: Option<LoopId>, asked: Vec<(TensorId, Window)>) {
-        // Loops have numbers after those of tensors.
+        // Nodes are tensors, followed by loops.
         let loops = self.net.tensors.len();
         let inside = |tensor: &TensorId| self.scopes.home(*tensor) == of;
         let uses = |at: usize| -> Vec<(usize, bool)> {
@@ -255,7 +254,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The layers of a trip that the condition is computed by.
+    /// The layers inside the loop that compute the condition in a trip.
     fn tested(&self, of: LoopId, condition: Option<TensorId>) -> FxHashSet<LayerId> {
         let mut found = FxHashSet::default();
         let Some(condition) = condition else { return found };
@@ -272,7 +271,7 @@ impl Planner<'_> {
         found
     }
 
-    /// The items of a block that are needed, with what each is the last to use.
+    /// The needed items of a block, each with the tensors that it is the last to use.
     fn steps(&self, of: Option<LoopId>, kept: &[TensorId]) -> Vec<Step> {
         let step = |&item: &Item| {
             let window = match item {

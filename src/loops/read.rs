@@ -1,4 +1,4 @@
-//! Networks and inputs from JSON.
+//! Reads networks and inputs from JSON.
 
 use std::fmt::Display;
 
@@ -12,13 +12,13 @@ use crate::source::{FileId, Location, Span};
 use crate::tensor::json::{shape_of, typed};
 use crate::tensor::{DType, MAX_RANK, Tensor};
 
-/// A tensor from a number or nested arrays of numbers.
+/// Reads a tensor from a number or nested arrays of numbers.
 fn tensor(json: &Json, dtype: DType) -> Result<Tensor, (Span, String)> {
     let tensor = typed(json, dtype)?;
     if volume(tensor.shape()).is_none() { Err((json.at, "the tensor is too large".to_owned())) } else { Ok(tensor) }
 }
 
-/// What stopped the reading of a part; it is reported already.
+/// The error of a part that could not be read; it has been reported.
 struct Refused;
 
 type ReadResult<T> = Result<T, Refused>;
@@ -32,7 +32,7 @@ fn json(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Json>
     parse(text).map_err(report).ok()
 }
 
-/// Reads a network. What could be read of a broken one is there too.
+/// Reads a network; parts with errors are left out.
 pub(crate) fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Network> {
     let json = json(text, file, diagnostics)?;
     let mut net = Network::new("net");
@@ -42,7 +42,7 @@ pub(crate) fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -
     Some(reader.net)
 }
 
-/// Reads the values of a network's inputs: an object, name to nested arrays.
+/// Reads the values of a network's inputs: an object that maps names to nested arrays.
 pub(crate) fn inputs(
     text: &str,
     file: FileId,
@@ -81,15 +81,15 @@ struct Reader<'d> {
     loops: FxHashMap<String, LoopId>,
 }
 
-/// The members of objects: of the whole, of inputs, of constants, of every layer.
+/// The members of the network, an input, a constant, and of every layer.
 const PARTS: &[&str] = &["name", "inputs", "constants", "layers", "outputs"];
 const INPUT: &[&str] = &["dtype", "shape"];
 const CONSTANT: &[&str] = &["dtype", "shape", "data"];
 const LAYER: &[&str] = &["op", "name"];
-/// Members for remarks, which every object may have.
+/// Members with comments, which every object may have.
 const REMARKS: &[&str] = &["note", "comment"];
 
-/// Reads what a boundary layer is.
+/// Reads the kind of a boundary layer.
 type Boundary = fn(&mut Reader, LoopId, &Json) -> ReadResult<LayerKind>;
 
 /// The boundary layers and their members.
@@ -106,12 +106,12 @@ impl Reader<'_> {
         Err(Refused)
     }
 
-    /// What was found in a value, or else what was expected.
+    /// Returns `found`, or reports what was expected.
     fn expect<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> ReadResult<T> {
         found.map_or_else(|| self.wrong(json.at, format!("expected {expected}")), Ok)
     }
 
-    /// The same, telling what the value is instead.
+    /// Like [`Self::expect`]; the message also has the kind of the value.
     fn expect_kind<T>(&mut self, json: &Json, found: Option<T>, expected: impl Display) -> ReadResult<T> {
         self.expect(json, found, format_args!("{expected}, not {}", json.kind()))
     }
@@ -124,7 +124,7 @@ impl Reader<'_> {
         self.expect_kind(json, json.as_array(), format_args!("{what} as an array"))
     }
 
-    /// A member that must be there.
+    /// A required member.
     fn member<'j>(&mut self, json: &'j Json, key: &str, at: Span) -> ReadResult<&'j Json> {
         json.get(key).map_or_else(|| self.wrong(at, format!("the member `{key}` is missing")), Ok)
     }
@@ -134,7 +134,7 @@ impl Reader<'_> {
         self.expect_kind(value, value.as_str(), "a string")
     }
 
-    /// One of several words.
+    /// The value of a member that is one of several words.
     fn word<T: Copy>(&mut self, json: &Json, key: &str, words: &[(&str, T)]) -> ReadResult<T> {
         let found = self.text(json, key)?;
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
@@ -153,7 +153,7 @@ impl Reader<'_> {
         self.tensor(value)
     }
 
-    /// A tensor that may be left out, or null.
+    /// A tensor in a member that may be missing or null.
     fn optional(&mut self, json: &Json, key: &str) -> ReadResult<Option<Use>> {
         json.get(key).filter(|value| value.value != Value::Null).map(|value| self.tensor(value)).transpose()
     }
@@ -169,7 +169,7 @@ impl Reader<'_> {
         self.expect(json, dtype, format_args!("a type of elements: {}", known.join(", ")))
     }
 
-    /// Warns of members that mean nothing.
+    /// Reports unknown members.
     fn only(&mut self, json: &Json, known: &[&[&str]]) {
         let all = || known.iter().flat_map(|names| names.iter().copied());
         for member in json.as_object().unwrap_or_default() {
@@ -193,7 +193,7 @@ impl Reader<'_> {
         {
             let Some(all) = json.get(part) else { continue };
             if let Ok(members) = self.members(all, part) {
-                // What is wrong with one is reported, and the others are read all the same.
+                // Errors are reported; the other members are still read.
                 members.iter().for_each(|member| drop(read(self, member)));
             }
         }
@@ -211,7 +211,7 @@ impl Reader<'_> {
         if self.net.outputs.is_empty() { self.wrong(outputs.at, "the network has no outputs") } else { Ok(()) }
     }
 
-    /// The type of elements of an input or a constant, after its members.
+    /// Checks the members of an input or a constant, and reads its element type.
     fn dtype(&mut self, Member { at, value, .. }: &Member, what: &str, known: &[&str]) -> ReadResult<DType> {
         self.members(value, what)?;
         self.only(value, &[known]);
@@ -270,7 +270,7 @@ impl Reader<'_> {
         match kind {
             Ok(kind) => drop(self.net.push(name, kind, at)),
             Err(refused) => {
-                // So that what uses it is not reported too.
+                // Keeps the name of the layer's result, as an undefined tensor.
                 name.map(|name| self.net.tensor(name));
                 return Err(refused);
             }
@@ -354,7 +354,7 @@ fn integer(json: &Json) -> Option<i64> {
     if let Value::Int(integer) = json.value { Some(integer) } else { None }
 }
 
-/// A number, whole or not.
+/// An integer or a float.
 fn number(json: &Json) -> Option<f64> {
     match json.value {
         Value::Int(number) => Some(number as f64),
@@ -363,7 +363,7 @@ fn number(json: &Json) -> Option<f64> {
     }
 }
 
-/// An integer or an array of such.
+/// An integer or an array of integers.
 fn integers(json: &Json) -> Option<Vec<i64>> {
     match json.as_array() {
         Some(items) => items.iter().map(integer).collect(),

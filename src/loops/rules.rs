@@ -1,7 +1,6 @@
-//! The rules on networks with loops: one table, from code to check.
+//! The rules on networks with loops: a table that maps codes to checks.
 //!
-//! What holds only when a network runs (E-ITEROOB, E-CATSHORT, E-CATSHAPE, E-NONTERM) is told by
-//! the machine.
+//! Rules that can be checked only in a run (E-ITEROOB, E-CATSHORT, E-CATSHAPE, E-NONTERM) are checked by the machine.
 
 use super::infer::{Types, is_condition, is_number};
 use super::network::{LayerKind, Limit, LoopId, Network, Origin, Output, TensorId, Type, Use};
@@ -10,7 +9,7 @@ use super::scope::{MAX_NESTING, Scopes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::source::Span;
 
-/// What checks look at. Order and types are there only when loops are cleanly nested.
+/// The input of checks. Order and types exist only if loops are properly nested.
 pub(crate) struct Context<'n> {
     pub(crate) net: &'n Network,
     pub(crate) scopes: Scopes,
@@ -18,7 +17,7 @@ pub(crate) struct Context<'n> {
     pub(crate) types: Option<Types>,
 }
 
-/// What an input at the boundary of a loop is for.
+/// The role of an input of a boundary layer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
     Count,
@@ -28,13 +27,13 @@ enum Input {
     Length,
 }
 
-/// Takes what a check finds.
+/// Receives the findings of a check: location and message.
 type Found<'f> = &'f mut dyn FnMut(Span, String);
 
-/// What is wrong with a layer, and where.
+/// The location and message of a finding about a layer.
 type Finding = Option<(Span, String)>;
 
-/// A check of a whole network, or of each of its layers.
+/// A check of a whole network or of each of its layers.
 enum Check {
     Whole(fn(&Context, Found)),
     Layer(fn(&Context, &Named) -> Finding),
@@ -42,7 +41,7 @@ enum Check {
 
 use Check::{Layer, Whole};
 
-/// The checks, by the code of what they find.
+/// The checks, each with the code of its findings.
 const CHECKS: &[(Code, Check)] = &[
     (Code::LoopUndefined, Whole(undefined)),
     (Code::LoopDuplicate, Whole(duplicate)),
@@ -76,7 +75,7 @@ const CHECKS: &[(Code, Check)] = &[
     (Code::LayerOperands, Whole(operands)),
 ];
 
-/// Makes all checks.
+/// Runs all checks.
 pub(crate) fn check(context: &Context, diagnostics: &mut Diagnostics) {
     for (code, check) in CHECKS {
         let mut found = |at: Span, message: String| {
@@ -92,7 +91,7 @@ pub(crate) fn check(context: &Context, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A layer with the name of what it gives.
+/// A layer with the name of its result.
 struct Named<'n> {
     kind: &'n LayerKind,
     at: Span,
@@ -100,7 +99,7 @@ struct Named<'n> {
 }
 
 impl Named<'_> {
-    /// The input of a boundary layer that is for something, and the loop.
+    /// The loop and the input of a boundary layer that has an input with this role.
     fn input(&self, wanted: Input) -> Option<(LoopId, Use)> {
         let (input, of, tensor) = match *self.kind {
             LayerKind::TripLimit { of, limit: Limit::Count, input } => (Input::Count, of, Some(input)),
@@ -112,7 +111,7 @@ impl Named<'_> {
         tensor.filter(|_| input == wanted).map(|tensor| (of, tensor))
     }
 
-    /// The loop, the input, the place and the length of the new axis, if it is a loop output with one.
+    /// The loop, the input, and the position and length of the new axis of a loop output that collects elements.
     fn gathered(&self) -> Option<(LoopId, Use, i64, Option<Use>)> {
         match *self.kind {
             LayerKind::LoopOutput { of, kind, input, axis, length } if kind != Output::LastValue => {
@@ -124,7 +123,7 @@ impl Named<'_> {
 }
 
 impl<'n> Context<'n> {
-    /// Finds out about a network; `bound` has the types of inputs whose values are known.
+    /// Analyses a network; `bound` has the types of inputs whose values are known.
     pub(crate) fn new(net: &'n Network, bound: &[Option<Type>]) -> Self {
         let scopes = Scopes::new(net);
         let order = if !scopes.too_deep && scopes.are_clean() { Order::new(net, &scopes) } else { Err(Vec::new()) };
@@ -166,7 +165,7 @@ impl<'n> Context<'n> {
     }
 }
 
-/// For how many names that nothing defines the nearest name is looked for.
+/// The maximum number of undefined names for which a similar name is searched.
 const MAX_HINTS: usize = 200;
 
 fn undefined(context: &Context, found: Found) {
@@ -204,7 +203,7 @@ fn two_limits(context: &Context, found: Found) {
     }
 }
 
-/// Numbers and conditions have one element of a type.
+/// Counts, lengths and conditions have one element of a certain type.
 fn wrong_type(context: &Context, layer: &Named, input: Input) -> Finding {
     let (of, tensor) = layer.input(input)?;
     let ty = context.ty(tensor.tensor)?;
@@ -217,7 +216,7 @@ fn wrong_type(context: &Context, layer: &Named, input: Input) -> Finding {
     (!fits).then(|| (tensor.at, format!("the {what} of `{whose}` is {ty}, not one {wanted}")))
 }
 
-/// What a loop starts with is not inside of it.
+/// Inputs that are read before a loop starts must not be inside the loop.
 fn inside(context: &Context, layer: &Named, input: Input) -> Finding {
     let (of, tensor) = layer.input(input).filter(|(of, input)| context.scopes.is_inside(input.tensor, *of))?;
     let (name, given, of) = (layer.name, context.name(tensor.tensor), context.name_of(of));
@@ -230,9 +229,8 @@ fn inside(context: &Context, layer: &Named, input: Input) -> Finding {
     Some((tensor.at, message))
 }
 
-/// Walks from each condition to the recurrences it is computed from. What is outside the loop does
-/// not change while it runs, so it is no part of the condition: recurrences of outer loops are
-/// only TensorRT's concern, and so are their iterators.
+/// Finds the boundary layers that a condition is computed from. Values outside the loop do not change while it
+/// runs, so they are not part of the condition; only TensorRT restricts recurrences and iterators of outer loops.
 fn condition(context: &Context, rule: Code, found: Found) {
     let net = context.net;
     for (of, input) in context.layers().filter_map(|layer| layer.input(Input::Condition)) {
@@ -330,7 +328,7 @@ fn output_without_length(_: &Context, layer: &Named) -> Finding {
     length.is_none().then(|| (layer.at, format!("loop output `{}` has no length", layer.name)))
 }
 
-/// A length that is neither a constant nor computed from such is known only when the network runs.
+/// A length that is neither a constant nor computed from constants is known only when the network runs.
 fn output_length_open(context: &Context, layer: &Named) -> Finding {
     let (of, length) = layer.input(Input::Length)?;
     if context.scopes.is_inside(length.tensor, of) || !is_number(context.ty(length.tensor)?) {
@@ -355,7 +353,7 @@ fn output_axis(context: &Context, layer: &Named) -> Finding {
 }
 
 fn interior_output(context: &Context, found: Found) {
-    // Loops that are not cleanly nested have no inside to speak of.
+    // Without proper nesting it is not defined which tensors are inside a loop.
     if !context.scopes.are_clean() {
         return;
     }

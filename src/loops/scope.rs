@@ -1,9 +1,9 @@
-//! Which loops a tensor is inside, and which loops a loop is nested in: inferred from data flow.
+//! Infers from data flow which loops a tensor is inside, and which loops a loop is nested in.
 //!
-//! A tensor made by an iterator or a recurrence is inside its loop; what is computed from it is
-//! too; what a loop output gives is outside again. A loop is nested in the loops that the tensors
-//! at its boundary are inside of. (That an operation uses tensors of two loops does not say which
-//! of the two is the inner one; the boundary does.) Both are the least solution of these rules.
+//! The result of an iterator or a recurrence is inside its loop, and so are results computed from it; the result of
+//! a loop output is outside. A loop is nested in the loops that the inputs of its boundary layers are inside. (An
+//! operation that uses tensors of two loops does not determine which of them is the inner one; the boundary does.)
+//! Both relations are the least fixed point of these rules.
 
 use smallvec::SmallVec;
 
@@ -12,10 +12,10 @@ use super::network::{LayerId, LayerKind, LoopId, Network, TensorId};
 /// Loops, in ascending order.
 pub(crate) type Loops = SmallVec<[LoopId; 4]>;
 
-/// Loops may not be nested deeper.
+/// The maximum nesting depth of loops.
 pub(crate) const MAX_NESTING: usize = 64;
 
-/// The places of tensors, layers and loops.
+/// The loops around tensors, layers and loops.
 #[derive(Clone, Debug)]
 pub(crate) struct Scopes {
     /// For each tensor, the loops it is inside.
@@ -26,12 +26,12 @@ pub(crate) struct Scopes {
     homes: Vec<Option<LoopId>>,
     /// For each loop, the innermost loop around it.
     parents: Vec<Option<LoopId>>,
-    /// Whether nesting is deeper than allowed.
+    /// Whether loops are nested deeper than [`MAX_NESTING`].
     pub(crate) too_deep: bool,
 }
 
 impl Scopes {
-    /// Solves the rules for a network.
+    /// Computes the scopes of a network.
     pub(crate) fn new(net: &Network) -> Scopes {
         let mut scopes = Scopes {
             inside: vec![Loops::new(); net.tensors.len()],
@@ -80,7 +80,7 @@ impl Scopes {
         }
     }
 
-    /// The loops that what a layer gives is inside of.
+    /// The loops that the result of a layer is inside.
     fn of_output(&self, kind: &LayerKind) -> Loops {
         let mut all = kind.boundary().map_or_else(Loops::new, |of| self.around[of.index()].clone());
         match kind {
@@ -94,7 +94,7 @@ impl Scopes {
         all
     }
 
-    /// Of loops that are nested in each other, the one inside all others.
+    /// The innermost of loops that are nested in each other.
     fn innermost(&self, loops: &Loops) -> Option<LoopId> {
         loops.iter().copied().max_by_key(|of| (self.around[of.index()].len(), of.index()))
     }
@@ -109,7 +109,7 @@ impl Scopes {
         self.parents[of.index()]
     }
 
-    /// How many loops are around a loop.
+    /// The number of loops around a loop.
     pub(crate) fn depth(&self, of: LoopId) -> usize {
         self.around[of.index()].len()
     }
@@ -124,15 +124,15 @@ impl Scopes {
         self.around[inner.index()].contains(&outer)
     }
 
-    /// The loop in which a layer reads its inputs: its own at a boundary.
+    /// The loop in which a layer reads its inputs; for a boundary layer, its own loop.
     pub(crate) fn reads_in(&self, net: &Network, layer: LayerId) -> Option<LoopId> {
         let layer = net.layer(layer);
         layer.kind.boundary().or_else(|| layer.output.and_then(|output| self.home(output)))
     }
 
-    /// The loop just inside of `outer` that is, or is around, `inner`; none if there is none.
+    /// The loop directly inside `outer` that is `inner` or contains it, if there is one.
     pub(crate) fn below(&self, mut inner: LoopId, outer: Option<LoopId>) -> Option<LoopId> {
-        // Each step leaves a loop, and loops that are cleanly nested have few around them.
+        // Each iteration leaves one loop, and the nesting depth is limited.
         for _ in 0..=MAX_NESTING {
             let parent = self.parent(inner);
             if parent == outer {
@@ -143,13 +143,13 @@ impl Scopes {
         None
     }
 
-    /// Two loops among those around a place of which neither is nested in the other.
+    /// Two of these loops, neither of which is nested in the other.
     fn unrelated(&self, loops: &Loops) -> Option<(LoopId, LoopId)> {
         let pairs = loops.iter().enumerate().flat_map(|(i, a)| loops[i + 1..].iter().map(move |b| (*a, *b)));
         pairs.into_iter().find(|&(a, b)| !self.is_nested(a, b) && !self.is_nested(b, a))
     }
 
-    /// Whether of any two loops around a loop one is nested in the other.
+    /// Whether loops are properly nested: of any two loops around a loop, exactly one is nested in the other.
     pub(crate) fn are_clean(&self) -> bool {
         self.mutual().next().is_none() && self.torn_loops().next().is_none()
     }
@@ -161,13 +161,13 @@ impl Scopes {
         all.filter(|&(a, b)| a < b && self.is_nested(b, a))
     }
 
-    /// Loops that use values of two loops of which neither is nested in the other.
+    /// Loops at whose boundary values of two loops are used, neither of which is nested in the other.
     pub(crate) fn torn_loops(&self) -> impl Iterator<Item = (LoopId, LoopId, LoopId)> {
         let torn = |i: usize| self.unrelated(&self.around[i]).map(|(a, b)| (LoopId::at(i), a, b));
         (0..self.around.len()).filter_map(torn)
     }
 
-    /// Tensors that are inside two loops of which neither is nested in the other.
+    /// Tensors that are inside two loops, neither of which is nested in the other.
     pub(crate) fn torn_tensors(&self) -> impl Iterator<Item = (TensorId, LoopId, LoopId)> {
         let torn = |i: usize| self.unrelated(&self.inside[i]).map(|(a, b)| (TensorId::at(i), a, b));
         (0..self.inside.len()).filter_map(torn)

@@ -1,4 +1,4 @@
-//! Where something is computed, and why a value may be missing.
+//! Sites of computations, and failures.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use super::ops::Op;
 use crate::diagnostics::Code;
 use crate::source::Span;
 
-/// Why something cannot be computed.
+/// A failed computation.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// What kind.
+    /// The code.
     pub(crate) code: Code,
-    /// Where.
+    /// The location.
     pub(crate) at: Span,
-    /// The sentence.
+    /// The message.
     pub(crate) message: String,
-    /// In which trips, the outermost first.
+    /// The running trips, the outermost first.
     pub(crate) trips: Vec<(LoopId, u64)>,
 }
 
@@ -27,10 +27,10 @@ impl Failure {
     }
 }
 
-/// A value, or why there is none.
+/// A value, or the failure of its computation.
 pub(crate) type Computed<V> = Result<V, Arc<Failure>>;
 
-/// A layer in some of its trips.
+/// A layer in a trip of each loop around it.
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
     /// The network.
@@ -42,7 +42,7 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// A failure here.
+    /// A failure at this site.
     pub(crate) fn fail(&self, code: Code, message: impl Into<String>) -> Arc<Failure> {
         let at = self.net.layer(self.layer).at;
         Arc::new(Failure { code, at, message: message.into(), trips: self.trips.to_vec() })
@@ -58,7 +58,7 @@ impl Site<'_> {
         self.net.layer(self.layer).output.map_or("", |output| self.net.name_of(output))
     }
 
-    /// The layer and its name, for messages.
+    /// The location and name of the layer, for messages.
     pub(crate) fn place(&self) -> (Span, &str) {
         (self.net.layer(self.layer).at, self.name())
     }

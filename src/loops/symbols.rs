@@ -1,5 +1,4 @@
-//! How values are computed: numbers where all operands are known, operations of a flat graph where
-//! not.
+//! Computes values: numbers if all operands are known, otherwise operations of a flat graph.
 
 use std::sync::Arc;
 
@@ -17,20 +16,20 @@ use crate::graph::{self, Value};
 use crate::tensor::usage::Usage;
 use crate::tensor::{DType, Data, Dims, Tensor};
 
-/// How many elements an operation handles in the time of a step.
+/// The number of computed elements that count as one step.
 const ELEMENTS_PER_STEP: u64 = 256;
 
 /// A value.
 #[derive(Clone, Debug)]
 pub(crate) enum Sym {
-    /// Numbers.
+    /// A tensor whose elements are known.
     Known(Arc<Tensor>),
     /// A tensor of the graph.
     Flat(Flat),
 }
 
 impl Sym {
-    /// The type of elements.
+    /// The element type.
     pub(crate) fn dtype(&self) -> DType {
         match self {
             Sym::Known(value) => value.dtype(),
@@ -38,7 +37,7 @@ impl Sym {
         }
     }
 
-    /// The extents.
+    /// The shape.
     pub(crate) fn shape(&self) -> &[usize] {
         match self {
             Sym::Known(value) => value.shape(),
@@ -51,7 +50,7 @@ impl Sym {
         Type { dtype: self.dtype(), dims: self.shape().iter().map(|&extent| Some(extent)).collect() }
     }
 
-    /// The numbers, if they are known.
+    /// The tensor, if its elements are known.
     pub(crate) fn known(&self) -> Option<&Arc<Tensor>> {
         match self {
             Sym::Known(value) => Some(value),
@@ -59,46 +58,46 @@ impl Sym {
         }
     }
 
-    /// The number that it is, if that is known.
+    /// The value as an integer, if it is a known single integer.
     pub(crate) fn number(&self) -> Option<i64> {
         self.known()?.as_integer()
     }
 
-    /// The memory that it takes.
+    /// Its size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.known().map_or(0, |value| value.bytes())
     }
 }
 
-/// Computes with numbers where it can, and emits operations where not.
+/// Computes known values and emits operations for the others.
 pub(crate) struct Symbols<'n> {
-    /// Makes the graph; none for an evaluation, in which everything is known.
+    /// Builds the graph; none in an evaluation, where all values are known.
     emitter: Option<Emitter<'n>>,
-    /// Parts of tensors along an axis.
+    /// All slices of a tensor along an axis, made by `unstack`.
     parts: FxHashMap<(graph::TensorId, usize), Arc<[Flat]>>,
-    /// Parts made one by one.
+    /// Single slices, by tensor, axis and index.
     single: FxHashMap<(graph::TensorId, usize, usize), Flat>,
-    /// Tensors with axes of extent 1 added at the front.
+    /// Tensors with added leading axes of extent 1, by the number of these axes.
     widened: FxHashMap<(graph::TensorId, usize), Flat>,
-    /// Whether all loops that were left came to their end.
+    /// Whether the conditions of all predicated loops became false within the trip limit.
     finished: Option<Sym>,
-    /// Steps, and bytes of values.
+    /// The steps and bytes used.
     pub(crate) usage: Usage,
 }
 
 impl<'n> Symbols<'n> {
-    /// What emits operations, if there is an emitter, within limits.
+    /// Symbols with an optional emitter, and with limits.
     pub(crate) fn new(emitter: Option<Emitter<'n>>, usage: Usage) -> Self {
         let (parts, single, widened) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         Symbols { emitter, parts, single, widened, finished: None, usage }
     }
 
-    /// The emitter, and whether all loops came to their end, if that depends on run-time data.
+    /// The emitter, and the value `finished`, if a loop was left whose condition may still hold.
     pub(crate) fn into_parts(self) -> (Option<Emitter<'n>>, Option<Sym>) {
         (self.emitter, self.finished)
     }
 
-    /// The maker of the graph, which there is only while unrolling.
+    /// The emitter, which exists only during unrolling.
     fn emitter(&mut self, site: &Site) -> Computed<&mut Emitter<'n>> {
         self.emitter.as_mut().ok_or_else(|| site.fail(Code::NotFlattenable, "an evaluation emits nothing"))
     }
@@ -111,12 +110,12 @@ impl<'n> Symbols<'n> {
         }
     }
 
-    /// The items of a known tensor in a shape.
+    /// The items of a known tensor as a constant of a shape.
     pub(crate) fn constant(&mut self, site: &Site, value: &Arc<Tensor>, shape: &[usize]) -> Computed<Flat> {
         self.emitter(site)?.constant(site.place(), value, shape, None)
     }
 
-    /// Emits an operation at a site; a word names it where it is not the site's own result.
+    /// Emits an operation at a site; `word` extends the name of a result that is not the site's own.
     pub(crate) fn emit(
         &mut self,
         site: &Site,
@@ -133,7 +132,7 @@ impl<'n> Symbols<'n> {
         emitter.emit(site.place(), operation, arguments, result, name)
     }
 
-    /// All parts of a tensor along an axis; `depth` loops are around it.
+    /// All slices of a tensor along an axis; `depth` is the number of loops around the tensor.
     fn unstack(&mut self, site: &Site, (flat, depth): (&Flat, usize), axis: usize) -> Computed<Arc<[Flat]>> {
         let key = (flat.id, axis);
         if let Some(known) = self.parts.get(&key) {
@@ -151,7 +150,7 @@ impl<'n> Symbols<'n> {
         Ok(made)
     }
 
-    /// One part of a tensor along an axis.
+    /// One slice of a tensor along an axis.
     pub(crate) fn part(&mut self, site: &Site, flat: &Flat, axis: usize, index: usize) -> Computed<Flat> {
         if let Some(known) = self.single.get(&(flat.id, axis, index)) {
             return Ok(known.clone());
@@ -166,7 +165,7 @@ impl<'n> Symbols<'n> {
         Ok(part)
     }
 
-    /// A tensor with so many axes of extent 1 added at the front, made once.
+    /// A tensor with `missing` added leading axes of extent 1; emitted once.
     pub(crate) fn widened(&mut self, site: &Site, flat: &Flat, missing: usize) -> Computed<Flat> {
         if let Some(known) = self.widened.get(&(flat.id, missing)) {
             return Ok(known.clone());
@@ -183,7 +182,7 @@ impl<'n> Symbols<'n> {
         Ok(wide)
     }
 
-    /// The result of an operation, whose type may be known.
+    /// The result of an operation, computed or emitted; its type is inferred unless `ty` has it.
     pub(crate) fn operation(
         &mut self,
         site: &Site,
@@ -201,7 +200,7 @@ impl<'n> Symbols<'n> {
         let known: Option<SmallVec<[&Tensor; 4]>> = inputs.iter().map(|input| input.known().map(|x| &**x)).collect();
         let Some(known) = known else { return lower::operation(self, site, (op, attributes), inputs, result) };
         let result = op.compute(&known, attributes, result).map_err(|message| site.refuse(op, &message))?;
-        // A matrix product visits its operands more than once.
+        // A matrix product reads each element several times.
         let visits = match op.name() {
             "matmul" => result.shape().last().copied().unwrap_or(1).saturating_mul(known[0].len()),
             _ => known.iter().map(|input| input.len()).sum(),
@@ -215,8 +214,8 @@ impl<'n> Symbols<'n> {
         self.usage.spend(elements as u64 / ELEMENTS_PER_STEP);
     }
 
-    /// What is at an index of an axis of a value that `depth` loops are around; `trips` is the number
-    /// of trips, where known. None past the end.
+    /// The slice at an index of an axis; none past the end. `depth` is the number of loops around the value, `trips`
+    /// the number of trips, if known.
     pub(crate) fn element(
         &mut self,
         site: &Site,
@@ -241,12 +240,12 @@ impl<'n> Symbols<'n> {
         }
     }
 
-    /// What makes the operations of predication at a site.
+    /// Access to the operations of predication at a site.
     pub(crate) fn at<'s>(&'s mut self, site: &'s Site<'s>) -> Predication<'s, 'n> {
         Predication { symbols: self, site }
     }
 
-    /// Notes that a loop was left although the condition may hold.
+    /// Records that a loop was left while its predicate `active` may still hold.
     pub(crate) fn unfinished(&mut self, site: &Site, active: &Sym) -> Computed<()> {
         let done = match active {
             Sym::Known(known) => {
@@ -264,7 +263,7 @@ impl<'n> Symbols<'n> {
     }
 }
 
-/// Makes the operations of predication at a site.
+/// Emits the operations of predication at a site.
 pub(crate) struct Predication<'s, 'n> {
     symbols: &'s mut Symbols<'n>,
     site: &'s Site<'s>,
@@ -290,7 +289,7 @@ impl Predicated for Predication<'_, '_> {
         let word = if operation == "select" { "chosen" } else { "active" };
         let argument = |operand: &&Sym| Ok(Value::from(&self.symbols.tensor(self.site, operand)?));
         let arguments = operands.iter().map(argument).collect::<Computed<Vec<Value>>>()?;
-        // Of `and` and of `select` the second operand has the type of the result.
+        // The second operand of `and` and of `select` has the type of the result.
         let result = operands[1];
         self.symbols.emit(self.site, operation, arguments, (result.dtype(), result.shape()), word).map(Sym::Flat)
     }

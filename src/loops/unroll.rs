@@ -1,5 +1,5 @@
-//! Evaluation, and unrolling, which is partial evaluation of the same lazy sequences: what is known
-//! becomes numbers, the rest operations of a flat graph.
+//! Evaluation, and unrolling, which is partial evaluation of the same lazy sequences: known values become numbers,
+//! the others operations of a flat graph.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::source::Span;
 use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
 
-/// What ended a run, or why outputs have no values.
+/// The failure that ended a run, or the failures of outputs.
 type Failures = Vec<Arc<Failure>>;
 
-/// Everything that a run needs of a network that keeps the rules.
+/// A network that breaks no rule, with all that a run needs.
 pub(crate) struct Runnable<'n> {
     pub(crate) net: &'n Network,
     pub(crate) plan: &'n Plan,
@@ -33,7 +33,7 @@ pub(crate) struct Runnable<'n> {
 }
 
 impl<'n> Runnable<'n> {
-    /// Runs the network with values for its inputs: what computed, and the values of the outputs.
+    /// Runs the network with these values of its inputs. Returns the symbols and the values of the outputs.
     fn run(
         &self,
         emitter: Option<Emitter<'n>>,
@@ -47,7 +47,7 @@ impl<'n> Runnable<'n> {
         Ok((machine.symbols, values))
     }
 
-    /// Evaluates a network of whose inputs the values are known.
+    /// Evaluates a network; the values of its inputs are known.
     pub(crate) fn evaluate(&self, start: Vec<(TensorId, Sym)>) -> Result<Vec<(String, Tensor)>, Failures> {
         let (_, values) = self.run(None, start)?;
         let (mut outputs, mut failures) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ impl<'n> Runnable<'n> {
     }
 }
 
-/// The given values of inputs, and what is wrong with them.
+/// The values of inputs, and diagnostics for missing or mismatched values.
 pub(crate) fn given(
     net: &Network,
     values: &FxHashMap<String, Tensor>,

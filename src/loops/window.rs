@@ -1,30 +1,30 @@
-//! Which elements of sequences are asked for, and how that spreads from results to what they need.
+//! Windows: which elements of sequences are needed, propagated from results to their operands.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-/// The elements of a sequence that are asked for.
+/// The elements of a sequence that are needed, counted from the end: element `n`, the one after the last trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// The first one is this long before the end; none: it is element 0.
+    /// The distance of the first element from the end; none if it is element 0.
     first: Option<u32>,
-    /// The last one is this long before the end.
+    /// The distance of the last element from the end.
     last: u32,
 }
 
 impl Window {
     /// All elements but the one after the last trip.
     pub(crate) const TRIPS: Window = Window { first: None, last: 1 };
-    /// Those too.
+    /// All elements.
     pub(crate) const ALL: Window = Window { first: None, last: 0 };
     /// The element after the last trip.
     pub(crate) const END: Window = Window { first: Some(0), last: 0 };
     /// No element.
     const NONE: Window = Window { first: Some(0), last: u32::MAX };
 
-    /// Whether an element is in it; of a number of trips that is not known all are.
+    /// Whether it has element `i`; always true if the number of trips is not known.
     pub(crate) fn covers(self, i: u64, trips: Option<u64>) -> bool {
         let Some(n) = trips else { return true };
         i + u64::from(self.last) <= n && self.first.is_none_or(|first| i + u64::from(first) >= n)
@@ -36,17 +36,17 @@ impl Window {
     }
 }
 
-/// Something that is asked for: a sequence, or a loop as a whole.
+/// A needed sequence, or a whole loop.
 struct Node {
-    /// What it uses, and whether that is one trip earlier.
+    /// The nodes that it uses, each with whether it uses them one trip earlier.
     uses: Vec<(usize, bool)>,
-    /// How many uses of it have not been looked at.
+    /// The number of uses of it that have not been processed.
     users: u32,
     window: Window,
 }
 
-/// Spreads windows from what is asked for to all that it uses; `uses` gives what a node uses, and whether
-/// that is one trip earlier. The time is in proportion to the number of uses, but for a logarithm.
+/// Propagates windows from needed nodes to all nodes that they use; `uses` returns the nodes that a node uses, each
+/// with whether it uses them one trip earlier. The time for `n` uses is O(n log n).
 pub(crate) fn spread(
     asked: &[(usize, Window)],
     uses: impl Fn(usize) -> Vec<(usize, bool)>,
@@ -72,8 +72,8 @@ pub(crate) fn spread(
     nodes.into_iter().map(|(at, node)| (at, node.window))
 }
 
-/// The largest distance from the end, in an order in which users come first. What that does not reach
-/// depends on itself, or is used by what does: the way goes round and round to the beginning.
+/// Finds the largest distance of each node from the end, in topological order. Nodes that this does not reach are on
+/// a cycle or used by one: their windows begin at element 0.
 fn find_first(nodes: &mut FxHashMap<usize, Node>) {
     let mut ready: Vec<usize> = nodes.iter().filter(|(_, node)| node.users == 0).map(|(at, _)| *at).collect();
     let mut open = nodes.len();
@@ -96,7 +96,7 @@ fn find_first(nodes: &mut FxHashMap<usize, Node>) {
     }
 }
 
-/// The smallest distance from the end: the shortest ways.
+/// Finds the smallest distance of each node from the end, by shortest paths.
 fn find_last(nodes: &mut FxHashMap<usize, Node>) {
     let asked = nodes.iter().filter(|(_, node)| node.window.last < u32::MAX);
     let mut waiting: BinaryHeap<Reverse<(u32, usize)>> =

@@ -82,12 +82,12 @@ impl ListRange {
     }
 }
 
-/// An identifier at a place.
+/// An identifier and its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ident {
     /// The identifier.
     pub(crate) name: Name,
-    /// Where it stands.
+    /// Its location.
     pub(crate) span: Span,
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum TypeSpec {
 /// An expression, a default literal, or the left side of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Expr {
-    /// Could not be read; reported already.
+    /// An expression that could not be parsed; the error is already reported.
     Error,
     /// An identifier.
     Name(Name),
@@ -199,18 +199,18 @@ pub(crate) enum Expr {
 }
 
 impl Expr {
-    /// Whether it is a name or a literal: nothing is below it.
+    /// Whether it has no subexpressions: names, literals and errors.
     pub(crate) fn is_leaf(self) -> bool {
         use Expr::*;
         self.is_number_array() || matches!(self, Name(_) | Int(_) | Scalar(_) | Logical(_) | String(_) | Error)
     }
 
-    /// Whether it is a literal array of numbers of one kind.
+    /// Whether it is a literal array of integers only, or of scalars only.
     pub(crate) fn is_number_array(self) -> bool {
         matches!(self, Expr::IntArray(_) | Expr::ScalarArray(_) | Expr::Numbers(_))
     }
 
-    /// Whether it has a left side, which [`Ast::left_spine`] goes down.
+    /// Whether it has a left operand or a base, which [`Ast::left_spine`] descends into.
     pub(crate) fn continues_left(self) -> bool {
         matches!(self, Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. })
     }
@@ -223,7 +223,7 @@ pub(crate) struct Call {
     pub(crate) name: Ident,
     /// The explicit type argument, `f<scalar>(..)`.
     pub(crate) generic: Option<(Primitive, Span)>,
-    /// Its arguments, for [`Ast::arguments`].
+    /// Its arguments, resolved by [`Ast::arguments`].
     pub(crate) args: Args,
 }
 
@@ -252,7 +252,7 @@ pub(crate) struct Comprehension {
 pub(crate) struct Iterator {
     /// The variable.
     pub(crate) name: Ident,
-    /// What it runs over.
+    /// The array it iterates over.
     pub(crate) iterable: ExprId,
 }
 
@@ -270,23 +270,23 @@ pub(crate) struct Recurrence {
 /// `with s = a for x : xs while c do..(i -> n) { t = f(s, x); yield t; } while d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
-    /// What trips hand on, in [`Ast::recurrences`].
+    /// The values passed from one trip to the next, in [`Ast::recurrences`].
     pub(crate) recurrences: ListRange,
-    /// What they run over, in [`Ast::iterators`].
+    /// The iterated arrays and their variables, in [`Ast::iterators`].
     pub(crate) iterators: ListRange,
     /// The condition that is tested before a trip.
     pub(crate) before: Option<ExprId>,
-    /// Whether it is to be unrolled in any case.
+    /// Whether it is written with `unroll` instead of `do`: always unrolled.
     pub(crate) unroll: bool,
     /// The number of the trip.
     pub(crate) index: Option<Ident>,
-    /// The number of trips, or a bound of it.
+    /// The number of trips, or an upper bound of it.
     pub(crate) count: Option<ExprId>,
     /// Whether the body is in braces.
     pub(crate) block: bool,
     /// The statements of the body, target and value in turn, in [`Ast::lists`].
     pub(crate) statements: ListRange,
-    /// What it gives, in [`Ast::lists`]; a single call may stand for several results.
+    /// The results of a trip, in [`Ast::lists`]; a single call may supply several results.
     pub(crate) results: ListRange,
     /// The condition that is tested after a trip.
     pub(crate) after: Option<ExprId>,
@@ -295,7 +295,7 @@ pub(crate) struct Loop {
 /// The node tables of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ast {
-    /// Expressions, children first. Parentheses around one do not count to its span.
+    /// Expressions, children before parents. A span excludes surrounding parentheses.
     nodes: Nodes,
     /// Item lists of arrays and tuples, and values of arguments.
     pub(crate) lists: Vec<ExprId>,
@@ -322,7 +322,7 @@ pub(crate) struct Ast {
 }
 
 impl Ast {
-    /// An empty tree with room for so many nodes of flat statements.
+    /// An empty tree with capacity for a number of nodes of flat statements.
     pub(crate) fn with_room(nodes: usize) -> Self {
         let mut ast = Ast::default();
         ast.nodes.reserve(nodes, nodes);
@@ -351,7 +351,7 @@ impl Ast {
         self.nodes.push(expr, span)
     }
 
-    /// Adds a call that ends at a place.
+    /// Adds a call; `end` is the byte offset of its end.
     #[inline]
     pub(crate) fn push_call(
         &mut self,
@@ -418,5 +418,5 @@ impl Ast {
     }
 }
 
-/// Those of a graph are counted in millions.
+/// A graph has millions of expressions and assignments.
 const _: () = assert!(size_of::<Expr>() == 16 && size_of::<Assignment>() == 16);

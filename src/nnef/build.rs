@@ -1,29 +1,33 @@
-//! Flat graphs made of operations of NNEF 1.0, from any notation.
+//! Building flat graphs of NNEF 1.0 operations, from any notation.
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::migrate::target::{Declarations, identifier};
 use crate::graph::names::NameId;
 use crate::graph::shapes::{self, Plan, ShapeError};
+use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT, VARIABLE};
 use crate::graph::{Argument, Dialect, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value};
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 
-/// NNEF 1.0 has no operation of this name.
+/// Error: NNEF 1.0 has no operation of this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unknown(pub(crate) &'static str);
 
-/// A flat graph in the making, of operations on tensors of scalars.
+/// Builds a flat graph operation by operation.
 pub(crate) struct Builder<'d> {
     pub(crate) graph: Graph,
     declarations: Declarations<'d>,
     /// The kinds of the graph by name.
     kinds: FxHashMap<&'static str, Known>,
-    /// The kinds that NNEF does not have.
+    /// The kinds of operations that NNEF does not have, by name.
     passed: FxHashMap<String, KindId>,
-    /// The place that operations come from.
+    /// The inputs and the outputs so far.
+    boundary: FxHashSet<TensorId>,
+    /// The source location of added operations.
     at: Location,
 }
 
@@ -31,10 +35,16 @@ pub(crate) struct Builder<'d> {
 #[derive(Clone, Copy)]
 struct Known {
     id: KindId,
-    generic: Option<Primitive>,
-    /// What the results hold.
+    generic: bool,
+    /// The element type of the results, unless the caller specifies another.
     gives: Primitive,
 }
+
+/// The result tensors of an operation.
+pub(crate) type Tensors = SmallVec<[TensorId; 4]>;
+
+/// Operations whose operands do not determine their elements, so that the type argument is written.
+const TYPED: &[&str] = &[EXTERNAL, VARIABLE, CONSTANT];
 
 /// The results of an operation: tensors one by one, or one array of them.
 #[derive(Clone, Copy, Debug)]
@@ -59,38 +69,38 @@ impl<'d> Builder<'d> {
         let mut graph = Graph::new(name, Arc::new(names));
         graph.dialect = Dialect::V1;
         let (kinds, passed) = (FxHashMap::default(), FxHashMap::default());
-        Builder { graph, declarations, kinds, passed, at: Location::default() }
+        Builder { graph, declarations, kinds, passed, boundary: FxHashSet::default(), at: Location::default() }
     }
 
-    /// Sets the place that the next operations come from.
+    /// Sets the source location of the operations that are added next.
     pub(crate) fn come_from(&mut self, at: Location) {
         self.at = at;
     }
 
-    /// A name that the result keeps.
+    /// A name that stays unchanged in the output.
     pub(crate) fn name(&mut self, text: &str) -> NameId {
         let segment = self.graph.symbols_mut().intern(text);
         self.graph.names.user(segment)
     }
 
-    /// A name below another one.
+    /// A path name: a segment appended to another name.
     pub(crate) fn under(&mut self, name: NameId, text: &str) -> NameId {
         let segment = self.graph.symbols_mut().intern(text);
         self.graph.names.child(name, segment, 0, false)
     }
 
-    /// The same with a number.
+    /// A path name with a number after its last segment.
     pub(crate) fn numbered(&mut self, name: NameId, text: &str, ordinal: u32) -> NameId {
         let segment = self.segment(text);
         self.part(name, segment, ordinal)
     }
 
-    /// A part of names.
+    /// Interns a segment of path names.
     pub(crate) fn segment(&mut self, text: &str) -> Name {
         self.graph.symbols_mut().intern(text)
     }
 
-    /// A name below another one with a part that is known.
+    /// A path name with an interned last segment.
     pub(crate) fn part(&mut self, name: NameId, segment: Name, ordinal: u32) -> NameId {
         self.graph.names.child(name, segment, ordinal, false)
     }
@@ -107,55 +117,76 @@ impl<'d> Builder<'d> {
         name: NameId,
         shape: Option<Shape>,
     ) -> Result<TensorId, Unknown> {
-        let kind = self.kind(operation)?;
-        let tensor = self.graph.add_tensor(name, Some(kind.gives));
-        self.graph.set_shape(tensor, shape);
-        self.add(kind, arguments, &[Output::Tensor(&tensor)]);
-        Ok(tensor)
+        let tensors = self.add(operation, None, arguments, Results::Each(&[(name, shape)]))?;
+        Ok(tensors[0])
     }
 
-    /// Adds an operation with one result of elements of a type, which generic operations are told.
+    /// Adds an operation with any results and with arguments by position, of which some may be absent. The
+    /// elements of the results are `of`, or else what the operation declares.
     ///
     /// # Errors
     ///
     /// The standard has no such operation.
-    pub(crate) fn emit_of(
-        &mut self,
-        of: Primitive,
-        operation: &'static str,
-        arguments: impl IntoIterator<Item = Value>,
-        name: NameId,
-        shape: Option<Shape>,
-    ) -> Result<TensorId, Unknown> {
-        if of == Primitive::Scalar {
-            return self.emit(operation, arguments, name, shape);
-        }
-        let kind = self.kind(operation)?;
-        let tensor = self.graph.add_tensor(name, Some(of));
-        self.graph.set_shape(tensor, shape);
-        let arguments = (0..).zip(arguments).map(|(i, value)| Argument { key: Key::Param(i), value });
-        let source = (self.at, OriginId::NONE);
-        self.graph.add_operation(kind.id, (Some(of), true), arguments, &[Output::Tensor(&tensor)], source);
-        Ok(tensor)
-    }
-
-    /// Adds an operation with any results.
-    ///
-    /// # Errors
-    ///
-    /// The standard has no such operation.
-    pub(crate) fn emit_all(
+    pub(crate) fn add(
         &mut self,
         operation: &'static str,
-        arguments: impl IntoIterator<Item = Value>,
+        of: Option<Primitive>,
+        arguments: impl IntoIterator<Item = impl Into<Option<Value>>>,
         results: Results,
-    ) -> Result<Vec<TensorId>, Unknown> {
+    ) -> Result<Tensors, Unknown> {
         let kind = self.kind(operation)?;
-        Ok(self.add_all(kind, arguments.into_iter().collect(), None, results))
+        let elements = of.unwrap_or(kind.gives);
+        let written = elements != Primitive::Scalar && TYPED.contains(&operation);
+        let given = |(i, value)| Some(Argument { key: Key::Param(i), value: Into::<Option<Value>>::into(value)? });
+        let arguments = (0..).zip(arguments).filter_map(given);
+        Ok(self.add_of_kind(kind.id, (kind.generic.then_some(elements), written), arguments, (elements, results)))
+    }
+
+    /// Adds an input of the graph.
+    ///
+    /// # Errors
+    ///
+    /// The standard has no such operation.
+    pub(crate) fn input(&mut self, of: Primitive, name: NameId, shape: &[i64]) -> Result<TensorId, Unknown> {
+        let results = [(name, Some(Shape::of(shape)))];
+        let tensors = self.add(EXTERNAL, Some(of), [Value::Integers(shape.into())], Results::Each(&results))?;
+        self.boundary.insert(tensors[0]);
+        self.graph.inputs.push(tensors[0]);
+        Ok(tensors[0])
+    }
+
+    /// Makes a tensor an output of the graph, or a copy of it with this name: in NNEF no input is an output,
+    /// and no output is listed twice. `copied` demands the copy.
+    ///
+    /// # Errors
+    ///
+    /// The standard has no such operation.
+    pub(crate) fn output(&mut self, tensor: TensorId, name: NameId, copied: bool) -> Result<(), Unknown> {
+        let mut output = tensor;
+        if copied || !self.boundary.insert(tensor) {
+            let (of, shape) = (self.graph.dtype(tensor), self.graph.shape(tensor).cloned());
+            output = self.add(COPY, of, [Value::Tensor(tensor)], Results::Each(&[(name, shape)]))?[0];
+        }
+        self.graph.outputs.push(output);
+        Ok(())
+    }
+
+    /// The finished graph, with an unused input if it has none: NNEF requires one.
+    ///
+    /// # Errors
+    ///
+    /// The standard has no such operation.
+    pub(crate) fn finish(mut self) -> Result<Graph, Unknown> {
+        if self.graph.inputs.is_empty() {
+            let name = self.under(NameId::ROOT, UNUSED_INPUT);
+            self.input(Primitive::Scalar, name, &[1])?;
+        }
+        self.graph.finish_names();
+        Ok(self.graph)
     }
 
     /// Adds an operation that NNEF does not have, with arguments by name.
-    pub(crate) fn pass(&mut self, operation: &str, arguments: Vec<(String, Value)>, results: Results) -> Vec<TensorId> {
+    pub(crate) fn pass(&mut self, operation: &str, arguments: Vec<(String, Value)>, results: Results) -> Tensors {
         let kind = match self.passed.get(operation) {
             Some(kind) => *kind,
             None => {
@@ -167,16 +198,18 @@ impl<'d> Builder<'d> {
                 kind
             }
         };
-        let names: Vec<_> = arguments.iter().map(|(name, _)| self.graph.symbols_mut().intern(name)).collect();
-        let kind = Known { id: kind, generic: None, gives: Primitive::Scalar };
-        self.add_all(kind, arguments.into_iter().map(|(_, value)| value).collect(), Some(&names), results)
+        let mut given = Vec::with_capacity(arguments.len());
+        for (name, value) in arguments {
+            given.push(Argument { key: Key::Named(self.segment(&name)), value });
+        }
+        self.add_of_kind(kind, (None, false), given, (Primitive::Scalar, results))
     }
 
-    /// Infers the shapes of the results of the operation that gives a tensor.
+    /// Infers the result shapes of the operation that produces a tensor.
     ///
     /// # Errors
     ///
-    /// The shapes of its arguments break a rule.
+    /// The argument shapes break a rule.
     pub(crate) fn infer(&mut self, tensor: TensorId) -> Result<(), ShapeError> {
         let Some(operation) = self.graph.tensors[tensor.index()].producer else { return Ok(()) };
         let kind = self.graph.kind_id(&self.graph.operations[operation.index()]);
@@ -194,42 +227,31 @@ impl<'d> Builder<'d> {
         let gives = declared.gives.first().copied().flatten();
         let gives = gives.filter(|of| *of != Primitive::Generic).unwrap_or(Primitive::Scalar);
         let kind = declared.kind.clone();
-        let generic = kind.generic.then_some(Primitive::Scalar);
+        let generic = kind.generic;
         let known = Known { id: self.graph.add_kind(kind), generic, gives };
         self.kinds.insert(operation, known);
         Ok(known)
     }
 
-    fn add_all(
+    fn add_of_kind(
         &mut self,
-        kind: Known,
-        arguments: Vec<Value>,
-        names: Option<&[Name]>,
-        results: Results,
-    ) -> Vec<TensorId> {
+        kind: KindId,
+        dtype: (Option<Primitive>, bool),
+        arguments: impl IntoIterator<Item = Argument>,
+        (elements, results): (Primitive, Results),
+    ) -> Tensors {
         let add = |(name, shape): &(NameId, Option<Shape>)| {
-            let tensor = self.graph.add_tensor(*name, Some(kind.gives));
+            let tensor = self.graph.add_tensor(*name, Some(elements));
             self.graph.set_shape(tensor, shape.clone());
             tensor
         };
-        let tensors: Vec<TensorId> = results.names().iter().map(add).collect();
-        let outputs: Vec<Output> = match results {
+        let tensors: Tensors = results.names().iter().map(add).collect();
+        let outputs: SmallVec<[Output; 4]> = match results {
             Results::Each(_) => tensors.iter().map(Output::Tensor).collect(),
-            Results::Array(_) => vec![Output::Array(&tensors)],
+            Results::Array(_) => smallvec::smallvec![Output::Array(&tensors)],
         };
-        match names {
-            None => self.add(kind, arguments, &outputs),
-            Some(names) => {
-                let arguments = names.iter().zip(arguments);
-                let arguments = arguments.map(|(name, value)| Argument { key: Key::Named(*name), value });
-                self.graph.add_operation(kind.id, (None, false), arguments, &outputs, (self.at, OriginId::NONE));
-            }
-        }
+        self.graph.add_operation(kind, dtype, arguments, &outputs, (self.at, OriginId::NONE));
+        drop(outputs);
         tensors
-    }
-
-    fn add(&mut self, kind: Known, arguments: impl IntoIterator<Item = Value>, outputs: &[Output]) {
-        let arguments = (0..).zip(arguments).map(|(i, value)| Argument { key: Key::Param(i), value });
-        self.graph.add_operation(kind.id, (kind.generic, false), arguments, outputs, (self.at, OriginId::NONE));
     }
 }

@@ -1,14 +1,14 @@
 //! The data-types of tensors in the provisional dialect (3.3.2).
 //!
-//! There a tensor holds scalars, logicals or coordinates, and one kind cannot stand for another;
-//! but the notation has no place for it: the text of chapter 4 says it of each operation. This
-//! table says the same. Coordinates are what 1.0 calls `tensor<integer>`.
+//! A tensor holds scalars, logicals or coordinates, and these do not convert to each other; but the
+//! notation cannot declare the data-type: chapter 4 states it for each operation, and this table
+//! repeats that. Coordinates are `tensor<integer>` in 1.0.
 
 use super::types::{Element, Type, Types};
 use crate::graph::Primitive;
 
 /// The parameters and results that do not hold scalars, by operation. Those of any data-type
-/// ([`Primitive::Generic`]) have the same one within an operation.
+/// ([`Primitive::Generic`]) share one data-type within an operation.
 const EXCEPTIONS: &[(&str, &[(&str, Primitive)])] = &[
     ("not", &[("x", Primitive::Logical), ("y", Primitive::Logical)]),
     ("lt", &[("z", Primitive::Logical)]),
@@ -60,7 +60,7 @@ pub(crate) fn with_data_type(types: &mut Types, ty: Type, data_type: Primitive) 
     }
 }
 
-/// How people of this dialect call the elements of tensors.
+/// The term of this dialect for elements of a data-type, in the plural.
 pub(crate) fn plural(data_type: Primitive) -> &'static str {
     match data_type {
         Primitive::Scalar => "scalars",

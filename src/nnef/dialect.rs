@@ -13,18 +13,18 @@ impl Dialect {
     }
 }
 
-/// What differs between dialects before types come into play.
+/// The syntactic differences between dialects.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// Words that the lexer takes as keywords but this dialect as identifiers.
+    /// Keywords of the lexer that are identifiers in this dialect.
     pub(crate) not_keywords: &'static [&'static str],
-    /// Words that this dialect writes for those of 1.0, with these and their tokens.
+    /// Words that this dialect has instead of words of 1.0, with these and their tokens.
     pub(crate) own_words: &'static [(&'static str, &'static str, Kind)],
     /// Whether an assignment must end with a semicolon.
     pub(crate) semicolons: bool,
-    /// Whether `tensor` stands without angle brackets.
+    /// Whether `tensor` is written without angle brackets.
     pub(crate) untyped_tensors: bool,
-    /// Whether a tuple on the right side may stand without parentheses.
+    /// Whether a tuple on the right side may be written without parentheses.
     pub(crate) bare_tuples: bool,
     /// Whether comprehensions are written `[e for i in a]` instead of `[for i in a yield e]`.
     pub(crate) postfix_comprehension: bool,

@@ -1,4 +1,4 @@
-//! A parsed document together with the libraries it is read against.
+//! A parsed document together with its libraries.
 
 use super::ast::Module;
 use super::dialect;
@@ -38,17 +38,17 @@ pub struct Document {
     dialect: Dialect,
     /// The registries that are declared.
     registries: Vec<&'static Registry>,
-    /// What was found when it was read, if it has holes where the text could not be read.
+    /// The diagnostics of parsing, if there are errors among them.
     broken: Option<Arc<Diagnostics>>,
 }
 
-/// What [`parse`](crate::parse) gives.
+/// The result of [`parse`](crate::parse).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// The document; with holes where the text could not be read.
+    /// The document, without the parts that could not be parsed.
     pub document: Document,
-    /// What was found wrong.
+    /// The errors and warnings.
     pub diagnostics: Diagnostics,
 }
 
@@ -57,8 +57,8 @@ struct Standard {
     dialect: Dialect,
     name: &'static str,
     text: &'static str,
-    /// What reading it gives. It is always the same, and longer than most documents: a process
-    /// reads it once.
+    /// The parsed library. It is always the same and longer than most documents, so it is parsed once
+    /// per process.
     read: OnceLock<Document>,
 }
 
@@ -84,16 +84,16 @@ fn registries_of(text: &str, options: &Options) -> Vec<&'static Registry> {
     found
 }
 
-/// The registry that stands among libraries: its name without a text.
+/// The registry that an entry of [`Options::libraries`] names: the entry has no text.
 fn registry_of((name, text): &(String, String)) -> Option<&'static Registry> {
     if text.is_empty() { registries::find(name) } else { None }
 }
 
-/// Names that the expansion may need although no text has them.
+/// Names that the expansion may need although they occur in no text.
 const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::graph::standard::TRIP];
 
 impl Document {
-    /// A document that has nothing but the standard library of a dialect, which is right.
+    /// A document with only the standard library of a dialect, which has no errors.
     fn new(dialect: Dialect) -> Self {
         let read = |standard: &Standard| {
             room::keep_free_memory();
@@ -112,7 +112,7 @@ impl Document {
         standard.read.get_or_init(|| read(standard)).clone()
     }
 
-    /// Reads a text: the standard library of its dialect, the libraries of the options, and the
+    /// Parses a text: the standard library of its dialect, the libraries of the options, and the
     /// document itself. Names of files are for messages only.
     pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
         let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
@@ -124,7 +124,7 @@ impl Document {
         }
         document.read(name, text, kind, options.max_text, &mut diagnostics);
         if !registries.is_empty() {
-            // They stand before what may replace them, but what was read tells which declarations are needed.
+            // Registries come first because others may replace them, but are parsed last, restricted to used names.
             let others = document.modules.split_off(1);
             document.read_registries(registries, &mut diagnostics);
             document.modules.extend(others);
@@ -133,7 +133,7 @@ impl Document {
         Parsed { document, diagnostics }
     }
 
-    /// Reads what the document uses of registries.
+    /// Parses the declarations of registries that the document uses.
     fn read_registries(&mut self, registries: Vec<&'static Registry>, diagnostics: &mut Diagnostics) {
         for registry in &registries {
             let text = registry.used(|name| self.names.get(name).is_some());
@@ -142,8 +142,8 @@ impl Document {
         self.registries = registries;
     }
 
-    /// Whether registries are declared: then the document is one of practice, whose readers know types
-    /// of elements only when they run it, and ignore arguments that an operation does not have.
+    /// Whether registries are declared. Programs that read such a document know element types only at
+    /// run time, and ignore arguments that an operation does not have.
     pub(crate) fn of_practice(&self) -> bool {
         !self.registries.is_empty()
     }
@@ -184,8 +184,8 @@ impl Document {
         &self.sources
     }
 
-    /// Adds a text that belongs to the document, such as its quantizations, so that findings can
-    /// point into it.
+    /// Adds a text that belongs to the document, such as its quantizations, so that diagnostics can
+    /// refer to it.
     pub(crate) fn add_source(
         &mut self,
         name: impl Into<String>,
@@ -199,17 +199,17 @@ impl Document {
         &self.names
     }
 
-    /// What was found when it was read, if it has holes where the text could not be read.
+    /// The diagnostics of parsing, if there are errors among them.
     pub(crate) fn broken(&self) -> Option<&Diagnostics> {
         self.broken.as_deref()
     }
 
-    /// The names, to be kept by what outlives the document.
+    /// The names, shared with values that outlive the document.
     pub(crate) fn shared_names(&self) -> &Arc<Names> {
         &self.names
     }
 
-    /// The dialect in which it was read.
+    /// The dialect in which it was parsed.
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -219,7 +219,7 @@ impl Document {
         &self.modules
     }
 
-    /// The text of the fragments that are no part of the standard library or of a registry.
+    /// The text of the fragments that are not part of the standard library or of a registry.
     #[cfg(feature = "model")]
     pub(crate) fn own_fragments(&self) -> String {
         let mut text = String::new();
@@ -258,8 +258,8 @@ impl Document {
         self.format_as(self.dialect)
     }
 
-    /// The same in the notation of another dialect. What that dialect does not have is written as
-    /// it would be in its own.
+    /// The document in canonical layout, in the notation of another dialect. Constructs that this dialect
+    /// does not have keep the notation of their own.
     pub fn format_as(&self, dialect: Dialect) -> String {
         let module = self.main();
         super::print::print_module(module, &self.names, self.sources.file(module.file).text(), dialect)

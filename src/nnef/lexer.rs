@@ -1,4 +1,4 @@
-//! From text to tokens: one-byte kinds, with spans beside them.
+//! From text to tokens: one-byte kinds, with spans in a separate table.
 
 mod kinds;
 #[cfg(test)]
@@ -17,11 +17,11 @@ use crate::source::{FileId, Location, Span};
 /// The tokens of a text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens {
-    /// What each token is.
+    /// The kind of each token.
     pub(crate) kinds: Vec<Kind>,
-    /// Where each token stands.
+    /// The span of each token.
     pub(crate) spans: Vec<Span>,
-    /// Comments, `#` included and the line end not.
+    /// The spans of comments, with `#` and without the line end.
     pub(crate) comments: Vec<Span>,
     /// Whether loops are enabled.
     pub(crate) loops: bool,
@@ -33,23 +33,23 @@ impl Tokens {
         self.spans.push(span);
     }
 
-    /// Forgets all tokens from one on; comments stay.
+    /// Removes all tokens from an index on; comments stay.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.kinds.truncate(len);
         self.spans.truncate(len);
     }
 }
 
-/// Cuts a text into tokens, one at a time. Findings are noted except within extension directives,
-/// whose text is free.
+/// Divides a text into tokens, one at a time. Errors are reported except within extension directives,
+/// which may contain any text.
 pub(crate) struct Lexer<'t> {
     text: &'t str,
     file: FileId,
     rules: &'static Rules,
     logos: logos::Lexer<'t, Kind>,
-    /// Within an extension directive.
+    /// Whether the position is within an extension directive.
     free: bool,
-    /// The findings so far.
+    /// The diagnostics so far.
     pub(crate) diagnostics: Diagnostics,
 }
 
@@ -62,17 +62,17 @@ impl<'t> Lexer<'t> {
         Lexer { text, file, rules: dialect.rules(), logos, free: false, diagnostics: Diagnostics::new(strict) }
     }
 
-    /// Where the text starts that was not cut yet.
+    /// The byte offset after the last token.
     pub(crate) fn position(&self) -> usize {
         self.logos.span().end
     }
 
-    /// Goes on behind a part of the text for which others account.
+    /// Skips text that the reader of flat statements has read.
     pub(crate) fn skip_to(&mut self, position: usize) {
         self.logos.bump(position - self.position());
     }
 
-    /// Adds the next token, and tells its kind; where a token is cut in two, that of the latter.
+    /// Adds the next token and returns its kind; if it is split in two, that of the second.
     #[inline]
     pub(crate) fn next(&mut self, tokens: &mut Tokens) -> Option<Kind> {
         let before = tokens.kinds.len();
@@ -107,8 +107,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A word that is no keyword everywhere: a type of the dialect, a word of loops where these are
-    /// enabled, a word of a directive, which may enable them, or an identifier.
+    /// A word that is not always a keyword: a type of the dialect, a keyword of loops if these are
+    /// enabled, a word of an extension directive, which may enable them, or an identifier.
     #[inline]
     fn word(&mut self, span: Span, tokens: &mut Tokens) {
         let mut kind = Kind::Ident;
@@ -190,7 +190,7 @@ impl<'t> Lexer<'t> {
             let mended = format!("write `{}0{}`", &number[..=point], &number[point + 1..]);
             self.report(Diagnostic::new(Code::NumberWithoutFraction, self.at(span), message).help(mended));
         }
-        // No number of fewer digits is too large without an exponent.
+        // A number with fewer digits and no exponent is never too large.
         let long = number.len() > 300 || number.bytes().any(|byte| matches!(byte, b'e' | b'E'));
         if long && number.parse::<f64>().is_ok_and(f64::is_infinite) {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
@@ -206,7 +206,7 @@ impl<'t> Lexer<'t> {
         self.logos.bump(len);
     }
 
-    /// Adds a string, and gives the length of what follows its opening quote.
+    /// Adds a string and returns its length after the opening quote.
     fn string_len(&mut self, start: u32, rest: &str, tokens: &mut Tokens) -> usize {
         let quote = self.text.as_bytes()[start as usize];
         let bytes = rest.as_bytes();
@@ -260,7 +260,7 @@ impl<'t> Lexer<'t> {
         self.report(Diagnostic::new(Code::StringCharacter, self.at(span), message).help(help));
     }
 
-    /// Reports what cannot be a token, and pushes what lets the parser carry on.
+    /// Reports text that cannot be a token, and adds a token with which the parser can continue.
     fn oddity(&mut self, kind: Kind, span: Span, tokens: &mut Tokens) {
         let word = &self.text[span.range()];
         let at = self.at(span);
@@ -293,8 +293,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Skips further characters right behind that cannot be in a token, so that they are one token and
-    /// one finding. Gives where they end.
+    /// Skips adjacent characters that cannot be in a token, so that all of them are one token and one
+    /// diagnostic. Returns their end.
     fn skip_stray(&mut self) -> u32 {
         let mut ahead = self.logos.clone();
         while let Some(Err(())) = ahead.next()
@@ -306,7 +306,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// A character for a message.
+/// The name of a character in messages.
 fn name(c: char) -> String {
     match c {
         '\t' => "a tab".to_owned(),

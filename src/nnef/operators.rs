@@ -1,4 +1,4 @@
-//! The tokens of operators and built-in functions: those that are spelled as the rows of the tables say.
+//! The tokens of operators and built-in functions, found by the spellings in their tables.
 
 use super::lexer::{Kind, SPELLED};
 use crate::graph::operators::{BINARY, BUILTINS, BinaryInfo, BuiltinInfo, UNARY, UnaryInfo};
@@ -28,8 +28,8 @@ by_token!(BinaryInfo, BINARY);
 by_token!(UnaryInfo, UNARY);
 by_token!(BuiltinInfo, BUILTINS);
 
-/// The token of a spelling, which there is: this runs while compiling, where an index out of range
-/// is an error.
+/// The token of a spelling. This runs at compile time, where an unknown spelling is an error, as an
+/// index out of range.
 const fn spelled(text: &str) -> Kind {
     let mut i = 0;
     while !is_same(SPELLED[i].0.as_bytes(), text.as_bytes()) {

@@ -1,7 +1,7 @@
 //! From syntax trees back to text, in one canonical form.
 //!
-//! Parsing what is printed gives the same tree: parentheses stand where precedence needs them and
-//! nowhere else, strings are escaped again, and scalars have a point or an exponent.
+//! Parsing the printed text gives the same tree: parentheses are printed only where precedence requires
+//! them, strings are escaped again, and scalars have a point or an exponent.
 
 mod loops;
 mod module;
@@ -17,10 +17,10 @@ use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::source::names::Names;
 pub(crate) use module::print_module;
 
-/// Binding strength of what is not an operator.
+/// The precedence of expressions that are not operators.
 const ATOM: u8 = UNARY_PRECEDENCE + 1;
 
-/// The texts before, between and behind the items of a list.
+/// The texts before, between and after the items of a list.
 struct ListLayout {
     before: &'static str,
     between: &'static str,
@@ -53,7 +53,7 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    /// Prints an expression, in parentheses when it binds weaker than its place demands.
+    /// Prints an expression, in parentheses if its precedence is lower than `place`.
     fn expr(&mut self, id: ExprId, place: u8) {
         with_stack(|| {
             if strength(self.ast.expr(id)) < place {
@@ -68,7 +68,7 @@ impl Printer<'_> {
 
     fn bare(&mut self, id: ExprId) {
         match self.ast.expr(id) {
-            // Loops are no parts of expressions; the formatter prints them.
+            // Loops are not parts of expressions; the formatter prints them.
             Expr::Error | Expr::Loop(_) => self.out.push_str("<error>"),
             Expr::Name(name) => self.out.push_str(self.names.text(name)),
             Expr::Int(value) => self.out.push_str(&value.to_string()),
@@ -106,7 +106,7 @@ impl Printer<'_> {
         }
     }
 
-    /// How many items or arguments an array, tuple or call has; none for everything else.
+    /// The number of items or arguments of an array, tuple or call; 0 for other expressions.
     fn count(&self, id: ExprId) -> usize {
         match self.ast.expr(id) {
             Expr::Array(range) | Expr::Tuple(range) | Expr::IntArray(range) | Expr::ScalarArray(range) => {
@@ -171,7 +171,7 @@ impl Printer<'_> {
         self.out.push('>');
     }
 
-    /// A chain of binary operators, its left spine by iteration.
+    /// Prints a chain of binary operators, iterating over its left spine.
     fn chain(&mut self, id: ExprId) {
         let mut spine = Vec::new();
         let mut first = id;
@@ -192,7 +192,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A chain of subscripts, by iteration.
+    /// Prints a chain of subscripts by iteration.
     fn subscripts(&mut self, id: ExprId) {
         let mut spine = Vec::new();
         let mut first = id;
@@ -285,7 +285,7 @@ impl Printer<'_> {
     }
 }
 
-/// How strong an expression holds together.
+/// The precedence of an expression.
 fn strength(expr: Expr) -> u8 {
     match expr {
         Expr::Select { .. } => 0,

@@ -1,4 +1,4 @@
-//! The operations of registries that exporters name: declarations that come with this program.
+//! Built-in declarations of the operations of registries that exporters use.
 //!
 //! A document names registries with `extension tract_registry NAME;`, and `--fragments NAME` declares
 //! the same operations without it.
@@ -10,7 +10,7 @@ use super::dialect::skip_trivia;
 /// The extension that names a registry.
 pub(crate) const REGISTRY_EXTENSION: &str = "tract_registry";
 
-/// Extensions beside it that come with registries; `tract_assert` has free text.
+/// Other extensions of documents with registries; `tract_assert` contains any text.
 const KNOWN_EXTENSIONS: &[&str] = &[
     "tract_symbol",
     "tract_assert",
@@ -19,7 +19,7 @@ const KNOWN_EXTENSIONS: &[&str] = &[
     "tract_nnef_format_version",
 ];
 
-/// Whether a directive is one of those that come with registries, by its first word.
+/// Whether the first word of a directive is an extension of documents with registries.
 pub(crate) fn is_extension(word: &str) -> bool {
     word == REGISTRY_EXTENSION || KNOWN_EXTENSIONS.contains(&word)
 }
@@ -35,7 +35,7 @@ pub(crate) struct Registry {
     pub(crate) file: &'static str,
     /// The declarations.
     pub(crate) text: &'static str,
-    /// The same, each with the name of its operation; a process divides the text once.
+    /// The declarations one by one with the names of their operations; the text is divided once per process.
     declarations: OnceLock<Vec<(&'static str, &'static str)>>,
 }
 
@@ -44,7 +44,7 @@ impl Registry {
     fn declarations(&self) -> &[(&'static str, &'static str)] {
         self.declarations.get_or_init(|| {
             let parts = self.text.split("\nfragment ").skip(1);
-            // No declaration has a semicolon but at its end.
+            // A declaration has a semicolon only at its end.
             parts.filter_map(|part| Some((part.split(['(', '<']).next()?, part.split_inclusive(';').next()?))).collect()
         })
     }
@@ -63,7 +63,7 @@ impl Registry {
 
 macro_rules! registries {
     ($($name:literal $alias:expr;)*) => {
-        /// All of them.
+        /// All registries.
         pub(crate) static ALL: [Registry; [$($name),*].len()] = [
             $(Registry {
                 name: $name,

@@ -11,7 +11,7 @@ use crate::room::with_stack;
 /// A type; arrays and tuples are interned in [`Types`], so equal types are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Type {
-    /// Anything: a dimension symbol, or an expression that is wrong already.
+    /// Any type: a dimension symbol, or an expression with an error that is already reported.
     Unknown,
     /// A compile-time value.
     Primitive(Primitive),
@@ -33,9 +33,9 @@ pub(crate) struct ArrayType(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TupleType(u32);
 
-/// The most types that an array or tuple type is made of, counted with repetition. Bigger ones,
-/// which sharing makes easily (`b = (a, a); c = (b, b); ..`), are [`Type::Unknown`]: their values
-/// are checked while expanding, and whatever walks over a type ends.
+/// The maximum number of types in an array or tuple type, counted with repetition. Larger types, which
+/// sharing makes easily (`b = (a, a); c = (b, b); ..`), are [`Type::Unknown`]: their values are checked
+/// while expanding, and the time to walk over a type is bounded.
 const MAX_SIZE: u32 = 50_000;
 
 /// Something that can occur in a type.
@@ -49,15 +49,13 @@ pub(crate) enum Part {
     Attribute,
     /// The type argument `?`.
     Generic,
-    /// Something that is not known: a symbol, the items of `[]`, the elements of what an operation
-    /// that is not declared gives.
+    /// An unknown type: a symbol, the items of `[]`, or the elements of an undeclared operation's result.
     Unknown,
-    /// Anything but primitives other than strings, and nested arrays of these, which can become a
-    /// tensor.
+    /// A type that cannot become a tensor: all but primitives other than strings, and nested arrays of these.
     NotLiteral,
 }
 
-/// How many types an array or tuple type is made of, and a bit for each [`Part`] that occurs in it.
+/// The number of types in an array or tuple type, and a bit for each [`Part`] that occurs in it.
 #[derive(Clone, Copy, Debug)]
 struct Content {
     size: u32,
@@ -87,12 +85,12 @@ pub(crate) struct Types {
     tuples: IndexMap<Box<[Type]>, Content, FxBuildHasher>,
 }
 
-/// How well a value suits a parameter. Worse ones are greater.
+/// How well a value suits a parameter. A worse fit is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     /// Equal, or an implicit conversion of the specification.
     Exact,
-    /// A tensor of other elements.
+    /// A tensor with another element type.
     Elements,
     /// An extent where a scalar is declared, in the draft.
     ExtentAsScalar,
@@ -215,8 +213,8 @@ impl Types {
         }
     }
 
-    /// How well a value of type `actual` suits a parameter of type `formal`, whose `?` is
-    /// `generic`: nothing yet, and then bound by the first value that determines it.
+    /// How well a value of type `actual` suits a parameter of type `formal`, whose `?` is `generic`: if
+    /// that is `None`, it is bound by the first value that determines it.
     pub(crate) fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
         match (formal, actual) {
             (Type::Unknown, _) | (_, Type::Unknown) => Fit::Exact,
@@ -264,9 +262,9 @@ impl Types {
         }
     }
 
-    /// What the draft adds to [`Types::fit`]: a scalar or a logical can stand for a tensor, an
-    /// extent or a string cannot, although the notation does not say what the tensor holds; and
-    /// its own examples give an extent for a scalar.
+    /// Adjusts the result of [`Types::fit`] for the draft, which does not declare element types: scalars and
+    /// logicals convert to tensors, extents and strings do not; and an extent converts to a scalar, as in
+    /// the draft's own examples.
     pub(crate) fn fit_in_draft(&self, formal: Type, actual: Type, fit: Fit) -> Fit {
         if fit == Fit::None && formal == Type::SCALAR && actual == Type::INTEGER {
             return Fit::ExtentAsScalar;
@@ -290,11 +288,11 @@ impl Types {
 
     /// Whether a value converts implicitly to another type.
     pub(crate) fn castable(&self, from: Type, to: Type) -> bool {
-        // `?` is a type like any other here, so nothing may bind to it.
+        // `?` is a type like any other here, so it must not be bound.
         self.fit(to, from, &mut Some(Primitive::Generic)) == Fit::Exact
     }
 
-    /// The type to which both convert, one of the two (3.3.2).
+    /// The common type to which both convert (3.3.2).
     #[inline]
     pub(crate) fn common(&mut self, a: Type, b: Type) -> Option<Type> {
         if a == b {
@@ -345,7 +343,7 @@ impl Types {
         self.describe_within(ty, false)
     }
 
-    /// Tuples within tuples are not spelled out.
+    /// The text of a type; tuples within tuples are abbreviated.
     fn describe_within(&self, ty: Type, tuple: bool) -> String {
         match ty {
             Type::Tuple(_) if tuple => "(…)".into(),
@@ -375,7 +373,7 @@ impl Types {
     }
 }
 
-/// Matches primitives, binding `?`; `otherwise` is the answer when they differ.
+/// Compares primitives, binding `?`; returns `otherwise` if they differ.
 fn same_primitive(formal: Primitive, actual: Primitive, generic: &mut Option<Primitive>, otherwise: Fit) -> Fit {
     let formal = match formal {
         Primitive::Generic => *generic.get_or_insert(actual),

@@ -3,8 +3,8 @@
 use super::expand::{Context, Item, expand};
 use super::tree::{Expression, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT};
-use crate::graph::{Graph, Shape, TensorId, Value};
+use crate::graph::standard::CONSTANT;
+use crate::graph::{Graph, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::Builder;
 use crate::nnef::migrate::target::Target;
 use crate::source::{FileId, Location, Span};
@@ -61,9 +61,7 @@ impl Graph {
         if found.has_errors() {
             return Err(found);
         }
-        let mut graph = builder.graph;
-        graph.finish_names();
-        Ok(graph)
+        builder.finish().map_err(|_| found)
     }
 }
 
@@ -92,16 +90,10 @@ fn inputs(
     }
     let mut add = |text: &str, shape: &[i64]| {
         let name = builder.name(text);
-        let added = builder.emit(EXTERNAL, [Value::Integers(shape.into())], name, Some(Shape::of(shape))).ok()?;
-        builder.graph.inputs.push(added);
-        Some(added)
+        builder.input(Primitive::Scalar, name, shape).ok()
     };
     let shape = |number: u64| form.shapes.get(number as usize).map_or(&SHAPE[..], Vec::as_slice);
-    let inputs: Option<Vec<TensorId>> = (0..count).map(|number| add(&format!("x{number}"), shape(number))).collect();
-    if count == 0 {
-        add(UNUSED_INPUT, &SHAPE)?;
-    }
-    inputs
+    (0..count).map(|number| add(&format!("x{number}"), shape(number))).collect()
 }
 
 /// Makes an item an output.
@@ -113,11 +105,7 @@ fn output(
     found: &mut Diagnostics,
 ) {
     let added = match item {
-        Item::Tensor(tensor) => {
-            let taken = builder.graph.inputs.contains(tensor) || builder.graph.outputs.contains(tensor);
-            let shape = builder.graph.shape(*tensor).cloned();
-            if taken { builder.emit(COPY, [Value::Tensor(*tensor)], name, shape) } else { Ok(*tensor) }
-        }
+        Item::Tensor(tensor) => Ok(*tensor),
         Item::Literal(literal) => match literal.number().map(|number| number.float()).filter(|x| x.is_finite()) {
             Some(value) => {
                 let arguments = [Value::Integers(SHAPE.into()), Value::Scalars([value].into())];
@@ -128,7 +116,7 @@ fn output(
         Item::List(_) => return refuse(found, at, "a list in a list"),
         Item::Refused => return,
     };
-    if let Ok(tensor) = added {
-        builder.graph.outputs.push(tensor);
+    if added.and_then(|tensor| builder.output(tensor, name, false)).is_err() {
+        refuse(found, at, "the expression");
     }
 }

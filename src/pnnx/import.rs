@@ -12,7 +12,7 @@ use super::tokens::Literal;
 use super::tree::{Term, push_leaf};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
-use crate::graph::standard::{COPY, EXTERNAL, VARIABLE};
+use crate::graph::standard::VARIABLE;
 use crate::graph::{Extent, Graph, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::{Builder, Results};
 use crate::nnef::migrate::target::{Target, identifier};
@@ -67,9 +67,10 @@ impl Model {
         if import.found.has_errors() {
             return Err(import.found);
         }
-        let mut graph = import.builder.graph;
-        graph.finish_names();
-        Ok((graph, import.members, import.found))
+        match import.builder.finish() {
+            Ok(graph) => Ok((graph, import.members, import.found)),
+            Err(_) => Err(import.found),
+        }
     }
 }
 
@@ -167,9 +168,7 @@ impl<'a> Import<'a, '_> {
                 format!("the input {} does not have the shape {shape:?}", operator.name),
             );
         }
-        let arguments = [Value::Integers(shape.as_slice().into())];
-        if let Ok(tensor) = self.builder.emit_of(of, EXTERNAL, arguments, name, Some(Shape::of(&shape))) {
-            self.builder.graph.inputs.push(tensor);
+        if let Ok(tensor) = self.builder.input(of, name, &shape) {
             self.hold(operator, vec![Item::Tensor(tensor)]);
         }
     }
@@ -180,13 +179,11 @@ impl<'a> Import<'a, '_> {
         while let Some(item) = open.pop() {
             match item {
                 Item::Tensor(tensor) => {
-                    let graph = &self.builder.graph;
-                    let taken = graph.inputs.contains(&tensor) || graph.outputs.contains(&tensor);
-                    let shape = graph.shape(tensor).cloned();
                     let name = self.builder.graph.tensors[tensor.index()].name;
                     let name = self.builder.under(name, "out");
-                    let copied = taken.then(|| self.builder.emit(COPY, [Value::Tensor(tensor)], name, shape).ok());
-                    self.builder.graph.outputs.push(copied.flatten().unwrap_or(tensor));
+                    if self.builder.output(tensor, name, false).is_err() {
+                        self.report(Code::ExpressionCounterpart, operator.span, "NNEF has no copy".to_owned());
+                    }
                 }
                 Item::List(items) => open.extend(items.iter().rev().cloned()),
                 Item::Literal(_) => {
@@ -224,7 +221,9 @@ impl<'a> Import<'a, '_> {
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let of = primitive(&typed.element);
         self.members.push((label, member, typed));
-        self.builder.emit_of(of, VARIABLE, arguments, name, Some(Shape::of(&shape))).ok()
+        let results = [(name, Some(Shape::of(&shape)))];
+        let tensors = self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results)).ok()?;
+        tensors.first().copied()
     }
 
     fn expression(&mut self, operator: &'a Operator) {

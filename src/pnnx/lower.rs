@@ -316,9 +316,9 @@ impl Line<'_, '_> {
     /// Adds an operation with an array of tensors as result.
     fn add_array(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Option<Vec<TensorId>> {
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
-        let tensors = self.builder.emit_all(nnef, arguments, Results::Array(&results)).ok()?;
+        let tensors = self.builder.add(nnef, None, arguments, Results::Array(&results)).ok()?;
         self.builder.infer(*tensors.first()?).ok()?;
-        Some(tensors)
+        Some(tensors.into_vec())
     }
 
     fn fresh(&mut self, nnef: &'static str) -> NameId {

@@ -1,17 +1,17 @@
-//! A reader of JSON that gives the place of every value.
+//! A parser of JSON that records the span of each value.
 //!
-//! Reads what Python writes: `NaN`, `Infinity` and `-Infinity` are numbers. Members of an object
-//! keep their order, and duplicate keys are all kept, so that callers can report them.
+//! Accepts the output of Python: `NaN`, `Infinity` and `-Infinity` are numbers. Members of an object keep their
+//! order, and duplicate keys are kept so that callers can report them.
 
 use super::Span;
 
-/// Deeper nesting is refused, so that no text can exhaust the stack.
+/// The maximum nesting, which prevents stack overflow.
 const MAX_DEPTH: usize = 64;
 
-/// A value and its place.
+/// A value and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Json {
-    /// The bytes it was read from.
+    /// Its span in the text.
     pub(crate) at: Span,
     /// The value.
     pub(crate) value: Value,
@@ -24,7 +24,7 @@ pub(crate) enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without point and exponent, in 64 bits.
+    /// A number without point or exponent that fits into 64 bits.
     Int(i64),
     /// Any other number.
     Float(f64),
@@ -41,14 +41,14 @@ pub(crate) enum Value {
 pub(crate) struct Member {
     /// Its key.
     pub(crate) key: String,
-    /// The place of the key.
+    /// The span of the key.
     pub(crate) at: Span,
     /// Its value.
     pub(crate) value: Json,
 }
 
 impl Json {
-    /// Its kind, for messages.
+    /// The kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -85,7 +85,7 @@ impl Json {
         }
     }
 
-    /// The member of a key.
+    /// The value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         self.as_object()?.iter().find(|member| member.key == key).map(|member| &member.value)
     }
@@ -94,19 +94,19 @@ impl Json {
 /// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    /// The place.
+    /// Its span.
     pub(crate) at: Span,
     /// The message.
     pub(crate) message: String,
-    /// Whether the nesting is too deep, rather than the syntax wrong.
+    /// Whether the error is the nesting, not the syntax.
     pub(crate) depth: bool,
 }
 
-/// Reads a text that holds one value.
+/// Parses a text that contains one value.
 ///
 /// # Errors
 ///
-/// The first place where the text is not JSON.
+/// The first syntax error.
 pub(crate) fn parse(text: &str) -> Result<Json, SyntaxError> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let value = parser.value()?;
@@ -123,7 +123,7 @@ struct Parser<'t> {
     depth: usize,
 }
 
-/// The words that are values.
+/// Keywords and their values.
 const WORDS: &[(&str, Value)] = &[
     ("null", Value::Null),
     ("true", Value::Bool(true)),
@@ -226,7 +226,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether another item follows, or the end.
+    /// Consumes `,` or the closing bracket, and returns whether another item follows.
     fn more(&mut self, close: u8) -> ParseResult<bool> {
         self.blanks();
         if self.take(b',') {
@@ -300,7 +300,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `uXXXX`, or two of them that make one character.
+    /// `uXXXX`, or a surrogate pair of two escapes.
     fn unicode(&mut self, out: &mut String) -> ParseResult<()> {
         self.at += 1;
         let high = self.hex()?;

@@ -1,11 +1,11 @@
-//! The spelling of literals.
+//! Writers of literals.
 
 /// Appends an integer.
 pub(crate) fn push_int(out: &mut String, value: i64) {
     out.push_str(itoa::Buffer::new().format(value));
 }
 
-/// Appends a scalar: the shortest text that reads back, always with a point or an exponent.
+/// Appends a scalar: the shortest text that reads back as the same value, always with a point or an exponent.
 pub(crate) fn push_scalar(out: &mut String, value: f64) {
     use std::fmt::Write;
     if push_short(out, value) {
@@ -21,10 +21,10 @@ pub(crate) fn push_scalar(out: &mut String, value: f64) {
 /// The powers of ten that [`push_short`] tries.
 const POWERS: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
 
-/// Appends a scalar with few decimals, as most are in documents; false if it has more.
+/// Appends a scalar with at most six decimals, like most scalars in documents; false if it has more.
 ///
-/// If a whole number below 2^53 divided by a power of ten gives the value exactly, and the power is the
-/// least such, then its digits are the shortest that read back, since reading does that division.
+/// Let the value be exactly the quotient of an integer below 2^53 and a power of ten, the smallest that is possible.
+/// Then the digits of the integer are the shortest that read back, since reading does the same division.
 fn push_short(out: &mut String, value: f64) -> bool {
     let size = value.abs();
     if !(1e-3..1e9).contains(&size) {
@@ -49,8 +49,8 @@ fn push_short(out: &mut String, value: f64) -> bool {
     false
 }
 
-/// The length of the printable ASCII without escapes behind an opening quote. If the same quote
-/// follows, this is the whole string.
+/// The number of printable ASCII characters without escapes after an opening quote. If the same quote follows,
+/// they are the whole string.
 pub(crate) fn plain_len(quote: u8, text: &[u8]) -> usize {
     let ends = |byte: &u8| *byte == quote || *byte == b'\\' || !(b' '..=b'~').contains(byte);
     text.iter().position(ends).unwrap_or(text.len())
@@ -62,7 +62,7 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push(quote);
     let mut rest = text;
     while let Some(at) = rest.find([quote, '\\']) {
-        // The character itself is ASCII.
+        // The escaped character is ASCII.
         let (before, behind) = rest.split_at(at + 1);
         out.push_str(&before[..at]);
         out.push('\\');
@@ -73,7 +73,7 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push(quote);
 }
 
-/// The spelling of a scalar, as [`push_scalar`] writes it.
+/// The text of a scalar, as [`push_scalar`] writes it.
 pub(crate) fn scalar_text(value: f64) -> String {
     let mut text = String::new();
     push_scalar(&mut text, value);

@@ -1,7 +1,7 @@
-//! Source texts, byte spans, and their translation to lines and columns.
+//! Source texts, byte spans, and their conversion to lines and columns.
 //!
-//! Everything that can appear in a diagnostic carries a [`Location`]: the file it comes from and a
-//! byte [`Span`] within it. Lines and columns are computed only when something is reported.
+//! Everything that a diagnostic can refer to has a [`Location`]: a file and a byte [`Span`] in it. Lines and
+//! columns are computed only for reports.
 
 pub(crate) mod json;
 pub(crate) mod literals;
@@ -22,12 +22,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span `start..end`; an `end` before `start` is moved to it.
+    /// The span `start..end`; empty if `end` is less than `start`.
     pub fn new(start: u32, end: u32) -> Self {
         Span { start, end: end.max(start) }
     }
 
-    /// The smallest span that covers both.
+    /// The smallest span that contains both.
     pub(crate) fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
@@ -103,7 +103,7 @@ impl SourceFile {
         Position { line: line as u32, column }
     }
 
-    /// The offset at which the line of another offset starts.
+    /// The offset at which the line of an offset starts.
     pub(crate) fn line_start(&self, offset: u32) -> u32 {
         let line = self.line(offset as usize);
         self.line_starts().get(line.saturating_sub(1)).copied().unwrap_or(0)
@@ -130,7 +130,7 @@ fn line_starts(text: &str) -> Vec<u32> {
     starts
 }
 
-/// All texts of one run: the standard library, extra declaration files, and the document.
+/// All source texts: the standard library, extra declaration files, and the document.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
@@ -149,7 +149,7 @@ impl Sources {
         id
     }
 
-    /// The file of an id given out by [`Sources::add`].
+    /// The file with an id from [`Sources::add`].
     pub(crate) fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
     }
@@ -159,7 +159,7 @@ impl Sources {
         self.file(id).name()
     }
 
-    /// The text of a location; empty where the span is not on character boundaries.
+    /// The text of a location; empty if the span is not on character boundaries.
     pub fn text(&self, at: Location) -> &str {
         self.file(at.file).text.get(at.span.range()).unwrap_or("")
     }
@@ -169,12 +169,12 @@ impl Sources {
         self.file(at.file).position(at.span.start)
     }
 
-    /// Line and column just past the end of a location.
+    /// Line and column of the end of a location.
     pub fn end(&self, at: Location) -> Position {
         self.file(at.file).position(at.span.end)
     }
 
-    /// All files in the order of their addition.
+    /// All files, in the order in which they were added.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.files.iter().enumerate().map(|(i, file)| (FileId(i as u32), file))
     }

@@ -1,7 +1,7 @@
-//! Interned identifiers: every name of a run is a number, compared and hashed as such.
+//! Interned identifiers: names are represented by numbers, for fast comparison and hashing.
 //!
-//! A large document has a new name in every statement, so interning a name does not allocate: all
-//! texts are in one string, one behind the other, and a hash table of numbers finds them.
+//! A large document has a new name in every statement, so interning does not allocate memory for each name: all
+//! texts are concatenated in one string, and a hash table of numbers finds them.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::words::{self, WORD};
 use crate::room;
 
-/// Whether a text is an identifier: of ASCII letters, digits and `_`, not starting with a digit.
+/// Whether a text is an identifier: ASCII letters, digits and `_`, not starting with a digit.
 pub(crate) fn is_identifier(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
@@ -23,7 +23,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 pub(crate) struct Name(NonZeroU32);
 
 impl Name {
-    /// The name with an index.
+    /// The name at an index.
     pub(crate) fn new(index: usize) -> Self {
         Name(NonZeroU32::MIN.saturating_add(index as u32))
     }
@@ -39,12 +39,12 @@ impl Name {
 pub(crate) struct Names {
     /// All texts.
     text: String,
-    /// The start of each text, which is the end of the one before it; then the end of the last one.
+    /// The start of each text, which is the end of the previous one, and finally the end of the last text.
     starts: Vec<u32>,
-    /// A hash table with open addressing, whose size is a power of two. The low bits of a slot, as many as
-    /// an index of the table has, are the number of a name, the others bits of its hash; 0 is free.
+    /// A hash table with open addressing, whose size is a power of two. If an index of the table has n bits,
+    /// the n low bits of a slot are the number of a name and the others are bits of its hash; 0 is a free slot.
     slots: Vec<u32>,
-    /// What all hashes start with. Nobody can know it, and so make many names with one hash.
+    /// The initial state of all hashes. It is random, so that nobody can construct names with equal hashes.
     seed: u64,
 }
 
@@ -61,21 +61,21 @@ impl Names {
         Names { text: String::new(), starts: vec![0], slots: Vec::new(), seed }
     }
 
-    /// Reserves capacity for further names, which is not written to until it is used.
+    /// Reserves capacity for further names.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.starts.reserve(count);
         self.text.reserve(count.saturating_mul(8));
         self.resize(self.len().saturating_add(count));
     }
 
-    /// The name of a text, which is added if it is new.
+    /// Interns a text, which is added if it is new.
     pub(crate) fn intern(&mut self, text: &str) -> Name {
         let hash = Hash::of(text.as_bytes(), self.seed);
         self.find(text.as_bytes(), hash).unwrap_or_else(|slot| self.add(text, hash, slot))
     }
 
-    /// The name of the identifier at a place of a text, and where that ends. Most are short: they
-    /// are read, hashed and compared as one number.
+    /// Interns the identifier at an offset of a text, and returns its end, too. Short identifiers, as most are,
+    /// are read, hashed and compared as one word.
     #[inline]
     pub(crate) fn intern_word(&mut self, text: &str, at: usize) -> (Name, usize) {
         let bytes = text.as_bytes();
@@ -115,7 +115,7 @@ impl Names {
         name
     }
 
-    /// The name of a text, if it was ever interned.
+    /// The name of a text, if it is interned.
     pub(crate) fn get(&self, text: &str) -> Option<Name> {
         self.find(text.as_bytes(), Hash::of(text.as_bytes(), self.seed)).ok()
     }
@@ -133,22 +133,22 @@ impl Names {
         }
     }
 
-    /// How many names there are.
+    /// The number of names.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The bytes of the texts of all names, at most 4 GB.
+    /// The total length of all texts in bytes, at most 4 GB.
     pub(crate) fn bytes(&self) -> usize {
         self.starts[self.len()] as usize
     }
 
-    /// The name of a text, or the slot for it.
+    /// The name of a text, or the free slot for it.
     fn find(&self, text: &[u8], hash: Hash) -> Result<Name, usize> {
         self.find_by(hash, |found| &self.text.as_bytes()[found] == text)
     }
 
-    /// The name whose text, at a place of the texts, is the one that is looked for, or the slot for it.
+    /// The name whose text satisfies `is`, which gets the range of the text; or the free slot for it.
     #[inline]
     fn find_by(&self, hash: Hash, is: impl Fn(Range<usize>) -> bool) -> Result<Name, usize> {
         let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
@@ -169,12 +169,12 @@ impl Names {
         }
     }
 
-    /// The slot for a name and its hash.
+    /// The content of a slot with a name and its hash.
     fn entry(&self, hash: Hash, name: Name) -> u32 {
         hash.tag & !(self.slots.len() as u32 - 1) | name.0.get()
     }
 
-    /// Makes the table large enough for a number of names.
+    /// Enlarges the table for a number of names.
     fn resize(&mut self, count: usize) {
         let mut size = self.slots.len().max(64);
         while is_full(count, size) {
@@ -203,20 +203,20 @@ impl Names {
     }
 }
 
-/// Whether a number of names is too large for a number of slots: more than half of them.
+/// Whether names would fill more than half of the slots.
 fn is_full(count: usize, slots: usize) -> bool {
     count > slots / 2
 }
 
-/// The slots of a region: a line of the cache.
+/// The number of slots of a region, which is a cache line.
 const REGION: usize = 16;
 
-/// The hash of a text: the first slot to look at, and the bits that are stored in the slot.
+/// The hash of a text: the first slot to probe, and the bits that are stored in the slot.
 ///
-/// Names that differ in their last character only have slots in one region: documents number their
-/// names consecutively, so ten of them are found in one cache line. Where in the region they start
-/// depends on the other characters, so that two groups of names in one region do not all collide. A name
-/// whose slot is taken goes elsewhere: beside it there are others of its group, or of a next one.
+/// Names that differ only in their last character start in the same region: documents number their names
+/// consecutively, so ten of them are found in one cache line. The position in the region also depends on the
+/// other characters, so that two groups of names in one region do not collide completely. The probing step is
+/// large, since adjacent slots are mostly taken by names of the same group or another one.
 #[derive(Clone, Copy)]
 struct Hash {
     position: usize,
@@ -224,7 +224,7 @@ struct Hash {
 }
 
 impl Hash {
-    /// That of a text of which the last word, of so many bytes, is not yet in the state.
+    /// The hash of a text, given the state after all words but the last one, which has `len` bytes.
     #[inline]
     fn new(state: u64, word: u64, len: usize) -> Self {
         let others = words::first(word, len.saturating_sub(1));
@@ -234,7 +234,7 @@ impl Hash {
         Hash { position: hash as usize & !(REGION - 1) | tag as usize & (REGION - 1), tag }
     }
 
-    /// The distance to the next slot to look at. It is odd, so that all slots are reached.
+    /// The probing step. It is odd, so that all slots are reached.
     #[inline]
     fn step(self) -> usize {
         self.tag as usize | 1
@@ -248,7 +248,7 @@ impl Hash {
     }
 }
 
-/// Adds a word to the state of a hash.
+/// Mixes a word into the state of a hash.
 #[inline]
 fn mix(state: u64, word: u64) -> u64 {
     let product = u128::from(state ^ word) * 0x9E37_79B9_7F4A_7C15_u128;

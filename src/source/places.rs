@@ -1,22 +1,22 @@
-//! Computes lines and columns of many places at once.
+//! Lines and columns of many locations, computed together.
 
 use rustc_hash::FxHashMap;
 
 use super::{FileId, Location, Position, Sources};
 
-/// The lines and columns of places. Each text is scanned once, however long its lines are.
+/// The lines and columns of locations. Each text is scanned once, regardless of the lengths of its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     starts: FxHashMap<(FileId, u32), Position>,
 }
 
 impl Places {
-    /// Computes the lines and columns of starts.
+    /// Computes the positions of the starts of locations.
     pub(crate) fn new(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         Self::of_offsets(sources, places.into_iter().map(|at| (at.file, at.span.start)).collect())
     }
 
-    /// Also computes the lines and columns of ends.
+    /// Computes the positions of starts and ends.
     pub(crate) fn with_ends(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         let both = |at: Location| [(at.file, at.span.start), (at.file, at.span.end)];
         Self::of_offsets(sources, places.into_iter().flat_map(both).collect())
@@ -46,12 +46,12 @@ impl Places {
         Places { starts }
     }
 
-    /// The start of a place; the first character of the text for a place that was not requested.
+    /// The start of a location; line 1, column 1 if it was not requested.
     pub(crate) fn start(&self, at: Location) -> Position {
         self.position(at.file, at.span.start)
     }
 
-    /// The end of a place, if ends were requested.
+    /// The end of a location; line 1, column 1 if it was not requested.
     pub(crate) fn end(&self, at: Location) -> Position {
         self.position(at.file, at.span.end)
     }

@@ -1,13 +1,13 @@
-//! Eight bytes of a text at a time, as a number: the first byte is the lowest one.
+//! Reads a text in words of eight bytes; the first byte is the least significant one.
 
-/// The bytes of a word.
+/// The number of bytes of a word.
 pub(crate) const WORD: usize = 8;
 
-/// The bits of so many bytes at the start of a word.
+/// The masks of the first 0 to 8 bytes of a word.
 const FIRST: [u64; WORD + 1] =
     [0, 0xFF, 0xFFFF, 0xFF_FFFF, 0xFFFF_FFFF, 0xFF_FFFF_FFFF, 0xFFFF_FFFF_FFFF, 0xFF_FFFF_FFFF_FFFF, u64::MAX];
 
-/// The word at a place; behind the end of the text there are zeros.
+/// The word at an offset; padded with zeros after the end of the text.
 #[inline]
 pub(crate) fn load(text: &[u8], at: usize) -> u64 {
     match text.get(at..).and_then(<[u8]>::first_chunk) {
@@ -22,22 +22,22 @@ fn load_end(text: &[u8], at: usize) -> u64 {
     rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The first bytes of a word, at most all, with zeros behind them.
+/// The first `len` bytes of a word; the others become zero.
 #[inline]
 pub(crate) fn first(word: u64, len: usize) -> u64 {
     word & FIRST[len.min(WORD)]
 }
 
-/// Every byte of a word.
+/// The word whose bytes are all equal to `byte`.
 const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; WORD])
 }
 
-/// How many bytes at the start of a word are letters, digits and underscores.
+/// The number of bytes at the start of a word that are letters, digits or underscores.
 #[inline]
 pub(crate) fn identifier_len(word: u64) -> usize {
     const HIGH: u64 = each(0x80);
-    // All sums stay within their bytes, since both numbers are less than 0x80.
+    // No sum carries into the next byte, since both operands are less than 0x80.
     let low = word & !HIGH;
     let between = |bytes: u64, first: u8, last: u8| (bytes + each(0x80 - first)) & !(bytes + each(0x7F - last));
     let letters = between(low | each(0x20), b'a', b'z');

@@ -1,8 +1,8 @@
-//! Rearranging the elements of tensors, for the evaluation of every notation.
+//! Functions that rearrange the elements of tensors; shared by the evaluators of all notations.
 
 use super::{Data, Dims, Element, Tensor, TensorError};
 
-/// The stride of each axis: the distance of neighbours in row-major order.
+/// The row-major stride of each axis.
 fn strides(shape: &[usize]) -> Dims {
     let mut strides = Dims::from_elem(1, shape.len());
     for axis in (0..shape.len().saturating_sub(1)).rev() {
@@ -11,7 +11,7 @@ fn strides(shape: &[usize]) -> Dims {
     strides
 }
 
-/// The row-major indices of the elements along some axes, in row-major order of these axes.
+/// The linear indices of the elements along some axes, in row-major order of these axes.
 pub(super) fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
     let strides = strides(shape);
     axes.iter().fold(vec![0], |places, &axis| {
@@ -20,17 +20,17 @@ pub(super) fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
     })
 }
 
-/// Elements at row-major indices; no index stands for a fill value.
+/// Elements at linear indices; `None` selects the fill value.
 fn filled<T: Element>(items: &[T], places: &[Option<usize>], fill: T) -> Vec<T> {
     places.iter().map(|place| place.map_or(fill, |place| items[place])).collect()
 }
 
 impl Tensor {
-    /// The same elements, in row-major order, under another shape.
+    /// The elements in row-major order with another shape.
     ///
     /// # Errors
     ///
-    /// The number of elements is not that of the shape.
+    /// The number of elements differs from that of the shape.
     pub(crate) fn reshaped(&self, shape: &[usize]) -> Result<Tensor, TensorError> {
         let unfilled = || TensorError::new(format!("{} items do not fill the shape {shape:?}", self.len()));
         Tensor::new(shape, self.data.clone()).ok_or_else(unfilled)
@@ -41,7 +41,7 @@ impl Tensor {
         self.shape().iter().map(|&extent| (0..extent).map(Some).collect()).collect()
     }
 
-    /// The elements at given indices along each axis; no index stands for the fill value.
+    /// The elements at these indices along each axis; `None` selects the fill value.
     pub(crate) fn taken(&self, along: &[Vec<Option<usize>>], fill: f64) -> Tensor {
         let strides = strides(self.shape());
         let mut places = vec![Some(0)];
@@ -59,8 +59,8 @@ impl Tensor {
         Tensor { shape: along.iter().map(Vec::len).collect(), data }
     }
 
-    /// The elements at indices along an axis, which the axes of the indices replace. Negative indices
-    /// count from the end if they are allowed.
+    /// The elements at indices along an axis; the axes of the indices replace this axis. If `negative` is set,
+    /// negative indices count from the end.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl Tensor {
         (0..self.len()).map(place).collect()
     }
 
-    /// The axes in another order.
+    /// The tensor with axes in another order.
     pub(crate) fn transposed(&self, order: &[usize]) -> Tensor {
         if order.iter().copied().eq(0..order.len()) {
             return self.clone();
@@ -97,7 +97,7 @@ impl Tensor {
         Tensor { shape, data: self.data().pick(places(self.shape(), order).into_iter()) }
     }
 
-    /// The slice at an index of an axis, without that axis. None past the end.
+    /// The slice at an index of an axis, without that axis; none past the end.
     pub(crate) fn element(&self, axis: usize, index: usize) -> Option<Tensor> {
         let extent = *self.shape().get(axis)?;
         let mut part = (index < extent).then(|| self.section(axis, index, 1))?;
@@ -105,7 +105,7 @@ impl Tensor {
         Some(part)
     }
 
-    /// A section of a tensor along an axis, which must be long enough.
+    /// A section along an axis, which must be long enough.
     pub(crate) fn section(&self, axis: usize, first: usize, count: usize) -> Tensor {
         let mut shape = self.shape.clone();
         shape[axis] = count;
@@ -143,14 +143,14 @@ impl Tensor {
         Some(Tensor { shape, data })
     }
 
-    /// The same with a further axis of extent 1.
+    /// The tensor with a new axis of extent 1.
     pub(crate) fn unsqueezed(&self, axis: usize) -> Tensor {
         let mut shape = self.shape.clone();
         shape.insert(axis, 1);
         Tensor { shape, data: self.data.clone() }
     }
 
-    /// The same with axes of extent 1 at the end, up to a rank.
+    /// The tensor with trailing axes of extent 1, up to a rank.
     #[cfg(feature = "eval")]
     pub(crate) fn lengthened(&self, rank: usize) -> Tensor {
         let mut longer = self.clone();
@@ -158,7 +158,7 @@ impl Tensor {
         longer
     }
 
-    /// The first axis moved to another place.
+    /// Moves the first axis to another position.
     pub(crate) fn move_first_axis(self, to: usize) -> Tensor {
         if self.rank() <= to {
             return self;

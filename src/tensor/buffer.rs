@@ -1,11 +1,11 @@
-//! Tensors in memory: elements at the places that a layout gives them.
+//! Tensors in memory: elements at the places that a layout defines.
 //!
-//! A [`Tensor`] has its elements in row-major order, as kernels compute with them. A [`Buffer`] has
-//! them in the order of any layout, among padding. This is the border between the two.
+//! A [`Tensor`] has its elements in row-major order, which kernels need. A [`Buffer`] has them in the order of any
+//! layout, with padding. This module converts between the two.
 
 use super::{ArrayShape, Data, ElementType, Layout, Tensor, TensorError, volume};
 
-/// The memory of a tensor: its elements at the places that a layout gives them, and padding.
+/// The memory of a tensor: its elements at the places that a layout defines, and padding.
 ///
 /// ```
 /// use nnef_flatten::tensor::{Data, Layout, PaddingValue, Tensor};
@@ -23,7 +23,7 @@ pub struct Buffer {
     data: Data,
 }
 
-/// The extents of a shape whose elements and places could be allocated.
+/// The extents of a shape; fails if its elements or places cannot be allocated.
 fn extents(shape: &ArrayShape) -> Result<Vec<usize>, TensorError> {
     let large = || TensorError::new("the array is too large for memory");
     let extents = shape.sizes()?.iter().map(|size| usize::try_from(*size).ok()).collect::<Option<Vec<_>>>();
@@ -37,7 +37,7 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// The items are of another type or number than the shape says, or the array has no size.
+    /// The type or number of items differs from that of the shape, or a dimension has no bound.
     pub fn new(shape: ArrayShape, data: Data) -> Result<Buffer, TensorError> {
         extents(&shape)?;
         let (places, given) = (shape.places()?, data.len());
@@ -51,12 +51,12 @@ impl Buffer {
         Ok(Buffer { shape, data })
     }
 
-    /// The shape, with the layout.
+    /// The shape with the layout.
     pub fn shape(&self) -> &ArrayShape {
         &self.shape
     }
 
-    /// The items of the memory in their order, padding included.
+    /// All items in memory order, including padding.
     pub fn data(&self) -> &Data {
         &self.data
     }
@@ -66,7 +66,7 @@ impl Buffer {
         self.gathered().unwrap_or_else(|| self.clone().dense())
     }
 
-    /// The same for a buffer that is no longer needed: elements in row-major order stay where they are.
+    /// The elements in row-major order. Consumes the buffer, so that a row-major one is not copied.
     pub fn into_tensor(self) -> Tensor {
         match self.gathered() {
             Some(tensor) => tensor,
@@ -74,7 +74,7 @@ impl Buffer {
         }
     }
 
-    /// The elements, where they are not in row-major order already.
+    /// The elements in row-major order; none if the layout is row-major already.
     fn gathered(&self) -> Option<Tensor> {
         if *self.shape.layout() == Layout::row_major(self.shape.rank()) {
             return None;
@@ -84,7 +84,7 @@ impl Buffer {
         Some(Tensor { shape: self.extents(), data: self.data.pick(places.into_iter()) })
     }
 
-    /// The memory as it is.
+    /// The memory as a tensor, if the layout is row-major.
     fn dense(self) -> Tensor {
         Tensor { shape: self.extents(), data: self.data }
     }
@@ -95,19 +95,19 @@ impl Buffer {
 }
 
 impl Tensor {
-    /// The shape, with the layout that all tensors have: row-major.
+    /// The shape with the row-major layout, which all tensors have.
     pub fn array_shape(&self) -> ArrayShape {
         let sizes: Vec<u64> = self.shape().iter().map(|&extent| extent as u64).collect();
         ArrayShape::new(ElementType::from(self.dtype()), &sizes)
     }
 
-    /// The memory of this tensor in a layout. Padded dimensions hold the padding value, what tiles
-    /// and the tail add is 0.
+    /// The memory of this tensor in a layout. Padded dimensions are filled with the padding value, incomplete
+    /// tiles and the tail with 0.
     ///
     /// # Errors
     ///
-    /// The layout is one of another rank, pads a dimension to less than its extent, or takes more
-    /// memory than there can be.
+    /// The layout has another rank, pads a dimension to less than its extent, or takes more memory than can
+    /// be allocated.
     pub fn laid_out(&self, layout: Layout) -> Result<Buffer, TensorError> {
         let shape = self.array_shape().with_layout(layout)?;
         extents(&shape)?;
@@ -134,7 +134,7 @@ mod tests {
         let tensor = Tensor::new(&[2], Data::Int32(vec![5, 6])).unwrap();
         let layout = Layout::row_major(1).with_tile(&[Some(4)]).unwrap().with_padding(&[3], PaddingValue::Lowest);
         let buffer = tensor.laid_out(layout).unwrap();
-        // The tile is filled up with 0.
+        // The tile is filled with 0.
         assert_eq!(*buffer.data(), Data::Int32(vec![5, 6, i32::MIN, 0]));
         assert_eq!(buffer.to_tensor(), tensor);
         let empty = Tensor::scalars(&[0, 2], vec![]).unwrap();

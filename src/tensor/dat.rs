@@ -1,7 +1,7 @@
 //! Tensor files of NNEF: `<label>.dat` (5.2 of the 1.0.5 text).
 //!
-//! A header of 128 bytes, then the items as a stream of bits, all little-endian. [`Header::parse`]
-//! reads the header, [`decode`] the bytes after it.
+//! A header of 128 bytes is followed by the items as a stream of bits, all little-endian. [`Header::parse`] reads the
+//! header, [`decode`] the bytes after it.
 
 mod header;
 
@@ -24,7 +24,7 @@ impl Tensor {
         read_from(&mut &*bytes, bytes.len() as u64, None)
     }
 
-    /// The bytes of a tensor file of NNEF (`.dat`): scalars as 32-bit numbers, integers as 64-bit ones, logicals as bytes.
+    /// The bytes of a tensor file of NNEF (`.dat`): scalars have 32 bits, integers 64, logicals 8.
     ///
     /// # Errors
     ///
@@ -50,17 +50,17 @@ impl Tensor {
     }
 }
 
-/// Makes a tensor of the bytes after a header.
+/// Decodes the bytes after a header to a tensor.
 ///
 /// Items of floating-point and quantized types become scalars, others integers or logicals. Quantized items need
 /// the deprecated parameters `min` and `max` of the header.
 ///
 /// # Errors
 ///
-/// There are fewer or more bytes than the header says, an integer does not fit into 64 bits with
-/// sign, or quantized items have no parameters.
+/// The number of bytes differs from that in the header, an integer does not fit into 64 bits with sign, or quantized
+/// items have no parameters.
 pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError> {
-    // The header has been checked, so this also bounds the memory that is allocated below.
+    // The header has been checked, so this also limits the memory that is allocated below.
     if data.len() as u64 != u64::from(header.data_length) {
         return fail(format!("the header says {} bytes of items, the file has {}", header.data_length, data.len()));
     }
@@ -86,8 +86,8 @@ pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError
     }
 }
 
-/// Reads a file of a known length, whatever length its header states. Where integers are wanted, the
-/// codes of quantized items are taken as integers: tract writes integers as such.
+/// Reads a file of a known length, whatever length its header states. If integers are wanted, the codes of quantized
+/// items are read as integers: tract writes integers in this way.
 ///
 /// # Errors
 ///
@@ -97,8 +97,8 @@ pub(crate) fn read_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> 
     decode(&header, &data)
 }
 
-/// The elements of a tensor file, as other files have them: scalars in 32 bits, integers in 64, logicals in a
-/// byte, little-endian.
+/// The elements of a tensor file in the form of other files: scalars have 32 bits, integers 64, logicals 8,
+/// little-endian.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Raw {
     /// The extents.
@@ -109,7 +109,7 @@ pub(crate) struct Raw {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Reads the elements of a file, which are not decoded where the file has them in this form.
+/// Reads the elements of a file; they are not decoded if the file has them in this form already.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ pub(crate) fn raw_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> R
     Ok(Raw { shape: tensor.shape().to_vec(), dtype: tensor.dtype(), bytes: tensor.data().stored() })
 }
 
-/// The header of a file and the bytes behind it.
+/// The header of a file and the bytes after it.
 fn parts_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<(Header, Vec<u8>), TensorError> {
     let io = |error: std::io::Error| TensorError::new(error.to_string());
     if length < HEADER_LENGTH as u64 {
@@ -148,7 +148,7 @@ fn parts_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<(He
         ItemType::QuantizedSigned if plain => ItemType::Signed,
         other => other,
     };
-    // Room for all that is there, and for the byte that notices a file that is too long.
+    // One more byte than needed, to detect a file that is too long.
     let room = u64::from(header.data_length).min(length) + 1;
     let mut data = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
     file.take(u64::from(header.data_length) + 1).read_to_end(&mut data).map_err(io)?;
@@ -193,7 +193,7 @@ fn float(bits: u64, width: u32) -> f64 {
     }
 }
 
-/// The value of a floating point number of 16 bits.
+/// The value of a 16-bit floating point number.
 pub(super) fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1F), f64::from(bits & 0x3FF));

@@ -31,7 +31,7 @@ macro_rules! each {
     };
 }
 
-/// Evaluates an expression on elements, whatever their type, that gives elements of the same type.
+/// Evaluates an expression on elements, whatever their type; its value is elements of the same type.
 macro_rules! map_each {
     ($data:expr, $items:ident => $body:expr) => {
         match $data {
@@ -46,9 +46,9 @@ macro_rules! map_each {
 
 /// The Rust type of elements.
 pub(crate) trait Element: Copy {
-    /// The elements, if they are of this type.
+    /// The elements, if they have this type.
     fn of(data: &Data) -> Option<&[Self]>;
-    /// Elements of this type.
+    /// Data with elements of this type.
     fn pack(items: Vec<Self>) -> Data;
 }
 
@@ -71,7 +71,7 @@ macro_rules! elements {
 elements!(f32: Float32, f64: Float64, i32: Int32, i64: Int64, bool: Bool);
 
 impl Data {
-    /// As many zeros, or `false`.
+    /// `len` elements that are 0 or `false`.
     pub(crate) fn zeros(dtype: DType, len: usize) -> Data {
         match dtype {
             DType::Float32 => Data::Float32(vec![0.0; len]),
@@ -108,7 +108,7 @@ impl Data {
         map_each!(self, items => places.map(|place| items[place]).collect())
     }
 
-    /// Puts other elements, found by their numbers, at places; does nothing if they are of another type.
+    /// Stores `from[number(i)]` at `places[i]` for each `i`; does nothing if the element types differ.
     pub(crate) fn put(&mut self, places: &[usize], from: &Data, number: impl Fn(usize) -> usize) {
         fn put<T: Copy>(to: &mut [T], places: &[usize], from: &[T], number: impl Fn(usize) -> usize) {
             places.iter().enumerate().for_each(|(i, place)| to[*place] = from[number(i)]);
@@ -123,12 +123,12 @@ impl Data {
         }
     }
 
-    /// Appends elements; does nothing if they are of another type.
+    /// Appends elements; does nothing if the element types differ.
     pub(crate) fn append(&mut self, other: &Data) {
         self.append_range(other, 0..other.len());
     }
 
-    /// Appends a range of elements; does nothing if they are of another type.
+    /// Appends a range of elements; does nothing if the element types differ.
     pub(crate) fn append_range(&mut self, other: &Data, range: std::ops::Range<usize>) {
         match (self, other) {
             (Data::Float32(to), Data::Float32(from)) => to.extend_from_slice(&from[range]),
@@ -140,7 +140,7 @@ impl Data {
         }
     }
 
-    /// The bytes of the elements in files: scalars in 32 bits, integers in 64, logicals in 8.
+    /// The bytes of the elements in files: scalars have 32 bits, integers 64, logicals 8.
     #[cfg(feature = "eval")]
     pub(crate) fn stored(&self) -> Vec<u8> {
         match self {
@@ -152,7 +152,7 @@ impl Data {
         }
     }
 
-    /// Appends zeros, or `false`, up to a number of elements.
+    /// Appends 0 or `false` up to a number of elements.
     pub(crate) fn pad(&mut self, len: usize) {
         let more = Data::zeros(self.dtype(), len.saturating_sub(self.len()));
         self.append(&more);
@@ -180,7 +180,7 @@ impl Data {
         }
     }
 
-    /// Elements of a type from floats.
+    /// Converts floats to elements of a type.
     pub(crate) fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
         match dtype {
             DType::Float32 => Data::Float32(items.map(|x| x as f32).collect()),

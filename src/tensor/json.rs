@@ -6,15 +6,15 @@ use super::{DType, Data, Dims, Tensor, volume};
 use crate::source::Span;
 use crate::source::json::{Json, Value, parse};
 
-/// An error in a text: its place, and the message.
+/// An error in a text: location and message.
 pub(crate) type Misfit = (Span, String);
 
-/// Reads an object: names with nested arrays, or with objects that have `data` and may have
-/// `shape`, as [`write()`] makes them.
+/// Reads an object that maps names to nested arrays, or to objects with `data` and optional `shape`, as written by
+/// [`write()`].
 ///
 /// # Errors
 ///
-/// The text is not a JSON object, or a value is not a nested array whose parts have the same length.
+/// The text is not a JSON object, or a value is not a nested array whose parts have equal lengths.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
     let json = parse(text).map_err(|error| (error.at, format!("no JSON: {}", error.message)))?;
     let Some(members) = json.as_object() else {
@@ -28,10 +28,10 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
     members.iter().map(one).collect()
 }
 
-/// Reads one nested array, or an object with `data`.
+/// Reads a nested array, or an object with `data`.
 ///
-/// The items are integers if all numbers are written without point and exponent, otherwise scalars;
-/// `"inf"`, `"-inf"` and `"nan"` are scalars.
+/// The items are integers if all numbers are written without decimal point and exponent, otherwise scalars; `"inf"`,
+/// `"-inf"` and `"nan"` are scalars.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(crate) fn tensor(json: &Json) -> Result<Tensor, Misfit> {
     }
 }
 
-/// The extents of a nested array.
+/// Reads an array of extents.
 pub(crate) fn shape_of(json: &Json) -> Option<Vec<usize>> {
     let extent = |json: &Json| match json.value {
         Value::Int(extent) => usize::try_from(extent).ok(),
@@ -71,7 +71,7 @@ pub(crate) fn shape_of(json: &Json) -> Option<Vec<usize>> {
     json.as_array()?.iter().map(extent).collect()
 }
 
-/// A tensor of a type from a number or nested arrays of numbers.
+/// Reads a tensor of a type from a number or nested arrays of numbers.
 ///
 /// # Errors
 ///
@@ -156,19 +156,19 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// The form of numbers: their precision, and the spelling of those that are not finite.
+/// The form of numbers: their precision, and the spelling of infinities and NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// That of flat graphs: scalars are rounded to 32 bits; those that are not finite are the strings
-    /// `"inf"`, `"-inf"` and `"nan"`.
+    /// For flat graphs: scalars are rounded to 32 bits; infinities and NaN are the strings `"inf"`, `"-inf"`
+    /// and `"nan"`.
     Graph,
-    /// That of networks with loops: numbers in the precision of their type, and `NaN`, `Infinity` and
-    /// `-Infinity` as Python writes them.
+    /// For networks with loops: numbers in the precision of their type; `NaN`, `Infinity` and `-Infinity` as
+    /// Python writes them.
     Network,
 }
 
-/// Writes `{"outputs": {name: {"dtype": …, "shape": […], "data": …}}}`. Floats are the shortest
-/// texts that read back.
+/// Writes `{"outputs": {name: {"dtype": …, "shape": […], "data": …}}}`. Floats have the shortest text that is read
+/// back unchanged.
 ///
 /// # Errors
 ///
@@ -198,7 +198,6 @@ pub(crate) fn write<'a>(
     out.write_all(b"}}\n")
 }
 
-/// Writes the nested array of the axes from `axis` on, starting at an element.
 /// Writes one tensor as nested arrays.
 ///
 /// # Errors
@@ -208,6 +207,7 @@ pub(crate) fn write_one(tensor: &Tensor, style: Style, out: &mut dyn Write) -> i
     nested(out, tensor, style, 0, 0)
 }
 
+/// Writes the nested array of the axes from `axis` on, starting at element `from`.
 fn nested(out: &mut dyn Write, tensor: &Tensor, style: Style, axis: usize, from: usize) -> io::Result<()> {
     let Some(&extent) = tensor.shape().get(axis) else { return number(out, tensor.data(), style, from) };
     let size: usize = tensor.shape()[axis + 1..].iter().product();

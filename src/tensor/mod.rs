@@ -1,13 +1,11 @@
-//! Tensors, and the files that hold them.
+//! Tensors, and their files.
 //!
-//! A tensor is a shape and packed elements of one of five types. [`Tensor`] has the elements in
-//! row-major order, so that its shape is a list of extents; an [`ArrayShape`] says more: the number
-//! format, sizes that are not known, and a [`Layout`]. A [`Buffer`] is the memory of a tensor in any
-//! layout. NNEF itself knows scalars, integers
-//! and logicals: the reference evaluator and the readers of files use 64-bit floating point numbers,
-//! 64-bit integers and logicals for these, whatever the file, and scalars are rounded to 32 bits
-//! where they are written; `docs/evaluation.md` says why. Networks with loops use the types that
-//! they declare.
+//! A tensor is a shape and packed elements of one of five types. A [`Tensor`] has its elements in row-major order, so
+//! that its shape is a list of extents. An [`ArrayShape`] also has the number format, dynamic sizes and a [`Layout`].
+//! A [`Buffer`] is the memory of a tensor in any layout. The types of NNEF are scalars, integers and logicals: the
+//! reference evaluator and the readers of files represent them as 64-bit floating point numbers, 64-bit integers and
+//! logicals, whatever the file, and scalars are rounded to 32 bits when written (see `docs/evaluation.md`). Networks
+//! with loops use the types that they declare.
 
 mod arrange;
 mod buffer;
@@ -32,7 +30,7 @@ pub use data::Data;
 pub(crate) use data::Element;
 pub use shape::{ArrayShape, Dimension, ElementType, Ignoring, Layout, PaddingValue, Shape};
 
-/// The highest rank of tensors in evaluations.
+/// The maximum rank of tensors in evaluations.
 pub(crate) const MAX_RANK: usize = 32;
 
 /// The extents of a tensor.
@@ -64,7 +62,7 @@ const NAMES: &[(DType, &str)] = &[
 ];
 
 impl DType {
-    /// The type of a name such as `float32`.
+    /// The type with a name such as `float32`.
     pub fn from_name(name: &str) -> Option<DType> {
         NAMES.iter().find(|(_, known)| *known == name).map(|(dtype, _)| *dtype)
     }
@@ -89,7 +87,7 @@ impl DType {
         matches!(self, DType::Float32 | DType::Float64)
     }
 
-    /// The keyword of NNEF for such elements.
+    /// The NNEF keyword of the type.
     pub(crate) fn keyword(self) -> &'static str {
         match self {
             DType::Float32 | DType::Float64 => "scalar",
@@ -121,7 +119,7 @@ pub struct Tensor {
     data: Data,
 }
 
-/// Bytes or values do not form a tensor; the message says why.
+/// The error of bytes or values that do not form a valid tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorError(pub(crate) String);
 
@@ -141,19 +139,19 @@ impl std::error::Error for TensorError {}
 
 /// The number of items of a shape; none if it does not fit into memory.
 pub(crate) fn volume(shape: &[usize]) -> Option<usize> {
-    // The product of the other extents must not overflow even if one is 0: `ndarray` refuses such shapes.
+    // The product of the other extents must not overflow even if one extent is 0: `ndarray` refuses such shapes.
     let all = shape.iter().filter(|&&extent| extent != 0).try_fold(1usize, |all, &extent| all.checked_mul(extent))?;
     let all = Some(all).filter(|&all| all <= isize::MAX as usize / 8)?;
     Some(if shape.contains(&0) { 0 } else { all })
 }
 
 impl Tensor {
-    /// A tensor; none if the elements do not fill the shape.
+    /// A tensor; none if the number of elements differs from that of the shape.
     pub fn new(shape: &[usize], data: Data) -> Option<Tensor> {
         (volume(shape) == Some(data.len())).then(|| Tensor { shape: shape.into(), data })
     }
 
-    /// A tensor of elements of any type.
+    /// A tensor with elements of any type.
     ///
     /// # Errors
     ///
@@ -200,12 +198,12 @@ impl Tensor {
         Tensor::of(shape, items)
     }
 
-    /// A tensor of rank 0; none unless there is exactly one element.
+    /// A tensor of rank 0; none if there is not exactly one element.
     pub fn scalar(data: Data) -> Option<Self> {
         Tensor::new(&[], data)
     }
 
-    /// A tensor of rank 0.
+    /// A scalar tensor of rank 0.
     #[cfg(feature = "eval")]
     pub(crate) fn number(value: f64) -> Self {
         Tensor { shape: Dims::new(), data: Data::Float64(vec![value]) }
@@ -221,12 +219,12 @@ impl Tensor {
         &self.data
     }
 
-    /// The elements, without the shape.
+    /// Returns the elements without the shape.
     pub(crate) fn into_data(self) -> Data {
         self.data
     }
 
-    /// The elements, if they are of this type.
+    /// The elements, if they have this type.
     pub(crate) fn items<T: Element>(&self) -> Option<&[T]> {
         T::of(&self.data)
     }
@@ -251,28 +249,28 @@ impl Tensor {
         self.data.dtype()
     }
 
-    /// The number of bytes of the elements.
+    /// The memory usage in bytes: that of the elements, and a fixed overhead.
     pub(crate) fn bytes(&self) -> u64 {
         (self.data.len() * self.dtype().size()) as u64 + 64
     }
 
-    /// The number in a tensor of one element.
+    /// The only element as an integer, if there is exactly one.
     pub(crate) fn as_integer(&self) -> Option<i64> {
         (self.data.len() == 1).then(|| self.data.integer(0))
     }
 
-    /// The logical in a tensor of one element.
+    /// The only element as a logical, if there is exactly one.
     pub(crate) fn as_bool(&self) -> Option<bool> {
         self.items::<bool>().filter(|items| items.len() == 1).map(|items| items[0])
     }
 
-    /// The elements as real numbers: logicals count as 0 and 1.
+    /// The elements as real numbers: logicals become 0 and 1.
     pub fn to_scalars(&self) -> Vec<f64> {
         (0..self.len()).map(|i| self.data.float(i)).collect()
     }
 
-    /// Converts to another type, where no value changes: integers to scalars, whole scalars to
-    /// integers, 0 and 1 to logicals. Scalars are rounded to the precision of the type.
+    /// Converts to another type, if no value changes: integers to scalars, integral scalars to integers, 0 and 1
+    /// to logicals. Scalars are rounded to the precision of the type.
     ///
     /// # Errors
     ///
@@ -303,7 +301,7 @@ impl Tensor {
         Ok(Tensor { shape: self.shape, data })
     }
 
-    /// Converts numbers to 64 bits, as the reference evaluator uses them.
+    /// Converts numbers to 64 bits, the precision of the reference evaluator.
     pub(crate) fn widened(self) -> Self {
         let data = match self.data {
             Data::Float32(items) => Data::Float64(items.into_iter().map(f64::from).collect()),

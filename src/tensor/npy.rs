@@ -1,21 +1,21 @@
-//! Arrays of numpy: `.npy` files, and the members of `.npz` archives.
+//! NumPy arrays: `.npy` files, and the members of `.npz` archives.
 //!
-//! The format is a magic number, a version, the length of a header, a header that is a Python
-//! dictionary, and the items. All numbers and truth values of numpy are read, in either byte order
-//! and either order of axes; complex numbers, strings and objects are not.
+//! The format is a magic number, a version, the length of the header, the header, which is a Python dictionary, and the
+//! items. Numbers and truth values are supported, in both byte orders and both axis orders; complex numbers, strings
+//! and objects are not.
 
 use super::{ArrayShape, Buffer, Data, Element, ElementType, Layout, Tensor, TensorError, volume};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// The longest header that is read, in bytes.
+/// The maximum length of a header in bytes.
 const MAX_HEADER: usize = 1 << 16;
 
-/// Whether bytes begin as a `.npy` file does.
+/// Whether bytes begin with the magic number of `.npy` files.
 pub(crate) fn is_npy(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The types of items in headers, without their byte order.
+/// The item types in headers, without byte order, and the names of their element types.
 const ITEMS: &[(&str, &str)] = &[
     ("f2", "f16"),
     ("f4", "f32"),
@@ -36,7 +36,7 @@ const ITEMS: &[(&str, &str)] = &[
 struct Header {
     kind: u8,
     big_endian: bool,
-    /// What the bytes after the header are: row-major or column-major.
+    /// The shape and layout of the items after the header, row-major or column-major.
     array: ArrayShape,
 }
 
@@ -49,7 +49,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// The bytes are not an array of numpy, end too early, or hold items of a type that is not supported.
+    /// The bytes are not a NumPy array, end too early, or have items of an unsupported type.
     pub fn from_npy(bytes: &[u8]) -> Result<Tensor, TensorError> {
         Buffer::from_npy(bytes).map(Buffer::into_tensor)
     }
@@ -61,7 +61,7 @@ impl Tensor {
 }
 
 impl Buffer {
-    /// Reads a `.npy` file as it is: an array in Fortran's order has the layout [`Layout::column_major`].
+    /// Reads a `.npy` file without rearranging: an array in Fortran order has the layout [`Layout::column_major`].
     ///
     /// # Errors
     ///
@@ -79,18 +79,18 @@ impl Buffer {
     }
 }
 
-/// The bytes of a file that are enough to tell its length.
+/// The number of bytes at the start of a file that contain its whole header.
 pub(super) const HEAD: u64 = MAX_HEADER as u64 + 12;
 
-/// Refuses the first bytes of a file, [`HEAD`] of them if there are so many, whose header does not
-/// describe so many bytes in all.
+/// Checks that a file has as many bytes as its header describes. `head` is the first [`HEAD`] bytes of the file, or the
+/// whole file if it is shorter.
 pub(super) fn check_length(head: &[u8], length: u64) -> Result<(), TensorError> {
     let (header, data) = split(head)?;
     let before = head.len() - data.len();
     header.check_data(length.saturating_sub(before as u64))
 }
 
-/// The header of a file, and the bytes behind it.
+/// The header of a file and the bytes after it.
 fn split(bytes: &[u8]) -> Result<(Header, &[u8]), TensorError> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are no array of numpy") };
     let (length, rest) = match rest {
@@ -134,17 +134,17 @@ impl Header {
         Ok(Header { kind: item.as_bytes()[0], big_endian: order == ">", array })
     }
 
-    /// The bytes of an item.
+    /// The number of bytes of an item.
     fn width(&self) -> usize {
         self.array.element().bits() as usize / 8
     }
 
-    /// The extents; none where one does not fit.
+    /// The extents; none if one does not fit into a `usize`.
     fn extents(&self) -> Option<Vec<usize>> {
         self.array.sizes().ok()?.into_iter().map(|size| usize::try_from(size).ok()).collect()
     }
 
-    /// Refuses a number of bytes of data that the items do not take.
+    /// Checks that the number of bytes of data is that of the items.
     fn check_data(&self, length: u64) -> Result<(), TensorError> {
         let fits = self.extents().is_some_and(|extents| volume(&extents).is_some());
         if fits && self.array.element_bytes() == Ok(length) {

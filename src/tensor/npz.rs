@@ -1,4 +1,4 @@
-//! Archives of numpy arrays: `.npz` files, which are ZIP archives of `.npy` files.
+//! Archives of NumPy arrays: `.npz` files, which are ZIP archives of `.npy` files.
 
 use std::io::{Cursor, Read, Write};
 
@@ -7,10 +7,10 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{Tensor, TensorError, npy};
 
-/// The most bytes that the members of an archive may have in all once they are inflated.
+/// The maximum total size of the inflated members of an archive, in bytes.
 pub(crate) const MAX_INFLATED: u64 = 4 << 30;
 
-/// Whether bytes begin like an archive.
+/// Whether bytes begin like a ZIP archive.
 pub(crate) fn is_npz(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
 }
@@ -20,13 +20,13 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// The bytes are not an archive, a member is not an array of numpy, or the members are larger than
-    /// 4 GiB in all.
+    /// The bytes are not an archive, a member is not a NumPy array, or the total size of the members is above
+    /// 4 GiB.
     pub fn from_npz(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
         read(bytes)
     }
 
-    /// The bytes of a `.npz` archive of tensors, not compressed, as `numpy.savez` writes it.
+    /// The bytes of an uncompressed `.npz` archive of tensors, as `numpy.savez` writes it.
     ///
     /// # Errors
     ///
@@ -40,12 +40,12 @@ fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TensorError> {
     read_some(bytes, MAX_INFLATED, &mut |_| Ok(true))
 }
 
-/// Reads the members of an archive that are wanted, which may have so many bytes in all once they are
-/// inflated. The others are not inflated.
+/// Reads the wanted members of an archive; the others are not inflated. `limit` is the maximum total size of the
+/// inflated members in bytes.
 ///
 /// # Errors
 ///
-/// Those of `wanted`, and what is wrong with the archive.
+/// Errors of `wanted` and of the archive.
 pub(crate) fn read_some<E: From<TensorError>>(
     bytes: &[u8],
     limit: u64,
@@ -62,13 +62,13 @@ pub(crate) fn read_some<E: From<TensorError>>(
         }
         let (size, mut content) = (member.size(), Vec::new());
         member.by_ref().take(npy::HEAD).read_to_end(&mut content).map_err(|error| broken(&error))?;
-        // Before all of it is inflated: a small archive can hold gigabytes of zeros.
+        // Checked before the member is inflated completely: a small archive can contain gigabytes of zeros.
         let misfit = |error| TensorError::new(format!("member `{name}`: {error}"));
         npy::check_length(&content, size).map_err(misfit)?;
         if size > left {
             return Err(TensorError::new(format!("the arrays have more than {limit} bytes")).into());
         }
-        // The size that the archive states may be wrong, so memory is allocated as bytes are read.
+        // The size stated in the archive may be wrong, so memory is allocated as bytes are read.
         let rest = size.saturating_sub(content.len() as u64) + 1;
         member.take(rest).read_to_end(&mut content).map_err(|error| broken(&error))?;
         left = left.saturating_sub(content.len() as u64);
@@ -85,7 +85,7 @@ fn broken(error: &dyn std::fmt::Display) -> TensorError {
 fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, TensorError> {
     let fail = |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be written: {error}"));
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    // A fixed time, so that the same tensors give the same bytes.
+    // A fixed time, so that the output depends only on the tensors.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(zip::DateTime::default())
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(read(&bytes).unwrap(), [("a".to_string(), a), ("b".to_string(), b)]);
     }
 
-    /// An archive that says of a member what is not true: it is not inflated.
+    /// A member that is longer than its header states is not inflated.
     #[test]
     fn a_member_that_is_longer_than_its_array_is_refused() {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));

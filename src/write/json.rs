@@ -114,7 +114,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push('}');
     }
 
-    /// The layout that a tensor was given, and what that takes; nothing if it was given none.
+    /// The layout of a tensor and its sizes in bytes; nothing if the tensor has no layout.
     #[cfg(feature = "tensor")]
     fn layout(&mut self, id: TensorId) {
         let Some(layout) = self.graph.layout(id) else { return };
@@ -131,7 +131,7 @@ impl<'g, 'b> Json<'g, 'b> {
         }
     }
 
-    /// An integer, or an expression on dimension symbols as a string; null where nothing is known.
+    /// An integer, or an expression on dimension symbols as a string; null if the extent is unknown.
     fn extent(&mut self, extent: &Extent) {
         match extent.known() {
             Some(extent) => push_int(self.buffer, extent),
@@ -175,7 +175,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str("}}");
     }
 
-    /// The `i`th key of an object; without a name it is `output`, `output1` and so on.
+    /// The `i`th key of an object. Without a name it is `otherwise` and a number: `output`, `output1`, …
     fn key(&mut self, i: usize, name: Option<&str>, otherwise: &str) {
         if i > 0 {
             self.buffer.push_str(", ");
@@ -202,8 +202,8 @@ impl<'g, 'b> Json<'g, 'b> {
         }
     }
 
-    /// The arguments of an operation that is not declared: those by position, and those with tensors, are
-    /// written as inputs.
+    /// The arguments of an undeclared operation: positional arguments and tensors are written as inputs, all
+    /// others as attributes.
     fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
         let is_input = |(key, value): &(Key, Operand)| *key == Key::Positional || matches!(value, Operand::Tensor(_));
         let given = self.graph.arguments(operation);
@@ -262,7 +262,7 @@ impl<'g, 'b> Json<'g, 'b> {
     }
 }
 
-/// Whether a text stands in JSON as it is.
+/// Whether a text needs no escapes in JSON.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\')
 }

@@ -45,7 +45,7 @@ pub struct Notation {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub(crate) enum Writer {
-    /// Writes a graph with a number of threads; none stands for as many as the machine runs at once.
+    /// Writes a graph with a number of threads; `None` means as many as the machine runs at once.
     Graph(fn(&Graph, Option<NonZeroUsize>, &mut dyn Write) -> io::Result<()>),
     /// Writes models of ONNX.
     #[cfg(feature = "onnx")]
@@ -68,7 +68,7 @@ pub(crate) enum OnnxForm {
     Text,
 }
 
-/// All notations. The first one is used where neither a name nor an extension says which.
+/// All notations. The first one is the default if neither a name nor an extension determines one.
 pub static NOTATIONS: &[Notation] = &[
     Notation {
         name: "nnef",
@@ -160,8 +160,8 @@ impl Graph {
         self.write_nnef_with(None, out)
     }
 
-    /// The same with a number of threads, or as many as the machine runs at once. The text does not
-    /// depend on it.
+    /// Writes the graph as a flat NNEF document, with a number of threads or with as many as the machine
+    /// runs at once. The text does not depend on the number of threads.
     pub fn write_nnef_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
         nnef::write(self, threads, out)
     }

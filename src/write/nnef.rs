@@ -70,10 +70,10 @@ struct Forms {
     ends: Vec<u32>,
 }
 
-/// A form: one piece more than it has arguments.
+/// The form of a signature, which has one piece more than arguments.
 #[derive(Clone, Copy)]
 struct Form {
-    /// The type argument, where it was written.
+    /// The explicit type argument.
     dtype: Option<Primitive>,
     /// The first piece, in [`Forms::ends`].
     first: usize,
@@ -181,8 +181,8 @@ impl<'g, 'b> Text<'g, 'b> {
         self.forms.push(form + self.graph.keys(operation).len(), self.buffer);
     }
 
-    /// A constant as a literal array, if it is one of the shape of its values: readers of registries do not
-    /// have the operation `constant`.
+    /// Writes a constant as a literal array if it was one in the source and its values fill its shape:
+    /// programs that read registries do not have the operation `constant`. Returns whether it did.
     fn literal(&mut self, operation: &Operation) -> bool {
         let attribute = |name: &str| self.graph.attribute(operation, name);
         let mut results = self.graph.tensors_of(operation);
@@ -209,7 +209,7 @@ impl<'g, 'b> Text<'g, 'b> {
         true
     }
 
-    /// The items of a value from one on, in nested arrays of a shape.
+    /// The items of a value from the position `first` on, as nested arrays of a shape.
     fn nested(&mut self, value: &Value, shape: &[usize], first: usize) {
         let Some((extent, inner)) = shape.split_first() else {
             return match value {

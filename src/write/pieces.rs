@@ -1,4 +1,4 @@
-//! Writing a long text in pieces, which several threads make at a time.
+//! Writing a long text in pieces that several threads make in parallel.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -10,13 +10,13 @@ use std::thread::Scope;
 const SMALL: usize = 512;
 /// The number of items of a piece, when there are several threads.
 const LARGE: usize = 8192;
-/// About how many bytes an item takes.
+/// The approximate number of bytes of an item.
 const ITEM: usize = 64;
 /// With fewer items, starting other threads takes longer than they save.
 const MANY: usize = 4 * LARGE;
 
-/// The number of further threads for a text of some items: at most `threads`, or as many as the
-/// machine runs at once. The latter is not asked for short texts, since that takes some time.
+/// The number of worker threads for a text of `count` items: `threads`, or as many as the machine runs
+/// at once; 0 if there is only one. For short texts it is 0 without asking the system, which takes time.
 fn others(count: usize, threads: Option<NonZeroUsize>) -> usize {
     if count < MANY {
         return 0;

@@ -16,7 +16,7 @@ use crate::source::{Location, Sources};
 pub(crate) const VERSION: u32 = 1;
 
 impl Graph {
-    /// Writes the places and calls of all operations as JSON, in the form of `docs/pictures.md`.
+    /// Writes the locations and calls of all operations as JSON, in the form of `docs/pictures.md`.
     /// `sources` are the texts that the graph comes from.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ struct Map<'g> {
 }
 
 impl Map<'_> {
-    /// A call by its number; none for the body of the graph.
+    /// The number of a call; `None` for the body of the graph.
     fn number(&self, call: OriginId) -> Option<usize> {
         Some(call.index()).filter(|call| *call < self.graph.origin_count())
     }

@@ -1,7 +1,7 @@
 //! Measures the crate `tract-nnef`: `tract-peer read|expand FILE SECONDS REPS`.
 //!
-//! `read` is its parser alone, `expand` the building of its model from the tree; weights are zeros
-//! that are made outside of the measurement. Prints one line for each repetition: CPU seconds,
+//! `read` measures its parser alone, `expand` also building its model from the tree; weights are zeros
+//! and are created outside of the measurement. Prints one line for each repetition: CPU seconds,
 //! operations, peak memory in KiB.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use tract_nnef::internal::{Tensor, TypedModel};
 
 type Weights = HashMap<Identifier, Arc<Tensor>>;
 
-/// The most memory that the process has had, in KiB.
+/// The peak memory of the process, in KiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -32,7 +32,7 @@ fn shape(value: &RValue) -> Vec<usize> {
     items.iter().filter_map(extent).collect()
 }
 
-/// Zeros for each variable of a body.
+/// Adds zeros for each variable of a body.
 fn weights(body: &[Assignment], into: &mut Weights) -> Result<(), Box<dyn Error>> {
     for assignment in body {
         let RValue::Invocation(call) = &assignment.right else { continue };

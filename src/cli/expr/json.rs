@@ -1,4 +1,4 @@
-//! What there is to tell on an expression, as JSON.
+//! The description of an expression as JSON.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::tensor::Tensor;
 use crate::tensor::json::{Style, write_one};
 
 impl Told {
-    /// The object; `text` is that of the expression.
+    /// The JSON object; `text` is the source text of the expression.
     pub(super) fn json(&self, text: &str) -> String {
         let expression = &self.parsed.expression;
         let mut out = String::with_capacity(text.len() * 8);

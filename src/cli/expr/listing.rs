@@ -1,8 +1,8 @@
-//! What there is to tell on an expression, as lines for people.
+//! The description of an expression as lines of text.
 
 use super::{Told, json};
 
-/// Longer texts are cut: they are nothing to read.
+/// Longer texts are truncated because they are not readable.
 const SHOWN: usize = 2_000;
 
 fn shown(text: &str) -> String {
@@ -13,7 +13,7 @@ fn shown(text: &str) -> String {
 }
 
 impl Told {
-    /// The lines.
+    /// The description, one property on each line.
     pub(super) fn listing(&self) -> String {
         let expression = &self.parsed.expression;
         let (operations, distinct) = (expression.operations(), expression.classes().1);

@@ -25,7 +25,7 @@ use super::io::{self, Unread};
 use super::report::Reporter;
 use super::{RunResult, Status, flatten};
 
-/// Answers what is asked about an expression, or fuses a document.
+/// Describes, evaluates or converts an expression, or fuses a document.
 pub(crate) fn run(arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
     if arguments.fuse {
         let input = arguments.text.as_ref().or(arguments.literal.as_ref()).map_or("-", String::as_str);
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &args::Expr, language: &Language, reporter: &mut Re
     }
 }
 
-/// The text of an expression, and the operands that were given.
+/// The text of an expression, its operands, and the options.
 struct Asked {
     sources: Sources,
     file: FileId,
@@ -57,11 +57,11 @@ struct Asked {
     batch: bool,
 }
 
-/// What there is to tell on an expression.
+/// The description of an expression.
 struct Told {
     parsed: Parsed,
     folded: Option<Expression>,
-    /// The value for each set of operands, if there are several.
+    /// The value for each set of operands, and whether the operands are a batch of sets.
     values: Option<(Vec<Value>, bool)>,
 }
 
@@ -84,7 +84,7 @@ impl Asked {
         Ok(Asked { sources, file, language: language.clone(), options, usage, sets, batch: arguments.batch.is_some() })
     }
 
-    /// The answer, unless the text is refused.
+    /// The output; `None` if the text is refused.
     fn answer(&self, arguments: &args::Expr, found: &mut Diagnostics) -> Option<Vec<u8>> {
         let reading =
             Reading { arity: arguments.arity, compat: arguments.compat, template: false, strict: found.strict() };
@@ -137,7 +137,7 @@ impl Asked {
         Some(Told { parsed, folded, values })
     }
 
-    /// The extents of an operand that are given, or those of its tensor.
+    /// The extents of an operand in the options, or those of its tensor.
     fn extents(&self, number: u64, arguments: &args::Expr) -> Option<Vec<Option<i64>>> {
         let number = usize::try_from(number).ok()?;
         if let Some(shape) = arguments.shape.get(number) {
@@ -147,7 +147,7 @@ impl Asked {
         Some(tensor.shape().iter().map(|&extent| Some(extent as i64)).collect())
     }
 
-    /// The expression as a flat graph.
+    /// The expression as a flat graph in an output notation.
     fn expanded(
         &self,
         expression: &Expression,

@@ -1,4 +1,4 @@
-//! What is told on a shape, for people: a table, and a drawing of small memories.
+//! The description of a shape as text: a table, and a drawing of small memories.
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use crate::diagnostics::Code;
 use crate::tensor::shape::Memory;
 use crate::tensor::{ArrayShape, Dimension};
 
-/// The largest memory that is drawn without being asked for, in places.
+/// The largest memory that is drawn without `--memory`, in places for elements.
 const SMALL: u64 = 256;
 /// The longest line of a drawing, in characters.
 const WIDTH: usize = 100;
 
-/// A number of bytes, with a unit that makes it short.
+/// A number of bytes, with a suitable unit.
 pub(super) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
@@ -35,13 +35,13 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>, between: &str) -> Strin
     if items.is_empty() { "none".to_owned() } else { items.join(between) }
 }
 
-/// The letters that dimensions of arrays of rank 2 to 4 are called by.
+/// The letter that names a dimension, for arrays of rank 2 to 4.
 fn letter(rank: usize, dimension: usize) -> Option<char> {
     (2..=4).contains(&rank).then(|| ['p', 'z', 'y', 'x'][4 - rank + dimension])
 }
 
 impl Asked {
-    /// The answer for people.
+    /// The description as text.
     pub(super) fn drawing(&self) -> Answer<String> {
         let mut text = format!("{}\n", self.shape);
         let mut row = |name: &str, value: &str| {

@@ -1,4 +1,4 @@
-//! What is told on a shape, as JSON.
+//! The description of a shape as JSON.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(super) fn object(fields: &Fields) -> String {
 }
 
 impl Asked {
-    /// All fields, or only the answer on a bitcast.
+    /// All fields, or only whether a reshape or transposition is a bitcast.
     pub(super) fn json(&self) -> Answer<String> {
         let mut fields = Vec::new();
         if let Some(bitcast) = self.bitcast()? {

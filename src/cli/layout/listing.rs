@@ -8,20 +8,20 @@ use serde_json::json;
 use super::drawing::{bytes, factor};
 use crate::tensor::shape::arrays;
 
-/// A shape, and how it takes memory.
+/// A shape and its memory.
 struct Found {
     shape: String,
     /// The line on which it occurs first.
     line: usize,
     count: u64,
-    /// The bytes of the elements and of the memory; none where a size is not known.
+    /// The bytes of the elements and of the memory; `None` if a size is not known.
     bytes: Option<(u64, u64)>,
 }
 
 /// All shapes of arrays in a text, the largest first.
 pub(super) struct Listing {
     found: Vec<Found>,
-    /// How many texts look like shapes and are none.
+    /// The number of texts that look like shapes but are not.
     unread: u64,
 }
 

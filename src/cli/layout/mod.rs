@@ -20,14 +20,14 @@ use super::report::Reporter;
 use super::{RunResult, Status, flatten, io};
 use listing::Listing;
 
-/// Why an answer is refused: the places are in the sources.
+/// An answer, or diagnostics with locations in the sources of the command.
 type Answer<T> = Result<T, Diagnostics>;
 
-/// A shape and what was asked about it, each with its place.
+/// A shape and the questions about it, each with its location.
 struct Asked {
     shape: Shape,
     at: Location,
-    /// The indices of elements whose places are wanted.
+    /// The indices of elements whose places in memory are requested.
     indices: Vec<(Vec<u64>, Location)>,
     /// The result of a reshape, or of a transposition with its permutation.
     result: Option<(ArrayShape, Option<Vec<usize>>, Location)>,
@@ -53,10 +53,10 @@ pub(crate) fn run(arguments: &args::Layout, reporter: &mut Reporter) -> RunResul
     }
 }
 
-/// The first bytes of what gzip has compressed.
+/// The first bytes of gzip data.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// The text from standard input. Traces are compressed texts, or binary files with texts within.
+/// The text from standard input. Traces are compressed texts, or binary files that contain texts.
 fn text() -> Result<String, Unread> {
     let (name, mut bytes) = io::read_bytes(Path::new("-"), crate::Options::default().max_text)?;
     if bytes.starts_with(&GZIP) {
@@ -94,7 +94,7 @@ fn source(sources: &mut Sources, name: &str, text: &str) -> Location {
     Location::new(sources.add(name, text.to_owned()), Span::new(0, text.len() as u32))
 }
 
-/// Reads a shape, which `name` gives.
+/// Parses a shape; `name` is the option that contains it.
 fn read(name: &str, text: &str, sources: &mut Sources) -> Answer<(Shape, Location)> {
     let shape = Shape::read(name, text, sources)?;
     let file = sources.iter().last().map(|(file, _)| file).unwrap_or_default();
@@ -146,7 +146,7 @@ impl Asked {
         }
     }
 
-    /// Whether the reshape or transposition in question moves nothing, if there is one in question.
+    /// Whether the requested reshape or transposition is a bitcast; `None` if none is requested.
     fn bitcast(&self) -> Answer<Option<bool>> {
         let Some((to, order, at)) = &self.result else { return Ok(None) };
         let from = array(&self.shape, self.at)?;
@@ -157,7 +157,7 @@ impl Asked {
         located(answer, Code::ShapeMemory, *at).map(Some)
     }
 
-    /// The place of each element in question.
+    /// The place in memory of each requested element.
     fn places(&self, array: &ArrayShape) -> Answer<Vec<(&[u64], u64)>> {
         let place = |(index, at): &(Vec<u64>, Location)| located(array.linear_index(index), Code::ShapeIndex, *at);
         self.indices.iter().map(|asked| Ok((asked.0.as_slice(), place(asked)?))).collect()

@@ -1,39 +1,39 @@
 //! Short pieces of source texts for display.
 //!
 //! A report shows a few lines of a text which may be a hundred megabytes long, or a single line of
-//! ten. So only the surroundings of each place are looked at, never the whole text: cost and
-//! output depend on what is shown. Pieces keep the byte length of what they show, so that offsets
-//! translate by subtraction.
+//! ten megabytes. So only the text near each location is read, never the whole text: time and
+//! output depend on what is shown. A piece has as many bytes as the source text it shows, so that
+//! offsets are translated by subtraction.
 
 use std::ops::Range;
 
 use crate::diagnostics::visible::is_directional;
 use crate::source::{FileId, Location, SourceFile, Sources};
 
-/// Lines of more bytes are cut down to the surroundings of the place.
+/// Lines with more bytes are shown only near the location.
 const LONG_LINE: usize = 240;
-/// Bytes shown before and after a place in a long line.
+/// Bytes shown before and after a location in a long line.
 const CONTEXT: usize = 70;
-/// Places farther apart than this many bytes are shown in pieces of their own.
+/// Locations farther apart than this many bytes are shown in separate pieces.
 const NEAR: usize = 16 * 1024;
-/// Stands for what was cut off.
+/// Replaces omitted text.
 const CUT: &str = "…";
 
-/// The bytes of a text which are to be shown, and those of them which are meant.
+/// The bytes of a text that are shown, and those of them that are marked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     /// The file.
     pub(crate) file: FileId,
     /// The bytes shown: whole lines, or a part of one.
     pub(crate) shown: Range<usize>,
-    /// The bytes meant, within `shown`.
+    /// The marked bytes, within `shown`.
     pub(crate) meant: Range<usize>,
-    /// Whether the line goes on before and after.
+    /// Whether the line continues before and after.
     pub(crate) cut: (bool, bool),
 }
 
 impl Piece {
-    /// The surroundings of a location.
+    /// The piece around a location.
     pub(crate) fn new(sources: &Sources, at: Location) -> Piece {
         let text = sources.file(at.file).text();
         let bytes = text.as_bytes();
@@ -73,7 +73,7 @@ impl Piece {
         Piece { file, shown: from..to, meant: start..end.min(to), cut: (before, after) }
     }
 
-    /// Joins a later piece to this one if both can be shown as one stretch of lines.
+    /// Joins a later piece to this one if both can be shown as consecutive lines. Returns whether it did.
     pub(crate) fn join(&mut self, later: &Piece) -> bool {
         let whole = self.cut == (false, false) && later.cut == (false, false);
         let near = later.shown.start >= self.shown.start && later.shown.end <= self.shown.start + NEAR;
@@ -84,7 +84,7 @@ impl Piece {
         true
     }
 
-    /// The text shown, and how many bytes stand before the first byte of it that is source text.
+    /// The text shown, and the offset of the source text in it.
     pub(crate) fn text(&self, sources: &Sources) -> (String, usize) {
         let source = sources.file(self.file).text().get(self.shown.clone()).unwrap_or("");
         let mut text = String::with_capacity(source.len() + 2 * CUT.len());
@@ -109,7 +109,7 @@ fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Where the line of `at` starts, unless that is far away.
+/// The start of the line of `at`; `None` if it is far away.
 fn line_start(bytes: &[u8], at: usize) -> Option<usize> {
     let window = at.saturating_sub(LONG_LINE + 1);
     match bytes[window..at].iter().rposition(is_line_end) {
@@ -118,7 +118,7 @@ fn line_start(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where the line of `at` ends, before its line end, unless that is far away.
+/// The end of the line of `at`, before its line break; `None` if it is far away.
 fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
     let window = (at + LONG_LINE + 1).min(bytes.len());
     match bytes[at..window].iter().position(is_line_end) {
@@ -145,9 +145,9 @@ fn ceil(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// A character as it may be shown: control characters would reach the terminal, directional
-/// overrides would reorder the line, and rare line separators would upset the line numbers. Their
-/// replacement has the same length in bytes.
+/// A character in a form that is safe to show: control characters would reach the terminal,
+/// directional overrides would reorder the line, and rare line separators would shift the line
+/// numbers. Their replacement has the same length in bytes.
 fn harmless(c: char) -> char {
     match c {
         '\t' | '\n' | '\r' => c,

@@ -1,4 +1,4 @@
-//! Diagnostics for people: drawn over the source text, followed by the calls that led there.
+//! Diagnostics as text: the source lines with labels, followed by the enclosing calls.
 
 mod excerpt;
 mod report;
@@ -16,7 +16,7 @@ const MAX_FRAMES: usize = 12;
 impl Diagnostic {
     /// Writes the diagnostic with its source lines and its calls, ended by an empty line.
     ///
-    /// `color` says whether to write ANSI colours; the caller knows where the text goes.
+    /// `color` enables ANSI colours; the caller knows whether the output is a terminal.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic,
     out.write_all(b"\n")
 }
 
-/// The diagnostic on one line, with its place.
+/// The diagnostic on one line, with its location.
 pub(crate) fn line(diagnostic: &Diagnostic, sources: &Sources, color: bool) -> String {
     let mut heading = Vec::new();
     // Writing to memory does not fail.
@@ -44,7 +44,7 @@ pub(crate) fn line(diagnostic: &Diagnostic, sources: &Sources, color: bool) -> S
     format!("{}, at {}{help}", heading.trim_end(), place(sources, diagnostic.at))
 }
 
-/// The sentence that ends a run: `2 errors, 3 warnings (5 more not shown)`; none if all is well.
+/// The sentence that ends a run: `2 errors, 3 warnings (5 more not shown)`; `None` if all numbers are 0.
 pub(crate) fn summary(errors: usize, warnings: usize, suppressed: usize) -> Option<String> {
     let counted = |count: usize, what: &str| {
         let plural = if count == 1 { "" } else { "s" };
@@ -62,7 +62,7 @@ pub(crate) fn summary(errors: usize, warnings: usize, suppressed: usize) -> Opti
     Some(text)
 }
 
-/// The colours of what is not drawn by the report.
+/// The colours of the text outside the report.
 #[derive(Clone, Copy)]
 struct Paint {
     color: bool,
@@ -87,7 +87,7 @@ fn write_heading(out: &mut impl Write, diagnostic: &Diagnostic, paint: Paint) ->
     writeln!(out, "{}: {}", paint.apply(style, &id), paint.apply("1", &clean(&diagnostic.message)))
 }
 
-/// One line for every enclosing call, innermost first, with the line it stands in.
+/// Writes every enclosing call, innermost first, with its source line.
 fn write_trace(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, paint: Paint) -> io::Result<()> {
     let frames = &diagnostic.expansion;
     let (elided, gap) = diagnostic.elided.unwrap_or((0, frames.len()));
@@ -108,7 +108,7 @@ fn write_trace(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic,
     Ok(())
 }
 
-/// Drops frames on both sides of the gap until few enough are left, and says how many it dropped.
+/// Drops frames on both sides of the gap until [`MAX_FRAMES`] are left. Returns these and the number dropped.
 fn shorten<'a>(head: &'a [TraceFrame], tail: &'a [TraceFrame]) -> (&'a [TraceFrame], &'a [TraceFrame], usize) {
     let total = head.len() + tail.len();
     if total <= MAX_FRAMES {

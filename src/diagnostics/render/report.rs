@@ -1,8 +1,8 @@
-//! The drawing of labels under source lines, which ariadne does.
+//! The drawing of labels under source lines, with ariadne.
 //!
-//! ariadne is given only the lines that matter, under a mark instead of a file name. Its text is
-//! then corrected line by line: the heading goes (ours is written by the caller), the mark becomes
-//! the true `file:line:column`, and the numbers in the margin those of the whole file.
+//! ariadne gets only the lines to be shown, with a mark instead of a file name. Its output is then
+//! corrected line by line: its heading is removed (the caller writes its own), and the mark and the
+//! numbers in the margin are replaced by `file:line:column` and line numbers of the whole file.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -19,12 +19,12 @@ use crate::source::{Location, Sources};
 /// are cleaned of control characters before they get here.
 const MARK: char = '\u{1}';
 
-/// A stretch of lines with the labels in it.
+/// Consecutive lines with the labels in them.
 struct Window {
     piece: Piece,
-    /// Bytes meant, message, whether it is the place of the diagnostic itself.
+    /// Marked bytes, message, whether it is the location of the diagnostic itself.
     labels: Vec<(Range<usize>, Option<String>, bool)>,
-    /// What stands above it: `file:line:column`.
+    /// The heading above it: `file:line:column`.
     heading: String,
     first_line: u32,
 }
@@ -37,7 +37,7 @@ pub(super) fn write(out: &mut impl Write, sources: &Sources, diagnostic: &Diagno
     correct(out, &String::from_utf8_lossy(&drawn), &windows)
 }
 
-/// The windows of a diagnostic, the one with its own place first.
+/// The windows of a diagnostic, the one with its own location first.
 fn windows(sources: &Sources, diagnostic: &Diagnostic) -> Vec<Window> {
     let main = (diagnostic.at, diagnostic.label.as_deref(), true);
     let others = diagnostic.labels.iter().map(|label| (label.at, Some(label.message.as_str()), false));
@@ -104,7 +104,7 @@ fn draw(
     report.finish().write(Windows(texts), &mut *out)
 }
 
-/// The texts, as ariadne wants them.
+/// The texts of the windows, as a cache for ariadne.
 struct Windows(Vec<Source<String>>);
 
 impl ariadne::Cache<usize> for Windows {
@@ -119,7 +119,7 @@ impl ariadne::Cache<usize> for Windows {
     }
 }
 
-/// Writes what was drawn with its first line left out and its numbers put right.
+/// Writes the drawing without its first line and with corrected numbers.
 fn correct(out: &mut impl Write, drawn: &str, windows: &[Window]) -> io::Result<()> {
     let lines = read_lines(drawn, windows);
     let width = |number: u32| number.to_string().len();
@@ -134,7 +134,7 @@ fn correct(out: &mut impl Write, drawn: &str, windows: &[Window]) -> io::Result<
             }
             (None, Some(heading)) => format!("{}{}", " ".repeat(wider), with_heading(line.text, heading)),
             (None, None) => match line.text.find('─').filter(|&at| !line.text[..at].contains(' ')) {
-                // The closing rule reaches to the left edge.
+                // The closing horizontal line starts at the left edge.
                 Some(at) => format!("{}{}{}", &line.text[..at], "─".repeat(wider), &line.text[at..]),
                 None => format!("{}{}", " ".repeat(wider), line.text),
             },
@@ -144,12 +144,12 @@ fn correct(out: &mut impl Write, drawn: &str, windows: &[Window]) -> io::Result<
     Ok(())
 }
 
-/// A line that was drawn.
+/// A line of the drawing.
 struct Line<'a> {
     text: &'a str,
-    /// The heading of the window which it begins.
+    /// The heading, if a window begins with this line.
     heading: Option<&'a str>,
-    /// The field of its line number, and the true number.
+    /// The field of its line number, and the corrected number.
     number: Option<(Range<usize>, u32)>,
 }
 
@@ -169,7 +169,7 @@ fn read_lines<'a>(drawn: &'a str, windows: &'a [Window]) -> Vec<Line<'a>> {
     lines
 }
 
-/// Where the number of a source line stands in its margin.
+/// The field of the line number in the margin, and the number.
 fn number_field(text: &str) -> Option<(Range<usize>, u32)> {
     let mut start = text.len() - text.strip_prefix(' ')?.len();
     if text[start..].starts_with('\x1b') {
@@ -181,7 +181,7 @@ fn number_field(text: &str) -> Option<(Range<usize>, u32)> {
     Some((start..end, number.parse().ok()?))
 }
 
-/// Puts the heading where the mark and ariadne's own line and column stand.
+/// Replaces the mark and ariadne's own line and column by the heading.
 fn with_heading(text: &str, heading: &str) -> String {
     let mut parts = text.splitn(3, MARK);
     let (before, _, after) = (parts.next(), parts.next(), parts.next());
@@ -189,7 +189,7 @@ fn with_heading(text: &str, heading: &str) -> String {
     format!("{}{heading}{after}", before.unwrap_or(""))
 }
 
-/// Leaves out colour changes to the colour that holds already: ariadne paints every character.
+/// Removes changes to the current colour: ariadne colours every character separately.
 fn merge_colors(text: &str) -> String {
     const RESET: &str = "\x1b[0m";
     let mut merged = String::with_capacity(text.len());

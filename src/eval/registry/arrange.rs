@@ -1,4 +1,4 @@
-//! Items taken from places, and put at places.
+//! Operations that move items: ranges, slices, gather and scatter.
 
 use ndarray::{ArrayD, Dimension, IxDyn, indices};
 
@@ -11,7 +11,7 @@ use crate::tensor::{DType, Tensor};
 
 use super::{like, natural, number_or, one, unfit};
 
-/// The most items of a range.
+/// The maximum number of items of a range.
 const MAX_RANGE: f64 = 1e9;
 
 pub(super) fn shape_of(call: &Call) -> KernelResult {
@@ -37,7 +37,7 @@ pub(super) fn range(call: &Call) -> KernelResult {
     }])
 }
 
-/// Repeats the input to a shape; their last axes correspond.
+/// Broadcasts the input to a shape, with the last axes aligned.
 pub(super) fn broadcast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let shape = call.naturals("shape")?;
@@ -56,7 +56,7 @@ pub(super) fn broadcast(call: &Call) -> KernelResult {
     Ok(vec![input.reshaped(&own)?.taken(&places, 0.0)])
 }
 
-/// The input with other places along an axis.
+/// Selects the items of the input at computed indices along an axis.
 fn along(call: &Call, places: impl Fn(usize) -> Result<Vec<Option<usize>>, EvalError>) -> KernelResult {
     let input = call.tensor("input")?;
     let axis = call.axis("axis", input.rank())?;
@@ -65,7 +65,7 @@ fn along(call: &Call, places: impl Fn(usize) -> Result<Vec<Option<usize>>, EvalE
     Ok(vec![input.taken(&all, 0.0)])
 }
 
-/// Every item of so many from one on; backwards for a negative stride.
+/// Every `stride`th item from index `modulo` on; in reverse order for a negative stride.
 pub(super) fn downsample(call: &Call) -> KernelResult {
     let (stride, modulo) = (call.int("stride")?, natural(call, "modulo")?);
     let step = usize::try_from(stride.unsigned_abs()).ok().filter(|step| *step > 0);
@@ -88,7 +88,7 @@ pub(super) fn dyn_slice(call: &Call) -> KernelResult {
     })
 }
 
-/// The integers of an operand.
+/// The indices in an operand.
 fn places(call: &Call, name: &str) -> Result<ArrayD<i64>, EvalError> {
     // Scalars are truncated.
     let tensor = convert(call, &*call.tensor(name)?, DType::Int64)?;
@@ -120,7 +120,7 @@ pub(super) fn gather_elements(call: &Call) -> KernelResult {
     Ok(vec![like(output, input.dtype())?])
 }
 
-/// Parts at the places that the last axis of the indices holds.
+/// Slices of the input at the indices along the last axis of `indices`.
 pub(super) fn gather_nd(call: &Call) -> KernelResult {
     let (input, at) = (call.tensor("input")?, places(call, "indices")?);
     let (items, batch) = (scalars(&input), natural(call, "batch_dims")?);
@@ -148,7 +148,7 @@ pub(super) fn gather_nd(call: &Call) -> KernelResult {
     Ok(vec![like(output, input.dtype())?])
 }
 
-/// How an item that is put somewhere goes with the one that is there.
+/// How a scattered item is combined with the existing item.
 fn reduction(call: &Call) -> Result<fn(f64, f64) -> f64, EvalError> {
     Ok(match call.string("reduction")? {
         "none" => |_, new| new,
@@ -160,7 +160,7 @@ fn reduction(call: &Call) -> Result<fn(f64, f64) -> f64, EvalError> {
     })
 }
 
-/// The type of a result in which items of one tensor are put among those of another.
+/// The element type of a result with items of two tensors.
 fn joined(a: &Tensor, b: &Tensor) -> DType {
     if a.dtype() == b.dtype() { a.dtype() } else { DType::Float64 }
 }
@@ -263,7 +263,7 @@ pub(super) fn topk(call: &Call) -> KernelResult {
     Ok(vec![like(values, input.dtype())?, like(at, DType::Int64)?])
 }
 
-/// The places of what is not zero, one in each column.
+/// The indices of non-zero items, one in each column.
 pub(super) fn non_zero(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let items = scalars(&input);
@@ -273,12 +273,12 @@ pub(super) fn non_zero(call: &Call) -> KernelResult {
     Ok(vec![Tensor::integers(&[rank, found.len()], columns)?])
 }
 
-/// Whether an argument is given and not `false`, which stands for none.
+/// Whether an argument is present; `false` means that it is absent.
 pub(super) fn is_given(call: &Call, name: &str) -> bool {
     call.value(name).is_some_and(|value| value != Value::Logical(false))
 }
 
-/// Whether a tensor holds logicals.
+/// Whether the items of a tensor are logicals.
 pub(super) fn logical(tensor: &Tensor) -> bool {
     view::<bool>(tensor).is_some()
 }

@@ -1,4 +1,4 @@
-//! Attention: the weights of values, and their sums.
+//! Attention: rotary embeddings, masked softmax, scaled dot products.
 
 use ndarray::{Array4, ArrayD, ArrayView2, Axis, Ix4, IxDyn};
 
@@ -10,7 +10,7 @@ use crate::tensor::Tensor;
 use super::arrange::{is_given, logical};
 use super::{like, one, unfit};
 
-/// `input * cos + rotated * sin`, where the halves of the last axis are exchanged and the first one is negated.
+/// `input * cos + rotated * sin`, where `rotated` has the negated second half of the last axis, then the first half.
 pub(super) fn apply_rope(call: &Call) -> KernelResult {
     let [input, cos, sin] = [call.scalars("input")?, call.scalars("cos")?, call.scalars("sin")?];
     let wrong = || unfit(call, &[input.shape(), cos.shape(), sin.shape()]);
@@ -27,7 +27,7 @@ pub(super) fn apply_rope(call: &Call) -> KernelResult {
     one(&input * &cos + &rotated * &sin)
 }
 
-/// Scores with a mask: it is added, or logicals tell which scores count.
+/// Applies a mask to scores: it is added, or scores are set to minus infinity where a logical mask is false.
 fn masked(scores: &mut ArrayD<f64>, mask: &ArrayD<f64>, logical: bool, wrong: EvalError) -> Result<(), EvalError> {
     let Some(mask) = mask.broadcast(scores.raw_dim()) else { return Err(wrong) };
     scores.zip_mut_with(&mask, |score, mask| match logical {
@@ -38,7 +38,7 @@ fn masked(scores: &mut ArrayD<f64>, mask: &ArrayD<f64>, logical: bool, wrong: Ev
     Ok(())
 }
 
-/// Exponentials along the last axis that sum up to 1.
+/// Softmax along the last axis.
 fn softmax(scores: &mut ArrayD<f64>) {
     let Some(last) = scores.ndim().checked_sub(1) else { return };
     for mut row in scores.lanes_mut(Axis(last)) {
@@ -71,12 +71,12 @@ fn heads(tensor: &Tensor) -> Option<Array4<f64>> {
     array.into_dimensionality::<Ix4>().ok()
 }
 
-/// The matrix of a head.
+/// The matrix of a head in a batch.
 fn matrix(array: &Array4<f64>, batch: usize, head: usize) -> ArrayView2<'_, f64> {
     array.index_axis(Axis(0), batch).index_axis_move(Axis(0), head)
 }
 
-/// Scaled products of queries and keys as weights of values. Several heads of queries may share one of keys.
+/// Scaled dot product attention. Several query heads may share a key head.
 pub(super) fn sdpa(call: &Call) -> KernelResult {
     let [query, key, value] = [call.numbers("q")?, call.numbers("k")?, call.numbers("v")?];
     let wrong = || unfit(call, &[query.shape(), key.shape(), value.shape()]);
@@ -104,7 +104,7 @@ pub(super) fn sdpa(call: &Call) -> KernelResult {
     }
     if causal {
         for (at, score) in scores.indexed_iter_mut() {
-            // The last query sees all keys.
+            // The last query attends to all keys.
             *score = if at[3] + rows > at[2] + columns { f64::NEG_INFINITY } else { *score };
         }
     }
@@ -119,19 +119,19 @@ pub(super) fn sdpa(call: &Call) -> KernelResult {
     Ok(vec![like(output, query.dtype())?])
 }
 
-/// The mask, with four axes.
+/// The mask, if there is one; for queries of rank 3, with an axis of heads.
 fn mask(call: &Call, rank: usize, wrong: impl Fn() -> EvalError) -> Result<Option<ArrayD<f64>>, EvalError> {
     if !is_given(call, "mask") {
         return Ok(None);
     }
     let mask = call.tensor("mask")?;
     let mut array = scalars(&mask);
-    // Queries of rank 3 have no axis of heads.
+    // Missing leading axes have extent 1.
     let shape = [vec![1; rank.saturating_sub(array.ndim())], array.shape().to_vec()].concat();
     array = array.into_shape_with_order(IxDyn(&shape)).map_err(|_| wrong())?;
     if rank == 3 {
         array = array.insert_axis(Axis(1));
     }
-    // A mask of logicals is cast to the type of the scores, and added like any other.
+    // A logical mask becomes 0 and 1, and is added like any other mask.
     Ok(Some(array))
 }

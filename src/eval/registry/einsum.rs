@@ -1,4 +1,4 @@
-//! Sums of products along axes that letters name.
+//! Einstein summation: sums of products along axes named by letters.
 
 use ndarray::{ArrayD, Dimension, IxDyn, indices};
 
@@ -21,7 +21,7 @@ pub(super) fn einsum(call: &Call) -> KernelResult {
     Ok(vec![like(output, if whole { DType::Int64 } else { DType::Float64 })?])
 }
 
-/// The letters of all axes with their extents: those of the result first.
+/// The letters of all axes with their extents, those of the result first.
 fn sizes(call: &Call, arrays: &[ArrayD<f64>], expression: &Einsum) -> Result<Vec<(char, usize)>, EvalError> {
     let shapes: Vec<&[usize]> = arrays.iter().map(|array| array.shape()).collect();
     let mut sizes: Vec<(char, usize)> = expression.result.iter().map(|letter| (*letter, 1)).collect();
@@ -52,7 +52,7 @@ fn summed(call: &Call, arrays: &[ArrayD<f64>], expression: &Einsum) -> Result<Ar
     let count = call.budget().room(&all[..outer])?;
     let inner: usize = all[outer..].iter().product();
     call.budget().product(count, inner.max(1))?;
-    // How far an operand moves for a step along each letter; an extent of 1 stands for any.
+    // The stride of each operand along each letter; 0 for an extent of 1, which is broadcast.
     let steps: Vec<Vec<usize>> = arrays
         .iter()
         .zip(&expression.operands)
@@ -88,7 +88,7 @@ fn summed(call: &Call, arrays: &[ArrayD<f64>], expression: &Einsum) -> Result<Ar
     Ok(output)
 }
 
-/// How many items the next one along each axis is away.
+/// The row-major strides of a shape.
 fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
@@ -97,8 +97,8 @@ fn strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// A product of matrices along axes that are given by number: of rows and sums of the first operand, of sums
-/// and columns of the second one, of rows and columns of the result.
+/// The matrix product along the axes `[m, k]` of the first operand and `[k, n]` of the second, with the axes `[m, n]`
+/// of the result; `axes` lists their numbers in this order.
 pub(super) fn product(call: &Call) -> KernelResult {
     let (a, b) = (call.scalars("A")?, call.scalars("B")?);
     let axes = call.naturals("axes")?;

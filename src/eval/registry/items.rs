@@ -1,4 +1,4 @@
-//! Items by themselves, or along axes.
+//! Element-wise operations, and normalizations along axes.
 
 use crate::eval::array::scalars;
 use crate::eval::broadcast::repeated;
@@ -11,7 +11,7 @@ use crate::tensor::{DType, Tensor};
 
 use super::{natural, number_or, one};
 
-/// Converts to the type that is named; without a name the items stay: the type is one of quantized numbers.
+/// Converts to a named type. Without a name, the type is a quantized one, and the items are not changed.
 pub(super) fn cast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let wanted = match call.attribute("to") {
@@ -43,7 +43,7 @@ pub(super) fn silu(call: &Call) -> KernelResult {
     each(call, "x", |x| x / (1.0 + (-x).exp()))
 }
 
-/// The approximation of `gelu` by `tanh`; the fast one has a square where the other has a cube.
+/// The approximation of `gelu` by `tanh`; the fast variant uses a square instead of a cube.
 pub(super) fn gelu_approx(call: &Call) -> KernelResult {
     let power = if call.flag("fast_impl")? { 2 } else { 3 };
     let factor = (2.0 / std::f64::consts::PI).sqrt();
@@ -80,7 +80,7 @@ pub(super) fn xor(call: &Call) -> KernelResult {
     Ok(vec![repeated(call, &logical(&x)?, &logical(&y)?, |x: bool, y: bool| Ok(x != y))?])
 }
 
-/// A function of the bits of two integers.
+/// A bitwise operation on two integers.
 pub(super) fn bits(call: &Call, f: impl Fn(i64, i64) -> Option<i64>) -> KernelResult {
     let (x, y) = (call.tensor("x")?, call.tensor("y")?);
     let wide = |tensor: &Tensor| tensor.clone().into_type(DType::Int64).map_err(|error| EvalError::value(error.0));
@@ -101,7 +101,7 @@ pub(super) fn bitnot(call: &Call) -> KernelResult {
     Ok(vec![Tensor::integers(x.shape(), x.iter().map(|item| !item).collect())?])
 }
 
-/// The index of the last one of the best items along an axis.
+/// The index of the last of the best items along axes.
 pub(super) fn last_extreme(call: &Call, as_good: fn(f64, f64) -> bool) -> KernelResult {
     let input = call.numbers("input")?;
     let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
@@ -132,7 +132,7 @@ pub(super) fn product_reduce(call: &Call) -> KernelResult {
     Ok(vec![reduce::reduce(call, &input, &axes, |items: &[f64]| Ok(items.iter().product::<f64>()))?])
 }
 
-/// Divided by the square root of the mean of the squares along an axis.
+/// The input divided by the root mean square along an axis.
 pub(super) fn rms_norm(call: &Call) -> KernelResult {
     let input = call.numbers("input")?;
     let axis = call.axis("axis", input.rank())?;
@@ -142,7 +142,7 @@ pub(super) fn rms_norm(call: &Call) -> KernelResult {
     Ok(vec![repeated(call, &input, &squares, |x: f64, mean: f64| Ok(x / (mean + eps).sqrt()))?])
 }
 
-/// The normalization of channels by those beside them.
+/// Local response normalization: each channel is normalized by its neighbouring channels.
 pub(super) fn lrn(call: &Call) -> KernelResult {
     let input = scalars(&*call.numbers("input")?);
     if input.ndim() < 2 {

@@ -1,4 +1,4 @@
-//! Kernels of the operations of registries. Their meaning is that of tract 0.23.9.
+//! Kernels of the operations of registries, with the semantics of tract 0.23.9.
 
 mod arrange;
 mod attention;
@@ -80,7 +80,7 @@ pub(super) const TABLE: &[(&str, Function)] = &[
     ("tract_transformers_sdpa", attention::sdpa),
 ];
 
-/// An array as a tensor of the elements that another one has.
+/// Converts an array to a tensor of an element type.
 fn like(array: ArrayD<f64>, other: DType) -> Result<Tensor, EvalError> {
     if other == DType::Bool {
         let items = array.iter().map(|item| *item != 0.0).collect();
@@ -94,7 +94,7 @@ fn like(array: ArrayD<f64>, other: DType) -> Result<Tensor, EvalError> {
     }
 }
 
-/// The one result of an operation.
+/// The only result of an operation.
 fn one(array: ArrayD<f64>) -> KernelResult {
     Ok(vec![pack(array)?])
 }
@@ -104,13 +104,13 @@ fn number_or(call: &Call, name: &str, default: f64) -> Result<f64, EvalError> {
     if call.value(name).is_some() { call.number(name) } else { Ok(default) }
 }
 
-/// An extent, or a number of items.
+/// A non-negative integer, such as an extent or a number of items.
 fn natural(call: &Call, name: &str) -> Result<usize, EvalError> {
     let value = call.int(name)?;
     usize::try_from(value).map_err(|_| EvalError::argument(format!("`{name}` of `{}` is {value}", call.name())))
 }
 
-/// The error of operands whose shapes do not fit together.
+/// The error of operands with incompatible shapes.
 fn unfit(call: &Call, shapes: &[&[usize]]) -> EvalError {
     let shapes: Vec<String> = shapes.iter().map(|shape| format!("{shape:?}")).collect();
     EvalError::shapes(format!("`{}` of operands of shapes {}", call.name(), shapes.join(" and ")))

@@ -1,4 +1,4 @@
-//! Steps of recurrent networks.
+//! Single steps of recurrent networks.
 
 use ndarray::{ArrayD, Axis};
 
@@ -12,7 +12,7 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The rows of operands, as many items as each has, for a state of so many rows.
+/// The items of operands with these row widths, and the number of rows, which is that of the last operand, the state.
 fn rows(call: &Call, names: &[(&str, usize)]) -> Result<(Vec<Vec<f64>>, usize), EvalError> {
     let tensors: Vec<_> = names.iter().map(|(name, _)| call.numbers(name)).collect::<Result<_, _>>()?;
     let shapes: Vec<&[usize]> = tensors.iter().map(|tensor| tensor.shape()).collect();
@@ -24,7 +24,7 @@ fn rows(call: &Call, names: &[(&str, usize)]) -> Result<(Vec<Vec<f64>>, usize), 
     Ok((tensors.iter().map(|tensor| tensor.to_scalars()).collect(), state / width))
 }
 
-/// The gates of a GRU: update, reset and candidate.
+/// A step of a GRU. The gates are update, reset and candidate.
 pub(super) fn gru(call: &Call) -> KernelResult {
     let h = natural(call, "hidden")?;
     let (operands, count) = rows(call, &[("xh", 3 * h), ("rh", 3 * h), ("h_prev", h)])?;
@@ -43,7 +43,7 @@ pub(super) fn gru(call: &Call) -> KernelResult {
     super::one(output)
 }
 
-/// The gates of an LSTM: input, output, forget and candidate.
+/// A step of an LSTM. The gates are input, output, forget and candidate.
 pub(super) fn lstm(call: &Call) -> KernelResult {
     let h = natural(call, "hidden")?;
     let (operands, count) = rows(call, &[("preact", 4 * h), ("c_prev", h)])?;
@@ -61,7 +61,7 @@ pub(super) fn lstm(call: &Call) -> KernelResult {
     Ok(vec![like(state, c_prev.dtype())?, like(cell, c_prev.dtype())?])
 }
 
-/// A step of a causal convolution of each channel, and of its last items.
+/// A step of a depthwise causal convolution with SiLU. The state has the latest items of each channel.
 pub(super) fn causal_conv(call: &Call) -> KernelResult {
     let (input, weight, state) = (call.numbers("input")?, call.numbers("weight")?, call.numbers("initial_state")?);
     let wrong = || unfit(call, &[input.shape(), weight.shape(), state.shape()]);
@@ -82,7 +82,7 @@ pub(super) fn causal_conv(call: &Call) -> KernelResult {
     Ok(vec![like(output, input.dtype())?, like(after, state.dtype())?])
 }
 
-/// A step of the gated delta rule of each head.
+/// A step of the gated delta rule for each head.
 pub(super) fn gated_delta(call: &Call) -> KernelResult {
     let [query, key, value] = [call.numbers("query")?, call.numbers("key")?, call.numbers("value")?];
     let (decay, beta, state) = (call.numbers("log_decay")?, call.numbers("beta")?, call.numbers("initial_state")?);
@@ -118,7 +118,7 @@ pub(super) fn gated_delta(call: &Call) -> KernelResult {
     Ok(vec![like(array(query.shape(), output)?, query.dtype())?, like(array(state.shape(), new)?, state.dtype())?])
 }
 
-/// Items along an axis after a running mean of them; `step` computes the next state and the result.
+/// Normalizes slices along an axis by a running mean; `step` gets it, a slice and whether to update the mean.
 fn running(call: &Call, step: impl Fn(&mut ArrayD<f64>, &ArrayD<f64>, bool) -> ArrayD<f64>) -> KernelResult {
     let input = call.numbers("input")?;
     let (mut items, mut state) = (scalars(&input), call.scalars("state")?);
@@ -139,7 +139,7 @@ fn running(call: &Call, step: impl Fn(&mut ArrayD<f64>, &ArrayD<f64>, bool) -> A
     super::one(items)
 }
 
-/// Items divided by the root of a running mean of their sizes.
+/// Divides items by the square root of a running mean of their absolute values.
 pub(super) fn unit_norm(call: &Call) -> KernelResult {
     let (alpha, epsilon) = (call.number("alpha")?, number_or(call, "epsilon", 1e-14)?);
     let complex = call.flag("complex")?;
@@ -156,7 +156,7 @@ pub(super) fn unit_norm(call: &Call) -> KernelResult {
     })
 }
 
-/// Items less a running mean of them.
+/// Subtracts a running mean from items.
 pub(super) fn mean_norm(call: &Call) -> KernelResult {
     let (alpha, factor) = (call.number("alpha")?, number_or(call, "scaling_factor", 1.0)?);
     running(call, |state, items, counts| {

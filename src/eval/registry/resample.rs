@@ -1,5 +1,5 @@
-//! Resampling: along each axis by itself, or at the places of a grid. Places are computed in single precision,
-//! which decides between neighbours.
+//! Resampling, along each axis separately or at the points of a grid. Positions are computed in single precision,
+//! which can determine the nearest item.
 
 use ndarray::{ArrayD, Axis, Dimension, IxDyn, indices};
 
@@ -10,7 +10,7 @@ use crate::eval::error::EvalError;
 use super::arrange::is_given;
 use super::{like, number_or, one, unfit};
 
-/// The place in the input that an index of the result stands for.
+/// The position in the input that corresponds to an index of the result.
 fn source(transformer: &str, index: usize, scale: f32, from: usize, to: usize) -> Option<f32> {
     let (index, from, to) = (index as f32, from as f32, to as f32);
     let half_pixel = (index + 0.5) / scale - 0.5;
@@ -42,7 +42,7 @@ fn cubic(x: f32, a: f32) -> f32 {
     }
 }
 
-/// How values between items are found.
+/// An interpolation method.
 struct Method<'a> {
     transformer: &'a str,
     interpolator: &'a str,
@@ -51,8 +51,8 @@ struct Method<'a> {
 }
 
 impl Method<'_> {
-    /// The items that a place is made of, relative to the one before it, with their weights. The place lies
-    /// within `(0, 1]` behind that one.
+    /// The offsets and weights of the items that a position is interpolated from. Offsets are relative to the
+    /// preceding item, from which the distance of the position is `ratio`, in `(0, 1]`.
     fn taps(&self, ratio: f32) -> Option<Vec<(i64, f32)>> {
         Some(match self.interpolator {
             "linear" => vec![(0, 1.0 - ratio), (1, ratio)],
@@ -72,7 +72,7 @@ impl Method<'_> {
         })
     }
 
-    /// The input resampled along an axis.
+    /// Resamples the input along an axis.
     fn along(&self, input: &ArrayD<f64>, axis: usize, scale: f32, count: usize) -> Option<ArrayD<f64>> {
         let extent = input.shape()[axis];
         let mut shape = input.shape().to_vec();
@@ -135,7 +135,7 @@ pub(super) fn resize(call: &Call) -> KernelResult {
     Ok(vec![like(output, tensor.dtype())?])
 }
 
-/// A place reflected at bounds until it lies between them.
+/// Reflects a position at bounds until it lies between them.
 fn reflected(x: f32, (low, high): (f32, f32)) -> f32 {
     let range = high - low;
     if range == 0.0 {
@@ -155,7 +155,7 @@ fn reflected(x: f32, (low, high): (f32, f32)) -> f32 {
     }
 }
 
-/// Sampling at the places of a grid.
+/// Sampling at the points of a grid.
 struct Grid<'a> {
     input: &'a ArrayD<f64>,
     padding: &'a str,
@@ -167,13 +167,13 @@ impl Grid<'_> {
         if self.aligned { (0.0, size as f32 - 1.0) } else { (-0.5, size as f32 - 0.5) }
     }
 
-    /// The place along an axis that a coordinate from -1 to 1 means.
+    /// The position along an axis for a coordinate from -1 to 1.
     fn place(&self, coordinate: f64, size: usize) -> f32 {
         let (coordinate, size) = (coordinate as f32, size as f32);
         if self.aligned { (coordinate + 1.0) / 2.0 * (size - 1.0) } else { ((coordinate + 1.0) * size - 1.0) / 2.0 }
     }
 
-    /// Places of which one is out of bounds, moved into them.
+    /// If a position is out of bounds along any axis, moves it into the bounds.
     fn padded(&self, places: &mut [f32], sizes: &[usize]) {
         let out = places.iter().zip(sizes).any(|(place, size)| {
             let (low, high) = self.bounds(*size);
@@ -189,7 +189,7 @@ impl Grid<'_> {
         }
     }
 
-    /// The item at whole places.
+    /// The item at an index.
     fn item(&self, (batch, channel): (usize, usize), places: &[i64], sizes: &[usize]) -> f64 {
         let mut at = vec![batch, channel];
         for (place, size) in places.iter().zip(sizes) {
@@ -204,7 +204,7 @@ impl Grid<'_> {
         self.input[IxDyn(&at)]
     }
 
-    /// The sum of items beside places with their weights along each axis.
+    /// The weighted sum of the items around a position; `taps` has indices and weights along each axis.
     fn weighted(&self, of: (usize, usize), taps: &[Vec<(i64, f32)>], sizes: &[usize]) -> f64 {
         let counts: Vec<usize> = taps.iter().map(Vec::len).collect();
         let term = |at: &[usize]| {
@@ -259,7 +259,7 @@ pub(super) fn grid_sample(call: &Call) -> KernelResult {
     let mut output = ArrayD::zeros(IxDyn(&outer));
     for (at, item) in output.indexed_iter_mut() {
         let from = [&[at[0]], &at.slice()[2..]].concat();
-        // The last coordinate is that of the first axis.
+        // Coordinates are in the reverse order of the axes.
         let place = |axis: usize| {
             let coordinate = places[IxDyn(&[&from[..], &[spatial - 1 - axis]].concat())];
             grid.place(coordinate, sizes[axis])

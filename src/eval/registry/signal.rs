@@ -1,4 +1,4 @@
-//! Discrete Fourier transforms. The last axis of extent 2 holds real and imaginary parts.
+//! Discrete Fourier transforms. The last axis, of extent 2, has the real and imaginary parts.
 
 use ndarray::{Array2, ArrayD, Axis, IxDyn};
 
@@ -9,11 +9,11 @@ use crate::eval::error::EvalError;
 use super::arrange::is_given;
 use super::{natural, one, unfit};
 
-/// The transform of complex numbers, one in each row.
+/// The discrete Fourier transform of complex numbers, one in each row.
 fn transform(signal: &Array2<f64>, inverse: bool) -> Array2<f64> {
     let count = signal.nrows();
     let turn = if inverse { 2.0 } else { -2.0 } * std::f64::consts::PI / count.max(1) as f64;
-    // The angles of all products of indices repeat after `count`.
+    // The powers of the root of unity repeat after `count`.
     let roots: Vec<(f64, f64)> = (0..count).map(|i| (turn * i as f64).sin_cos()).collect();
     Array2::from_shape_fn((count, 2), |(k, part)| {
         let term = |n: usize| {
@@ -24,7 +24,7 @@ fn transform(signal: &Array2<f64>, inverse: bool) -> Array2<f64> {
     })
 }
 
-/// The operand and its axis, which is not the last one.
+/// The operand and the axis of the transform, which is not the last.
 fn operand(call: &Call) -> Result<(ArrayD<f64>, usize), EvalError> {
     let input = scalars(&*call.numbers("input")?);
     let axis = call.axis("axis", input.ndim())?;
@@ -34,7 +34,7 @@ fn operand(call: &Call) -> Result<(ArrayD<f64>, usize), EvalError> {
     Ok((input, axis))
 }
 
-/// The transform along an axis; that of the inverse is not divided.
+/// The transform along an axis; the inverse is not divided by the number of items.
 pub(super) fn fft(call: &Call) -> KernelResult {
     let (input, axis) = operand(call)?;
     let inverse = call.flag("inverse")?;
@@ -52,7 +52,7 @@ pub(super) fn fft(call: &Call) -> KernelResult {
     one(output)
 }
 
-/// Calls a function with every signal along an axis, and its place with 0 along that axis.
+/// Calls a function with every signal along an axis, and its index, which is 0 along that axis.
 fn each_signal(input: &ArrayD<f64>, axis: usize, mut f: impl FnMut(Vec<usize>, Array2<f64>)) {
     let mut outer = input.shape()[..input.ndim() - 1].to_vec();
     let count = std::mem::replace(&mut outer[axis], 1);
@@ -68,7 +68,7 @@ fn each_signal(input: &ArrayD<f64>, axis: usize, mut f: impl FnMut(Vec<usize>, A
     }
 }
 
-/// The transforms of windows along an axis, which a new axis behind it holds.
+/// Short-time Fourier transform: a new axis after the given axis has the transform of each frame.
 pub(super) fn stft(call: &Call) -> KernelResult {
     let (input, axis) = operand(call)?;
     let (frame, stride) = (natural(call, "frame")?, natural(call, "stride")?);
@@ -84,7 +84,7 @@ pub(super) fn stft(call: &Call) -> KernelResult {
     shape.insert(axis + 1, frame);
     let size = call.budget().room(&shape)?;
     call.budget().product(size, frame)?;
-    // A window that is shorter than the frame stands in its middle.
+    // A window shorter than the frame is centred in it.
     let weights = window.map(|window| {
         let left = (frame - window.len()) / 2;
         (0..frame)

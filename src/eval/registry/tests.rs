@@ -1,4 +1,4 @@
-//! Networks as exporters write them: what is inferred of their tensors is what is computed.
+//! Networks of exporters: the inferred shapes and types of their tensors are those of the computed tensors.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,8 @@ use crate::{Options, expand, parse};
 /// The value of every dimension symbol.
 const SYMBOL: i64 = 6;
 
-/// The extents of a tensor for that value, as far as they are known. Some symbols stand for what only the
-/// items of tensors tell; those of inputs are bound.
+/// The extents of a tensor for that value of the symbols of inputs; none for other symbols, which depend on items of
+/// tensors.
 fn extents(graph: &Graph, tensor: TensorId) -> Option<Vec<Option<i64>>> {
     let of_input = |tensor: &TensorId| graph.shape(*tensor).map_or_else(String::new, |shape| format!("{shape:?}"));
     let bound: String = graph.inputs.iter().map(of_input).collect();
@@ -24,7 +24,7 @@ fn extents(graph: &Graph, tensor: TensorId) -> Option<Vec<Option<i64>>> {
     Some(graph.shape(tensor)?.extents().iter().map(|extent| extent.dim().value(&value)).collect())
 }
 
-/// The graph of a network with all its tensors as outputs, and random inputs.
+/// The graph of a network, with all its tensors as outputs, and random inputs.
 fn network(text: String) -> Option<(Graph, Vec<(String, Tensor)>)> {
     let options = Options::default();
     let parsed = parse("network", text, &options);
@@ -41,7 +41,7 @@ fn network(text: String) -> Option<(Graph, Vec<(String, Tensor)>)> {
     Some((graph, inputs))
 }
 
-/// What is wrong with what is inferred of a tensor; nothing if it is what was computed.
+/// The difference between the inferred and the computed shape and type of a tensor, if there is one.
 fn difference(graph: &Graph, tensor: TensorId, found: &Tensor) -> Option<String> {
     let name = || graph.tensor_name(tensor);
     if let Some(extents) = extents(graph, tensor) {
@@ -68,7 +68,7 @@ fn what_is_inferred_is_what_is_computed() {
         let (path, name) = (entry.path().join("graph.nnef"), entry.file_name().to_string_lossy().into_owned());
         let Ok(text) = fs::read_to_string(path) else { continue };
         let Some((graph, inputs)) = network(text) else { continue };
-        // Large networks are for the comparison with tract, which takes its time.
+        // Large networks are tested by the comparison with tract, which is slow.
         let limits = Limits { max_work: 20_000_000, ..Limits::default() };
         let evaluator = Evaluator::with_limits(limits).random_variables(1);
         let Ok(evaluation) = evaluator.run(&graph, &inputs, &BTreeMap::new()) else { continue };

@@ -1,4 +1,4 @@
-//! Expressions on symbols, and the variables that they are made of.
+//! Expressions on symbols, and their variables.
 
 use std::sync::Arc;
 
@@ -7,42 +7,42 @@ use super::Dim;
 use super::polynomial::Term;
 use super::polynomial::{Polynomial, gcd};
 
-/// A polynomial that is no integer. Copies share it.
+/// A polynomial that is not a constant. Clones share it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Expression(pub(super) Arc<Polynomial>);
 
-/// What a variable of a polynomial stands for.
+/// A variable of a polynomial.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Variable {
     /// A symbol.
     Symbol(Arc<str>),
-    /// The quotient of the first number by the second one, rounded down.
+    /// The quotient of two numbers, rounded down.
     Quotient(Arc<[Dim; 2]>),
-    /// One of several numbers, which are sorted.
+    /// A choice between several numbers, which are sorted.
     Choice(Choice, Arc<[Dim]>),
 }
 
-/// How one of several numbers is chosen.
+/// The rule by which one of several numbers is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Choice {
-    /// The least.
+    /// The minimum.
     Min,
-    /// The greatest.
+    /// The maximum.
     Max,
-    /// What extents are broadcast to.
+    /// The extent that the numbers are broadcast to.
     Broadcast,
 }
 
-/// The most variables of an expression, counted with those in quotients and choices. Work on an
-/// expression takes time and stack by this number.
+/// The maximum number of variables of an expression, including those within variables. Time and stack depth are
+/// proportional to it.
 const MAX_WEIGHT: usize = 256;
-/// The most bytes of a symbol.
+/// The maximum length of a symbol in bytes.
 const MAX_SYMBOL: usize = 256;
-/// The most items of a choice.
+/// The maximum number of items of a choice.
 const MAX_ITEMS: usize = 16;
 
 impl Variable {
-    /// The numbers that it depends on.
+    /// The numbers in it.
     fn parts(&self) -> &[Dim] {
         match self {
             Variable::Symbol(_) => &[],
@@ -66,7 +66,7 @@ impl Variable {
         }
     }
 
-    /// The value where symbols have these values.
+    /// The value, given the values of symbols.
     #[cfg(feature = "eval")]
     fn value(&self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         match self {
@@ -89,7 +89,7 @@ impl Variable {
         }
     }
 
-    /// Whether it has operators only.
+    /// Whether it is written with operators only.
     fn is_plain(&self) -> bool {
         match self {
             Variable::Symbol(_) => true,
@@ -112,12 +112,12 @@ impl Expression {
         self.variables().map(Variable::weight).sum()
     }
 
-    /// The least value, where that is known.
+    /// The minimum value, if it is known.
     pub(super) fn least(&self) -> Option<i64> {
         self.0.least(Variable::is_natural)
     }
 
-    /// The value where symbols have these values.
+    /// The value, given the values of symbols.
     #[cfg(feature = "eval")]
     pub(super) fn value(&self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         let term = |(product, factor): &Term| {
@@ -126,7 +126,7 @@ impl Expression {
         self.0.terms().iter().try_fold(0i64, |sum, of| sum.checked_add(term(of)?))
     }
 
-    /// The symbol, where there is no other variable, and its value where that of the expression is known.
+    /// The only symbol, if the expression is linear in it, and its value for which the expression equals `value`.
     #[cfg(feature = "eval")]
     pub(super) fn solved(&self, value: i64) -> Option<(Arc<str>, i64)> {
         let (constant, (product, factor)) = match self.0.terms() {
@@ -139,13 +139,13 @@ impl Expression {
         (rest.checked_rem(*factor)? == 0).then(|| (Arc::clone(name), rest / factor))
     }
 
-    /// Whether it has operators only, with their meaning in documents.
+    /// Whether it is written with operators only, which mean the same in NNEF.
     pub(super) fn is_plain(&self) -> bool {
         self.variables().all(Variable::is_plain)
     }
 }
 
-/// A symbol as a number; unknown if its name is too long.
+/// A symbol; unknown if its name is too long.
 pub(super) fn symbol(name: &str) -> Dim {
     match name.len() {
         ..=MAX_SYMBOL => variable(Variable::Symbol(name.into())),
@@ -157,7 +157,7 @@ fn variable(variable: Variable) -> Dim {
     Dim::from(Polynomial::variable(variable))
 }
 
-/// Unknown if the expression is too large.
+/// Converts a polynomial; unknown if it is too large.
 impl From<Polynomial> for Dim {
     fn from(polynomial: Polynomial) -> Self {
         if let Some(value) = polynomial.as_constant() {
@@ -168,8 +168,8 @@ impl From<Polynomial> for Dim {
     }
 }
 
-/// The quotient of two polynomials, rounded down. What the divisor divides is taken out, and common
-/// factors are.
+/// The quotient of two polynomials, rounded down. Multiples of the divisor are moved out of the quotient, and
+/// common factors are removed.
 pub(super) fn quotient(a: Polynomial, b: Polynomial) -> Option<Dim> {
     let Some(divisor) = b.as_constant() else {
         return Some(match a.exactly_over(&b) {
@@ -186,7 +186,7 @@ pub(super) fn quotient(a: Polynomial, b: Polynomial) -> Option<Dim> {
     let divisor = divisor / common;
     let part = match (rest.as_constant(), quotient_within(&rest)) {
         (Some(constant), _) => Polynomial::constant(constant.div_euclid(divisor)),
-        // A quotient of a quotient is one.
+        // A quotient of a quotient is a single quotient.
         (None, Some((inner, by))) => {
             quotient(inner.polynomial()?, Polynomial::constant(by.checked_mul(divisor)?))?.polynomial()?
         }
@@ -203,7 +203,7 @@ fn fraction(a: Dim, b: Dim) -> Dim {
     }
 }
 
-/// The parts of a quotient by an integer.
+/// The operands of a quotient whose divisor is an integer.
 fn quotient_within(of: &Polynomial) -> Option<(&Dim, i64)> {
     match of.as_variable()? {
         Variable::Quotient(sides) => Some((&sides[0], sides[1].known()?)),
@@ -211,7 +211,7 @@ fn quotient_within(of: &Polynomial) -> Option<(&Dim, i64)> {
     }
 }
 
-/// One of two numbers: of all the numbers of which they are one by the same choice.
+/// A choice between two numbers. Nested choices with the same rule are merged, and redundant numbers are dropped.
 pub(super) fn chosen(choice: Choice, a: Dim, b: Dim) -> Dim {
     let mut items: Vec<Dim> = Vec::new();
     for dim in [a, b] {

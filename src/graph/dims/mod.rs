@@ -1,12 +1,10 @@
-//! Integers that depend on dimension symbols: exact expressions, in a form in which equal ones are
-//! equal.
+//! Integers that depend on dimension symbols: exact expressions in a canonical form.
 //!
-//! An expression is a polynomial with integer coefficients. Its variables are symbols, quotients that
-//! are rounded down, least and greatest values, and what two extents are broadcast to. Symbols stand
-//! for extents, so they are not negative.
+//! An expression is a polynomial with integer coefficients. Its variables are symbols, quotients that are
+//! rounded down, minima and maxima, and extents that result from broadcasting two extents. Symbols stand for
+//! extents, so they are not negative.
 //!
-//! Expressions are shared, never changed, and small: what needs more than some hundred variables is
-//! unknown.
+//! Expressions are shared, immutable and small: an expression of more than a few hundred variables becomes unknown.
 
 mod expression;
 mod polynomial;
@@ -29,7 +27,7 @@ pub(crate) enum Dim {
     Int(i64),
     /// An expression on symbols.
     Expr(Expression),
-    /// Nothing is known.
+    /// Unknown.
     Unknown,
 }
 
@@ -45,8 +43,7 @@ impl Dim {
         expression::symbol(name)
     }
 
-    /// What a text means: integers, symbols, `+ - * /`, parentheses, and the functions that
-    /// [`Dim::text`] writes.
+    /// Parses an expression: integers, symbols, `+ - * /`, parentheses, and the functions that [`Dim::text`] writes.
     pub(crate) fn of_text(text: &str) -> Dim {
         read::read(text)
     }
@@ -67,7 +64,7 @@ impl Dim {
         }
     }
 
-    /// The variable, if the number is one.
+    /// The variable, if the expression is a single variable.
     fn as_variable(&self) -> Option<&Variable> {
         match self {
             Dim::Expr(expression) => expression.0.as_variable(),
@@ -75,7 +72,7 @@ impl Dim {
         }
     }
 
-    /// How many variables there are, counted with those in variables.
+    /// The number of variables, including those within variables.
     fn weight(&self) -> usize {
         match self {
             Dim::Expr(expression) => expression.weight(),
@@ -83,7 +80,7 @@ impl Dim {
         }
     }
 
-    /// Computes with polynomials; unknown where one is, or where the result is none.
+    /// Applies an operation on polynomials; unknown if an operand or the result is not a polynomial.
     fn compute(&self, other: &Dim, f: impl FnOnce(Polynomial, Polynomial) -> Option<Dim>) -> Dim {
         let computed = || f(self.polynomial()?, other.polynomial()?);
         computed().unwrap_or(Dim::Unknown)
@@ -118,7 +115,7 @@ impl Dim {
         }
     }
 
-    /// The quotient, rounded down; unknown for a divisor that may not be positive.
+    /// The quotient, rounded down; unknown if the divisor is an integer that is not positive.
     pub(crate) fn over(self, other: Dim) -> Dim {
         match (self, other) {
             (Dim::Int(a), Dim::Int(b)) if b > 0 => Dim::Int(a.div_euclid(b)),
@@ -134,7 +131,7 @@ impl Dim {
         self.plus(other.clone().minus(Dim::Int(1))).over(other)
     }
 
-    /// The quotient where there is no remainder for any value of the symbols.
+    /// The quotient, if there is no remainder for any values of the symbols; otherwise unknown.
     pub(crate) fn exactly_over(self, other: Dim) -> Dim {
         match (self, other) {
             (Dim::Int(a), Dim::Int(b)) => Dim::from((b != 0 && a % b == 0).then(|| a / b)),
@@ -142,7 +139,7 @@ impl Dim {
         }
     }
 
-    /// How two numbers compare, where that is the same for all values of the symbols.
+    /// Compares two numbers; none if the result depends on the symbols or is unknown.
     pub(crate) fn compare(self, other: Dim) -> Option<Ordering> {
         match self.minus(other) {
             Dim::Int(difference) => Some(difference.cmp(&0)),
@@ -152,7 +149,7 @@ impl Dim {
         }
     }
 
-    /// The least value, where that is known.
+    /// The minimum value, if it is known.
     fn least(&self) -> Option<i64> {
         match self {
             Dim::Int(value) => Some(*value),
@@ -161,22 +158,22 @@ impl Dim {
         }
     }
 
-    /// Whether a number is at least this for all values of the symbols.
+    /// Whether a number is at least `least` for all values of the symbols.
     pub(crate) fn is_at_least(&self, least: i64) -> bool {
         self.least().is_some_and(|own| own >= least)
     }
 
-    /// The lesser of two numbers.
+    /// The minimum of two numbers.
     pub(crate) fn min(self, other: Dim) -> Dim {
         self.choose(other, Choice::Min)
     }
 
-    /// The greater of two numbers.
+    /// The maximum of two numbers.
     pub(crate) fn max(self, other: Dim) -> Dim {
         self.choose(other, Choice::Max)
     }
 
-    /// The lesser or greater of two numbers.
+    /// The minimum or maximum of two numbers.
     fn choose(self, other: Dim, choice: Choice) -> Dim {
         if self == Dim::Unknown || other == Dim::Unknown {
             return Dim::Unknown;
@@ -190,8 +187,8 @@ impl Dim {
         if is_first_lesser == (choice == Choice::Min) { self } else { other }
     }
 
-    /// The extent that two extents are repeated to; none where they contradict each other. A number
-    /// above 1 is that extent, whatever the other is: it is the same, or 1.
+    /// The extent that two extents are broadcast to; none if they are incompatible. If one is an integer above
+    /// 1, that is the result, since the other must be equal to it or 1.
     pub(crate) fn broadcast(self, other: Dim) -> Option<Dim> {
         match (self, other) {
             (a, b) if a == b => Some(a),
@@ -203,7 +200,8 @@ impl Dim {
         }
     }
 
-    /// The number that is both; none where the two contradict each other. An integer says most.
+    /// The more specific one of two descriptions of the same number; none if they contradict each other.
+    /// Integers are the most specific.
     pub(crate) fn unify(self, other: Dim) -> Option<Dim> {
         match (self, other) {
             (a, b) if a == b => Some(a),
@@ -214,7 +212,7 @@ impl Dim {
         }
     }
 
-    /// The value where symbols have these values; none where one that occurs has none.
+    /// The value, given the values of symbols; none if the value of a symbol is missing.
     #[cfg(feature = "eval")]
     pub(crate) fn value(&self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         match self {
@@ -224,8 +222,7 @@ impl Dim {
         }
     }
 
-    /// The only symbol that occurs, with the value for which the number is `value`: where that is `2*S+1`, half
-    /// of what is left of 1.
+    /// Solves `self = value` for the only symbol: `2*S+1 = 7` results in `S` and 3.
     #[cfg(feature = "eval")]
     pub(crate) fn solved(&self, value: i64) -> Option<(std::sync::Arc<str>, i64)> {
         match self {
@@ -234,14 +231,14 @@ impl Dim {
         }
     }
 
-    /// Calls a function with each symbol that occurs.
+    /// Calls a function with each symbol in the expression.
     pub(crate) fn each_symbol(&self, f: &mut dyn FnMut(&str)) {
         if let Dim::Expr(expression) = self {
             expression.each_symbol(f);
         }
     }
 
-    /// The text, as shapes show it; `?` where nothing is known. It is read back by [`Dim::of_text`].
+    /// The text of the expression; `?` if it is unknown. [`Dim::of_text`] reads it.
     pub(crate) fn text(&self) -> String {
         match self {
             Dim::Int(value) => value.to_string(),
@@ -250,7 +247,7 @@ impl Dim {
         }
     }
 
-    /// Whether the text means the same in a document: it has operators only.
+    /// Whether the text is an expression of NNEF, with operators only.
     pub(crate) fn is_plain(&self) -> bool {
         match self {
             Dim::Int(_) => true,

@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use super::expression::Variable;
 
-/// The most terms of a polynomial.
+/// The maximum number of terms of a polynomial.
 const MAX_TERMS: usize = 64;
-/// The most variables of a term, counted with repetition.
+/// The maximum number of variables of a term, counted with multiplicity.
 const MAX_DEGREE: usize = 8;
 
 /// A product of variables, sorted.
@@ -15,14 +15,14 @@ pub(super) type Product = SmallVec<[Variable; 1]>;
 /// A product with its coefficient.
 pub(super) type Term = (Product, i64);
 
-/// A sum of products, each with a coefficient that is not 0; sorted by product.
+/// A sum of products, sorted, each with a coefficient that is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Polynomial(Terms);
 
 type Terms = SmallVec<[Term; 2]>;
 
 impl Polynomial {
-    /// A number.
+    /// A constant.
     pub(super) fn constant(value: i64) -> Self {
         Polynomial(std::iter::once((Product::new(), value)).filter(|_| value != 0).collect())
     }
@@ -37,7 +37,7 @@ impl Polynomial {
         &self.0
     }
 
-    /// The number, if there are no variables.
+    /// The constant, if there are no variables.
     pub(super) fn as_constant(&self) -> Option<i64> {
         match &self.0[..] {
             [] => Some(0),
@@ -46,7 +46,7 @@ impl Polynomial {
         }
     }
 
-    /// The variable, if it is one.
+    /// The variable, if the polynomial is a single variable.
     pub(super) fn as_variable(&self) -> Option<&Variable> {
         match &self.0[..] {
             [(product, 1)] => product.first().filter(|_| product.len() == 1),
@@ -86,7 +86,8 @@ impl Polynomial {
         Polynomial::of(terms)
     }
 
-    /// The quotient, if there is no remainder: by a single term, or by a multiple of itself.
+    /// The quotient, if there is no remainder. Supported are a divisor of a single term, and a quotient of a
+    /// single term.
     pub(super) fn exactly_over(&self, divisor: &Polynomial) -> Option<Self> {
         if let [(product, factor)] = &divisor.0[..] {
             let terms = self.0.iter().map(|(own, value)| {
@@ -95,7 +96,7 @@ impl Polynomial {
             });
             return Polynomial::of(terms.collect::<Option<_>>()?);
         }
-        // The first terms tell the only candidate that is tried: a single term.
+        // The leading terms determine the only candidate for a quotient of a single term.
         let leading =
             |of: &Polynomial| of.0.iter().max_by_key(|(product, _)| (product.len(), product.clone())).cloned();
         let ((own, value), (product, factor)) = (leading(self)?, leading(divisor)?);
@@ -104,12 +105,12 @@ impl Polynomial {
         (candidate.times(divisor)? == *self).then_some(candidate)
     }
 
-    /// The greatest common divisor of the coefficients but that of the constant; 0 without others.
+    /// The greatest common divisor of the coefficients except the constant term; 0 if there are no others.
     pub(super) fn content(&self) -> i64 {
         self.0.iter().filter(|(product, _)| !product.is_empty()).fold(0, |divisor, (_, value)| gcd(divisor, *value))
     }
 
-    /// Each coefficient divided, rounded down; and what remains.
+    /// Divides each coefficient, and returns the quotients, rounded down, and the remainders.
     pub(super) fn divided(&self, divisor: i64) -> (Self, Self) {
         let part = |f: fn(i64, i64) -> i64| {
             let terms = self.0.iter().map(|(product, value)| (product.clone(), f(*value, divisor)));
@@ -118,7 +119,7 @@ impl Polynomial {
         (part(i64::div_euclid), part(i64::rem_euclid))
     }
 
-    /// The least value, where no variable (as `natural` tells) is negative, nor a coefficient of theirs.
+    /// The minimum value, if no variable (according to `natural`) and no coefficient of a variable is negative.
     pub(super) fn least(&self, natural: impl Fn(&Variable) -> bool) -> Option<i64> {
         let natural = |product: &Product| product.iter().all(&natural);
         let grows = self.0.iter().all(|(product, value)| product.is_empty() || (*value >= 0 && natural(product)));
@@ -127,7 +128,7 @@ impl Polynomial {
     }
 }
 
-/// A product without another one; none where it does not have all of it.
+/// The variables of a product without those of another; none if it does not contain all of them.
 fn without(product: &Product, other: &Product) -> Option<Product> {
     let mut rest = product.clone();
     for atom in other {

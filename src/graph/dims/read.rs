@@ -1,9 +1,9 @@
-//! Reading expressions.
+//! A parser of expressions.
 
 use super::Dim;
 use crate::room::with_stack;
 
-/// What a text means; unknown where it is no expression.
+/// Parses an expression; unknown if the text is not one.
 pub(super) fn read(text: &str) -> Dim {
     let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0 };
     let dim = reader.sum();
@@ -11,7 +11,7 @@ pub(super) fn read(text: &str) -> Dim {
     if reader.at == text.len() { dim.unwrap_or(Dim::Unknown) } else { Dim::Unknown }
 }
 
-/// How deep parentheses may be nested.
+/// The maximum nesting of factors.
 const MAX_DEPTH: u32 = 1000;
 
 struct Reader<'t> {
@@ -27,7 +27,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The next character, if it is one of these.
+    /// Consumes the next character, if it is one of `any`.
     fn take(&mut self, any: &[u8]) -> Option<u8> {
         self.blanks();
         let found = self.text.get(self.at).copied().filter(|byte| any.contains(byte))?;

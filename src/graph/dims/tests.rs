@@ -61,8 +61,7 @@ fn what_holds_for_all_values_is_known() {
     assert_eq!(dim("S").over_up(Dim::Int(2)), dim("(S+1)/2"));
 }
 
-/// Small expressions are followed, and those that would take long to work with are unknown: sums of
-/// quotients within quotients double with each step.
+/// Large expressions become unknown, since they would take too long: sums of nested quotients double with each step.
 #[test]
 fn large_expressions_are_unknown() {
     let doubled = |of: Dim| of.clone().over(Dim::Int(3)).times(of.plus(Dim::symbol("T")).over(Dim::symbol("U")));
@@ -79,7 +78,7 @@ fn large_expressions_are_unknown() {
     assert_eq!(sum, Dim::Unknown);
 }
 
-/// An expression as a text.
+/// Generates the text of an expression.
 fn texts() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![Just("S".to_string()), Just("T".to_string()), (0i64..9).prop_map(|i| i.to_string())];
     leaf.prop_recursive(4, 24, 2, |inner| {
@@ -94,7 +93,7 @@ fn texts() -> impl Strategy<Value = String> {
     })
 }
 
-/// The value of an expression for values of the symbols.
+/// The value of an expression, given the values of `S` and `T`.
 fn value(text: &str, s: i64, t: i64) -> i64 {
     dim(&text.replace('S', &s.to_string()).replace('T', &t.to_string())).known().unwrap_or(i64::MIN)
 }

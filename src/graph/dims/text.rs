@@ -1,10 +1,10 @@
-//! Expressions as texts: `2*S+1`, `(S+3)/4`, `min(S,4)`.
+//! The text of expressions: `2*S+1`, `(S+3)/4`, `min(S,4)`.
 
 use super::Dim;
 use super::expression::{Choice, Expression, Variable};
 
-/// The text of an expression: terms with more variables come first, then in the order of their texts,
-/// and positive ones before negative ones.
+/// The text of an expression. Positive terms come before negative ones, then terms with more variables come
+/// first, then the order is alphabetic.
 pub(super) fn expression(of: &Expression) -> String {
     let mut terms: Vec<(usize, String, i64)> = of
         .0
@@ -34,7 +34,7 @@ pub(super) fn expression(of: &Expression) -> String {
     text
 }
 
-/// The text of a variable, which may be one of several factors.
+/// The text of a variable; `factor` if it is a factor of a product, which needs parentheses around a quotient.
 fn variable(of: &Variable, factor: bool) -> String {
     match of {
         Variable::Symbol(name) => name.to_string(),
@@ -55,7 +55,7 @@ fn variable(of: &Variable, factor: bool) -> String {
     }
 }
 
-/// A side of a quotient, in parentheses where it is more than a name or a number.
+/// An operand of a quotient, in parentheses unless it is a name or a number.
 fn operand(dim: &Dim) -> String {
     let text = dim.text();
     let simple = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

@@ -1,7 +1,6 @@
-//! Makes names distinct: who comes second gets a suffix.
+//! Makes names distinct: the second one of two equal names gets a suffix.
 //!
-//! Names are compared by the hashes of their spellings. Should two ever collide, one of them gets a
-//! suffix that it would not have needed.
+//! Names are compared by the hashes of their spellings. If two hashes collide, one name gets an unnecessary suffix.
 
 use rustc_hash::FxHashMap;
 
@@ -9,12 +8,11 @@ use super::hash::{Hash, Part, push_byte, push_number};
 use super::{Entry, Suffixed, bits};
 use crate::source::names::{Name, Names};
 
-/// The first suffix of names that others have already.
+/// The suffix of the second one of equal names.
 const FIRST_SUFFIX: u32 = 2;
 
-/// Gives suffixes to the names of tensors that are spelled like earlier ones: names of the document
-/// stay as they are, then come the others in the order of their making, those from inside
-/// standard operations last.
+/// Adds suffixes to the names of tensors that are spelled like earlier ones. Names of the document do not change; then
+/// come other names in the order of their creation, and last those generated inside of standard operations.
 pub(crate) fn settle(entries: &mut [Entry], used: usize, names: &Names) -> Vec<Suffixed> {
     let mut segments = Segments::new(names);
     let mut taken = Taken::with_capacity(used);
@@ -51,10 +49,10 @@ pub(crate) fn settle(entries: &mut [Entry], used: usize, names: &Names) -> Vec<S
     suffixed
 }
 
-/// The segments of paths. The hash of each is computed once.
+/// A cache of the hashes of path segments.
 struct Segments<'n> {
     names: &'n Names,
-    /// By the numbers of names, which are many: memory is taken only where there are segments.
+    /// Indexed by name. There are many names, but untouched pages take no memory.
     known: Vec<(Hash, u64)>,
 }
 
@@ -63,7 +61,7 @@ impl<'n> Segments<'n> {
         Segments { names, known: vec![(0, 0); names.len()] }
     }
 
-    /// The hash of a name that has no suffix, given that of its parent.
+    /// The hash of a name without a suffix, given that of its parent.
     #[inline]
     fn hash(&mut self, parent: Option<Hash>, entry: &Entry) -> Hash {
         let hash = match parent {
@@ -73,7 +71,7 @@ impl<'n> Segments<'n> {
         if entry.ordinal > 0 { push_number(hash, entry.ordinal) } else { hash }
     }
 
-    /// A segment with `_` before it.
+    /// A segment with a leading `_`.
     #[inline]
     fn part(&mut self, segment: Name) -> Part {
         let known = &mut self.known[segment.index()];
@@ -85,11 +83,11 @@ impl<'n> Segments<'n> {
     }
 }
 
-/// The names given out, as hashes in a table with open addressing, and the suffixes to try next for
-/// names that were asked for again.
+/// The names in use, as a hash table with open addressing, and the next suffix to try for names that were
+/// requested again.
 struct Taken {
-    /// A power of two slots, a third of them free at least. A slot has half of a mixed hash; 0 is free.
-    /// The hashes of names that differ in their last digit are neighbours, and so are their slots.
+    /// The number of slots is a power of two, and at least a third of them are free. A slot contains half of the mixed
+    /// hash; 0 is free. Names that differ only in their last digit have adjacent hashes, and so adjacent slots.
     slots: Vec<u32>,
     next: FxHashMap<Hash, u32>,
 }
@@ -99,13 +97,13 @@ impl Taken {
         Taken { slots: vec![0; (names + names / 2).next_power_of_two().max(64)], next: FxHashMap::default() }
     }
 
-    /// Adds a name; false where it is there already.
+    /// Adds a name; false if it is already in use.
     #[inline]
     fn insert(&mut self, hash: Hash) -> bool {
         insert(&mut self.slots, hash)
     }
 
-    /// The suffix that makes a name new, or 0. The hash becomes the one with the suffix.
+    /// The suffix that makes a name unique, or 0. The hash becomes that of the name with its suffix.
     #[inline]
     fn claim(&mut self, hash: &mut Hash) -> u32 {
         if self.insert(*hash) { 0 } else { self.claim_next(hash) }
@@ -125,7 +123,7 @@ impl Taken {
     }
 }
 
-/// Adds a hash to a table that has free slots; false where it is there already.
+/// Adds a hash to a table that has free slots; false if it is already there.
 #[inline]
 fn insert(slots: &mut [u32], hash: Hash) -> bool {
     let mask = slots.len() - 1;

@@ -1,16 +1,16 @@
-//! Hashes of spelled names, which can be continued from the hash of a prefix.
+//! Hashes of spelled names that can be computed from the hash of a prefix.
 //!
-//! The hash is the value of the bytes as digits of a number, modulo a prime: that of a path follows
-//! in a few steps from those of its prefix and its last segment, however long these are.
+//! The bytes are the digits of a number, and the hash is that number modulo a prime. So the hash of a path is
+//! computed from those of its prefix and its last segment in a few steps, regardless of their lengths.
 
 /// The hash of a spelled name.
 pub(crate) type Hash = u64;
 
 /// 2^61 - 1.
 const PRIME: u64 = (1 << 61) - 1;
-/// The base in which bytes are digits.
+/// The base of the number whose digits are the bytes.
 const BASE: u64 = 0x0a3b_1c5d_7e9f_2461 % PRIME;
-/// Numbers are hashed by so many decimal digits at a time.
+/// Decimal numbers are hashed three digits at a time.
 const STEP: u32 = 1000;
 
 /// `a * b + c`, modulo the prime.
@@ -20,7 +20,7 @@ const fn multiply_add(a: u64, b: u64, c: u64) -> u64 {
     if folded >= PRIME { folded - PRIME } else { folded }
 }
 
-/// The hash with another byte behind it.
+/// The hash with another byte appended.
 pub(crate) const fn push_byte(hash: Hash, byte: u8) -> Hash {
     multiply_add(hash, BASE, byte as u64 + 1)
 }
@@ -40,7 +40,7 @@ static TRIPLES: [Hash; STEP as usize] = {
     triples
 };
 
-/// The hash of a name with a number behind it.
+/// The hash of a name with a number appended.
 pub(crate) fn push_number(hash: Hash, number: u32) -> Hash {
     if number >= STEP {
         return multiply_add(push_number(hash, number / STEP), CUBE, TRIPLES[(number % STEP) as usize]);
@@ -51,12 +51,12 @@ pub(crate) fn push_number(hash: Hash, number: u32) -> Hash {
     digit(hash, number % 10)
 }
 
-/// A text that can be put behind another one.
+/// A text that can be appended to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     /// Its hash.
     pub(crate) hash: Hash,
-    /// The base to the power of its length, which is not 0.
+    /// The base to the power of its length. Never 0.
     pub(crate) power: u64,
 }
 
@@ -64,7 +64,7 @@ impl Part {
     /// The empty text.
     pub(crate) const EMPTY: Part = Part { hash: 0, power: 1 };
 
-    /// The same with a text behind it.
+    /// The part with a text appended.
     pub(crate) fn then(self, text: &str) -> Part {
         text.bytes().fold(self, |part, byte| Part {
             hash: push_byte(part.hash, byte),

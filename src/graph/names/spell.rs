@@ -1,27 +1,27 @@
-//! Names spelled one after the other into one text.
+//! Writers of many names.
 
 use super::{NameId, TensorNames};
 use crate::source::names::Names;
 
-/// How many names are remembered. A power of two.
+/// The size of the cache of written names. A power of two.
 const REMEMBERED: usize = 512;
 
-/// Spells names into a text that is not changed otherwise than by adding to it. A name is copied
-/// where it or its prefix stands in the text already: it is mostly used soon after it is defined.
+/// Writes names into a text, to which callers may only append. A name, or its prefix, is copied from the text
+/// if it was written before: names are mostly used soon after they are defined.
 pub(crate) struct Speller<'g> {
     table: &'g TensorNames,
     names: &'g Names,
-    /// Names, and where they stand in the text.
+    /// Cached names, and their positions in the text.
     places: Box<[(NameId, u32, u32); REMEMBERED]>,
 }
 
 impl<'g> Speller<'g> {
-    /// A speller for a text of which nothing is known yet.
+    /// A speller for a text without known names.
     pub(crate) fn new(table: &'g TensorNames, names: &'g Names) -> Self {
         Speller { table, names, places: Box::new([(NameId::ROOT, 0, 0); REMEMBERED]) }
     }
 
-    /// Adds a name to the text.
+    /// Appends a name to the text.
     #[inline]
     pub(crate) fn write(&mut self, id: NameId, out: &mut String) {
         match self.places[id.index() % REMEMBERED] {
@@ -30,7 +30,7 @@ impl<'g> Speller<'g> {
         }
     }
 
-    /// The same for a name that does not stand in the text. Paths are short.
+    /// Appends a name that is not in the cache. The recursion is not deep, since paths are short.
     fn spell(&mut self, id: NameId, out: &mut String) {
         let Some(entry) = self.table.entries.get(id.index()) else { return };
         let start = out.len() as u32;
@@ -43,10 +43,10 @@ impl<'g> Speller<'g> {
     }
 }
 
-/// How long the text of names is that [`Spellings`] remembers.
+/// The length at which [`Spellings`] clears its text.
 const TEXT: usize = 1 << 16;
 
-/// Spells names one by one, not into a text of the caller.
+/// Spells single names, with a text of its own.
 pub(crate) struct Spellings<'g> {
     speller: Speller<'g>,
     text: String,

@@ -1,4 +1,4 @@
-//! An operation as rules see it: the shapes of its operands, and its attributes by their meaning.
+//! The view of an operation that rules have: the shapes of its operands, and its attributes by role.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -9,27 +9,27 @@ use crate::graph::dims::Dim;
 use crate::graph::{Graph, Kind, Operand, Operation, TensorId, Value};
 use crate::room::with_stack;
 
-/// The extents that a rule computes with.
+/// The extents of a shape.
 pub(crate) type Extents = SmallVec<[Extent; 4]>;
 
-/// Integers of an attribute; none for those that are not known while expanding: tensors and symbols.
+/// The integers of an attribute; none for items that depend on tensors or symbols.
 pub(crate) type Ints = SmallVec<[Option<i64>; 4]>;
 
-/// The same with what depends on symbols.
+/// The integers of an attribute, which may depend on symbols.
 pub(crate) type Dims = SmallVec<[Dim; 4]>;
 
-/// Pairs of such integers.
+/// Pairs of integers, as in [`Ints`].
 pub(crate) type Pairs = SmallVec<[[Option<i64>; 2]; 4]>;
 
 macro_rules! roles {
     ($($role:ident $names:expr, $doc:literal;)*) => {
-        /// An attribute by what it means, whatever a dialect calls it.
+        /// The meaning of an attribute, which dialects may call differently.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Role {
             $(#[doc = $doc] $role,)*
         }
 
-        /// What the dialects call the attributes, in the order of [`Role`].
+        /// The names of each role in the dialects, in the order of [`Role`].
         pub(super) const ROLES: &[&[&str]] = &[$(&$names),*];
     };
 }
@@ -78,7 +78,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Whether every shape has further axes of extent 1 behind its last one, as in the draft.
+    /// Whether each shape is implicitly extended by axes of extent 1 at its end, as in the draft.
     pub(crate) fn endless(&self) -> bool {
         self.plan.draft
     }
@@ -88,7 +88,7 @@ impl<'a> Call<'a> {
         self.graph.text_of(self.kind.name)
     }
 
-    /// How many tensors the operation gives.
+    /// The number of tensors in the results.
     pub(crate) fn outputs(&self) -> usize {
         self.graph.outputs_of(self.operation).map(|output| output.tensors().len()).sum()
     }
@@ -97,19 +97,19 @@ impl<'a> Call<'a> {
         self.graph.argument_of(self.operation, index)
     }
 
-    /// The value of an attribute, or `absent` where the operation does not have it. None where the
-    /// value depends on a tensor or a symbol: `read` gives none for these.
+    /// The value of an attribute, or `absent` if the operation does not have it. None if `read` returns none,
+    /// because the value depends on a tensor or a symbol.
     fn attribute<T>(&self, role: Role, absent: Option<T>, read: impl FnOnce(Operand<'a>) -> Option<T>) -> Option<T> {
         let given = match self.plan.roles[role as usize] {
             Some(index) => self.argument(u32::from(index)),
-            // An operation that is not declared has names for its arguments all the same.
+            // The arguments of an operation that is not declared can have names, too.
             None if !self.kind.declared => ROLES[role as usize].iter().find_map(|name| self.named(name)),
             None => None,
         };
         given.map_or(absent, read)
     }
 
-    /// Whether the operation has an attribute at all.
+    /// Whether the operation declares an attribute.
     pub(crate) fn has(&self, role: Role) -> bool {
         self.plan.roles[role as usize].is_some()
     }
@@ -119,7 +119,7 @@ impl<'a> Call<'a> {
         self.extents(i).map(<[Extent]>::len)
     }
 
-    /// The shapes of all arguments for tensors, which are the first parameters.
+    /// The shapes of all tensor arguments; tensor parameters come first.
     pub(crate) fn operands(&self) -> impl Iterator<Item = Option<&'a [Extent]>> {
         (0..u32::from(self.plan.tensors)).map(|i| self.extents(i))
     }
@@ -145,12 +145,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The same, in the draft extended to a rank with extents of 1.
+    /// The extents of the `i`th tensor argument; in the draft, extended to a rank with extents of 1.
     pub(crate) fn extents_to(&self, i: u32, rank: usize) -> Option<Extents> {
         self.extents(i).map(|extents| self.extended(extents, rank))
     }
 
-    /// Extents, in the draft extended to a rank with extents of 1.
+    /// The extents; in the draft, extended to a rank with extents of 1.
     pub(crate) fn extended(&self, extents: &[Extent], rank: usize) -> Extents {
         let mut extents: Extents = extents.into();
         if self.endless() && extents.len() < rank {
@@ -159,7 +159,7 @@ impl<'a> Call<'a> {
         extents
     }
 
-    /// The extents of each item of an argument that is an array of tensors.
+    /// The extents of the items of an argument that is an array of tensors.
     pub(crate) fn list(&self, i: u32) -> Option<SmallVec<[Option<&'a [Extent]>; 4]>> {
         let number: Option<&[Extent]> = Some(&[]);
         Some(match self.argument(i)? {
@@ -171,7 +171,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// An integer; none where the operation does not have it.
+    /// An integer; none if it is unknown, or the operation does not have the attribute.
     pub(crate) fn int(&self, role: Role) -> Option<i64> {
         self.attribute(role, None, |operand| match operand {
             Operand::Value(value) => integer(value),
@@ -182,7 +182,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// A logical; false where the operation does not have it.
+    /// A logical; false if the operation does not have the attribute.
     pub(crate) fn flag(&self, role: Role) -> Option<bool> {
         self.attribute(role, Some(false), |operand| match operand.value()? {
             Value::Logical(flag) => Some(*flag),
@@ -190,8 +190,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The integers of an array; none where not even their number is known. An attribute that the
-    /// operation does not have is empty.
+    /// The integers of an array; none if not even their number is known. Empty if the operation does not have
+    /// the attribute.
     pub(crate) fn ints(&self, role: Role) -> Option<Ints> {
         self.attribute(role, Some(Ints::new()), |operand| match operand {
             Operand::Value(Value::Integers(items)) => Some(items.iter().map(|&item| Some(item)).collect()),
@@ -199,13 +199,12 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The same with what depends on symbols.
+    /// [`Call::ints`] with integers that may depend on symbols.
     pub(crate) fn dims(&self, role: Role) -> Option<Dims> {
         self.attribute(role, Some(Dims::new()), |operand| self.dims_of(operand))
     }
 
-    /// The numbers of an argument; none where not even their number is known. Arrays and tensors within
-    /// arrays stand for their items.
+    /// The integers of an argument; none if not even their number is known. Nested arrays and tensors are flattened.
     pub(crate) fn dims_of(&self, operand: Operand) -> Option<Dims> {
         let mut dims = Dims::new();
         match operand {
@@ -234,8 +233,8 @@ impl<'a> Call<'a> {
         Some(())
     }
 
-    /// The items of a tensor. One that stands among others is one item, but where readers of registries have
-    /// it: there all its items stand in its place.
+    /// Appends the items of a tensor. A tensor with unknown items that is in an array (`among`) is a single
+    /// item; but with tract registries, it stands for all of its items.
     fn push_items(&self, tensor: TensorId, dims: &mut Dims, among: bool) -> Option<()> {
         if let Some(items) = self.graph.values.get(&tensor).filter(|items| items.is_whole()) {
             dims.extend(items.items.iter().map(|item| item.dim()));
@@ -253,12 +252,12 @@ impl<'a> Call<'a> {
         Some(())
     }
 
-    /// The argument of a name, or its default.
+    /// The argument for the parameter of this name, or the default.
     pub(crate) fn named(&self, name: &str) -> Option<Operand<'a>> {
         self.graph.argument(self.operation, name)
     }
 
-    /// A single number that is the argument of a name.
+    /// A single integer, by parameter name.
     pub(crate) fn number(&self, name: &str) -> Dim {
         match self.named(name).and_then(|operand| self.dims_of(operand)).as_deref() {
             Some([dim]) => dim.clone(),
@@ -266,7 +265,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A string that is the argument of a name.
+    /// A string, by parameter name.
     pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
         match self.named(name)?.value()? {
             Value::String(text) => Some(text),
@@ -274,12 +273,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The extents of the tensor that is the argument of a name.
+    /// The extents of a tensor argument, by parameter name.
     pub(crate) fn shape_named(&self, name: &str) -> Option<&'a [Extent]> {
         self.extents_of(self.named(name)?)
     }
 
-    /// The first tensor among the arguments.
+    /// The first tensor in the arguments.
     pub(crate) fn first_tensor(&self) -> Option<TensorId> {
         let mut first = None;
         for operand in self.graph.operands_of(self.operation) {
@@ -291,14 +290,14 @@ impl<'a> Call<'a> {
         first
     }
 
-    /// The same for integers that have to be positive.
+    /// [`Call::ints`] for integers that must be positive.
     pub(crate) fn positive(&self, role: Role, code: Code) -> Result<Option<Ints>, ShapeError> {
         let items = self.ints(role);
         check_positive(role.name(), items.as_deref().unwrap_or(&[]), code)?;
         Ok(items)
     }
 
-    /// The pairs of an array; none where not even their number is known.
+    /// The pairs of an array; none if not even their number is known.
     pub(crate) fn pairs(&self, role: Role) -> Option<Pairs> {
         let pair = |item: &Value| match item {
             Value::Tuple(items) if let [Value::Int(before), Value::Int(after)] = items[..] => {
@@ -317,8 +316,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Checks that an attribute has an item for each axis, where both numbers are known. In the draft
-    /// the last items may be left out, and without any items every attribute but `size` has defaults.
+    /// Checks that an attribute has one item for each axis, if both numbers are known. In the draft, the last
+    /// items may be omitted. All attributes except `size` may be empty.
     pub(crate) fn check_length(
         &self,
         role: Role,
@@ -334,7 +333,7 @@ impl<'a> Call<'a> {
         refuse(code, format!("`{attribute}` of `{name}` has {length} items, {axes} are needed: one for each axis"))
     }
 
-    /// Checks that axes lie within `0..rank` and differ.
+    /// Checks that axes are distinct and within `0..rank`.
     pub(crate) fn check_axes(&self, axes: &[Option<i64>], rank: Option<usize>, code: Code) -> Result<(), ShapeError> {
         let rank = rank.and_then(|rank| i64::try_from(rank).ok());
         for (i, axis) in axes.iter().enumerate().filter_map(|(i, axis)| Some((i, (*axis)?))) {
@@ -355,15 +354,15 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// The one axis of an operation, within `0..rank`; none where it is not known.
+    /// The single axis of an operation, which must be within `0..rank`; none if it is not known.
     pub(crate) fn axis(&self, rank: usize, code: Code) -> Result<Option<usize>, ShapeError> {
         let axis = self.int(Role::Axis);
         self.check_axes(&[axis], Some(rank), code)?;
         Ok(axis.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < MAX_RANK))
     }
 
-    /// The result where the axes that an operation works on are not known. In the draft not even its
-    /// rank is: they may be axes that the input leaves out.
+    /// The result if the axes of an operation are unknown. In the draft, even its rank is unknown, since an
+    /// axis can be one that the input omits.
     pub(super) fn any_axes(&self, rank: usize) -> RuleResult {
         of_rank((!self.endless()).then_some(rank))
     }
@@ -387,13 +386,13 @@ fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// A whole number.
+/// The integer of a scalar; unknown if it is not a whole number.
 fn whole(value: f64) -> Dim {
     let whole = value.fract() == 0.0 && value.abs() < 9e15;
     Dim::from(whole.then_some(value as i64))
 }
 
-/// Integers as messages show them.
+/// The text of integers for messages.
 pub(super) fn shown(items: &[Option<i64>]) -> String {
     let items: Vec<String> = items.iter().map(|item| item.map_or("?".to_string(), |item| item.to_string())).collect();
     format!("[{}]", items.join(", "))

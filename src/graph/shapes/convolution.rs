@@ -1,4 +1,4 @@
-//! Convolutions: windows over the spatial axes, a sum over the channels (H2).
+//! Convolutions: windows over the spatial axes, and a sum over the channels (H2).
 
 use super::call::{Call, Extents, Ints, MAX_RANK, Role, check_positive};
 use super::shape::{Extent, Shape};
@@ -9,7 +9,7 @@ use crate::graph::dims::Dim;
 
 const CODE: Code = Code::ConvolutionShapes;
 
-/// A convolution with one filter; separable convolutions consist of two such steps.
+/// A convolution with one filter. A separable convolution consists of two steps.
 struct Step<'s> {
     filter: Option<&'s [Extent]>,
     bias: Option<&'s [Extent]>,
@@ -24,7 +24,7 @@ fn error<T>(message: String) -> Result<T, ShapeError> {
 }
 
 impl Step<'_> {
-    /// The shape of the result, where the rank of the input is known.
+    /// The shape of the result, if the rank of the input is known.
     fn apply(&self, input: Option<&[Extent]>) -> Result<Option<Extents>, ShapeError> {
         let Some(input) = input else { return Ok(None) };
         if input.len() < 2 {
@@ -52,7 +52,7 @@ impl Step<'_> {
         Ok(Some(output))
     }
 
-    /// The number of groups; 0 stands for as many as there are channels.
+    /// The number of groups; 0 means the number of channels.
     fn groups(&self, input: &[Extent]) -> Result<Option<i64>, ShapeError> {
         let groups = match self.groups {
             Some(groups) if groups < 0 => return error(format!("`groups` is {groups}, it cannot be negative")),
@@ -68,7 +68,8 @@ impl Step<'_> {
         Ok(groups)
     }
 
-    /// Checks the channels of input and filter against each other, and gives those of the result.
+    /// Checks that input and filter have compatible numbers of channels, and returns the number of channels of
+    /// the result.
     fn channels(&self, input: &[Extent], groups: Option<i64>) -> Result<Extent, ShapeError> {
         let Some(filter) = self.filter else { return Ok(Extent::UNKNOWN) };
         let all = Extent::from(filter[1].dim().times(Dim::from(groups)));
@@ -85,7 +86,7 @@ impl Step<'_> {
         Ok(given)
     }
 
-    /// A bias is one number, or one for each channel of the result: `[C]`, `[1, C]`, `[1, C, 1, ..]`.
+    /// Checks the bias: a single number, or one for each channel of the result: `[C]`, `[1, C]`, `[1, C, 1, ..]`.
     fn check_bias(&self, channels: &Extent) -> Result<(), ShapeError> {
         let Some(bias) = self.bias else { return Ok(()) };
         let axis = bias.len().min(2).saturating_sub(1);
@@ -119,8 +120,8 @@ impl Step<'_> {
     }
 }
 
-/// The extents of input and filters. In the draft they have the rank of the longest argument, which
-/// is not known where an attribute is not.
+/// The extents of input and filters. In the draft they are extended to the rank of the longest argument, which
+/// is unknown if an attribute is unknown.
 fn operands<const N: usize>(call: &Call, tensors: [u32; N]) -> [Option<Extents>; N] {
     if !call.endless() {
         return tensors.map(|i| call.extents_to(i, 0));
@@ -130,7 +131,7 @@ fn operands<const N: usize>(call: &Call, tensors: [u32; N]) -> [Option<Extents>;
     tensors.map(|i| call.extents_to(i, rank?))
 }
 
-/// `conv` and `deconv`, and the same of each channel by itself.
+/// `conv` and `deconv`, and their planewise variants, which convolve each channel separately.
 pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleResult {
     let [input, filter] = operands(call, [0, 1]);
     let of_rank = input.as_ref().or(filter.as_ref().filter(|_| !planewise));
@@ -151,8 +152,8 @@ pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleRe
     same(step.apply(input.as_deref())?)
 }
 
-/// `conv` of each channel by itself, then of all channels at each position. Transposed, the same
-/// steps the other way round.
+/// `separable_conv`: a planewise convolution, then a convolution over the channels at each position. The
+/// transposed operation has the same steps in reverse order.
 pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let [input, plane, point] = operands(call, [0, 1, 2]);
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));

@@ -1,4 +1,4 @@
-//! Sums of products along axes that letters name.
+//! Einstein summation.
 
 use super::call::{Call, Extents};
 use super::shape::Extent;
@@ -8,17 +8,17 @@ use crate::graph::{Operand, Value};
 
 const CODE: Code = Code::MatmulShapes;
 
-/// An expression such as `ik,kj->ij`: the letters of the axes of each operand, and of the result.
+/// An expression such as `ik,kj->ij`: letters name the axes of each operand and of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Einsum {
-    /// Those of the operands.
+    /// The letters of each operand.
     pub(crate) operands: Vec<Vec<char>>,
-    /// Those of the result.
+    /// The letters of the result.
     pub(crate) result: Vec<char>,
 }
 
 impl Einsum {
-    /// Reads an expression. Without an arrow, the result has the letters that occur once, sorted.
+    /// Parses an expression. Without an arrow, the result has the letters that occur once, sorted.
     pub(crate) fn read(text: &str) -> Option<Einsum> {
         let letters = |part: &str| part.chars().filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
         let (operands, result) = match text.split_once("->") {
@@ -38,7 +38,7 @@ impl Einsum {
     }
 }
 
-/// The axes that an expression names.
+/// The shape of a sum of products.
 pub(super) fn einsum(call: &Call) -> RuleResult {
     let Some(einsum) = call.text("expr").and_then(Einsum::read) else { return UNKNOWN };
     let Some(shapes) = call.list(0) else { return UNKNOWN };
@@ -67,8 +67,8 @@ pub(super) fn einsum(call: &Call) -> RuleResult {
     known(einsum.result.iter().map(|letter| extent(letter).unwrap_or(Extent::UNKNOWN)).collect())
 }
 
-/// A product of matrices along axes that are given by number: of rows and sums of the first operand, of sums
-/// and columns of the second one, of rows and columns of the result.
+/// A matrix product. The argument `axes` specifies the axes of rows and sums of the first operand, sums and
+/// columns of the second one, and rows and columns of the result.
 pub(super) fn product(call: &Call) -> RuleResult {
     let (Some(a), Some(b)) = (call.extents(0), call.extents(1)) else { return UNKNOWN };
     let axes: Option<Vec<usize>> = match call.named("axes") {

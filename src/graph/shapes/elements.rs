@@ -1,25 +1,24 @@
-//! Elements of results where those of the operands decide: operations of registries, which are declared
-//! for tensors of any elements, and in documents of registries those of the standard, too.
+//! Rules for element types that depend on the operands: for operations of tract registries, whose declarations
+//! accept any element type; and in documents with registries, for standard operations, too.
 
 use super::call::Call;
 use crate::graph::scan::Scan;
 use crate::graph::{Operand, Primitive};
 
-/// A rule for the elements of results that are not declared.
+/// A rule for the element type of results without a declared one.
 pub(super) type ElementRule = fn(&Call) -> Option<Primitive>;
 
-/// What follows the operands among the standard operations: in documents of registries sums of integers are
-/// integers.
+/// The rules for standard operations in documents with registries, where a sum of integers is an integer.
 pub(super) const STANDARD: &[(ElementRule, &str)] = &[
     (widest, "copy neg abs sign floor ceil round sqr relu add sub mul div pow min max select clamp"),
     (first, "reshape transpose squeeze unsqueeze concat split stack unstack slice tile pad gather copy_n"),
     (first, "sum_reduce max_reduce min_reduce mean_reduce matmul linear conv deconv box debox max_pool"),
 ];
 
-/// The rules for operations of registries and converters; all others follow their first operand.
+/// The rules for operations of registries and converters. By default, the element type is that of the first operand.
 pub(super) const REGISTERED: &[(ElementRule, &str)] = &[
     (|call| stated(call, "datum_type"), "tract_core_external tract_onnx_random"),
-    // Without a type it is one of graph.quant: quantized numbers.
+    // If the type is missing, it is in graph.quant: a quantized type.
     (|call| stated(call, "to").or(Some(Primitive::Scalar)), "tract_core_cast"),
     (|call| stated(call, "datum_type").or(first(call)), "tract_core_gather tract_transformers_dyn_kv_cache"),
     (
@@ -31,12 +30,12 @@ pub(super) const REGISTERED: &[(ElementRule, &str)] = &[
     (|_| None, "tract_core_submodel tract_resource_get"),
 ];
 
-/// The elements that an argument names.
+/// The element type that a string argument specifies.
 fn stated(call: &Call, name: &str) -> Option<Primitive> {
     call.text(name).and_then(Primitive::of_datum_type)
 }
 
-/// The elements of the first tensor among the operands.
+/// The element type of the first tensor in the operands.
 pub(super) fn first(call: &Call) -> Option<Primitive> {
     match call.first_tensor() {
         Some(tensor) => call.graph.tensors[tensor.index()].dtype,
@@ -44,7 +43,7 @@ pub(super) fn first(call: &Call) -> Option<Primitive> {
     }
 }
 
-/// The widest elements of all tensors among the operands; of numbers, where there are no tensors.
+/// The widest element type of all tensors in the operands; without tensors, that of the numbers.
 fn widest(call: &Call) -> Option<Primitive> {
     let (mut tensors, mut others) = (None, None);
     let mut none = true;
@@ -60,7 +59,7 @@ fn widest(call: &Call) -> Option<Primitive> {
     if none { others } else { tensors }
 }
 
-/// The elements of what a scan carries from step to step, or of what it runs along.
+/// The widest element type of the recurrences of a scan, or else that of its first tensor.
 fn states(call: &Call) -> Option<Primitive> {
     let scan = Scan::read(|_, name| call.named(name).map(Operand::to_value)).ok()?;
     let initial = scan.states.iter().map(|state| &state.initial);
@@ -68,7 +67,7 @@ fn states(call: &Call) -> Option<Primitive> {
     elements.reduce(Primitive::wider).flatten().or_else(|| first(call))
 }
 
-/// The elements of the argument `values`.
+/// The element type of the argument `values`.
 fn values(call: &Call) -> Option<Primitive> {
     call.named("values").and_then(|operand| call.graph.elements(operand))
 }

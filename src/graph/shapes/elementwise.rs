@@ -1,16 +1,16 @@
-//! Operations that compute item by item: their operands are broadcast to a common shape (H1).
+//! Elementwise operations: their operands are broadcast to a common shape (H1).
 
 use super::call::{Call, Extents};
 use super::shape::Extent;
 use super::{RuleResult, ShapeError, UNKNOWN, refuse, same};
 use crate::diagnostics::Code;
 
-/// Every tensor argument takes part.
+/// All tensor arguments are broadcast.
 pub(crate) fn elementwise(call: &Call) -> RuleResult {
     broadcast_all(call, call.operands())
 }
 
-/// Every tensor argument takes part, and the result has the shape of the first one in any case.
+/// All tensor arguments are broadcast, but the result always has the shape of the first one.
 pub(crate) fn normalization(call: &Call) -> RuleResult {
     let channels = call.extents(0).and_then(|input| input.get(1));
     elementwise(call).map_err(|error| {
@@ -19,7 +19,7 @@ pub(crate) fn normalization(call: &Call) -> RuleResult {
     })
 }
 
-/// Whether the parameters of a normalization have an item for each channel, along their last axis.
+/// Whether the parameters of a normalization have one item for each channel along their last axis.
 fn of_channels(call: &Call, channels: Option<&Extent>) -> bool {
     let suits = |extents: &[Extent]| match extents {
         [ones @ .., last] => {
@@ -31,14 +31,13 @@ fn of_channels(call: &Call, channels: Option<&Extent>) -> bool {
     call.operands().skip(1).all(|operand| operand.is_none_or(&suits))
 }
 
-/// The sum of an array of tensors, which in 1.0 starts with a zero of shape `[1]`.
+/// The sum of an array of tensors. In 1.0 the sum starts with a zero of shape `[1]`.
 pub(crate) fn sum(call: &Call) -> RuleResult {
     let zero = (!call.endless()).then_some(Some(&[Extent::ONE][..]));
     call.list(0).map_or(UNKNOWN, |items| broadcast_all(call, items.into_iter().chain(zero)))
 }
 
-/// The shape that all operands are broadcast to. Where that of one is unknown, so is that of the
-/// result, but the others must agree all the same.
+/// The shape that all operands are broadcast to; unknown if one of them is. The known ones must still be compatible.
 fn broadcast_all<'a>(call: &Call, operands: impl IntoIterator<Item = Option<&'a [Extent]>>) -> RuleResult {
     let mut result: Option<Extents> = None;
     let mut all_known = true;
@@ -53,7 +52,7 @@ fn broadcast_all<'a>(call: &Call, operands: impl IntoIterator<Item = Option<&'a 
     same(result.filter(|_| all_known))
 }
 
-/// The extents that two operands are broadcast to. Their first axes correspond; missing ones at the
+/// The extents that two operands are broadcast to. Shapes are aligned at the first axis; missing axes at the
 /// end have extent 1.
 pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, ShapeError> {
     let one = Extent::ONE;

@@ -1,4 +1,4 @@
-//! Operations that keep the items and change the axes: reshape, transpose, squeeze, unsqueeze (H5, H6, H10).
+//! Operations that only change the axes: reshape, transpose, squeeze, unsqueeze (H5, H6, H10).
 
 use super::call::{Call, Extents, Ints, MAX_RANK, Role, shown};
 use super::shape::Extent;
@@ -6,9 +6,9 @@ use super::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse, same};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 
-/// The axes `first..last` that a reshape affects; none where that is not known.
+/// The axes `first..last` that a reshape affects; none if they are unknown.
 fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeError> {
-    // The draft has neither parameter.
+    // The draft has no parameters for a range of axes.
     if !call.has(Role::AxisStart) {
         return Ok(Some((0, rank)));
     }
@@ -25,12 +25,12 @@ fn affected(call: &Call, rank: usize) -> Result<Option<(usize, usize)>, ShapeErr
     Ok(first.zip(last))
 }
 
-/// The product of extents; unknown where one is.
+/// The product of extents; unknown if one of them is.
 fn volume(extents: &[Extent]) -> Dim {
     extents.iter().fold(Dim::Int(1), |volume, extent| volume.times(extent.dim()))
 }
 
-/// The same items under a new shape.
+/// Changes the shape, but not the number of items.
 pub(crate) fn reshape(call: &Call) -> RuleResult {
     let Some(wanted) = call.dims(Role::Shape) else { return UNKNOWN };
     let shown = || shown(&wanted.iter().map(|dim| dim.known()).collect::<Ints>());
@@ -46,7 +46,7 @@ pub(crate) fn reshape(call: &Call) -> RuleResult {
     };
     let Some((first, last)) = affected(call, input.len())? else { return UNKNOWN };
     let mut middle = Extents::new();
-    // The items that are arranged anew: extents that are copied stand on both sides, known or not.
+    // The extents of the affected items; copied extents cancel out, whether they are known or not.
     let mut from: Extents = input[first..last].into();
     let mut to = Extents::new();
     for (i, item) in wanted.iter().enumerate() {
@@ -88,12 +88,12 @@ pub(crate) fn reshape(call: &Call) -> RuleResult {
     known([&input[..first], &middle[..], &input[last..]].concat().into())
 }
 
-/// The number of items as messages show it.
+/// The number of items for messages.
 fn volume_of(extents: &[Extent]) -> Extent {
     Extent::from(volume(extents))
 }
 
-/// One extent that is not known follows from the number of items; those that are copied do not count.
+/// Computes a single unknown extent from the number of items; copied extents do not count.
 fn complete(extents: &mut Extents, wanted: &[Dim], from: Dim) {
     let mut open = wanted.iter().enumerate().filter(|(_, item)| **item == Dim::Unknown).map(|(i, _)| i);
     if let (Some(i), None) = (open.next(), open.next()) {
@@ -103,7 +103,7 @@ fn complete(extents: &mut Extents, wanted: &[Dim], from: Dim) {
     }
 }
 
-/// The shape where nothing is known of the input and all axes are affected.
+/// The shape if the input is unknown and all axes are affected.
 fn reshape_unknown(call: &Call, wanted: &[Dim]) -> RuleResult {
     let all = matches!(affected(call, MAX_RANK), Ok(Some((0, MAX_RANK))));
     let extents = wanted.iter().map(|item| match item {
@@ -113,7 +113,7 @@ fn reshape_unknown(call: &Call, wanted: &[Dim]) -> RuleResult {
     same(all.then(|| extents.collect()))
 }
 
-/// The axes in another order; those that are not named stay at the end.
+/// Permutes the axes; axes that are not mentioned stay at the end.
 pub(crate) fn transpose(call: &Call) -> RuleResult {
     let axes = call.ints(Role::Axes);
     let given = axes.as_deref().unwrap_or(&[]);
@@ -134,7 +134,7 @@ pub(crate) fn transpose(call: &Call) -> RuleResult {
     known(given.iter().map(moved).chain(input[given.len()..].iter().cloned()).collect())
 }
 
-/// Drops axes of extent 1.
+/// Removes axes of extent 1.
 pub(crate) fn squeeze(call: &Call) -> RuleResult {
     let axes = call.ints(Role::Axes);
     call.check_axes(axes.as_deref().unwrap_or(&[]), call.rank(0), Code::AxisInsertion)?;
@@ -156,7 +156,7 @@ pub(crate) fn squeeze(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// Adds axes of extent 1, which stand at the given places of the result.
+/// Inserts axes of extent 1 at the specified positions of the result.
 pub(crate) fn unsqueeze(call: &Call) -> RuleResult {
     let axes = call.ints(Role::Axes);
     let given = axes.as_deref().unwrap_or(&[]);

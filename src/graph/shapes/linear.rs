@@ -1,4 +1,4 @@
-//! Products of matrices (H11).
+//! Matrix products (H11).
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::diagnostics::Code;
 
 const CODE: Code = Code::MatmulShapes;
 
-/// The shape of a product, batched over all but the last two axes.
+/// The shape of a matrix product, batched over all axes except the last two.
 fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2]) -> Result<Extents, ShapeError> {
     if a.len() != b.len() || a.len() < 2 {
         return refuse(
@@ -32,7 +32,7 @@ fn product(name: &str, a: &[Extent], b: &[Extent], transpose: [Option<bool>; 2])
     Ok(extents)
 }
 
-/// The rows and columns of a matrix once it is transposed, if that is known.
+/// The numbers of rows and columns after an optional transposition; unknown if it is not known whether to transpose.
 fn rows_and_columns<'e>(extents: &'e [Extent], transpose: Option<bool>, unknown: &'e Extent) -> [&'e Extent; 2] {
     match (transpose, extents) {
         (Some(false), [rows, columns]) => [rows, columns],
@@ -42,20 +42,20 @@ fn rows_and_columns<'e>(extents: &'e [Extent], transpose: Option<bool>, unknown:
 }
 
 impl<'a> Call<'a> {
-    /// The extents of the `i`th tensor argument, in the draft at least two.
+    /// The extents of the `i`th tensor argument; in the draft, at least two.
     fn matrix(&self, i: u32) -> Option<Cow<'a, [Extent]>> {
         let extents = self.extents(i)?;
         Some(if self.endless() { Cow::Owned(self.extended(extents, 2).into_vec()) } else { Cow::Borrowed(extents) })
     }
 }
 
-/// A product of matrices.
+/// A matrix product.
 pub(crate) fn matmul(call: &Call) -> RuleResult {
     let (Some(a), Some(b)) = (call.matrix(0), call.matrix(1)) else { return UNKNOWN };
     known(product(call.name(), &a, &b, [Role::TransposeA, Role::TransposeB].map(|role| call.flag(role)))?)
 }
 
-/// A product with a transposed filter, and a bias.
+/// A matrix product with a transposed filter, plus a bias.
 pub(crate) fn linear(call: &Call) -> RuleResult {
     let (Some(input), Some(filter)) = (call.matrix(0), call.matrix(1)) else { return UNKNOWN };
     let output = product(call.name(), &input, &filter, [Some(false), Some(true)])?;

@@ -1,9 +1,9 @@
 //! Shape inference: a rule for each standard operation of both dialects.
 //!
-//! The rule of an operation gives the shapes of its results from those of its arguments, and
-//! checks that these fit together. An extent may be unknown, and so may the number of axes:
-//! what depends on either is unknown too, and never an error. The rule of a kind of operation is
-//! looked up once, with the positions of the attributes that rules use ([`Plan`]).
+//! The rule of an operation computes the shapes of its results from those of its arguments, and checks that the
+//! arguments are compatible. Extents and ranks can be unknown: what depends on them is unknown too, and never
+//! an error. The rule of a kind of operation is looked up once, with the positions of the attributes that rules
+//! use ([`Plan`]).
 
 mod call;
 mod convolution;
@@ -42,35 +42,35 @@ pub(crate) use values::Items;
 use values::ValueRule;
 pub(crate) use vendor::is_of_converter;
 
-/// The shapes of an operation's arguments break a rule.
+/// The violation of a shape rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShapeError {
     /// The rule.
     pub(crate) code: Code,
     /// The message.
     pub(crate) message: String,
-    /// What is known of the results in spite of that.
+    /// The shapes of the results that are known in spite of the error.
     pub(crate) results: Inferred,
 }
 
 impl ShapeError {
-    /// The same error where the shape of the results is known in spite of it.
+    /// Adds a shape of all results that is known in spite of the error.
     fn but(self, shape: Option<Shape>) -> Self {
         ShapeError { results: Inferred::Same(shape), ..self }
     }
 }
 
-/// The shapes of the tensors among the results of an operation.
+/// The shapes of the tensors in the results of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inferred {
-    /// All tensors have this shape; none where it is not known.
+    /// All tensors have this shape; none if it is unknown.
     Same(Option<Shape>),
     /// The shape of each tensor.
     Each(Vec<Option<Shape>>),
 }
 
 impl Inferred {
-    /// Nothing is known.
+    /// All shapes are unknown.
     pub(crate) const UNKNOWN: Inferred = Inferred::Same(None);
 
     /// The shape of the only tensor.
@@ -92,7 +92,7 @@ impl Inferred {
 
 type RuleResult = Result<Inferred, ShapeError>;
 
-/// Nothing is known of the shapes.
+/// All shapes are unknown.
 const UNKNOWN: RuleResult = Ok(Inferred::UNKNOWN);
 
 /// All results have these extents.
@@ -100,30 +100,30 @@ fn known(extents: Extents) -> RuleResult {
     Ok(Inferred::Same(Some(Shape::from(extents))))
 }
 
-/// All results have these extents, where their number is known.
+/// All results have these extents, if the rank is known.
 fn same(extents: Option<Extents>) -> RuleResult {
     extents.map_or(UNKNOWN, known)
 }
 
-/// At most the rank of the results is known.
+/// All results have this rank, if it is known, and unknown extents.
 fn of_rank(rank: Option<usize>) -> RuleResult {
     same(rank.map(|rank| smallvec![Extent::UNKNOWN; rank]))
 }
 
-/// The shapes of the operands break a rule.
+/// A violation of a rule, with unknown results.
 fn refuse<T>(code: Code, message: String) -> Result<T, ShapeError> {
     Err(ShapeError { code, message, results: Inferred::UNKNOWN })
 }
 
 type Rule = fn(&Call) -> RuleResult;
 
-/// Operations that compute item by item.
+/// Elementwise operations.
 const BY_ITEM: &str = "copy idn neg rcp abs sign exp log sin asin cos acos tan atan sinh asinh cosh acosh tanh atanh \
     floor ceil round not sqr sqrt rsqr rsqrt log2 sigmoid relu leaky_relu elu selu gelu silu softabs softplus cast \
     add sub mul div pow lt le gt ge eq ne and or min max prelu select clamp min_max_linear_quantize \
     zero_point_linear_quantize linear_quantize logarithmic_quantize";
 
-/// The rules, each with the operations it is for.
+/// The rules, each with the names of its operations.
 const RULES: &[(Rule, &str)] = &[
     (sources::source, "external variable constant"),
     (sources::update, "update"),
@@ -172,7 +172,7 @@ fn words(names: &'static str) -> impl Iterator<Item = &'static str> {
     names.split_ascii_whitespace()
 }
 
-/// What the tables say of an operation.
+/// The entries of an operation in all tables.
 #[derive(Clone, Copy)]
 struct Row {
     rule: Rule,
@@ -181,8 +181,7 @@ struct Row {
     by_item: bool,
 }
 
-/// The rows of the tables by the names of operations. A process makes them once: there are more names than
-/// most graphs have operations.
+/// The rows by operation name. Built once per process, since there are more names than operations in most graphs.
 type Index = FxHashMap<&'static str, Row>;
 
 static STANDARD: LazyLock<Index> = LazyLock::new(|| index(&[RULES], values::STANDARD, elements::STANDARD, None));
@@ -192,7 +191,8 @@ static REGISTERED: LazyLock<Index> = LazyLock::new(|| {
     index(&rules, values::REGISTERED, elements::REGISTERED, Some(elements::first))
 });
 
-/// The rows of some tables. The first row of a name counts; `otherwise` is for elements without a rule.
+/// Builds an index of tables. The first row of a name takes precedence; `otherwise` is the default rule for
+/// element types.
 fn index(
     rules: &[&[(Rule, &'static str)]],
     values: &[(ValueRule, &'static str)],
@@ -206,36 +206,35 @@ fn index(
         }
     }
     let mut fill = |names, set: &dyn Fn(&mut Row)| words(names).for_each(|name| index.get_mut(name).map_or((), set));
-    // From the last row on, so that the first one stays.
+    // In reverse order, so that the first row takes precedence.
     values.iter().rev().for_each(|(value, names)| fill(names, &|row| row.value = Some(*value)));
     elements.iter().rev().for_each(|(elements, names)| fill(names, &|row| row.elements = Some(*elements)));
     fill(BY_ITEM, &|row| row.by_item = true);
     index
 }
 
-/// What an attribute of a name means.
+/// The role of an attribute, by its name.
 static ROLE_OF: LazyLock<FxHashMap<&'static str, usize>> = LazyLock::new(|| {
     let names = ROLES.iter().enumerate().flat_map(|(role, names)| names.iter().map(move |name| (*name, role)));
     names.collect()
 });
 
-/// Whether a name is among the words of a list.
+/// Whether a list of words contains a name.
 fn is_one_of(names: &'static str, name: &str) -> bool {
     words(names).any(|known| known == name)
 }
 
-/// The name of a vendor operation without the number that Khronos' converters give its variants: `erf` of
-/// `erf_v1`.
+/// The name of a vendor operation without the variant number that Khronos' converters append: `erf` for `erf_v1`.
 pub(crate) fn without_variant(name: &str) -> &str {
     let (base, variant) = name.rsplit_once("_v").unwrap_or((name, ""));
     let numbered = !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_digit());
     if numbered { base } else { name }
 }
 
-/// Standard fragments whose bodies, as the specification prints them, break a rule. A violation within
-/// them is not reported, since it is not a mistake of the document; shapes become unknown.
+/// Standard fragments whose bodies in the specification violate a rule. The error is not reported, since the
+/// document is not at fault; the shapes become unknown.
 pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
-    // They pool four axes with a window of two.
+    // They pool four axes with a window of two axes.
     ("avg_roi_align", Code::PoolingShapes),
     ("max_roi_align", Code::PoolingShapes),
 ];
@@ -247,28 +246,28 @@ pub(crate) struct Plan {
     roles: [Option<u8>; ROLE_COUNT],
     tensors: u8,
     draft: bool,
-    /// Whether operations of the kind take tensors only, compute item by item, and have one result.
+    /// Whether operations of the kind are elementwise, with only tensor parameters and one result.
     by_item: bool,
     /// The rule for items that are known while expanding.
     value: Option<ValueRule>,
-    /// The rule for the elements of results that are not declared.
+    /// The rule for the element type of results without a declared one.
     elements: Option<ElementRule>,
-    /// Whether that rule holds for declared results, too.
+    /// Whether that rule takes precedence over a declared element type.
     follows: bool,
 }
 
 impl Plan {
-    /// Whether operands of one shape mean that the result has this shape, too.
+    /// Whether the result has the shape of the operands if all of them have one shape.
     pub(crate) fn is_by_item(&self) -> bool {
         self.by_item
     }
 
-    /// Whether the elements of results follow the operands, whatever is declared.
+    /// Whether the element type of results follows the operands, regardless of the declaration.
     pub(crate) fn follows(&self) -> bool {
         self.follows
     }
 
-    /// The plan of a kind of operations, if there is a rule for it.
+    /// The plan of a kind of operation, if there is a rule for it.
     pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
         let name = graph.text_of(kind.name);
@@ -279,7 +278,7 @@ impl Plan {
         let Row { rule, value, elements, by_item } = *row?;
         let follows = graph.conventions.follows && kind.standard && elements.is_some();
         let mut roles = [None; ROLE_COUNT];
-        // The first parameter of a role counts.
+        // In reverse order, so that the first parameter of a role takes precedence.
         for (i, param) in kind.params.iter().enumerate().rev() {
             if let Some(role) = ROLE_OF.get(graph.text_of(param.name)) {
                 roles[*role] = u8::try_from(i).ok();
@@ -292,18 +291,18 @@ impl Plan {
     }
 }
 
-/// The shapes of an operation's results.
+/// Infers the shapes of an operation's results.
 ///
 /// # Errors
 ///
-/// The shapes of its arguments break a rule.
+/// The shapes of the arguments violate a rule.
 pub(crate) fn infer(graph: &Graph, operation: OperationId, plan: &Plan) -> Result<Inferred, ShapeError> {
     let operation = &graph.operations[operation.index()];
     let call = Call { graph, kind: graph.kind(operation), operation, plan };
     (plan.rule)(&call)
 }
 
-/// What is known of the results of an operation beside their shapes, which the graph has.
+/// Infers the element types and the known items of an operation's results, after their shapes were set.
 pub(crate) fn infer_more(graph: &mut Graph, id: OperationId, plan: &Plan) {
     let operation = &graph.operations[id.index()];
     let is_open = |result: TensorId| plan.follows || graph.tensors[result.index()].dtype.is_none();

@@ -1,4 +1,4 @@
-//! Windows over all axes: box filters, pooling, sampling at indices (H3).
+//! Windows over all axes: box filters, pooling, sampling at indices (H3); resampling by factors.
 
 use super::call::{Call, Extents, Ints, MAX_RANK, Role};
 use super::shape::{Extent, Shape, unify};
@@ -26,7 +26,7 @@ impl Pool {
             Ok(size) => size,
         };
         let longest = if call.endless() {
-            // The longest argument tells the rank.
+            // The longest argument determines the rank.
             size.as_ref().zip(Window::axes(call)).map(|(size, axes)| size.len().max(axes).min(MAX_RANK))
         } else {
             Some(0)
@@ -41,7 +41,7 @@ impl Pool {
         self.size.as_ref().and_then(|size| size.get(i).copied().unwrap_or(Some(1))).into()
     }
 
-    /// The extents of the result, given how a window changes each.
+    /// The extents of the result; `change` computes one along an axis.
     fn apply(
         &self,
         change: fn(&Window, usize, &Extent, &Extent) -> Result<Extent, ShapeError>,
@@ -64,7 +64,8 @@ impl Pool {
     }
 }
 
-/// A window of size 0 stands where an exporter has none: batch and channels stay all the same.
+/// Adds the known extents to the error of a window of size 0. Some exporters write 0 for an unknown size: batch
+/// and channels still have the extents of the input.
 fn of_nothing(call: &Call, error: ShapeError) -> ShapeError {
     let shape = call.extents(0).map(|input| {
         let extents = input.iter().enumerate().map(|(i, extent)| if i < 2 { extent.clone() } else { Extent::UNKNOWN });
@@ -73,17 +74,17 @@ fn of_nothing(call: &Call, error: ShapeError) -> ShapeError {
     error.but(shape)
 }
 
-/// From the up-scaled space to the down-scaled one.
+/// Windows that reduce the extents.
 pub(crate) fn pool(call: &Call) -> RuleResult {
     same(Pool::read(call)?.apply(Window::down)?)
 }
 
-/// From the down-scaled space to the up-scaled one.
+/// Transposed windows that enlarge the extents.
 pub(crate) fn unpool(call: &Call) -> RuleResult {
     Pool::read(call)?.up(call)
 }
 
-/// Reads at indices, which have the shape of the result (4.3.3).
+/// Reads items at indices, which have the shape of the result (4.3.3).
 pub(crate) fn sample(call: &Call) -> RuleResult {
     let output = Pool::read(call)?.apply(Window::down)?;
     same(match (output, call.extents(1)) {
@@ -92,7 +93,7 @@ pub(crate) fn sample(call: &Call) -> RuleResult {
     })
 }
 
-/// Writes at indices, which have the shape of the input (4.3.3).
+/// Writes items at indices, which have the shape of the input (4.3.3).
 pub(crate) fn desample(call: &Call) -> RuleResult {
     let mut pool = Pool::read(call)?;
     if let (Some(input), Some(index)) = (&pool.input, call.extents(1)) {
@@ -101,7 +102,7 @@ pub(crate) fn desample(call: &Call) -> RuleResult {
     pool.up(call)
 }
 
-/// The extents that the indices have in common with the tensor whose shape they have.
+/// Unifies the shape of the indices with that of the tensor that must have the same shape.
 fn agree(call: &Call, index: &[Extent], other: &[Extent], what: &str) -> Result<Extents, ShapeError> {
     let Some(extents) = unify(&call.extended(index, other.len()), other) else {
         let shape = format!("`index` of `{}` has shape {index:?}", call.name());
@@ -110,17 +111,18 @@ fn agree(call: &Call, index: &[Extent], other: &[Extent], what: &str) -> Result<
     Ok(extents)
 }
 
-/// A normalization over windows: the shape stays.
+/// A normalization over windows, which keeps the shape.
 pub(crate) fn local_normalization(call: &Call) -> RuleResult {
     let size = call.ints(Role::Size).map(|size| size.len());
-    // In the draft the window may have more axes than the input.
+    // In the draft, the window may have more axes than the input.
     let rank = call.rank(0).map(|rank| if call.endless() { rank.max(size.unwrap_or(0)) } else { rank });
     call.check_length(Role::Size, size, rank, CODE)?;
     call.positive(Role::Size, CODE)?;
     Ok(Inferred::Same(call.shape(0).cloned()))
 }
 
-/// The extents along the spatial axes change by a factor; `change` gives none where it does not fit.
+/// Scales the extents of the spatial axes by factors. `change` returns none if a factor does not fit an extent;
+/// `symbolic` is for unknown extents.
 fn scale(
     call: &Call,
     change: impl Fn(i64, i64) -> Option<Option<i64>>,

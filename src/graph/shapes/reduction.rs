@@ -1,4 +1,4 @@
-//! Reductions and normalizations along axes (H4). A reduced axis stays, with extent 1.
+//! Reductions and normalizations along axes (H4). Reduced axes keep the extent 1.
 
 use super::call::{Call, Role};
 use super::shape::Extent;
@@ -18,14 +18,14 @@ pub(crate) fn reduce(call: &Call) -> RuleResult {
         if given.contains(&Some(i as i64)) {
             *extent = Extent::ONE;
         } else if any && *extent != Extent::ONE {
-            // An axis that is not known may be this one.
+            // An unknown axis may be this one.
             *extent = Extent::UNKNOWN;
         }
     }
     known(extents)
 }
 
-/// Computes along axes, and keeps the shape.
+/// Operations along axes that keep the shape.
 pub(crate) fn along(call: &Call) -> RuleResult {
     let shape = call.shape(0).cloned();
     let axes = call.ints(Role::Axes).unwrap_or_default();

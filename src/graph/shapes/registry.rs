@@ -1,4 +1,4 @@
-//! Shapes of the operations of registries.
+//! Shape rules for the operations of tract registries.
 
 use smallvec::smallvec;
 
@@ -11,7 +11,7 @@ use crate::graph::dims::Dim;
 use crate::graph::scan::{Collected, Scan};
 use crate::graph::{Operand, Value};
 
-/// Operations that compute item by item.
+/// Elementwise operations.
 const BY_ITEM: &str = "tract_core_round_even tract_core_erf tract_core_hard_swish tract_core_silu \
     tract_transformers_silu tract_core_is_nan tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor \
     tract_core_bitnot tract_shl tract_shr";
@@ -24,7 +24,7 @@ const LIKE_FIRST: &str = "tract_core_cast tract_core_gelu_approx tract_transform
     tract_onnx_ml_direct_lookup tract_onnx_ml_reverse_lookup tract_extra_exp_unit_norm tract_extra_exp_mean_norm \
     tract_pulse_mask tract_pulse_pulse_pad";
 
-/// The rules, each with the operations it is for.
+/// The rules, each with the names of its operations.
 pub(super) const RULES: &[(Rule, &str)] = &[
     (stated, "tract_core_external tract_onnx_random"),
     (elementwise::elementwise, BY_ITEM),
@@ -80,7 +80,7 @@ fn vector(count: Option<usize>) -> RuleResult {
     known(smallvec![Extent::from(count.and_then(|count| i64::try_from(count).ok()))])
 }
 
-/// The numbers from a first one up to, or down to, a last one.
+/// The numbers from `start` towards `end`, with a step.
 fn range(call: &Call) -> RuleResult {
     let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name));
     let span = match step {
@@ -93,7 +93,7 @@ fn range(call: &Call) -> RuleResult {
     known(smallvec![Extent::from(span.over_up(Dim::Int(step)))])
 }
 
-/// How many numbers a range of scalars has.
+/// The number of items of a range of scalars.
 fn real_range(call: &Call) -> Extent {
     let number = |name: &str| match call.named(name)?.value()? {
         Value::Scalar(value) => Some(*value),
@@ -104,7 +104,7 @@ fn real_range(call: &Call) -> Extent {
     Extent::from(count().filter(|count| (0.0..9e15).contains(count)).map(|count| count as i64))
 }
 
-/// Repeated to a shape, whose last axes correspond to those of the input.
+/// Broadcasts the input to a shape, aligned at the last axis.
 fn broadcast_to(call: &Call) -> RuleResult {
     let Some(shape) = call.dims(Role::Shape) else { return UNKNOWN };
     let mut extents: Extents = shape.iter().map(|dim| Extent::from(dim.clone())).collect();
@@ -123,7 +123,7 @@ fn broadcast_to(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// The input with another extent along `axis`.
+/// The shape of the input with another extent along `axis`.
 fn along(call: &Call, extent: impl Fn(&Call, Dim) -> Dim) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let Some(axis) = call.axis(extents.len(), Code::SliceRange)? else { return call.any_axes(extents.len()) };
@@ -131,7 +131,7 @@ fn along(call: &Call, extent: impl Fn(&Call, Dim) -> Dim) -> RuleResult {
     known(extents)
 }
 
-/// Every item of so many along an axis, from one on.
+/// Every `stride`th item along an axis, from item `modulo` on.
 fn downsample(call: &Call) -> RuleResult {
     along(call, |call, extent| {
         let stride = call.number("stride").known().and_then(i64::checked_abs).filter(|stride| *stride > 0);
@@ -146,7 +146,7 @@ fn dyn_slice(call: &Call) -> RuleResult {
     })
 }
 
-/// Parts at the places that the last axis of the indices holds.
+/// Parts of the input at the positions in the last axis of the indices.
 fn gather_nd(call: &Call) -> RuleResult {
     let (Some(input), Some([outer @ .., depth])) = (call.extents(0), call.extents(1)) else { return UNKNOWN };
     let batch = call.number("batch_dims").known().and_then(|batch| usize::try_from(batch).ok());
@@ -167,7 +167,7 @@ fn one_hot(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// Windows along an axis, and the items of each along a new axis behind it.
+/// Windows along an axis; a new axis after it has the items of each window.
 fn stft(call: &Call) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let Some(axis) = call.axis(extents.len(), Code::PoolingShapes)? else { return call.any_axes(extents.len() + 1) };
@@ -178,7 +178,7 @@ fn stft(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// The sizes that are given, or the extents times scales, rounded.
+/// The specified sizes, or the extents multiplied by scales and rounded down.
 fn resize(call: &Call) -> RuleResult {
     let Some(input) = call.extents(0) else { return UNKNOWN };
     let given = |name: &str| call.named(name).filter(|operand| operand.value() != Some(&Value::Logical(false)));
@@ -193,7 +193,7 @@ fn resize(call: &Call) -> RuleResult {
         Some(scale) if scale.fract() == 0.0 && (0.0..1e9).contains(&scale) => {
             Extent::from(extent.dim().times(Dim::Int(scale as i64)))
         }
-        // As the product of single precision is rounded down.
+        // The product is rounded down in single precision.
         Some(scale) => extent.map(|extent| Some((extent as f32 * scale as f32) as i64)),
     };
     known(input.iter().enumerate().map(scaled).collect())
@@ -220,7 +220,7 @@ fn scalars(call: &Call, operand: Operand) -> Option<Vec<f64>> {
     }
 }
 
-/// Samples at the places of a grid.
+/// Samples at the positions of a grid.
 fn grid_sample(call: &Call) -> RuleResult {
     let (Some([batch, channels, ..]), Some([_, spatial @ .., _])) = (call.extents(0), call.extents(1)) else {
         return UNKNOWN;
@@ -228,7 +228,7 @@ fn grid_sample(call: &Call) -> RuleResult {
     known([&[batch.clone(), channels.clone()], spatial].concat().into())
 }
 
-/// A row of values for each query.
+/// The shape of the queries, with the last extent of the values.
 fn attention(call: &Call) -> RuleResult {
     let (Some(query), Some([.., width])) = (call.extents(0), call.extents(2)) else { return UNKNOWN };
     let mut extents: Extents = query.into();
@@ -238,7 +238,7 @@ fn attention(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// What came before, and the input behind it.
+/// The concatenation of the previous state and the input.
 fn cache(call: &Call) -> RuleResult {
     along(call, |call, extent| {
         let axis = call.number("axis").known().and_then(|axis| usize::try_from(axis).ok());
@@ -249,13 +249,13 @@ fn cache(call: &Call) -> RuleResult {
     })
 }
 
-/// A result like the first operand, and the new state.
+/// Two results: one with the shape of the first operand, and a new state with the shape of the initial one.
 fn with_state(call: &Call) -> RuleResult {
     let state = call.shape_named("initial_state").map(Shape::new);
     Ok(Inferred::Each(vec![call.shape(0).cloned(), state]))
 }
 
-/// The places of what is not zero: the symbol tells how many there are.
+/// The positions of the nonzero items; a symbol stands for their number.
 fn non_zero(call: &Call) -> RuleResult {
     let rank = Extent::from(call.rank(0).map(|rank| rank as i64));
     let count = call.text("count_symbol").filter(|symbol| !symbol.is_empty());
@@ -272,7 +272,7 @@ fn classes(call: &Call) -> RuleResult {
     known(smallvec![batch.clone(), Extent::from(call.number("n_classes"))])
 }
 
-/// Pairs along the last axis become complex numbers, or the other way round.
+/// Removes a last axis of pairs, which become complex numbers (`joins`), or the inverse.
 fn inner(call: &Call, joins: bool) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     if joins {
@@ -283,8 +283,8 @@ fn inner(call: &Call, joins: bool) -> RuleResult {
     known(extents)
 }
 
-/// Results of the steps of a scan. One that is carried from step to step has the shape of its first value;
-/// what others have, only the body knows.
+/// The outputs of a scan. The output of a recurrence has the shape of its initial value; the shapes of other
+/// outputs are unknown, since they depend on the body.
 fn scan(call: &Call) -> RuleResult {
     let Ok(scan) = Scan::read(|_, name| call.named(name).map(Operand::to_value)) else { return UNKNOWN };
     let extents = |value: &Value| call.extents_of(Operand::from(value));

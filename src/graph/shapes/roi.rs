@@ -9,7 +9,7 @@ use crate::diagnostics::Code;
 
 const CODE: Code = Code::RoiShapes;
 
-/// Regions of the same size: one for each row of `rois`, all channels.
+/// Regions of equal size: one for each row of `rois`, with all channels.
 pub(crate) fn roi(call: &Call) -> RuleResult {
     let size = call.positive(Role::OutputSize, CODE)?;
     let rate = call.positive(Role::SamplingRate, CODE)?.filter(|rate| !rate.is_empty());
@@ -28,7 +28,7 @@ pub(crate) fn roi(call: &Call) -> RuleResult {
     known([count, channels.clone()].into_iter().chain(size.iter().map(|&extent| extent.into())).collect())
 }
 
-/// The number of regions. The text prints `batch_index` as `[N, 1]`; `[N]` is common.
+/// The number of regions. The specification defines `batch_index` as `[N, 1]`; `[N]` is common.
 fn count(call: &Call, spatial: Option<usize>) -> Result<Extent, ShapeError> {
     let mut count = Extent::UNKNOWN;
     if let Some(rois) = call.extents(1) {

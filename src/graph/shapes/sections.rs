@@ -1,4 +1,4 @@
-//! Tensors put together and taken apart (H7, H8, H10).
+//! Concatenation and splitting of tensors (H7, H8, H10).
 
 use super::call::{Call, Extents, MAX_RANK, Role, shown};
 use super::shape::{Extent, Shape, unify};
@@ -6,19 +6,19 @@ use super::{Inferred, RuleResult, ShapeError, UNKNOWN, known, refuse, same};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 
-/// The axis in the draft, where shapes are extended to have it.
+/// The smallest rank of a shape that has the axis of the operation.
 fn rank_with_axis(call: &Call) -> usize {
     let axis = call.int(Role::Axis).and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
     axis.saturating_add(1).min(MAX_RANK)
 }
 
-/// The rank of the longest of several shapes, in the draft one that has the axis.
+/// The highest rank of several shapes; in the draft, at least one that has the axis of the operation.
 fn rank_of(call: &Call, shapes: &[Option<&[Extent]>]) -> usize {
     let longest = shapes.iter().flatten().map(|extents| extents.len()).max().unwrap_or(0);
     if call.endless() { longest.max(rank_with_axis(call)).min(MAX_RANK) } else { longest }
 }
 
-/// The extents that shapes have in common, except for an axis, and the sum of those along that axis.
+/// Unifies shapes except for one axis, and sums up the extents along that axis.
 fn merge(
     call: &Call,
     shapes: &[Option<&[Extent]>],
@@ -56,7 +56,7 @@ fn no_tensors(call: &Call, code: Code) -> RuleResult {
     refuse(code, format!("`{}` needs at least one tensor", call.name()))
 }
 
-/// Tensors behind each other along an axis.
+/// Concatenates tensors along an axis.
 pub(crate) fn concat(call: &Call) -> RuleResult {
     const CODE: Code = Code::ConcatShapes;
     let Some(shapes) = call.list(0) else { return UNKNOWN };
@@ -74,7 +74,7 @@ pub(crate) fn concat(call: &Call) -> RuleResult {
     }))
 }
 
-/// Tensors behind each other along a new axis.
+/// Stacks tensors along a new axis.
 pub(crate) fn stack(call: &Call) -> RuleResult {
     const CODE: Code = Code::AxisInsertion;
     let Some(shapes) = call.list(0) else { return UNKNOWN };
@@ -88,7 +88,7 @@ pub(crate) fn stack(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// The items along an axis, without the axis.
+/// The items along an axis, which is removed.
 pub(crate) fn unstack(call: &Call) -> RuleResult {
     const CODE: Code = Code::AxisInsertion;
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
@@ -104,7 +104,7 @@ pub(crate) fn unstack(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// Parts along an axis, in proportion to ratios.
+/// Splits a tensor along an axis, in proportion to ratios.
 pub(crate) fn split(call: &Call) -> RuleResult {
     const CODE: Code = Code::SplitRatios;
     let ratios = call.positive(Role::Ratios, CODE)?;

@@ -6,12 +6,12 @@ use super::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 
-/// How many items of an axis the range from `begin` to `end` in steps of `stride` takes.
+/// The number of items of a range along an axis, from `begin` to `end` with a `stride`.
 fn count(axis: usize, extent: Extent, (begin, end, stride): (Dim, Dim, i64)) -> Result<Extent, ShapeError> {
     let (Dim::Int(begin), Dim::Int(end), Some(items)) = (begin.clone(), end.clone(), extent.known()) else {
         return Ok(symbolic_count(extent.dim(), (begin, end, stride)));
     };
-    // An end of 0 is the extent itself; a range up to item 0 would be empty.
+    // An end of 0 means the extent, since a range that ends before item 0 would be empty.
     let open = end == 0 && stride > 0;
     let place = |at: i64| (if at < 0 { at.saturating_add(items) } else { at }).clamp(-1, items);
     let (first, last) = (place(begin), if open { items } else { place(end) });
@@ -24,10 +24,10 @@ fn count(axis: usize, extent: Extent, (begin, end, stride): (Dim, Dim, i64)) -> 
     Ok(Extent::new(length.saturating_add(step - 1) / step))
 }
 
-/// The same where something depends on symbols, or is not known.
+/// The number of items of a range with unknown or symbolic bounds or extent.
 fn symbolic_count(extent: Dim, (begin, end, stride): (Dim, Dim, i64)) -> Extent {
     let open = end == Dim::Int(0) && stride > 0;
-    // One item is one item, whatever the extent.
+    // A single item, regardless of the extent.
     if (begin == Dim::Int(0) && end == Dim::Int(1)) || (begin == Dim::Int(-1) && open) {
         return Extent::ONE;
     }
@@ -38,14 +38,14 @@ fn symbolic_count(extent: Dim, (begin, end, stride): (Dim, Dim, i64)) -> Extent 
     let begin = counted(begin);
     let end = match end {
         _ if open => extent,
-        // The extent bounds an end that is a number; others are meant to be within it.
+        // An end that is a number is limited by the extent; other ends are assumed to be within it.
         Dim::Int(0..) => end.min(extent),
         end => counted(end),
     };
     Extent::from(end.minus(begin).over_up(Dim::Int(stride)))
 }
 
-/// A section along some axes.
+/// A range along some axes.
 pub(crate) fn slice(call: &Call) -> RuleResult {
     const CODE: Code = Code::SliceRange;
     let [axes, stride] = [Role::Axes, Role::Stride].map(|role| call.ints(role));
@@ -88,7 +88,7 @@ fn check_length(call: &Call, role: Role, length: usize, rank: usize) -> Result<(
     refuse(Code::TilePadLengths, format!("`{attribute}` of `{name}` has {length} items, the input has rank {rank}"))
 }
 
-/// The items several times.
+/// Repeats the tensor along each axis.
 pub(crate) fn tile(call: &Call) -> RuleResult {
     let repeats = call.positive(Role::Repeats, Code::TilePadLengths)?;
     let Some(input) = call.extents(0) else { return UNKNOWN };
@@ -98,7 +98,7 @@ pub(crate) fn tile(call: &Call) -> RuleResult {
     known(input.iter().zip(&repeats).map(times).collect())
 }
 
-/// Items added before and after each axis.
+/// Adds items before and after each axis.
 pub(crate) fn pad(call: &Call) -> RuleResult {
     let Some(input) = call.extents(0) else { return UNKNOWN };
     let Some(padding) = call.pairs(Role::Padding) else { return of_rank(call.rank(0)) };
@@ -121,7 +121,7 @@ pub(crate) fn pad(call: &Call) -> RuleResult {
     known(extents)
 }
 
-/// Items at indices along an axis, which the axes of the indices replace.
+/// Selects items by their indices along an axis, which is replaced by the axes of the indices.
 pub(crate) fn gather(call: &Call) -> RuleResult {
     if let Some(axis) = call.int(Role::Axis).filter(|&axis| axis < 0) {
         return refuse(Code::GatherAxis, format!("axis {axis} is negative"));

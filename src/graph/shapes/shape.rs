@@ -1,4 +1,4 @@
-//! Shapes whose extents may be unknown.
+//! Shapes with extents that may be unknown.
 
 use std::error::Error;
 use std::fmt;
@@ -15,30 +15,30 @@ pub struct Extent(Dim);
 impl Extent {
     /// Not known while expanding.
     pub(crate) const UNKNOWN: Extent = Extent(Dim::Unknown);
-    /// The extent of an axis that does not matter.
+    /// The extent 1.
     pub(crate) const ONE: Extent = Extent(Dim::Int(1));
 
-    /// An extent; a negative number is none, so nothing is known of it.
+    /// An extent; unknown if the number is negative.
     pub(crate) fn new(extent: i64) -> Self {
         Extent::from(Dim::Int(extent))
     }
 
-    /// What is known.
+    /// The extent, if it is a known integer.
     pub fn known(&self) -> Option<i64> {
         self.0.known()
     }
 
-    /// The extent as a number that may depend on symbols.
+    /// The extent as an expression.
     pub(crate) fn dim(&self) -> Dim {
         self.0.clone()
     }
 
-    /// Whether nothing is known of it, not even how it depends on symbols.
+    /// Whether it is unknown: neither an integer nor an expression.
     pub(crate) fn is_unknown(&self) -> bool {
         self.0 == Dim::Unknown
     }
 
-    /// The extent that is both: none where the two contradict each other.
+    /// The more specific one of two descriptions of the same extent; none if they contradict each other.
     pub(crate) fn unify(&self, other: &Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
             (Some(a), Some(b)) => (a == b).then(|| Extent::new(a)),
@@ -46,7 +46,7 @@ impl Extent {
         }
     }
 
-    /// The extent that both are repeated to: equal ones, or the other of a 1.
+    /// The extent that both are broadcast to; none if they are incompatible.
     pub(crate) fn broadcast(&self, other: &Extent) -> Option<Extent> {
         match (self.known(), other.known()) {
             (Some(1), _) => Some(other.clone()),
@@ -56,7 +56,7 @@ impl Extent {
         }
     }
 
-    /// Computes with an extent that is known; what overflows is unknown.
+    /// Applies a function to a known extent; unknown if the extent is, or if the function returns none.
     pub(crate) fn map(&self, f: impl FnOnce(i64) -> Option<i64>) -> Extent {
         self.known().and_then(f).map_or(Extent::UNKNOWN, Extent::new)
     }
@@ -99,7 +99,7 @@ impl FromStr for Extent {
     }
 }
 
-/// A text is no extent.
+/// The error of a text that is not an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidExtent;
 
@@ -123,18 +123,17 @@ impl fmt::Debug for Extent {
     }
 }
 
-/// The extents that are both of two lists; none where these contradict each other.
+/// Unifies two lists of extents; none if they contradict each other.
 pub(crate) fn unify(a: &[Extent], b: &[Extent]) -> Option<Extents> {
     let unified = a.iter().zip(b).map(|(a, b)| a.unify(b)).collect();
     if a.len() == b.len() { unified } else { None }
 }
 
-/// The extents of a tensor. The number of axes is known. Those of most tensors need no memory of
-/// their own.
+/// The extents of a tensor of known rank. Up to four extents need no heap allocation.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Shape(Extents);
 
-/// Numbers alone for extents that are known, as nearly all are: each shape of a graph is looked up in a table.
+/// A fast hash for known extents, as nearly all are: each shape of a graph is looked up in a table.
 impl Hash for Shape {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for extent in &self.0 {
@@ -152,7 +151,7 @@ impl Shape {
         Shape(extents.iter().cloned().collect())
     }
 
-    /// A shape of which everything is known.
+    /// A shape of known extents.
     pub(crate) fn of(extents: &[i64]) -> Self {
         Shape(extents.iter().map(|&extent| Extent::new(extent)).collect())
     }
@@ -167,7 +166,7 @@ impl Shape {
         &self.0
     }
 
-    /// The extents, where all of them are known.
+    /// The extents, if all of them are known.
     pub fn known(&self) -> Option<Vec<i64>> {
         self.0.iter().map(|extent| extent.known()).collect()
     }

@@ -1,4 +1,4 @@
-//! Tensors that come from outside, variables that are overwritten, and copies (H14).
+//! Inputs, variables, constants, updates, and copies (H14).
 
 use super::call::{Call, Role};
 use super::shape::{Extent, unify};
@@ -6,15 +6,15 @@ use super::{Inferred, RuleResult, UNKNOWN, known, refuse, same};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 
-/// A tensor whose shape is an attribute. An extent that is not positive is unknown: inputs of the
-/// draft have 0 for that, and another rule reports other such extents.
+/// A tensor whose shape is an attribute. Extents that are not positive are unknown: inputs of the draft use 0
+/// for unknown extents, and another rule reports invalid ones.
 pub(crate) fn source(call: &Call) -> RuleResult {
     let Some(items) = call.dims(Role::Shape) else { return UNKNOWN };
     let extent = |item: &Dim| if let Dim::Int(..=0) = item { Extent::UNKNOWN } else { Extent::from(item.clone()) };
     known(items.iter().map(extent).collect())
 }
 
-/// The new value of a variable, which has the shape of the old one.
+/// The new value of a variable, which must have its shape.
 pub(crate) fn update(call: &Call) -> RuleResult {
     let (Some(variable), Some(value)) = (call.extents(0), call.extents(1)) else {
         return Ok(Inferred::Same(call.shape(0).or(call.shape(1)).cloned()));
@@ -26,7 +26,7 @@ pub(crate) fn update(call: &Call) -> RuleResult {
     }
 }
 
-/// The same tensor several times.
+/// Copies of a tensor.
 pub(crate) fn copies(call: &Call) -> RuleResult {
     let (count, name) = (call.outputs(), call.name());
     if let Some(times) = call.int(Role::Times).filter(|&times| usize::try_from(times) != Ok(count)) {

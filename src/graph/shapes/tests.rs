@@ -1,4 +1,4 @@
-//! The rules by family, on small documents: what they infer, what they refuse, what they leave open.
+//! Tests of the shape rules on small documents: inferred shapes, errors, and unknown shapes.
 
 use crate::graph::Graph;
 use crate::{Options, expand, parse};
@@ -20,7 +20,7 @@ fn run(inputs: &[(&str, &str)], call: &str) -> Result<Graph, Vec<String>> {
         let codes = found.iter().filter(|found| found.is_error() || found.code.as_str().starts_with("E10"));
         codes.map(|found| found.code.as_str().to_string()).collect()
     };
-    // What the default mode tolerates is an error here.
+    // Errors that the default mode only warns about are errors here.
     match expanded {
         Ok(expansion) => match of_shapes(&expansion.diagnostics) {
             codes if codes.is_empty() => Ok(expansion.graph),
@@ -30,7 +30,7 @@ fn run(inputs: &[(&str, &str)], call: &str) -> Result<Graph, Vec<String>> {
     }
 }
 
-/// Inputs that start with `i` are integers, those with `l` logicals.
+/// The element type of an input: names that start with `i` are integers, with `l` logicals.
 fn element(name: &str) -> &'static str {
     match name.as_bytes()[0] {
         b'i' => "<integer>",
@@ -39,7 +39,7 @@ fn element(name: &str) -> &'static str {
     }
 }
 
-/// The shape of the output `y`, as text: `[1, ?]`, or `?`. What depends on the symbol is not known.
+/// The shape of the output `y` as text: `[1, ?]`, or `?`. Extents that depend on the symbol are unknown.
 fn shape(inputs: &[(&str, &str)], call: &str) -> String {
     let graph = run(inputs, call).unwrap_or_else(|codes| panic!("{call}: {codes:?}"));
     let extent = |extent: &crate::graph::Extent| extent.known().map_or("?".to_string(), |extent| extent.to_string());
@@ -156,7 +156,7 @@ fn pooling() {
         (X, "y = debox(x, size = [1,1,2,2], output_shape = [1,4,9,9]);", "E1003"),
         (X, "y = avg_pool(x, size = [1,1,0,0]);", "E1023"),
     ]);
-    // 4.3.3: the indices have the shape of what is sampled, not of what it is sampled from.
+    // 4.3.3: the indices have the shape of the samples, not of the tensor that is sampled.
     let sample = "y = sample(x, i, size = [1,1,2,2], stride = [1,1,2,2]);";
     check_with(&[("x", X), ("i", "[1,4,4,4]")], sample, "[1, 4, 4, 4]");
     check_with(&[("x", X), ("i", X)], sample, "E1003");

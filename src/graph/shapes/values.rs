@@ -1,7 +1,7 @@
-//! Items of small tensors that are known while expanding: extents that are computed with.
+//! Inference of the items of small tensors, such as extents.
 //!
-//! Documents of registries compute shapes by operations on tensors: `shape_of`, parts of it, arithmetic,
-//! and put the results together. These items are followed, integers as expressions on symbols.
+//! Documents of tract compute shapes with operations on tensors: `shape_of`, slices, arithmetic and concatenation. The
+//! items of these tensors are computed while expanding; integers may be expressions on symbols.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use super::call::{Call, Role};
 use crate::graph::dims::Dim;
 use crate::graph::{Operand, TensorId, Value};
 
-/// The most items of a tensor that are followed.
+/// The maximum number of items of a tensor that are computed.
 const MAX_ITEMS: usize = 256;
 
 /// An item that is known while expanding.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
-    /// An integer or a logical; or a scalar that is this integer for all values of the symbols.
+    /// An integer or a logical; or a scalar that is an integer for all values of the symbols.
     Dim(Dim),
-    /// A scalar that is no integer.
+    /// A scalar that is not an integer.
     Scalar(f64),
 }
 
@@ -49,15 +49,14 @@ impl Item {
 pub(crate) struct Items {
     /// The items.
     pub(crate) items: Vec<Item>,
-    /// Whether they are scalars, so that a quotient is not rounded.
+    /// Whether they are scalars, so that quotients are not rounded.
     pub(crate) scalars: bool,
-    /// The first number of a range and its step, where there are more items than are kept, or not known how
-    /// many.
+    /// The start and step of a range whose number of items is unknown. Then `items` is empty.
     progression: Option<(Dim, i64)>,
 }
 
 impl Items {
-    /// Whether all items are there.
+    /// Whether `items` contains all items.
     pub(super) fn is_whole(&self) -> bool {
         self.progression.is_none()
     }
@@ -71,10 +70,10 @@ impl Items {
     }
 }
 
-/// A rule for the items of the one result of an operation.
+/// A rule for the items of the only result of an operation.
 pub(super) type ValueRule = fn(&Call) -> Option<Items>;
 
-/// The rules, each with the operations it is for.
+/// The rules, each with the names of its operations.
 pub(super) const STANDARD: &[(ValueRule, &str)] = &[
     (constant, "constant"),
     (same, "copy squeeze unsqueeze reshape"),
@@ -106,7 +105,7 @@ pub(super) const STANDARD: &[(ValueRule, &str)] = &[
     (|call| extremes(call, Dim::min), "min_reduce"),
 ];
 
-/// The rules for operations of registries.
+/// The rules for operations of tract registries.
 pub(super) const REGISTERED: &[(ValueRule, &str)] = &[
     (shape_of, "tract_core_shape_of"),
     (cast, "tract_core_cast"),
@@ -116,12 +115,12 @@ pub(super) const REGISTERED: &[(ValueRule, &str)] = &[
     (|call| fold(call, Dim::times, Dim::Int(1)), "tract_core_product_reduce"),
 ];
 
-/// An item as an integer of which something is known.
+/// An item as an integer, unless it is unknown.
 fn whole(item: &Item) -> Option<Dim> {
     Some(item.dim()).filter(|dim| *dim != Dim::Unknown)
 }
 
-/// Rounding, which does not change integers.
+/// Rounds scalars; integers do not change.
 fn rounded(call: &Call, round: fn(f64) -> f64) -> Option<Items> {
     unary(call, |item| match item {
         Item::Dim(_) => whole(item).map(Item::Dim),
@@ -153,12 +152,12 @@ fn argument(call: &Call, i: u32) -> Option<(Arc<Items>, usize)> {
     Some((items, call.rank(i)?))
 }
 
-/// The items of the first argument, in another arrangement.
+/// The items of the first argument, for operations that only change the shape.
 fn same(call: &Call) -> Option<Items> {
     argument(call, 0).map(|(items, _)| Items::clone(&items))
 }
 
-/// The values of a constant; a single one is that of all items.
+/// The items of a constant; a single value is repeated.
 fn constant(call: &Call) -> Option<Items> {
     let operand = call.named("value")?;
     let given = items(call, operand)?;
@@ -174,7 +173,7 @@ fn shape_of(call: &Call) -> Option<Items> {
     Items::dims(call.extents(0)?.iter().map(|extent| extent.dim()))
 }
 
-/// Integers become scalars and the other way round.
+/// Conversions between integers, scalars and logicals.
 fn cast(call: &Call) -> Option<Items> {
     let (items, _) = argument(call, 0)?;
     let to = call.text("to")?.to_ascii_lowercase();
@@ -203,7 +202,7 @@ fn range(call: &Call) -> Option<Items> {
     Items::dims((0..count).map(|i| Dim::from(step.checked_mul(i).and_then(|offset| start.checked_add(offset)))))
 }
 
-/// A section of a tensor with one axis.
+/// A slice of a tensor with one axis.
 fn slice(call: &Call) -> Option<Items> {
     let items = items(call, call.argument(0)?)?;
     let rank = call.rank(0)?;
@@ -228,7 +227,7 @@ fn slice(call: &Call) -> Option<Items> {
     Items::new(part.iter().step_by(stride as usize).cloned().collect(), items.scalars)
 }
 
-/// Tensors with at most one axis behind each other.
+/// The concatenation of tensors with at most one axis.
 fn concat(call: &Call) -> Option<Items> {
     let operand = call.argument(0)?;
     if call.int(Role::Axis)? != 0 || call.list(0)?.iter().any(|shape| shape.is_none_or(|shape| shape.len() > 1)) {
@@ -243,7 +242,7 @@ fn concat(call: &Call) -> Option<Items> {
     Items::dims(call.dims_of(operand)?)
 }
 
-/// The items at indices of a tensor with one axis.
+/// Items of a tensor with one axis, by their indices.
 fn gather(call: &Call) -> Option<Items> {
     let (items, _) = argument(call, 0).filter(|(_, rank)| *rank == 1)?;
     let (indices, _) = argument(call, 1)?;
@@ -255,7 +254,7 @@ fn gather(call: &Call) -> Option<Items> {
     Items::new(indices.items.iter().map(at).collect::<Option<_>>()?, items.scalars)
 }
 
-/// Each item of the first argument by itself.
+/// Applies a function to each item of the first argument.
 fn unary(call: &Call, f: impl Fn(&Item) -> Option<Item>) -> Option<Items> {
     let (items, _) = argument(call, 0)?;
     let unknown = Item::Dim(Dim::Unknown);
@@ -263,7 +262,7 @@ fn unary(call: &Call, f: impl Fn(&Item) -> Option<Item>) -> Option<Items> {
     Items::new(items.items.iter().map(item).collect(), items.scalars)
 }
 
-/// Pairs of items of two arguments, of which one may have a single item.
+/// The pairs of items of two arguments; a single item is broadcast.
 fn pairs(call: &Call) -> Option<(Vec<(Item, Item)>, bool)> {
     let ((a, a_rank), (b, b_rank)) = (argument(call, 0)?, argument(call, 1)?);
     let count = match (a.items.len(), b.items.len()) {
@@ -273,7 +272,7 @@ fn pairs(call: &Call) -> Option<(Vec<(Item, Item)>, bool)> {
         _ => return None,
     };
     let at = |items: &[Item], i: usize| if items.len() == 1 { items[0].clone() } else { items[i].clone() };
-    // A number beside a tensor has the type of the tensor.
+    // A literal number has the type of the tensor operand.
     let tensor = |i: u32| matches!(call.argument(i), Some(Operand::Tensor(_)));
     let scalars = match (tensor(0), tensor(1)) {
         (true, false) => a.scalars,
@@ -295,7 +294,7 @@ fn binary(call: &Call, on_dims: impl Fn(Dim, Dim) -> Dim, on_scalars: impl Fn(f6
     Items::new(pairs.into_iter().map(item).collect(), scalars)
 }
 
-/// A quotient of integers is rounded to 0, one of scalars is exact.
+/// Quotients of integers are rounded towards 0, those of scalars are exact.
 fn quotient(call: &Call) -> Option<Items> {
     let (pairs, scalars) = pairs(call)?;
     let item = |(a, b): (Item, Item)| match (a, b) {
@@ -322,7 +321,7 @@ fn comparison(call: &Call, holds: impl Fn(Ordering) -> bool) -> Option<Items> {
     Items::dims(pairs.into_iter().map(|pair| item(pair).unwrap_or(Dim::Unknown)))
 }
 
-/// What a condition chooses, and what both sides are without it.
+/// Items chosen by a known condition. If the condition is unknown, items that are equal on both sides.
 fn select(call: &Call) -> Option<Items> {
     let ((yes, _), (no, _)) = (argument(call, 1)?, argument(call, 2)?);
     let condition = argument(call, 0).map(|(items, _)| items);
@@ -340,7 +339,7 @@ fn select(call: &Call) -> Option<Items> {
     Items::new((0..count).map(item).collect::<Option<_>>()?, yes.scalars || no.scalars)
 }
 
-/// All items of a tensor with one axis in one.
+/// Reduces all items of a tensor with one axis to a single item.
 fn fold(call: &Call, f: impl Fn(Dim, Dim) -> Dim, first: Dim) -> Option<Items> {
     let (items, _) = argument(call, 0).filter(|(items, rank)| *rank == 1 && !items.scalars)?;
     if call.ints(Role::Axes)?[..] != [Some(0)] || call.is_set("normalize") {
@@ -355,12 +354,12 @@ fn extremes(call: &Call, f: impl Fn(Dim, Dim) -> Dim) -> Option<Items> {
 }
 
 impl Call<'_> {
-    /// Whether a logical attribute of a name is set, or not known.
+    /// Whether a logical attribute is true or unknown.
     fn is_set(&self, name: &str) -> bool {
         self.named(name).is_some_and(|operand| operand.value() != Some(&Value::Logical(false)))
     }
 
-    /// The items of the result of an operation, where they are known and as many as its shape has.
+    /// The items of the result of an operation, if any is known, and their number is that of the shape.
     pub(super) fn value(&self, rule: ValueRule, result: TensorId) -> Option<Items> {
         let items = rule(self)?;
         let shape = self.graph.shape(result)?;

@@ -1,4 +1,4 @@
-//! Sliding windows: how their parameters and the extents depend on each other (4.3).
+//! Sliding windows: the relation of their parameters and extents (4.3).
 
 use super::call::{Call, Extents, Ints, Pairs, Role, check_positive, shown};
 use super::shape::Extent;
@@ -6,7 +6,7 @@ use super::{ShapeError, refuse};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 
-/// The parameters of a window over some axes; none for those of which not even the length is known.
+/// The parameters of a window; none for a parameter whose length is unknown.
 pub(crate) struct Window {
     code: Code,
     padding: Option<Pairs>,
@@ -15,12 +15,12 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// A window of one item for each item.
+    /// The default parameters: stride and dilation 1, automatic padding.
     pub(crate) fn plain(code: Code) -> Self {
         Window { code, padding: Some(Pairs::new()), stride: Some(Ints::new()), dilation: Some(Ints::new()) }
     }
 
-    /// Reads the parameters of a window over `axes` axes, where their number is known.
+    /// Reads the parameters of a window; `axes` is the number of its axes, if known.
     pub(crate) fn read(call: &Call, axes: Option<usize>, code: Code) -> Result<Self, ShapeError> {
         let padding = call.pairs(Role::Padding);
         call.check_length(Role::Padding, padding.as_ref().map(|items| items.len()), axes, code)?;
@@ -35,7 +35,7 @@ impl Window {
         Ok(Window { code, padding, stride, dilation })
     }
 
-    /// The length of the longest parameter, where it is known.
+    /// The length of the longest parameter, if known.
     pub(crate) fn axes(call: &Call) -> Option<usize> {
         let padding = call.pairs(Role::Padding)?.len();
         Some(padding.max(call.ints(Role::Stride)?.len()).max(call.ints(Role::Dilation)?.len()))
@@ -53,8 +53,8 @@ impl Window {
         (item(&self.stride), covered)
     }
 
-    /// How many items are added to an axis; `Ok(None)` where that follows from the extents, and
-    /// `Err` where it is not known.
+    /// The number of items that the padding of an axis adds; `Ok(None)` for automatic padding, which depends on
+    /// the extents, and `Err` if it is unknown.
     fn added(&self, i: usize) -> Result<Option<i64>, ()> {
         match self.padding.as_ref().ok_or(())?.get(i) {
             None => Ok(None),
@@ -63,7 +63,7 @@ impl Window {
         }
     }
 
-    /// The extent of the result of the window along its `i`th axis.
+    /// The extent of the result along the `i`th axis.
     pub(crate) fn down(&self, i: usize, input: &Extent, filter: &Extent) -> Result<Extent, ShapeError> {
         let (Ok(added), (Some(stride), covered)) = (self.added(i), self.steps(i, filter)) else {
             return Ok(Extent::UNKNOWN);
@@ -86,7 +86,7 @@ impl Window {
         Ok(Extent::new(room / stride + 1))
     }
 
-    /// The extent of the result of the transposed window along its `i`th axis.
+    /// The extent of the result of a transposed window along the `i`th axis.
     pub(crate) fn up(&self, i: usize, input: &Extent, filter: &Extent) -> Result<Extent, ShapeError> {
         let (Ok(added), (Some(stride), covered)) = (self.added(i), self.steps(i, filter)) else {
             return Ok(Extent::UNKNOWN);
@@ -113,8 +113,8 @@ impl Window {
         }
     }
 
-    /// The extents of `output_shape` of a transposed operation: the window must lead from them to
-    /// the input. It does not cover the `first` axes.
+    /// The extents of the `output_shape` of a transposed operation: the window must map them to those of the
+    /// input. It does not cover the `first` axes.
     pub(crate) fn check_reference(
         &self,
         reference: &[Option<i64>],

@@ -1,4 +1,4 @@
-//! Tests of the numbers on graphs.
+//! Tests of the statistics of graphs.
 
 use super::*;
 use crate::{Options, expand, parse};

@@ -1,53 +1,53 @@
-//! Attributes of operations: what they are called in JSON, and what they hold.
+//! Attributes of operations: their names in JSON and their values.
 
 use crate::tensor::DType;
 
-/// The attributes of an operation; those that were not given are none.
+/// The attributes of an operation; absent attributes are none or false.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Attributes {
     /// One axis; a negative one counts from the end.
     pub(crate) axis: Option<i64>,
     /// Several axes.
     pub(crate) axes: Option<Vec<i64>>,
-    /// Whether reduced axes stay, with extent 1.
+    /// Whether reduced axes are kept, with extent 1.
     pub(crate) keep_dims: bool,
-    /// Whether the last two axes of the first matrix are swapped.
+    /// Whether the last two axes of the first operand are swapped.
     pub(crate) transpose_a: bool,
-    /// Whether those of the second are.
+    /// Whether the last two axes of the second operand are swapped.
     pub(crate) transpose_b: bool,
     /// Where a slice begins, for each of its axes.
     pub(crate) begin: Option<Vec<i64>>,
     /// Where a slice ends.
     pub(crate) end: Option<Vec<i64>>,
-    /// How long a slice is, instead of where it ends.
+    /// The length of a slice, instead of its end.
     pub(crate) size: Option<Vec<i64>>,
     /// The step of a slice.
     pub(crate) stride: Option<Vec<i64>>,
     /// The new extents.
     pub(crate) shape: Option<Vec<i64>>,
-    /// The new type of elements.
+    /// The new element type.
     pub(crate) to: Option<DType>,
-    /// The least value.
+    /// The minimum value.
     pub(crate) low: Option<f64>,
-    /// The greatest value.
+    /// The maximum value.
     pub(crate) high: Option<f64>,
     /// The slope below zero.
     pub(crate) alpha: Option<f64>,
 }
 
 impl Attributes {
-    /// The axes, whether given as several or as one.
+    /// `axes`, or else `axis` alone.
     pub(crate) fn any_axes(&self) -> Option<Vec<i64>> {
         self.axes.clone().or_else(|| self.axis.map(|axis| vec![axis]))
     }
 }
 
-/// The field that an attribute is kept in, by what it takes.
+/// The field of [`Attributes`] that an attribute is stored in, by the type of its value.
 #[derive(Clone, Copy)]
 pub(crate) enum Field {
     /// An integer.
     Int(fn(&mut Attributes) -> &mut Option<i64>),
-    /// An integer or an array of such.
+    /// An integer or an array of integers.
     Ints(fn(&mut Attributes) -> &mut Option<Vec<i64>>),
     /// A logical.
     Bool(fn(&mut Attributes) -> &mut bool),

@@ -1,4 +1,4 @@
-//! The results of operations whose attributes say what a kernel computes.
+//! The computation of results of operations that are not kernels alone.
 
 use super::types::{axis_of, order, reduced_axes, sections};
 use super::{Attributes, OpResult};
@@ -14,7 +14,7 @@ pub(super) struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    /// The shape that operands are repeated to.
+    /// The shape that operands are broadcast to, with the last axes aligned.
     pub(crate) fn to(&self) -> Repeat<'_> {
         Repeat { shape: self.shape, align: Align::Last }
     }
@@ -28,17 +28,17 @@ impl Operands<'_> {
     }
 }
 
-/// Types were checked, so that this is never told.
+/// The data of a result. Types were checked before, so the error is never reported.
 fn typed(data: Option<Data>) -> OpResult<Data> {
     data.ok_or_else(|| "the operands are of other types than the operation takes".to_owned())
 }
 
-/// The same elements, perhaps in another shape.
+/// The elements of the operand; the shape may differ.
 pub(super) fn identity(call: &Operands) -> OpResult<Data> {
     Ok(call.input()?.data().clone())
 }
 
-/// Elements of the same type, by a function of floats.
+/// Applies a function of floats to each element; the element type is kept.
 fn by_floats(call: &Operands, f: impl Fn(f64) -> f64) -> OpResult<Data> {
     let x = call.input()?;
     Ok(Data::from_floats(x.dtype(), (0..x.len()).map(|i| f(x.data().float(i)))))
@@ -58,7 +58,7 @@ pub(super) fn clamp(call: &Operands) -> OpResult<Data> {
 pub(super) fn cast(call: &Operands) -> OpResult<Data> {
     let x = call.input()?.data();
     Ok(match (x.dtype().is_float(), call.dtype) {
-        // Integers go through no float, which could not hold them all.
+        // Integers are not converted by way of floats, which cannot represent them all.
         (false, DType::Int64) => Data::Int64((0..x.len()).map(|i| x.integer(i)).collect()),
         (false, DType::Int32) => Data::Int32((0..x.len()).map(|i| x.integer(i) as i32).collect()),
         (_, dtype) => Data::from_floats(dtype, (0..x.len()).map(|i| x.float(i))),
@@ -72,7 +72,7 @@ pub(super) fn select(call: &Operands) -> OpResult<Data> {
 
 pub(super) fn matmul(call: &Operands) -> OpResult<Data> {
     let [a, b] = call.inputs else { return typed(None) };
-    // Vectors are rows on the left and columns on the right.
+    // A left vector is a row, a right vector a column.
     let (row, column) = (a.rank() == 1, b.rank() == 1);
     let mut batch = call.shape.clone();
     let columns = if column { 1 } else { batch.pop().unwrap_or(1) };
@@ -99,13 +99,13 @@ pub(super) fn mean(call: &Operands) -> OpResult<Data> {
 
 pub(super) fn logical(call: &Operands, any: bool) -> OpResult<Data> {
     let x = call.input()?;
-    // Whether some are true, or none is false.
+    // `any`: some items are true; otherwise: no item is false.
     let one = |group: &[bool]| group.contains(&any) == any;
     let axes = call.axes()?;
     typed(x.items().map(|items| Data::Bool(kernels::grouped(items, x.shape(), &axes, one))))
 }
 
-/// The place of an extreme element along one axis, the first unless given.
+/// The index of the least or greatest element along one axis, by default axis 0.
 pub(super) fn extreme(call: &Operands, order: Order) -> OpResult<Data> {
     let x = call.input()?;
     let axis = call.attributes.any_axes().and_then(|axes| axes.first().copied()).unwrap_or(0);
@@ -142,7 +142,7 @@ pub(super) fn transpose(call: &Operands) -> OpResult<Data> {
     Ok(x.transposed(&order(call.attributes.axes.as_ref(), x.rank())?).into_data())
 }
 
-/// Tensors put together along an axis, which is new if they are stacked.
+/// Concatenates tensors along an axis, or stacks them along a new axis.
 pub(super) fn join(call: &Operands) -> OpResult<Data> {
     let axis = axis_of(call.attributes.axis.unwrap_or(0), call.shape.len())?;
     let stack = call.shape.len() > call.input()?.rank();

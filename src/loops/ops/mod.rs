@@ -1,5 +1,4 @@
-//! The operations of layers: one table with the rule on types, the computation, and what the
-//! operation becomes in a flat graph.
+//! The operations of layers: a table with type rule, computation and lowering of each.
 
 mod attributes;
 mod compute;
@@ -18,32 +17,32 @@ use attributes::*;
 use compute::Operands;
 use types::{ANY, Elements, FLOATS, LOGICALS, NUMBERS};
 
-/// A result, or why there is none.
+/// A result, or the error message.
 type OpResult<T> = Result<T, String>;
 
 /// An operation: a row of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct Op(&'static Spec);
 
-/// What there is to know about an operation.
+/// The properties of an operation.
 pub(crate) struct Spec {
-    /// Its names, the first one for messages.
+    /// Its names; messages use the first.
     pub(crate) names: &'static [&'static str],
-    /// The least and the most operands.
+    /// The minimum and maximum number of operands.
     pub(crate) arity: (usize, usize),
     /// The attributes that it takes.
     pub(crate) attributes: Takes,
-    /// The elements that its first operand must have.
+    /// The element types that its first operand may have.
     elements: Elements,
     /// The type of its result.
     infer: Infer,
     /// The elements of its result.
     compute: Compute,
-    /// What it becomes.
+    /// Its lowering.
     pub(crate) lowering: Lowering,
 }
 
-/// The operands of an operation as far as they are known.
+/// The types of the operands and the attributes of an operation.
 pub(crate) struct Call<'a> {
     /// Their types.
     pub(crate) inputs: &'a [Type],
@@ -55,22 +54,22 @@ type Infer = fn(&Call) -> OpResult<Type>;
 
 /// How the elements of a result are computed.
 enum Compute {
-    /// Each from one or two elements.
+    /// By a kernel for each element.
     Kernel(Kernel),
-    /// In another way.
+    /// By a function.
     With(fn(&Operands) -> OpResult<Data>),
 }
 
-/// What an operation becomes in a flat graph.
+/// How an operation is lowered to a flat graph.
 #[derive(Clone, Copy)]
 pub(crate) enum Lowering {
-    /// Another name of its operand.
+    /// The result is the operand.
     Alias,
-    /// The operation of this name, item by item, on elements of this type.
+    /// The element-wise NNEF operation of this name, on operands of this type.
     ByItem(&'static str, Primitive),
-    /// The reduction of this name.
+    /// The NNEF reduction of this name.
     Reduce(&'static str),
-    /// What a function of [`super::lower`] makes, if NNEF 1.0 can express it at all.
+    /// A function of [`super::lower`]; fails if NNEF 1.0 cannot express the operation.
     Own,
 }
 
@@ -85,7 +84,7 @@ const REDUCE: Takes = &[AXIS, AXES, KEEP_DIMS];
 const TRANSPOSES: Takes = &[TRANSPOSE_A, TRANSPOSE_B];
 const SLICE: Takes = &[AXIS, AXES, BEGIN, END, SIZE, STRIDE];
 
-/// The rule on types: the elements that the first operand must have, and the type of the result.
+/// The type rule: the element types that the first operand may have, and the type of the result.
 type Rule = (Elements, Infer);
 
 const FLOAT: Rule = (FLOATS, types::same);
@@ -102,7 +101,7 @@ const ARG_REDUCE: Rule = (NUMBERS, types::arg);
 const MATMUL: Rule = (NUMBERS, types::matmul);
 const UNSQUEEZE: Rule = (ANY, types::unsqueeze);
 
-/// An operation of the table of kernels.
+/// An operation computed by the kernel of this name.
 const fn kernel(names: Names, arity: (usize, usize), rule: Rule, kernel: &str, lowering: Lowering) -> Spec {
     let compute = match kernels::find(kernel) {
         Some(kernel) => Compute::Kernel(kernel),
@@ -111,17 +110,17 @@ const fn kernel(names: Names, arity: (usize, usize), rule: Rule, kernel: &str, l
     Spec { names, arity, attributes: &[], elements: rule.0, infer: rule.1, compute, lowering }
 }
 
-/// A function of one operand that NNEF has on scalars.
+/// A unary element-wise operation that NNEF has for scalars.
 const fn unary(names: Names, rule: Rule, name: &'static str) -> Spec {
     kernel(names, UNARY, rule, name, ByItem(name, Primitive::Scalar))
 }
 
-/// A function of two operands that NNEF has on scalars.
+/// A binary element-wise operation that NNEF has for scalars.
 const fn binary(names: Names, rule: Rule, name: &'static str) -> Spec {
     kernel(names, BINARY, rule, name, ByItem(name, Primitive::Scalar))
 }
 
-/// A function of logicals that NNEF has.
+/// An element-wise operation that NNEF has for logicals.
 const fn logic(names: Names, arity: (usize, usize), rule: Rule, name: &'static str) -> Spec {
     kernel(names, arity, rule, name, ByItem(name, Primitive::Logical))
 }
@@ -131,7 +130,7 @@ const fn reduction(names: Names, rule: Rule, compute: fn(&Operands) -> OpResult<
     Spec { names, arity: UNARY, attributes: REDUCE, elements: rule.0, infer: rule.1, compute, lowering }
 }
 
-/// An operation with functions of its own.
+/// An operation with its own functions.
 const fn special(
     names: Names,
     (arity, attributes): ((usize, usize), Takes),
@@ -218,12 +217,12 @@ static TABLE: &[Spec] = &[
 ];
 
 impl Op {
-    /// The operation of a name.
+    /// The operation with a name.
     pub(crate) fn find(name: &str) -> Option<Op> {
         TABLE.iter().find(|spec| spec.names.contains(&name)).map(Op)
     }
 
-    /// The names of all operations, further names included.
+    /// All names of all operations.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().flat_map(|spec| spec.names.iter().copied())
     }
@@ -253,7 +252,7 @@ impl Op {
         }
     }
 
-    /// The result, whose type is known.
+    /// Computes the result, whose type is known.
     pub(crate) fn compute(
         self,
         inputs: &[&Tensor],

@@ -1,4 +1,4 @@
-//! The rules on the types of operands and results.
+//! The type rules of operations.
 
 use super::{Attributes, Call, OpResult};
 use crate::loops::network::Type;
@@ -16,7 +16,7 @@ pub(crate) fn same(call: &Call) -> OpResult<Type> {
     Ok(call.inputs[0].clone())
 }
 
-/// The elements that an operand must have: a test of their type, and what messages call them.
+/// The element types that an operand may have: a predicate and the word for messages.
 pub(super) type Elements = (fn(DType) -> bool, &'static str);
 
 pub(super) const ANY: Elements = (|_| true, "any type");
@@ -24,12 +24,12 @@ pub(super) const FLOATS: Elements = (DType::is_float, "floats");
 pub(super) const NUMBERS: Elements = (|dtype| dtype != DType::Bool, "numbers");
 pub(super) const LOGICALS: Elements = (|dtype| dtype == DType::Bool, "logicals");
 
-/// Fails unless an operand has elements of a kind.
+/// Fails unless an operand has one of these element types.
 pub(super) fn check_elements(x: &Type, (fits, name): Elements) -> Result<(), String> {
     check(fits(x.dtype), || format!("the operand is {x}, not of {name}"))
 }
 
-/// The extents that both are repeated to, the last axes beside each other.
+/// The extents that both types are broadcast to, with the last axes aligned.
 pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String> {
     let rank = a.dims.len().max(b.dims.len());
     let extent = |of: &Type, i: usize| (i + of.dims.len()).checked_sub(rank).map_or(Some(1), |at| of.dims[at]);
@@ -42,7 +42,7 @@ pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String
     (0..rank).map(both).collect()
 }
 
-/// Two operands with the same elements, which the result has too.
+/// Two operands and a result of the same element type.
 pub(crate) fn alike(call: &Call) -> OpResult<Type> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
@@ -60,7 +60,7 @@ pub(crate) fn select(call: &Call) -> OpResult<Type> {
     typed(a.dtype, broadcast(condition, &branches)?)
 }
 
-/// An axis, counted from the front.
+/// An axis as an index; a negative axis counts from the end.
 pub(crate) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
     let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
@@ -74,7 +74,7 @@ fn distinct_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
     Ok(found)
 }
 
-/// The axes that a reduction runs over: all where none are given.
+/// The axes of a reduction in ascending order; all by default.
 pub(crate) fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
     distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
 }
@@ -98,7 +98,7 @@ fn reduced(call: &Call, axes: &[usize], dtype: DType) -> OpResult<Type> {
     typed(dtype, dims)
 }
 
-/// The place of an extreme element: one axis, the first unless given.
+/// The type of the index of the least or greatest element along one axis, by default axis 0.
 pub(crate) fn arg(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![0]);
@@ -115,7 +115,7 @@ pub(crate) fn softmax(call: &Call) -> OpResult<Type> {
     same(call)
 }
 
-/// The extents of an operand of a matrix product, a vector with a further axis; whether it is one.
+/// The extents of an operand of a matrix product, where a vector gets a new axis, and whether it is a vector.
 fn matrix(of: &Type, swapped: bool, further: usize) -> (Vec<Option<usize>>, bool) {
     let mut dims = of.dims.clone();
     let rank = dims.len();
@@ -180,7 +180,7 @@ fn product(dims: &[Option<usize>]) -> Option<usize> {
     dims.iter().try_fold(1usize, |product, extent| product.checked_mul((*extent)?))
 }
 
-/// The order of the axes of a transposition: backwards unless given.
+/// The axis order of a transposition; reversed by default.
 pub(crate) fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
     let Some(axes) = call_axes else { return Ok((0..rank).rev().collect()) };
     check(distinct_axes(axes, rank)?.len() == rank, || format!("{axes:?} is no order of {rank} axes"))?;
@@ -217,7 +217,7 @@ pub(crate) fn unsqueeze(call: &Call) -> OpResult<Type> {
     typed(x.dtype, dims)
 }
 
-/// The part of an axis that a slice takes.
+/// The section of an axis that a slice takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
     /// The axis.
@@ -228,11 +228,11 @@ pub(crate) struct Section {
     pub(crate) end: i64,
     /// Its step, not 0.
     pub(crate) stride: i64,
-    /// How many elements it has, where the extent is known.
+    /// The number of elements, if the extent is known.
     pub(crate) length: Option<usize>,
 }
 
-/// The parts that a slice takes: ends are moved into the axis, as Python does.
+/// The sections that a slice takes. Begin and end are clamped to the axis, as in Python.
 pub(crate) fn sections(attributes: &Attributes, dims: &[Option<usize>]) -> Result<Vec<Section>, String> {
     let begin = attributes.begin.as_ref().ok_or("the attribute `begin` is missing")?;
     let axes = attributes.any_axes().unwrap_or_else(|| (0..begin.len() as i64).collect());

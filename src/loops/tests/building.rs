@@ -1,4 +1,4 @@
-//! Networks built by hand, layer by layer.
+//! Functions that build networks layer by layer.
 
 use super::super::network::*;
 use super::super::ops::{Attributes, Op};
@@ -16,7 +16,7 @@ impl Network {
         self.push(Some(name), kind, Span::default()).unwrap_or(TensorId(0))
     }
 
-    /// Adds an input of the network. An extent of -1 is open: known when the network runs.
+    /// Adds an input of the network. An extent of -1 is known only when the network runs.
     pub(crate) fn input(&mut self, name: &str, dtype: DType, dims: &[i64]) -> TensorId {
         let dims = dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let id = self.define(name, Origin::Input(Type { dtype, dims }), Span::default());
@@ -29,23 +29,23 @@ impl Network {
         self.define(name, Origin::Constant(value.into()), Span::default())
     }
 
-    /// Adds a limit to a loop.
+    /// Adds a trip limit to a loop.
     pub(crate) fn trip_limit(&mut self, of: LoopId, limit: Limit, input: TensorId) {
         self.push(None, LayerKind::TripLimit { of, limit, input: input.into() }, Span::default());
     }
 
-    /// Adds an iterator: in trip `i` it gives `input[i]` along the axis, or, reversed, `input[n-1-i]`
-    /// where `n` is the count of the loop.
+    /// Adds an iterator: in trip `i` its value is `input[i]` along the axis, or, reversed, `input[n-1-i]`, where `n` is
+    /// the trip count.
     pub(crate) fn iterator(&mut self, of: LoopId, name: &str, input: TensorId, axis: i64, reverse: bool) -> TensorId {
         self.give(name, LayerKind::Iterator { of, input: input.into(), axis, reverse })
     }
 
-    /// Adds a recurrence; [`Network::set_next`] closes it.
+    /// Adds a recurrence without a next value, which [`Network::set_next`] sets.
     pub(crate) fn recurrence(&mut self, of: LoopId, name: &str, initial: TensorId) -> TensorId {
         self.give(name, LayerKind::Recurrence { of, initial: Some(initial.into()), next: None })
     }
 
-    /// Says what a recurrence is in the next trip. Anything but a recurrence is left as it is.
+    /// Sets the next value of a recurrence. Other layers are not changed.
     pub(crate) fn set_next(&mut self, recurrence: TensorId, value: TensorId) {
         let Origin::Layer(layer) = self.tensors[recurrence.index()].origin else { return };
         if let LayerKind::Recurrence { next, .. } = &mut self.layers[layer.index()].kind {
@@ -53,12 +53,12 @@ impl Network {
         }
     }
 
-    /// Adds a loop output. All but the last value need a length: [`Network::set_length`].
+    /// Adds a loop output. All kinds but last values need a length: [`Network::set_length`].
     pub(crate) fn loop_output(&mut self, of: LoopId, name: &str, kind: Output, input: TensorId, axis: i64) -> TensorId {
         self.give(name, LayerKind::LoopOutput { of, kind, input: input.into(), axis, length: None })
     }
 
-    /// Gives a loop output its length. Anything but a loop output is left as it is.
+    /// Sets the length of a loop output. Other layers are not changed.
     pub(crate) fn set_length(&mut self, output: TensorId, value: TensorId) {
         let Origin::Layer(layer) = self.tensors[output.index()].origin else { return };
         if let LayerKind::LoopOutput { length, .. } = &mut self.layers[layer.index()].kind {

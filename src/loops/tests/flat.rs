@@ -1,5 +1,5 @@
-//! Evaluates flat graphs: as networks without loops, whose operations repeat operands along the
-//! other end.
+//! Evaluates flat graphs as networks without loops; graphs broadcast with the first axes aligned, networks with the
+//! last.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) fn evaluate(graph: &Graph, inputs: &[(String, Tensor)]) -> Vec<(Strin
         let tensor = flat.tensors[output];
         flat.net.mark_output(tensor);
     }
-    // Integers of NNEF have no width.
+    // NNEF integers have no width.
     let wide = |value: &Tensor| match value.data() {
         Data::Int32(items) => {
             Tensor::new(value.shape(), Data::Int64(items.iter().map(|&x| x.into()).collect())).unwrap()
@@ -48,7 +48,7 @@ fn dtype(primitive: Option<Primitive>) -> DType {
     }
 }
 
-/// Operations of NNEF that are called otherwise here.
+/// Operations of NNEF that have another name in networks.
 const RENAMED: &[(&str, &str)] = &[
     ("lt", "less"),
     ("le", "less_equal"),
@@ -93,7 +93,7 @@ impl Flat<'_> {
         }
     }
 
-    /// An operand with axes of extent 1 added at its end.
+    /// An operand with added trailing axes of extent 1.
     fn operand(&mut self, value: &Value, rank: usize) -> TensorId {
         let tensor = match value {
             Value::Tensor(tensor) => self.tensors[tensor],
@@ -113,7 +113,7 @@ impl Flat<'_> {
     where
         Self: 'a,
     {
-        // The graph outlives this, as its operations do.
+        // The value is leaked, since the result is borrowed.
         let graph: &Graph = self.graph;
         let found = graph.argument(operation, name).map(Operand::to_value);
         found.map(|value| &*Box::leak(Box::new(value)))
@@ -172,7 +172,7 @@ impl Flat<'_> {
         }
     }
 
-    /// Operations whose operands are tensors one by one.
+    /// Operations each of whose operands is a single tensor.
     fn plain(&mut self, operation: &Operation, name: &str) -> TensorId {
         let kind = self.graph.kind(operation);
         let names: Vec<String> = kind

@@ -1,4 +1,4 @@
-//! Generated loops: the machine, a direct reading of the formal semantics, and the flat graph agree.
+//! Generated loops: the machine, a direct implementation of the formal semantics, and the flat graph agree.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::loops::network::{LayerKind, Limit, Network, Origin, Output, TensorId}
 use crate::loops::ops::Op;
 use crate::tensor::{DType, Data, Tensor};
 
-/// Numbers to decide by.
+/// The random numbers that determine a network.
 struct Tape<'t> {
     numbers: &'t [u16],
     at: usize,
@@ -81,7 +81,7 @@ fn network(numbers: &[u16]) -> Network {
     net
 }
 
-/// Elements by the definition: each from those it is defined by, once.
+/// Elements by the formal definition, each computed once.
 struct Definition<'n> {
     net: &'n Network,
     inputs: HashMap<String, Tensor>,

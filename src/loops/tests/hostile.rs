@@ -1,4 +1,4 @@
-//! Texts that mean harm: they are refused, in bounded time and memory.
+//! Hostile texts are refused in bounded time and memory.
 
 use super::{read, run_with, text, told, values};
 use crate::Options;
@@ -73,7 +73,7 @@ fn collect(json: &crate::source::json::Json, places: &mut Vec<std::ops::Range<us
     }
 }
 
-/// Constants that double in each trip, counts without end, loops in loops.
+/// Values that grow in each trip, huge counts, nested loops.
 #[test]
 fn growth_is_bounded() {
     let outer = r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "big"}, {"op": "recurrence", "loop": "L", "name": "s", "initial": "zero", "next": "s1"},

@@ -1,4 +1,4 @@
-//! Networks with loops: rules, lazy evaluation, unrolling, and texts that mean harm.
+//! Networks with loops: rules, lazy evaluation, unrolling, and hostile texts.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod building;
@@ -16,7 +16,7 @@ use crate::loops::network::Network;
 use crate::source::Sources;
 use crate::tensor::Tensor;
 
-/// A network with the inputs and constants of all examples, and these layers.
+/// The text of a network with these layers, and the inputs and constants that all examples share.
 fn text(layers: &str, outputs: &str) -> String {
     format!(
         r#"{{"inputs": {{"x": {{"dtype": "float32", "shape": [3, 2]}}, "v": {{"dtype": "float32", "shape": [2]}},
@@ -38,7 +38,7 @@ fn read(text: &str, strict: bool) -> (Sources, Option<Network>, Diagnostics) {
     (sources, net, diagnostics)
 }
 
-/// A network that reads without errors.
+/// The network of a text without errors.
 fn network(text: &str) -> Network {
     let (_, net, found) = read(text, false);
     assert!(!found.has_errors(), "{}", told(&found));
@@ -77,7 +77,7 @@ fn floats(tensor: &Tensor) -> Vec<f64> {
     (0..tensor.data().len()).map(|i| tensor.data().float(i)).collect()
 }
 
-/// Checks that two lists of outputs are equal but for rounding. NaN equals NaN.
+/// Asserts that two lists of outputs are equal except for rounding. NaN equals NaN.
 fn assert_close(found: &[(String, Tensor)], wanted: &[(String, Tensor)], what: &str) {
     for (name, wanted) in wanted {
         let (_, found) = found.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("{what}: no {name}"));

@@ -1,10 +1,10 @@
-//! A network for each rule.
+//! A network that breaks each rule.
 
 use super::{read, run_with, text, told};
 use crate::Options;
 use crate::diagnostics::{Code, Severity};
 
-/// The rule that is broken, the layers, the outputs.
+/// The broken rule, the layers, the outputs.
 const BROKEN: &[(&str, &str, &str)] = &[
     (
         "E-NOLIMIT",
@@ -203,7 +203,7 @@ fn written(layers: &str, outputs: &str) -> String {
     text(&COMMON.iter().fold(layers.to_owned(), |layers, (word, layer)| layers.replace(word, layer)), outputs)
 }
 
-/// Findings that come with a rule.
+/// Findings that always accompany another rule.
 const COMPANIONS: &[(&str, &str)] = &[("E-WHILEBOUNDARY", "E-WHILEREC")];
 
 #[test]
@@ -245,7 +245,7 @@ fn every_code_of_a_rule_has_an_example() {
         let table = if code.severity(false) == Severity::Error { BROKEN } else { STRICT };
         table.iter().any(|(of, ..)| rule == Some(*of))
     };
-    // Expressions of PNNX have rules of such names, too.
+    // Rules of PNNX expressions have similar names.
     let of_loops =
         |code: &&Code| code.as_str().starts_with("E09") && code.rule().is_some_and(|rule| rule.starts_with("E-"));
     for code in Code::ALL.iter().filter(of_loops) {

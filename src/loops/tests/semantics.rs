@@ -1,4 +1,4 @@
-//! Lazy sequences: what is asked for, how often, and in how much memory.
+//! Lazy sequences: which elements are computed, how often, and in how much memory.
 
 use super::{floats, output, run, run_with, text, told};
 use crate::Options;
@@ -8,20 +8,19 @@ use crate::tensor::{DType, Data, Tensor};
 
 const LIMIT: &str = r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "n"}"#;
 
-/// A condition may depend on an iterator through a recurrence: element `n` of the iterator is not
-/// asked for.
+/// A condition may depend on an iterator through a recurrence: element `n` of the iterator is not needed.
 #[test]
 fn counting_trips_forces_no_iterator() {
     let layers = r#"{"op": "iterator", "loop": "L", "name": "r", "input": "x"}, {"op": "reduce_sum", "name": "e", "inputs": ["r"], "axes": [0]},
         {"op": "recurrence", "loop": "L", "name": "s", "initial": "f0", "next": "s1"}, {"op": "add", "name": "s1", "inputs": ["s", "e"]},
         {"op": "less", "name": "c", "inputs": ["s", "limit"]}, {"op": "trip_limit", "loop": "L", "kind": "while", "input": "c"},
         {"op": "mul", "name": "limit", "inputs": ["a", "a28"]}, {"op": "loop_output", "loop": "L", "name": "y", "kind": "last_value", "input": "s"}"#;
-    // The three rows sum up to 28: the loop ends with the axis.
+    // The sum of the three rows is 28: the loop ends at the end of the axis.
     let text = text(layers, r#""y""#).replace(r#""f0": "#, r#""a28": {"dtype": "float32", "data": 0.28}, "f0": "#);
     assert_eq!(output(&text), [28.0]);
 }
 
-/// `X_n` of a recurrence asks for `Y_{n-1}`; a delay line of two asks for two elements less.
+/// `X_n` of a recurrence needs `Y_{n-1}`; a delay line of two needs two elements less.
 #[test]
 fn delay_lines_ask_for_fewer_elements() {
     let delay = |length: i64, line: usize| {
@@ -49,7 +48,7 @@ fn delay_lines_ask_for_fewer_elements() {
     assert!(delay(4, 1).is_err() && delay(5, 2).is_err());
 }
 
-/// Zero trips: the last value is the initial one, and a collection of length 0 has a shape.
+/// Without trips, the last value is the initial value, and a collection of length 0 has a shape.
 #[test]
 fn without_trips_shapes_are_known() {
     let layers = r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "zero"}, {"op": "iterator", "loop": "L", "name": "r", "input": "x"},
@@ -66,7 +65,7 @@ fn without_trips_shapes_are_known() {
     assert_eq!(output(&negative), [1.0, -1.0]);
 }
 
-/// That an operation uses tensors of two loops does not say which one is inside.
+/// An operation that uses tensors of two loops does not determine which of them is the inner one.
 #[test]
 fn boundaries_decide_on_nesting() {
     let layers = format!(
@@ -78,7 +77,7 @@ fn boundaries_decide_on_nesting() {
     assert_eq!(output(&text(&layers, r#""y""#)), [2., 3., -2., -3., 5., 4., -5., -4., 6., 8., -6., -8.]);
 }
 
-/// A recurrence may go on with a recurrence, an iterator or an invariant.
+/// The next value of a recurrence may be a recurrence, an iterator or an invariant.
 #[test]
 fn recurrences_go_on_with_anything() {
     let layers = format!(
@@ -89,7 +88,7 @@ fn recurrences_go_on_with_anything() {
     assert_eq!(output(&text(&layers, r#""y""#)), [0., 0., 2., -2., 3., 2.]);
 }
 
-/// What nothing asks for may fail.
+/// A failed element that nothing needs is no error.
 #[test]
 fn failures_that_nobody_asks_for_are_none() {
     let layers = format!(
@@ -134,7 +133,7 @@ fn counting(trips: i64) -> Network {
     net
 }
 
-/// A budget of memory that holds only a few tensors, and a stack of 64 kB.
+/// The memory budget is a few tensors, the stack 64 kB.
 #[test]
 fn a_million_trips_need_no_memory_and_no_stack() {
     let work = || {

@@ -1,4 +1,4 @@
-//! Unrolled loops: how they look, and that they mean the same.
+//! Unrolled loops: their text, and that they are equivalent to the loops.
 
 use super::{assert_close, flat, network, read, run_with, text, told, values};
 use crate::Options;
@@ -13,7 +13,7 @@ fn unroll_with(net: &Network, options: &Options) -> Result<Graph, Diagnostics> {
     net.unroll(&options).map(|expansion| expansion.graph)
 }
 
-/// A flat graph that has been looked at: its invariants, and its text read again.
+/// The flat graph of a network, whose invariants were verified and whose text was read again.
 pub(super) fn unrolled(net: &Network, options: &Options) -> Graph {
     let graph = unroll_with(net, options).unwrap_or_else(|found| panic!("{}", told(&found)));
     assert!(Graph::verify(&graph).is_empty(), "{:?}\n{}", Graph::verify(&graph), flat_text(&graph));
@@ -97,7 +97,7 @@ fn names_become_identifiers() {
     assert!(flat_text(&graph).contains("graph my_net(x_0_2, x_0) -> (_2nd)"), "{}", flat_text(&graph));
 }
 
-/// Why a network cannot be flat: the layers, and what the message tells.
+/// Networks that cannot be unrolled: the layers, and a part of the message.
 const BLOCKED: &[(&str, &str)] = &[
     (
         r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "k"}, {"op": "iterator", "loop": "L", "name": "r", "input": "x"}, {"op": "loop_output", "loop": "L", "name": "y", "kind": "concatenate", "input": "r", "length": "n"}"#,
@@ -148,7 +148,7 @@ fn operations_count() {
     assert!(told(&found).starts_with("E0811"), "{}", told(&found));
 }
 
-/// Loops whose end depends on data, made flat for a number of trips.
+/// Outputs of a loop whose condition depends on data, unrolled with predication.
 const PREDICATED: &[&str] = &[
     r#"{"op": "loop_output", "loop": "L", "name": "y", "kind": "last_value", "input": "s"}"#,
     r#"{"op": "loop_output", "loop": "L", "name": "y", "kind": "concatenate", "input": "t", "length": "eight"}"#,
@@ -181,7 +181,7 @@ fn predicated_loops_mean_the_same() {
     }
 }
 
-/// The networks of the conformance corpus, where it is there: what can be flat means the same flat.
+/// The networks of the conformance corpus, if it exists: the flat graph of each is equivalent.
 #[test]
 fn the_corpus_means_the_same_flat() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/loops/loops_valid.json");
@@ -209,7 +209,7 @@ fn broken_networks_are_not_unrolled() {
     assert!(run_with("[]", &Options::default()).is_err());
 }
 
-/// A large matrix of weights stands in the graph once, not once for each trip; the operand gets a further axis.
+/// A large weight matrix is in the graph once, not once for each trip; the operand gets a new axis.
 #[test]
 fn large_constants_are_written_once() {
     let mut net = Network::new("weights");

@@ -1,10 +1,10 @@
-//! Places in the tables of a tree, to return to.
+//! Checkpoints of a tree: table lengths to which it can be truncated.
 
 use super::Ast;
 
 macro_rules! marks {
     ($($table:ident),*) => {
-        /// How long the tables of expressions are: where what is added next begins.
+        /// The lengths of the expression tables at a checkpoint.
         #[derive(Clone, Copy, Debug, Default)]
         pub(crate) struct Marks {
             nodes: (usize, usize),
@@ -12,13 +12,13 @@ macro_rules! marks {
         }
 
         impl Marks {
-            /// The ends of all tables.
+            /// The current lengths of all tables.
             #[inline]
             pub(crate) fn of(ast: &Ast) -> Self {
                 Marks { nodes: ast.nodes.mark(), $($table: ast.$table.len(),)* }
             }
 
-            /// Takes everything behind them out of a tree.
+            /// Truncates the tables of a tree to these lengths.
             pub(crate) fn rewind(self, ast: &mut Ast) {
                 ast.nodes.truncate(self.nodes);
                 $(ast.$table.truncate(self.$table);)*

@@ -1,5 +1,5 @@
-//! What a file consists of: fragments, the graph, and their statements. Expressions are nodes of
-//! its tree.
+//! The contents of a file: fragments, the graph, and their statements. Expressions are nodes of
+//! the syntax tree.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(crate) struct Assignment {
     pub(crate) span: Span,
 }
 
-/// The statements of a body. Most bodies are short, and there are many of them.
+/// The statements of a body. Bodies are many and mostly short.
 pub(crate) type Assignments = SmallVec<[Assignment; 2]>;
 
 /// The parameters of a fragment.
@@ -40,7 +40,7 @@ pub(crate) struct Body {
     pub(crate) span: Span,
 }
 
-/// How many nodes the statements of a group have at least, unless it is the last one.
+/// The minimum number of nodes in a group of statements; the last group may have fewer.
 const GROUP: usize = 3 << 10;
 
 /// Consecutive statements, and their nodes.
@@ -48,13 +48,13 @@ const GROUP: usize = 3 << 10;
 pub(crate) struct Group<'s> {
     /// The statements.
     pub(crate) statements: &'s [Assignment],
-    /// The positions of all nodes of these, and of no others.
+    /// The positions of the nodes of exactly these statements.
     pub(crate) nodes: Range<usize>,
 }
 
 impl Body {
-    /// The statements some at a time: what is found out about their nodes is needed no longer than
-    /// until the next ones, and stays in the cache of the processor.
+    /// The statements in groups: the side tables of one group are dropped before the next one, and
+    /// fit into the cache of the processor.
     pub(crate) fn groups<'s>(&'s self, ast: &'s Ast) -> impl Iterator<Item = Group<'s>> {
         let mut left = &self.assignments[..];
         std::iter::from_fn(move || {
@@ -84,14 +84,14 @@ impl Ast {
 /// The names that the statements of a graph assign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Targets {
-    /// Those of all, as bits.
+    /// All of them, as a bit set.
     assigned: Vec<u64>,
-    /// How often names are assigned that are assigned more than once.
+    /// The number of assignments of each name with more than one.
     pub(crate) reassigned: FxHashMap<Name, u32>,
 }
 
 impl Targets {
-    /// Notes that a name is assigned.
+    /// Records an assignment of a name.
     #[inline]
     pub(crate) fn assign(&mut self, name: Name) {
         let (word, bit) = (name.index() / 64, 1u64 << (name.index() % 64));
@@ -136,7 +136,7 @@ pub(crate) struct Fragment {
     pub(crate) params: Params,
     /// Results in order.
     pub(crate) results: Results,
-    /// The body; none for a primitive.
+    /// The body; `None` for a primitive.
     pub(crate) body: Option<Body>,
     /// From `fragment` to the end of the body or the semicolon.
     pub(crate) span: Span,
@@ -162,7 +162,7 @@ pub(crate) struct GraphDecl {
     pub(crate) results: Vec<Ident>,
     /// The body.
     pub(crate) body: Body,
-    /// How often names are assigned that are assigned more than once.
+    /// The number of assignments of each name with more than one.
     pub(crate) reassigned: FxHashMap<Name, u32>,
     /// From `graph` to the closing brace.
     pub(crate) span: Span,
@@ -171,7 +171,7 @@ pub(crate) struct GraphDecl {
 /// `extension NAME anything;`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extension {
-    /// The identifiers when the directive is nothing but identifiers, else the first one alone.
+    /// All identifiers if the directive consists of identifiers only, otherwise just the first one.
     pub(crate) words: Vec<Ident>,
     /// Everything between `extension` and `;`, trimmed, as written.
     pub(crate) text: Span,
@@ -195,7 +195,7 @@ pub(crate) enum Item {
 /// One parsed file: a document, or a library of declarations.
 #[derive(Clone, Debug)]
 pub(crate) struct Module {
-    /// Where it comes from.
+    /// The file it was parsed from.
     pub(crate) file: FileId,
     /// Its nodes.
     pub(crate) ast: Ast,
@@ -209,16 +209,16 @@ pub(crate) struct Module {
     pub(crate) graphs: Vec<GraphDecl>,
     /// Names of fragments whose headers could not be read.
     pub(crate) broken: Vec<Name>,
-    /// All of these in the order of the text.
+    /// All items in source order.
     pub(crate) items: Vec<Item>,
-    /// The spans of all comments, `#` included, line end not.
+    /// The spans of all comments, with `#` and without the line end.
     pub(crate) comments: Vec<Span>,
 }
 
 impl Module {
-    /// A bound of the positions of all nodes but those of graphs.
+    /// An upper bound of the positions of all nodes outside graphs.
     pub(crate) fn fragment_nodes(&self) -> usize {
-        // Fragments can stand behind the graph, but usually do not.
+        // Fragments can follow the graph, but usually do not.
         let mut end = self.ast.len();
         if let [graph] = &self.graphs[..]
             && self.fragments.iter().all(|fragment| fragment.span.start < graph.span.start)
@@ -229,7 +229,7 @@ impl Module {
         end
     }
 
-    /// A module without anything in it.
+    /// An empty module.
     pub(crate) fn empty(file: FileId) -> Self {
         Module {
             file,

@@ -1,7 +1,7 @@
-//! How the nodes of expressions are stored: 16 bytes each.
+//! Storage of the nodes of expressions: 16 bytes each.
 //!
-//! Nodes are what a large text makes most of, and memory that is touched costs as much time as reading.
-//! A node is its place, its kind, and two words. What needs more has the rest in a table of words.
+//! Nodes are most of the memory of a large document, and writing to memory costs as much time as parsing.
+//! A node has a position, a kind, and two words of data. Kinds with more data keep the rest in a table of words.
 
 use super::{Arg, BinaryOp, Builtin, Call, CallId, ComprehensionId, Expr, ExprId, Ident, ListRange, LoopId};
 use super::{NumbersId, UnaryOp};
@@ -14,7 +14,7 @@ use crate::source::names::Name;
 /// A node as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Node {
-    /// Where its text starts.
+    /// The byte offset of its text.
     start: u32,
     /// Its kind, one of [`tag`], in the low bits; above them the length of its text.
     head: u32,
@@ -47,29 +47,29 @@ mod tag {
     pub(super) const LOOP: u32 = 17;
     pub(super) const BUILTIN: u32 = 18;
     pub(super) const CALL: u32 = 19;
-    /// The first of the binary operators, one for each in the order of their table.
+    /// The first of the binary operators, whose tags follow the order of their table.
     pub(super) const BINARY: u32 = 32;
 }
 
-/// Texts of this length and longer ones have their length in [`Nodes::long`].
+/// Texts of this length or more have their length in [`Nodes::long`].
 const LONG: u32 = u32::MAX >> tag::BITS;
 
-/// The second word of what a call has in the table of words: how many arguments there are, the length
-/// of the operation's name, and what else follows.
+/// The second word of a call in the table of words: the number of arguments, the length of the
+/// operation's name, and flags for the words that follow.
 mod shape {
     pub(super) const COUNT_BITS: u32 = 12;
     pub(super) const COUNT: u32 = (1 << COUNT_BITS) - 1;
     pub(super) const NAME_BITS: u32 = 16;
     pub(super) const NAME: u32 = (1 << NAME_BITS) - 1;
-    /// The count and the length are too large, and follow in words of their own.
+    /// The count or the length is too large; both follow in separate words.
     pub(super) const WIDE: u32 = 1 << 28;
-    /// The type argument follows: its number and its place.
+    /// The type argument follows: its number and its span.
     pub(super) const GENERIC: u32 = 1 << 29;
-    /// The name of each argument follows, and its place; zeros for those by position.
+    /// The name and span of each argument follow; zeros for positional arguments.
     pub(super) const NAMED: u32 = 1 << 30;
 }
 
-/// How many words the name of an argument takes.
+/// The number of words for the name of an argument.
 const NAME_WORDS: usize = 3;
 
 /// The table of nodes, children first.
@@ -77,16 +77,16 @@ const NAME_WORDS: usize = 3;
 pub(crate) struct Nodes {
     nodes: Vec<Node>,
     words: Vec<u32>,
-    /// The nodes with long texts, in their order, and how long these are.
+    /// The nodes with long texts, in node order, and the lengths of these texts.
     long: Vec<(u32, u32)>,
 }
 
-/// Where the arguments of a call are.
+/// The positions of the arguments of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Args {
     /// The values, in [`super::Ast::lists`].
     pub(super) values: ListRange,
-    /// The first word of their names; 0 where none has one.
+    /// The position of the first word of their names; 0 if no argument is named.
     names: u32,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Args {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments<'a> {
     pub(super) values: &'a [ExprId],
-    /// The name of each in three words, or none at all.
+    /// The name of each argument in three words; empty if no argument is named.
     pub(super) names: &'a [u32],
 }
 
@@ -104,18 +104,18 @@ impl<'a> Arguments<'a> {
         self.values.len()
     }
 
-    /// Whether some have names.
+    /// Whether any argument is named.
     #[inline]
     pub(crate) fn have_names(self) -> bool {
         !self.names.is_empty()
     }
 
-    /// Their values, if none has a name; else nothing.
+    /// The values if all arguments are positional, otherwise empty.
     pub(crate) fn by_position(self) -> &'a [ExprId] {
         if self.names.is_empty() { self.values } else { &[] }
     }
 
-    /// One of them.
+    /// The argument at a position.
     #[inline]
     pub(crate) fn get(self, index: usize) -> Option<Arg> {
         let value = *self.values.get(index)?;
@@ -143,13 +143,13 @@ impl Nodes {
         self.nodes.len()
     }
 
-    /// The ends of the tables, for [`Nodes::truncate`].
+    /// The lengths of the tables, for [`Nodes::truncate`].
     #[inline]
     pub(super) fn mark(&self) -> (usize, usize) {
         (self.nodes.len(), self.words.len())
     }
 
-    /// Takes out all nodes that were added after the mark.
+    /// Removes all nodes that were added after the mark.
     pub(super) fn truncate(&mut self, (nodes, words): (usize, usize)) {
         self.nodes.truncate(nodes);
         self.words.truncate(words);
@@ -201,25 +201,25 @@ impl Nodes {
             Expr::Comprehension(id) => (tag::COMPREHENSION, id.0, 0),
             Expr::Loop(id) => (tag::LOOP, id.0, 0),
             Expr::Builtin { function, argument } => (tag::BUILTIN, function as u32, word(argument)),
-            // The same call again.
+            // A further node of an existing call shares its words.
             Expr::Call(CallId(id)) => (tag::CALL, self.nodes[id as usize].a, self.nodes[id as usize].b),
         }
     }
 
-    /// Adds words, and gives the place of the first one.
+    /// Adds words and returns the position of the first one.
     fn rest<const N: usize>(&mut self, words: [u32; N]) -> u32 {
         room::reserve(&mut self.words, N);
         self.words.extend_from_slice(&words);
         (self.words.len() - N) as u32
     }
 
-    /// Words from a place on.
+    /// `N` words from a position on.
     #[inline]
     fn words<const N: usize>(&self, at: u32) -> [u32; N] {
         self.words.get(at as usize..).and_then(<[u32]>::first_chunk).copied().unwrap_or([0; N])
     }
 
-    /// Most expressions are names, calls and operators.
+    /// Decodes an expression. Only the most frequent kinds (names, calls, operators) are decoded inline.
     #[inline(always)]
     pub(super) fn expr(&self, id: ExprId) -> Expr {
         let node = self.nodes[id.index()];
@@ -234,7 +234,7 @@ impl Nodes {
         }
     }
 
-    /// What stands left in an operator or subscript.
+    /// The left operand of a binary operator, or the base of a subscript.
     #[inline]
     pub(super) fn left(&self, id: ExprId) -> Option<ExprId> {
         let Node { head, a, .. } = self.nodes[id.index()];
@@ -289,7 +289,7 @@ impl Nodes {
         found.map_or(0, |found| self.long[found].1)
     }
 
-    /// Adds a call, whose text begins with its name.
+    /// Adds a call. Its text begins with its name.
     #[inline]
     pub(super) fn push_call(
         &mut self,
@@ -355,7 +355,7 @@ fn node(word: u32) -> ExprId {
     ExprId::at(word as usize)
 }
 
-/// The operators with a number; the tables have them in the order of their numbers.
+/// The operator with a number, which is its position in the table.
 fn unary(number: u32) -> UnaryOp {
     UNARY.get(number as usize).unwrap_or(&UNARY[0]).op
 }

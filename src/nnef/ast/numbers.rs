@@ -1,19 +1,18 @@
 //! Literal arrays of numbers.
 //!
-//! The numbers of short ones stand in the tables of the tree. Those of long ones are shared by all
-//! that is made of them – the tree, values, attributes of the graph –
-//! so that megabytes of weights are copied once.
+//! The numbers of short arrays are in tables of the tree. Those of long arrays are in blocks that the
+//! tree, values and graph attributes share, so that megabytes of weights are copied only once.
 
 use std::sync::Arc;
 
 use super::{Ast, Expr, ListRange, NumbersId};
 pub(crate) use crate::graph::value::Numbers;
 
-/// From so many numbers on they are shared.
+/// The length from which the numbers of an array are shared.
 pub(crate) const MANY: usize = 1024;
 
 impl Ast {
-    /// The array of the integers that were added last, from a place in [`Ast::ints`] on.
+    /// Makes an array of the integers from a position in [`Ast::ints`] to its end.
     pub(crate) fn int_array(&mut self, start: usize) -> Expr {
         match take_many(&mut self.ints, start) {
             Ok(range) => Expr::IntArray(range),
@@ -21,7 +20,7 @@ impl Ast {
         }
     }
 
-    /// The array of the scalars that were added last, from a place in [`Ast::scalars`] on.
+    /// Makes an array of the scalars from a position in [`Ast::scalars`] to its end.
     pub(crate) fn scalar_array(&mut self, start: usize) -> Expr {
         match take_many(&mut self.scalars, start) {
             Ok(range) => Expr::ScalarArray(range),
@@ -29,14 +28,14 @@ impl Ast {
         }
     }
 
-    /// An array of numbers that others have, too.
+    /// Adds an array whose numbers are a shared block.
     pub(crate) fn shared_array(&mut self, numbers: Numbers) -> Expr {
         self.numbers.push(numbers);
         Expr::Numbers(NumbersId(self.numbers.len() as u32 - 1))
     }
 }
 
-/// The place of the last numbers of a table, or these numbers if they are many; then they are taken out.
+/// The range of the numbers from `start` to the end; if they are [`MANY`], they are moved to a shared block.
 fn take_many<T: Copy>(table: &mut Vec<T>, start: usize) -> Result<ListRange, Arc<[T]>> {
     let len = table.len() - start;
     if len < MANY {

@@ -1,4 +1,4 @@
-//! Ways through a tree that need no recursion.
+//! Traversals of a tree without recursion.
 
 use smallvec::SmallVec;
 
@@ -6,8 +6,8 @@ use super::{Ast, Expr, ExprId};
 use crate::source::names::Name;
 
 impl Ast {
-    /// The operators and subscripts above an expression's leftmost operand, outermost first, and
-    /// that operand. Chains of them can be as long as the text, so they are walked, not recursed.
+    /// The operators and subscripts above an expression's leftmost operand, outermost first, and that
+    /// operand. Chains of them can be as long as the text, so a loop walks them instead of recursion.
     pub(crate) fn left_spine(&self, id: ExprId) -> (SmallVec<[ExprId; 8]>, ExprId) {
         let mut above = SmallVec::new();
         let mut leaf = id;
@@ -18,8 +18,8 @@ impl Ast {
         (above, leaf)
     }
 
-    /// Calls a function with the expressions right below one, in their order. Those of comprehensions
-    /// and loops are left out: names mean something else there.
+    /// Calls a function with the direct subexpressions, in source order. Those of comprehensions and
+    /// loops are left out because they have scopes of their own.
     pub(crate) fn each_operand(&self, id: ExprId, mut f: impl FnMut(ExprId)) {
         match self.expr(id) {
             Expr::Array(items) | Expr::Tuple(items) => self.items(items).iter().copied().for_each(f),
@@ -34,13 +34,13 @@ impl Ast {
         }
     }
 
-    /// The name that an expression is, if it is one.
+    /// The name, if an expression is one.
     #[inline]
     pub(crate) fn name(&self, id: ExprId) -> Option<Name> {
         if let Expr::Name(name) = self.expr(id) { Some(name) } else { None }
     }
 
-    /// Calls a function with every name of a left side, and its node.
+    /// Calls a function with every name of a left side and its node.
     pub(crate) fn each_target(&self, target: ExprId, mut f: impl FnMut(ExprId, Name)) {
         if let Expr::Name(name) = self.expr(target) {
             return f(target, name);

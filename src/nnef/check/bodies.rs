@@ -1,4 +1,4 @@
-//! Rules on bodies: who may be assigned where (I1 to I11), and the structure of left sides (U2).
+//! Rules on bodies: which names may be assigned where (I1 to I11), and the structure of left sides (U2).
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ use crate::room;
 use crate::source::names::Name;
 use crate::source::{Location, Span};
 
-/// How deep left sides nest. What works on them recurses.
+/// The deepest nesting of left sides, which are processed by recursion.
 const MAX_TARGET_DEPTH: usize = 100;
 
 /// The check of one body.
@@ -28,22 +28,22 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) ast: &'c Ast,
     pub(super) place: Place<'c>,
     pub(super) state: BodyState,
-    /// The side tables of the tree, taken from the checker for as long as the body is checked.
+    /// The side tables of the tree, moved out of the checker while the body is checked.
     pub(super) tables: ModuleInfo,
     /// Whether an unknown name is a new dimension symbol.
     pub(super) new_symbols: bool,
-    /// The names of the body of a loop so far, in one.
+    /// Inside the body of a loop, the names it has assigned so far.
     pub(super) loop_locals: Option<Vec<Ident>>,
 }
 
-/// What the surroundings of an expression can take.
+/// Properties of the place where an expression is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Context {
-    /// The right side of an assignment, whole.
+    /// The expression is the whole right side of an assignment.
     pub(super) statement: bool,
-    /// The several results of one call.
+    /// A call with several results is allowed.
     pub(super) several: bool,
-    /// An array of a length that only the operation knows.
+    /// An array whose length only the operation knows is allowed.
     pub(super) open_array: bool,
 }
 
@@ -58,7 +58,7 @@ impl<'d> Checker<'d> {
         self.pending_bodies();
     }
 
-    /// Checks what was reached of the standard library.
+    /// Checks the bodies of standard fragments that are called and not checked yet.
     pub(super) fn pending_bodies(&mut self) {
         while let Some(id) = self.pending.pop() {
             self.fragment_body(id);
@@ -141,7 +141,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         self.push(self.finding(code, span, message));
     }
 
-    /// Reports something that another place explains.
+    /// Reports a diagnostic with a second location that explains it.
     pub(super) fn report_beside(&mut self, code: Code, span: Span, message: String, (see, label): (Location, &str)) {
         self.push(self.finding(code, span, message).see(see, label));
     }
@@ -187,7 +187,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             several: name.is_none() || self.draft(),
             open_array: name.is_none_or(|name| self.covers_array(name)),
         };
-        // I4: at graph level, `external` stands alone on the right of a graph input.
+        // I4: in the graph, `external` may only be assigned to a graph input.
         if let (Some(name), Expr::Call(call)) = (name, self.ast.expr(assignment.value))
             && self.in_graph()
             && !self.draft()
@@ -217,13 +217,13 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         deepest
     }
 
-    /// Whether a name on the left side gives an array result its length: that of a result of the
-    /// fragment is given by the caller (U4).
+    /// Whether an array of unknown length can be assigned to a name: to a result of a fragment, whose
+    /// length the caller determines (U4).
     fn covers_array(&self, name: Name) -> bool {
         !self.in_graph() && self.loop_locals.is_none() && self.state.declared.get(name).is_some()
     }
 
-    /// Takes a left side apart along the type of the value (U2).
+    /// Matches the structure of a left side with the type of the value (U2).
     pub(super) fn assign(&mut self, target: ExprId, ty: Type, value: ExprId) {
         let span = self.ast.span(target);
         match (self.ast.expr(target), ty) {
@@ -271,7 +271,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         }
     }
 
-    /// Gives a name its value: I1, I2, I5, I7, I8 and T2.
+    /// Assigns a value to a name: I1, I2, I5, I7, I8 and T2.
     fn define(&mut self, target: ExprId, ident: Ident, ty: Type, value: ExprId) {
         let earlier = self.state.scope.get(ident.name);
         if earlier.is_some() && self.ast.expr(value) == Expr::Error {
@@ -324,7 +324,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         self.report(code, span, format!("result `{name}` is declared as {declared}, the value is {found}"));
     }
 
-    /// The code of a conversion that the specification does not have; `wrong` where no mode has it.
+    /// The code for a conversion that the specification does not allow; `wrong` if no mode allows it.
     pub(super) fn conversion(&self, fit: Fit, value: Type, wrong: Code) -> Option<Code> {
         Some(match fit {
             Fit::Exact => return None,
@@ -337,7 +337,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         })
     }
 
-    /// Checks what a name of the graph stands for.
+    /// Checks the value assigned to a name of the graph.
     fn graph_name(&mut self, ident: Ident, ty: Type, value: ExprId) {
         if self.state.declared.get(ident.name).is_some() && !self.is_input_source(value) {
             let message = format!("graph input `{}` must be assigned from `{EXTERNAL}`", self.text(ident.name));
@@ -359,7 +359,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         checked.text(name) == EXTERNAL || checked.find(self.module, name).is_none_or(of_vendor)
     }
 
-    /// I5, I10, I2: every result is assigned somewhere. Gives its slot.
+    /// I5, I10, I2: every result is assigned somewhere. Returns its slot.
     pub(super) fn finish(&mut self, declared: Ident, code: Code, what: &str) -> Option<u32> {
         let broken = match self.place {
             Place::Fragment(_, body) => body.assignments.is_empty(),
@@ -373,7 +373,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         slot
     }
 
-    /// I6: what an identifier means that is no local.
+    /// I6: resolves an identifier that is not a local.
     #[inline(never)]
     pub(super) fn other_name(&mut self, id: ExprId, name: Name) -> Type {
         if self.checker.symbols.contains(&name) {
@@ -424,7 +424,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 Place::Fragment(_, body) => body,
                 Place::Graph(graph) => &graph.body,
             };
-            // The first place of each name.
+            // The first location of each name.
             let mut names = FxHashMap::default();
             for assignment in &body.assignments {
                 ast.each_target(assignment.target, |target, name| {

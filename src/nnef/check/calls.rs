@@ -1,5 +1,5 @@
-//! Rules on invocations: operation and arguments (A1 to A10), several and array results (U4, U5),
-//! and where externals, variables and updates may stand (I3, I4, I9).
+//! Rules on calls: operation and arguments (A1 to A10), several and array results (U4, U5), and
+//! where `external`, `variable` and `update` may be called (I3, I4, I9).
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
 use crate::source::names::Name;
 
-/// The most pairs of names of which one may be the other, misspelt.
+/// The most pairs of names that are compared to find misspellings.
 const MAX_COMPARED: usize = 1_000_000;
 
 /// The most parameters that a message lists.
@@ -52,8 +52,8 @@ impl BodyCheck<'_, '_> {
         ty
     }
 
-    /// Whether names that are not known are dimension symbols in the arguments of a call: only the
-    /// shape of an input may bring up a symbol that was not declared.
+    /// Whether unknown names in the arguments of a call are dimension symbols: only the shape of an
+    /// input may introduce an undeclared symbol.
     fn declares_symbols(&self, call: &Call, found: Option<UnitId>) -> bool {
         let (name, checked) = (call.name.name, self.checked());
         let standard = found.is_some_and(|id| checked.fragment(id).module == ModuleId::STANDARD);
@@ -81,7 +81,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    /// A1: an operation that nobody declares passes through in the default mode.
+    /// A1: an undeclared operation passes through in the default mode.
     #[inline(never)]
     fn undeclared_call(&mut self, id: ExprId, call: &Call) -> Type {
         let name = self.text(call.name.name);
@@ -111,9 +111,8 @@ impl BodyCheck<'_, '_> {
         Type::Tensor(generic.map_or(Element::Unknown, Element::Of))
     }
 
-    /// A1: an operation that nobody declares passes through in the default mode, unless its name is a
-    /// known one with a letter or two wrong. Operations of converters whose meaning is known pass
-    /// without a word.
+    /// Reports an undeclared operation (A1): an error if its name looks like a misspelt known name.
+    /// Known operations of converters are not reported in the default mode.
     #[inline(never)]
     fn unknown_operation(&mut self, id: Name, name: &str, span: Span) {
         let checked = self.checked();
@@ -124,11 +123,11 @@ impl BodyCheck<'_, '_> {
             let declared = checked.fragments.iter().map(|info| checked.text(info.name));
             declared.chain(registries::operations().map(|(name, _)| name))
         };
-        // Whether it is a known name with wrong letters, by its name: documents repeat their operations.
+        // The known name it probably misspells, cached by name because documents repeat their operations.
         let mut compared = 0;
         let meant = match self.checker.misspelt.get(&id) {
             Some(meant) => meant.clone(),
-            // Names of documents that nobody writes are not compared with as many others.
+            // Limits the time for generated documents with very many names.
             None if self.checker.compared > MAX_COMPARED => None,
             None => {
                 compared = checked.fragments.len();
@@ -165,12 +164,13 @@ impl BodyCheck<'_, '_> {
         tables.calls.push(info);
     }
 
-    /// The argument of a call for a parameter, by the first entry in [`ModuleInfo::bound`](super::ModuleInfo::bound).
+    /// The argument for a parameter of a call whose entries in [`ModuleInfo::bound`](super::ModuleInfo::bound)
+    /// begin at `first`.
     pub(super) fn bound(&self, first: u32, param: usize) -> Option<ExprId> {
         self.tables.bound[first as usize + param]
     }
 
-    /// A4
+    /// A4: positional arguments precede named ones.
     #[inline(never)]
     fn named_after_positional(&mut self, args: Arguments) {
         let mut named = args.iter().skip_while(|arg| arg.name.is_none());
@@ -215,8 +215,8 @@ impl BodyCheck<'_, '_> {
         types.tuple(&results)
     }
 
-    /// U4 and U5: several results and array results need a left side that takes them apart. Says
-    /// whether the call has no usable value.
+    /// U4 and U5: several results and array results must be assigned to names. Returns whether the
+    /// call has no usable value.
     #[inline(never)]
     fn result_rules(&mut self, Callee { call, info, .. }: Callee, context: Context) -> bool {
         if info.results.len() > 1 && !context.several && !context.statement && !self.draft() {
@@ -240,7 +240,7 @@ impl BodyCheck<'_, '_> {
         false
     }
 
-    /// Assigns arguments to parameters (A2 to A8). Gives the first entry for them in
+    /// Assigns arguments to parameters (A2 to A8). Returns the position of the first one in
     /// [`ModuleInfo::bound`](super::ModuleInfo::bound).
     #[inline(never)]
     fn bind(&mut self, callee: Callee) -> u32 {
@@ -298,7 +298,7 @@ impl BodyCheck<'_, '_> {
         self.report(code, ident.span, message);
     }
 
-    /// An argument by position; whether there is a parameter for it.
+    /// Checks a positional argument. Returns whether there is a parameter for it.
     fn positional(&mut self, Callee { call, fragment, info }: Callee, i: usize, value: ExprId) -> bool {
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
@@ -321,7 +321,7 @@ impl BodyCheck<'_, '_> {
         true
     }
 
-    /// A5. Says whether it may have been meant for another parameter: readers of registries ignore it.
+    /// A5. Returns whether the argument may have been meant for another parameter, not ignored.
     fn unknown_argument(&mut self, Callee { call, info, .. }: Callee, argument: Ident) -> bool {
         let checked = self.checked();
         let text = checked.text(argument.name);
@@ -346,13 +346,13 @@ impl BodyCheck<'_, '_> {
         true
     }
 
-    /// Whether arguments that an operation does not have are left out, as readers of registries do.
+    /// Whether arguments without a parameter are ignored, as programs that read registry documents do.
     fn ignores_arguments(&self) -> bool {
         self.checked().document.of_practice() && !self.checker.diagnostics.strict()
     }
 
-    /// A3. Arguments that went astray, by a misspelt name for instance, are probably the missing
-    /// ones, and reported already.
+    /// A3. Misplaced arguments, for instance with a misspelt name, are probably the missing ones and
+    /// already reported.
     fn missing(&mut self, Callee { call, fragment, info }: Callee, first: usize, misplaced: usize) {
         let bound = self.tables.bound[first..].to_vec();
         let checked = self.checked();
@@ -416,7 +416,7 @@ impl BodyCheck<'_, '_> {
             fit = self.types().fit_in_draft(param.ty, actual, fit);
         }
         if fit == Fit::None && self.checked().document.is_registry(info.module) {
-            // Readers of registries find out about types when they run; shapes and kernels check what they read.
+            // In registry documents types are checked at run time; shape rules and kernels check the values they use.
             fit = Fit::Structure;
         }
         self.argument_fit(call, param, (value, actual), fit, before.or(*generic));
@@ -472,7 +472,7 @@ impl BodyCheck<'_, '_> {
     }
 }
 
-/// A result of any items has items all the same: which, nobody knows before the graph runs.
+/// The type of a call's result: elements declared as `tensor<>` are unknown until the graph runs.
 fn known_later(ty: Type) -> Type {
     if ty == Type::Tensor(Element::Any) { Type::Tensor(Element::Unknown) } else { ty }
 }

@@ -46,7 +46,7 @@ impl Checker<'_> {
         let fragment = &self.checked.module(module).fragments[index as usize];
         let metadata = self.checked.words.metadata.contains(&Some(fragment.name.name));
         let ast = self.ast(module);
-        // The notation of the draft does not say what tensors hold; of its own operations we know.
+        // Declarations of the draft have no element types; those of its standard operations are in a table.
         let standard_draft = module == ModuleId::STANDARD && document.dialect() == Dialect::Draft;
         let mut any_data_type = false;
         let types = &mut self.checked.types;
@@ -121,7 +121,7 @@ impl Checker<'_> {
         self.checked.document_scope.insert(name, id);
     }
 
-    /// Where a fragment's name stands.
+    /// The location of a fragment's name.
     pub(super) fn fragment_location(&self, id: UnitId) -> Location {
         let info = self.checked.fragment(id);
         self.at(info.module, self.checked.declaration(info).name.span)
@@ -132,7 +132,7 @@ impl Checker<'_> {
         let idents: SmallVec<[Ident; 16]> = params.chain(fragment.results.iter().map(|result| result.name)).collect();
         self.unique(module, &idents);
         let draft = self.checked.document.dialect() == Dialect::Draft;
-        // Declaration files describe what a vendor made, whether the standard likes it or not.
+        // Declaration files describe operations of vendors, which need not follow the standard.
         if !draft && module == self.checked.document.main_id() {
             self.parameter_order(module, fragment, info);
             types(fragment, info).for_each(|(ty, spec)| self.mixed_tuple(module, ty, spec));

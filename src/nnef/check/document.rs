@@ -1,4 +1,4 @@
-//! Rules on the document as a whole: extensions (S3), and what must be enabled (S4, S5).
+//! Rules on the document as a whole: extensions (S3), and features that must be enabled (S4, S5).
 
 use smallvec::SmallVec;
 
@@ -39,7 +39,7 @@ impl Checker<'_> {
         }
     }
 
-    /// S4 in the draft: what a document declares it also defines.
+    /// S4 in the draft: every declared fragment has a body.
     fn without_body(&mut self, fragment: &Fragment) {
         let document = self.checked.document;
         let end = Span::new(fragment.span.end.saturating_sub(1), fragment.span.end);
@@ -101,7 +101,7 @@ impl Checker<'_> {
     pub(super) fn flat_statements(&mut self, ast: &Ast, assignments: &[Assignment]) {
         let main = self.checked.document.main_id();
         for assignment in assignments {
-            // What is more than an invocation with flat arguments.
+            // The expression that is not allowed.
             let offender = match ast.expr(assignment.value) {
                 Expr::Call(call) => {
                     ast.arguments(&ast.call(call)).iter().find_map(|arg| self.first_compound(ast, arg.value))
@@ -147,7 +147,7 @@ impl Checker<'_> {
         None
     }
 
-    /// The first part of an argument that the flat syntax has no place for.
+    /// The first part of an argument that the flat syntax does not allow.
     fn first_compound(&self, ast: &Ast, root: ExprId) -> Option<ExprId> {
         let mut open: SmallVec<[ExprId; 8]> = smallvec::smallvec![root];
         while let Some(id) = open.pop() {

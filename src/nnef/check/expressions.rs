@@ -1,9 +1,9 @@
 //! Types of expressions (T6 to T16): arrays, tuples, selects, subscripts, comprehensions, built-ins.
 //!
-//! Chains of binary operators and subscripts are walked in a loop along their left spine, so a
-//! million `+` need no stack, and those of selects along their other branches. The rest recurses, through
-//! small frames: what reports errors, and what is rare, are functions that are not inlined. Memory of the
-//! stack that is touched for the first time takes longer than the checks themselves.
+//! Chains of binary operators and subscripts are walked in a loop along their left spine, chains of
+//! selects along their `else` branches, so a million `+` need no stack. The rest recurses with small stack
+//! frames, because touching new stack memory takes longer than the checks: functions for errors and rare
+//! cases are not inlined.
 
 use smallvec::SmallVec;
 
@@ -18,7 +18,7 @@ use crate::room::with_stack;
 use crate::source::Span;
 
 impl Checker<'_> {
-    /// The type of a literal that has no parts.
+    /// The type of a literal without subexpressions.
     pub(super) fn simple_literal(&mut self, ast: &Ast, expr: Expr) -> Option<Type> {
         Some(match expr {
             Expr::Int(_) => Type::INTEGER,
@@ -35,7 +35,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The type of a default value; none where its items do not go together.
+    /// The type of a default value; `None` if its items have no common type.
     pub(super) fn literal_type(&mut self, module: ModuleId, id: ExprId) -> Option<Type> {
         let ast = self.ast(module);
         with_stack(|| {
@@ -73,8 +73,8 @@ impl BodyCheck<'_, '_> {
         self.expr_in(id, Context::default())
     }
 
-    /// The type of an expression in its surroundings. Most expressions are names of locals (I6),
-    /// plain literals and calls.
+    /// The type of an expression in its context. Most expressions are names of locals (I6), simple
+    /// literals and calls.
     pub(super) fn expr_in(&mut self, id: ExprId, context: Context) -> Type {
         let expr = self.ast.expr(id);
         let ty = match expr {
@@ -113,7 +113,7 @@ impl BodyCheck<'_, '_> {
         ty
     }
 
-    /// The type of an expression with others below it, of none of the kinds that are most frequent.
+    /// The type of a compound expression of the less frequent kinds.
     #[inline(never)]
     fn compound(&mut self, id: ExprId, expr: Expr, context: Context) -> Type {
         match expr {
@@ -155,8 +155,8 @@ impl BodyCheck<'_, '_> {
         common.map_or(Type::EmptyArray, |item| self.types().array(item))
     }
 
-    /// Items without a common type. Dimensions computed by tensors stand beside numbers in the
-    /// documents of exporters, so the default mode lets these pass.
+    /// Items without a common type. Exporters write arrays of numbers and of dimensions computed as
+    /// tensors, so the default mode accepts these.
     fn mixed_items(&mut self, item: ExprId, before: Type, ty: Type) -> Type {
         let number = |ty| matches!(ty, Type::Primitive(Primitive::Integer | Primitive::Scalar));
         let tensor_among_numbers = (before.is_tensor() && number(ty)) || (number(before) && ty.is_tensor());
@@ -167,7 +167,7 @@ impl BodyCheck<'_, '_> {
             self.report(Code::TensorAsAttribute, span, message);
             return Type::Tensor(Element::Unknown);
         }
-        // Readers of registries put arrays among extents in place of their items.
+        // Registry documents have arrays among extents, which stand for their items.
         let array = |ty| matches!(ty, Type::Array(_)) && !self.checked().types.has(ty, Part::Tensor);
         let array_among_numbers = (number(before) && array(ty)) || (array(before) && number(ty));
         if self.checked().document.of_practice() && !self.checker.diagnostics.strict() && array_among_numbers {
@@ -178,8 +178,8 @@ impl BodyCheck<'_, '_> {
         before
     }
 
-    /// T7, T8: a chain of selects, each in the other branch of the one before. It can be as long as
-    /// the text, so it is walked, not recursed.
+    /// T7, T8: a chain of selects, each in the `else` branch of the previous one. It can be as long as
+    /// the text, so a loop walks it instead of recursion.
     #[inline(never)]
     fn selects(&mut self, first: ExprId, context: Context) -> Type {
         let branch = Context { statement: false, ..context };
@@ -230,7 +230,7 @@ impl BodyCheck<'_, '_> {
         self.push(diagnostic.help_if(help));
     }
 
-    /// T9, T10, T11
+    /// T9, T10, T11: the type of a subscript.
     #[inline(never)]
     fn index(&mut self, base: ExprId, ty: Type, index: ExprId) -> Type {
         if let Type::Tuple(tuple) = ty {
@@ -303,7 +303,7 @@ impl BodyCheck<'_, '_> {
         Type::Unknown
     }
 
-    /// T12 and I11
+    /// T12 and I11: the type of a comprehension.
     #[inline(never)]
     fn comprehension(&mut self, id: ExprId, comprehension: ComprehensionId) -> Type {
         let comprehension = self.ast.comprehensions[comprehension.index()];
@@ -322,7 +322,7 @@ impl BodyCheck<'_, '_> {
         self.types().array(item)
     }
 
-    /// T13
+    /// T13: the type of a built-in function.
     #[inline(never)]
     fn builtin(&mut self, function: Builtin, argument: ExprId) -> Type {
         let ty = self.expr(argument);

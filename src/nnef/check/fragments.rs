@@ -16,12 +16,12 @@ pub(crate) struct Fragments {
 }
 
 impl Fragments {
-    /// None but those of the standard library.
+    /// Only the fragments of the standard library.
     pub(super) fn beside(standard: &'static [FragmentInfo]) -> Self {
         Fragments { standard, others: Vec::new() }
     }
 
-    /// Takes all out but those of the standard library.
+    /// Removes and returns all fragments outside the shared standard library.
     pub(super) fn take(&mut self) -> Vec<FragmentInfo> {
         std::mem::take(&mut self.others)
     }
@@ -73,7 +73,7 @@ impl<'d> Checked<'d> {
         self.document.module(id)
     }
 
-    /// The file that a fragment stands in.
+    /// The file that declares a fragment.
     #[inline]
     pub(crate) fn file_of(&self, id: UnitId) -> FileId {
         self.module(self.fragment(id).module).file

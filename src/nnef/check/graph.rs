@@ -1,4 +1,4 @@
-//! The statements of the graph, which are checked some at a time.
+//! The statements of the graph, which are checked in groups.
 
 use super::bodies::BodyCheck;
 use super::state::Place;
@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Diagnostics};
 use crate::nnef::ast::{GraphDecl, Group, Ident};
 
 impl<'d> Checker<'d> {
-    /// Goes on with the check of the graph.
+    /// Runs a check with the state and side tables of the graph.
     fn in_graph<T>(&mut self, graph: &GraphDecl, check: impl FnOnce(&mut BodyCheck<'_, 'd>) -> T) -> T {
         let main = self.checked.document.main_id();
         let (ast, state) = (self.ast(main), std::mem::take(&mut self.graph));
@@ -19,7 +19,7 @@ impl<'d> Checker<'d> {
         found
     }
 
-    /// Checks the next statements of the graph, and what these reach of the standard library.
+    /// Checks the next group of statements, and the bodies of the standard fragments they call.
     pub(crate) fn graph_statements(&mut self, graph: &GraphDecl, group: &Group) {
         if self.flat_graph {
             self.flat_statements(self.ast(self.checked.document.main_id()), group.statements);

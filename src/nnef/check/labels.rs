@@ -8,7 +8,7 @@ use crate::graph::Dialect;
 use crate::nnef::ast::{Call, Expr};
 use crate::nnef::document::ModuleId;
 
-/// What is wrong with a label, if anything is.
+/// The code and message for a label that breaks a rule.
 pub(crate) fn label_problem(label: &str, dialect: Dialect) -> Option<(Code, String)> {
     if label.is_empty() {
         return Some((Code::EmptyLabel, "the label of a variable is empty".into()));

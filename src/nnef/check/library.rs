@@ -1,5 +1,5 @@
-//! The declarations of the standard library. They are the same for all documents of a dialect, and
-//! more than most documents have of their own: a process makes them once.
+//! The declarations of the standard library. They are the same for all documents of a dialect and
+//! outnumber those of most documents, so they are made once per process.
 
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -18,11 +18,11 @@ struct Declarations {
     scope: Scope,
 }
 
-/// Those of version 1.0 and of the draft. Names and nodes are the same whenever a library is read.
+/// Those of 1.0 and of the draft. Parsing a library always gives the same names and nodes.
 static DECLARED: [OnceLock<Declarations>; 2] = [const { OnceLock::new() }; 2];
 
 impl Checker<'_> {
-    /// Declares the standard library, the first one of all modules.
+    /// Declares the standard library, which is the first module.
     pub(super) fn declare_standard(&mut self) {
         let declared = &DECLARED[usize::from(self.checked.document.dialect() == Dialect::Draft)];
         let Declarations { fragments, types, scope } = declared.get_or_init(|| {

@@ -9,10 +9,10 @@ use crate::nnef::types::{Element, Fit, Type};
 use crate::source::Span;
 use crate::source::names::Names;
 
-/// Written around what an iterator runs over, it begins with the last item.
+/// The function that reverses iteration: `reverse(xs)` iterates from the last item.
 const REVERSE: &str = "reverse";
 
-/// What an iterator runs over, and whether from its end: `reverse(xs)`, unless that is a fragment.
+/// The array that is iterated over, and whether in reverse: `reverse(xs)`, unless `reverse` is declared.
 pub(crate) fn iterated(ast: &Ast, names: &Names, declared: impl Fn(&Call) -> bool, id: ExprId) -> (ExprId, bool) {
     if let Expr::Call(call) = ast.expr(id)
         && let call = ast.call(call)
@@ -26,7 +26,7 @@ pub(crate) fn iterated(ast: &Ast, names: &Names, declared: impl Fn(&Call) -> boo
 }
 
 impl BodyCheck<'_, '_> {
-    /// The type of a loop: those of its recurrences, and arrays of what is collected.
+    /// The type of a loop: the types of its recurrences, then arrays of the collected values.
     #[inline(never)]
     pub(super) fn looping(&mut self, id: ExprId, of: LoopId) -> Type {
         let ast = self.ast;
@@ -96,7 +96,7 @@ impl BodyCheck<'_, '_> {
         types
     }
 
-    /// T12: the type of the items of what an iterator runs over.
+    /// T12: the item type of an iterated array.
     pub(super) fn iterated_items(&mut self, iterable: ExprId, what: &str) -> Type {
         match self.expr(iterable) {
             Type::Array(array) => self.types().item(array),
@@ -109,7 +109,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    /// Gives a variable a slot for a while. I11: it may hide no other name.
+    /// Adds a slot for a variable of a nested scope. I11: it must not hide another name.
     pub(super) fn hide(&mut self, name: Ident, ty: Type) -> (Ident, Option<u32>) {
         let earlier = self.state.scope.get(name.name);
         if let Some(earlier) = earlier {
@@ -120,7 +120,7 @@ impl BodyCheck<'_, '_> {
         (name, earlier)
     }
 
-    /// Lets names mean what they meant before.
+    /// Restores the previous slots of hidden names.
     pub(super) fn unhide(&mut self, hidden: Vec<(Ident, Option<u32>)>) {
         for (name, earlier) in hidden.into_iter().rev() {
             match earlier {
@@ -130,7 +130,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    /// A condition is one logical: known while expanding, or a tensor.
+    /// A condition is one logical: a compile-time value, or a tensor.
     fn loop_condition(&mut self, condition: Option<ExprId>) {
         let Some(condition) = condition else { return };
         let ty = self.expr(condition);
@@ -147,7 +147,7 @@ impl BodyCheck<'_, '_> {
         }
     }
 
-    /// The statements of a body, whose names are known there only, and the types of its results.
+    /// Checks the statements of a body, whose names are local to it. Returns the types of its results.
     fn loop_body(&mut self, of: &Loop) -> Vec<Type> {
         let ast = self.ast;
         let outer = self.loop_locals.replace(Vec::new());

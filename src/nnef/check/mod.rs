@@ -82,8 +82,8 @@ pub(crate) struct FragmentInfo {
     pub(crate) has_body: bool,
     /// Whether its body is metadata and not code.
     pub(crate) metadata: bool,
-    /// Whether it has as many results as the left side of the call: an operation of a vendor,
-    /// declared in a file of its own with the one result `tensor<>[]`.
+    /// Whether it has as many results as the left side of the call: an operation of a vendor, declared
+    /// in a library with the single result `tensor<>[]`.
     pub(crate) open_results: bool,
 }
 
@@ -94,12 +94,12 @@ pub(crate) struct Slot {
     pub(crate) name: Name,
     /// Its type.
     pub(crate) ty: Type,
-    /// Where its name stands where it is defined.
+    /// The byte offset of its name in its definition.
     pub(crate) start: u32,
 }
 
-/// The locals of a fragment's body, in tables that all bodies share: there are as many of these as
-/// there are fragments. What only the checks need of a local is not kept.
+/// The locals of a fragment's body, as positions in tables that all bodies share. Only the names of
+/// locals are kept after the check.
 #[derive(Clone, Copy, Debug, Default)]
 struct BodyInfo {
     /// The first slot and the number of slots, in [`Checked::slot_names`].
@@ -108,7 +108,7 @@ struct BodyInfo {
     results: u32,
 }
 
-/// Names that rules speak of, as far as the document or its libraries have them.
+/// Names that rules refer to; `None` if they occur neither in the document nor in its libraries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
     pub(crate) external: Option<Name>,
@@ -134,21 +134,21 @@ impl Words {
     }
 }
 
-/// The names of the graph that the world outside knows.
+/// The inputs and outputs of the graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GraphInfo {
-    /// The slot of each input; none where it is not assigned.
+    /// The slot of each input; `None` if it is not assigned.
     pub(crate) inputs: Vec<Option<u32>>,
     /// The slot of each output.
     pub(crate) outputs: Vec<Option<u32>>,
 }
 
-/// A document with everything found out about it.
+/// A document with the results of its checks.
 #[derive(Debug)]
 pub(crate) struct Checked<'d> {
     /// The document.
     pub(crate) document: &'d Document,
-    /// All fragments: complete before bodies are checked, which share them.
+    /// All fragments; complete before bodies are checked.
     pub(crate) fragments: Rc<Fragments>,
     /// The types that occur.
     pub(crate) types: Types,
@@ -156,41 +156,41 @@ pub(crate) struct Checked<'d> {
     pub(crate) modules: Vec<ModuleInfo>,
     /// Side tables of the statements of the graph that are checked now.
     pub(crate) statements: ModuleInfo,
-    /// The bodies of fragments, where they were checked.
+    /// The bodies of fragments that were checked.
     bodies: Vec<Option<BodyInfo>>,
     slot_names: Vec<Name>,
     result_slots: Vec<Option<u32>>,
-    /// The body of the graph.
+    /// The inputs and outputs of the graph.
     pub(crate) graph: GraphInfo,
     /// Calls of `variable` whose literal label was reported already.
     pub(crate) wrong_labels: FxHashSet<Location>,
     pub(crate) words: Words,
-    /// Values that the options give dimension symbols.
+    /// Values of dimension symbols in the options.
     pub(crate) symbols: FxHashMap<Name, i64>,
     document_scope: Scope,
     standard_scope: Scope,
 }
 
 impl<'d> Checked<'d> {
-    /// The fragment that a name means in a module: libraries see only libraries.
+    /// The fragment that a name refers to in a module. The standard library sees only its own fragments.
     pub(crate) fn find(&self, module: ModuleId, name: Name) -> Option<UnitId> {
         let found = self.document_scope.get(name).filter(|_| module != ModuleId::STANDARD);
         found.or_else(|| self.standard_scope.get(name)).map(|id| UnitId::at(id as usize))
     }
 
-    /// A standard operation by its text.
+    /// A standard operation by its name.
     pub(crate) fn standard(&self, name: &str) -> Option<UnitId> {
         self.find(ModuleId::STANDARD, self.document.names().get(name)?)
     }
 
     /// The names of the slots of a fragment's body: parameters first, then locals and iterators in
-    /// the order of their definition. None where no body was checked.
+    /// order of definition. Empty if no body was checked.
     pub(crate) fn slot_names(&self, id: UnitId) -> &[Name] {
         let (start, count) = self.bodies[id.index()].map_or((0, 0), |body| body.slots);
         &self.slot_names[start as usize..(start + count) as usize]
     }
 
-    /// The slot of each result of a fragment's body; none where it is not assigned.
+    /// The slot of each result of a fragment's body; `None` if it is not assigned.
     pub(crate) fn result_slots(&self, id: UnitId) -> &[Option<u32>] {
         let Some(body) = self.bodies[id.index()] else { return &[] };
         let start = body.results as usize;
@@ -268,19 +268,19 @@ pub(crate) struct Checker<'d> {
     pub(crate) diagnostics: Diagnostics,
     /// Dimension symbols declared by extensions.
     pub(crate) symbols: FxHashSet<Name>,
-    /// Operations that are not declared, each with the known one whose name it has but for a letter or two.
+    /// Undeclared operations, each with the known operation whose name it probably misspells.
     misspelt: FxHashMap<Name, Option<String>>,
-    /// How many names were compared for that.
+    /// How many names were compared to find misspellings.
     compared: usize,
     /// Library fragments that are called and not checked yet.
     pending: Vec<UnitId>,
-    /// The state of a body that is not being checked: all bodies use the same room.
+    /// An empty state for the next body: all bodies reuse its memory.
     spare: BodyState,
     /// Whether the missing extension for compound expressions was reported.
     operators_reported: bool,
-    /// Whether the graph may have nothing but calls of names and literals.
+    /// Whether statements of the graph must be calls with only names and literals as arguments.
     flat_graph: bool,
-    /// What is known of the graph so far.
+    /// The state of the graph's body between its groups of statements.
     graph: BodyState,
 }
 
@@ -297,7 +297,7 @@ impl<'d> Checker<'d> {
         self.diagnostics.report(Diagnostic::new(code, at, message));
     }
 
-    /// A type in the words of the document's dialect.
+    /// A type in the terms of the document's dialect.
     fn describe(&self, ty: Type) -> String {
         let text = self.checked.types.describe(ty);
         if self.checked.document.dialect() != Dialect::Draft {

@@ -85,7 +85,7 @@ impl BodyCheck<'_, '_> {
                     element = element.or(Some(of));
                 }
                 Type::Primitive(primitive) if primitive == wanted => {}
-                // Integers beside a tensor of elements not known are a matter of its vendor.
+                // With a tensor of unknown elements, integers are left to the vendor's rules.
                 Type::INTEGER
                     if !self.draft()
                         && (left == Type::Tensor(Element::Unknown) || right == Type::Tensor(Element::Unknown)) => {}

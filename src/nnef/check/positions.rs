@@ -4,21 +4,21 @@ use rustc_hash::FxHashMap;
 
 use crate::source::names::Name;
 
-/// How many names are searched for one by one.
+/// Up to this many names or searches, a linear search is used.
 const FEW: usize = 16;
 
-/// How names of a list are found.
+/// A way to find the positions of names in a list.
 #[derive(Debug, Default)]
 pub(crate) enum Positions {
-    /// One by one.
+    /// A linear search.
     #[default]
     Search,
-    /// In a table, where many of many names are to be found.
+    /// A table, for many searches in a long list.
     Table(FxHashMap<Name, usize>),
 }
 
 impl Positions {
-    /// For a list and a number of searches in it. The first of two equal names counts.
+    /// Chooses the way by the length of a list and the number of searches. Of equal names the first is found.
     pub(crate) fn new(names: impl DoubleEndedIterator<Item = Name> + ExactSizeIterator, searches: usize) -> Self {
         match names.len().min(searches) <= FEW {
             true => Self::Search,

@@ -1,18 +1,17 @@
-//! What names mean in the body that is being checked.
+//! Scopes: what names refer to in the body that is being checked.
 
 use crate::source::names::Name;
 
-/// The numbers of names, as those of slots and fragments: a table over all names of the run, so that a look-up is
-/// an index. It is emptied after each body by the names of that body, not by its size.
+/// The number of each name: its slot or its fragment. The table is indexed by all names of the run;
+/// after a body only the entries of the names in that body are cleared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    /// Each number and one more; 0 for a name without one. Room that is never written to is not
-    /// touched, then.
+    /// Each number plus one; 0 for a name without a number, so that memory of unused names stays untouched.
     slots: Vec<u32>,
 }
 
 impl Scope {
-    /// An empty scope for so many names.
+    /// An empty scope with entries for a number of names.
     pub(super) fn new(names: usize) -> Self {
         Scope { slots: vec![0; names] }
     }
@@ -22,7 +21,7 @@ impl Scope {
         self.slots.get(name.index()).copied()?.checked_sub(1)
     }
 
-    /// Gives a name a number.
+    /// Sets the number of a name.
     pub(super) fn insert(&mut self, name: Name, slot: u32) {
         if self.slots.len() <= name.index() {
             self.slots.resize(name.index() + 1, 0);
@@ -30,7 +29,7 @@ impl Scope {
         self.slots[name.index()] = slot + 1;
     }
 
-    /// Takes the number of a name away.
+    /// Removes the number of a name.
     pub(super) fn remove(&mut self, name: Name) {
         if let Some(entry) = self.slots.get_mut(name.index()) {
             *entry = 0;

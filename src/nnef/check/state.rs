@@ -1,4 +1,4 @@
-//! Which body is checked, and what is known of it between its statements.
+//! The state of the check of a body between its statements.
 
 use rustc_hash::FxHashMap;
 
@@ -16,10 +16,10 @@ pub(super) enum Place<'c> {
     Fragment(UnitId, &'c Body),
 }
 
-/// The most locals for which room is kept from one body to the next.
+/// The maximum number of slots whose memory is kept for the next body.
 const ROOM: usize = 1 << 10;
 
-/// What is known of a body between its statements. Those of the graph are checked some at a time.
+/// The state of a body between its statements. Those of the graph are checked in groups.
 #[derive(Default)]
 pub(super) struct BodyState {
     /// The slots of names.
@@ -32,17 +32,18 @@ pub(super) struct BodyState {
 }
 
 impl BodyState {
-    /// That of any body, for so many names. Few of them are declared, most of these before others.
+    /// An empty state for a number of names. `declared` grows as needed: few names are declared, and most
+    /// of these have low positions.
     pub(super) fn new(names: usize) -> Self {
         BodyState { scope: Scope::new(names), ..BodyState::default() }
     }
 
-    /// The names of the locals that are known now.
+    /// The names of the locals in scope.
     pub(super) fn names(&self) -> impl Iterator<Item = Name> {
         self.slots.iter().map(|slot| slot.name).filter(|&name| self.scope.get(name).is_some())
     }
 
-    /// Forgets the body of a fragment with these results, but keeps room for the next one.
+    /// Clears the state after a fragment with these results, but keeps memory for the next body.
     pub(super) fn clear(&mut self, results: impl Iterator<Item = Name>) {
         self.slots.iter().for_each(|slot| self.scope.remove(slot.name));
         results.for_each(|name| self.declared.remove(name));

@@ -1,4 +1,4 @@
-//! What the checks find out about nodes of a tree.
+//! Side tables with the results of the checks for nodes of a tree.
 
 use std::ops::{Index, IndexMut, Range};
 
@@ -7,13 +7,13 @@ use crate::graph::Primitive;
 use crate::nnef::ast::ExprId;
 use crate::nnef::types::Type;
 
-/// What an identifier, call, comprehension or loop stands for.
+/// What an identifier, call, comprehension or loop refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ref {
-    /// Nothing known; reported, not checked, or nothing of these at all.
+    /// Not resolved, not checked, or an expression of another kind.
     None,
-    /// A slot of the body; that of the first variable for comprehensions (their iterators) and loops
-    /// (recurrences, iterators, the number of the trip).
+    /// A slot of the body. For comprehensions and loops, that of their first variable: the order is
+    /// recurrences, iterators, the number of the trip.
     Slot(u32),
     /// A call, as an index into [`ModuleInfo::calls`].
     Call(u32),
@@ -28,15 +28,15 @@ pub(crate) enum Ref {
 /// What a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallInfo {
-    /// The fragment; none for an operation that is not declared.
+    /// The fragment; `None` for an undeclared operation.
     pub(crate) fragment: Option<UnitId>,
-    /// The arguments in the order of the parameters, in [`ModuleInfo::bound`].
+    /// The position of the arguments, in the order of the parameters, in [`ModuleInfo::bound`].
     pub(crate) bound: u32,
-    /// The type argument, given or deduced; `?` is that of the enclosing fragment.
+    /// The type argument, explicit or inferred; `?` refers to that of the enclosing fragment.
     pub(crate) generic: Option<Primitive>,
 }
 
-/// An entry for each of some consecutive nodes.
+/// A table with an entry for each node of a range.
 #[derive(Debug)]
 pub(crate) struct NodeTable<T> {
     first: usize,
@@ -73,7 +73,7 @@ impl<T> IndexMut<ExprId> for NodeTable<T> {
     }
 }
 
-/// What is known of an expression.
+/// The type and referent of an expression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeInfo {
     /// Its type.
@@ -85,23 +85,23 @@ pub(crate) struct NodeInfo {
 /// The side tables of the fragments of one module, or of some statements of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct ModuleInfo {
-    /// What is known of each expression.
+    /// The type and referent of each expression.
     pub(crate) nodes: NodeTable<NodeInfo>,
     /// The calls in bodies that were checked.
     pub(crate) calls: Vec<CallInfo>,
-    /// Arguments of calls by parameter; none where the default applies.
+    /// Arguments of calls by parameter; `None` where the default applies.
     pub(crate) bound: Vec<Option<ExprId>>,
 }
 
 impl ModuleInfo {
-    /// Empty tables for some nodes.
+    /// Resets the tables to a range of nodes without information.
     pub(super) fn reset(&mut self, nodes: Range<usize>) {
         self.nodes.reset(nodes, NodeInfo { ty: Type::Unknown, referent: Ref::None });
         self.calls.clear();
         self.bound.clear();
     }
 
-    /// What a call refers to; none in a body that was not checked.
+    /// What a call refers to; `None` in a body that was not checked.
     #[inline]
     pub(crate) fn call(&self, id: ExprId) -> Option<CallInfo> {
         match self.nodes[id].referent {

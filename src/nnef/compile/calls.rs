@@ -13,7 +13,7 @@ use crate::nnef::ast::{Call, CallId, ExprId};
 use crate::nnef::check::{CallInfo, Checked};
 use crate::nnef::types::{Fit, Type};
 
-/// Whether a value is turned into something else when it is given for a parameter that is no tensor.
+/// Whether an argument must be converted for a parameter that is not a tensor.
 fn converts(checked: &Checked, formal: Type, actual: Type) -> bool {
     if formal == actual {
         return false;
@@ -23,8 +23,8 @@ fn converts(checked: &Checked, formal: Type, actual: Type) -> bool {
 }
 
 impl Compiler<'_, '_> {
-    /// The next argument of a call that is no leaf, in the order of the parameters; none where all
-    /// of the call is compiled. `done` parameters are.
+    /// Compiles a call, of which `done` parameters are compiled, up to the next argument that is not a
+    /// leaf, in the order of the parameters. Returns `None` when the call is complete.
     pub(super) fn next_argument(&mut self, call: CallId, open: &mut Open, done: u32) -> Option<Below> {
         let info = self.info.call(open.id)?;
         let call = self.ast.call(call);
@@ -67,7 +67,7 @@ impl Compiler<'_, '_> {
         None
     }
 
-    /// The next argument of a call of something that nobody declares. The order is that of the text.
+    /// Compiles a call of an undeclared operation up to its next argument, in source order.
     fn next_undeclared(&mut self, call: &Call, info: CallInfo, open: &Open, done: u32) -> Option<Below> {
         let args = self.ast.arguments(call);
         if let Some(arg) = args.get(done as usize) {
@@ -85,7 +85,7 @@ impl Compiler<'_, '_> {
         Site { generic, explicit, ..Site::new(info.fragment, call.name.name, call.name.span, hint) }
     }
 
-    /// Turns an argument that was just pushed into what the parameter takes.
+    /// Converts the argument that was just pushed to the type of its parameter.
     fn conform(&mut self, value: ExprId, formal: Type) {
         if formal.is_tensor() {
             self.as_tensor(value);
@@ -98,7 +98,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// What a parameter of a type makes of values.
+    /// The conversion of arguments for a parameter of a type.
     fn conversion(&mut self, formal: Type) -> Conversion {
         match formal {
             Type::SCALAR => Conversion::Scalar,
@@ -123,7 +123,7 @@ impl Compiler<'_, '_> {
         self.info.bound.get(start as usize + i).copied().flatten()
     }
 
-    /// An operation that stays, its arguments pushed. Scans may be unrolled after all.
+    /// Emits an operation that is not expanded, after its arguments. Scans may still be unrolled.
     fn operation(&mut self, site: Site, keys: &[Key]) {
         let loops = self.lowering.unroll || self.lowering.flat;
         if loops && self.checked.text(site.name) == scan::NAME {

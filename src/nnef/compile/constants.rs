@@ -10,8 +10,8 @@ use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
 use crate::room::with_stack;
 
-/// A literal as the graph keeps it: a number, a logical, a string, or a list of literals, in which lists
-/// nest at most so deeply; none for any other expression.
+/// The graph's value of a literal: a number, a logical, a string, or a list of literals that nests at
+/// most `depth` levels; `None` for any other expression.
 pub(super) fn literal_within(checked: &Checked, ast: &Ast, expr: Expr, depth: u8) -> Option<graph::Value> {
     Some(match expr {
         Expr::Int(i) => graph::Value::Int(i),
@@ -33,7 +33,7 @@ pub(super) fn literal_within(checked: &Checked, ast: &Ast, expr: Expr, depth: u8
     })
 }
 
-/// The value of a literal without deep lists; none for any other expression.
+/// The value of a literal without deeply nested lists; `None` for any other expression.
 #[inline]
 pub(super) fn simple_literal(checked: &Checked, ast: &Ast, expr: Expr) -> Option<Value> {
     Some(match expr {

@@ -1,4 +1,4 @@
-//! Which statements of a fragment are needed: always, perhaps, or never (law 7).
+//! Demand analysis: which statements of a fragment are needed always, perhaps, or never (law 7 of `tests/laws`).
 
 use smallvec::{SmallVec, smallvec};
 
@@ -14,14 +14,14 @@ pub(crate) enum Demand {
     Never,
     /// When the branch that refers to it is taken.
     Perhaps,
-    /// In any case, so in its place.
+    /// Always, so in the order of the statements.
     Always,
 }
 
-/// Stands for a slot that no statement fills.
+/// The owner of a slot that no statement assigns.
 const NO_STATEMENT: u32 = u32::MAX;
 
-/// Finds out the demand for each statement of a body.
+/// Computes the demand for each statement of a body.
 pub(crate) fn of_body(
     ast: &Ast,
     info: &NodeTable<NodeInfo>,
@@ -30,7 +30,7 @@ pub(crate) fn of_body(
     slots: u32,
     results: &[Option<u32>],
 ) -> SmallVec<[Demand; 16]> {
-    // The statement that fills each slot.
+    // The statement that assigns each slot.
     let mut owner: SmallVec<[u32; 16]> = smallvec![NO_STATEMENT; slots as usize];
     for (i, assignment) in body.assignments.iter().enumerate() {
         each_target(ast, info, assignment.target, &mut |_, slot| owner[slot as usize] = i as u32);
@@ -58,7 +58,7 @@ pub(crate) fn of_body(
     demand
 }
 
-/// The names of a left side, and the slots that it fills.
+/// Calls a function with each name of a left side and its slot.
 pub(crate) fn each_target(ast: &Ast, info: &NodeTable<NodeInfo>, target: ExprId, f: &mut impl FnMut(Name, u32)) {
     ast.each_target(target, |id, name| {
         if let Ref::Slot(slot) = info[id].referent {
@@ -67,7 +67,7 @@ pub(crate) fn each_target(ast: &Ast, info: &NodeTable<NodeInfo>, target: ExprId,
     });
 }
 
-/// The slots that an expression refers to, and whether only under a condition.
+/// Calls a function with each slot that an expression refers to, and whether only under a condition.
 fn each_reference(ast: &Ast, info: &NodeTable<NodeInfo>, root: ExprId, f: &mut impl FnMut(u32, bool)) {
     let mut open: SmallVec<[(ExprId, bool); 16]> = smallvec![(root, false)];
     while let Some((id, conditional)) = open.pop() {

@@ -1,7 +1,7 @@
 //! Compiles expressions.
 //!
-//! What is nested is compiled without recursion: a list has the expressions that are open, each
-//! with how far it came. Levels of recursion would take memory that nothing touched before.
+//! Nested expressions are compiled without recursion, which would touch new stack memory: a list holds
+//! the partly compiled expressions, each with its progress.
 
 use smallvec::SmallVec;
 
@@ -19,19 +19,19 @@ use crate::nnef::types::Type;
 use crate::room::with_stack;
 use crate::source::Span;
 
-/// What has to be compiled next, and where its value goes.
+/// The subexpression to be compiled next, and where its value goes.
 pub(super) type Below = (ExprId, Hint);
 
-/// An expression of which some is compiled.
+/// A partly compiled expression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     pub(super) id: ExprId,
     pub(super) hint: Hint,
-    /// How much of what is below it was begun; of a call how many parameters.
+    /// The number of subexpressions that were begun; for a call, of parameters.
     pub(super) begun: u32,
     /// Its first instruction.
     start: u32,
-    /// A jump behind something that is compiled next.
+    /// A jump whose target is set when the code it skips is compiled.
     jump: usize,
     /// Whether it is a call whose body is expanded.
     pub(super) inlined: bool,
@@ -63,7 +63,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Compiles a name or a literal; anything else is given back.
+    /// Compiles a name or a literal; returns any other expression.
     pub(super) fn unless_leaf(&mut self, id: ExprId, hint: Hint) -> Option<Below> {
         match self.ast.expr(id) {
             Expr::Name(name) => self.name(id, name),
@@ -76,7 +76,7 @@ impl Compiler<'_, '_> {
         None
     }
 
-    /// Goes on with an expression up to what has to be compiled next, or to its end.
+    /// Compiles an expression up to its next subexpression that is not a leaf, or to its end.
     fn next_below(&mut self, open: &mut Open) -> Option<Below> {
         loop {
             let (done, span) = (open.begun, self.ast.span(open.id));
@@ -112,7 +112,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Comprehensions and loops are compiled by recursion.
+    /// Compiles comprehensions and loops, by recursion.
     fn with_stack(&mut self, compile: impl FnOnce(&mut Self)) -> Option<Below> {
         with_stack(|| compile(self));
         None
@@ -137,8 +137,8 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Operators and subscripts from the innermost left side outwards: of a chain of a million all
-    /// are one expression that is open.
+    /// Compiles operators and subscripts from the innermost left operand outwards: a chain of a million
+    /// is one partly compiled expression.
     fn next_of_spine(&mut self, open: &mut Open, done: u32) -> Option<Below> {
         if done == 0 {
             let (above, leaf) = self.ast.left_spine(open.id);
@@ -147,7 +147,7 @@ impl Compiler<'_, '_> {
         }
         let mut done = done;
         loop {
-            // Its left side is compiled, and `done - 1` of what else there is.
+            // Its left operand and `done - 1` of its other operands are compiled.
             let node = *self.scratch.spines.last()?;
             let next = match (self.ast.expr(node), done) {
                 (Expr::Binary { op, lhs, rhs, .. }, 1) => {
@@ -176,10 +176,10 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// What stands between the sides of an operator.
+    /// Emits the code between the operands of an operator.
     fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
         if self.on_tensors(op, lhs, rhs) {
-            // A literal array beside a tensor becomes one.
+            // A literal array becomes a tensor if the other operand is one.
             self.as_tensor(lhs);
         } else if op.info().class == Class::Logic {
             let jump = Instr::JumpIf { on: op == BinaryOp::Or, to: 0 };
@@ -187,7 +187,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// What stands behind an operator or subscript.
+    /// Emits the code after the operands of an operator or subscript.
     fn end_of_spine(&mut self, node: ExprId, open: &Open) {
         match self.ast.expr(node) {
             Expr::Binary { op, lhs, rhs, .. } => {
@@ -217,8 +217,8 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// An operator on values that were just pushed. That of two numbers is applied now, unless it
-    /// fails: what is wrong, and where, is told when it is reached.
+    /// Emits an operator on the values just pushed. An operator on two constant numbers is evaluated now,
+    /// unless it fails: the error is reported when the instruction runs.
     fn arithmetic(&mut self, op: BinaryOp, at: Span) {
         match self.pushed_constants().and_then(|[left, right]| arithmetic::of_numbers(op, left, right)) {
             Some(value) => self.replace(2, value, at),
@@ -228,7 +228,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Whether an operator stands for an operation, beside a tensor.
+    /// Whether an operator is an operation on tensors.
     fn on_tensors(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> bool {
         op.info().tensor.is_some() && (self.is_tensor(lhs) || self.is_tensor(rhs))
     }
@@ -259,7 +259,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The last values that were pushed, if they are constants on every way here.
+    /// The values pushed last, if they are constants on every path to this point.
     fn pushed_constants<const N: usize>(&self) -> Option<[&Value; N]> {
         let pushed = self.program.instrs.get(self.barrier as usize..)?.last_chunk::<N>()?;
         let mut values = [&Value::Logical(false); N];
@@ -270,7 +270,7 @@ impl Compiler<'_, '_> {
         Some(values)
     }
 
-    /// Replaces the last constants that were pushed by another one.
+    /// Replaces the constants pushed last by another one.
     fn replace(&mut self, count: u32, value: Value, span: Span) {
         let start = (self.here() - count) as usize;
         if let Instr::Const(first) = self.program.instrs[start] {
@@ -288,7 +288,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The operation of an operator on tensors.
+    /// Emits the operation of an operator on tensors.
     fn operator(&mut self, operation: Option<UnitId>, operands: u32, span: Span, hint: Hint) {
         let Some(fragment) = operation else { return };
         let keys: SmallVec<[Key; 2]> = (0..operands).map(Key::Param).collect();
@@ -296,7 +296,7 @@ impl Compiler<'_, '_> {
         self.emit_site(site, &keys);
     }
 
-    /// The items of a hint for the items of an array or tuple.
+    /// The hint for an item of an array or tuple.
     fn item_hint(&self, hint: Hint, i: u32) -> Hint {
         match hint {
             Hint::Items { start, len, .. } if i < len => self.program.hints[(start + i) as usize],
@@ -304,7 +304,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Replaces the constants just pushed by their array or tuple, if nothing else was pushed.
+    /// Makes an array or tuple of the items just pushed: a constant if all of them are constants.
     fn collect(&mut self, items: ListRange, start: u32, tuple: bool, span: Span) {
         let pushed = &self.program.instrs[start as usize..];
         let constant = |instr: &Instr| match instr {

@@ -9,14 +9,14 @@ use crate::source::Span;
 use smallvec::SmallVec;
 
 impl Compiler<'_, '_> {
-    /// Initial values, arrays and the count are evaluated once, then conditions and the body in
-    /// each trip.
+    /// Compiles a loop: initial values, arrays and the count are evaluated once, then conditions and the
+    /// body in each trip.
     pub(super) fn looping(&mut self, id: ExprId, of: LoopId, hint: Hint) {
         let ast = self.ast;
         let (of, span, slot) = (ast.loops[of.index()], ast.span(id), self.first_slot(id));
         for recurrence in &ast.recurrences[of.recurrences.range()] {
             self.expr(recurrence.initial, Hint::None);
-            // An array is an array, unless a tensor is declared.
+            // A literal array becomes a tensor only if the recurrence is declared as one.
             if recurrence.ty.is_some_and(|ty| matches!(ast.type_spec(ty), TypeSpec::Tensor(_))) {
                 self.as_tensor(recurrence.initial);
             }
@@ -61,7 +61,7 @@ impl Compiler<'_, '_> {
         if let Ref::Slot(slot) = self.info.nodes[id].referent { slot } else { 0 }
     }
 
-    /// How many values a trip gives: a single call may give several.
+    /// The number of results of a trip: a single call may have several.
     fn loop_results(&self, of: &Loop) -> u32 {
         match self.ast.items(of.results) {
             [single] => match self.info.nodes[*single].ty {
@@ -79,7 +79,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The statements in their order; what they give is left on the stack as a tuple.
+    /// Compiles the statements in order; the results of the trip are left on the stack as a tuple.
     fn loop_body(&mut self, of: &Loop, span: Span) {
         let ast = self.ast;
         for (target, value) in ast.loop_statements(of) {

@@ -11,8 +11,8 @@ use crate::nnef::document::ModuleId;
 use crate::nnef::types::Type;
 use crate::options::{Lower, Options};
 
-/// Whether all results are tensors or arrays of tensors, as operations of a flat graph have them. A
-/// fragment that gives a number or a tuple has to be expanded whatever the options say.
+/// Whether all results are tensors or arrays of tensors, as for operations of a flat graph. A
+/// fragment with a number or a tuple as result has to be expanded whatever the options say.
 fn gives_tensors(checked: &Checked, info: &FragmentInfo) -> bool {
     info.results.iter().all(|result| match result.ty {
         Type::Array(array) => checked.types.item(array).is_tensor(),
@@ -20,22 +20,22 @@ fn gives_tensors(checked: &Checked, info: &FragmentInfo) -> bool {
     })
 }
 
-/// The decision for every fragment.
+/// Which fragments are expanded, and related options.
 #[derive(Debug)]
 pub(crate) struct Lowering {
-    /// By the positions of the fragments in [`Checked::fragments`].
+    /// Whether each fragment is expanded, by its position in [`Checked::fragments`].
     expand: Vec<bool>,
     open_arrays: Vec<bool>,
-    /// The fragments that are to stay whatever they are.
+    /// The fragments that [`Options::keep`] names.
     pub(crate) kept: Vec<UnitId>,
     /// The operations of binary and of unary operators on tensors, in the order of their tables.
     pub(crate) binary: Vec<Option<UnitId>>,
     pub(crate) unary: Vec<Option<UnitId>>,
-    /// Whether everything is evaluated, demanded or not.
+    /// Whether all statements are evaluated, even if no result needs them.
     pub(crate) demand_all: bool,
     /// Whether scans are unrolled.
     pub(crate) unroll: bool,
-    /// Whether those that stay are refused.
+    /// Whether scans that cannot be unrolled are refused.
     pub(crate) flat: bool,
 }
 
@@ -58,7 +58,7 @@ impl Lowering {
                 (None, Lower::None) => false,
                 (None, Lower::Names(_)) => names.contains(checked.text(info.name)),
             };
-            // The draft's notation has no place in a document of 1.0.
+            // A body in the notation of the draft cannot be kept in a document of 1.0.
             let needed = match info.module {
                 ModuleId::STANDARD => more.iter().any(|needed| needed == checked.text(info.name)),
                 _ => options.migrate && checked.document.dialect() == Dialect::Draft,
@@ -80,8 +80,8 @@ impl Lowering {
         }
     }
 
-    /// Whether calls of a fragment are replaced by its body. An array result that no left side
-    /// takes apart has a length only when the fragment is expanded.
+    /// Whether calls of a fragment are replaced by its body. An array result that no left side takes
+    /// apart has a known length only if the fragment is expanded.
     pub(crate) fn expands(&self, fragment: UnitId, taken_apart: bool) -> bool {
         let declared = fragment.index();
         self.expand[declared] || (!taken_apart && self.open_arrays[declared])

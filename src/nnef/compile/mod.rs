@@ -35,20 +35,20 @@ use lowering::Lowering;
 pub(crate) enum Mode {
     /// As a fragment that is called.
     Fragment,
-    /// As a graph of its own: its names are names of tensors.
+    /// As a separate graph: its names are names of tensors.
     Graph,
 }
 
-/// Room that one body after the other uses, of which there can be as many as operations.
+/// Memory that is reused from one body to the next; there can be as many bodies as operations.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// The expressions around the one that is being compiled, the innermost one last.
+    /// The partly compiled expressions around the current one, innermost last.
     open: Vec<Open>,
-    /// Of those that are operators and subscripts what is on the way to the leftmost operand.
+    /// The operators and subscripts of their left spines that are not compiled yet.
     spines: Vec<ExprId>,
 }
 
-/// What compiling needs to know, and what it adds to.
+/// The inputs and outputs of the compilation of a body.
 pub(crate) struct Compiler<'a, 'd> {
     checked: &'a Checked<'d>,
     lowering: &'a Lowering,
@@ -59,24 +59,23 @@ pub(crate) struct Compiler<'a, 'd> {
     ast: &'a Ast,
     info: &'a ModuleInfo,
     mode: Mode,
-    /// How many loops are around.
+    /// The number of enclosing loops.
     loops: u32,
     results: &'a [ResultInfo],
-    /// How results are found by their names.
+    /// Finds results by their names.
     positions: Positions,
-    /// Slots that are evaluated on demand, up to the last one.
+    /// Whether each slot is evaluated on demand, up to the last one that is.
     lazy: Vec<bool>,
-    /// Locals that a result is another name for.
+    /// Locals that are assigned to a result, by slot, with the position of the result.
     aliases: FxHashMap<u32, u32>,
-    /// Calls without a name, counted by operation.
+    /// The number of calls whose result is not assigned to a name, by operation.
     unnamed: FxHashMap<Name, u32>,
     /// Slots of a graph whose name is assigned again later.
     superseded: FxHashSet<u32>,
-    /// The bindings of a graph by slot, from the first one on; `u32::MAX` where there is none yet.
+    /// The bindings of a graph by slot, from `first_slot` on; `u32::MAX` where there is none yet.
     bindings: Vec<u32>,
     first_slot: u32,
-    /// The instruction that something jumps to, if any does so far: what stands before it may be
-    /// the end of another way.
+    /// The last jump target so far: instructions before it may belong to another path.
     barrier: u32,
 }
 
@@ -113,7 +112,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    /// A compiler for statements of the graph, which have tables of their own.
+    /// A compiler for statements of the graph, which have separate side tables.
     pub(crate) fn of_graph(
         checked: &'a Checked<'d>,
         lowering: &'a Lowering,
@@ -124,9 +123,9 @@ impl<'a, 'd> Compiler<'a, 'd> {
         Compiler { info: &checked.statements, ..Compiler::new(checked, lowering, program, names, main, Mode::Graph) }
     }
 
-    /// Compiles statements of the graph, whose names have the slots from the first one on, and gives
-    /// their first instruction. `left` has the names that are assigned several times, and how often
-    /// they are still to come.
+    /// Compiles statements of the graph, whose names have the slots from `first_slot` on, and returns
+    /// their first instruction. `left` has the names with several assignments, and the number of
+    /// assignments still to come.
     pub(crate) fn graph(mut self, statements: &[Assignment], first_slot: u32, left: &mut FxHashMap<Name, u32>) -> u32 {
         let entry = self.here();
         self.first_slot = first_slot;
@@ -231,7 +230,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.positions.find(self.results.iter().map(|result| result.name), name)
     }
 
-    /// `y = t;` with a result `y`: what makes `t` makes `y`.
+    /// For `y = t;` with a result `y`, notes that the value of `t` gets the name of `y`.
     fn note_aliases(&mut self, body: &ast::Body) {
         for assignment in &body.assignments {
             let (Expr::Name(target), Expr::Name(_)) =
@@ -249,7 +248,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
     fn statement(&mut self, assignment: &ast::Assignment) {
         if self.mode == Mode::Graph {
             self.unnamed.clear();
-            // The first name stands for a left side.
+            // The first name represents a left side.
             let first = self.ast.first_node(assignment.target);
             let hint = self.hint(first);
             let id = match hint {
@@ -267,7 +266,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.store(assignment.target, self.ast.span(assignment.value));
     }
 
-    /// Gives a name of the graph the value that was pushed last.
+    /// Assigns the value pushed last to a name of the graph.
     fn bind(&mut self, hint: Hint, target: ExprId) {
         if let Hint::Bound(binding) = hint {
             self.emit(Instr::Bind(binding), self.ast.span(target));
@@ -335,7 +334,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    /// Puts the value that was pushed last into a slot: an emission of one tensor does so itself.
+    /// Stores the value pushed last in a slot. The emission of one tensor stores its result itself.
     fn store_in(&mut self, slot: u32, span: Span) {
         if let Some(Instr::Emit(site)) = self.program.instrs.last()
             && self.barrier < self.here()
@@ -358,7 +357,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.program.instrs.len() as u32
     }
 
-    /// Completes a jump that was emitted before its goal was known.
+    /// Sets the target of a jump to the next instruction.
     fn patch(&mut self, at: usize) {
         let here = self.here();
         self.barrier();
@@ -368,7 +367,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    /// Notes that something jumps to the next instruction.
+    /// Notes that the next instruction is a jump target.
     fn barrier(&mut self) {
         self.barrier = self.here();
     }
@@ -378,7 +377,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.emit(Instr::Const(self.program.constants.len() as u32 - 1), span);
     }
 
-    /// Pushes what a name stands for.
+    /// Pushes the value of a name.
     fn name(&mut self, id: ExprId, name: Name) {
         let span = self.ast.span(id);
         match self.info.nodes[id].referent {
@@ -397,7 +396,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
     }
 
-    /// Adds a place that calls an operation.
+    /// Adds a site that calls an operation.
     fn site(&mut self, site: Site, keys: &[Key]) -> u32 {
         let mut site = Site { keys: (self.keys(keys), keys.len() as u32), ..site };
         if site.hint == Hint::None {
@@ -409,7 +408,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.program.sites.len() as u32 - 1
     }
 
-    /// The first of these keys in the program. Most sites have those of the site before.
+    /// The position of these keys in the program. Most sites share the keys of the previous site.
     fn keys(&mut self, keys: &[Key]) -> u32 {
         let known = &mut self.program.keys;
         if !known.ends_with(keys) {
@@ -418,7 +417,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         (known.len() - keys.len()) as u32
     }
 
-    /// Adds a place that adds an operation to the graph, whose arguments were pushed.
+    /// Adds a site that adds an operation to the graph, after its arguments.
     fn emit_site(&mut self, site: Site, keys: &[Key]) {
         let index = self.site(site, keys);
         if self.gives_one_tensor(&site) {
@@ -427,8 +426,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
         self.emit(Instr::Emit(index), site.span);
     }
 
-    /// Makes the arguments of a site that were just pushed operands of it, if all are locals or
-    /// constants.
+    /// Turns the arguments just pushed into operands of their site, if all are locals or constants.
     fn take_operands(&mut self, site: u32, count: usize) {
         let before_them = (self.here() as usize).checked_sub(count);
         let Some(first) = before_them.filter(|first| *first >= self.barrier as usize) else { return };

@@ -11,7 +11,7 @@ use crate::nnef::check::{Checked, FragmentInfo};
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Part, Type};
 
-/// Those of the standard libraries of 1.0 and of the draft, which are the same for all documents.
+/// The units of the standard libraries of 1.0 and of the draft, which are the same for all documents.
 static STANDARD: [OnceLock<Vec<Unit>>; 2] = [const { OnceLock::new() }; 2];
 
 /// The units of a document and its libraries.
@@ -51,7 +51,7 @@ pub(crate) fn unit(checked: &Checked, info: &FragmentInfo) -> Unit {
     }
 }
 
-/// The elements of a tensor result.
+/// The element type of a tensor result.
 fn elements(ty: Type) -> Option<Primitive> {
     match ty {
         Type::Tensor(Element::Of(primitive)) => Some(primitive),

@@ -1,7 +1,7 @@
 //! Data-types of the tensors of a flat graph of the provisional dialect (T17).
 //!
-//! Fragments of a document do not say what their tensors hold. Where that hides a confusion of
-//! data-types from the checks before expansion, it shows here.
+//! Fragments of a document do not declare data-types, so mismatches in them pass the checks before
+//! expansion and are found here.
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -11,8 +11,8 @@ use crate::graph::{Graph, Key, Operation, TensorId};
 use crate::nnef::check::Checked;
 use crate::nnef::datatypes::{data_type, plural};
 
-/// Fills in the data-types that follow from those of other tensors, and checks all. What was
-/// told before expansion is not told again.
+/// Infers the missing data-types and checks all. Mismatches are not reported if some were reported
+/// before expansion.
 pub(crate) fn check(checked: &Checked, graph: &mut Graph, diagnostics: &mut Diagnostics) {
     if checked.document.dialect() != Dialect::Draft {
         return;
@@ -32,8 +32,8 @@ pub(crate) fn check(checked: &Checked, graph: &mut Graph, diagnostics: &mut Diag
     }
 }
 
-/// The data-type that the arguments of any data-type share, and what is wrong with the first
-/// argument of another one.
+/// The data-type that the arguments of any data-type share, and a message about the first argument
+/// with a wrong one.
 fn arguments(graph: &Graph, operation: &Operation) -> (Option<Primitive>, Option<String>) {
     let (mut shared, mut wrong) = (None, None);
     let (kind, of) = (graph.kind(operation), graph.operation_name(operation));
@@ -53,7 +53,7 @@ fn arguments(graph: &Graph, operation: &Operation) -> (Option<Primitive>, Option
     (shared, wrong)
 }
 
-/// Results that share the data-type of the arguments get it where nothing better is known.
+/// Sets the unknown data-types of results, for those of any data-type to that of the arguments.
 fn set_results(graph: &mut Graph, operation: usize, shared: Option<Primitive>) {
     let operation = &graph.operations[operation];
     let of = graph.operation_name(operation);

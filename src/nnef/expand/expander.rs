@@ -1,5 +1,5 @@
-//! Compiles and runs the bodies of a document: the statements of its graph, some at a time, and
-//! fragments when they are called first.
+//! Compiles and runs the bodies of a document: the statements of its graph in groups, and fragments
+//! when they are called for the first time.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::nnef::compile::{Compiler, Mode, Scratch, units};
 use crate::options::Options;
 use crate::source::names::Name;
 
-/// A machine, and what compiles for it.
+/// A machine, and the state for compiling its code.
 pub(super) struct Expander {
     pub(super) machine: Machine,
     lowering: Lowering,
     scratch: Scratch,
 }
 
-/// What the options say about runs of a document.
+/// The settings of the machine that follow from the options.
 fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settings {
     Settings {
         strict: options.strict,
@@ -69,7 +69,7 @@ impl Expander {
         Expander { machine, lowering, scratch: Scratch::default() }
     }
 
-    /// An expander of the graph of a document, which is empty so far.
+    /// An expander for the graph of a document; the flat graph is empty.
     pub(super) fn of_graph(checked: &Checked, options: &Options, more: &[String], name: Name) -> Self {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
@@ -83,7 +83,7 @@ impl Expander {
         expander
     }
 
-    /// Compiles the body of a fragment, once.
+    /// Compiles the body of a fragment unless it is compiled already.
     fn define(&mut self, checked: &Checked, unit: UnitId) {
         if !self.machine.is_defined(unit) {
             let body = compile(&mut self.machine, (&self.lowering, &mut self.scratch), checked, unit, Mode::Fragment);
@@ -91,7 +91,7 @@ impl Expander {
         }
     }
 
-    /// Runs code of the outermost body, which has so many slots by now.
+    /// Runs code of the outermost body, which has `slots` slots so far.
     fn run(&mut self, checked: &Checked, entry: u32, slots: usize) -> Result<(), Box<Diagnostic>> {
         let Expander { machine, lowering, scratch } = self;
         machine.run(entry, slots, &mut |machine, unit| {
@@ -100,7 +100,7 @@ impl Expander {
         })
     }
 
-    /// Runs the body of a fragment as a graph of its own, with these values as parameters.
+    /// Runs the body of a fragment as a separate graph, with these values as parameters.
     pub(super) fn run_as_graph(
         &mut self,
         checked: &Checked,
@@ -113,9 +113,9 @@ impl Expander {
         self.run(checked, head.entry, head.slots as usize)
     }
 
-    /// Compiles and runs the next statements of the graph, which has so many slots by now. Their
-    /// code is forgotten afterwards. `left` has the names that are assigned several times, and how
-    /// often they are still to come.
+    /// Compiles and runs the next statements of the graph, which has `slots` slots so far, and drops
+    /// their code. `left` has the names with several assignments, and the number of assignments still
+    /// to come.
     pub(super) fn run_statements(
         &mut self,
         checked: &Checked,
@@ -132,7 +132,7 @@ impl Expander {
         let entry = compiler.graph(statements, first, left);
         let after = self.machine.program.marks();
         self.run(checked, entry, slots)?;
-        // A body that was compiled meanwhile stays, and what stands before it.
+        // Code of a fragment that was compiled during the run stays, and so does all code before it.
         if self.machine.program.marks() == after {
             self.machine.program.truncate(before);
             self.machine.forget_sites(before.sites);
@@ -140,8 +140,8 @@ impl Expander {
         Ok(())
     }
 
-    /// Compiles the bodies that the statements call, and those that these call: code that stays
-    /// stands before code that goes.
+    /// Compiles the bodies that the statements call, and those that these call, so that code that stays
+    /// precedes code that is dropped.
     fn compile_callees(&mut self, checked: &Checked) {
         let mut at = self.machine.program.instrs.len();
         for fragment in checked.statements.calls.iter().filter_map(|call| call.fragment) {

@@ -1,4 +1,4 @@
-//! What stays beside the flat graph: extensions, metadata, and fragments that are not expanded.
+//! Parts of the output besides the graph: extensions, metadata, and fragments that are not expanded.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -26,11 +26,11 @@ use crate::options::Options;
 use crate::source::names::Name;
 use crate::source::{Location, Span};
 
-/// The limits that no body may cross.
+/// Errors about exceeded limits, which end the expansion.
 const BUDGETS: &[Code] =
     &[Code::EndlessRecursion, Code::OperationBudget, Code::LengthBudget, Code::MemoryBudget, Code::StepBudget];
 
-/// Gives a graph without inputs one that nothing uses: NNEF demands one.
+/// Adds an unused input to a graph without inputs: NNEF requires one.
 pub(super) fn demand_input(checked: &Checked, units: &Units, graph: &mut Graph) {
     let names = checked.document.names();
     let (Some(external), Some(name)) = (checked.standard(EXTERNAL), names.get(UNUSED_INPUT)) else { return };
@@ -83,7 +83,7 @@ struct Keeper<'a, 'd> {
     units: &'a Rc<Units>,
     options: &'a Options,
     diagnostics: &'a mut Diagnostics,
-    /// Fragments that are copied as they are written.
+    /// Fragments whose text is copied.
     verbatim: BTreeSet<UnitId>,
     /// Fragments referred to by name in a string, and their flat bodies.
     flat: Vec<(UnitId, Option<Box<Graph>>)>,
@@ -91,7 +91,7 @@ struct Keeper<'a, 'd> {
     calls: FxHashMap<ModuleId, Vec<(u32, Name)>>,
 }
 
-/// The calls of a module: where they start, and what they call, in the order of the text.
+/// The byte offsets and operations of the calls of a module, in source order.
 fn calls(ast: &Ast) -> Vec<(u32, Name)> {
     let mut calls: Vec<(u32, Name)> = ast.calls().map(|call| (call.name.span.start, call.name.name)).collect();
     calls.sort_unstable();
@@ -125,8 +125,8 @@ impl Keeper<'_, '_> {
         }
     }
 
-    /// Keeps a fragment and what its body calls. Declarations without a body that come from
-    /// another file stay there: they describe what the reader of the output knows.
+    /// Keeps a fragment and the fragments that its body calls. Declarations without a body from other
+    /// files are not copied: they describe operations that the reader of the output knows.
     fn keep_verbatim(&mut self, id: UnitId) {
         let checked = self.checked;
         let mut open = vec![id];
@@ -161,8 +161,8 @@ impl Keeper<'_, '_> {
                         self.flat[next].1 = Some(Box::new(body));
                     }
                     Err(failure) if BUDGETS.contains(&failure.code) => return Err(failure),
-                    // What its attributes decide only the operation knows that runs it, if any
-                    // does: a string may be the name of a fragment by chance.
+                    // The attributes are known only to the operation that runs the body, if there
+                    // is one: a string may be the name of a fragment by chance.
                     Err(_) => self.keep_verbatim(id),
                 }
             }
@@ -171,7 +171,7 @@ impl Keeper<'_, '_> {
         Ok(())
     }
 
-    /// The kept fragments in the order of the text.
+    /// The kept fragments in the order of their declarations.
     fn fragments(&mut self) -> Vec<KeptFragment> {
         let checked = self.checked;
         let mut kept: Vec<(UnitId, KeptFragment)> = Vec::new();
@@ -206,8 +206,8 @@ fn head(checked: &Checked, id: UnitId) -> String {
     })
 }
 
-/// The body of a fragment as a graph of its own. Attributes are known only to the operation that
-/// runs it, so they are symbols.
+/// The body of a fragment as a separate graph. Attributes are known only to the operation that runs
+/// it, so they are symbols.
 fn flat_body(
     checked: &Checked,
     units: &Rc<Units>,
@@ -250,7 +250,7 @@ fn flat_body(
     Ok(graph)
 }
 
-/// The comments before the version: licences and authors stand there.
+/// The comments before the version, such as licences and authors.
 fn comments(checked: &Checked) -> Vec<String> {
     let module = checked.document.main();
     let text = checked.document.sources().file(module.file).text();
@@ -267,7 +267,7 @@ fn comments(checked: &Checked) -> Vec<String> {
     lines
 }
 
-/// Declares the symbols in the shapes that the options give inputs, where the document does not.
+/// Declares the symbols of input shapes in the options that the document does not declare.
 fn declare_symbols(graph: &mut Graph, options: &Options) {
     let mut symbols = BTreeSet::new();
     for extent in options.shapes.inputs.iter().flat_map(|(_, extents)| extents) {
@@ -291,7 +291,7 @@ fn declare_symbols(graph: &mut Graph, options: &Options) {
     graph.extensions.extend(symbols.into_iter().map(|symbol| format!("{SYMBOL} {symbol}")));
 }
 
-/// The extensions of the output: those of the document, less what a flat document does not need.
+/// The extensions of the output: those of the document, without those that a flat document does not need.
 fn extensions(checked: &Checked, fragments: bool, bodies: bool) -> Vec<String> {
     let document = checked.document;
     let module = document.main();

@@ -20,7 +20,7 @@ use crate::options::Options;
 use crate::source::Location;
 use expander::Expander;
 
-/// A flat graph, and the warnings met on the way.
+/// A flat graph, and the warnings of its expansion.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Expansion {
@@ -60,7 +60,7 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
     }
 }
 
-/// Why a document cannot be expanded that has holes or no graph.
+/// The errors of a document that cannot be expanded because it has syntax errors or no graph.
 fn why_not(document: &Document, options: &Options) -> Diagnostics {
     let mut diagnostics = document.broken().cloned().unwrap_or_else(|| Diagnostics::new(options.strict));
     diagnostics.extend(check::check(document, options).1);
@@ -71,15 +71,15 @@ fn why_not(document: &Document, options: &Options) -> Diagnostics {
     diagnostics
 }
 
-/// Why an expansion stopped, and what was found before.
+/// The error that stopped an expansion, and the diagnostics before it.
 struct Stopped {
     found: Diagnostics,
     diagnostic: Box<Diagnostic>,
 }
 
-/// Checks, compiles and runs the statements of the graph, some at a time: what is known of them
-/// is needed no longer than until the next ones. When something is wrong, only the checks go on.
-/// Gives what the checks found out, and how far the expansion came.
+/// Checks, compiles and runs the statements of the graph in groups, because their side tables are
+/// needed only for a group. After an error only the checks continue. Returns the results of the
+/// checks, and the expander or the error that stopped it.
 fn statements<'d>(
     document: &'d Document,
     graph: &GraphDecl,
@@ -107,8 +107,8 @@ fn statements<'d>(
     (checked, diagnostics, expanded)
 }
 
-/// Notes compounds that stand in the way of a migration, for another try with them expanded.
-/// Without them there are fewer reasons each time, so the tries come to an end.
+/// Adds the compounds that block a migration to `more`, for another attempt with them expanded.
+/// Returns whether there are new ones. There are finitely many compounds, so the attempts end.
 fn expandable(checked: &Checked, options: &Options, blocked: &[Blocked], more: &mut Vec<String>) -> bool {
     let before = more.len();
     for Blocked { operation, .. } in blocked {
@@ -120,7 +120,7 @@ fn expandable(checked: &Checked, options: &Options, blocked: &[Blocked], more: &
     more.len() > before
 }
 
-/// From the end of the statements to the finished graph.
+/// Completes the graph after the last statement.
 fn finish(
     checked: &Checked,
     mut machine: Machine,
@@ -152,7 +152,7 @@ fn finish(
     Ok((graph, blocked))
 }
 
-/// The tensors that inputs or outputs stand for.
+/// The tensors of inputs or outputs.
 fn tensors(
     machine: &Machine,
     document: &Document,

@@ -1,4 +1,4 @@
-//! Names in the options: what a run is told about operations and inputs concerns some that there are.
+//! Names in the options: checks that the named operations, inputs and symbols exist.
 
 use rustc_hash::FxHashSet;
 
@@ -32,7 +32,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
     let used = if plain { Used::default() } else { Used::of(checked, graph) };
     let file = checked.document.main().file;
     let mut report = |code: Code, at: Location, message: String, help: &dyn Fn() -> Option<String>| {
-        // Suggestions for what is only counted would be lost.
+        // Diagnostics that are only counted need no suggestion.
         let help = if diagnostics.only_counts(code) { None } else { help() };
         diagnostics.report(Diagnostic::new(code, at, message).help_if(help));
     };
@@ -60,7 +60,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
     }
 }
 
-/// Refuses values of symbols that a document does not have.
+/// Reports values of symbols that the document does not have.
 pub(super) fn check_symbols(
     checked: &Checked,
     known: impl Fn(Name) -> bool,
@@ -75,12 +75,12 @@ pub(super) fn check_symbols(
     }
 }
 
-/// What a document calls and makes, declared or not.
+/// The operations that a document calls, declared or not, and its external tensors.
 #[derive(Default)]
 struct Used {
     /// The operations that are called.
     called: FxHashSet<Name>,
-    /// The results of `external`: the draft knows inputs that are no parameters of the graph.
+    /// The results of `external`: in the draft, inputs need not be parameters of the graph.
     externals: FxHashSet<Name>,
 }
 

@@ -1,5 +1,5 @@
-//! Rules on the flat graph: labels, extents, constants, updates (G1 to G7), and what its text could not
-//! say (A1, D1, I4).
+//! Rules on the flat graph: labels, extents, constants, updates (G1 to G7), and graphs that a flat text
+//! cannot express (A1, D1, I4).
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -81,7 +81,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// G4: extents are positive; the draft has 0 for an extent of an external that is not known.
+/// G4: extents are positive. In the draft, 0 is an unknown extent of an `external`.
 fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let open = check.draft && check.graph.operation_name(operation) == EXTERNAL;
     let Some(shape) = check.shape(operation) else { return };
@@ -90,7 +90,7 @@ fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     }
 }
 
-/// I4: what is external is an input. Of a name that is assigned twice the last tensor is the input.
+/// I4: the result of `external` is an input. If its name is assigned twice, the last tensor is the input.
 fn input<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let graph = check.graph;
     let tensor = graph.tensors_of(operation).next();
@@ -100,7 +100,7 @@ fn input<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     }
 }
 
-/// A1: no tensor has the name of an operation that nobody declares, which would be a call of the tensor.
+/// A1: no tensor has the name of an undeclared operation, whose calls would be calls of the tensor.
 fn undeclared(check: &mut Check) {
     let graph = check.graph;
     let mut names: FxHashSet<Name> = graph.kinds.iter().filter(|kind| !kind.declared).map(|kind| kind.name).collect();
@@ -123,8 +123,8 @@ fn undeclared(check: &mut Check) {
     }
 }
 
-/// D1: no standard operation stands beside an operation that replaces it. The standard one comes from the
-/// body of a standard compound, which does not see the replacement; in the flat text both have one name.
+/// D1: the graph does not have both a standard operation and its replacement, which have the same name in
+/// the flat text. The standard one comes from the body of a standard compound, where the replacement is not visible.
 fn replaced(check: &mut Check) {
     let graph = check.graph;
     let of_library = |standard: bool| graph.kinds.iter().filter(move |kind| kind.declared && kind.standard == standard);
@@ -148,7 +148,7 @@ fn replaced(check: &mut Check) {
     }
 }
 
-/// G1 and G2
+/// G1 and G2: labels of variables, as far as they were not checked as literals.
 fn label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     if check.checked.wrong_labels.contains(&operation.at) {
         return;
@@ -194,7 +194,7 @@ fn constant_length<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     }
 }
 
-/// G6 and G7: a variable is updated, and once.
+/// G6 and G7: only variables are updated, each at most once.
 fn update<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let target = check.checked.words.variable.and_then(|variable| check.graph.argument_named(operation, variable));
     let Some(Operand::Tensor(target)) = target else { return };
@@ -213,7 +213,7 @@ fn attribute<'g>(graph: &'g Graph, operation: &Operation, name: Option<Name>) ->
     graph.argument_named(operation, name?)?.value()
 }
 
-/// A label in the case in which labels are compared. The draft tells cases apart.
+/// A label in the letter case for comparison. The draft is case-sensitive.
 fn same_case(label: &str, draft: bool) -> Cow<'_, str> {
     if draft || label.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
         return Cow::Borrowed(label);

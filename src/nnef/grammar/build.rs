@@ -18,19 +18,19 @@ use crate::room::with_stack;
 use crate::source::Span;
 use crate::source::names::Names;
 
-/// What the grammar reads: the kinds of the tokens of one header or statement.
+/// The input of the grammar: the kinds of the tokens of one header or statement.
 pub(super) type Input<'t> = &'t [Kind];
-/// What the grammar writes to.
+/// The state of the grammar, which receives its output.
 pub(super) type State<'s> = SimpleState<Build<'s>>;
-/// The configuration of the grammar. Its errors are empty: what was expected is in the state.
+/// The configuration of the grammar. Its errors are empty: the state records what was expected.
 pub(super) type Extra<'s> = Full<EmptyErr, State<'s>, ()>;
-/// The tokens that are left, and the state.
+/// The remaining tokens, and the state.
 pub(super) type Reader<'t, 'p, 's> = InputRef<'t, 'p, Input<'t>, Extra<'s>>;
-/// What a rule of the grammar gives.
+/// The result of a rule of the grammar.
 ///
-/// Rules are functions from a [`Reader`] to this, and parsers of chumsky within; they refer to each
-/// other by `custom(rule)`. So no type of a parser holds that of another rule, nothing is boxed, and
-/// there is nothing to build before a text is read.
+/// Rules are functions from a [`Reader`] to this, with chumsky parsers inside; they refer to each other
+/// by `custom(rule)`. So the type of a parser does not contain the types of other rules, nothing is
+/// boxed, and no parser is built before a text is parsed.
 pub(super) type Parsed<O> = Result<O, EmptyErr>;
 
 /// A rule of the grammar.
@@ -54,7 +54,7 @@ pub(super) fn take(input: &mut Reader, kind: Kind) -> Parsed<()> {
     }
 }
 
-/// Reads a token if it is of one kind, which is noted as expected otherwise.
+/// Reads a token if it is of one kind; otherwise notes that kind as expected.
 #[inline]
 pub(super) fn takes(input: &mut Reader, kind: Kind) -> bool {
     let found = input.peek() == Some(kind);
@@ -77,7 +77,7 @@ pub(super) fn fails<O>(input: &mut Reader, expected: &[&'static str]) -> Parsed<
     Err(EmptyErr::default())
 }
 
-/// The end of the slice.
+/// Succeeds at the end of the slice.
 pub(super) fn end(input: &mut Reader) -> Parsed<()> {
     match input.peek() {
         Some(_) => fails(input, &[END]),
@@ -85,20 +85,20 @@ pub(super) fn end(input: &mut Reader) -> Parsed<()> {
     }
 }
 
-/// How many tokens were read.
+/// The number of tokens read so far.
 #[inline]
 pub(super) fn place(input: &mut Reader) -> usize {
     *input.cursor().inner()
 }
 
-/// The tokens that are left.
+/// The remaining tokens.
 #[inline]
 pub(super) fn rest<'t>(input: &mut Reader<'t, '_, '_>) -> Input<'t> {
     let cursor = input.cursor();
     input.slice_from(&cursor..)
 }
 
-/// Adds an expression that began at a token and ends here.
+/// Adds an expression from a token to the current position.
 pub(super) fn push(input: &mut Reader, start: usize, expr: Expr) -> ExprId {
     let tokens = start..place(input);
     input.state().push(expr, tokens)
@@ -123,7 +123,7 @@ pub(super) fn nested<'t, 'p, 's, O>(
     with_stack(|| rule(input))
 }
 
-/// The lengths of all tables, to return to.
+/// A checkpoint: the lengths of all tables.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     nodes: Marks,
@@ -132,18 +132,18 @@ pub(super) struct Mark {
     findings: usize,
 }
 
-/// The state itself.
+/// The state of a parse.
 pub(super) struct Build<'s> {
     pub(crate) text: &'s str,
     pub(crate) tokens: Tokens,
-    /// The token at which the slice that is being parsed starts.
+    /// The first token of the current slice.
     pub(crate) base: usize,
     pub(crate) rules: &'static Rules,
     pub(crate) names: &'s mut Names,
     pub(crate) ast: Ast,
     /// Deviations that do not stop the parser, with their tokens.
     pub(crate) findings: Vec<(Code, usize)>,
-    /// The token of the current slice that is the farthest at which something else was expected.
+    /// The farthest token of the current slice at which another token was expected.
     pub(crate) failure: usize,
     /// What was expected there.
     pub(crate) expected: Vec<&'static str>,
@@ -172,13 +172,13 @@ impl<'s> Build<'s> {
         self.findings.push((code, self.base + token));
     }
 
-    /// The place of a token of the current slice.
+    /// The span of a token of the current slice.
     #[inline]
     pub(crate) fn token_span(&self, token: usize) -> Span {
         self.tokens.spans[self.base + token]
     }
 
-    /// The bytes of a range of tokens of the current slice.
+    /// The span of a range of tokens of the current slice.
     pub(crate) fn bytes(&self, tokens: Range<usize>) -> Span {
         self.token_span(tokens.start).to(self.token_span(tokens.end - 1))
     }
@@ -205,12 +205,12 @@ impl<'s> Build<'s> {
         Ident { name: self.names.intern_word(self.text, span.start as usize).0, span }
     }
 
-    /// The name that is spelled at a place, which may be a reserved word.
+    /// The name that is written at a span, which may be a reserved word.
     pub(crate) fn spelled(&mut self, span: Span) -> Ident {
         Ident { name: self.names.intern(self.text.get(span.range()).unwrap_or_default()), span }
     }
 
-    /// The reserved word that an identifier is.
+    /// The reserved word, if an identifier is one.
     #[inline]
     pub(crate) fn keyword(&self, ident: Ident) -> Option<Kind> {
         match Kind::named(ident.name) {
@@ -249,7 +249,7 @@ impl<'s> Build<'s> {
 
     /// A prefix operator with its operand.
     ///
-    /// The magnitude of the least integer is no integer by itself: there the sign joins it.
+    /// The magnitude of the least integer exceeds the greatest integer, so the sign becomes part of the literal.
     pub(crate) fn unary(&mut self, op: UnaryOp, operand: ExprId, tokens: Range<usize>) -> ExprId {
         let least = op == UnaryOp::Minus
             && self.ast.expr(operand) == Expr::Int(i64::MIN)
@@ -258,13 +258,13 @@ impl<'s> Build<'s> {
         self.push(expr, tokens)
     }
 
-    /// An array; packed when it holds nothing but numbers of one kind.
+    /// An array; packed if all items are integers or all are scalars.
     pub(crate) fn array(&mut self, items: &[ExprId], tokens: Range<usize>) -> ExprId {
         let expr = self.packed(items).unwrap_or_else(|| Expr::Array(self.ast.push_list(items)));
         self.push(expr, tokens)
     }
 
-    /// An array of these items, if they are numbers of one kind, one at least.
+    /// A packed array of these items, if there are any and all are integers or all are scalars.
     fn packed(&mut self, items: &[ExprId]) -> Option<Expr> {
         let (ints, scalars) = (self.ast.ints.len(), self.ast.scalars.len());
         for &item in items {
@@ -285,8 +285,8 @@ impl<'s> Build<'s> {
         None
     }
 
-    /// Reads an array of numbers of one kind from the opening bracket at a token. Gives the
-    /// expression and how many tokens it takes.
+    /// Reads an array of numbers of one kind from the opening bracket at a token. Returns the
+    /// expression and the number of its tokens.
     pub(crate) fn packed_array(&mut self, token: usize) -> Option<(Expr, usize)> {
         let tokens = &self.tokens.spans[self.base + token..];
         let start = tokens.first()?.end as usize;
@@ -303,7 +303,7 @@ impl<'s> Build<'s> {
         }
     }
 
-    /// Takes back everything written since the mark.
+    /// Removes everything added since the mark.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         mark.nodes.rewind(&mut self.ast);
         self.ast.types.truncate(mark.types);
@@ -321,7 +321,7 @@ fn signed(ast: &Ast, item: ExprId) -> (bool, Expr) {
     }
 }
 
-/// The value of a string literal given with its quotes.
+/// The value of a string literal, which is passed with its quotes.
 pub(super) fn unescape(quoted: &str) -> String {
     let mut chars = quoted.chars();
     let quote = chars.next();

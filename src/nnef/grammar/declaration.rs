@@ -65,7 +65,7 @@ fn result(input: &mut Reader) -> Parsed<ResultDecl> {
     Ok(ResultDecl { name, ty: type_spec(input)? })
 }
 
-/// `<generic-declaration> ::= "<" "?" ["=" <type-name>] ">"`, behind the bracket.
+/// `<generic-declaration> ::= "<" "?" ["=" <type-name>] ">"`, after the `<`.
 fn generic(input: &mut Reader) -> Parsed<Generic> {
     take(input, Kind::Question)?;
     let default = if takes(input, Kind::Assign) { Some(type_name(input)?) } else { None };

@@ -8,10 +8,10 @@ pub(crate) const MAX_NESTING: usize = 100_000;
 /// How deep bodies of loops can nest.
 const MAX_BRACES: usize = 256;
 
-/// So few tokens are not nested too deeply.
+/// Slices with at most this many tokens cannot be nested too deeply.
 pub(super) const SHALLOW: usize = MAX_BRACES;
 
-/// The token at which the nesting passes the limit, if it does.
+/// The token at which the nesting exceeds the limit, if it does.
 ///
 /// Brackets nest, and so do `if`s and prefix operators between two commas.
 pub(super) fn too_deep(kinds: &[Kind], limit: usize) -> Option<usize> {

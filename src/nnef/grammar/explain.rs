@@ -5,7 +5,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::lexer::Kind;
 use crate::source::Location;
 
-/// How messages call the end of a slice.
+/// The name of the end of a slice in messages.
 pub(super) const END: &str = "end of statement";
 
 /// Where a grammar failed, and what it would have accepted.
@@ -24,7 +24,7 @@ impl Problem {
 }
 
 impl Run<'_> {
-    /// What stands at a token, for messages.
+    /// The description of a token for messages.
     pub(super) fn found(&self, at: usize) -> String {
         match self.kind(at) {
             None => "the end of the text".to_owned(),
@@ -41,13 +41,13 @@ impl Run<'_> {
         }
     }
 
-    /// Whether what is wrong here was found wrong by the lexer already.
+    /// Whether the lexer reported an error in the tokens from `start` to `at`.
     pub(super) fn is_marred(&self, start: usize, at: usize) -> bool {
         let end = (at + 1).min(self.kinds().len());
         self.kinds()[start.min(end)..end].iter().any(|kind| matches!(kind, Kind::Stray | Kind::Bad))
     }
 
-    /// Reports why an assignment could not be read.
+    /// Reports why an assignment could not be parsed.
     pub(super) fn explain_statement(&mut self, start: usize, end: usize, problem: &Problem) {
         if self.is_marred(start, problem.at) {
             return;
@@ -57,7 +57,7 @@ impl Run<'_> {
         self.pronounce(verdict, problem, open);
     }
 
-    /// Reports why the header of a fragment or graph could not be read.
+    /// Reports why the header of a fragment or graph could not be parsed.
     pub(super) fn explain_header(&mut self, start: usize, end: usize, problem: &Problem) {
         if self.is_marred(start, problem.at) {
             return;
@@ -69,7 +69,7 @@ impl Run<'_> {
             None => self.judge_fragment(start, problem),
         };
         if verdict.code == Code::BadType && self.type_is_missing(problem.at) {
-            // Nothing stands where the type should: the place is right behind what came before.
+            // The type is missing, so the location is right after the previous token.
             let at = Location::new(self.module.file, self.span(problem.at - 1).after());
             return self.diagnostics.report(Diagnostic { at, ..verdict }.label("the type is incomplete"));
         }
@@ -77,7 +77,7 @@ impl Run<'_> {
         self.pronounce(verdict, problem, open);
     }
 
-    /// Reports a finding. A bracket may be open there.
+    /// Reports a diagnostic, with the bracket that is open there, if any.
     fn pronounce(&mut self, mut finding: Diagnostic, problem: &Problem, open: Option<usize>) {
         if let Some(open) = open
             && (problem.expects(Kind::RParen) || problem.expects(Kind::RBracket))
@@ -88,12 +88,12 @@ impl Run<'_> {
         self.diagnostics.report(finding);
     }
 
-    /// A rule that is broken at a token.
+    /// The diagnostic for a rule that is broken at a token.
     fn fault(&self, code: Code, at: usize, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, self.location(at), message)
     }
 
-    /// A rule that is broken by what was found instead of what was expected.
+    /// The diagnostic for a rule that is broken by an unexpected token.
     fn unexpected(&self, code: Code, problem: &Problem) -> Diagnostic {
         self.fault(code, problem.at, self.expectation(problem))
     }
@@ -107,7 +107,7 @@ impl Run<'_> {
             let operand = |what: &&str| matches!(*what, "identifier" | "operator" | "`(`" | "`[`" | "`for`");
             expected.retain(|what| !operand(what));
         }
-        // What continues an expression is worth saying only where nothing else is expected.
+        // Tokens that continue an expression are listed only if nothing else is expected.
         let minor = |what: &&str| matches!(*what, "operator" | "`(`" | "`[`" | "`<`" | "`if`" | "`-`" | "`+`");
         if expected.iter().any(|what| !minor(what)) {
             expected.retain(|what| !minor(what));
@@ -127,7 +127,7 @@ impl Run<'_> {
         }
     }
 
-    /// A keyword where a name is needed.
+    /// The diagnostic for a keyword where a name is expected.
     fn misplaced_keyword(&self, problem: &Problem) -> Option<Diagnostic> {
         let at = problem.at;
         let verdict = |at: usize| {
@@ -179,7 +179,7 @@ impl Run<'_> {
         }
     }
 
-    /// The statement ends too early.
+    /// The diagnostic for a statement that ends too early.
     fn judge_end(&self, at: usize, open: Option<usize>, problem: &Problem) -> Diagnostic {
         let before = self.kinds()[at - 1];
         let code = match open {
@@ -190,7 +190,7 @@ impl Run<'_> {
         self.unexpected(code, problem)
     }
 
-    /// Something is wrong outside of brackets.
+    /// The diagnostic for an error outside brackets.
     fn judge_open(&self, at: usize, problem: &Problem) -> Diagnostic {
         let before = self.kinds()[at - 1];
         let code = match self.kinds()[at] {
@@ -205,7 +205,7 @@ impl Run<'_> {
         self.unexpected(code, problem)
     }
 
-    /// Something is wrong in parentheses.
+    /// The diagnostic for an error in parentheses.
     fn judge_parens(&self, open: usize, at: usize, problem: &Problem) -> Diagnostic {
         let kinds = self.kinds();
         let callee = open.checked_sub(1).map(|before| kinds[before]);
@@ -227,7 +227,7 @@ impl Run<'_> {
         self.unexpected(code, problem)
     }
 
-    /// Something is wrong in square brackets.
+    /// The diagnostic for an error in square brackets.
     fn judge_brackets(&self, open: usize, at: usize, problem: &Problem) -> Diagnostic {
         let kinds = self.kinds();
         let found = kinds[at];
@@ -253,7 +253,7 @@ impl Run<'_> {
         self.unexpected(code, problem)
     }
 
-    /// Whether a token stands between `for` and `yield` of a comprehension.
+    /// Whether a token is between `for` and `yield` of a comprehension.
     fn comprehension_header(&self, start: usize, at: usize) -> bool {
         let Some(open) = self.enclosing(start, at) else { return false };
         let looped = self.has_between(Kind::For, open + 1, at);
@@ -275,7 +275,7 @@ impl Run<'_> {
     fn judge_fragment(&self, start: usize, problem: &Problem) -> Diagnostic {
         let at = problem.at;
         let kinds = self.kinds();
-        // The outermost bracket holds the parameters; in it, the last comma starts this one.
+        // The outermost bracket holds the parameters; in it, the last comma precedes the current parameter.
         let Some(&part) = self.open(start, at).first() else {
             let generic = self.has_between(Kind::Lt, start, at) || self.kind(at) == Some(Kind::Lt);
             return self.unexpected(if generic { Code::BadType } else { Code::BadList }, problem);
@@ -314,7 +314,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a token belongs to the element type of a tensor, and makes more than a primitive.
+    /// Whether a token makes the element type of a tensor other than a primitive type.
     fn is_element(&self, at: usize) -> bool {
         let back = |n: usize| at.checked_sub(n).and_then(|before| self.kind(before));
         match self.kind(at) {
@@ -324,7 +324,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a type breaks off: after the name of a parameter, or after a bare `tensor`.
+    /// Whether a type is missing or incomplete: after the name of a parameter, or after a bare `tensor`.
     fn type_is_missing(&self, at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|before| self.kind(before));
         let ended = matches!(self.kind(at), Some(Kind::Comma | Kind::RParen | Kind::Assign | Kind::LBracket));

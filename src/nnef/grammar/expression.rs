@@ -1,7 +1,7 @@
 //! Expressions (3.2.3) and assignments (3.2.2).
 //!
-//! An expression is told by its first tokens, so that no rule reads another one twice and reading
-//! is linear.
+//! The first tokens of an expression determine its rule, so that nothing is parsed twice and parsing
+//! takes linear time.
 
 use chumsky::error::EmptyErr;
 use chumsky::primitive::{choice, custom};
@@ -14,10 +14,10 @@ use crate::graph::operators::{BinaryInfo, BuiltinInfo, UnaryInfo};
 use crate::nnef::ast::{Arg, BinaryOp, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange};
 use crate::nnef::lexer::Kind;
 
-/// What a list consists of.
+/// The items of a list.
 pub(super) type Several<O> = SmallVec<[O; 4]>;
 
-/// What a successfully parsed assignment consists of.
+/// The two sides of a parsed assignment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sides {
     pub(crate) target: ExprId,
@@ -41,12 +41,12 @@ pub(super) fn assignment(input: &mut Reader) -> Parsed<Sides> {
     Ok(Sides { target, value })
 }
 
-/// Things separated by commas, one at least.
+/// One or more items separated by commas.
 pub(super) fn several<'t, 's, O>(item: impl Parser<'t, 's, O>) -> impl Parser<'t, 's, Several<O>> {
     item.separated_by(token(Kind::Comma)).at_least(1).collect()
 }
 
-/// The same in parentheses. An empty list is remarked on.
+/// Items in parentheses. An empty list is noted as a deviation.
 pub(super) fn list<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>) -> Parsed<Several<O>> {
     take(input, Kind::LParen)?;
     let at = place(input);
@@ -57,10 +57,10 @@ pub(super) fn list<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>) ->
     up_to(input, item, Kind::RParen, 1)
 }
 
-/// So many things at least, separated by commas, up to a bracket.
+/// At least `least` items separated by commas, up to a closing bracket.
 ///
-/// This is a loop and no parser of chumsky: calls and brackets nest as deeply as a text says, and what each
-/// level takes of the stack is memory that nothing touched before.
+/// This is a loop instead of a chumsky parser, which would take more stack: calls and brackets can nest
+/// deeply, and each level touches new stack memory.
 fn up_to<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>, close: Kind, least: usize) -> Parsed<Several<O>> {
     let mut items = Several::new();
     loop {
@@ -75,7 +75,7 @@ fn up_to<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>, close: Kind,
     }
 }
 
-/// Items between brackets or parentheses, so many at least.
+/// At least `least` items between brackets or parentheses.
 pub(super) fn enclosed<O>(
     input: &mut Reader,
     item: fn(&mut Reader) -> Parsed<O>,
@@ -116,7 +116,7 @@ fn target(input: &mut Reader) -> Parsed<ExprId> {
     Ok(push(input, start, Expr::Array(list)))
 }
 
-/// A tuple of several items; one item stands for itself.
+/// A tuple of several items; a single item is returned as it is.
 fn tuple(input: &mut Reader, start: usize, items: &[ExprId]) -> ExprId {
     match *items {
         [item] => item,
@@ -144,8 +144,8 @@ pub(super) fn expression(input: &mut Reader) -> Parsed<ExprId> {
     })
 }
 
-/// `<rvalue-expr> "if" <rvalue-expr> "else" <rvalue-expr>`, behind the first branch. Selects in the other
-/// branches of selects are a list, so that a long chain takes no stack.
+/// `<rvalue-expr> "if" <rvalue-expr> "else" <rvalue-expr>`, after the first branch. Selects in `else`
+/// branches are collected in a list, so that a long chain takes no stack.
 #[inline(never)]
 fn selects(input: &mut Reader, mut start: usize, mut yes: ExprId) -> Parsed<ExprId> {
     let mut open: Several<(usize, ExprId, ExprId)> = Several::new();
@@ -180,7 +180,7 @@ fn operators(input: &mut Reader) -> Parsed<ExprId> {
     behind_operand(input, start, first, 0)
 }
 
-/// Operators that bind so tightly at least, and their right sides, behind the first operand.
+/// Operators of at least the precedence `least` and their right operands, after the first operand.
 fn behind_operand(input: &mut Reader, start: usize, mut lhs: ExprId, least: u8) -> Parsed<ExprId> {
     while let Some(row) = input.peek().and_then(BinaryInfo::of_token)
         && row.precedence >= least
@@ -245,8 +245,8 @@ fn parentheses(input: &mut Reader) -> Parsed<ExprId> {
     }
 }
 
-/// The items of a tuple behind the first one. Parentheses around one expression, which can be nested
-/// deeply, take no room for a list.
+/// The items of a tuple after the first one. This is a separate function so that deeply nested
+/// parentheses around one expression take no stack for a list.
 #[inline(never)]
 fn further_items(input: &mut Reader, start: usize, first: ExprId) -> Parsed<ExprId> {
     take(input, Kind::Comma)?;
@@ -276,7 +276,7 @@ pub(super) fn literal(input: &mut Reader) -> Parsed<ExprId> {
 }
 
 /// `<subscript-expr> ::= <rvalue-expr> "[" (<rvalue-expr> | [<rvalue-expr>] ":" [<rvalue-expr>]) "]"`,
-/// behind its base.
+/// after its base.
 #[inline(never)]
 fn subscript(input: &mut Reader, start: usize, base: ExprId) -> Parsed<ExprId> {
     let end = choice((token(Kind::RBracket).rewind().to(None), custom(expression).map(Some)));
@@ -293,7 +293,7 @@ fn subscript(input: &mut Reader, start: usize, base: ExprId) -> Parsed<ExprId> {
 
 /// `<invocation> ::= <identifier> ["<" <type-name> ">"] "(" <argument-list> ")"`, or a name.
 ///
-/// A type argument is one only where `>` and `(` follow: `a < integer(b)` is a comparison.
+/// `<` and a type are a type argument only if `>` and `(` follow: `a < integer(b)` is a comparison.
 fn invocation(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
     let primitive = match *rest(input) {
@@ -340,7 +340,7 @@ fn argument(input: &mut Reader) -> Parsed<Arg> {
 #[inline(never)]
 fn array(input: &mut Reader) -> Parsed<ExprId> {
     let start = place(input);
-    // An array of nothing but numbers of one kind is read without a node for each.
+    // An array of integers only or of scalars only is read without a node for each item.
     if let Some((expr, tokens)) = input.state().packed_array(start) {
         (0..tokens).for_each(|_| input.skip());
         return Ok(push(input, start, expr));
@@ -383,8 +383,8 @@ fn postfix_array(input: &mut Reader) -> Parsed<ExprId> {
     Ok(looped(input, start, &[iterator], filter, *item))
 }
 
-/// `<loop-iter> ::= <identifier> "in" <rvalue-expr>`; an `if` after it is the filter, so the array
-/// is not a select.
+/// `<loop-iter> ::= <identifier> "in" <rvalue-expr>`; an `if` after it starts the filter, so the array
+/// cannot be a select.
 fn iterator(input: &mut Reader) -> Parsed<Iterator> {
     let (name, iterable) = input.parse(custom(ident).then_ignore(token(Kind::In)).then(custom(binary)))?;
     Ok(Iterator { name, iterable })

@@ -1,9 +1,8 @@
 //! Flat statements, read from the bytes of a text: `a = f(b, c = [1, 2]);`.
 //!
 //! Exported documents consist of millions of them. The specification's flat syntax is an operation
-//! applied to identifiers and literals, whose results are assigned to identifiers. Where anything
-//! else stands, right or wrong, the reader gives up on the statement and leaves it to the grammar,
-//! which makes the same nodes of flat statements as this reader does.
+//! applied to identifiers and literals, whose results are assigned to identifiers. Any other statement,
+//! valid or not, is left to the grammar, which makes the same nodes of flat statements as this reader.
 
 use super::build::Build;
 use super::numbers;
@@ -24,8 +23,8 @@ pub(super) struct Lists {
     args: Vec<Arg>,
 }
 
-/// Reads the statement from a place on, if it is flat.
-/// The tree is cut back to the marks, which are its ends, if not.
+/// Reads the statement at a byte offset, if it is flat. Otherwise the tree is truncated to the marks,
+/// which are its lengths before the statement.
 pub(super) fn statement(at: usize, marks: Marks, build: &mut Build, lists: &mut Lists) -> Option<Assignment> {
     let comments = build.tokens.comments.len();
     let assignment = Statement { at, depth: 0, build, lists }.assignment();
@@ -38,7 +37,7 @@ pub(super) fn statement(at: usize, marks: Marks, build: &mut Build, lists: &mut 
     assignment
 }
 
-/// A statement that is being read. Every method gives up with `None`.
+/// A statement that is being read. Every method returns `None` if the statement is not flat.
 struct Statement<'r, 's> {
     /// The next byte.
     at: usize,
@@ -86,7 +85,7 @@ impl Statement<'_, '_> {
         self.at += len;
     }
 
-    /// From a place to the next byte.
+    /// The span from a byte offset to the next byte.
     fn span(&self, start: usize) -> Span {
         self.since(self.at, start)
     }
@@ -95,7 +94,7 @@ impl Statement<'_, '_> {
         Span { start: start as u32, end: end as u32 }
     }
 
-    /// Whether this byte comes next, behind space; goes behind it.
+    /// Skips white space, and a byte if it comes next. Returns whether it did.
     #[inline]
     fn take(&mut self, byte: u8) -> bool {
         let found = self.next() == byte;
@@ -149,7 +148,7 @@ impl Statement<'_, '_> {
         Some(self.build.ast.push(Expr::Name(ident.name), ident.span))
     }
 
-    /// `f<type>(argument, ..)`, with one argument at least.
+    /// `f<type>(argument, ..)`, with at least one argument.
     fn invocation(&mut self) -> Option<ExprId> {
         let name = self.ident()?;
         let generic = if self.take(b'<') { Some(self.generic()?) } else { None };
@@ -251,8 +250,8 @@ impl Statement<'_, '_> {
         Some(self.push(expr, start))
     }
 
-    /// `[..]` or `(..)` with so many items at least. Numbers alone are packed, which the grammar
-    /// does where they are not read as a whole.
+    /// `[..]` or `(..)` with at least `least` items. Arrays of numbers that [`numbers::array`] could not
+    /// read are left to the grammar.
     fn list(&mut self, item: fn(&mut Self) -> Option<ExprId>, least: usize) -> Option<ExprId> {
         let (start, base, tuple) = (self.at, self.lists.items.len(), self.byte() == b'(');
         let close = if tuple { b')' } else { b']' };

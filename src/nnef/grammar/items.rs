@@ -7,7 +7,7 @@ use crate::nnef::ast::{Body, Extension, Fragment, GraphDecl, Item};
 use crate::nnef::lexer::Kind;
 use crate::nnef::registries;
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Version,
@@ -16,7 +16,7 @@ enum Part {
     Graph,
 }
 
-/// Whether some items of each kind came already.
+/// Whether an item of each kind was found already.
 type Seen = [bool; 4];
 
 impl Run<'_> {
@@ -223,7 +223,7 @@ impl Run<'_> {
         after
     }
 
-    /// The header of a fragment, if it is right, and where it ends.
+    /// The header of a fragment, if it is valid, and the token at its end.
     fn fragment_head(&mut self, start: usize) -> (Option<FragmentHead>, usize) {
         let end = self.header_end(start);
         let problem = match self.parse(declaration::fragment_head, start, end) {

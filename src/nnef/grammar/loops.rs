@@ -1,6 +1,6 @@
 //! Loops, where the extension `flatten_loops` enables them: the whole right side of an assignment.
 //!
-//! The clauses are told apart by their first words, so the grammar stays linear.
+//! Each clause starts with a keyword of its own, so parsing takes linear time.
 
 use chumsky::primitive::{choice, custom};
 use chumsky::{IterParser as _, Parser as _};
@@ -18,7 +18,7 @@ struct Limit {
     count: Option<ExprId>,
 }
 
-/// What a body does and gives.
+/// The statements and results of a body.
 struct Body {
     block: bool,
     statements: Vec<ExprId>,
@@ -81,7 +81,7 @@ fn iterator(input: &mut Reader) -> Parsed<Iterator> {
     Ok(Iterator { name, iterable: expression(input)? })
 }
 
-/// `<count> ::= ".." "(" [<identifier> "->"] [<rvalue-expr>] ")"`, behind the dots.
+/// `<count> ::= ".." "(" [<identifier> "->"] [<rvalue-expr>] ")"`, after the dots.
 fn limit(input: &mut Reader) -> Parsed<Limit> {
     let index = custom(ident).then_ignore(token(Kind::Arrow)).or_not();
     let limit = index.then(custom(expression).or_not()).delimited_by(token(Kind::LParen), token(Kind::RParen));
@@ -91,7 +91,7 @@ fn limit(input: &mut Reader) -> Parsed<Limit> {
 
 /// `<body> ::= <invocation> | "{" <assignment>* "yield" <rvalue-expr> ("," <rvalue-expr>)* ";" "}"`
 fn body(input: &mut Reader) -> Parsed<Body> {
-    // The rule of left sides fails at `yield`, before anything is taken.
+    // The rule of left sides fails at `yield` without consuming a token.
     let statements = custom(assignment).then_ignore(token(Kind::Semicolon)).repeated().collect::<Vec<Sides>>();
     let results = token(Kind::Yield).ignore_then(several(custom(expression))).then_ignore(token(Kind::Semicolon));
     let block = statements.then(results).delimited_by(token(Kind::LBrace), token(Kind::RBrace));

@@ -1,16 +1,16 @@
 //! The parser: from text to a [`Module`].
 //!
-//! The specification divides the language into flat and compositional syntax, and so do we. Where a
-//! statement starts, a small reader (`flat.rs`) tries to read it from the bytes of the text. If it is
-//! not flat, it is cut into tokens, and so are headers; a linear check bounds their nesting
-//! ([`MAX_NESTING`]), a chumsky grammar parses them, and their tokens are forgotten. So the tokens
-//! of one statement are all that there are. The rules of the grammar are functions that refer to
-//! each other by name (see [`build::Parsed`]): nothing has to be built before a text is read.
+//! The specification divides the language into flat and compositional syntax, and so does the parser.
+//! At the start of a statement, a small reader (`flat.rs`) tries to read it from the bytes of the text.
+//! Statements that are not flat, and headers, are divided into tokens; a linear check bounds their
+//! nesting ([`MAX_NESTING`]), a chumsky grammar parses them, and their tokens are dropped, so that only
+//! the tokens of one statement are in memory. The rules of the grammar are functions that refer to each
+//! other by name (see [`build::Parsed`]), so no parser has to be built before a text is parsed.
 //!
-//! Where statements start is known for certain only in a text without errors. As soon as one is
-//! found, the text is read again: all of it is cut into tokens, items and statements are found by
-//! their first tokens (`split.rs`), and the grammar parses each. So one mistake costs one statement, and messages do
-//! not depend on how a statement was read.
+//! The starts of statements are certain only in a text without errors. After the first error the text is
+//! parsed again: all of it is divided into tokens, items and statements are found by their first tokens
+//! (`split.rs`), and the grammar parses each. So an error affects only its statement, and messages do not
+//! depend on how a statement was read.
 
 mod build;
 mod declaration;
@@ -41,7 +41,7 @@ use crate::graph::Dialect;
 use crate::source::names::Names;
 use crate::source::{FileId, Location, Span};
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ModuleKind {
     /// A version, extensions, fragments, and one graph.
@@ -50,7 +50,7 @@ pub(crate) enum ModuleKind {
     Library,
 }
 
-/// Parses a text. Everything wrong with its form is reported; what could be read is returned.
+/// Parses a text. Reports all syntax errors, and returns the parts that could be parsed.
 pub(crate) fn parse_module(
     file: FileId,
     text: &str,
@@ -75,8 +75,8 @@ pub(crate) fn parse_module(
     module
 }
 
-/// Reads a text, with the reader of flat statements or without. With it, a text that has errors
-/// gives nothing but that it has some.
+/// Parses a text, with or without the reader of flat statements. With it, parsing stops after an error,
+/// and the result only tells that the text has errors.
 fn read(
     file: FileId,
     text: &str,
@@ -111,12 +111,12 @@ fn read(
 /// One run of the parser over one file.
 struct Run<'s> {
     lexer: Lexer<'s>,
-    /// Whether flat statements have a reader of their own, and others are cut into tokens one by one.
+    /// Whether the reader of flat statements is used, and other statements are divided into tokens one by one.
     flat: bool,
     lists: Lists,
-    /// Whether the body that is read is that of a graph.
+    /// Whether the current body is that of a graph.
     in_graph: bool,
-    /// What the graph assigns.
+    /// The names that the graph assigns.
     targets: Targets,
     kind: ModuleKind,
     module: Module,
@@ -125,8 +125,8 @@ struct Run<'s> {
 }
 
 impl<'s> Run<'s> {
-    /// Reads the slice from one token to another by a rule of the grammar. What it wrote is taken
-    /// back if it fails.
+    /// Parses the slice from one token to another by a rule of the grammar. If it fails, the state is
+    /// restored.
     fn parse<O>(&mut self, rule: Rule<'s, O>, from: usize, to: usize) -> Result<O, Problem> {
         let mark = self.begin(from);
         let kinds = std::mem::take(&mut self.state.tokens.kinds);
@@ -142,7 +142,7 @@ impl<'s> Run<'s> {
         Err(Problem { at: from + self.state.failure, expected })
     }
 
-    /// Whether the text is to be read again, without the reader of flat statements.
+    /// Whether the text is to be parsed again, without the reader of flat statements.
     fn gives_up(&self) -> bool {
         self.flat && (self.diagnostics.has_errors() || self.lexer.diagnostics.has_errors())
     }
@@ -151,13 +151,13 @@ impl<'s> Run<'s> {
         self.diagnostics.report(Diagnostic::new(code, self.location(at), message));
     }
 
-    /// Cuts the whole text into tokens; false if it is nested too deeply to go on.
+    /// Divides the whole text into tokens. Returns false if it is nested too deeply.
     fn lex_all(&mut self) -> bool {
         while self.lexer.next(&mut self.state.0.tokens).is_some() {}
         self.check_depth()
     }
 
-    /// Replaces the tokens from one on by those of the next header or statement.
+    /// Replaces the tokens from an index on by those of the next header or statement.
     fn window(&mut self, from: usize) {
         self.state.tokens.truncate(from);
         let mut braces = 0usize;
@@ -183,7 +183,7 @@ impl<'s> Run<'s> {
         deep.is_none()
     }
 
-    /// Reads as many statements as are flat.
+    /// Reads statements up to the next one that is not flat.
     fn flat_statements(&mut self, body: &mut Body) {
         let mut at = self.lexer.position();
         loop {
@@ -211,7 +211,7 @@ impl<'s> Run<'s> {
         self.state.mark()
     }
 
-    /// Reports what a grammar remarked on.
+    /// Reports the deviations that the grammar noted.
     fn flush(&mut self) {
         while let Some((code, token)) = self.state.findings.pop() {
             let message = match code {
@@ -222,7 +222,7 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// The place of a token; past the last one, the empty place after it.
+    /// The location of a token; past the last one, the empty location after it.
     fn location(&self, token: usize) -> Location {
         Location::new(self.module.file, self.span(token))
     }
@@ -239,7 +239,7 @@ impl<'s> Run<'s> {
         self.span(first).to(self.span(last))
     }
 
-    /// Reads the body that opens at a brace; gives the token after it.
+    /// Parses the body that opens at a brace. Returns the token after it.
     fn body(&mut self, open: usize, body: &mut Body) -> usize {
         let before = self.diagnostics.len() + self.diagnostics.suppressed();
         let mut at = open + 1;
@@ -283,7 +283,7 @@ impl<'s> Run<'s> {
         self.parse(rule, start, end)
     }
 
-    /// Reads the statement of a slice; several, where what separates them is missing.
+    /// Parses the statement of a slice, or several if semicolons between them are missing.
     fn statement(&mut self, mut start: usize, end: usize, body: &mut Body) {
         loop {
             let problem = match self.assignment(start, end) {
@@ -320,7 +320,7 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// Keeps what a broken statement assigns, so that its names are not reported as missing.
+    /// Keeps the names that a statement with an error assigns, so that they are not reported as undefined.
     fn keep_target(&mut self, start: usize, end: usize, body: &mut Body) {
         let Some(equals) = (start..end).find(|at| self.kinds()[*at] == Kind::Assign) else { return };
         let span = self.range(start, end - 1);
@@ -361,12 +361,12 @@ impl<'s> Run<'s> {
     }
 }
 
-/// How many bytes of flat text there are for each new name: one statement.
+/// The number of bytes of flat text for each new name: about one statement.
 const BYTES_PER_NAME: usize = 32;
 
-/// How many bytes of flat text there are for each node.
+/// The number of bytes of flat text for each node.
 const BYTES_PER_NODE: usize = 8;
 
-/// The size of a text for which room is made from the start. Large room that is not used is never
-/// touched and so costs nothing; to grow costs a copy.
+/// The maximum size of a text for which memory is reserved at the start. Reserved memory that is not used
+/// is never touched and costs nothing; growing costs a copy.
 const ROOM: usize = 1 << 28;

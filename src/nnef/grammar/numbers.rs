@@ -1,10 +1,10 @@
-//! Numbers, read from their digits: arrays of them can be the greater part of a text.
+//! Fast parsing of numbers: arrays of numbers can be most of a text.
 
 use std::sync::Arc;
 
 use crate::nnef::ast::{Ast, Expr, MANY, Numbers};
 
-/// Digits that fit into 64 bits whatever they are.
+/// Numbers of digits that always fit into 64 bits, signed and unsigned.
 const INT_DIGITS: usize = 18;
 const MANTISSA_DIGITS: usize = 19;
 
@@ -14,19 +14,19 @@ const POWERS: [f64; 23] = [
     1e21, 1e22,
 ];
 
-/// What appending so many digits multiplies a number by.
+/// The factor by which a number grows when a number of digits is appended.
 const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The digits with which eight bytes start, the first one the least: their value, and how many there are.
+/// The value and the number of the digits at the start of eight bytes, the first in the lowest byte.
 ///
-/// Numbers have few digits, each another number of them; a loop over them would be left by a branch
-/// that the processor guesses wrongly.
+/// Numbers have few digits, and how many varies, so the branch that leaves a loop over the digits would
+/// often be mispredicted.
 #[inline(always)]
 fn eight(word: u64) -> (u64, usize) {
     let digits = word ^ 0x3030_3030_3030_3030;
     let others = (((digits & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     let count = others.trailing_zeros() as usize / 8;
-    // What are no digits goes, and as many zeros come in front. For none all goes, in two steps.
+    // Shifts leading zeros in and the other bytes out; in two steps, as a shift by 64 is not allowed.
     let digits = digits << (32 - 4 * count) << (32 - 4 * count);
     let pairs = (digits.wrapping_mul(10)).wrapping_add(digits >> 8);
     let (low, high) = (pairs & 0x0000_00ff_0000_00ff, (pairs >> 16) & 0x0000_00ff_0000_00ff);
@@ -34,8 +34,7 @@ fn eight(word: u64) -> (u64, usize) {
     (value >> 32, count)
 }
 
-/// The number that a text starts with, and how many bytes it takes; none where something is to be
-/// said about it.
+/// The number at the start of a text, and its length in bytes; `None` if a diagnostic is needed for it.
 pub(super) fn literal(text: &str) -> Option<(Expr, usize)> {
     let mut cursor = Cursor { text, at: 0 };
     let integer = cursor.integer();
@@ -49,8 +48,8 @@ pub(super) fn literal(text: &str) -> Option<(Expr, usize)> {
     Some((expr, cursor.at))
 }
 
-/// An array of numbers of one kind, from behind its opening bracket, as far as no comment stands
-/// in it. Gives how many bytes it takes, the closing bracket included.
+/// An array of numbers of one kind without comments, after its opening bracket, and its length in bytes
+/// with the closing bracket.
 pub(super) fn array(text: &str, ast: &mut Ast) -> Option<(Expr, usize)> {
     let first = text.trim_start_matches(|c: char| c == '-' || c.is_ascii_whitespace() || c == '\x0B');
     let rest = first.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -62,7 +61,7 @@ pub(super) fn array(text: &str, ast: &mut Ast) -> Option<(Expr, usize)> {
     Some((array, cursor.at))
 }
 
-/// What arrays of numbers consist of.
+/// An item type of arrays of numbers.
 trait Number: Copy + Default {
     /// Reads a number without a sign.
     fn read(cursor: &mut Cursor) -> Option<Self>;
@@ -70,7 +69,7 @@ trait Number: Copy + Default {
     /// The table of the numbers of short arrays.
     fn table(ast: &mut Ast) -> &mut Vec<Self>;
     fn shared(items: Arc<[Self]>) -> Numbers;
-    /// The array of the numbers of the table from a place on.
+    /// The array of the numbers of the table from a position on.
     fn array(ast: &mut Ast, start: usize) -> Expr;
 }
 
@@ -103,13 +102,13 @@ macro_rules! number {
 number!(i64, integer, ints, Ints, int_array);
 number!(f64, real, scalars, Scalars, scalar_array);
 
-/// What the lexer skips.
+/// Whether a byte is white space, which the lexer skips.
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0B | 0x0C | b'\r' | b'\n')
 }
 
-/// A place in a text. What is read is consumed, but on failure the place means nothing.
+/// A position in a text, which advances by what is read. After a failure it is unspecified.
 struct Cursor<'t> {
     text: &'t str,
     at: usize,
@@ -132,7 +131,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// An array from behind its opening bracket to behind the closing one.
+    /// Reads an array after its opening bracket, with the closing one.
     fn array<T: Number>(&mut self, ast: &mut Ast) -> Option<Expr> {
         let start = T::table(ast).len();
         for _ in 1..MANY {
@@ -154,8 +153,8 @@ impl Cursor<'_> {
         Some(ast.shared_array(T::shared(items?)))
     }
 
-    /// The items of a long array, of which the first ones are read already. They are counted before
-    /// they are read, so that they are read to where they stay.
+    /// The items of a long array, of which the first ones are read already. The others are counted before
+    /// they are read, so that they are written to their final memory.
     fn many<T: Number>(&mut self, first: &[T]) -> Option<Arc<[T]>> {
         let rest = &self.text[self.at..];
         let commas = rest[..rest.find(']')?].bytes().filter(|byte| *byte == b',').count();
@@ -172,7 +171,7 @@ impl Cursor<'_> {
         Some(all)
     }
 
-    /// An item, what stands behind it, and whether that is the closing bracket.
+    /// Reads an item and the separator after it. Returns the item, and whether the closing bracket followed.
     #[inline(always)]
     fn item<T: Number>(&mut self) -> Option<(T, bool)> {
         self.spaces();
@@ -192,7 +191,7 @@ impl Cursor<'_> {
         Some((if negative { value.negated() } else { value }, end))
     }
 
-    /// Appends digits to a number, which wraps where they are too many; gives how many there are.
+    /// Appends digits to a number, which wraps on overflow. Returns the number of digits.
     #[inline(always)]
     fn digits(&mut self, number: &mut u64) -> usize {
         let start = self.at;
@@ -222,7 +221,7 @@ impl Cursor<'_> {
         (count > 0 && fits).then_some(value as i64)
     }
 
-    /// How many digits there are from a place on, zeros in front not counted.
+    /// The number of digits from a position on, without leading zeros.
     #[cold]
     fn significant(&self, start: usize) -> usize {
         let digits = self.text[start..self.at].trim_start_matches(['0', '.']);

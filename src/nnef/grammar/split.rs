@@ -1,14 +1,13 @@
-//! Where items and statements begin and end.
+//! The starts and ends of items and statements.
 //!
-//! Neither a semicolon nor a brace can stand inside an expression, so both can be found without
-//! parsing, and each statement is parsed on its own. The bodies of loops have both, but between
-//! braces of their own.
+//! An expression contains neither semicolons nor braces, so both can be found without parsing, and
+//! each statement is parsed separately. The bodies of loops contain both, but within their own braces.
 
 use super::Run;
 use crate::nnef::lexer::Kind;
 
 impl Run<'_> {
-    /// The tokens there are.
+    /// The kinds of the current tokens.
     pub(super) fn kinds(&self) -> &[Kind] {
         &self.state.tokens.kinds
     }
@@ -32,8 +31,7 @@ impl Run<'_> {
         }
     }
 
-    /// The end of the header that starts here: its brace, its semicolon, or what is found
-    /// instead.
+    /// The end of the header that starts here: its brace, its semicolon, the next item, or the end of the text.
     pub(super) fn header_end(&self, start: usize) -> usize {
         let ends = |at: &usize| match self.kinds()[*at] {
             Kind::LBrace | Kind::RBrace | Kind::Semicolon => true,
@@ -50,8 +48,8 @@ impl Run<'_> {
         (start..self.kinds().len()).find(starts).unwrap_or(self.kinds().len())
     }
 
-    /// The end of the statement that starts here: its semicolon, the body's brace, the start of
-    /// the next statement where the dialect has no semicolons, or what is found instead.
+    /// The end of the statement that starts here: its semicolon, the body's brace, the start of the next
+    /// statement if the dialect has no semicolons, the next item, or the end of the text.
     pub(super) fn statement_end(&self, start: usize) -> usize {
         let mut depth = 0usize;
         let mut braces = 0usize;
@@ -80,14 +78,14 @@ impl Run<'_> {
         at
     }
 
-    /// Whether an assignment can start here: a complete expression lies behind, and left sides
-    /// followed by `=` ahead.
+    /// Whether an assignment can start here: the end of an expression precedes it, and left sides and `=`
+    /// follow.
     pub(super) fn statement_starts(&self, at: usize) -> bool {
         let behind = at.checked_sub(1).and_then(|before| self.kind(before));
         behind.is_some_and(Kind::ends_expression) && self.assigns(at)
     }
 
-    /// Whether left sides followed by `=` stand here.
+    /// Whether left sides followed by `=` start here.
     fn assigns(&self, mut at: usize) -> bool {
         let mut depth = 0usize;
         let mut operand = false;
@@ -123,12 +121,12 @@ impl Run<'_> {
         open
     }
 
-    /// Whether a token of this kind stands between two others, outside of further brackets.
+    /// Whether a token of a kind is between two others, outside nested brackets.
     pub(super) fn has_between(&self, kind: Kind, start: usize, end: usize) -> bool {
         self.unnested(start, end).any(|found| found == kind)
     }
 
-    /// The kinds of the tokens between two others, outside of further brackets.
+    /// The kinds of the tokens between two others, outside nested brackets.
     pub(super) fn unnested(&self, start: usize, end: usize) -> impl Iterator<Item = Kind> {
         let mut depth = 0usize;
         self.kinds()[start..end].iter().copied().filter(move |kind| {

@@ -28,7 +28,7 @@ fn findings(parsed: &Parsed) -> Vec<String> {
     parsed.diagnostics.iter().map(line).collect()
 }
 
-/// Codes and places only.
+/// The codes and locations of the diagnostics.
 fn places(text: &str, dialect: Dialect) -> Vec<(Code, u32, u32)> {
     let parsed = parse_as(text, dialect);
     let place = |d: &Diagnostic| {
@@ -48,7 +48,7 @@ fn draft_body(text: &str) -> String {
     )
 }
 
-/// A tree with all its parentheses.
+/// An expression as text that shows its tree.
 fn tree(ast: &Ast, names: &Names, id: ExprId) -> String {
     let sub = |id| tree(ast, names, id);
     let all = |ids: &[ExprId]| ids.iter().map(|id| sub(*id)).collect::<Vec<_>>().join(" ");
@@ -336,7 +336,7 @@ fn deep_nesting_is_parsed_or_refused() {
         let found = places(&signed(n, item), Dialect::V1);
         assert_eq!(found.first().is_some_and(|first| first.0 == Code::TooDeep), refused, "{n} {item} {found:?}");
     }
-    // Whatever nests is read without recursion, on the small stack of this thread.
+    // Deep nesting of every kind can be parsed although the stack of this thread is small.
     let parts =
         [("(x + ", ")"), ("f(", ")"), ("f(k = ", ")"), ("[", ", x]"), ("(x, ", ")"), ("x[", "]"), ("x[1:", "]")];
     let others =
@@ -416,7 +416,7 @@ fn trees(text: &str) -> Vec<String> {
     all
 }
 
-/// Expressions as fully parenthesized text, which says what the tree is.
+/// Expressions as fully parenthesized text, which determines the tree.
 fn expressions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[a-e]".prop_map(|name| name),
@@ -483,7 +483,7 @@ fn operators_know_their_place() {
     assert_eq!(ast.len(), 5, "no node is written twice or left behind");
 }
 
-/// Groups have all statements in their order, and each all nodes of its own, whatever the left sides are.
+/// Groups have all statements in order, and each exactly the nodes of its statements, for all left sides.
 #[test]
 fn groups_of_statements_have_their_nodes() {
     let statements = (0..3000).map(|i| match i % 4 {

@@ -22,7 +22,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// What messages call it.
+            /// Its name in messages.
             pub(crate) fn text(self) -> &'static str {
                 match self {
                     $(Kind::$name => $text,)*
@@ -31,7 +31,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The keyword that a word is where loops are enabled.
+            /// The keyword of a word if loops are enabled.
             pub(crate) fn of_loops(word: &str) -> Option<Kind> {
                 match word {
                     $($letters => Some(Kind::$word),)*
@@ -40,7 +40,7 @@ macro_rules! kinds {
             }
         }
 
-        /// The tokens of which there is one spelling, which comes first.
+        /// The tokens that have a single spelling, with these spellings.
         pub(crate) const SPELLED: &[(&str, Kind)] = &[$(($spelling, Kind::$spelled),)*];
     };
 }
@@ -59,12 +59,12 @@ kinds! {
         /// A string with its quotes.
         #[regex("['\"]")]
         Str "string literal",
-        /// A literal that could not be read; reported already.
+        /// A malformed literal, which is already reported.
         #[regex(r"[0-9]([0-9A-Za-z_.]|[eE][+\-])*", priority = 5)]
         Bad "malformed literal",
-        /// A character that does not belong here; reported already.
+        /// A character that is not allowed, which is already reported.
         Stray "unexpected character",
-        /// A comment; kept apart from the tokens.
+        /// A comment, which is not stored among the tokens.
         #[regex(r"#[^\n\r\x0C]*", allow_greedy = true)]
         Comment "comment",
         /// A word with characters that identifiers cannot have; becomes an identifier or stray.
@@ -162,7 +162,7 @@ impl Kind {
         matches!(self, Kind::RParen | Kind::RBracket)
     }
 
-    /// The token that a name of a table made by [`reserved_names`] spells; none if that is an identifier.
+    /// The token of a name in a table made by [`reserved_names`]; `None` for an identifier.
     #[inline]
     pub(crate) fn named(name: Name) -> Option<Kind> {
         SPELLED.get(name.index()).map(|(_, kind)| *kind)
@@ -181,8 +181,8 @@ impl Kind {
     }
 }
 
-/// A table of names that begins with the tokens of one spelling, in the order of [`SPELLED`], so that
-/// a name tells whether it is a reserved word ([`Kind::named`]).
+/// A table of names that begins with the spellings of [`SPELLED`] in their order, so that the position
+/// of a name shows whether it is a reserved word ([`Kind::named`]).
 pub(crate) fn reserved_names() -> Names {
     let mut names = Names::new();
     SPELLED.iter().for_each(|(spelling, _)| {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Cuts a text into tokens.
+/// Divides a text into tokens.
 fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
     let mut tokens = Tokens::default();
     let mut lexer = Lexer::new(text, file, dialect, diagnostics.strict());

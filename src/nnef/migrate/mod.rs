@@ -1,8 +1,8 @@
 //! Migration of flat graphs from the provisional dialect to NNEF 1.0.5.
 //!
-//! A pass between expansion and writing. The [`table`] says what became of each operation.
-//! Operations are found to be without a counterpart before anything is changed, so that the
-//! expansion can take the compounds among them apart and try again.
+//! A pass between expansion and writing. The [`table`] has the counterpart of each operation.
+//! Operations without a counterpart are found before anything is changed, so that the expansion can be
+//! repeated with the compounds among them expanded.
 
 pub(crate) mod table;
 pub(crate) mod target;
@@ -19,22 +19,22 @@ use crate::source::Location;
 use table::{Condition, Constant, Step};
 use target::{Declarations, Declared, Target};
 
-/// An operation that cannot be written in 1.0 as it is.
+/// An operation that has no counterpart in 1.0.
 #[derive(Debug)]
 pub(crate) struct Blocked {
     /// Its name.
     pub(crate) operation: String,
-    /// What to say if nothing helps.
+    /// The diagnostic, unless the operation can be expanded.
     pub(crate) diagnostic: Diagnostic,
 }
 
-/// The compounds that a document is migrated without, whatever their arguments.
+/// The compounds that are always expanded for a migration, whatever their arguments.
 pub(crate) fn always_expanded(document: &Document, options: &Options) -> Vec<String> {
     let wanted = options.migrate && document.dialect() == Dialect::Draft;
     table::EXPANDED.iter().filter(|_| wanted).map(|name| (*name).to_string()).collect()
 }
 
-/// Turns a graph of the draft into one of 1.0, or tells what stands in the way.
+/// Turns a graph of the draft into one of 1.0, or returns the operations that block the migration.
 pub(crate) fn migrate(graph: &mut Graph, document: &Document, diagnostics: &mut Diagnostics) -> Vec<Blocked> {
     let target = Target::new();
     let mut declarations = target.declarations();
@@ -51,7 +51,7 @@ pub(crate) fn migrate(graph: &mut Graph, document: &Document, diagnostics: &mut 
     blocked
 }
 
-/// Refuses fragments that stay: their text is in the notation of the draft.
+/// Reports fragments that are not expanded: their text is in the notation of the draft.
 pub(crate) fn fragments(graph: &Graph, document: &Document, diagnostics: &mut Diagnostics) {
     for fragment in &graph.fragments {
         let (KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _)) = fragment;
@@ -66,7 +66,7 @@ pub(crate) fn fragments(graph: &Graph, document: &Document, diagnostics: &mut Di
     }
 }
 
-/// What becomes of a kind of operation; none where it stays what it is.
+/// The migration of a kind of operation: `None` if it stays, an error if it has no counterpart.
 type Plan = Option<Result<(&'static [Step], Declared), ()>>;
 
 fn plans(graph: &mut Graph, declarations: &mut Declarations) -> Vec<Plan> {
@@ -105,7 +105,7 @@ fn blocked(graph: &Graph, plans: &[Plan]) -> Vec<Blocked> {
     blocked
 }
 
-/// What is wrong with an argument that has a counterpart only under a condition.
+/// The diagnostic for an argument that does not meet the condition for its counterpart.
 fn unmet(graph: &Graph, operation: &Operation, step: &Step) -> Option<Diagnostic> {
     let Step::If(name, condition) = *step else { return None };
     let value = graph.argument(operation, name)?.value();
@@ -155,7 +155,7 @@ fn length(value: &Value) -> usize {
     }
 }
 
-/// How many axes the first tensor of an operation has, where that is known.
+/// The rank of the first argument of an operation, if it is known.
 fn axes(graph: &Graph, operation: &Operation) -> Option<usize> {
     rank(graph, graph.arguments(operation).next()?.1)
 }
@@ -178,7 +178,7 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
     for operation in &old.operations {
         let kind = old.kind_id(operation);
         let outputs: Vec<Output> = old.outputs_of(operation).collect();
-        // Generic operations have a type: that of their results.
+        // The type argument of a generic operation is the element type of its results.
         let first = old.tensors_of(operation).next().filter(|_| graph.kinds[kind.index()].generic);
         let dtype = first.and_then(|tensor| graph.tensors[tensor.index()].dtype);
         let arguments = old.arguments(operation).map(|(key, value)| Argument { key, value: value.to_value() });
@@ -195,8 +195,8 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
     }
 }
 
-/// The arguments that an operation has in 1.0. It is known of which items it is, how many axes its
-/// first argument has, and what its parameters were called.
+/// The arguments of an operation in 1.0, from its element type, the rank of its first argument, and the
+/// names of its parameters in the draft.
 fn rewritten<'g>(
     graph: &Graph,
     (steps, declared): (&[Step], &Declared),
@@ -239,7 +239,7 @@ fn renamed<'a>(steps: &[Step], name: &'a str) -> &'a str {
     found.unwrap_or(name)
 }
 
-/// A list with the items for trailing axes that the draft leaves out.
+/// A list, completed by the items for trailing axes that can be missing in the draft.
 fn filled(steps: &[Step], name: &str, rank: Option<usize>, value: Value) -> Value {
     let from = steps.iter().find_map(|step| match step {
         Step::FillOnes(of, from) if *of == name => Some(*from),
@@ -254,7 +254,7 @@ fn filled(steps: &[Step], name: &str, rank: Option<usize>, value: Value) -> Valu
     }
 }
 
-/// A number where a scalar is due: the default mode lets extents pass there.
+/// Converts an integer where a scalar is required: the default mode accepts extents there.
 fn as_scalar(value: Value, scalar: bool) -> Value {
     match value {
         Value::Int(i) if scalar => Value::Scalar(i as f64),
@@ -272,7 +272,7 @@ impl Constant {
     }
 }
 
-/// What is fed from outside and is no input yet: in 1.0 all such tensors are.
+/// The external tensors that are not graph inputs yet: in 1.0 all of them are.
 fn inputs(graph: &Graph) -> Vec<TensorId> {
     let external =
         |operation: &&Operation| graph.kind(operation).standard && graph.operation_name(operation) == EXTERNAL;
@@ -280,7 +280,7 @@ fn inputs(graph: &Graph) -> Vec<TensorId> {
     tensors.filter(|tensor| !graph.inputs.contains(tensor)).collect()
 }
 
-/// Names that 1.0 reserves get an underscore, and more if there is such a name already.
+/// Appends an underscore to names that are keywords of 1.0, or more if that name exists already.
 fn rename_keywords(graph: &mut Graph, document: &Document, diagnostics: &mut Diagnostics) {
     let mut renamed = false;
     for keyword in table::KEYWORDS {

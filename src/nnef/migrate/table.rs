@@ -1,9 +1,9 @@
-//! What became of the operations of the provisional dialect in NNEF 1.0.5, as data.
+//! The counterparts in NNEF 1.0.5 of the operations of the provisional dialect, as data.
 //!
-//! Every operation of the draft is in exactly one of the two tables. Parameters that
-//! are not mentioned keep their names, and with them their meaning.
+//! Every operation of the draft is in exactly one of the two tables. Parameters that are not mentioned
+//! keep their names and meanings.
 
-/// A value that the draft leaves unsaid.
+/// The value of a parameter that the draft does not have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Constant {
     /// An integer.
@@ -14,7 +14,7 @@ pub(crate) enum Constant {
     Text(&'static str),
 }
 
-/// Under which condition an argument means the same in 1.0.
+/// The condition under which an argument has the same meaning in 1.0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
     /// It is 0.0.
@@ -23,12 +23,12 @@ pub(crate) enum Condition {
     NotNegative,
     /// Its extents are known, that is, not 0.
     KnownExtents,
-    /// It has one item for each axis after the first `usize` ones, or none: in the draft the
-    /// rest follows a rule, in 1.0 there must be no rest.
+    /// It has one item for each axis after the first `usize` ones, or no items. In the draft, missing
+    /// items follow a rule; in 1.0, none may be missing.
     Whole(usize),
 }
 
-/// What happens to a parameter.
+/// The change of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Step {
     /// It has another name.
@@ -37,9 +37,9 @@ pub(crate) enum Step {
     Add(&'static str, Constant),
     /// It has a counterpart under a condition only.
     If(&'static str, Condition),
-    /// Items for trailing axes may be missing and stand for 1; the first `usize` axes have none.
+    /// Missing items for trailing axes are 1; the first `usize` axes have no items.
     FillOnes(&'static str, usize),
-    /// A call says what the items of the result are.
+    /// The call gets a type argument, the element type of the result.
     TypeArgument,
 }
 
@@ -47,14 +47,14 @@ use Condition::{KnownExtents, NotNegative, Whole, Zero};
 use Constant::{Int, Ints, Text};
 use Step::{Add, FillOnes, If, Rename, TypeArgument};
 
-/// Operations of the draft that become one operation, or stay, in the same way.
+/// Operations of the draft that keep their names or become one operation, with the same changes.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// The operations of the draft, separated by spaces.
     pub(crate) draft: &'static str,
     /// Their counterpart, where it has another name.
     pub(crate) counterpart: Option<&'static str>,
-    /// What happens to parameters.
+    /// The changes of parameters.
     pub(crate) steps: &'static [Step],
 }
 
@@ -114,7 +114,7 @@ pub(crate) static EXPANDED: &[&str] = &["logarithmic_quantize"];
 /// The words that are names in the draft and keywords in 1.0.
 pub(crate) static KEYWORDS: &[&str] = &["version", "extension", "integer", "yield"];
 
-/// What becomes of an operation: its name in 1.0, and what happens to its parameters.
+/// The counterpart of an operation: its name in 1.0, and the changes of its parameters.
 pub(crate) fn find(draft: &str) -> Option<(&'static str, &'static [Step])> {
     let in_row = |row: &'static Row| {
         let name = row.draft.split_ascii_whitespace().find(|name| *name == draft)?;

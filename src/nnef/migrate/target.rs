@@ -25,7 +25,7 @@ pub(crate) fn identifier(text: &str) -> String {
     text
 }
 
-/// What 1.0 declares.
+/// The declarations of 1.0.
 pub(crate) struct Target {
     document: Document,
     options: Options,
@@ -34,11 +34,11 @@ pub(crate) struct Target {
 /// An operation of 1.0.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
-    /// The operation, its names being those of the graph.
+    /// The operation, with the names of the graph.
     pub(crate) kind: Kind,
-    /// What the parameters take, by itself or in tensors.
+    /// The primitive types of the parameters, or of the elements of tensor parameters.
     pub(crate) takes: Vec<Option<Primitive>>,
-    /// What the tensors among the results hold.
+    /// The element types of the results.
     pub(crate) gives: Vec<Option<Primitive>>,
 }
 
@@ -46,7 +46,7 @@ impl Target {
     /// The standard library of 1.0.
     pub(crate) fn new() -> Self {
         let options = Options { dialect: Some(Dialect::V1), ..Options::default() };
-        // Nothing is declared beside it.
+        // An empty library, so that only the standard library is declared.
         let document = crate::parse_library("<migration>", String::new(), &options).document;
         Target { document, options }
     }

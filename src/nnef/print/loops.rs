@@ -5,7 +5,7 @@ use crate::nnef::ast::{Expr, ExprId, LoopId, TypeSpecId};
 use crate::source::names::Name;
 
 impl Writer<'_> {
-    /// Prints a loop whose statement is indented so deep.
+    /// Prints a loop whose statement has `depth` levels of indentation.
     pub(super) fn looping(&mut self, id: LoopId, depth: usize) {
         let ast = &self.module.ast;
         let of = ast.loops[id.index()];
@@ -46,7 +46,7 @@ impl Writer<'_> {
         self.condition(" while ", of.after);
     }
 
-    /// An expression that may be there, behind a word.
+    /// Prints a word and an expression, if there is one.
     fn condition(&mut self, word: &str, of: Option<ExprId>) {
         if let Some(of) = of {
             self.word(word);
@@ -66,7 +66,7 @@ impl Writer<'_> {
             self.target(target);
             self.word(" = ");
             match ast.expr(value) {
-                // As deep as bodies of loops nest, which is bounded.
+                // The recursion is as deep as the nesting of loop bodies, which is bounded.
                 Expr::Loop(inner) => self.looping(inner, depth + 1),
                 _ => self.printer().expr(value, 0),
             }

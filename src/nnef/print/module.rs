@@ -7,15 +7,15 @@ use crate::nnef::dialect::Rules;
 use crate::source::Span;
 use crate::source::names::Names;
 
-/// Lists are broken over lines where a line would be longer.
+/// The width from which lists are broken into lines.
 const WIDTH: usize = 100;
 pub(super) const INDENT: &str = "    ";
-/// An item on each line of a list that belongs to a statement.
+/// The layout of a list in a statement with one item on each line.
 const BROKEN: ListLayout = ListLayout { before: "\n        ", between: ",\n        ", behind: "\n    " };
 
-/// Prints a module in canonical form: one assignment on a line, four spaces of indentation, long
-/// lists one item on a line. `text` is what the module was parsed from: comments come from there,
-/// and so do blank lines between assignments, one at most.
+/// Prints a module in canonical form: one assignment on a line, four spaces of indentation, long lists
+/// one item on a line. `text` is the source of the module, from which comments and blank lines between
+/// assignments (at most one) are kept.
 pub(crate) fn print_module(module: &Module, names: &Names, text: &str, dialect: Dialect) -> String {
     let mut writer = Writer {
         module,
@@ -39,9 +39,9 @@ pub(super) struct Writer<'a> {
     pub(super) out: String,
     /// The next comment to print.
     comment: usize,
-    /// Where in the text the last thing printed ended.
+    /// The end in the source text of the part that was printed last.
     last: u32,
-    /// Nothing was printed yet in this block, so no blank line comes first.
+    /// Whether nothing was printed yet in this block, which does not start with a blank line.
     fresh: bool,
 }
 
@@ -74,15 +74,15 @@ impl Writer<'_> {
         self.comments(end, "", apart);
     }
 
-    /// Prints the comments that come before something, those within it up to `end` too, and the
-    /// blank line before it.
+    /// Prints the comments before a part and within it up to `end`, the blank line before it, and its
+    /// indentation.
     fn lead(&mut self, end: u32, start: u32, indent: &str, force: bool) {
         let force = self.comments(end, indent, force) && force;
         self.blank(start, force);
         self.out.push_str(indent);
     }
 
-    /// Prints the comments before a byte, each on a line; whether there were none.
+    /// Prints the comments before a byte offset, each on a line. Returns whether there were none.
     fn comments(&mut self, end: u32, indent: &str, force: bool) -> bool {
         let first = self.comment;
         while let Some(&span) = self.module.comments.get(self.comment)
@@ -102,7 +102,7 @@ impl Writer<'_> {
         self.out.push_str(self.text.get(span.range()).unwrap_or("#").trim_end());
     }
 
-    /// A blank line, if the text has one before this byte or if it must be.
+    /// Prints a blank line if the text has one before a byte offset, or if `force` is set.
     fn blank(&mut self, start: u32, force: bool) {
         let gap = self.text.get(self.last as usize..start as usize).unwrap_or("");
         let mut lines = gap.split('\n').skip(1).peekable();
@@ -116,7 +116,7 @@ impl Writer<'_> {
         self.fresh = false;
     }
 
-    /// Ends a line, with the comments that stand behind `end` on its line.
+    /// Ends a line, with the comments that follow `end` on its line.
     fn trail(&mut self, end: u32) {
         self.last = self.last.max(end);
         while let Some(&span) = self.module.comments.get(self.comment)
@@ -240,7 +240,7 @@ impl Writer<'_> {
         self.trail(span.end);
     }
 
-    /// Prints statements, whose nodes are those of a tree.
+    /// Prints statements.
     fn assignments(&mut self, assignments: &[Assignment]) {
         assignments.iter().for_each(|assignment| self.assignment(assignment));
     }
@@ -268,7 +268,7 @@ impl Writer<'_> {
         self.trail(assignment.span.end);
     }
 
-    /// A left side; the outermost tuple goes without parentheses.
+    /// Prints a left side; the outermost tuple has no parentheses.
     pub(super) fn target(&mut self, id: ExprId) {
         let ast = &self.module.ast;
         let Expr::Tuple(range) = ast.expr(id) else { return self.printer().expr(id, 0) };
@@ -279,7 +279,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a value is a list that gains from being broken; packed arrays stay on a line.
+    /// Whether a value is a list that can be broken into lines; packed arrays stay on a line.
     fn breaks(&mut self, id: ExprId) -> bool {
         let ast = &self.module.ast;
         let list = matches!(ast.expr(id), Expr::Call(_) | Expr::Array(_) | Expr::Tuple(_));

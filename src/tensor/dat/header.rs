@@ -5,14 +5,14 @@ use crate::tensor::{TensorError, volume};
 
 /// The number of bytes before the items.
 pub(crate) const HEADER_LENGTH: usize = 128;
-/// The highest rank that a header has room for.
+/// The maximum rank of a header.
 pub(crate) const MAX_RANK: usize = 8;
 const MAGIC: [u8; 2] = [0x4E, 0xEF];
 
 /// The vendor number of tract's item types: the letters TR.
 pub(crate) const TRACT: u16 = 0x5452;
 
-/// The type of an item: the codes that the Khronos Group has assigned, and those of vendors.
+/// The type of an item: one of the codes assigned by the Khronos Group, or one of a vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemType {
     /// A floating point number of 16, 32 or 64 bits.
@@ -59,15 +59,14 @@ impl ItemType {
     }
 }
 
-/// Types of vendors whose items are packed in blocks: vendor, code, items of a block, bytes of a
-/// block.
+/// Vendor types whose items are packed in blocks: vendor, code, number of items and of bytes of a block.
 const BLOCKS: &[(u16, u16, u64, u64)] =
     &[(TRACT, 0x2040, 32, 18), (TRACT, 0x3040, 32, 18), (TRACT, 0x3080, 32, 36), (TRACT, 0x3081, 32, 36)];
 
-/// The number of bits in the header that means that it differs between items.
+/// The value of the field `bits` if the number of bits differs between items.
 pub(super) const NO_BITS: u32 = u32::MAX;
 
-/// The item types by their codes.
+/// The item types, indexed by their codes.
 const ITEM_TYPES: [ItemType; 6] = [
     ItemType::Float,
     ItemType::Unsigned,
@@ -166,7 +165,7 @@ impl Header {
         self.extents.iter().map(|&extent| extent as usize).collect()
     }
 
-    /// Whether only the vendor can tell how many bytes the items need.
+    /// Whether only the vendor defines how many bytes the items need.
     fn is_open(&self) -> bool {
         self.block().is_none() && matches!(self.item_type, ItemType::Vendor { .. }) && self.bits == NO_BITS
     }

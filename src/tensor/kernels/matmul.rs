@@ -1,9 +1,9 @@
-//! Products of matrices in batches.
+//! Batched matrix products.
 
 use super::{Arith, Number, Repeat};
 use crate::tensor::{Data, Tensor};
 
-/// The matrices of an operand: the last two axes; the others are batches.
+/// The matrices of an operand, along its last two axes; the other axes are batches.
 pub(crate) struct Matrices {
     /// The index of the first element of each matrix.
     pub starts: Vec<usize>,
@@ -12,7 +12,7 @@ pub(crate) struct Matrices {
 }
 
 impl Matrices {
-    /// The matrices of a shape of rank 2 at least, whose batches are broadcast.
+    /// The matrices of a shape of at least rank 2, whose batches are broadcast.
     pub(crate) fn new(shape: &[usize], transposed: bool, batch: Repeat) -> Matrices {
         let (outer, matrix) = shape.split_at(shape.len() - 2);
         let steps = batch.steps(outer);
@@ -28,8 +28,8 @@ impl Matrices {
     }
 }
 
-/// The products of matrices of `rows` by `inner` with those of `inner` by `columns`; none for
-/// tensors of different types or of logicals.
+/// The products of `rows` × `inner` matrices with `inner` × `columns` matrices; none for tensors of different types
+/// or of logicals. `extents` is `[rows, inner, columns]`.
 pub(crate) fn product(a: (&Tensor, Matrices), b: (&Tensor, Matrices), extents: [usize; 3]) -> Option<Data> {
     let matrices = (&a.1, &b.1);
     same_type!(a.0, b.0, [Float32, Float64, Int32, Int64], x, y => multiplied((x.0, matrices.0), (y.0, matrices.1), extents))

@@ -1,10 +1,10 @@
-//! Kernels of operations on elements of any type, for the evaluation of every notation.
+//! Kernels of operations on elements of any type; shared by the evaluators of all notations.
 //!
-//! [`TABLE`] has the element-wise operations; reductions and products of matrices are functions.
-//! Results have the types of their operands, and integers wrap around. The reference evaluator of
-//! flat graphs, which refuses results beyond 64 bits, takes them from [`Arith::exact`].
+//! [`TABLE`] has the element-wise operations; reductions and matrix products are functions. Results have the types
+//! of their operands, and integers wrap around. The reference evaluator of flat graphs refuses integers beyond 64
+//! bits, so it uses [`Arith::exact`].
 
-/// Evaluates an expression on the elements of two operands of one type, which is among those listed.
+/// Evaluates an expression on the elements of two operands of equal type, if the type is one of those listed.
 macro_rules! same_type {
     ($a:expr, $b:expr, [$($variant:ident),*], $x:ident, $y:ident => $body:expr) => {
         match ($a.data(), $b.data()) {
@@ -32,9 +32,9 @@ use super::{Data, Tensor};
 /// The kernel of an element-wise operation.
 #[derive(Clone, Copy)]
 pub(crate) enum Kernel {
-    /// A function of a float, in 32 and in 64 bits.
+    /// A function of a float, for 32 and for 64 bits.
     Float(fn(f32) -> f32, fn(f64) -> f64),
-    /// A function of a number, in 32 and in 64 bits and on integers.
+    /// A function of a number, for floats of 32 and of 64 bits and for integers.
     Number(fn(f32) -> f32, fn(f64) -> f64, fn(i128) -> i128),
     /// The negation of a logical.
     Not,
@@ -63,7 +63,7 @@ macro_rules! number {
 
 use Kernel::{Arithmetic, Compare, Logic};
 
-/// The element-wise operations by their names in NNEF, and three that NNEF does not have.
+/// The element-wise operations by their names in NNEF, and some that NNEF does not have.
 const TABLE: &[(&str, Kernel)] = &[
     ("sqrt", float!(sqrt)),
     ("rsqrt", float!(|x| 1.0 / x.sqrt())),
@@ -90,7 +90,7 @@ const TABLE: &[(&str, Kernel)] = &[
     ("rcp", float!(recip)),
     ("neg", number!(|x| -x, |x| -x)),
     ("abs", number!(|x| x.abs(), i128::abs)),
-    // Zeros keep their sign, and NaN stays.
+    // Zeros keep their sign, and NaN is kept.
     ("sign", number!(|x| if x == 0.0 { x } else { x.signum() }, i128::signum)),
     ("sqr", number!(|x| x * x, |x| x * x)),
     ("relu", number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x })),
@@ -115,7 +115,7 @@ const TABLE: &[(&str, Kernel)] = &[
     ("xor", Logic(|x, y| x ^ y)),
 ];
 
-/// The kernel of an element-wise operation. A constant function, so that tables can use it.
+/// The kernel of an element-wise operation. The function is `const`, so that tables can use it.
 pub(crate) const fn find(name: &str) -> Option<Kernel> {
     const fn equal(a: &[u8], b: &[u8]) -> bool {
         match (a.split_first(), b.split_first()) {
@@ -135,11 +135,11 @@ pub(crate) const fn find(name: &str) -> Option<Kernel> {
 }
 
 impl Kernel {
-    /// The elements of the result.
+    /// Computes the elements of the result.
     ///
     /// # Errors
     ///
-    /// Operands of another number or types than the operation has, and integers divided by zero.
+    /// The number or the types of operands do not match the operation, or an integer is divided by zero.
     pub(crate) fn compute(self, operands: &[&Tensor], to: Repeat) -> Result<Data, String> {
         let found = match (self, operands) {
             (Kernel::Number(_, _, whole), [x]) if x.dtype().is_integer() => match x.data() {

@@ -18,8 +18,8 @@ pub(crate) enum Arith {
 }
 
 impl Arith {
-    /// The result on integers, and whether it overflows 128 bits, which a sum, difference or product of
-    /// 64-bit integers cannot; none for divisions by zero and negative powers.
+    /// The result on integers, and whether it overflows 128 bits, which is impossible for a sum, difference or product
+    /// of 64-bit integers; none for divisions by zero and negative powers.
     pub(crate) fn exact(self, a: i128, b: i128) -> Option<(i128, bool)> {
         let result = match self {
             Arith::Add => a + b,
@@ -41,7 +41,7 @@ impl Arith {
         Some((result, false))
     }
 
-    /// Whether the operation divides, and so is not defined for integers and a divisor of 0.
+    /// Whether the operation is a division, which is not defined for integers and a divisor of 0.
     pub(crate) fn divides(self) -> bool {
         matches!(self, Arith::Div | Arith::Mod | Arith::FloorDiv)
     }
@@ -72,7 +72,7 @@ impl Order {
     }
 }
 
-/// Elements that arithmetic is defined for.
+/// Element types that arithmetic is defined for.
 pub(crate) trait Number: Element + PartialOrd + Default {
     /// The neutral element of products.
     const ONE: Self;
@@ -80,7 +80,7 @@ pub(crate) trait Number: Element + PartialOrd + Default {
     const LEAST: Self;
     /// The neutral element of minima.
     const GREATEST: Self;
-    /// Whether a division by zero has no value.
+    /// Whether it is an integer type, for which division by zero is not defined.
     const WHOLE: bool;
 
     /// The result in the precision of the operands: integers wrap around.
@@ -104,7 +104,7 @@ macro_rules! floats {
                     Arith::Mod => a - b * (a / b).floor(),
                     Arith::FloorDiv => (a / b).floor(),
                     Arith::Pow => a.powf(b),
-                    // Unlike those of the standard library these keep a NaN.
+                    // Unlike the functions of the standard library, these propagate NaN.
                     Arith::Min => if a.is_nan() || a < b { a } else { b },
                     Arith::Max => if a.is_nan() || a > b { a } else { b },
                 }
@@ -123,7 +123,7 @@ macro_rules! integers {
             const WHOLE: bool = true;
 
             fn calculate(op: Arith, a: Self, b: Self) -> Self {
-                // A negative power of 1 is 1, of others less than 1.
+                // A negative power of 1 is 1; that of other integers is truncated to 0.
                 op.exact(a.into(), b.into()).map_or($int::from(a == 1), |(result, _)| result as $int)
             }
         })*

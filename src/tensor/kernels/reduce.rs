@@ -1,4 +1,4 @@
-//! Reductions: each group of elements gives one element.
+//! Reductions: each group of elements is reduced to one element.
 
 use super::{Align, Arith, Number, Order, Repeat};
 use crate::tensor::{Data, Dims, Tensor};
@@ -31,7 +31,7 @@ pub(crate) fn grouped<T: Copy, R, C: FromIterator<R>>(
     places(&kept).into_iter().map(one).collect()
 }
 
-/// The sum, product, least or greatest of each group of numbers, in their own type; none for logicals.
+/// The sum, product, least or greatest item of each group of numbers, in their own type; none for logicals.
 pub(crate) fn fold(x: &Tensor, axes: &[usize], op: Arith) -> Option<Data> {
     fn folded<T: Number>((items, shape): (&[T], &[usize]), axes: &[usize], op: Arith) -> Data {
         let start = match op {
@@ -58,7 +58,7 @@ pub(crate) fn best<T: Copy>(items: &[T], better: impl Fn(T, T) -> bool) -> Optio
     (0..items.len()).reduce(|best, i| if better(items[i], items[best]) { i } else { best })
 }
 
-/// Exponentials that sum up to 1 along axes, or their logarithms.
+/// Softmax along axes, or its logarithm.
 pub(crate) fn softmax(items: &[f64], shape: &[usize], axes: &[usize], log: bool) -> Vec<f64> {
     let extent = |(axis, &extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { extent };
     let totals: Dims = shape.iter().enumerate().map(extent).collect();

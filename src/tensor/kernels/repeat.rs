@@ -1,8 +1,8 @@
-//! Broadcasting: operands of element-wise operations are repeated to a common shape.
+//! Broadcasting of the operands of element-wise operations to a common shape.
 
 use super::super::{Data, Dims, Element, Tensor};
 
-/// Which axes of operands of different ranks correspond to each other.
+/// Which axes of operands of different ranks are aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     /// The first axes, as in NNEF.
@@ -12,12 +12,12 @@ pub(crate) enum Align {
     Last,
 }
 
-/// The shape that operands are broadcast to. Its rank is that of the operand of the highest rank.
+/// The shape that operands are broadcast to. Its rank is the maximum rank of the operands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeat<'s> {
     /// The extents.
     pub shape: &'s [usize],
-    /// Which axes of operands of lower ranks correspond.
+    /// Which axes of operands of lower rank are aligned.
     pub align: Align,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Repeat<'s> {
 pub(crate) type Side<'a, T> = (&'a [T], &'a [usize]);
 
 impl Repeat<'_> {
-    /// The stride of each axis of an operand: 0 where it is repeated.
+    /// The stride of each axis of an operand; 0 if the axis is broadcast.
     pub(crate) fn steps(self, shape: &[usize]) -> Dims {
         let first = match self.align {
             #[cfg(feature = "eval")]
@@ -77,7 +77,7 @@ impl Repeat<'_> {
         (0..shape.iter().product()).map(next).collect()
     }
 
-    /// The elements of two tensors of one type that a tensor of logicals chooses; none for other types.
+    /// Selects elements of two tensors of equal type by a tensor of logicals; none for other types.
     pub(crate) fn select(self, condition: &Tensor, yes: &Tensor, no: &Tensor) -> Option<Data> {
         let chosen = (condition.items::<bool>()?, condition.shape());
         macro_rules! of_type {
@@ -95,7 +95,7 @@ impl Repeat<'_> {
 
     fn chosen<T: Element>(self, condition: Side<bool>, yes: Side<T>, no: Side<T>) -> Data {
         let both: Vec<(T, T)> = self.zip(yes, no, |yes, no| (yes, no));
-        // Branches of the common shape are not repeated, but the condition may have to be.
+        // Branches of equal shape are not broadcast, but the condition may be.
         let wide = if yes.1 == no.1 { yes.1 } else { self.shape };
         T::pack(self.zip(condition, (&both, wide), |condition, (yes, no)| if condition { yes } else { no }))
     }

@@ -1,4 +1,4 @@
-//! Which reshapes and transposes move nothing in memory.
+//! Determines which reshapes and transposes are bitcasts: they move nothing in memory.
 
 use super::ArrayShape;
 use super::digits::{Digits, row_major};
@@ -6,20 +6,20 @@ use super::layout::permutation;
 use super::memory::Memory;
 use crate::tensor::TensorError;
 
-/// How many elements are compared before all of them are.
+/// The number of sampled elements that are compared before all are.
 const SAMPLES: u64 = 512;
 
-/// How the dimensions of the result are found in the operand.
+/// The relation between the dimensions of operand and result.
 enum Relation<'p> {
-    /// The elements keep their row-major numbers.
+    /// Each element has the same row-major number in both.
     Reshape,
     /// Dimension i of the result is dimension `p[i]` of the operand.
     Transpose(&'p [usize]),
 }
 
 impl ArrayShape {
-    /// Whether a reshape to another shape leaves every element at its place in memory, so that it
-    /// costs nothing. Dimensions of size 1 may be anywhere.
+    /// Whether a reshape to another shape leaves every element at its place in memory, so that it is free.
+    /// Dimensions of size 1 may be anywhere in the layouts.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -32,13 +32,13 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// A shape has no size, or tiled arrays are too large to be compared.
+    /// A dimension has no bound, or tiled arrays are too large to be compared.
     pub fn reshape_is_bitcast(&self, to: &ArrayShape) -> Result<bool, TensorError> {
         self.is_bitcast(to, &Relation::Reshape)
     }
 
-    /// Whether a transposition leaves every element at its place in memory. Dimension `i` of the
-    /// result is dimension `order[i]` of this array; a result of other sizes is none.
+    /// Whether a transposition leaves every element at its place in memory. Dimension `i` of the result is
+    /// dimension `order[i]` of this array; false if the sizes of the result do not match.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -51,7 +51,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// The order is no permutation, a shape has no size, or tiled arrays are too large to be compared.
+    /// The order is no permutation, a dimension has no bound, or tiled arrays are too large to be compared.
     pub fn transpose_is_bitcast(&self, to: &ArrayShape, order: &[usize]) -> Result<bool, TensorError> {
         permutation(order, self.rank())?;
         self.is_bitcast(to, &Relation::Transpose(order))
@@ -92,7 +92,7 @@ impl ArrayShape {
     }
 }
 
-/// Compares the places of elements, some first, then all.
+/// Compares the places of elements, first of a sample, then of all.
 fn compare(a: &Memory, b: &Memory, steps: &[u64], elements: u64) -> Result<bool, TensorError> {
     let numbers = row_major(&a.sizes);
     let index = |memory: &Memory, steps: &[u64], element: u64| -> Vec<u64> {

@@ -1,4 +1,4 @@
-//! From the syntax of a shape to its meaning.
+//! Checks the syntax of a shape, and converts it to a [`Shape`].
 
 use chumsky::Parser as _;
 use chumsky::error::{Rich, RichPattern, RichReason};
@@ -9,10 +9,10 @@ use super::{ArrayShape, Dimension, ElementType, Layout, MAX_MEMORY_SPACE, Shape}
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::source::{FileId, Location, Span};
 
-/// The deepest nesting of tuples.
+/// The maximum nesting depth of tuples.
 const MAX_NESTING: usize = 200;
 
-/// The longest array, in bytes, that is found in a text.
+/// The maximum length in bytes of arrays that are found in a text.
 const MAX_ARRAY: usize = 4096;
 
 /// Reads a shape.
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, file: FileId) -> Result<Shape, Diagnostics> {
     }
 }
 
-/// Reads a layout by itself: it tells its rank.
+/// Reads a layout without a shape; its rank is the number of its dimensions.
 pub(super) fn read_layout(text: &str, start: usize, file: FileId) -> Result<Layout, Diagnostics> {
     let mut checker = Checker { file, found: Diagnostics::default() };
     let raw = checker.parse(text, grammar::whole_layout(start));
@@ -36,7 +36,7 @@ pub(super) fn read_layout(text: &str, start: usize, file: FileId) -> Result<Layo
     }
 }
 
-/// The arrays in any text: each with its place, or none if it only looks like one.
+/// The arrays in any text: the start of each, and its shape, or none if its syntax is not valid.
 pub(crate) fn arrays(text: &str) -> impl Iterator<Item = (usize, Option<ArrayShape>)> {
     let parser = grammar::shape().lazy();
     let mut at = 0;
@@ -56,7 +56,7 @@ pub(crate) fn arrays(text: &str) -> impl Iterator<Item = (usize, Option<ArraySha
     })
 }
 
-/// The next element type before a bracket: its place, and the end of the brackets.
+/// The next element type before a bracket: its start, and the end of the brackets.
 fn next_candidate(text: &str, from: usize) -> Option<(usize, usize)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_.%-".contains(c);
     for (bracket, _) in text[from..].match_indices('[') {
@@ -137,7 +137,7 @@ impl Checker {
         }
     }
 
-    /// A part of a tuple, which has a size: one that is not known counts as 1, as in XLA.
+    /// A part of a tuple. Its size must fit into 63 bits, where unknown dimensions count as 1, as in XLA.
     fn part(&mut self, raw: &Raw) -> Option<Shape> {
         let shape = self.shape(raw)?;
         let array = match &shape {
@@ -182,7 +182,7 @@ impl Checker {
         found
     }
 
-    /// A number that is not negative and fits into 64 bits.
+    /// A non-negative number that fits into 63 bits.
     fn number(&mut self, (text, at): Word) -> Option<u64> {
         let wrong = match text.parse::<i64>() {
             Ok(number) if number >= 0 && !text.starts_with('-') => return Some(number as u64),
@@ -225,7 +225,7 @@ impl Checker {
         Some(layout)
     }
 
-    /// The only item of an attribute.
+    /// The item of an attribute with exactly one item.
     fn only<'t>(&mut self, attribute: &Attribute<'t>, what: &str) -> Option<Word<'t>> {
         match attribute.groups.as_slice() {
             [Group { key: None, items, .. }] if items.len() == 1 => Some(items[0]),
@@ -255,7 +255,7 @@ impl Checker {
     }
 }
 
-/// The attributes in their order: name, what it is, what reads it.
+/// The function that reads an attribute. [`ATTRIBUTES`] has name, description and function of each, in order.
 type Reading = fn(&mut Checker, &Attribute, &mut Layout) -> Option<()>;
 const ATTRIBUTES: &[(&str, &str, Reading)] = &[
     ("D", "levels of sparse dimensions", levels),
@@ -284,7 +284,7 @@ const ATTRIBUTES: &[(&str, &str, Reading)] = &[
     }),
 ];
 
-/// Levels of sparse arrays mean nothing here, as in XLA, which drops them.
+/// The levels of sparse arrays are checked and dropped, as in XLA.
 fn levels(checker: &mut Checker, attribute: &Attribute, _: &mut Layout) -> Option<()> {
     let is_level = |(word, _): &Word| {
         let marks = word.trim_start_matches(['D', 'C', 'S']);
@@ -348,7 +348,7 @@ fn splits(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> 
     }
 }
 
-/// The message on what the grammar does not allow.
+/// The message of a syntax error.
 fn expected(error: &Rich<char>) -> String {
     let found = error.found().map_or("the end of the text".to_owned(), |found| format!("`{found}`"));
     let RichReason::ExpectedFound { expected, .. } = error.reason() else { return format!("{found} is not expected") };

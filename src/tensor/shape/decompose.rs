@@ -1,16 +1,16 @@
-//! Reading memory as another array, step by step.
+//! Decomposes a bitcast to another array into reshapes and transpositions.
 
 use super::ArrayShape;
 use crate::tensor::TensorError;
 
-/// Permutations of transpositions, none of reshapes, and the shapes of their results.
+/// Steps of a bitcast: the permutation of a transposition, or none for a reshape, and the shape of the result.
 type BitcastSteps = Vec<(Option<Vec<usize>>, ArrayShape)>;
 
 impl ArrayShape {
-    /// The reshapes and transpositions, each a bitcast, that lead to another array with the same
-    /// memory: one of them, or a transposition, a reshape and a transposition. A transposition has its
-    /// permutation, a reshape none, and each step the shape of its result. None where the memory of
-    /// the arrays cannot be the same, or where padded or tiled ones need more than one step.
+    /// The reshapes and transpositions, each a bitcast, from this array to another array with the same memory: a
+    /// single one, or a transposition, a reshape and a transposition. A transposition has its permutation, a
+    /// reshape none, and each step has the shape of its result. None if the memories of the arrays differ, or if
+    /// padded or tiled arrays need more than one step.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -25,7 +25,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// A shape has no size, or tiled arrays are too large to be compared.
+    /// A dimension has no bound, or tiled arrays are too large to be compared.
     pub fn bitcast_steps(&self, to: &ArrayShape) -> Result<Option<BitcastSteps>, TensorError> {
         if self.reshape_is_bitcast(to)? {
             return Ok(Some(vec![(None, to.clone())]));

@@ -1,30 +1,29 @@
-//! Memory as a number with mixed radices: each physical dimension steps by a fixed number of
-//! elements.
+//! Memory as a mixed radix number: a place is a sequence of digits, and each digit steps by a fixed number of elements.
 //!
-//! This form exists for all layouts in which tiles divide what they combine. Layouts whose forms are
-//! equal are equal in memory, however large the arrays are.
+//! This form exists for all layouts in which tile sizes divide combined dimensions. Layouts with equal forms are equal
+//! in memory, however large the arrays are.
 
 use super::indexer::Steps;
 use super::memory::Memory;
 
-/// A digit of the place.
+/// A digit of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Digit {
-    /// How many values it has.
+    /// The number of its values.
     size: u64,
-    /// How far apart in the numbering of the elements neighbours are.
+    /// The difference of the element numbers between neighbouring values.
     step: u64,
-    /// The part of memory between neighbours.
+    /// The distance in memory between neighbouring values.
     distance: u64,
-    /// How much each value counts for the limit, and which limit that is.
+    /// The index of the limit that applies to it, and its weight in that limit.
     limit: Option<(usize, u64)>,
 }
 
-/// The place of an element, digit by digit, the major one first.
+/// The digits of places in a memory, the major one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Digits {
     digits: Vec<Digit>,
-    /// What the weighted sum of some digits stays below; above are places of padding.
+    /// The exclusive upper bounds of weighted sums of digits; places at or above a bound are padding.
     limits: Vec<u64>,
 }
 
@@ -32,8 +31,8 @@ pub(super) struct Digits {
 type Dimension = Vec<Digit>;
 
 impl Digits {
-    /// The digits of a memory, where each dimension steps by some number of elements: by default
-    /// that of a row-major numbering. None where a tile has no such form.
+    /// The digits of a memory. `steps` is the difference of element numbers along each dimension, by default
+    /// that of the row-major numbering. None if a tile cannot be expressed in this form.
     pub(super) fn new(memory: &Memory, steps: Option<&[u64]>) -> Option<Digits> {
         let default = row_major(&memory.sizes);
         let steps = steps.unwrap_or(&default);
@@ -63,13 +62,13 @@ impl Digits {
         Some(merged(dims.into_iter().flatten().collect(), limits))
     }
 
-    /// Whether elements run through all values of each digit alone.
+    /// Whether no limit applies to more than one digit, so that digits can be iterated over independently.
     pub(super) fn is_plain(&self) -> bool {
         let alone = |digit: &Digit| digit.limit.is_none_or(|(limit, _)| self.count(limit) == 1);
         self.digits.iter().all(alone)
     }
 
-    /// Whether nothing is padded.
+    /// Whether there is no padding.
     pub(super) fn is_dense(&self) -> bool {
         self.limits.is_empty()
     }
@@ -78,7 +77,7 @@ impl Digits {
         self.digits.iter().filter(|digit| digit.limit.is_some_and(|(other, _)| other == limit)).count()
     }
 
-    /// The loops over the elements in their order, the outer one first, if the form is plain.
+    /// The nested loops over the elements in their order, the outer one first. The form must be plain.
     pub(super) fn by_element(mut self) -> Vec<Steps> {
         for digit in &mut self.digits {
             if let Some((limit, weight)) = digit.limit {
@@ -99,7 +98,7 @@ impl Digits {
     }
 }
 
-/// The row-major steps of dimensions; empty arrays have no elements to number.
+/// The row-major steps of dimensions, which are not meaningful for empty arrays.
 pub(super) fn row_major(sizes: &[u64]) -> Vec<u64> {
     let mut steps = vec![1u64; sizes.len()];
     for i in (1..sizes.len()).rev() {
@@ -108,12 +107,12 @@ pub(super) fn row_major(sizes: &[u64]) -> Vec<u64> {
     steps
 }
 
-/// Divides a dimension into tiles: their number, and what is within one.
+/// Divides a dimension into tiles: the digits of the tile number, and those within a tile.
 fn split(mut dimension: Dimension, mut tile: u64, limits: &mut Vec<u64>) -> Option<(Dimension, Dimension)> {
     let mut within = Vec::new();
     while tile > 1 {
         let Some(digit) = dimension.pop() else {
-            // The tile is larger than the dimension: the rest of it is padding.
+            // The tile is larger than the dimension: the rest of the tile is padding.
             return pad(within, tile, limits);
         };
         if tile.is_multiple_of(digit.size) {
@@ -150,12 +149,12 @@ fn split(mut dimension: Dimension, mut tile: u64, limits: &mut Vec<u64>) -> Opti
     Some((dimension, within))
 }
 
-/// Whether the limit of a digit is below its size, so that more values need no limit of their own.
+/// Whether the limit of a digit already excludes all values beyond its size, so that the size may grow.
 fn alone(digit: Digit, limits: &[u64]) -> bool {
     digit.limit.is_some_and(|(limit, weight)| limits[limit] <= weight * digit.size)
 }
 
-/// A tile that is larger than its dimension by a factor: the dimension becomes its major digit.
+/// Pads a tile that is larger than its dimension by a factor: the major digit of the dimension gets more values.
 fn pad(mut within: Dimension, factor: u64, limits: &mut Vec<u64>) -> Option<(Dimension, Dimension)> {
     let outer = Digit { size: 1, step: 0, distance: 0, limit: None };
     match within.first_mut() {
@@ -174,7 +173,7 @@ fn pad(mut within: Dimension, factor: u64, limits: &mut Vec<u64>) -> Option<(Dim
     Some((vec![outer], within))
 }
 
-/// The shortest form: without digits of one value, and with neighbours that step alike merged.
+/// The canonical form: digits with one value are removed, and adjacent digits with contiguous steps merged.
 fn merged(digits: Dimension, limits: Vec<u64>) -> Digits {
     let mut short: Vec<Digit> = Vec::new();
     let mut distance = digits.iter().fold(1u64, |all, digit| all.saturating_mul(digit.size));
@@ -185,7 +184,7 @@ fn merged(digits: Dimension, limits: Vec<u64>) -> Digits {
             continue;
         }
         if digit.limit.is_some_and(|(limit, weight)| limits[limit] <= weight) {
-            // No element is at another value than 0.
+            // Elements have only the value 0.
             digit.step = 0;
         }
         match short.last_mut() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::tensor::DType;
 
-/// What elements are.
+/// The class of an element type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Class {
     Logical,
@@ -20,7 +20,7 @@ const fn float(highest: f64) -> Class {
     Float(-highest, highest)
 }
 
-/// The types: name, bits, what they are.
+/// The types: name, bits, class.
 const TYPES: &[(&str, u32, Class)] = &[
     ("pred", 8, Logical),
     ("s1", 1, Signed),
@@ -67,7 +67,7 @@ const TYPES: &[(&str, u32, Class)] = &[
 pub struct ElementType(u8);
 
 impl ElementType {
-    /// The type of a name such as `f32`.
+    /// The type with a name such as `f32`.
     pub fn from_name(name: &str) -> Option<ElementType> {
         TYPES.iter().position(|(known, ..)| *known == name).map(|at| ElementType(at as u8))
     }
@@ -86,12 +86,12 @@ impl ElementType {
         self.row().0
     }
 
-    /// The bits of a value.
+    /// The number of bits of a value.
     pub fn bits(self) -> u32 {
         self.row().1
     }
 
-    /// The bits of an element that is not packed: whole bytes.
+    /// The number of bits of an element that is not packed, a multiple of 8.
     pub(crate) fn stored_bits(self) -> u64 {
         u64::from(self.bits().next_multiple_of(8))
     }
@@ -106,7 +106,7 @@ impl ElementType {
         self.row().2 == Unsigned
     }
 
-    /// The lowest and the highest finite value; none of complex numbers, which have no order.
+    /// The lowest and the highest finite value; none for complex numbers, which are not ordered.
     pub(super) fn range(self) -> Option<(f64, f64)> {
         let (_, bits, class) = *self.row();
         let power = |bits: u32| 2f64.powi(bits as i32);

@@ -1,17 +1,17 @@
-//! Functions on shapes that compilers need.
+//! Functions on shapes for compilers.
 
 use super::{ArrayShape, Dimension, Layout, Shape, permutation};
 use crate::tensor::TensorError;
 
-/// What a comparison of shapes leaves out.
+/// A property that a comparison of shapes ignores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ignoring {
-    /// The type of the elements.
+    /// The element type.
     Element,
-    /// Which of the floating-point types it is.
+    /// The precision of floating-point types.
     Precision,
-    /// The sizes of the dimensions: only their number counts.
+    /// The sizes of the dimensions: only the ranks are compared.
     Sizes,
     /// Whether sizes are dynamic.
     Dynamic,
@@ -19,20 +19,20 @@ pub enum Ignoring {
     Buffers,
     /// The whole layout.
     Layout,
-    /// Tiles, padding, packing and alignment: only the order of the dimensions counts, and the memory.
+    /// Tiles, padding, packing and alignment: only the dimension order and the memory space are compared.
     Tiles,
-    /// The bits that elements are packed into.
+    /// The number of bits that elements are packed into.
     ElementBits,
     /// The alignment of the tail.
     TailAlignment,
-    /// Where dimensions are divided between memories.
+    /// The splits of dimensions between memories.
     Splits,
-    /// The memory that arrays are in.
+    /// The memory space of arrays.
     MemorySpace,
 }
 
 impl Shape {
-    /// Whether two shapes are equal but for some properties.
+    /// Whether two shapes are equal, except for ignored properties.
     ///
     /// ```
     /// use nnef_flatten::tensor::{Ignoring, Shape};
@@ -56,12 +56,12 @@ impl Shape {
         }
     }
 
-    /// Whether two shapes are equal but for layouts and dynamic sizes.
+    /// Whether two shapes are equal, except for layouts and dynamic sizes.
     pub fn is_compatible(&self, other: &Shape) -> bool {
         self.equals(other, &[Ignoring::Layout, Ignoring::Dynamic])
     }
 
-    /// The part of nested tuples at a path of positions.
+    /// The part of nested tuples at a path of indices.
     ///
     /// ```
     /// let shape: nnef_flatten::tensor::Shape = "(f32[2], (s32[], token[]))".parse()?;
@@ -78,8 +78,8 @@ impl Shape {
         })
     }
 
-    /// The bytes of what is stored in one place: of an array its elements, of a tuple a pointer to
-    /// each part, of an opaque value a pointer, of a token nothing.
+    /// The size in bytes without the parts of tuples: that of an array is the size of its elements, of a tuple a
+    /// pointer to each part, of an opaque value a pointer, of a token 0.
     ///
     /// ```
     /// let shape: nnef_flatten::tensor::Shape = "(f32[2], (s32[], token[]))".parse()?;
@@ -89,7 +89,7 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// An array has no size.
+    /// A dimension has no bound, or a number does not fit into 63 bits.
     pub fn element_bytes(&self, pointer: u64) -> Result<u64, TensorError> {
         match self {
             Shape::Array(array) => array.element_bytes(),
@@ -100,7 +100,7 @@ impl Shape {
         }
     }
 
-    /// Calls a function with all parts of nested tuples and their paths, outer ones first.
+    /// Calls a function with all parts of nested tuples and their paths, the outer parts first.
     pub fn each_subshape(&self, f: &mut dyn FnMut(&[usize], &Shape)) {
         fn visit(shape: &Shape, path: &mut Vec<usize>, f: &mut dyn FnMut(&[usize], &Shape)) {
             f(path, shape);
@@ -127,7 +127,7 @@ impl ArrayShape {
             && (ignores(Ignoring::Layout) || self.layout.without(ignoring) == other.layout.without(ignoring))
     }
 
-    /// The number of a dimension; negative numbers count from the last one.
+    /// The index of a dimension; negative numbers count from the end.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl ArrayShape {
         fits.ok_or_else(|| TensorError::new(format!("{rank} dimensions have no dimension {number}")))
     }
 
-    /// A dimension; negative numbers count from the last one.
+    /// A dimension; negative numbers count from the end.
     ///
     /// ```
     /// use nnef_flatten::tensor::{Dimension, Shape};
@@ -156,8 +156,8 @@ impl ArrayShape {
         self.dimension_number(number).map(|at| self.dims[at])
     }
 
-    /// The size of the largest part of a dimension that is divided between memories; the whole size
-    /// of one that is not. None where the size is not known.
+    /// The size of the largest part of a dimension that is split between memories, or the whole size of one that
+    /// is not split; none if the size is not known.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -185,8 +185,8 @@ impl ArrayShape {
         self.dims.contains(&Dimension::Static(1))
     }
 
-    /// The same memory with the dimensions in another order: dimension `i` of the result is dimension
-    /// `order[i]` of this array.
+    /// The same memory with dimensions in another order: dimension `i` of the result is dimension `order[i]` of
+    /// this array.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -205,7 +205,7 @@ impl ArrayShape {
         Ok(self.selected(order))
     }
 
-    /// The array without some dimensions; the others keep their order in the layout.
+    /// The array without some dimensions; the order of the others in the layout is kept.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -231,7 +231,7 @@ impl ArrayShape {
         self.selected(&kept)
     }
 
-    /// Some dimensions in a new order.
+    /// The array with only these dimensions, in this order.
     fn selected(&self, order: &[usize]) -> ArrayShape {
         let place = |old: &usize| order.iter().position(|kept| kept == old);
         let mut layout = self.layout.clone();
@@ -247,8 +247,7 @@ impl ArrayShape {
         ArrayShape { element: self.element, dims: order.iter().map(|&old| self.dims[old]).collect(), layout }
     }
 
-    /// The same memory with dimensions numbered from the major to the minor one, so that the layout
-    /// is the default one.
+    /// The same memory with dimensions numbered from major to minor, so that the order of the layout is the default.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -263,8 +262,8 @@ impl ArrayShape {
         self.selected(&self.layout.major_to_minor())
     }
 
-    /// The permutation with which a transposition to another shape moves nothing, if there is one that
-    /// pairs the dimensions in the order of the layouts.
+    /// The permutation of a transposition to another shape that is a bitcast, if there is one that pairs the
+    /// dimensions in the order of the layouts.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -277,7 +276,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// A shape has no size, or tiled arrays are too large to be compared.
+    /// A dimension has no bound, or tiled arrays are too large to be compared.
     pub fn deduce_transpose(&self, to: &ArrayShape) -> Result<Option<Vec<usize>>, TensorError> {
         if self.rank() != to.rank() {
             return Ok(None);
@@ -289,8 +288,8 @@ impl ArrayShape {
         Ok(self.transpose_is_bitcast(to, &order)?.then_some(order))
     }
 
-    /// The layout with which a reshape to other sizes moves nothing; none if there is no such layout,
-    /// or this array is padded or tiled.
+    /// The array with other sizes, in the layout that makes the reshape a bitcast; none if there is no such
+    /// layout, or this array is padded or tiled.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -303,7 +302,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// A shape has no size.
+    /// A dimension has no bound, or a number does not fit into 63 bits.
     pub fn align_layout(&self, sizes: &[u64]) -> Result<Option<ArrayShape>, TensorError> {
         let own = self.sizes()?;
         let same_number = super::product(&own)? == super::product(sizes)?;
@@ -312,7 +311,7 @@ impl ArrayShape {
         }
         let bounds = common_factors(&own, sizes);
         let group = |of: usize| bounds.windows(2).position(|pair| (pair[0].0..pair[1].0).contains(&of));
-        // Dimensions of size 1 are free; all others of a group follow each other in the layout.
+        // Dimensions of size 1 may be anywhere; the others of a group must be consecutive in the layout.
         let large = self.layout.minor_to_major.iter().filter(|&&dimension| own[dimension] != 1);
         let mut groups: Vec<usize> = large.filter_map(|&dimension| group(dimension)).collect();
         groups.dedup();
@@ -328,7 +327,7 @@ impl ArrayShape {
         Ok(self.reshape_is_bitcast(&to)?.then_some(to))
     }
 
-    /// The dimensions that a reshape leaves alone: pairs of their numbers before and after it.
+    /// The dimensions that a reshape does not change: pairs of their indices before and after it.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -340,7 +339,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// A shape has no size, or the number of elements changes.
+    /// A dimension has no bound, or the number of elements changes.
     pub fn unmodified_dimensions(&self, sizes: &[u64]) -> Result<Vec<(usize, usize)>, TensorError> {
         let own = self.sizes()?;
         if super::product(&own)? != super::product(sizes)? {
@@ -351,7 +350,7 @@ impl ArrayShape {
         Ok(bounds.windows(2).filter(single).map(|pair| pair[0]).collect())
     }
 
-    /// The dimensions of size 1 that a reshape deletes, and those that it inserts, if it does nothing else.
+    /// The dimensions of size 1 of this array and of `sizes`, if a reshape to `sizes` only deletes and inserts these.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -364,7 +363,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// The shape has no size.
+    /// A dimension has no bound.
     pub fn inserted_or_deleted_ones(&self, sizes: &[u64]) -> Result<Option<[Vec<usize>; 2]>, TensorError> {
         let own = self.sizes()?;
         let large = |sizes: &[u64]| sizes.iter().copied().filter(|size| *size != 1).collect::<Vec<_>>();
@@ -373,8 +372,8 @@ impl ArrayShape {
     }
 }
 
-/// Where both lists can be cut so that the parts between two cuts have the same product: the finest
-/// such division. The products of the whole lists are equal.
+/// The finest division of both lists into parts with equal products, as pairs of indices. The products of the whole
+/// lists are equal.
 fn common_factors(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     let alike = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let mut cuts: Vec<(usize, usize)> = (0..alike).map(|at| (at, at)).collect();

@@ -1,4 +1,4 @@
-//! The grammar of shapes as XLA writes them.
+//! The grammar of XLA shapes.
 //!
 //! ```text
 //! shape      ::= array | "(" [shape ("," shape)*] ")" | "b" "(" shape ")"
@@ -9,17 +9,17 @@
 //! group      ::= "(" [[number ":"] item ("," item)*] ")"
 //! item       ::= number | "*" | word
 //! ```
-//! Blanks and comments may stand between tokens. What words and numbers mean is checked afterwards
-//! (`check.rs`), so that a text with several mistakes gets several messages.
+//! Blanks and comments are allowed between tokens. Words and numbers are checked afterwards (`check.rs`), so that all
+//! errors of a text are reported.
 
 use chumsky::prelude::*;
 
 use crate::source::Span;
 
-/// A part of the text, with its place.
+/// A part of the text with its span.
 pub(super) type Word<'t> = (&'t str, Span);
 
-/// A shape as it is written.
+/// The syntax of a shape.
 #[derive(Clone, Debug)]
 pub(super) enum Raw<'t> {
     Array(RawArray<'t>),
@@ -28,7 +28,7 @@ pub(super) enum Raw<'t> {
 }
 
 impl Raw<'_> {
-    /// The place of an array or a buffer.
+    /// The span of an array or a buffer.
     pub(super) fn at(&self) -> Option<Span> {
         match self {
             Raw::Array(array) => Some(array.at),
@@ -81,8 +81,8 @@ type Extra<'t> = extra::Err<Rich<'t, char>>;
 pub(super) trait Rule<'t, O>: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't {}
 impl<'t, O, P: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't> Rule<'t, O> for P {}
 
-/// A rule whose type does not hold those of the rules below it. Their names in debugging information are
-/// as long as the types, which would be 40 MB in every program that uses this library.
+/// A rule whose type does not contain the types of its parts: their names would take 40 MB of debugging information in
+/// every program that uses this library.
 type Boxed<'t, O> = chumsky::Boxed<'t, 't, &'t str, O, Extra<'t>>;
 
 fn span(span: SimpleSpan) -> Span {
@@ -105,12 +105,12 @@ fn slice<'t, O: 't>(rule: impl Rule<'t, O>) -> Boxed<'t, Word<'t>> {
     rule.map_with(|_, extra| (extra.slice(), span(extra.span()))).then_ignore(blank()).boxed()
 }
 
-/// `12`, and `-1`, which is refused later.
+/// `12`; also `-1`, which is refused later.
 fn number<'t>() -> Boxed<'t, Word<'t>> {
     slice(just('-').or_not().then(text::digits(10))).labelled("a number").boxed()
 }
 
-/// A name, and marks of the levels of sparse dimensions.
+/// A name, optionally followed by marks of sparse dimension levels.
 fn word<'t>(what: &'static str) -> Boxed<'t, Word<'t>> {
     slice(text::ascii::ident().then(one_of("+~").repeated())).labelled(what).boxed()
 }
@@ -142,7 +142,7 @@ fn layout<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawLayout<'t>> {
     made.then_ignore(blank()).boxed()
 }
 
-/// An array, and the words that look like one: `token[]`, `opaque[]`.
+/// An array, or `token[]` or `opaque[]`, which have the same syntax.
 fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawArray<'t>> {
     let bounded = token("<=").ignore_then(number()).map(RawDimension::Bounded);
     let open = token("?").to(RawDimension::Unbounded);
@@ -155,7 +155,7 @@ fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawArray<'t>> {
     made.boxed()
 }
 
-/// A layout that begins after some characters, with blanks before and after it.
+/// A layout that begins after `start` characters, with blanks before and after it.
 pub(super) fn whole_layout<'t>(start: usize) -> impl Rule<'t, RawLayout<'t>> {
     any().repeated().exactly(start).ignore_then(blank()).ignore_then(layout(shape()))
 }

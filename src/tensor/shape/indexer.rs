@@ -1,16 +1,16 @@
-//! Places of many elements: what does not depend on the index is computed once.
+//! Computes the places of many elements; everything that does not depend on the index is computed once.
 
 use super::ArrayShape;
 use super::memory::Memory;
 use crate::tensor::TensorError;
 
-/// The most entries of the tables of an array.
+/// The maximum number of table entries of an array.
 const MAX_TABLES: u64 = 1 << 20;
 
-/// By how many places the indices along a dimension lead away from the first one.
+/// The distances in places of the indices along a dimension from index 0.
 #[derive(Clone, Debug)]
 pub(super) enum Steps {
-    /// All steps are equal: how many indices, and how many places each.
+    /// All steps are equal: the number of indices, and the places of a step.
     Even(u64, u64),
     /// The distance of each index.
     Uneven(Vec<u64>),
@@ -26,8 +26,8 @@ impl Steps {
     }
 }
 
-/// The steps of each dimension, where the place of an element is the sum of the distances of its
-/// indices. None where tiles combine dimensions, or tables would be large.
+/// The steps of each dimension, if the place of an element is the sum of the distances of its indices. None if tiles
+/// combine dimensions, or tables would be too large.
 pub(super) fn separate(memory: &Memory) -> Option<Vec<Steps>> {
     if let Some(strides) = memory.strides() {
         return Some(memory.sizes.iter().zip(strides).map(|(&size, stride)| Steps::Even(size, stride)).collect());
@@ -50,7 +50,7 @@ pub(super) fn separate(memory: &Memory) -> Option<Vec<Steps>> {
     Some((0..memory.sizes.len()).map(&mut table).collect())
 }
 
-/// Calls a function with all sums of distances, the last dimension fastest.
+/// Calls a function with all sums of distances; the last dimension varies fastest.
 pub(super) fn each(steps: &[Steps], from: u64, f: &mut impl FnMut(u64)) {
     match steps {
         [] => f(from),
@@ -62,9 +62,8 @@ pub(super) fn each(steps: &[Steps], from: u64, f: &mut impl FnMut(u64)) {
 }
 
 impl ArrayShape {
-    /// The place of an element in memory, counted in elements, as a function of its index that is made
-    /// for many calls: none if the index is not one of an element. A call takes no allocation, unless
-    /// tiles combine dimensions.
+    /// A function from the index of an element to its place in memory, counted in elements, or none if the index
+    /// is out of range. It is optimized for many calls: a call allocates nothing unless tiles combine dimensions.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -78,7 +77,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// The array has no size.
+    /// A dimension has no bound, or a number does not fit into 63 bits.
     pub fn indexer(&self) -> Result<impl Fn(&[u64]) -> Option<u64> + use<>, TensorError> {
         let memory = self.memory()?;
         let separate = separate(&memory);

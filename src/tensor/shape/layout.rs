@@ -1,13 +1,12 @@
-//! Layouts: how an array is placed in memory.
+//! Layouts: the arrangement of an array in memory.
 
 use super::{ElementType, Ignoring};
 use crate::tensor::TensorError;
 
 /// The layout of an [`ArrayShape`](super::ArrayShape) in memory.
 ///
-/// The dimensions have an order, from minor, which changes fastest in memory, to major. Each may be
-/// padded to a larger size; then tiles are applied one after the other, each to what the one before
-/// it gave.
+/// The dimensions have an order from minor, which changes fastest in memory, to major. Each may be padded to a larger
+/// size; then tiles are applied one after the other, each to the result of the previous one.
 ///
 /// ```
 /// use nnef_flatten::tensor::{ArrayShape, ElementType, Layout};
@@ -20,31 +19,31 @@ use crate::tensor::TensorError;
 /// # Ok::<(), nnef_flatten::tensor::TensorError>(())
 /// ```
 ///
-/// A layout is also read from the text that shapes have between braces: `"{1,0:T(2,2)}".parse()`.
+/// A layout can also be parsed from the text in braces of a shape: `"{1,0:T(2,2)}".parse()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// The dimensions, the minor one first.
     pub(super) minor_to_major: Vec<usize>,
-    /// To what size each dimension is padded, by its number.
+    /// The padded size of each dimension, by its number, and the padding value.
     pub(super) padding: Option<(Vec<u64>, PaddingValue)>,
-    /// The tiles; none stands for `*`: a dimension that is combined with the next more minor one.
+    /// The tiles; none means `*`: the dimension is combined with the next more minor one.
     pub(super) tiles: Vec<Vec<Option<u64>>>,
-    /// The allocated elements are a multiple of this; 0 and 1 mean nothing.
+    /// The number of allocated elements is a multiple of this; 0 and 1 have no effect.
     pub(super) tail_alignment: u64,
-    /// The types of indices and pointers of sparse arrays: kept, without a meaning here.
+    /// The types of indices and pointers of sparse arrays: kept, but not used.
     pub(super) index_type: Option<ElementType>,
     pub(super) pointer_type: Option<ElementType>,
-    /// The bits of a packed element; 0 for whole bytes.
+    /// The number of bits of a packed element; 0 for whole bytes.
     pub(super) element_bits: u64,
-    /// The number of the memory; 0 is the usual one.
+    /// The number of the memory space; 0 is the default.
     pub(super) memory_space: u64,
-    /// At which indices dimensions are divided between memories: kept, without a meaning here.
+    /// The indices at which dimensions are split between memories: used only by `largest_part` and comparisons.
     pub(super) splits: Vec<(u64, Vec<u64>)>,
-    /// The bytes before the array that hold its dynamic sizes; not counted in its size.
+    /// The number of bytes before the array for its dynamic sizes; not included in its size.
     pub(super) metadata_prefix: u64,
 }
 
-/// What the padding of an array holds.
+/// The value of the padding of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PaddingValue {
@@ -57,7 +56,7 @@ pub enum PaddingValue {
     Lowest,
     /// The highest finite value of the element type.
     Highest,
-    /// Anything.
+    /// Any value.
     Unknown,
 }
 
@@ -81,8 +80,7 @@ impl PaddingValue {
         VALUES.iter().find(|(value, _)| *value == self).map_or("", |(_, name)| name)
     }
 
-    /// The value in arrays of a type, zero where anything will do; none for the lowest and highest
-    /// of complex numbers.
+    /// The value in arrays of a type; 0 for any value. None for the lowest and highest value of complex numbers.
     pub fn value(self, element: ElementType) -> Option<f64> {
         match self {
             PaddingValue::Zero | PaddingValue::Unknown => Some(0.0),
@@ -98,24 +96,23 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// The dimensions are no permutation.
+    /// The dimensions are not a permutation.
     pub fn new(minor_to_major: &[usize]) -> Result<Layout, TensorError> {
         permutation(minor_to_major, minor_to_major.len())?;
         Ok(Layout { minor_to_major: minor_to_major.to_vec(), ..Layout::default() })
     }
 
-    /// The default: the last dimension is the minor one, as in the rows of a matrix.
+    /// The default: the last dimension is minor, so that a matrix is stored by rows.
     pub fn row_major(rank: usize) -> Layout {
         Layout { minor_to_major: (0..rank).rev().collect(), ..Layout::default() }
     }
 
-    /// The first dimension is the minor one, as in the columns of a matrix.
+    /// The first dimension is minor, so that a matrix is stored by columns.
     pub fn column_major(rank: usize) -> Layout {
         Layout { minor_to_major: (0..rank).collect(), ..Layout::default() }
     }
 
-    /// Adds a tile, major to minor; none stands for `*`, a dimension that is combined with the next
-    /// more minor one.
+    /// Adds a tile, from major to minor; none means `*`: the dimension is combined with the next more minor one.
     ///
     /// # Errors
     ///
@@ -132,19 +129,19 @@ impl Layout {
         Layout { padding: Some((sizes.to_vec(), value)), ..self }
     }
 
-    /// Packs elements into so many bits; 0 stands for the whole bytes of the element type.
+    /// Packs elements into a number of bits; 0 means the whole bytes of the element type.
     #[must_use]
     pub fn with_element_bits(self, element_bits: u64) -> Layout {
         Layout { element_bits, ..self }
     }
 
-    /// Rounds the allocated elements up to a multiple of a number.
+    /// Rounds the number of allocated elements up to a multiple of a number.
     #[must_use]
     pub fn with_tail_alignment(self, elements: u64) -> Layout {
         Layout { tail_alignment: if elements == 1 { 0 } else { elements }, ..self }
     }
 
-    /// Places the array in another memory.
+    /// Places the array in another memory space.
     #[must_use]
     pub fn with_memory_space(self, memory_space: u64) -> Layout {
         Layout { memory_space, ..self }
@@ -160,17 +157,17 @@ impl Layout {
         self.minor_to_major.iter().rev().copied().collect()
     }
 
-    /// The dimension at a position from the minor one, which is 0.
+    /// The dimension at a position of the order, where position 0 is the most minor one.
     pub fn minor(&self, position: usize) -> Option<usize> {
         self.minor_to_major.get(position).copied()
     }
 
-    /// The dimension at a position from the major one, which is 0.
+    /// The dimension at a position of the order, where position 0 is the most major one.
     pub fn major(&self, position: usize) -> Option<usize> {
         self.minor_to_major.iter().rev().nth(position).copied()
     }
 
-    /// The same with defaults for what a comparison leaves out.
+    /// The layout with defaults for ignored properties.
     pub(super) fn without(&self, ignoring: &[Ignoring]) -> Layout {
         let mut layout = self.clone();
         for what in ignoring {
@@ -189,27 +186,27 @@ impl Layout {
         layout
     }
 
-    /// The tiles, in the order of their application; none stands for `*`.
+    /// The tiles, in the order of application; none means `*`.
     pub fn tiles(&self) -> &[Vec<Option<u64>>] {
         &self.tiles
     }
 
-    /// To what size each dimension is padded, and with what.
+    /// The padded size of each dimension, and the padding value.
     pub fn padding(&self) -> Option<(&[u64], PaddingValue)> {
         self.padding.as_ref().map(|(sizes, value)| (sizes.as_slice(), *value))
     }
 
-    /// The memory that the array is in; 0 is the usual one.
+    /// The memory space of the array; 0 is the default.
     pub fn memory_space(&self) -> u64 {
         self.memory_space
     }
 
-    /// Whether the array fills its memory without gaps, in the order of the dimensions.
+    /// Whether the layout is only an order of dimensions, without padding, tiles and tail alignment.
     pub fn is_plain(&self) -> bool {
         self.padding.is_none() && self.tiles.is_empty() && self.tail_alignment <= 1
     }
 
-    /// The same with a dimension as the major one.
+    /// The layout with a dimension moved to the most major position.
     #[must_use]
     pub fn with_major(mut self, dimension: usize) -> Layout {
         self.minor_to_major.retain(|&other| other != dimension);
@@ -217,7 +214,7 @@ impl Layout {
         self
     }
 
-    /// Whether some dimensions are next to each other in the order of the layout.
+    /// Whether dimensions are consecutive in the order of the layout.
     pub fn is_consecutive(&self, dimensions: &[usize]) -> bool {
         let place = |dimension: &usize| self.minor_to_major.iter().position(|other| other == dimension);
         let Some(mut places) = dimensions.iter().map(place).collect::<Option<Vec<_>>>() else { return false };
@@ -226,7 +223,7 @@ impl Layout {
     }
 }
 
-/// What is wrong with a tile.
+/// Checks a tile.
 pub(super) fn tile_is_usable(tile: &[Option<u64>]) -> Result<(), &'static str> {
     match tile.last() {
         None => Err("a tile has at least one size"),

@@ -1,42 +1,41 @@
-//! Where the elements of an array are in memory.
+//! The arrangement of the elements of an array in memory.
 
 use super::digits::Digits;
 use super::indexer::{each, separate};
 use super::{ArrayShape, limited, product};
 use crate::tensor::TensorError;
 
-/// The most steps of a walk through memory: its places times the physical dimensions.
+/// The maximum number of steps of a walk through memory: its places times the physical dimensions.
 const MAX_STEPS: u64 = 1 << 24;
 
 /// The arrangement of an array in memory.
 ///
-/// The dimensions are put into the order of the layout, padded, and rearranged by each tile in turn.
-/// What results are the physical dimensions: the place of an element is its row-major number in
-/// them.
+/// The dimensions are permuted to the order of the layout, padded, and rearranged by each tile in turn. The results are
+/// the physical dimensions: the place of an element is its row-major number in them.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
-    /// The sizes of the dimensions, by number.
+    /// The sizes of the dimensions, by their number.
     pub(super) sizes: Vec<u64>,
     /// The dimensions, the major one first.
     pub(super) order: Vec<usize>,
-    /// Their sizes with padding, the major one first.
+    /// The padded sizes of the dimensions, the major one first.
     padded: Vec<u64>,
     tilings: Vec<Tiling>,
     /// The physical dimensions, the major one first.
     physical: Vec<u64>,
-    /// How many elements are allocated.
+    /// The number of allocated elements.
     places: u64,
 }
 
-/// A tile at work: the last dimensions are replaced by the numbers of tiles along them, and these
-/// by the sizes of the tile.
+/// A tile applied to dimensions: the last dimensions are replaced by the numbers of tiles along them, followed by the
+/// sizes of the tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Tiling {
-    /// How many dimensions of size 1 are put before the others, where the tile has more.
+    /// The number of dimensions of size 1 that are prepended if the tile has more dimensions.
     pub(crate) prepended: usize,
-    /// How many dimensions the tile does not cover.
+    /// The number of dimensions that the tile does not cover.
     pub(crate) kept: usize,
-    /// The covered dimensions; those of a group are combined into one.
+    /// The sizes of the covered dimensions; those of a group are combined into one dimension.
     pub(crate) groups: Vec<Vec<u64>>,
     /// The size of the tile along each group.
     pub(crate) tile: Vec<u64>,
@@ -58,7 +57,7 @@ impl Tiling {
         Tiling { prepended, kept, groups, tile: tile.iter().flatten().copied().collect() }
     }
 
-    /// The sizes of the groups, each combined.
+    /// The combined size of each group.
     pub(crate) fn combined(&self) -> Result<Vec<u64>, TensorError> {
         self.groups.iter().map(|group| product(group)).collect()
     }
@@ -68,7 +67,7 @@ impl Tiling {
         Ok(self.combined()?.iter().zip(&self.tile).map(|(size, tile)| size.div_ceil(*tile)).collect())
     }
 
-    /// Rearranges an index.
+    /// Converts an index of the dimensions to one of the tiled dimensions.
     fn forward(&self, index: &mut Vec<u64>) {
         index.splice(0..0, std::iter::repeat_n(0, self.prepended));
         let covered = index.split_off(self.kept);
@@ -83,7 +82,7 @@ impl Tiling {
         index.append(&mut inner);
     }
 
-    /// The opposite; none where the tile is padded.
+    /// The inverse of `forward`; none for padding.
     fn backward(&self, index: &mut Vec<u64>) -> Option<()> {
         let inner = index.split_off(index.len() - self.tile.len());
         let counts = index.split_off(index.len() - self.tile.len());
@@ -101,7 +100,7 @@ fn number(index: &[u64], sizes: &[u64]) -> u64 {
     index.iter().zip(sizes).fold(0, |all, (i, size)| all * size + i)
 }
 
-/// The index of a row-major number; none if there is none.
+/// The index with a row-major number; none if the number is too large.
 fn digits(mut number: u64, sizes: &[u64]) -> Option<Vec<u64>> {
     let mut index = vec![0; sizes.len()];
     for (digit, size) in index.iter_mut().zip(sizes).rev() {
@@ -142,13 +141,13 @@ impl Memory {
         &self.padded
     }
 
-    /// What the tiles do.
+    /// The applied tiles.
     pub(crate) fn tilings(&self) -> &[Tiling] {
         &self.tilings
     }
 
-    /// The distance of neighbours along each dimension, in elements; none where there are tiles.
-    /// Those of arrays without elements mean nothing.
+    /// The stride of each dimension in elements; none if there are tiles. Strides of empty arrays are not
+    /// meaningful.
     pub(super) fn strides(&self) -> Option<Vec<u64>> {
         let mut strides = vec![0; self.sizes.len()];
         let mut stride = 1u64;
@@ -159,19 +158,19 @@ impl Memory {
         self.tilings.is_empty().then_some(strides)
     }
 
-    /// How many elements are allocated.
+    /// The number of allocated elements.
     pub(crate) fn places(&self) -> u64 {
         self.places
     }
 
-    /// The place of an element, whose index is in range.
+    /// The place of an element; its index must be in range.
     pub(super) fn place(&self, index: &[u64]) -> u64 {
         let mut index: Vec<u64> = self.order.iter().map(|&dimension| index[dimension]).collect();
         self.tilings.iter().for_each(|tiling| tiling.forward(&mut index));
         number(&index, &self.physical)
     }
 
-    /// The index of the element at a place; none of padding.
+    /// The index of the element at a place; none for padding.
     pub(super) fn index(&self, place: u64) -> Option<Vec<u64>> {
         let mut index = digits(place, &self.physical)?;
         self.tilings.iter().rev().try_for_each(|tiling| tiling.backward(&mut index))?;
@@ -182,7 +181,7 @@ impl Memory {
         Some(by_number)
     }
 
-    /// Checks that it takes little time to visit every place.
+    /// Checks that the memory is small enough to visit every place.
     ///
     /// # Errors
     ///
@@ -198,7 +197,7 @@ impl Memory {
         }
     }
 
-    /// The row-major number of the element at each place; none of padding.
+    /// The row-major number of the element at each place; none for padding.
     ///
     /// # Errors
     ///
@@ -214,9 +213,9 @@ impl Memory {
         Ok(walk)
     }
 
-    /// How a drawing divides the memory: the places of a line of at most `fitting` ones, and those of
-    /// a row of the innermost physical dimension. The inner dimensions that fit stand in a line, the
-    /// outer one never does; a row that is too long is divided anywhere.
+    /// The division of a memory in a drawing: the places of a line, at most `fitting`, and those of a row of the
+    /// innermost physical dimension. A line has as many inner dimensions as fit, but never the outermost one; a
+    /// row that is too long is divided anywhere.
     pub(crate) fn lines(&self, fitting: usize) -> (usize, usize) {
         let sizes: Vec<usize> = self.physical.iter().map(|size| *size as usize).skip_while(|size| *size == 1).collect();
         let row = sizes.last().copied().unwrap_or(1).max(1);
@@ -251,8 +250,7 @@ impl Memory {
     }
 }
 
-/// Moves an index to the next one, the last dimension fastest. At the last index nothing changes,
-/// and the answer is no.
+/// Advances an index; the last dimension varies fastest. Returns false, without a change, at the last index.
 fn advance(index: &mut [u64], sizes: &[u64]) -> bool {
     let Some(at) = (0..index.len()).rev().find(|&i| index[i] + 1 < sizes[i]) else { return false };
     index[at] += 1;
@@ -270,11 +268,11 @@ impl ArrayShape {
         Memory::new(self)
     }
 
-    /// Checks that an index is one of an element.
+    /// Checks that an index is in range.
     ///
     /// # Errors
     ///
-    /// The index has another number of dimensions, or leaves one of them.
+    /// The index has another number of dimensions, or is out of range.
     pub fn check_index(&self, index: &[u64]) -> Result<(), TensorError> {
         let sizes = self.sizes()?;
         if index.len() != sizes.len() {
@@ -290,7 +288,7 @@ impl ArrayShape {
         }
     }
 
-    /// The place of an element in memory, counted in elements; padding and all tiles are heeded.
+    /// The place of an element in memory, counted in elements.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -305,17 +303,17 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// The index is out of range, or the array has no size.
+    /// The index is out of range, or a dimension has no bound.
     pub fn linear_index(&self, index: &[u64]) -> Result<u64, TensorError> {
         self.check_index(index)?;
         Ok(self.memory()?.place(index))
     }
 
-    /// The index of the element at a place in memory; none of padding.
+    /// The index of the element at a place in memory; none for padding.
     ///
     /// # Errors
     ///
-    /// The memory has no such place, or the array has no size.
+    /// The memory has no such place, or a dimension has no bound.
     pub fn multi_index(&self, place: u64) -> Result<Option<Vec<u64>>, TensorError> {
         let memory = self.memory()?;
         if place >= memory.places {
@@ -324,8 +322,8 @@ impl ArrayShape {
         Ok(memory.index(place))
     }
 
-    /// Moves an index to the next element in the order of the dimensions' numbers, whatever the
-    /// layout. At the last element nothing changes, and the answer is no.
+    /// Advances an index in row-major order, whatever the layout. Returns false, without a change, at the last
+    /// element.
     ///
     /// # Errors
     ///
@@ -335,8 +333,8 @@ impl ArrayShape {
         Ok(advance(index, &self.sizes()?))
     }
 
-    /// Calls a function with the place of each element in memory, in row-major order of the
-    /// elements. The places of dense layouts are counted, not computed.
+    /// Calls a function with the place of each element in memory, in row-major order of the elements. For dense
+    /// layouts, places are incremented instead of computed one by one.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -350,17 +348,17 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// The array has no size.
+    /// A dimension has no bound, or a number does not fit into 63 bits.
     pub fn each_place(&self, f: impl FnMut(u64)) -> Result<(), TensorError> {
         self.memory()?.each_place(f);
         Ok(())
     }
 
-    /// The row-major number of the element at each place of the memory; none of padding.
+    /// The row-major number of the element at each place of the memory; none for padding.
     ///
     /// # Errors
     ///
-    /// The array has no size, or too many places.
+    /// A dimension has no bound, or there are too many places.
     pub fn memory_walk(&self) -> Result<Vec<Option<u64>>, TensorError> {
         self.memory()?.walk()
     }

@@ -1,12 +1,10 @@
-//! Shapes with layouts, as XLA has them: element types, sizes, and the place of each element in memory.
+//! XLA shapes with layouts: element types, sizes, and the place of each element in memory.
 //!
-//! A text is read by a grammar (`grammar.rs`) and checked (`check.rs`); [`Shape`]s print as XLA prints
-//! them. What a layout means is computed once, as a [`Memory`]: the sizes that padding and tiles
-//! make of the dimensions. Indices, walks through memory, bitcasts and the primitives of a layout
-//! are read off from it.
+//! A text is parsed by a grammar (`grammar.rs`) and checked (`check.rs`); [`Shape`]s are printed as by XLA. A layout
+//! is evaluated once, to a [`Memory`]: the physical dimensions after padding and tiling. Places, indices, walks through
+//! memory, bitcasts and the primitives of a layout are computed from it.
 //!
-//! Dimensions are numbered from 0; in a matrix dimension 0 is called y and 1 x, of three dimensions
-//! they are z, y, x, of four p, z, y, x.
+//! Dimensions are numbered from 0. Those of a matrix are called y, x; three dimensions z, y, x; four p, z, y, x.
 
 mod bitcast;
 mod check;
@@ -34,10 +32,10 @@ pub(crate) use layout::permutation;
 
 pub(crate) use memory::{Memory, Tiling};
 
-/// The highest number of a memory: it has 8 bits, with sign.
+/// The maximum number of a memory space, which is a signed 8-bit integer.
 const MAX_MEMORY_SPACE: u64 = i8::MAX as u64;
 
-/// A shape of XLA: of an array, or of what is made of arrays.
+/// A shape of XLA: of an array, a tuple, a buffer or a special value.
 ///
 /// ```
 /// use nnef_flatten::tensor::Shape;
@@ -55,22 +53,22 @@ pub enum Shape {
     Array(ArrayShape),
     /// A tuple of shapes.
     Tuple(Vec<Shape>),
-    /// A buffer that holds something of a shape.
+    /// A buffer that contains an array.
     Buffer(Box<Shape>),
-    /// A token, which orders effects.
+    /// A token, which orders side effects.
     Token,
-    /// A value of which nothing is known.
+    /// An opaque value.
     Opaque,
 }
 
 /// The size of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dimension {
-    /// A size.
+    /// A static size.
     Static(u64),
-    /// A size that is known when the program runs, with its bound.
+    /// A dynamic size with an upper bound.
     Bounded(u64),
-    /// A size of which nothing is known.
+    /// A dynamic size without a bound.
     Unbounded,
 }
 
@@ -100,24 +98,24 @@ impl FromStr for Layout {
 }
 
 impl Layout {
-    /// Reads a layout that begins somewhere in a text.
+    /// Reads a layout that begins at `start` in a text.
     pub(crate) fn read_at(text: &str, start: usize, file: FileId) -> Result<Layout, Diagnostics> {
         check::read_layout(text, start, file)
     }
 }
 
 impl Shape {
-    /// Reads a shape; `name` is what messages call the text.
+    /// Reads a shape. Messages refer to the text by `name`.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// The errors of the text.
     pub fn read(name: &str, text: &str, sources: &mut Sources) -> Result<Shape, Diagnostics> {
         let file = sources.add(name, text.to_owned());
         check::read(text, file)
     }
 
-    /// The word for what it is.
+    /// The word for its kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Shape::Array(_) => "array",
@@ -138,7 +136,7 @@ impl Shape {
 }
 
 impl Dimension {
-    /// The size or its bound.
+    /// The size or its bound, if it has one.
     pub fn size(self) -> Option<u64> {
         match self {
             Dimension::Static(size) | Dimension::Bounded(size) => Some(size),
@@ -153,23 +151,22 @@ impl Dimension {
 }
 
 impl ArrayShape {
-    /// An array with the default layout, [`Layout::row_major`]. Sizes are given in the order of the
-    /// dimensions.
+    /// An array with static sizes and the default layout, [`Layout::row_major`].
     pub fn new(element: ElementType, sizes: &[u64]) -> ArrayShape {
         ArrayShape::of(element, sizes.iter().map(|size| Dimension::Static(*size)).collect())
     }
 
-    /// The same with dimensions of any kind.
+    /// An array with dimensions of any kind and the default layout.
     pub fn of(element: ElementType, dims: Vec<Dimension>) -> ArrayShape {
         let layout = Layout::row_major(dims.len());
         ArrayShape { element, dims, layout }
     }
 
-    /// The same with another layout.
+    /// The array with another layout.
     ///
     /// # Errors
     ///
-    /// The layout is one of another rank, or pads a dimension to less than its size.
+    /// The layout has another rank, or pads a dimension to less than its size.
     pub fn with_layout(self, layout: Layout) -> Result<ArrayShape, TensorError> {
         let rank = self.rank();
         permutation(&layout.minor_to_major, rank)?;
@@ -190,7 +187,7 @@ impl ArrayShape {
         Ok(ArrayShape { layout, ..self })
     }
 
-    /// The same with another dimension; negative numbers count from the last one.
+    /// The array with one dimension replaced; negative numbers count from the end.
     ///
     /// # Errors
     ///
@@ -202,7 +199,7 @@ impl ArrayShape {
         self.with_layout(layout)
     }
 
-    /// The same with elements of another type.
+    /// The array with another element type.
     pub(crate) fn with_element(self, element: ElementType) -> ArrayShape {
         ArrayShape { element, ..self }
     }
@@ -227,12 +224,12 @@ impl ArrayShape {
         self.dims.len()
     }
 
-    /// The number of dimensions that are larger than 1, or may be.
+    /// The number of dimensions whose size or bound is above 1, or unknown.
     pub fn true_rank(&self) -> usize {
         self.dims.iter().filter(|dimension| dimension.size().is_none_or(|size| size > 1)).count()
     }
 
-    /// The sizes of the dimensions, bounds of dynamic ones.
+    /// The sizes of the dimensions; for dynamic sizes, their bounds.
     ///
     /// # Errors
     ///
@@ -242,7 +239,7 @@ impl ArrayShape {
         sizes.ok_or_else(|| TensorError::new("a dimension `?` has no size"))
     }
 
-    /// The bits of an element in memory.
+    /// The number of bits of an element in memory.
     pub(crate) fn element_bits(&self) -> u64 {
         match self.layout.element_bits {
             0 => self.element.stored_bits(),
@@ -250,13 +247,13 @@ impl ArrayShape {
         }
     }
 
-    /// The value that padded dimensions hold, if there are any and it is not 0.
+    /// The value that padded dimensions are filled with, if there are any and it is not 0.
     pub(crate) fn padding_to_fill(&self) -> Option<f64> {
         let (_, value) = self.layout.padding.as_ref()?;
         value.value(self.element).filter(|value| *value != 0.0)
     }
 
-    /// The array as large as its padding makes it.
+    /// The array with padded sizes.
     pub(crate) fn padded(&self) -> ArrayShape {
         let mut padded = self.clone();
         if let Some((sizes, _)) = padded.layout.padding.take() {
@@ -274,7 +271,7 @@ impl ArrayShape {
         product(&self.sizes()?)
     }
 
-    /// The bytes of the elements alone, without padding and tiles.
+    /// The size of the elements in bytes, without padding and tiles.
     ///
     /// # Errors
     ///
@@ -283,7 +280,7 @@ impl ArrayShape {
         self.bytes(self.elements()?)
     }
 
-    /// The number of places that the array takes in memory, its padding included.
+    /// The number of places that the array takes in memory, including padding.
     ///
     /// # Errors
     ///
@@ -292,7 +289,7 @@ impl ArrayShape {
         self.memory().map(|memory| memory.places())
     }
 
-    /// The bytes that the array takes in memory, with its padding.
+    /// The size of the array in memory in bytes, including padding.
     ///
     /// # Errors
     ///
@@ -301,21 +298,20 @@ impl ArrayShape {
         self.bytes(self.places()?)
     }
 
-    /// Whether the bytes of the elements fit into 63 bits, with sizes that are not known taken as 1.
+    /// Whether the size of the elements in bytes fits into 63 bits; unknown sizes count as 1.
     fn fits(&self) -> bool {
         let sizes: Vec<u64> = self.dims.iter().map(|dimension| dimension.size().unwrap_or(1)).collect();
         let bytes = u128::from(self.element.stored_bits() / 8);
         product(&sizes).is_ok_and(|elements| limited(u128::from(elements) * bytes).is_ok())
     }
 
-    /// The bytes of a number of elements.
+    /// The size of a number of elements in bytes.
     fn bytes(&self, elements: u64) -> Result<u64, TensorError> {
         let bits = u128::from(elements) * u128::from(self.element_bits());
         limited(bits.div_ceil(8))
     }
 
-    /// The distance in elements of neighbours along each dimension, in padded arrays too; none where
-    /// tiles leave no such distance.
+    /// The stride of each dimension in elements, also for padded arrays; none for tiled arrays.
     ///
     /// ```
     /// use nnef_flatten::tensor::Shape;
@@ -332,8 +328,8 @@ impl ArrayShape {
         Ok(self.memory()?.strides())
     }
 
-    /// The distance in bytes of neighbours along each dimension; none where padding, tiles or packed
-    /// elements leave no such distance.
+    /// The stride of each dimension in bytes; none if the array has padding, tiles or tail alignment, or its
+    /// elements are not whole bytes.
     ///
     /// # Errors
     ///
@@ -348,7 +344,7 @@ impl ArrayShape {
     }
 }
 
-/// A number that fits into 63 bits.
+/// Checks that a number fits into 63 bits.
 fn limited(number: u128) -> Result<u64, TensorError> {
     let fits = u64::try_from(number).ok().filter(|number| i64::try_from(*number).is_ok());
     fits.ok_or_else(|| TensorError::new("the array is too large: a size does not fit into 63 bits"))

@@ -1,4 +1,4 @@
-//! Shapes as XLA prints them: with their layout, without defaults and without blanks but in tuples.
+//! Prints shapes as XLA does: with layouts, without default values, and with blanks only in tuples.
 
 use std::fmt::{Display, Formatter, Result, Write};
 

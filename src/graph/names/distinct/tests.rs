@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use super::super::{NameId, TensorNames};
 use super::*;
 
-/// The names that a table should have in the end, by their texts alone.
+/// The expected names of a table, computed from their texts instead of hashes.
 fn expected(table: &TensorNames, names: &Names) -> Vec<String> {
     let entries = &table.entries;
     let mut texts = vec![String::new(); entries.len()];
@@ -25,7 +25,7 @@ fn expected(table: &TensorNames, names: &Names) -> Vec<String> {
     texts
 }
 
-/// Names of few spellings, below each other and side by side.
+/// A random table of names with few spellings.
 fn table(names: &mut Names, seed: u64) -> TensorNames {
     let segments = ["a", "b_2", "a1", "_", "a_a", "b2", ""].map(|text| names.intern(text));
     let mut state = seed;
@@ -34,7 +34,7 @@ fn table(names: &mut Names, seed: u64) -> TensorNames {
         (state >> 33) as usize % below
     };
     let mut table = TensorNames::default();
-    // New names are below one of the last few, or of all.
+    // The prefix of a new name is one of the last few names, or any name.
     let near = [3, 50, usize::MAX][random(3)];
     let mut users = HashSet::new();
     for i in 0..500 {
@@ -60,7 +60,7 @@ fn names_are_made_distinct_in_their_order() {
         let mut names = Names::new();
         let mut table = table(&mut names, seed);
         let expected = expected(&table, &names);
-        // Made distinct again, they stay as they are.
+        // Resolving again does not change the names.
         for _ in 0..2 {
             table.resolve(&names);
             for (i, expected) in expected.iter().enumerate() {

@@ -10,7 +10,7 @@ fn unknown_extents_agree_with_everything() {
     assert_eq!(open.unify(&three).as_ref(), Some(&three));
     assert_eq!(one.broadcast(&three).as_ref(), Some(&three));
     assert_eq!(two.broadcast(&three), None);
-    // What is repeated to 3 has 1 or 3; what is repeated beside a 1 may have anything.
+    // An unknown extent that is broadcast with 3 is 1 or 3; with 1, it can be anything.
     assert_eq!(open.broadcast(&three).as_ref(), Some(&three));
     assert_eq!(open.broadcast(&one).as_ref(), Some(&open));
 }

@@ -1,12 +1,12 @@
-//! Attributes that are tensors are unknown while expanding: no document is refused for them, and
-//! nothing is stated that does not hold for every value.
+//! Tests of attributes that are tensors, and so unknown while expanding: no document is refused because of
+//! them, and what is inferred holds for all values.
 
 use super::super::{ROLES, RULES, is_one_of};
 use super::{X, run};
 use crate::graph::{Extent, Shape};
 
-/// The inputs besides `x`, operations that are called in the same way, the results and tensor
-/// arguments of a call, and attributes, each with two values.
+/// The inputs other than `x`, the operations that are called in the same way, the results and tensor arguments
+/// of a call, and the attributes, each with two values.
 type Row = (Inputs, &'static [&'static str], (&'static str, &'static str), &'static [Attribute]);
 type Inputs = &'static [(&'static str, &'static str)];
 type Attribute = (&'static str, [&'static str; 2]);
@@ -123,14 +123,14 @@ const ROWS: &[Row] = &[
 ];
 const SIZE_OF_SAMPLE: Attribute = ("size", ["[1,1,2,2]", "[1,1,1,1]"]);
 
-/// The shape of `y` where `x` and some tensors are given.
+/// The shape of `y`, given some inputs.
 fn shape(inputs: Inputs, call: &str) -> Result<Option<Shape>, Vec<String>> {
     let common = [("x", X), ("i_any", "[2]"), ("l_any", "[]")];
     let graph = run(&[&common, inputs].concat(), call)?;
     Ok(graph.shape(graph.outputs[0]).cloned())
 }
 
-/// Whether everything that is stated holds for a shape.
+/// Whether everything that is inferred holds for a shape.
 fn holds(stated: Option<&Shape>, shape: &Shape) -> bool {
     let fits = |(stated, extent): (&Extent, &Extent)| stated.known().is_none() || stated == extent;
     let all = |stated: &Shape| stated.rank() == shape.rank() && stated.extents().iter().zip(shape.extents()).all(fits);
@@ -149,7 +149,7 @@ fn opened(value: &str) -> Option<String> {
     Some(format!("{}i_any{}", &value[..start], &value[end..]))
 }
 
-/// What is wrong with an operation of a row, whose attributes are tensors one after the other.
+/// Checks an operation of a row: each of its attributes becomes a tensor in turn. Adds the errors to `wrong`.
 fn check(inputs: Inputs, operation: &str, call: (&str, &str), attributes: &[Attribute], wrong: &mut Vec<String>) {
     for (at, (_, values)) in attributes.iter().enumerate() {
         let shape = |value: &str| {
@@ -160,7 +160,7 @@ fn check(inputs: Inputs, operation: &str, call: (&str, &str), attributes: &[Attr
             let found = self::shape(inputs, &text);
             (text, found)
         };
-        // Every value that is an answer has to fit what is stated about all of them.
+        // The shape for each accepted value must agree with what is inferred for all values.
         let known: Vec<Shape> = values.iter().filter_map(|value| shape(value).1.ok().flatten()).collect();
         if known.is_empty() {
             wrong.push(format!("{operation}: no shape with {}", attributes[at].0));

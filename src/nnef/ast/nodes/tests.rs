@@ -5,7 +5,7 @@ fn span(start: u32, end: u32) -> Span {
     Span { start, end }
 }
 
-/// Every kind of node is read as it was written, wherever its text stands and however long it is.
+/// Every kind of node is decoded as it was encoded, at any text position and length.
 #[test]
 fn nodes_come_out_as_they_went_in() {
     let mut ast = Ast::default();
@@ -73,7 +73,7 @@ fn calls_come_out_as_they_went_in() {
     }
 }
 
-/// What was added after the marks is gone, and what is added then comes out right.
+/// Truncating removes the nodes after the marks, and nodes added later are decoded correctly.
 #[test]
 fn nodes_are_taken_back() {
     let mut ast = Ast::default();

@@ -1,4 +1,4 @@
-//! With and without the reader of flat statements, a text means the same and is told the same.
+//! A text gives the same module and diagnostics with and without the reader of flat statements.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::nnef::lexer::reserved_names;
 use crate::source::FileId;
 use crate::source::names::Names;
 
-/// A text as it was read.
+/// The result of reading a text.
 struct Read {
     names: Names,
     module: Module,
@@ -36,7 +36,7 @@ fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
 }
 
 impl Read {
-    /// Everything about the module but the order of its nodes and names.
+    /// The content of the module, without the order of its nodes and names.
     fn content(&self) -> String {
         let module = &self.module;
         let mut out =
@@ -92,7 +92,7 @@ impl Read {
         format!("{} {:?}", self.names.text(ident.name), ident.span)
     }
 
-    /// A node with its place, and all nodes below.
+    /// A node with its span, and all its subexpressions.
     fn node(&self, id: ExprId, out: &mut String) {
         let ast = &self.module.ast;
         *out += &format!("({:?} ", ast.span(id));
@@ -150,7 +150,7 @@ impl Read {
     }
 }
 
-/// How many statements the graph starts with that are flat, after comparing.
+/// Compares both ways of reading. Returns the number of flat statements at the start of the graph.
 fn compare(text: &str, dialect: Dialect) -> Result<usize, TestCaseError> {
     let (with, without) = (read(text, dialect, true), read(text, dialect, false));
     prop_assert!(with.content() == without.content(), "{}", text);
@@ -273,7 +273,7 @@ fn all_documents_are_read_the_same() {
     assert!(count > 20, "{count} documents");
 }
 
-/// Statements, some of them flat, some of them wrong.
+/// Statements, some of them flat, some of them invalid.
 fn mixed() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => "[a-c][0-9]{0,2}",
