@@ -30,6 +30,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0726", "needs a vendor operation with results of a type that nobody knows"),
     ("E0727", "needs a vendor operation with results of a type that nobody knows"),
     ("E0312", "needs --lower all: tests/laws/mutated.rs"),
+    ("E0627", "needs literals that strict checks refuse: tests/laws/mutated.rs"),
     ("E0413", "only documents of registries have it"),
     ("E1307", "needs an option"),
     ("E0811", "ten million operations"),

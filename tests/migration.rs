@@ -183,3 +183,17 @@ fn the_command_migrates_what_it_writes_as_nnef() {
     let (status, _, errors) = run(&[new, "--to", "nnef-draft"]);
     assert!(status == Some(2) && errors.contains("provisional"), "{errors}");
 }
+
+/// The draft adds extents of 1 at the end of shapes where 1.0 does not; keywords of 1.0 are names in the draft.
+#[test]
+fn what_1_0_cannot_read_is_refused() {
+    let statements = [
+        ("x = external(shape = [5])\nw = constant(shape = [3,5], value = [0.5])\ny = matmul(w, x)", "E1102"),
+        ("x = external(shape = [1])\ny = integer(x)", "E1101"),
+        ("x = external(shape = [1])\ny = foo(x, version = 3)", "E1101"),
+    ];
+    for (statements, code) in statements {
+        let found = errors(statements, &options());
+        assert!(found.len() == 1 && found[0].starts_with(code), "{statements}: {found:?}");
+    }
+}

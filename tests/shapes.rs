@@ -214,3 +214,26 @@ fn json_has_types_and_the_shapes_that_are_known() {
     assert_eq!(tensor("i"), r#"{"dtype":"integer","shape":[2,1]}"#);
     assert_eq!(tensor("z"), r#"{"dtype":"scalar","shape":["S",3]}"#);
 }
+
+/// A bound that is certainly negative counts from the end of the axis, symbols or not.
+#[test]
+fn negative_symbolic_bounds_count_from_the_end() {
+    let text = "version 1.0; extension tract_symbol S;
+        graph G( x ) -> ( y, z ) { x = external(shape = [2 * S, 4]);
+        y = slice(x, axes = [0], begin = [-S], end = [0]); z = slice(x, axes = [0], begin = [0], end = [-S]); }";
+    let graph = graph(text, &Options::default());
+    let text = |name: &str| {
+        let mut results = graph.operations().iter().flat_map(|operation| graph.tensors_of(operation));
+        let id = results.find(|id| graph.tensor_name(*id) == name).expect(name);
+        format!("{:?}", graph.shape(id).expect("a shape").extents())
+    };
+    assert_eq!([text("y"), text("z")], ["[S, 4]", "[S, 4]"]);
+}
+
+/// The quotient of the least integer and -1 does not exist.
+#[test]
+fn extents_beyond_64_bits_are_unknown() {
+    let text = "version 1.0; extension tract_registry tract_core; extension tract_symbol S; extension tract_symbol T;
+        graph G( x ) -> ( y ) { x = external(shape = [(-9223372036854775807*S*T-S*T)/(-T)]); y = copy(x); }";
+    assert_eq!(shape(&graph(text, &Options::default()), "y"), None);
+}

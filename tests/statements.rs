@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{HEADER, flat_text, run, same_outcome};
+use common::{HEADER, error_codes, flat_text, run, same_outcome};
 use nnef_flatten::{Lower, Options};
 
 const FRAGMENTS: &str = "
@@ -228,4 +228,27 @@ fn a_label_has_one_shape() {
     let right: String = (0..50).map(|i| variable(i, i % 40, 3)).collect();
     assert!(codes(&right).is_empty());
     assert_eq!(codes(&(right + &variable(50, 7, 4))).len(), 1);
+}
+
+/// The least integer cannot be negated, in an array neither.
+#[test]
+fn the_least_integer_has_no_opposite() {
+    for value in ["- -9223372036854775808", "[- -9223372036854775808]", "[-(-9223372036854775808)]"] {
+        let found = run(&document(&format!("z = foo(x, a = {value});")), &Options::default()).expect_err(value);
+        assert!(error_codes(&found).contains(&"E0803"), "{value}: {found:?}");
+    }
+    assert!(run(&document("z = foo(x, a = [-9223372036854775808]);"), &Options::default()).is_ok());
+}
+
+/// Flat syntax has literals with a minus; a plus is an operator.
+#[test]
+fn a_plus_is_an_operator() {
+    let strict = Options::default().with(|options| options.strict = true);
+    let text = |alpha: &str| {
+        format!(
+            "version 1.0; graph g( x ) -> ( y ) {{ x = external<scalar>(shape = [1]); y = leaky_relu(x, alpha = {alpha}); }}"
+        )
+    };
+    assert!(run(&text("-0.5"), &strict).is_ok());
+    assert_eq!(error_codes(&run(&text("+0.5"), &strict).expect_err("refused")), ["E0205"]);
 }

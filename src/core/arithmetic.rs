@@ -61,7 +61,9 @@ pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Out
         },
         (Value::Scalar(_), Value::Scalar(_)) if op == BinaryOp::Div => Err(division_by_zero()),
         (Value::Scalar(_), Value::Scalar(_)) => Err(mistyped(op.info().text, &[a, b])),
-        (Value::Symbol(_), Value::Symbol(_) | Value::Int(_)) | (Value::Int(_), Value::Symbol(_)) => symbols(op, a, b),
+        (Value::Symbol(_), Value::Symbol(_) | Value::Int(_)) | (Value::Int(_), Value::Symbol(_)) => {
+            symbols(op, a, b, budget)
+        }
         _ => match op {
             BinaryOp::Add => concat(a, b, budget),
             BinaryOp::Mul => repeat(a, b, budget),
@@ -82,14 +84,16 @@ pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Out
 }
 
 /// Arithmetic on dimension symbols builds an expression.
-fn symbols(op: BinaryOp, a: &Value, b: &Value) -> Outcome<Value> {
+fn symbols(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     let side = |value: &Value| match value {
         Value::Symbol(symbolic) => Some(Symbolic::clone(symbolic)),
         Value::Int(i) => Some(Symbolic::integer(*i)),
         _ => None,
     };
     let result = side(a).zip(side(b)).and_then(|(a, b)| Symbolic::binary(op, &a, &b));
-    result.map(|symbolic| Value::Symbol(symbolic.into())).ok_or_else(|| mistyped(op.info().text, &[a, b]))
+    let symbolic = result.ok_or_else(|| mistyped(op.info().text, &[a, b]))?;
+    budget.keep_text(symbolic.text().len())?;
+    Ok(Value::Symbol(symbolic.into()))
 }
 
 /// An operator on two integers; none if it is not arithmetic, or the result is not an integer of 64 bits.
@@ -188,12 +192,15 @@ fn repeat(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     Ok(if matches!(a, Value::Array(_)) { Value::Array(list) } else { Value::String(list) })
 }
 
+/// How many cells could be copied while an item is compared.
+const MEMBER_WORK: usize = 8;
+
 fn member(a: &Value, b: &Value, budget: &Budget) -> Outcome<Value> {
     let (Value::Array(list), false) = (b, matches!(a, Value::Tensor(_))) else { return Err(mistyped("in", &[a, b])) };
     for i in 0..list.len() {
         // Counted in portions, since most searches end early.
         if i % 64 == 0 {
-            budget.spend(64)?;
+            budget.spend(64 * MEMBER_WORK)?;
         }
         let Some(item) = list.get(i) else { break };
         if equal(a, &item, budget)?.ok_or_else(|| mistyped("in", &[a, b]))? {

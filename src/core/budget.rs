@@ -117,6 +117,13 @@ impl Budget {
         self.check_work()
     }
 
+    /// Counts the memory of an expression on symbols. It counts until the end of the run, since expressions are short
+    /// and few, and fails if the limit is exceeded.
+    pub(super) fn keep_text(&self, len: usize) -> Outcome<()> {
+        self.meter.keep(len as u64);
+        self.allow(0, 0)
+    }
+
     /// Counts items that are read, and fails if too many were.
     pub(crate) fn spend(&self, items: usize) -> Outcome<()> {
         self.meter.spend(items as u64);

@@ -13,7 +13,7 @@ use super::value::Value;
 use crate::graph::OriginId;
 use crate::graph::Primitive;
 use crate::graph::names::NameId;
-use crate::room;
+use crate::room::{self, with_stack};
 use crate::source::names::Name;
 
 /// The capacity of the value stack that is reserved when a body is entered.
@@ -83,7 +83,10 @@ impl Machine {
         self.budget.burn(FUEL_OF_CALL)?;
         self.check_depth()?;
         let naming = self.naming(index, (unit, &head));
-        let dtype = self.type_argument(generic);
+        let mut dtype = self.type_argument(generic);
+        if dtype.is_none() && head.generic {
+            dtype = self.deduced_argument((unit, operands), head.params);
+        }
         self.slots.reserve(head.slots);
         match operands {
             Some(first) if releases && self.releases() => {
@@ -105,6 +108,33 @@ impl Machine {
         }
         self.enter(index, (unit, &head), naming, dtype);
         Ok(None)
+    }
+
+    /// The type argument of a call by the element types of its arguments, where static types do not tell it.
+    #[inline(never)]
+    fn deduced_argument(&self, (unit, operands): (UnitId, Option<FirstOperand>), count: u32) -> Option<Primitive> {
+        let first = self.stack.len().wrapping_sub(count as usize);
+        let argument = |i: usize| match operands {
+            Some(first) => self.program.operands[first.index() + i].value(self.slots.own(), &self.program.constants),
+            None => self.stack.get(first.wrapping_add(i)),
+        };
+        let params = self.units.get(unit).params.iter().enumerate();
+        params.filter(|(_, param)| param.decides).find_map(|(i, _)| self.elements(argument(i)?))
+    }
+
+    /// The element type of a value; of a list that of its first item.
+    fn elements(&self, value: &Value) -> Option<Primitive> {
+        match value {
+            Value::Tensor(tensor) => self.graph.dtype(*tensor),
+            Value::Int(_) | Value::Symbol(_) => Some(Primitive::Integer),
+            Value::Scalar(_) => Some(Primitive::Scalar),
+            Value::Logical(_) => Some(Primitive::Logical),
+            Value::String(_) => Some(Primitive::String),
+            Value::Array(list) | Value::Tuple(list) => {
+                let first = list.get(0)?;
+                with_stack(|| self.elements(&first))
+            }
+        }
     }
 
     /// Moves arguments from the stack to the slots of the body that is entered next.

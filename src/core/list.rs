@@ -54,6 +54,12 @@ macro_rules! match_cells {
     };
 }
 
+/// The bytes of a buffer besides its cells, for the budget.
+const HEADER: u64 = 128;
+
+/// How much more work a cell of a value is than a packed one.
+const VALUE_WORK: u64 = 7;
+
 /// An end of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -145,7 +151,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         let cells = self.cells.get_mut();
         if let Some(meter) = &self.meter {
-            meter.remove(cells.len() as u64 * cells.weight());
+            meter.remove(cells.len() as u64 * cells.weight() + HEADER);
         }
         // Nested arrays are dropped in a loop, since recursion as deep as the document nests them could
         // overflow the stack.
@@ -178,6 +184,9 @@ impl List {
         let len = cells.len() as u32;
         if let Some(meter) = meter {
             meter.add(u64::from(len), cells.weight());
+            meter.keep(HEADER);
+            // Values are cloned and dropped one by one.
+            meter.spend(if matches!(cells, Cells::Values(_)) { u64::from(len) * VALUE_WORK } else { 0 });
         }
         let grows = meter.is_some();
         let buffer = Buffer { cells: RefCell::new(cells), front: Cell::new(0), grows, meter: meter.cloned() };

@@ -8,6 +8,7 @@
 
 use smallvec::SmallVec;
 
+use super::arithmetic::equal;
 use super::budget::{Failure, Outcome};
 use super::frame::first_name;
 use super::iteration::{Collected, Iteration, LoopRun};
@@ -21,6 +22,7 @@ use crate::graph::Primitive;
 use crate::graph::names::NameId;
 use crate::graph::predication::{Predicated, Verdict};
 use crate::graph::standard;
+use crate::room::with_stack;
 
 /// The default trip limit of a loop that only a known condition ends.
 const ENDLESS: u64 = 1_000_000;
@@ -163,6 +165,8 @@ impl Machine {
     pub(super) fn loop_turn(&mut self, index: u32) -> Outcome<()> {
         if self.looping(index).comprehension {
             let item = self.pop();
+            let collected = self.iterations.loops.last().and_then(|run| run.collected.first());
+            self.budget.allow(collected.map_or(0, Collected::len) + 1, 0)?;
             if let Some(items) = self.iterations.loops.last_mut().and_then(|run| run.collected.first_mut()) {
                 items.push(item);
             }
@@ -180,10 +184,10 @@ impl Machine {
         for (i, value) in values.into_iter().enumerate() {
             let chosen = match (&run.active, run.last.get(i)) {
                 (None, _) => value.clone(),
-                (Some(active), Some(last)) => self.choose(active, &value, last)?,
+                (Some(active), Some(last)) => self.choose_value(active, &value, last)?,
                 (Some(active), None) => {
                     let filling = self.filling(&value);
-                    self.choose(active, &value, &filling)?
+                    self.choose_value(active, &value, &filling)?
                 }
             };
             if i < run.last.len() {
@@ -199,9 +203,35 @@ impl Machine {
         Ok(())
     }
 
+    /// The new value if a predicate holds, otherwise the old one: of lists item by item, since `select` is on tensors.
+    fn choose_value(&mut self, active: &Value, new: &Value, old: &Value) -> Outcome<Value> {
+        match (new, old) {
+            (Value::Array(a), Value::Array(b)) | (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() => {
+                let pairs = a.to_values().into_iter().zip(b.to_values());
+                let chosen = pairs.map(|(new, old)| with_stack(|| self.choose_value(active, &new, &old)));
+                let chosen = List::from_values(chosen.collect::<Outcome<_>>()?, Some(&self.budget.meter));
+                Ok(if matches!(new, Value::Tuple(_)) { Value::Tuple(chosen) } else { Value::Array(chosen) })
+            }
+            (Value::Tensor(_) | Value::Int(_) | Value::Scalar(_) | Value::Logical(_), _) if old.is_plain() => {
+                self.choose(active, new, old)
+            }
+            _ if equal(new, old, &self.budget)? == Some(true) => Ok(old.clone()),
+            _ => {
+                let message = format!("{} of this loop depends on run-time data, which is no tensor", new.kind());
+                Err(Failure::new(Code::NotFlattenable, message))
+            }
+        }
+    }
+
     /// The collected item for a trip that is not active, with the type of the other items.
     fn filling(&self, like: &Value) -> Value {
+        let list = |list: &List| {
+            let items = list.to_values().iter().map(|item| with_stack(|| self.filling(item))).collect();
+            List::from_values(items, Some(&self.budget.meter))
+        };
         let dtype = match like {
+            Value::Array(items) => return Value::Array(list(items)),
+            Value::Tuple(items) => return Value::Tuple(list(items)),
             Value::Tensor(tensor) => self.graph.tensors[tensor.index()].dtype,
             Value::Int(_) => Some(Primitive::Integer),
             Value::Logical(_) => Some(Primitive::Logical),

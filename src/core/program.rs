@@ -267,6 +267,8 @@ pub(crate) struct Head {
     pub(crate) makes_tensors: bool,
     /// Whether it belongs to the standard library.
     pub(crate) standard: bool,
+    /// Whether it has a type argument.
+    pub(crate) generic: bool,
 }
 
 /// Declares [`Program`] as a set of tables, and [`Marks`] with the length of each.

@@ -177,6 +177,7 @@ codes! {
     ResultReassigned      "E0615" I5   error   "result assigned twice";
     UndeclaredName        "E0606" I6   error   "name is not defined";
     ImpliedSymbol         "E0626" I6   liberty "dimension symbol that no extension declares";
+    HiddenByTensor        "E0627" I6   error   "value is spelled like a tensor of the graph";
     UsedBeforeDefined     "E0616" I6   error   "name used before it is defined";
     Reassigned            "E0607" I7   error   "name assigned twice";
     GraphNameReassigned   "E0617" I7   practice "graph tensor assigned twice";

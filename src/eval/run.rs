@@ -151,7 +151,10 @@ impl<'a> Run<'a> {
 /// The values of dimension symbols, solved from the shapes of inputs.
 fn symbols(graph: &Graph, inputs: &FxHashMap<TensorId, Arc<Tensor>>) -> FxHashMap<String, i64> {
     let mut symbols = FxHashMap::default();
-    for (input, tensor) in inputs {
+    // The first input with a symbol decides, so that the result does not depend on the order of a hash table.
+    let mut ordered: Vec<(&TensorId, &Arc<Tensor>)> = inputs.iter().collect();
+    ordered.sort_unstable_by_key(|(input, _)| **input);
+    for (input, tensor) in ordered {
         let extents = graph.shape(*input).map_or(&[][..], |shape| shape.extents());
         for (extent, given) in extents.iter().zip(tensor.shape()) {
             let found = i64::try_from(*given).ok().and_then(|value| extent.dim().solved(value));

@@ -14,7 +14,8 @@ fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
     let rank = if call.draft() { given.len().max(wanted.len()) } else { wanted.len() };
     let fits = |axis: usize| {
         let given = given.get(axis).copied().unwrap_or(1);
-        let wanted = wanted.get(axis).unwrap_or(&Extent::ONE).known();
+        let wanted = wanted.get(axis).unwrap_or(&Extent::ONE).dim();
+        let wanted = wanted.value(&|symbol| call.run.symbols.get(symbol).copied());
         wanted.is_none_or(|wanted| usize::try_from(wanted) == Ok(given))
     };
     (call.draft() || given.len() == rank) && (0..rank).all(fits)

@@ -27,7 +27,7 @@ mod walk;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::room::position_id;
 use crate::source::Location;
@@ -376,7 +376,22 @@ impl Graph {
         for tensor in &self.tensors {
             self.names.mark_used(tensor.name);
         }
-        self.names.resolve(&self.symbols);
+        let reserved = self.reserved_words();
+        self.names.resolve(&self.symbols, &reserved);
+    }
+
+    /// The words that generated names must not be: built-in functions, which are the keywords that look like a path,
+    /// operations without a declaration, and what values refer to.
+    fn reserved_words(&self) -> FxHashSet<String> {
+        let mut words: FxHashSet<String> = operators::BUILTINS.iter().map(|row| row.text.to_owned()).collect();
+        words.extend(self.kinds.iter().filter(|kind| !kind.declared).map(|kind| self.text_of(kind.name).to_owned()));
+        self.each_word(|word| words.extend([word.to_owned()]));
+        words
+    }
+
+    /// Calls a function with every word of [`Value::each_word`] in the arguments of operations.
+    pub(crate) fn each_word(&self, mut f: impl FnMut(&str)) {
+        self.packed.values().iter().for_each(|value| value.each_word(&mut f));
     }
 
     /// The results of an operation.

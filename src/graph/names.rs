@@ -7,6 +7,8 @@
 
 use std::num::NonZeroU32;
 
+use rustc_hash::FxHashSet;
+
 use crate::room;
 use crate::source::literals::push_int;
 use crate::source::names::{Name, Names};
@@ -208,12 +210,13 @@ impl TensorNames {
     }
 
     /// Makes the names of all tensors distinct. Names of the document take precedence, then other names, and
-    /// last names generated inside of standard operations; each in the order of their creation.
-    pub(crate) fn resolve(&mut self, names: &Names) {
+    /// last names generated inside of standard operations; each in the order of their creation. Generated names are
+    /// never one of the `reserved` words.
+    pub(crate) fn resolve(&mut self, names: &Names, reserved: &FxHashSet<String>) {
         let fresh = |entry: &Entry| entry.is(bits::USED) && !entry.is(bits::USER);
         if self.entries.iter().any(fresh) {
             self.drop_suffixes();
-            self.suffixed = distinct::settle(&mut self.entries, self.used, names);
+            self.suffixed = distinct::settle(&mut self.entries, self.used, names, reserved);
         }
     }
 

@@ -145,6 +145,11 @@ impl Packed {
         }
     }
 
+    /// All stored values, each of which may be an argument of several operations.
+    pub(crate) fn values(&self) -> &[Value] {
+        &self.values
+    }
+
     pub(crate) fn operands_len(&self) -> u32 {
         self.operands.len() as u32
     }

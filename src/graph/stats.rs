@@ -128,7 +128,8 @@ pub(crate) const PRODUCTS: &[(&str, Count)] = &[
     ("planewise_conv", for_each_result),
     ("deconv", for_each_input),
     ("planewise_deconv", for_each_input),
-    ("separable_conv", separable),
+    ("separable_conv", |graph, operation| separable(graph, operation, result(graph, operation)?)),
+    ("separable_deconv", |graph, operation| separable(graph, operation, argument(graph, operation, "input")?)),
     ("linear", for_each_result),
     ("matmul", matmul),
 ];
@@ -165,9 +166,8 @@ fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
     Some(product(&argument(graph, operation, "input")?).saturating_mul(weights(graph, operation)?))
 }
 
-/// Each position of the result uses all weights of both filters once.
-fn separable(graph: &Graph, operation: &Operation) -> Option<u64> {
-    let mut places = result(graph, operation)?;
+/// Each position of the result, or of the input of a transposed operation, uses all weights of both filters once.
+fn separable(graph: &Graph, operation: &Operation, mut places: Vec<i64>) -> Option<u64> {
     *places.get_mut(1)? = 1;
     let filter = |name| argument(graph, operation, name).map(|filter| product(&filter));
     Some(product(&places).saturating_mul(filter("plane_filter")?.saturating_add(filter("point_filter")?)))
@@ -175,7 +175,8 @@ fn separable(graph: &Graph, operation: &Operation) -> Option<u64> {
 
 fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
     let a = argument(graph, operation, "A")?;
-    let transposed = match graph.argument(operation, "transposeA") {
+    let flag = graph.argument(operation, "transposeA").or_else(|| graph.argument(operation, "trA"));
+    let transposed = match flag {
         Some(Operand::Value(Value::Logical(transposed))) => *transposed,
         Some(_) => return None,
         None => false,

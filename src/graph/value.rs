@@ -62,6 +62,26 @@ impl Value {
         }
     }
 
+    /// Calls a function with every word in the text of the value that a reader looks up among names: `inf`, `nan`,
+    /// and dimension symbols.
+    pub(crate) fn each_word(&self, f: &mut impl FnMut(&str)) {
+        let mut number = |value: f64| match value {
+            value if value.is_nan() => f("nan"),
+            value if value.is_infinite() => f("inf"),
+            _ => {}
+        };
+        match self {
+            Value::Scalar(value) => number(*value),
+            Value::Scalars(items) => items.iter().for_each(|value| number(*value)),
+            Value::Symbol(text) => {
+                let words = text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+                words.filter(|word| !word.is_empty()).for_each(f);
+            }
+            Value::Array(items) | Value::Tuple(items) => items.iter().for_each(|item| item.each_word(f)),
+            _ => {}
+        }
+    }
+
     /// Calls a function with every string in the value.
     pub(crate) fn each_string(&self, f: &mut impl FnMut(&str)) {
         match self {

@@ -113,7 +113,7 @@ impl Plan {
         planner.find_reads();
         let kept: Vec<TensorId> = net.outputs.iter().map(|output| output.tensor).collect();
         planner.spread(None, kept.iter().map(|&output| (output, Window::ALL)).collect());
-        let top = planner.steps(None, &kept);
+        let top = planner.steps(None, &kept, &FxHashSet::default());
         let mut loops: Vec<LoopPlan> = (0..net.loops.len()).map(|i| planner.plan(LoopId::at(i))).collect();
         for tensor in (0..net.tensors.len()).map(TensorId::at) {
             if let Some(of) = scopes.home(tensor).filter(|of| !loops[of.index()].outputs.is_empty()) {
@@ -217,9 +217,9 @@ impl Planner<'_> {
             }
         }
         let tested = self.tested(of, plan.condition);
-        let all = self.steps(Some(of), &kept);
+        plan.test = self.steps(Some(of), &kept, &tested);
         let is_tested = |step: &Step| matches!(step.item, Item::Layer(layer) if tested.contains(&layer));
-        (plan.test, plan.body) = all.into_iter().partition(is_tested);
+        plan.body = plan.test.split_off(plan.test.partition_point(is_tested));
         plan
     }
 
@@ -271,8 +271,9 @@ impl Planner<'_> {
         found
     }
 
-    /// The needed items of a block, each with the tensors that it is the last to use.
-    fn steps(&self, of: Option<LoopId>, kept: &[TensorId]) -> Vec<Step> {
+    /// The needed items of a block in the order in which they run, those of `first` before the others, each with the
+    /// tensors that it is the last to use.
+    fn steps(&self, of: Option<LoopId>, kept: &[TensorId], first: &FxHashSet<LayerId>) -> Vec<Step> {
         let step = |&item: &Item| {
             let window = match item {
                 Item::Layer(id) => self.windows[self.net.layer(id).output?.index()],
@@ -281,6 +282,7 @@ impl Planner<'_> {
             Some(Step { item, window: window?, frees: Vec::new() })
         };
         let mut steps: Vec<Step> = self.order.items(of).iter().filter_map(step).collect();
+        steps.sort_by_key(|step| !matches!(step.item, Item::Layer(layer) if first.contains(&layer)));
         let mut seen: FxHashSet<TensorId> = kept.iter().copied().collect();
         for step in steps.iter_mut().rev() {
             let uses: Vec<TensorId> = match step.item {

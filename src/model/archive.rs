@@ -41,12 +41,12 @@ impl Archive {
         Ok((archive, index))
     }
 
-    /// Whether it is compressed by gzip.
+    /// Whether it is compressed with gzip.
     pub(crate) fn is_compressed(&self) -> bool {
         self.compressed
     }
 
-    /// Calls a function with the entries, of a compressed archive or another one.
+    /// Calls a function with the entries of the archive, which is decompressed if necessary.
     fn read<T>(
         &self,
         name: &Path,
@@ -62,7 +62,7 @@ impl Archive {
         result.map_err(|error| convert(name, error))
     }
 
-    /// Calls a function with files and their bytes.
+    /// Calls a function with each wanted file and its bytes.
     pub(crate) fn each(
         &self,
         name: &Path,
@@ -98,7 +98,7 @@ impl Archive {
         }
     }
 
-    /// The archive decompressed into a temporary file, or as it is if it is not compressed.
+    /// The archive decompressed into a temporary file, or the archive itself if it is not compressed.
     pub(crate) fn unpacked(&self, limits: &Limits) -> io::Result<File> {
         if !self.compressed {
             return self.file.try_clone();
@@ -137,8 +137,7 @@ fn run_all<T>(
     Ok(result)
 }
 
-/// Lists entries, and keeps the texts and the headers of data files. A compressed archive has `packed`
-/// bytes.
+/// Lists entries, and keeps texts and the headers of data files. `packed` is the size of a compressed archive in bytes.
 fn list(
     entries: &mut dyn EntryStream,
     limits: &Limits,
@@ -192,7 +191,7 @@ fn too_many(limits: &Limits) -> Result<(), EntryError> {
     Err(EntryError::Refused(Code::ModelLimit, message))
 }
 
-/// A failed system call is a failure, a defect of the bytes a refusal.
+/// Converts an error: failed system calls are I/O errors, defects of the archive are refusals.
 fn convert(name: &Path, error: EntryError) -> ModelError {
     match error {
         EntryError::Refused(code, message) => ModelError::refused(code, name, message),

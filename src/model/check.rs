@@ -14,11 +14,11 @@ use crate::graph::{Graph, KeptFragment, Operation, Value};
 use crate::source::Location;
 use crate::tensor::dat::{HEADER_LENGTH, Header, ItemType};
 
-/// The most missing files for which similar names are looked for, and the most names compared.
+/// The maximum number of missing files for which similar names are searched, and of names that are compared.
 const MAX_HINTS: usize = 20;
 const MAX_CANDIDATES: usize = 20_000;
 
-/// The variables of a graph, those of its kept fragments included: label and operation.
+/// The variables of a graph and of its kept fragments: graph, operation and label.
 fn variables(graph: &Graph) -> Vec<(&Graph, &Operation, &str)> {
     let mut found = Vec::new();
     let mut open = vec![graph];
@@ -43,13 +43,13 @@ pub(super) fn labels(graph: &Graph) -> impl Iterator<Item = &str> {
     variables(graph).into_iter().map(|(_, _, label)| label)
 }
 
-/// How many variables a graph has.
+/// The number of variables of a graph.
 pub(crate) fn count_variables(graph: &Graph) -> usize {
     variables(graph).len()
 }
 
-/// Checks the data files of a model against the variables of a graph: each exists, is complete, and
-/// has the shape and the item type that the variable declares. Only headers are read.
+/// Checks the data files of a model against the variables of a graph: each file exists, is complete, and has the shape
+/// and the item type that the variable declares. Only headers are read.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ struct Check<'a> {
     model: &'a Model,
     /// The data files of variables, with the headers of those that are valid.
     named: FxHashMap<String, Option<Header>>,
-    /// For how many files similar names have been looked for.
+    /// The number of files for which similar names have been searched.
     hints: usize,
     found: &'a mut Diagnostics,
 }
@@ -111,7 +111,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The header of a file that exists and is complete.
+    /// The header of a file; reports a file that is missing or incomplete.
     fn header(
         &mut self,
         graph: &Graph,
@@ -150,7 +150,7 @@ impl Check<'_> {
         Ok(Some(header))
     }
 
-    /// G3: the extents of the file are those of the graph.
+    /// G3: the extents in the file match those of the graph.
     fn shape(&mut self, graph: &Graph, operation: &Operation, label: &str, header: &Header) {
         let Some(wanted) = graph.attribute(operation, "shape").and_then(Value::as_integers) else { return };
         let given = &header.extents;
@@ -170,7 +170,7 @@ impl Check<'_> {
         }
     }
 
-    /// Data of scalars are floating-point or quantized numbers, those of integers and logicals such.
+    /// Checks the item type: floating-point or quantized for scalars, integers for integers, logicals for logicals.
     fn items(&mut self, graph: &Graph, operation: &Operation, label: &str, header: &Header) {
         use ItemType::{Bool, Float, QuantizedSigned, QuantizedUnsigned, Signed, Unsigned, Vendor};
         let fits = match (operation.dtype(), header.item_type) {
@@ -187,12 +187,12 @@ impl Check<'_> {
         }
     }
 
-    /// Reports data files that no variable names, except for those of another model in a subfolder.
+    /// Reports data files without a variable, except for those of another model in a subfolder.
     fn unnamed(&mut self, graph: &Graph, main: Location) {
         let model = self.model;
         let inner = format!("/{GRAPH}");
         let inner: FxHashSet<&str> = model.files().filter_map(|file| file.path().strip_suffix(&inner)).collect();
-        // Fragments that are kept verbatim may name some.
+        // Fragments that are kept verbatim may contain labels.
         let quoted = quoted(graph);
         for file in model.files() {
             let path = file.path();

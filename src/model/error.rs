@@ -1,4 +1,4 @@
-//! Failures of reading and writing models, which have no place in a document.
+//! Errors of reading and writing models, which have no location in a document.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::{Location, Sources};
 
-/// Why a model could not be read or written.
+/// The error of a model that could not be read or written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -18,9 +18,9 @@ pub enum ModelError {
         /// The failure.
         error: io::Error,
     },
-    /// The model is not acceptable.
+    /// The model is not valid.
     Refused {
-        /// What kind of refusal.
+        /// The code of the refusal.
         code: Code,
         /// The folder or archive.
         model: String,
@@ -29,7 +29,7 @@ pub enum ModelError {
         /// How to solve the problem.
         help: Option<String>,
     },
-    /// The model cannot be written to the given path.
+    /// The model cannot be written to the path.
     Target(String),
 }
 

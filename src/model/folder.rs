@@ -10,7 +10,7 @@ use super::limits::Limits;
 use super::path::{clean, is_hidden};
 use crate::diagnostics::Code;
 
-/// Lists the files of a folder and its subfolders, by name. Names that begin with a dot are ignored.
+/// Lists the files of a folder and its subfolders, sorted by name. Names that begin with a dot are ignored.
 pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> {
     let fail = |path: &Path, error| ModelError::io(path, error);
     let root = fs::canonicalize(folder).map_err(|error| fail(folder, error))?;
@@ -59,8 +59,8 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
     Ok(index)
 }
 
-/// The file of a name in a folder, by the rules of [`list`]; none if there is none. The other files of
-/// the folder do not matter, so that it need not be that of a model.
+/// The file with a name in a folder, by the rules of [`list`], if it exists. Other files are not checked, so the folder
+/// may contain other things than a model.
 pub(super) fn find(folder: &Path, name: &str) -> Result<Option<ModelFile>, ModelError> {
     let refuse = |code, message: String| Err(ModelError::refused(code, folder, message));
     let root = fs::canonicalize(folder).map_err(|error| ModelError::io(folder, error))?;
@@ -95,7 +95,7 @@ pub(super) fn find(folder: &Path, name: &str) -> Result<Option<ModelFile>, Model
     Ok(None)
 }
 
-/// Opens a file of a folder that was found before. What took its place meanwhile is refused: opening
+/// Opens a file that was found before. If it has been replaced by something that is not a file, it is refused: opening
 /// a pipe would wait for its writer.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
@@ -113,7 +113,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The file of an entry, after following links within the model.
+/// The path of an entry, after following links within the model.
 fn resolve(folder: &Path, root: &Path, name: &str, path: PathBuf, kind: FileType) -> Result<PathBuf, ModelError> {
     if kind.is_dir() || kind.is_file() {
         return Ok(path);

@@ -15,19 +15,19 @@ pub struct ModelFile {
     pub(super) place: Place,
 }
 
-/// The place of a file's bytes.
+/// The location of a file's bytes.
 #[derive(Debug)]
 pub(super) enum Place {
     /// A file on disk.
     Disk(PathBuf),
-    /// A part of the archive. The header of data files is kept.
+    /// A part of the archive. The headers of data files are kept in memory.
     Packed {
         /// The offset in the decompressed archive.
         offset: u64,
-        /// The first bytes, as many as a header has.
+        /// The first bytes, at most the size of a header.
         head: Box<[u8]>,
     },
-    /// Memory: the bytes of a text in an archive.
+    /// In memory: the bytes of a text in an archive.
     Kept(Box<[u8]>),
 }
 
@@ -36,7 +36,7 @@ impl ModelFile {
         ModelFile { path: path.into(), size, place }
     }
 
-    /// Its name within the model, with `/` between the parts.
+    /// Its name within the model; the parts are separated by `/`.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -55,13 +55,13 @@ impl ModelFile {
     }
 }
 
-/// Files by name and in order.
+/// Files in order and by name.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     files: Vec<ModelFile>,
-    /// Files by name, and their folders, which have no file.
+    /// The indices of files by name; none for folders.
     names: FxHashMap<Box<str>, Option<u32>>,
-    /// The bytes of all names.
+    /// The total length of all names in bytes.
     bytes: usize,
 }
 
@@ -81,7 +81,7 @@ impl Index {
         self.names.len() > limits.entries || self.bytes > limits.names
     }
 
-    /// Adds a file; fails if its name is taken.
+    /// Adds a file; fails if its name is already used.
     pub(crate) fn add(&mut self, file: ModelFile) -> Result<(), (Code, String)> {
         self.add_folders(&file.path)?;
         self.bytes += file.path.len();

@@ -1,4 +1,4 @@
-//! The bytes of an archive, decompressed within limits if necessary.
+//! The bytes of an archive, which is decompressed within limits if necessary.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -13,10 +13,10 @@ pub(crate) const GZIP: [u8; 2] = [0x1F, 0x8B];
 
 /// A source of bytes from which the entries of an archive are read.
 pub(crate) trait Input: Read {
-    /// Skips bytes, and gives how many there were.
+    /// Skips bytes, and returns how many were skipped.
     fn advance(&mut self, count: u64) -> io::Result<u64>;
 
-    /// How many bytes have been read or skipped.
+    /// The number of bytes that have been read or skipped.
     fn position(&self) -> u64;
 }
 
@@ -57,7 +57,7 @@ impl Input for Plain<'_> {
     }
 }
 
-/// The message on an archive that decompresses to too many bytes.
+/// The message for an archive that decompresses to too many bytes.
 pub(crate) const BOMB: &str = "the archive unpacks to more than is allowed for its size";
 
 /// Counts the bytes that are read.

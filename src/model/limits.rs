@@ -1,25 +1,25 @@
 //! The limits on models.
 
-/// The limits on models. Data files are not held in memory, so the limits bound time, disk space, and
-/// the memory for the list of files.
+/// The limits on models. Data files are not loaded into memory, so the limits apply to time, disk space, and the memory
+/// for the list of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most files and folders.
+    /// The maximum number of files and folders.
     pub entries: usize,
-    /// The most bytes that the names of files and folders have together.
+    /// The maximum total length of the names of files and folders, in bytes.
     pub names: usize,
-    /// The longest text of a graph, in bytes.
+    /// The maximum size of the text of a graph, in bytes.
     pub graph: u64,
-    /// The longest `graph.quant`, in bytes.
+    /// The maximum size of `graph.quant`, in bytes.
     pub quant: u64,
-    /// A text in a compressed archive may always have this many bytes; one that is longer, up to
-    /// [`Limits::ratio`] times the size of the archive. Texts are held in memory.
+    /// The size that a text in a compressed archive may have in any case, in bytes. A larger one may have up to
+    /// [`Limits::ratio`] times the size of the archive. Texts are kept in memory.
     pub text: u64,
-    /// A compressed archive may always decompress to this many bytes.
+    /// The number of bytes to which a compressed archive may decompress in any case.
     pub unpacked: u64,
-    /// It may decompress to more, up to this many times its size. Weights hardly compress; an archive
-    /// that decompresses to far more is made to fill a disk.
+    /// The maximum ratio of decompressed to compressed size of an archive beyond [`Limits::unpacked`]. Weights
+    /// are hardly compressible; an archive with a much higher ratio is a decompression bomb.
     pub ratio: u64,
 }
 
@@ -38,10 +38,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The bytes of names that there are for each file.
+    /// The bytes of names that are allowed for each file.
     pub(crate) const NAME: usize = 335;
 
-    /// The limits for models of strangers, as a service reads them.
+    /// The limits for untrusted models, such as those that a service reads.
     pub fn untrusted() -> Self {
         Limits {
             entries: 10_000,
@@ -54,7 +54,7 @@ impl Limits {
         }
     }
 
-    /// How many bytes so many compressed ones may become, where some are allowed in any case.
+    /// The number of bytes that `packed` compressed bytes may decompress to; `always` is allowed in any case.
     pub(crate) fn inflated(&self, always: u64, packed: u64) -> u64 {
         always.max(packed.saturating_mul(self.ratio))
     }

@@ -1,11 +1,10 @@
-//! Whole models: the text of a graph with the data of its variables, in a folder or an archive.
+//! Models: the text of a graph and the data of its variables, in a folder or an archive.
 //!
-//! A model is a `graph.nnef`, a data file `<label>.dat` for each variable, perhaps a `graph.quant`,
-//! and whatever else lies beside them. [`Model::open`] lists the files of a folder, a `.tar` or a
-//! `.tar.gz`, in the same way and within the same [`Limits`]; data are streamed, not held in memory.
-//! `check` compares data with a graph, [`Document::check_quant`](crate::Document::check_quant) reads quantizations, and
-//! [`Target::write`] writes a model, completely or not at all. `docs/models.md` has the decisions on
-//! each.
+//! A model consists of `graph.nnef`, a data file `<label>.dat` for each variable, an optional `graph.quant`, and any
+//! other files. [`Model::open`] lists the files of a folder, a `.tar` or a `.tar.gz`, within the same [`Limits`]; data
+//! are streamed, not loaded into memory. `check` compares data with a graph,
+//! [`Document::check_quant`](crate::Document::check_quant) reads quantizations, and [`Target::write`] writes a model,
+//! completely or not at all. `docs/models.md` has the decisions.
 //!
 //! ```
 //! use nnef_flatten::model::{Limits, Model};
@@ -49,9 +48,9 @@ pub use limits::Limits;
 pub(crate) use write::rewrite;
 pub use write::{Content, Target};
 
-/// The text of the graph.
+/// The name of the text of the graph.
 pub(crate) const GRAPH: &str = "graph.nnef";
-/// The quantizations.
+/// The name of the text of the quantizations.
 pub(crate) const QUANT: &str = "graph.quant";
 /// The extension of data files.
 pub(crate) const DATA: &str = ".dat";
@@ -59,22 +58,22 @@ pub(crate) const DATA: &str = ".dat";
 /// The files of a model.
 #[derive(Debug)]
 pub struct Model {
-    /// The folder or archive, as messages name it.
+    /// The path of the folder or archive, for messages.
     name: PathBuf,
     /// The list of its files.
     index: Index,
-    /// The archive that holds them; none for a folder.
+    /// The archive that contains the files; none for a folder.
     archive: Option<Archive>,
     limits: Limits,
 }
 
-/// Whether bytes are the first ones of a gzip file or a tar archive. At least 512 are needed to
-/// recognize the latter.
+/// Whether bytes are the start of a gzip file or a tar archive. At least 512 bytes are needed to recognize a tar
+/// archive.
 pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(&input::GZIP) || bytes.get(257..262) == Some(b"ustar")
 }
 
-/// Whether a file name is that of an archive.
+/// Whether a file name has the extension of an archive.
 pub(crate) fn has_archive_name(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     [".tar", ".tar.gz", ".tgz"].iter().any(|extension| name.ends_with(extension))
@@ -85,8 +84,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or has something that no model has: links or names that lead out of it,
-    /// devices, a file twice; or the archive is damaged or exceeds a limit.
+    /// It cannot be read; it contains links or names that lead out of it, devices, or duplicate files; or the
+    /// archive is damaged or exceeds a limit.
     pub fn open(path: &Path, limits: &Limits) -> Result<Self, ModelError> {
         if fs::metadata(path).map_err(|error| ModelError::io(path, error))?.is_dir() {
             let index = folder::list(path, limits)?;
@@ -100,21 +99,21 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// The same as for [`Model::open`].
+    /// Those of [`Model::open`].
     pub fn from_file(name: &Path, file: File, limits: &Limits) -> Result<Self, ModelError> {
         let (archive, index) = Archive::open(name, file, limits)?;
         Ok(Model { name: name.to_owned(), index, archive: Some(archive), limits: limits.clone() })
     }
 
-    /// The data in a folder of the variables of graphs and the quantizations, without any other file.
+    /// The data files of the variables of graphs and the quantizations in a folder, without any other file.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or is one that no model has.
+    /// A file cannot be read, or is not allowed in a model.
     pub(crate) fn of_variables(folder: &Path, graphs: &[&Graph], limits: &Limits) -> Result<Self, ModelError> {
         let mut index = Index::default();
         let labels = graphs.iter().flat_map(|graph| check::labels(graph));
-        // Labels that are no names of files are refused when they are looked up.
+        // Labels that are not valid file names are refused when they are looked up.
         let files = labels.filter_map(|label| path::data_file(label).ok());
         for name in files.chain([QUANT.into()]) {
             if index.find(&name).is_none()
@@ -141,7 +140,7 @@ impl Model {
         self.index.find(path)
     }
 
-    /// The number of bytes of the files that pass the filter.
+    /// The total size in bytes of the wanted files.
     pub(crate) fn size(&self, wanted: impl Fn(&ModelFile) -> bool) -> u64 {
         self.index.files().iter().filter(|file| wanted(file)).map(ModelFile::size).sum()
     }
@@ -150,7 +149,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// There is none, it is too long, or it cannot be read.
+    /// It is missing, too long, or cannot be read.
     pub fn graph(&self) -> Result<Vec<u8>, ModelError> {
         let text = self.text(GRAPH, self.limits.graph)?;
         text.ok_or_else(|| {
@@ -159,7 +158,7 @@ impl Model {
         })
     }
 
-    /// The text of the quantizations; none if there are none.
+    /// The text of the quantizations, if there are any.
     ///
     /// # Errors
     ///
@@ -185,7 +184,7 @@ impl Model {
         }
     }
 
-    /// The first bytes of a data file, as many as a header has or the whole file.
+    /// The first bytes of a data file: as many as a header has, or the whole file if it is shorter.
     ///
     /// # Errors
     ///
@@ -202,8 +201,8 @@ impl Model {
         }
     }
 
-    /// Calls a function with every file that passes the filter and its bytes, in the order of the
-    /// archive, or of their names in a folder. Bytes that the function does not read are skipped.
+    /// Calls a function with every wanted file and its bytes, in the order of the archive, or of the names in a
+    /// folder. Bytes that the function does not read are skipped.
     ///
     /// # Errors
     ///
@@ -230,11 +229,11 @@ impl Model {
     }
 }
 
-/// The text of the graph in a folder: the open file and its size; none if there is none.
+/// The text of the graph in a folder, if it exists: the open file and its size.
 ///
 /// # Errors
 ///
-/// It cannot be read, or is no file of a model.
+/// It cannot be read, or is not allowed in a model.
 pub(crate) fn graph_in(folder: &Path) -> Result<Option<(File, u64)>, ModelError> {
     let Some(file) = folder::find(folder, GRAPH)? else { return Ok(None) };
     let Place::Disk(path) = &file.place else { return Ok(None) };

@@ -1,11 +1,11 @@
-//! Names of files within a model: relative, with `/` between their parts, and never leading out of it.
+//! Names of files within a model: relative paths with `/` between their parts that do not lead out of the model.
 
-/// The longest name of a file.
+/// The maximum length of a name in bytes.
 pub(crate) const MAX_PATH: usize = 4096;
-/// The longest part of one.
+/// The maximum length of a part of a name in bytes.
 const MAX_PART: usize = 255;
 
-/// The name without `./` and empty parts; or why it is not valid.
+/// The name without `./` and empty parts, or the reason why it is not valid.
 pub(crate) fn clean(name: &str) -> Result<String, &'static str> {
     if name.len() > MAX_PATH {
         return Err("is too long");
@@ -34,16 +34,16 @@ pub(crate) fn clean(name: &str) -> Result<String, &'static str> {
     Ok(parts.join("/"))
 }
 
-/// Whether a part is a drive such as `C:`; on Windows any colon means a drive or a stream.
+/// Whether a part is a drive such as `C:`; on Windows, any colon means a drive or a stream.
 fn is_drive(part: &str) -> bool {
     let bytes = part.as_bytes();
     (bytes.len() == 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':') || (cfg!(windows) && part.contains(':'))
 }
 
-/// The name of the data file of a variable; or why its label is not valid.
+/// The name of the data file of a variable, or the reason why its label is not valid.
 ///
-/// Some exporters write labels with a leading slash, but file names without it. Exporters on Windows
-/// separate the parts of a label by a backslash.
+/// Some exporters write a leading slash in labels, but not in file names. Exporters on Windows separate the parts of a
+/// label by backslashes.
 pub(crate) fn data_file(label: &str) -> Result<String, &'static str> {
     let label = label.replace('\\', "/");
     let label = label.trim_start_matches('/');
@@ -53,8 +53,8 @@ pub(crate) fn data_file(label: &str) -> Result<String, &'static str> {
     clean(&format!("{label}.dat"))
 }
 
-/// Whether a part of a name begins with a dot: readers of models ignore such files, which belong to
-/// the system or other programs.
+/// Whether a part of a name begins with a dot. Readers of models ignore these files, which belong to the system or
+/// other programs.
 pub(crate) fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('.'))
 }

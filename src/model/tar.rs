@@ -1,8 +1,8 @@
-//! The entries of a tar archive. Only plain files and folders, with names that do not lead out of
-//! the archive, are accepted.
+//! The entries of a tar archive. Only regular files and folders with names that do not lead out of the archive are
+//! accepted.
 //!
-//! The crate `tar` decodes headers; reading one after the other is done here, because long names
-//! and extended headers have to be bounded.
+//! The crate `tar` decodes single headers; the sequence of entries is read here, since the sizes of long names and
+//! extended headers must be limited.
 
 use std::io::{self, Read};
 
@@ -13,10 +13,10 @@ use super::path::{MAX_PATH, clean};
 use crate::diagnostics::Code;
 
 const BLOCK: u64 = 512;
-/// The longest extended header, of which a name and a size are used.
+/// The maximum size of an extended header in bytes; only a name and a size are used.
 const MAX_EXTENDED: u64 = 1 << 16;
 
-/// Why an entry cannot be read.
+/// The error of an entry that cannot be read.
 #[derive(Debug)]
 pub(crate) enum EntryError {
     /// Reading failed, or the compressed data are damaged.
@@ -50,7 +50,7 @@ pub(crate) struct Entry {
     pub(crate) folder: bool,
 }
 
-/// The contents of extended headers, which concern the next entry.
+/// The contents of extended headers, which apply to the next entry.
 #[derive(Default)]
 struct Extended {
     path: Option<Vec<u8>>,
@@ -68,12 +68,12 @@ pub(crate) struct Entries<I> {
 }
 
 impl<I: Input> Entries<I> {
-    /// Starts at the first entry.
+    /// A reader that starts at the first entry.
     pub(crate) fn new(input: I) -> Self {
         Entries { input, left: 0, padding: 0, seen: 0 }
     }
 
-    /// Goes to the next entry. Its bytes can then be read.
+    /// Advances to the next entry, whose bytes can then be read.
     pub(crate) fn next(&mut self) -> Result<Option<Entry>> {
         let mut extended = Extended::default();
         loop {
@@ -85,7 +85,7 @@ impl<I: Input> Entries<I> {
             match kind {
                 EntryType::GNULongName => extended.path = Some(self.extended(MAX_PATH as u64 + 1)?),
                 EntryType::XHeader => self.pax(&mut extended)?,
-                // A global extended header is for all entries and names none.
+                // A global extended header applies to all entries and has no name of a single one.
                 EntryType::XGlobalHeader | EntryType::GNULongLink => drop(self.extended(MAX_EXTENDED)?),
                 _ => return self.entry(&header, extended).map(Some),
             }
@@ -103,13 +103,13 @@ impl<I: Input> Entries<I> {
         self.seen += 1;
     }
 
-    /// Goes to the end of the current entry.
+    /// Advances to the end of the current entry.
     fn finish(&mut self) -> Result<()> {
         let skipped = self.input.advance(self.left)?;
         if skipped < self.left {
             return truncated();
         }
-        // The last entry may lack its padding.
+        // The padding of the last entry may be missing.
         self.input.advance(self.padding)?;
         (self.left, self.padding) = (0, 0);
         Ok(())
@@ -166,7 +166,7 @@ impl<I: Input> Entries<I> {
         Ok(content)
     }
 
-    /// Reads an extended header of POSIX.
+    /// Reads a POSIX extended header.
     fn pax(&mut self, extended: &mut Extended) -> Result<()> {
         let content = self.extended(MAX_EXTENDED)?;
         for record in PaxExtensions::new(&content) {
@@ -199,7 +199,7 @@ impl<I: Input> Entries<I> {
         }
         let shown = String::from_utf8_lossy(&name).into_owned();
         let kind = header.entry_type();
-        // In old archives, which have no type for folders, the names of folders end in a slash.
+        // Old archives have no type for folders; their names end in a slash.
         let folder = kind.is_dir() || kind.is_file() && name.ends_with(b"/");
         if kind == EntryType::GNUSparse {
             return sparse();
@@ -322,7 +322,7 @@ mod tests {
             let refused = Entries::new(Memory { bytes, position: 0 }).next();
             assert!(matches!(refused, Err(EntryError::Refused(Code::ModelArchive, _))), "{bytes:?}");
         }
-        // Zeros alone are an empty archive.
+        // A file of zeros is an empty archive.
         assert!(Entries::new(Memory { bytes: &[0; 1024], position: 0 }).next().unwrap().is_none());
     }
 }

@@ -40,8 +40,8 @@ impl ModelVariables<'_> {
         Ok(Some(self.unpacked.get_or_init(|| file)))
     }
 
-    /// Reads the file of a label with a function, which also gets its length. The file is not longer than
-    /// that of a tensor of a shape.
+    /// Reads the file of a label with a function, which also gets the size of the file. A file that is too large
+    /// for a tensor of this shape is refused.
     fn read<T>(
         &self,
         label: &str,
@@ -51,7 +51,7 @@ impl ModelVariables<'_> {
         let fail = |error: std::io::Error| TensorError::new(format!("{}: {error}", self.model.name().display()));
         let name = path::data_file(label).map_err(|why| TensorError::new(format!("the label {why}")))?;
         let Some(file) = self.model.file(&name) else { return Ok(None) };
-        // No file with data of the shape is longer, so none is read that does not fit.
+        // The maximum size of a file with data of this shape.
         let most = volume(shape).map_or(u64::MAX, |items| (items as u64).saturating_mul(8) + HEADER_LENGTH as u64);
         let size = file.size();
         if size > most {
@@ -71,11 +71,11 @@ impl ModelVariables<'_> {
         .map(Some)
     }
 
-    /// The elements of the variable of a label, see [`Raw`].
+    /// The elements of the variable with a label, see [`Raw`].
     ///
     /// # Errors
     ///
-    /// There are data, but they cannot be read.
+    /// The data exist but cannot be read.
     pub(crate) fn raw(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Raw>, TensorError> {
         self.read(label, shape, |content, size| raw_from(content, size, of))
     }

@@ -340,9 +340,13 @@ impl Ast {
         (0..self.len()).map(ExprId::at)
     }
 
-    /// All calls in the order of their nodes.
-    pub(crate) fn calls(&self) -> impl std::iter::Iterator<Item = Call> {
-        self.exprs().filter_map(|id| if let Expr::Call(call) = self.expr(id) { Some(self.call(call)) } else { None })
+    /// The names of called operations and the texts of strings, which can name fragments, with their byte offsets.
+    pub(crate) fn references(&self) -> impl std::iter::Iterator<Item = (u32, Name)> {
+        self.exprs().filter_map(|id| match self.expr(id) {
+            Expr::Call(call) => Some(self.call(call).name).map(|name| (name.span.start, name.name)),
+            Expr::String(text) => Some((self.span(id).start, text)),
+            _ => None,
+        })
     }
 
     /// Adds an expression.

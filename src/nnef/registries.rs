@@ -106,20 +106,32 @@ pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static Regis
 /// The registries that the head of a text names, each once.
 pub(crate) fn named(text: &str) -> Vec<&'static Registry> {
     let mut found: Vec<&'static Registry> = Vec::new();
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let Some(rest) = skip_trivia(text).strip_prefix("version") else { return found };
-    let Some((_, mut rest)) = rest.split_once(';') else { return found };
-    while let Some(directive) = skip_trivia(rest).strip_prefix("extension")
-        && let Some((words, after)) = directive.split_once(';')
+    let mut rest = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let mut keyword = "version";
+    while let Some((words, after)) = directive(rest)
+        && words.first() == Some(&keyword)
     {
-        let mut words = words.split_ascii_whitespace();
-        if words.next() == Some(REGISTRY_EXTENSION) {
-            let registry = words.next().and_then(find);
+        if let ["extension", REGISTRY_EXTENSION, name, ..] = words[..] {
+            let registry = find(name);
             found.extend(registry.filter(|registry| !found.iter().any(|known| known.name == registry.name)));
         }
-        rest = after;
+        (rest, keyword) = (after, "extension");
     }
     found
+}
+
+/// The words of a directive without comments, and the text after its semicolon.
+fn directive(mut text: &str) -> Option<(Vec<&str>, &str)> {
+    let mut words = Vec::new();
+    loop {
+        text = skip_trivia(text);
+        if let Some(rest) = text.strip_prefix(';') {
+            return Some((words, rest));
+        }
+        let end = text.find(|c: char| c.is_ascii_whitespace() || matches!(c, ';' | '#' | '\x0B'))?;
+        words.push(&text[..end]);
+        text = &text[end..];
+    }
 }
 
 #[cfg(test)]
@@ -129,10 +141,11 @@ mod tests {
     #[test]
     fn the_head_names_registries() {
         let text = "# a\nversion 1.0;\nextension tract_symbol S;\nextension tract_assert S >= 1;\n# b\n\
+            extension tract_registry # a; comment\n tract_onnx;\
             extension tract_registry tract_core;extension  tract_registry\npulse ;\n\
             extension tract_registry tract_core;\nextension tract_registry other;\ngraph G( x ) -> ( y ) { }";
         let names: Vec<&str> = named(text).iter().map(|registry| registry.name).collect();
-        assert_eq!(names, ["tract_core", "tract_pulse"]);
+        assert_eq!(names, ["tract_onnx", "tract_core", "tract_pulse"]);
         assert!(named("graph G").is_empty() && named("version 1.0").is_empty());
     }
 

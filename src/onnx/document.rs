@@ -1,4 +1,4 @@
-//! A model or a part of one, read from a file: what the command and other programs work with.
+//! A model or a part of one, read from a file: the interface for the command and other programs.
 
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
 use crate::{Graph, Lower, Options};
 
-/// A model, or a part of one in a text of its own.
+/// A model, or a part of a model in a separate text.
 ///
 /// ```
 /// use nnef_flatten::Options;
@@ -39,8 +39,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a model in the text notation. `name` is what messages call the text, which `sources` keeps for them.
-    /// There is a document where no error was found.
+    /// Reads a model in the text notation. Messages refer to the text by `name`; it is added to `sources`.
+    /// Returns a document if there are no errors.
     pub fn parse(
         name: &str,
         text: impl Into<String>,
@@ -51,7 +51,7 @@ impl Document {
         Self::parse_part(sources, file, Production::Model, options)
     }
 
-    /// Reads a text that is in these sources.
+    /// Reads a text of these sources.
     pub(crate) fn parse_part(
         sources: &Sources,
         file: FileId,
@@ -62,15 +62,15 @@ impl Document {
         (parsed.map(|parsed| Document { parsed, file, places: Places::Text }), diagnostics)
     }
 
-    /// Reads a model from protobuf. `name` is what messages call the file. There is a document where no error was
-    /// found.
+    /// Reads a model from protobuf. Messages refer to the file by `name`. Returns a document if there are no
+    /// errors.
     pub fn decode(
         name: &str,
         bytes: Vec<u8>,
         sources: &mut Sources,
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
-        // A file that is no text has no lines to show.
+        // A binary file has no lines to show.
         let file = sources.add(name, String::new());
         let mut diagnostics = Diagnostics::new(options.strict);
         match protobuf::decode(&Bytes::from(bytes)) {
@@ -86,17 +86,17 @@ impl Document {
         }
     }
 
-    /// A model that was made from a file in another notation.
+    /// A model that was created from a file in another notation.
     pub(crate) fn made(model: Model, file: FileId) -> Document {
         Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }
     }
 
-    /// The place of what has none: a protobuf file has no lines.
+    /// The location of findings without a location: a protobuf file has no lines.
     pub(crate) fn nowhere(file: FileId) -> Location {
         Location::new(file, Span::default())
     }
 
-    /// The model, if it is not just a part of one.
+    /// The model; none for a part of a model.
     pub(crate) fn model(&mut self) -> Option<&mut Model> {
         match &mut self.parsed {
             Parsed::Model(model) => Some(model),
@@ -104,7 +104,7 @@ impl Document {
         }
     }
 
-    /// Checks a model. A part of one has nothing to be checked against.
+    /// Checks a model. A part of a model is not checked.
     pub fn check(&self, options: &Options) -> Diagnostics {
         match &self.parsed {
             Parsed::Model(model) => check::check(model, self.file, self.places, options),
@@ -120,12 +120,12 @@ impl Document {
         }
     }
 
-    /// Expands the calls of functions, those that the options name, and the control flow that is known. A part of a
-    /// model has none. Gives warnings.
+    /// Expands the function calls that the options select, and known control flow. A part of a model is not
+    /// changed. Returns warnings.
     ///
     /// # Errors
     ///
-    /// Functions or loops that cannot be expanded, or more nodes than the options allow.
+    /// Functions or loops cannot be expanded, or there are more nodes than the options allow.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         let (file, places) = (self.file, self.places);
         match (self.model(), &options.lower) {
@@ -137,15 +137,15 @@ impl Document {
         }
     }
 
-    /// Adds to the metadata of each node that [`Self::flatten`] copied which functions it comes from, the outermost
-    /// call first: `nnef_flatten.calls` is `layer/attention`.
+    /// Adds metadata to each node that [`Self::flatten`] copied: the functions that it comes from, the outermost
+    /// call first, such as `layer/attention` in `nnef_flatten.calls`.
     pub fn note_origins(&mut self) {
         if let Some(model) = self.model() {
             provenance::annotate(model);
         }
     }
 
-    /// The encoded form.
+    /// Encodes the document as protobuf.
     pub fn to_protobuf(&self) -> Vec<u8> {
         match &self.parsed {
             Parsed::Model(model) => protobuf::encode(&model.names, Part::Model(model)),
@@ -155,11 +155,11 @@ impl Document {
         }
     }
 
-    /// The text, and warnings on what is left out.
+    /// The text, and warnings about omitted parts.
     ///
     /// # Errors
     ///
-    /// What a text cannot say, each once.
+    /// Parts that the text notation cannot express, each once.
     pub fn to_text(&self, strict: bool) -> Result<(String, Diagnostics), Diagnostics> {
         let (text, lost) = match &self.parsed {
             Parsed::Model(model) => text::print(&model.names, Part::Model(model)),

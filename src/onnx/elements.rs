@@ -1,4 +1,4 @@
-//! The elements of constant tensors, wherever they are stored.
+//! The elements of constant tensors, whichever field they are stored in.
 
 use bytes::Bytes;
 
@@ -6,8 +6,7 @@ use super::model::{Field, Tensor, Wire};
 use super::protobuf::fields::tensor;
 use super::types::{ElementType, Storage};
 
-/// The elements of a tensor, as a text writes them: of complex numbers both parts, of small floats the
-/// bits.
+/// The elements of a tensor as in a text: complex numbers are two elements each, small floats are their bits.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Elements {
     Floats(Vec<f32>),
@@ -17,12 +16,12 @@ pub(crate) enum Elements {
     Strings(Vec<Bytes>),
 }
 
-/// Elements that do not fit the type and the shape of their tensor, or are not in the model.
+/// The error of elements that do not match the type and the shape of their tensor, or are not in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unread;
 
 impl Elements {
-    /// The elements of a tensor whose data are in the model.
+    /// Reads the elements of a tensor whose data are in the model.
     pub(crate) fn of(tensor: &Tensor) -> Result<Elements, Unread> {
         let element = tensor.data_type.and_then(ElementType::numbered).ok_or(Unread)?;
         let count = count(tensor, element).ok_or(Unread)?;
@@ -46,14 +45,14 @@ impl Elements {
     }
 }
 
-/// Whether a tensor has as many elements as its shape says.
+/// Whether the number of elements of a tensor matches its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// It has, or its data are not in the model, or its type is none that is known.
+    /// The number matches, or the data are not in the model, or the type is unknown.
     Right,
-    /// It has not.
+    /// The number does not match.
     Wrong { expected: usize, found: usize },
-    /// There is a part of an element, or no shape.
+    /// The data end within an element, or the shape is not valid.
     Broken,
 }
 
@@ -66,13 +65,11 @@ pub(crate) fn length(of: &Tensor) -> Length {
         return Length::Right;
     }
     let Some(expected) = count(of, element) else { return Length::Broken };
-    // Elements of few bits share bytes: what is counted are bytes then.
-    let packed = |count: usize| {
-        if element.bits < 8 && element.bits != 6 && element.bits > 1 {
-            (count * element.bits as usize).div_ceil(8)
-        } else {
-            count
-        }
+    // Elements of few bits share bytes, so that bytes are counted.
+    let packed = |count: usize, is_raw: bool| match element.bits {
+        6 if !is_raw => Some(count),
+        2..8 => count.checked_mul(element.bits as usize).map(|bits| bits.div_ceil(8)),
+        _ => Some(count),
     };
     let raw = fields().find(|field| field.number == tensor::RAW_DATA);
     let (expected, found) = match raw {
@@ -82,26 +79,27 @@ pub(crate) fn length(of: &Tensor) -> Length {
             if !raw.bytes.len().is_multiple_of(width) {
                 return Length::Broken;
             }
-            (packed(expected), raw.bytes.len() / width)
+            (packed(expected, true), raw.bytes.len() / width)
         }
         None => {
             let stored = fields().filter(|field| field.number == element.storage.field());
             let Some(found) = stored.map(|field| stored_count(field, element)).sum::<Option<usize>>() else {
                 return Length::Broken;
             };
-            (packed(expected), found)
+            (packed(expected, false), found)
         }
     };
+    let Some(expected) = expected else { return Length::Broken };
     if expected == found { Length::Right } else { Length::Wrong { expected, found } }
 }
 
-/// The bytes of a number in raw data.
+/// The number of bytes of a number in raw data.
 fn raw_bytes(element: &ElementType) -> usize {
     let parts = if is_complex(element) { 2 } else { 1 };
     (element.bits as usize).div_ceil(8) / parts
 }
 
-/// The numbers of a field that is not raw.
+/// The number of numbers in a field that is not raw data.
 fn stored_count(field: &Field, element: &ElementType) -> Option<usize> {
     let width = match element.storage {
         Storage::Float => 4,
@@ -123,7 +121,7 @@ fn is_complex(element: &ElementType) -> bool {
     matches!(element.name, "complex64" | "complex128")
 }
 
-/// How many numbers a tensor has: two for each complex element.
+/// The number of numbers of a tensor: two for each complex element.
 fn count(tensor: &Tensor, element: &ElementType) -> Option<usize> {
     let parts = if is_complex(element) { 2 } else { 1 };
     let extents = tensor.dims.iter().map(|&extent| usize::try_from(extent).ok());
@@ -144,6 +142,7 @@ fn from_raw(raw: &[u8], element: &ElementType, count: usize) -> Result<Elements,
             let all = match element.bits {
                 32 => chunks(raw, |bytes| i64::from(i32::from_le_bytes(bytes)))?,
                 16 => chunks(raw, |bytes| i64::from(u16::from_le_bytes(bytes)))?,
+                6 => unpack_sixes(raw, count),
                 bits @ (2 | 4) => unpack(raw.iter().map(|byte| i64::from(*byte)), bits, count),
                 _ => raw.iter().map(|byte| i64::from(*byte)).collect(),
             };
@@ -189,7 +188,7 @@ fn chunks<const N: usize, T>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Resul
     if rest.is_empty() { Ok(chunks.iter().map(|bytes| read(*bytes)).collect()) } else { Err(Unread) }
 }
 
-/// The numbers of a field of integers, packed or not.
+/// Reads the numbers of an integer field, packed or not.
 fn varints(field: &Field, mut add: impl FnMut(u64)) -> Result<(), Unread> {
     if field.wire != Wire::Bytes {
         add(field.bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
@@ -210,17 +209,52 @@ fn varints(field: &Field, mut add: impl FnMut(u64)) -> Result<(), Unread> {
     if shift == 0 { Ok(()) } else { Err(Unread) }
 }
 
-/// Elements of few bits that share a byte, the first one in its lowest bits.
+/// Unpacks elements of few bits that share a byte, the first one in the lowest bits.
 fn unpack(bytes: impl Iterator<Item = i64>, bits: u32, count: usize) -> Vec<i64> {
     let places = (0..8).step_by(bits as usize);
     bytes.flat_map(|byte| places.clone().map(move |place| byte >> place & ((1 << bits) - 1))).take(count).collect()
 }
 
-/// The value of an element of so few bits, of which the highest one may be a sign.
+/// Unpacks elements of six bits: four in three bytes, the first one in the lowest bits.
+fn unpack_sixes(raw: &[u8], count: usize) -> Vec<i64> {
+    let group = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, byte| bits << 8 | i64::from(*byte));
+    let items = raw.chunks(3).flat_map(|bytes| [0, 6, 12, 18].map(|place| group(bytes) >> place & 0x3F));
+    items.take(count).collect()
+}
+
+/// The value of an element with few bits; the highest bit is the sign of signed types.
 fn signed(value: i64, element: &ElementType) -> i64 {
     if element.storage != Storage::Signed {
         return value;
     }
     let unused = 64 - element.bits;
     value << unused >> unused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(dims: &[i64], number: u32, bytes: &[u8]) -> Tensor {
+        let field = Field { number, wire: Wire::Bytes, bytes: Bytes::copy_from_slice(bytes) };
+        Tensor { dims: dims.into(), data_type: Some(27), rest: Some(Box::new(vec![field])), ..Tensor::default() }
+    }
+
+    #[test]
+    fn four_elements_of_six_bits_are_three_bytes_of_raw_data() {
+        // 1, 2, 3, 63 and 5.
+        let raw = [0b1000_0001, 0b0011_0000, 0b1111_1100, 5];
+        let of_raw = tensor(&[5], tensor::RAW_DATA, &raw);
+        assert_eq!(length(&of_raw), Length::Right);
+        assert_eq!(Elements::of(&of_raw), Ok(Elements::Ints(vec![1, 2, 3, 63, 5])));
+        assert_eq!(length(&tensor(&[6], tensor::RAW_DATA, &raw)), Length::Wrong { expected: 5, found: 4 });
+        let of_field = tensor(&[5], tensor::INT32_DATA, &[1, 2, 3, 63, 5]);
+        assert_eq!(length(&of_field), Length::Right);
+        assert_eq!(Elements::of(&of_field), Ok(Elements::Ints(vec![1, 2, 3, 63, 5])));
+    }
+
+    #[test]
+    fn shapes_with_too_many_bits_are_broken() {
+        assert_eq!(length(&tensor(&[i64::MAX], tensor::RAW_DATA, &[0])), Length::Broken);
+    }
 }

@@ -1,7 +1,7 @@
-//! ONNX: models as text and as protobuf, whose functions are expanded.
+//! ONNX: models in text and protobuf form, and the expansion of their functions.
 //!
-//! A model stays a model: it is read, changed and written without loss, and is not turned into a graph of
-//! NNEF. Names, limits, and diagnostics are those of the rest of the crate.
+//! Models are read, changed and written without loss, and are not converted to NNEF graphs. Names, limits, and
+//! diagnostics are those of the rest of the crate.
 
 pub(crate) mod check;
 mod document;

@@ -1,8 +1,8 @@
-//! A model in memory: what a protobuf file or a text says, without loss.
+//! A model in memory: the contents of a protobuf file or a text, without loss.
 //!
-//! Names are interned, and values are referred to by ids of the table that also names what an expansion
-//! makes ([`TensorNames`]). What nothing here looks into (weights, training information, fields of a later
-//! version of ONNX) stays in its encoded form, a slice of the file, see [`Field`].
+//! Names are interned. Values are referred to by ids of the table that also has the names of expanded values
+//! ([`TensorNames`]). Fields that are not interpreted (weights, training information, fields of later versions of ONNX)
+//! stay encoded, as slices of the file, see [`Field`].
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -11,32 +11,31 @@ use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
 
-/// An encoded field of a protobuf message: everything behind its key, with the length of a payload that
-/// has one.
+/// An encoded field of a protobuf message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
     /// The number of the field.
     pub(crate) number: u32,
-    /// How it is encoded.
+    /// Its wire type.
     pub(crate) wire: Wire,
-    /// The payload without its length; of a varint and of fixed numbers their bytes.
+    /// The payload without its length; for numbers, their little-endian bytes.
     pub(crate) bytes: Bytes,
 }
 
-/// How the payload of a field is encoded.
+/// The wire type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
-    /// A number of seven bits a byte.
+    /// A number with seven bits in each byte.
     Varint,
     /// Eight bytes.
     Fixed64,
-    /// A length and so many bytes.
+    /// A length and this number of bytes.
     Bytes,
     /// Four bytes.
     Fixed32,
 }
 
-/// Fields of a message that stay encoded, in the order of the file. Most messages have none.
+/// The fields of a message that stay encoded, in the order of the file. Most messages have none.
 pub(crate) type Fields = Option<Box<Vec<Field>>>;
 
 /// A pair of strings.
@@ -74,13 +73,13 @@ pub(crate) struct Model {
     pub(crate) calls: Vec<ExpandedCall>,
 }
 
-/// A call of a function that was expanded.
+/// An expanded function call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ExpandedCall {
-    /// The call that it was copied with.
+    /// The call in whose copy it is.
     pub(crate) parent: OriginId,
     pub(crate) function: Name,
-    /// Where it stands in a text; 0 in a protobuf file.
+    /// Its location in a text; 0 in a protobuf file.
     pub(crate) at: u32,
 }
 
@@ -91,14 +90,14 @@ pub(crate) struct ModelNames {
     pub(crate) texts: Names,
     /// The names of values and nodes: those of the model, and those of copies of function bodies.
     pub(crate) values: TensorNames,
-    /// The value of each text that names one.
+    /// The value with each text as its name, if there is one.
     ids: Vec<Option<NameId>>,
     /// The empty text, once it occurs.
     empty: Option<Name>,
 }
 
 impl ModelNames {
-    /// The names of values that come from elsewhere, with the table of their texts.
+    /// Names from existing tables of texts and values.
     pub(crate) fn of(texts: Names, values: TensorNames) -> Self {
         ModelNames { texts, values, ids: Vec::new(), empty: None }
     }
@@ -108,7 +107,7 @@ impl ModelNames {
         *self.empty.get_or_insert_with(|| self.texts.intern(""))
     }
 
-    /// The value or node of a name. The empty one stands for an operand that is left out.
+    /// The value or node with a name. The empty name means an omitted operand.
     #[inline]
     pub(crate) fn value(&mut self, name: Name) -> NameId {
         match self.ids.get(name.index()) {
@@ -130,12 +129,12 @@ impl ModelNames {
         id
     }
 
-    /// All values and nodes that are named so far.
+    /// All values and nodes with a name so far.
     pub(crate) fn all_values(&self) -> impl Iterator<Item = NameId> {
         self.values.ids()
     }
 
-    /// The text of a value of the model as it was read.
+    /// The name of a value of the model as it was read.
     pub(crate) fn text(&self, id: NameId) -> &str {
         self.values.user_name(id).map_or("", |name| self.texts.text(name))
     }
@@ -167,28 +166,28 @@ pub(crate) struct Node {
     pub(crate) name: Option<NameId>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) rest: Fields,
-    /// Where it starts in a text; 0 in a protobuf file.
+    /// Its start in a text; 0 in a protobuf file.
     pub(crate) at: u32,
-    /// The call that it is a copy for.
+    /// The call in whose copy it is.
     pub(crate) origin: OriginId,
 }
 
 impl Node {
-    /// The bytes that a copy takes, without graphs in its attributes, whose nodes count themselves.
+    /// The size of a copy in bytes, without the nodes of graphs in its attributes, which are counted separately.
     pub(crate) fn bytes(&self) -> usize {
         let attribute = |attribute: &Attribute| size_of::<Attribute>() + attribute.value.bytes();
         size_of::<Node>() + self.attributes.iter().map(attribute).sum::<usize>()
     }
 }
 
-/// An attribute of a node, or the default of one of a function.
+/// An attribute of a node, or the default of a function's attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attribute {
     pub(crate) name: Option<Name>,
-    /// The type that is written down, see [`super::types::AttributeType`].
+    /// The declared type, see [`super::types::AttributeType`].
     pub(crate) kind: Option<i32>,
     pub(crate) value: AttributeValue,
-    /// The attribute of the enclosing function that gives the value.
+    /// The attribute of the enclosing function that is referred to.
     pub(crate) reference: Option<Name>,
     pub(crate) rest: Fields,
 }
@@ -196,12 +195,12 @@ pub(crate) struct Attribute {
 /// The value of an attribute.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum AttributeValue {
-    /// None: a reference, an empty list, or the value that protobuf leaves out.
+    /// No value: a reference, an empty list, or a default value that protobuf omits.
     #[default]
     None,
     Float(f32),
     Int(i64),
-    /// In a box: most attributes are numbers, and [`Bytes`] is larger than any other value.
+    /// Boxed: most attributes are numbers, and [`Bytes`] is larger than any other value.
     String(Box<Bytes>),
     Tensor(Box<Tensor>),
     Graph(Box<Graph>),
@@ -215,7 +214,7 @@ pub(crate) enum AttributeValue {
 }
 
 impl AttributeValue {
-    /// The bytes that a copy takes beside the value itself. Texts and elements of tensors are shared by copies.
+    /// The size of a copy in bytes on the heap. Texts and elements of tensors are shared by copies.
     fn bytes(&self) -> usize {
         match self {
             Self::None | Self::Float(_) | Self::Int(_) | Self::String(_) => 0,
@@ -239,7 +238,7 @@ pub(crate) struct Tensor {
     pub(crate) data_type: Option<i32>,
     pub(crate) name: Option<NameId>,
     pub(crate) external: Vec<Entry>,
-    /// Elements, documentation, where the data is, and so on, by the numbers of their fields.
+    /// Elements, documentation, data location and so on, by their field numbers.
     pub(crate) rest: Fields,
 }
 
@@ -258,7 +257,7 @@ pub(crate) struct Type {
     pub(crate) rest: Fields,
 }
 
-/// What kind of type, with its parts. Each form is a message of its own, whose other fields are kept.
+/// The form of a type, with its parts. Each form is a separate message, whose other fields are kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum TypeForm {
     #[default]
@@ -279,7 +278,7 @@ pub(crate) enum TypeForm {
     },
 }
 
-/// Elements and shape of a tensor.
+/// Element type and shape of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TensorType {
     pub(crate) element: Option<i32>,
@@ -301,7 +300,7 @@ pub(crate) struct Dim {
     pub(crate) rest: Fields,
 }
 
-/// What is known of an extent.
+/// The value of an extent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Extent {
     #[default]
@@ -318,7 +317,7 @@ pub(crate) struct Function {
     pub(crate) outputs: Vec<NameId>,
     /// Attributes without a default.
     pub(crate) attributes: Vec<Name>,
-    /// Attributes with one.
+    /// Attributes with a default.
     pub(crate) defaults: Vec<Attribute>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) doc_string: Option<Box<str>>,
@@ -327,6 +326,6 @@ pub(crate) struct Function {
     pub(crate) overload: Option<Name>,
     pub(crate) value_info: Vec<ValueInfo>,
     pub(crate) rest: Fields,
-    /// Where it starts in a text; 0 in a protobuf file.
+    /// Its start in a text; 0 in a protobuf file.
     pub(crate) at: u32,
 }

@@ -1,4 +1,4 @@
-//! Where the nodes of a flat model come from, told in the model itself.
+//! Metadata on the provenance of the nodes of a flat model.
 
 use bytes::Bytes;
 
@@ -10,11 +10,12 @@ use crate::source::names::Names;
 
 /// The key of the metadata.
 const KEY: &str = "nnef_flatten.calls";
-/// Deeper calls are told by the innermost ones alone, so that what is told stays in proportion to the nodes.
+/// The maximum number of calls in the metadata of a node; only the innermost are listed, so that the size is linear in
+/// the number of nodes.
 const MAX_CALLS: usize = 16;
 
-/// Adds to each node that was copied from a function the functions that it comes from, as metadata: the outermost call
-/// first, with `/` between them.
+/// Adds metadata to each node that was copied from a function: the functions that it comes from, the outermost call
+/// first, separated by `/`.
 pub(super) fn annotate(model: &mut Model) {
     let mut notes = Notes { calls: &model.calls, texts: &model.names.texts, known: vec![None; model.calls.len()] };
     let functions = model.functions.iter_mut().map(|function| &mut function.nodes);
@@ -26,7 +27,7 @@ pub(super) fn annotate(model: &mut Model) {
 struct Notes<'m> {
     calls: &'m [ExpandedCall],
     texts: &'m Names,
-    /// The encoded metadata of each call, which all of its nodes share.
+    /// The encoded metadata of each call, shared by its nodes.
     known: Vec<Option<Bytes>>,
 }
 

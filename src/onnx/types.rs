@@ -1,4 +1,4 @@
-//! The types of ONNX: element types and types of attributes, with their names in the text notation.
+//! The element types and attribute types of ONNX, with their names in the text notation.
 
 /// A row of the table of element types.
 #[derive(Debug)]
@@ -7,13 +7,13 @@ pub(crate) struct ElementType {
     pub(crate) number: i32,
     /// The name in texts.
     pub(crate) name: &'static str,
-    /// Where elements are stored that are not raw data, and how a text writes them.
+    /// The field for elements that are not raw data, which also determines their form in a text.
     pub(crate) storage: Storage,
-    /// The bits of an element; 0 for strings.
+    /// The number of bits of an element; 0 for strings.
     pub(crate) bits: u32,
 }
 
-/// The field of `TensorProto` that has the elements of a type.
+/// The field of `TensorProto` for the elements of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// `float_data`; complex numbers as two elements each.
@@ -22,7 +22,7 @@ pub(crate) enum Storage {
     Double,
     /// `int32_data`, signed.
     Signed,
-    /// `int32_data`, numbers from 0 or the bits of small floats.
+    /// `int32_data`, unsigned numbers or the bits of small floats.
     Unsigned,
     /// `int64_data`.
     Int64,
@@ -72,12 +72,12 @@ elements! {
 }
 
 impl ElementType {
-    /// The type of a name in texts.
+    /// The type with a name in texts.
     pub(crate) fn named(name: &str) -> Option<&'static ElementType> {
         ELEMENTS.iter().find(|element| element.name == name)
     }
 
-    /// The type of a number.
+    /// The type with a number.
     pub(crate) fn numbered(number: i32) -> Option<&'static ElementType> {
         ELEMENTS.iter().find(|element| element.number == number)
     }
@@ -103,7 +103,7 @@ pub(crate) enum AttributeType {
     Types = 14,
 }
 
-/// All types of attributes: name in texts, and the type of their items for those of lists.
+/// All attribute types: name in texts, type, and for lists the type of their items.
 pub(crate) static ATTRIBUTE_TYPES: &[(&str, AttributeType, Option<AttributeType>)] = {
     use AttributeType as T;
     &[
@@ -125,7 +125,7 @@ pub(crate) static ATTRIBUTE_TYPES: &[(&str, AttributeType, Option<AttributeType>
 };
 
 impl AttributeType {
-    /// The type of a name in texts.
+    /// The type with a name in texts.
     pub(crate) fn named(name: &str) -> Option<AttributeType> {
         ATTRIBUTE_TYPES.iter().find(|row| row.0 == name).map(|row| row.1)
     }
@@ -135,7 +135,7 @@ impl AttributeType {
         ATTRIBUTE_TYPES.iter().find(|row| row.1 == self).map_or("", |row| row.0)
     }
 
-    /// The type of a number.
+    /// The type with a number.
     pub(crate) fn numbered(number: i32) -> Option<AttributeType> {
         ATTRIBUTE_TYPES.iter().map(|row| row.1).find(|kind| *kind as i32 == number)
     }
@@ -145,7 +145,7 @@ impl AttributeType {
         ATTRIBUTE_TYPES.iter().find(|row| row.1 == self).and_then(|row| row.2)
     }
 
-    /// The type of lists of this one.
+    /// The type of lists of this type.
     pub(crate) fn list(self) -> Option<AttributeType> {
         ATTRIBUTE_TYPES.iter().find(|row| row.2 == Some(self)).map(|row| row.1)
     }

@@ -1,8 +1,8 @@
-//! A model as a graph: for pictures, JSON and statistics, which are made of graphs.
+//! Converts a model to a graph, for pictures, JSON and statistics.
 //!
-//! Operands and results have the names of the operator's parameters where the table of operators knows it.
-//! The nodes of a graph in an attribute stand before the node that has it, as a group with the name of the
-//! attribute; that attribute lists the results.
+//! Operands and results have the names of the operator's parameters if the table of operators has it. The nodes of a
+//! graph in an attribute precede the node with this attribute, as a group with the name of the attribute; the attribute
+//! lists the results of the graph.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
-/// The name of operations that stand for constants of a graph.
+/// The name of operations for the constants of a graph.
 const INITIALIZER: &str = "initializer";
 
-/// What is around the nodes of a graph.
+/// The call and the group around the nodes of a graph.
 #[derive(Clone, Copy)]
 struct Place {
     /// The call that the node with this graph comes from.
@@ -73,8 +73,8 @@ pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Graph {
         let outputs = graph.outputs.iter().map(|output| view.value(output.name.unwrap_or(NameId::ROOT)));
         view.graph.outputs = outputs.collect();
     }
-    // Names of the model are distinct already, and those of nodes are as good as taken.
-    view.graph.names.resolve(&view.graph.symbols);
+    // Names of the model are distinct already.
+    view.graph.names.resolve(&view.graph.symbols, &Default::default());
     view.graph
 }
 
@@ -83,7 +83,7 @@ impl<'m> View<'m> {
         Location::new(self.file, Span::new(at, at))
     }
 
-    /// The calls that nodes come from, with the numbers that they have in the model.
+    /// Adds the calls that nodes come from; their ids are those of the model.
     fn calls(&mut self) {
         let mut places = FxHashMap::default();
         for call in &self.model.calls {
@@ -99,21 +99,21 @@ impl<'m> View<'m> {
         self.declare(graph);
         for input in &graph.inputs {
             let tensor = self.value(input.name.unwrap_or(NameId::ROOT));
-            // An input with a default is a constant that a caller may replace.
+            // An input with a default is a constant that the caller may replace.
             if !constants.contains(&input.name) {
                 self.graph.inputs.push(tensor);
             }
         }
     }
 
-    /// Notes the types that a graph declares.
+    /// Records the types that a graph declares.
     fn declare(&mut self, graph: &'m OnnxGraph) {
         for value in graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info) {
             self.types.extend(value.name.map(|name| (name, value)));
         }
     }
 
-    /// The tensor of a name, which is made where it is met first.
+    /// The tensor with a name; created on the first use of the name.
     fn value(&mut self, name: NameId) -> TensorId {
         if let Some(tensor) = self.tensors.get(&name) {
             return *tensor;
@@ -169,7 +169,7 @@ impl<'m> View<'m> {
         kind
     }
 
-    /// The group of a node: that of the call it comes from, inside of the graph it is in.
+    /// The group of a node: that of the call that it comes from, inside the group of its graph.
     fn origin(&mut self, of: OriginId, place: Place) -> OriginId {
         if of == place.call || of == OriginId::NONE {
             return place.group;
@@ -216,7 +216,7 @@ impl<'m> View<'m> {
         self.graph.add_operation(kind, (None, false), arguments, &outputs, source);
     }
 
-    /// The tensor of a result. One that is left out has a name of its own.
+    /// The tensor of a result. An omitted result gets a new name.
     fn result(&mut self, output: NameId) -> TensorId {
         if output != NameId::ROOT {
             return self.value(output);
@@ -227,7 +227,7 @@ impl<'m> View<'m> {
         self.graph.add_tensor(name, None)
     }
 
-    /// The names of the operands and of the results of a node, as far as they are known.
+    /// The names of the operands and results of a node, as far as they are known.
     fn parameters(&mut self, node: &Node, domain: &str, operator: &str) -> (Vec<Name>, Vec<Name>) {
         if let Ok(Some(function)) = self.functions.called(&self.model.names, node) {
             let function = &self.model.functions[function];
@@ -283,7 +283,7 @@ impl<'m> View<'m> {
         }
     }
 
-    /// Adds the nodes of a graph in an attribute, and gives its results.
+    /// Adds the nodes of a graph in an attribute, and returns its results.
     fn inner(&mut self, graph: &'m OnnxGraph, attribute: &Attribute, node: &Node, origin: OriginId) -> Value {
         let at = self.at(node.at);
         let name = attribute.name.unwrap_or(self.graph.name);
@@ -297,12 +297,12 @@ impl<'m> View<'m> {
     }
 }
 
-/// A float as the double with the same shortest text.
+/// Converts a float to the double with the same shortest text.
 fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(f64::from(value))
 }
 
-/// The kind of elements, as graphs tell it.
+/// The primitive type of an element type.
 fn primitive(element: Option<i32>) -> Option<Primitive> {
     let name = ElementType::numbered(element?)?.name;
     Some(match name {

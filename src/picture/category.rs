@@ -15,7 +15,7 @@ pub(crate) enum Category {
     Activation,
     /// Pooling and reductions.
     Reduction,
-    /// Arithmetic item by item.
+    /// Element-wise arithmetic.
     Elementwise,
     /// Changes of shape and order.
     Layout,
@@ -116,7 +116,7 @@ pub(crate) fn of(operation: &str) -> Category {
     found.or_else(|| known(&snake_case(operation))).unwrap_or(Category::Other)
 }
 
-/// `max_pool` of `MaxPool`, as ONNX spells it.
+/// Converts names of ONNX: `MaxPool` to `max_pool`.
 fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut after_lower = false;

@@ -1,4 +1,4 @@
-//! The notation of Graphviz: boxes, clusters for groups, lines.
+//! Pictures in the DOT language of Graphviz: boxes, clusters for groups, lines.
 
 use std::io::{self, Write};
 
@@ -42,7 +42,7 @@ impl Dot<'_> {
         self.sheet.text.push('"');
     }
 
-    /// The boxes, in clusters within clusters.
+    /// Writes the boxes in nested clusters.
     fn clusters(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let mut open: Vec<(u32, usize)> = vec![(0, 0)];
         while let Some((group, next)) = open.last_mut() {
@@ -95,7 +95,7 @@ impl Dot<'_> {
         self.sheet.text.push_str("];\n");
     }
 
-    /// Title and note, then the other lines, aligned to the left.
+    /// Writes the label of a box: title and note, then left-aligned text rows.
     fn label(&mut self, node: &Node) {
         self.sheet.text.push('"');
         let lines = std::iter::once((&node.title, &node.note)).chain(node.rows.iter().map(|row| (&row.0, &row.1)));
@@ -119,7 +119,7 @@ impl Dot<'_> {
         }
     }
 
-    /// The lines: one for each tensor from the box that makes it to each box that uses it.
+    /// Writes the lines: one for each tensor from its source to each box that uses it.
     fn edges(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let input = |(i, node): (usize, &Node)| match node.subject {
             Subject::Input(tensor) => Some((tensor, i as u32)),
@@ -154,7 +154,7 @@ impl Dot<'_> {
     }
 }
 
-/// Adds text to a string of Graphviz. Backslashes, quotes and HTML entities are escaped.
+/// Adds text to a DOT string. Backslashes, quotes and HTML entities are escaped.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

@@ -1,14 +1,13 @@
-//! Groups: the calls of fragments that are drawn as boxes around operations.
+//! Groups: calls of fragments that are drawn as boxes around operations.
 //!
-//! A group is a call from which several operations come. Where a fragment calls itself before or
-//! after everything else, the inner call is drawn beside the outer one: an unrolled recursion is a
-//! row of groups instead of nested ones. Calls nested deeper than [`MAX_DEPTH`] belong to the group
-//! around them.
+//! A group is a call that several operations come from. If a fragment calls itself first or last in its body, the inner
+//! call is drawn next to the outer one: an unrolled recursion is a row of groups instead of nested groups. Calls that
+//! are nested deeper than [`MAX_DEPTH`] belong to the group around them.
 
 use super::paths;
 use crate::graph::{Graph, OriginId};
 
-/// The deepest nesting of groups.
+/// The maximum nesting depth of groups.
 pub(crate) const MAX_DEPTH: u32 = 12;
 /// Calls with fewer operations are not drawn as groups.
 pub(super) const MIN_OPERATIONS: u32 = 2;
@@ -21,9 +20,9 @@ pub(crate) const ROOT: u32 = 0;
 pub(crate) struct Call {
     /// The group around it.
     pub(crate) parent: u32,
-    /// The call; none of a group that names make.
+    /// The call; none for a group that is derived from names.
     pub(crate) origin: OriginId,
-    /// What names have in common, where they make the group.
+    /// The common part of names, if the group is derived from names.
     pub(crate) path: Option<String>,
 }
 
@@ -33,12 +32,12 @@ pub(crate) struct Groups {
     /// The groups, each after the one around it.
     pub(crate) calls: Vec<Call>,
     of: Vec<u32>,
-    /// The groups of operations, where names make them.
+    /// The group of each operation, if groups are derived from names.
     by_name: Vec<u32>,
 }
 
 impl Groups {
-    /// The group of an operation, which comes from a call.
+    /// The group of an operation that comes from a call.
     pub(crate) fn of(&self, operation: usize, origin: OriginId) -> u32 {
         let by_name = self.by_name.get(operation).copied();
         by_name.unwrap_or_else(|| self.of.get(origin.index()).copied().unwrap_or(ROOT))
@@ -56,7 +55,7 @@ impl Groups {
     fn of_calls(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
         let spans = Spans::new(graph, drawn);
         let count = spans.parent.len();
-        // For each call, the one that it is drawn in, and its group.
+        // For each call, the call that it is drawn in.
         let mut within = spans.parent.clone();
         for call in 0..count {
             let parent = spans.parent[call];
@@ -86,7 +85,7 @@ impl Groups {
 
 const NONE: u32 = u32::MAX;
 
-/// The number of operations that come from each call.
+/// The number and the range of the operations that come from each call.
 struct Spans {
     parent: Vec<u32>,
     /// The number of operations in the body of the call itself.
@@ -128,7 +127,7 @@ impl Spans {
         self.last[call] = self.last[call].max(span.1);
     }
 
-    /// Whether a fragment calls itself first or last.
+    /// Whether a call starts or ends a call of the same fragment.
     fn repeats(&self, graph: &Graph, call: usize, parent: u32) -> bool {
         let fragment = |call: u32| graph.origin(OriginId(call)).map(|origin| origin.fragment);
         let at_an_end =

@@ -1,7 +1,7 @@
-//! HTML pages with style, data and script, which load nothing from elsewhere.
+//! Self-contained HTML pages with style, data and script.
 //!
-//! The data are JSON in which the special characters of HTML are escaped. The content security policy
-//! allows the style and the script, by their digests, and no network access.
+//! The data are JSON in which the special characters of HTML are escaped. The content security policy allows only the
+//! style and the script, by their digests, and no network access.
 
 mod data;
 
@@ -16,7 +16,7 @@ use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
 const BODY: &str = include_str!("page/body.html");
-/// The parts of the script, each after those that it uses.
+/// The parts of the script, each after the parts that it uses.
 const SCRIPT: &str = concat!(
     include_str!("page/columns.js"),
     include_str!("page/frame.js"),
@@ -77,7 +77,7 @@ fn digest(text: &str) -> String {
     base64
 }
 
-/// Writes JSON with escapes for the special characters of HTML, which occur in strings only.
+/// Writes JSON with escapes for the special characters of HTML, which occur only in strings.
 struct Inert<'w>(&'w mut dyn Write);
 
 impl Write for Inert<'_> {

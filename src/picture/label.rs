@@ -1,9 +1,9 @@
-//! Texts of pictures: shapes and values in few characters, and the width of texts.
+//! Texts of pictures: short texts of shapes and values, and the width of texts.
 
 use crate::graph::{Graph, Operand, Shape, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, push_string};
 
-/// The text of a shape, such as `1×64×56×56`; none where the rank is not known.
+/// The text of a shape, such as `1×64×56×56`; empty if the rank is not known.
 pub(crate) fn shape(graph: &Graph, tensor: TensorId) -> String {
     graph.shape(tensor).map_or_else(String::new, extents)
 }
@@ -26,7 +26,7 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     text.chars().take(head).chain(std::iter::once('…')).chain(text.chars().skip(count - tail)).collect()
 }
 
-/// The width of a text at a font size of 1: a little more than in most fonts without serifs.
+/// The width of a text at font size 1, slightly more than in most sans-serif fonts.
 pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
@@ -44,7 +44,7 @@ fn char_width(c: char) -> f64 {
     }
 }
 
-/// The same for a box: scalars with six digits.
+/// The text of an argument in a box; scalars have six digits.
 pub(crate) fn short_operand(graph: &Graph, value: Operand) -> String {
     match value {
         Operand::Value(Value::Scalar(scalar)) => {
@@ -57,17 +57,17 @@ pub(crate) fn short_operand(graph: &Graph, value: Operand) -> String {
     }
 }
 
-/// Values nested deeper are omitted.
+/// The maximum nesting depth; deeper values are omitted.
 const MAX_DEPTH: u32 = 16;
 
-/// Writes values in a number of bytes; longer ones are cut and end with `…`.
+/// Writes values with a limited number of bytes; a longer text is truncated and ends with `…`.
 pub(crate) struct Spelling<'g> {
     graph: &'g Graph,
     most: usize,
     text: String,
 }
 
-/// The text of an argument, of about `most` bytes at most.
+/// The text of an argument, truncated to about `most` bytes.
 pub(crate) fn operand(graph: &Graph, operand: Operand, most: usize) -> String {
     let mut spelling = Spelling { graph, most, text: String::new() };
     match operand {

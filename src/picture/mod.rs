@@ -1,4 +1,4 @@
-//! Pictures of flat graphs: SVG, an HTML page, and the notation of Graphviz.
+//! Pictures of flat graphs: SVG, an HTML page, and the DOT language of Graphviz.
 //!
 //! ```
 //! use nnef_flatten::{Options, expand, parse, picture::Picture};
@@ -13,7 +13,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The same graph gives the same bytes on any machine.
+//! The output is deterministic: it depends only on the graph and its sources.
 
 mod category;
 mod dot;
@@ -35,10 +35,10 @@ use crate::source::Sources;
 use layout::Arrangement;
 use scene::Scene;
 
-/// Graphs of more operations are not drawn.
+/// The maximum number of operations of a graph that is drawn.
 pub(crate) const MAX_OPERATIONS: usize = 400_000;
 
-/// A graph, arranged to be drawn.
+/// An arranged graph.
 #[derive(Debug)]
 pub struct Picture<'g> {
     scene: Scene<'g>,
@@ -47,8 +47,8 @@ pub struct Picture<'g> {
 }
 
 impl<'g> Picture<'g> {
-    /// Arranges a graph; none if it has more than 400,000 operations. `sources` are the texts that
-    /// it comes from.
+    /// Arranges a graph; none if it has more than 400,000 operations. `sources` are the texts that the graph
+    /// comes from.
     pub fn new(graph: &'g Graph, sources: &'g Sources) -> Option<Self> {
         if graph.operations.len() > MAX_OPERATIONS {
             return None;
@@ -63,13 +63,12 @@ impl<'g> Picture<'g> {
         svg::write(&self.scene, &self.arrangement, self.sources, out)
     }
 
-    /// Writes an HTML page that shows the graph, with a search and the details of each operation. It
-    /// needs no other file and no network.
+    /// Writes a self-contained HTML page that shows the graph, with a search and the details of each operation.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         html::write(&self.scene, &self.arrangement, self.sources, out)
     }
 
-    /// Writes the graph in the notation of Graphviz, which arranges it itself.
+    /// Writes the graph in the DOT language; Graphviz computes the layout.
     pub fn write_dot(&self, out: &mut dyn Write) -> io::Result<()> {
         dot::write(&self.scene, out)
     }

@@ -1,23 +1,23 @@
-//! Groups that names make: exporters write modules within modules as `model__layer_0__attention__q`.
+//! Groups derived from names: exporters write nested modules as `model__layer_0__attention__q`.
 //!
-//! A group is a run of operations, one after the other, whose names start alike: so no line leads out of a
+//! A group is a sequence of consecutive operations whose names have a common prefix, so that no line leads out of a
 //! group and back into it.
 
 use super::groups::{Call, MAX_DEPTH, MIN_OPERATIONS, ROOT};
 use crate::graph::{Graph, OriginId};
 
-/// What stands between the names of modules.
+/// The separator between the names of modules.
 const SEPARATOR: &str = "__";
 
-/// A group as it is found.
+/// A sequence of operations that may become a group.
 struct Found {
     parent: usize,
     name: String,
     operations: u32,
 }
 
-/// The groups of the operations that are drawn, and the group of each operation; none where most names are
-/// not made of several, or most operations come from calls of fragments, which make better groups.
+/// The groups of the drawn operations, and the group of each operation; none if most names have no separator, or most
+/// operations come from calls of fragments, which are better groups.
 pub(super) fn grouped(graph: &Graph, drawn: &[usize]) -> Option<(Vec<Call>, Vec<u32>)> {
     let called = drawn.iter().filter(|at| graph.operations[**at].origin != OriginId::NONE).count();
     if drawn.is_empty() || called * 2 > drawn.len() {
@@ -28,7 +28,7 @@ pub(super) fn grouped(graph: &Graph, drawn: &[usize]) -> Option<(Vec<Call>, Vec<
     (named * 2 > drawn.len()).then(|| kept(&found, of))
 }
 
-/// The runs of operations whose names start alike, the first of which is that of all; and the run of each operation.
+/// The sequences of operations with a common prefix, after that of all operations; and the sequence of each operation.
 fn runs(graph: &Graph, drawn: &[usize]) -> (Vec<Found>, Vec<usize>) {
     let mut found = vec![Found { parent: 0, name: String::new(), operations: 0 }];
     let mut of = vec![0; graph.operations.len()];
@@ -53,7 +53,7 @@ fn runs(graph: &Graph, drawn: &[usize]) -> (Vec<Found>, Vec<usize>) {
     (found, of)
 }
 
-/// The groups with several operations. One that has all those of the group around it is that group.
+/// Keeps the groups with several operations. A group with all operations of its parent is merged into the parent.
 fn kept(found: &[Found], of: Vec<usize>) -> (Vec<Call>, Vec<u32>) {
     let call = |parent, path| Call { parent, origin: OriginId::NONE, path };
     let mut calls = vec![call(ROOT, None)];
@@ -65,7 +65,7 @@ fn kept(found: &[Found], of: Vec<usize>) -> (Vec<Call>, Vec<u32>) {
             continue;
         }
         if group.operations == found[group.parent].operations {
-            // Around all operations there is the graph itself.
+            // The group of all operations is the graph itself, which has no path.
             if let Some(path) = &mut calls[around as usize].path {
                 path.push('/');
                 path.push_str(&group.name);

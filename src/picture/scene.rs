@@ -1,6 +1,6 @@
 //! The contents of a picture of a graph: boxes, groups around them, and nets between them.
 //!
-//! Variables and constants have no box of their own: the boxes of operations that use them name them.
+//! Variables and constants have no boxes: they are named in the boxes of the operations that use them.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -11,7 +11,7 @@ use super::label;
 use super::layout::ranks::{Level, Net};
 use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
 
-/// The meaning of a box.
+/// What a box represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// An operation.
@@ -25,7 +25,7 @@ pub(crate) enum Subject {
 /// A box.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Its meaning.
+    /// What it represents.
     pub(crate) subject: Subject,
     /// The group that contains it.
     pub(crate) group: u32,
@@ -33,8 +33,7 @@ pub(crate) struct Node {
     pub(crate) title: String,
     /// The text beside the title: the shape of the result.
     pub(crate) note: String,
-    /// The text rows below: the parameter for which a variable or constant is given, and its shape or
-    /// value.
+    /// The text rows below: the parameter of a variable or constant argument, and its shape or value.
     pub(crate) rows: Vec<(String, String)>,
     /// The category of the operation.
     pub(crate) category: Category,
@@ -47,11 +46,11 @@ pub(crate) struct Group {
     pub(crate) parent: u32,
     /// Its index among the items of that group.
     pub(crate) item: u32,
-    /// The name of the fragment.
+    /// The name of the fragment or module.
     pub(crate) title: String,
     /// The call.
     pub(crate) origin: OriginId,
-    /// The number of operations in it, inner groups included.
+    /// The number of operations in it, including inner groups.
     pub(crate) operations: u32,
     /// Its items.
     pub(crate) items: Vec<Item>,
@@ -78,7 +77,7 @@ pub(crate) struct Scene<'g> {
     pub(crate) nodes: Vec<Node>,
     /// The groups; the first one is the graph itself.
     pub(crate) groups: Vec<Group>,
-    /// The box of each operation; none for variables and constants, which other boxes name.
+    /// The box of each operation; none for variables and constants, which are named in other boxes.
     pub(crate) node_of: Vec<Option<u32>>,
     /// The index of each box among the items of its group.
     items: Vec<u32>,
@@ -111,7 +110,7 @@ impl<'g> Scene<'g> {
         scene
     }
 
-    /// The level of a group, without incoming nets that are not drawn as lines.
+    /// The level of a group: its items and nets.
     pub(crate) fn level(&self, group: u32) -> Level {
         let group = &self.groups[group as usize];
         Level { items: group.items.len() as u32, nets: group.nets.values().cloned().collect() }
@@ -134,7 +133,7 @@ impl<'g> Scene<'g> {
         }
     }
 
-    /// Adds an item to a group, and the group to the one around it when it gets its first item.
+    /// Adds an item to a group; with its first item, the group is added to its parent.
     fn enter(&mut self, group: u32, item: Item) -> u32 {
         let first = self.groups[group as usize].items.is_empty();
         if first && group != ROOT {
@@ -179,8 +178,7 @@ impl<'g> Scene<'g> {
         }
     }
 
-    /// Adds nets that lead a tensor to a box: out of the groups around its source, into those around the
-    /// box.
+    /// Adds the nets of a tensor to a box: out of the groups around its source, and into those around the box.
     fn net(&mut self, free: &FxHashMap<TensorId, u32>, tensor: TensorId, user: u32) {
         let made = self.graph.tensors[tensor.index()].producer.and_then(|operation| self.node_of[operation.index()]);
         let Some(source) = made.or_else(|| free.get(&tensor).copied()) else { return };
@@ -200,7 +198,7 @@ impl<'g> Scene<'g> {
         net.targets.push(to.1);
     }
 
-    /// The group of a box, and its index among the items there.
+    /// The group of a box, and its index among the items of the group.
     fn place(&self, node: u32) -> (u32, u32) {
         (self.nodes[node as usize].group, self.items[node as usize])
     }
@@ -230,7 +228,7 @@ fn group(graph: &Graph, of: &Call) -> Group {
 /// Operations that hold data and have no box.
 const DATA: &[&str] = &["variable", "constant", "initializer"];
 
-/// Which operations have no box and are named in the boxes of those that use them.
+/// By operation, whether it has no box and is named in the boxes of its users.
 fn folded(graph: &Graph) -> Vec<bool> {
     let mut used = vec![false; graph.tensors.len()];
     for operation in &graph.operations {
@@ -244,11 +242,11 @@ fn folded(graph: &Graph) -> Vec<bool> {
     graph.operations.iter().map(fold).collect()
 }
 
-/// The longest title, note, and parts of a row.
+/// The maximum lengths of a title, a note, and the parts of a row, in characters.
 const TITLE: usize = 30;
 const NOTE: usize = 28;
 const ROW: (usize, usize) = (18, 28);
-/// The most text rows of a box.
+/// The maximum number of text rows of a box.
 pub(crate) const ROWS: usize = 5;
 
 fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
@@ -283,7 +281,7 @@ fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32) -> Node 
     }
 }
 
-/// Adds a text row that stands for omitted ones.
+/// Limits the number of text rows; the last one has the number of omitted rows.
 pub(crate) fn limit(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
     if rows.len() > ROWS {
         let more = rows.len() - (ROWS - 1);

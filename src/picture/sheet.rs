@@ -5,7 +5,7 @@ use std::io::{self, Write};
 /// The size of the buffer at which it is written.
 const SIZE: usize = 1 << 16;
 
-/// A text that is written whenever it exceeds a size.
+/// A text buffer that is written whenever it exceeds a size.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     pub(crate) text: String,

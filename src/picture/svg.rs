@@ -12,7 +12,7 @@ use crate::source::Sources;
 use crate::source::places::Places;
 
 const FONT: &str = "Inter,'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif";
-/// The room around the picture.
+/// The space around the picture.
 const MARGIN: f64 = 8.0;
 
 /// Writes an arranged scene.
@@ -61,7 +61,7 @@ impl Svg<'_> {
         number(&mut self.sheet.text, value);
     }
 
-    /// Adds attributes that are numbers.
+    /// Adds numeric attributes.
     fn numbers(&mut self, attributes: &[(&str, f64)]) {
         for (name, value) in attributes {
             self.sheet.push(&[" ", name, "=\""]);

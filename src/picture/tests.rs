@@ -1,4 +1,4 @@
-//! Tests of whole layouts: nothing overlaps, lines lead down, and large graphs take linear time.
+//! Tests of complete layouts: nothing overlaps, lines lead down, and the time for large graphs is linear.
 
 use proptest::prelude::*;
 use std::time::Instant;
@@ -38,7 +38,7 @@ fn within(inner: Rect, outer: Rect) -> bool {
         && inner.y + inner.height <= outer.y + outer.height + 0.01
 }
 
-/// Boxes do not overlap and are within their groups, lines lead down and through no box.
+/// Asserts that boxes do not overlap and are within their groups, and that lines lead down and cross no box.
 fn check(scene: &Scene, placed: &Placed) {
     for (i, a) in placed.nodes.iter().enumerate() {
         assert!(within(*a, placed.groups[scene.nodes[i].group as usize]), "{}", scene.nodes[i].title);
@@ -57,7 +57,7 @@ fn check(scene: &Scene, placed: &Placed) {
         assert!(route.from.1 <= route.bend.0 + 0.01, "{route:?}");
         assert!(route.bend.0 < route.bend.1, "{route:?}");
         assert!(route.bend.1 <= route.to.1 + 0.01, "{route:?}");
-        // The straight parts touch no box but those at their ends.
+        // The straight parts touch no box except those at their ends.
         for node in &placed.nodes {
             for (x, from, to) in [(route.from.0, route.from.1, route.bend.0), (route.to.0, route.bend.1, route.to.1)] {
                 let inside = x > node.x + 0.1 && x < node.x + node.width - 0.1;
@@ -130,7 +130,7 @@ fn what_leads_upwards_is_named() {
 
 #[test]
 fn far_targets_are_named() {
-    // All tensors are used at the end: more lines than anybody could follow.
+    // All tensors are used at the end: more lines than can be drawn.
     let count = 3000u32;
     let mut nets: Vec<(u32, Vec<u32>)> = (0..count - 1).map(|i| (i, vec![i + 1, count - 1])).collect();
     nets[count as usize - 2].1.pop();
@@ -166,7 +166,7 @@ fn long_chains_and_wide_fans_are_no_trouble() {
         let (x, width) = columns::columns(&rows, &columns::Sizes { widths: &widths, ends: &ends });
         assert!(x.iter().all(|x| x.is_finite() && *x >= 0.0 && *x <= width));
     }
-    // Far more than needed; a quadratic step would take hours.
+    // A generous limit; a quadratic step would take hours.
     assert!(start.elapsed().as_secs() < 120);
 }
 
@@ -194,7 +194,7 @@ fn pictures_are_well_formed_whatever_the_names() {
     let [svg, dot, html] = write(HOSTILE);
     roxmltree::Document::parse(&svg).unwrap();
     assert_eq!(dot.matches(" -> ").count(), 2);
-    // The data, the script and the end of each.
+    // Start and end tags of the data and the script.
     assert_eq!((html.matches("<script").count(), html.matches("</script>").count()), (2, 2));
     let data = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
     assert!(!data.contains('<') && !data.contains('&'));
@@ -292,7 +292,7 @@ fn names_of_flat_exports_make_groups() {
     let scene = Scene::new(&graph);
     let titles: Vec<(&str, u32)> = scene.groups.iter().map(|of| (of.title.as_str(), of.operations)).collect();
     assert_eq!(titles[1..], [("m", 8), ("layer_0", 4), ("a", 2), ("layer_1", 4), ("a", 2)]);
-    // Names of other documents make none.
+    // Names without a separator form no groups.
     let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); a_b = exp(x); y = exp(a_b); }";
     let graph = expand(&parse("other", text.to_string(), &options).document, &options).unwrap().graph;
     assert_eq!(Scene::new(&graph).groups.len(), 1);

@@ -1,4 +1,4 @@
-//! The stored data of operators: an archive with a member `OPERATOR.NAME` for each, raw bytes.
+//! The stored data of operators: an archive whose members `OPERATOR.NAME` are raw bytes.
 
 use std::io::{Cursor, Read, Write};
 
@@ -8,10 +8,10 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::model::{Model, Role, Typed};
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
 
-/// A type of elements: its name, its bytes, and how the bytes become a number.
+/// An element type: its name, its size in bytes, and the decoding of an element.
 type Row = (&'static str, usize, fn(&[u8]) -> Item);
 
-/// The types of elements.
+/// The element types.
 const ELEMENTS: &[Row] = &[
     ("f32", 4, |bytes| Item::Float(f64::from(f32::from_le_bytes(fixed(bytes))))),
     ("f64", 8, |bytes| Item::Float(f64::from_le_bytes(fixed(bytes)))),
@@ -37,7 +37,7 @@ fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().unwrap_or([0; N])
 }
 
-/// A number of 16 bits with so many bits of exponent.
+/// Decodes a 16-bit float with a number of exponent bits.
 fn half(bits: u16, exponent_bits: u32) -> f64 {
     let fraction_bits = 15 - exponent_bits;
     let bias = (1i32 << (exponent_bits - 1)) - 1;
@@ -63,21 +63,21 @@ fn broken(error: &dyn std::fmt::Display) -> TensorError {
 }
 
 impl Archive {
-    /// An archive.
+    /// Checks that bytes are an archive.
     ///
     /// # Errors
     ///
-    /// The bytes are none.
+    /// The bytes are not an archive.
     pub(crate) fn new(bytes: Vec<u8>) -> Result<Archive, TensorError> {
         ZipArchive::new(Cursor::new(&bytes)).map_err(|error| broken(&error))?;
         Ok(Archive { bytes })
     }
 
-    /// An archive as pnnx writes it, whose members are not compressed.
+    /// Creates an uncompressed archive, as pnnx does.
     ///
     /// # Errors
     ///
-    /// A name that no member can have.
+    /// A name is not valid for a member.
     pub(crate) fn of<'m>(members: impl IntoIterator<Item = (&'m str, &'m [u8])>) -> Result<Archive, TensorError> {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
@@ -91,7 +91,7 @@ impl Archive {
         Ok(Archive { bytes })
     }
 
-    /// The bytes, for good.
+    /// Returns the bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -101,17 +101,17 @@ impl Archive {
         &self.bytes
     }
 
-    /// A tensor of this shape and type.
+    /// Reads a member as a tensor of a shape and type.
     ///
     /// # Errors
     ///
-    /// There is no such member, or it has another length.
+    /// The member is missing or has another length.
     pub(crate) fn tensor(&self, name: &str, typed: &Typed) -> Result<Tensor, TensorError> {
         let mut archive = ZipArchive::new(Cursor::new(&self.bytes)).map_err(|error| broken(&error))?;
         tensor(&mut archive, name, typed)
     }
 
-    /// Checks the lengths of the members that a model names, without reading them.
+    /// Checks the lengths of the members of a model without reading them.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl Archive {
 
 type Opened<'b> = ZipArchive<Cursor<&'b Vec<u8>>>;
 
-/// The number of bytes of data, and of an element.
+/// The number of bytes of data, and the row of its element type.
 fn length(typed: Option<&Typed>) -> Result<(usize, &'static Row), TensorError> {
     let typed = typed.ok_or_else(|| TensorError::new("the data have no shape"))?;
     let row = ELEMENTS.iter().find(|(name, ..)| *name == typed.element);
@@ -152,7 +152,7 @@ fn shape(typed: &Typed) -> Option<Vec<usize>> {
     typed.extents.iter().map(|extent| extent.and_then(|extent| usize::try_from(extent).ok())).collect()
 }
 
-/// A member of this length.
+/// The member with a name; its length must be `length`.
 fn member<'a, 'b>(
     archive: &'a mut Opened<'b>,
     name: &str,
@@ -171,7 +171,7 @@ fn tensor(archive: &mut Opened, name: &str, typed: &Typed) -> Result<Tensor, Ten
     let (length, (_, size, read)) = length(Some(typed))?;
     let mut bytes = Vec::new();
     let member = member(archive, name, length as u64)?;
-    // The size that the archive states may be wrong, so memory is allocated as bytes are read.
+    // The size stated in the archive may be wrong, so memory is allocated as bytes are read.
     member.take(length as u64 + 1).read_to_end(&mut bytes).map_err(|error| broken(&error))?;
     if bytes.len() != length {
         return Err(TensorError::new(format!("the member `{name}` has {} bytes, not {length}", bytes.len())));

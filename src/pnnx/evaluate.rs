@@ -1,4 +1,4 @@
-//! Evaluation: the value of an expression for tensors as operands, which are broadcast along their last axes.
+//! Evaluates expressions on tensors, which are broadcast with the last axes aligned.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::tensor::{DType, Dims, Tensor, volume};
 /// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// A number, which no operand was used for.
+    /// A number that does not depend on an operand.
     Number(Number),
     /// A tensor.
     Tensor(Arc<Tensor>),
@@ -24,7 +24,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The items of its tensors.
+    /// The number of items.
     fn items(&self) -> u64 {
         match self {
             Value::Number(_) => 1,
@@ -34,17 +34,17 @@ impl Value {
     }
 }
 
-/// Why there is no value: the place of the operation, and the message.
+/// The error of an evaluation: location of the operation, and message.
 pub(crate) type NoValue = (Span, String);
 
 type Outcome<T> = Result<T, String>;
 
 impl Expression {
-    /// The value for operands, within the limits of steps and items.
+    /// Evaluates the expression within the limits of steps and items.
     ///
     /// # Errors
     ///
-    /// An operand is missing, operands do not fit together, or an operation has no value for them.
+    /// An operand is missing, shapes are incompatible, or an operation is not defined for its operands.
     pub(crate) fn evaluate(&self, operands: &[Arc<Tensor>], usage: &Usage) -> Result<Value, NoValue> {
         let mut machine = Machine { operands, usage, stack: Vec::new() };
         for (_, node) in self.nodes() {
@@ -59,7 +59,7 @@ impl Expression {
 struct Machine<'a> {
     operands: &'a [Arc<Tensor>],
     usage: &'a Usage,
-    /// The values that are not yet operands.
+    /// The values that have not been used as operands yet.
     stack: Vec<Value>,
 }
 
@@ -93,7 +93,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The last values.
+    /// Removes the last `count` values from the stack.
     fn take(&mut self, count: usize) -> Vec<Value> {
         let taken = self.stack.split_off(self.stack.len().saturating_sub(count));
         taken.iter().for_each(|value| self.usage.release(value.items()));
@@ -135,7 +135,7 @@ impl Machine<'_> {
     }
 }
 
-/// The shape that two are broadcast to, from their last axes on.
+/// The shape that two shapes are broadcast to, with the last axes aligned.
 pub(crate) fn common(a: &[usize], b: &[usize]) -> Outcome<Dims> {
     let rank = a.len().max(b.len());
     let of = |shape: &[usize], axis: usize| axis.checked_sub(rank - shape.len()).map_or(1, |axis| shape[axis]);
@@ -156,7 +156,7 @@ fn scalar(number: Number) -> Outcome<Tensor> {
     tensor.map_err(|error| error.0)
 }
 
-/// The extents of a tensor, or one of them.
+/// All extents of a tensor, or one of them.
 fn size(operands: &[Value]) -> Outcome<Value> {
     let number = |extent: usize| Value::Number(Number::Int(extent as i64));
     match operands {
@@ -227,7 +227,7 @@ fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Ou
     }
 }
 
-/// What is no integer of 64 bits.
+/// The message for results that are not 64-bit integers.
 const BEYOND: &str = "a result is no integer of 64 bits";
 
 fn floats(tensor: &Tensor) -> Vec<f64> {

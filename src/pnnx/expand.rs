@@ -1,14 +1,15 @@
-//! Expansion: an expression as operations of a flat graph.
+//! Expands expressions to operations of a flat graph.
 //!
-//! An operation without a counterpart becomes the operations of its template, which is an expression itself.
-//! Operands of PNNX are broadcast along their last axes and those of NNEF along their first ones, so that
-//! operands of lower ranks get further axes in front.
+//! An operation without a counterpart becomes the operations of its template, which is an expression too. PNNX
+//! broadcasts with the last axes aligned, NNEF with the first, so that operands of lower rank get leading axes of
+//! extent 1.
 
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::number::{self, Meaning, Number};
 use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
@@ -20,7 +21,7 @@ use crate::nnef::build::Builder;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
-/// What a node of an expression becomes.
+/// The expansion of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     /// A tensor.
@@ -29,30 +30,30 @@ pub(crate) enum Item {
     Literal(Literal),
     /// The items of a list.
     List(Arc<[Item]>),
-    /// Nothing: why is reported.
+    /// None: the error has been reported.
     Refused,
 }
 
-/// What an expression is expanded with.
+/// The context of an expansion.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     /// The file of its text.
     pub(crate) file: FileId,
-    /// The place that stands for all of the expression, where its text is not in the file.
+    /// The location of all operations, if the text of the expression is not in the file.
     pub(crate) at: Option<Location>,
     /// The operands.
     pub(crate) operands: &'a [TensorId],
-    /// How many of the operands have the shapes that they have in the source, so that their sizes mean something.
+    /// The number of operands, from the first on, with the shapes of the source, so that their sizes are valid.
     pub(crate) shaped: usize,
     /// The name of the result.
     pub(crate) name: NameId,
-    /// Whether equal operations become one.
+    /// Whether equal operations are shared.
     pub(crate) share: bool,
-    /// The most operations of the graph.
+    /// The maximum number of operations of the graph.
     pub(crate) max_ops: u64,
 }
 
-/// Adds an expression to a graph. Operations on literals are folded before.
+/// Adds an expression to a graph, after folding operations on literals.
 pub(crate) fn expand(
     builder: &mut Builder,
     expression: &Expression,
@@ -74,16 +75,16 @@ struct Expander<'a, 'd> {
     builder: &'a mut Builder<'d>,
     context: Context<'a>,
     found: &'a mut Diagnostics,
-    /// The part of names for each operation, and how many results have it.
+    /// For each operation, the word for the names of its results, and the number of these names.
     counts: FxHashMap<&'static str, (Name, u32)>,
-    /// Operands with axes in front.
+    /// Operands with added leading axes, by tensor and rank.
     aligned: FxHashMap<(TensorId, usize), TensorId>,
 }
 
 /// The operands of an operation.
 type Operands = SmallVec<[Item; 3]>;
 
-/// An operation of the text: what messages are about.
+/// An operation of the text, for messages.
 #[derive(Clone, Copy)]
 struct Place {
     op: Op,
@@ -95,7 +96,7 @@ impl Expander<'_, '_> {
         if self.context.share {
             return self.shared(expression);
         }
-        // The nodes are in the order of reverse Polish notation.
+        // The nodes are in reverse Polish notation.
         let mut stack: Vec<Item> = Vec::new();
         for (id, node) in expression.nodes() {
             let first = stack.len().saturating_sub(expression.operands(node).len());
@@ -106,7 +107,7 @@ impl Expander<'_, '_> {
         stack.pop().unwrap_or(Item::Refused)
     }
 
-    /// The same with one item for all nodes of a class.
+    /// Like `expression`, with one item for all nodes of a class.
     fn shared(&mut self, expression: &Expression) -> Item {
         let (classes, _) = expression.classes();
         let slot = |id: NodeId| classes[id.index()] as usize;
@@ -152,11 +153,14 @@ impl Expander<'_, '_> {
         self.context.at.unwrap_or(Location::new(self.context.file, span))
     }
 
-    /// Adds an operation; a result that is not named gets a name after the operation.
+    /// Adds an operation; without `name`, the result is named after the operation.
     fn call(&mut self, op: Op, operands: &[Item], place: Place, name: Option<NameId>) -> Item {
         let text = op.row().name;
         if operands.iter().any(|operand| matches!(operand, Item::Refused)) {
             return Item::Refused;
+        }
+        if let Some(literal) = known(op, operands) {
+            return Item::Literal(literal);
         }
         let none = |what: &str| format!("{what} has no counterpart in NNEF");
         let refused = match op.row().nnef {
@@ -228,27 +232,43 @@ impl Expander<'_, '_> {
         self.builder.part(self.context.name, *segment, *count)
     }
 
-    /// Adds the operations of a template. Templates use others, but not themselves.
+    /// Adds the operations of a template. Templates may use other templates, but are not recursive.
     fn template(&mut self, template: &Expression, operands: &[Item], place: Place, name: Option<NameId>) -> Item {
-        let mut items: Vec<Item> = Vec::with_capacity(template.len());
-        for (id, node) in template.nodes() {
-            let item = match node.term {
-                Term::Argument(number) => operands.get(number as usize).cloned().unwrap_or(Item::Refused),
-                Term::Literal(literal) => Item::Literal(literal),
-                Term::List => Item::Refused,
-                Term::Call(op) => {
-                    let operands: Vec<Item> =
-                        template.operands(node).iter().map(|operand| items[operand.index()].clone()).collect();
-                    let name = name.filter(|_| id.index() + 1 == template.len());
-                    self.call(op, &operands, place, name)
-                }
-            };
-            items.push(item);
+        match template.len().checked_sub(1) {
+            Some(last) => self.part(template, NodeId::at(last), (operands, place), name),
+            None => Item::Refused,
         }
-        items.pop().unwrap_or(Item::Refused)
     }
 
-    /// The operands, if those of lower ranks get axes in front, and the shape of the result.
+    /// Adds the operations of a node of a template; of a selection by a literal, only those of the chosen item.
+    fn part(
+        &mut self,
+        template: &Expression,
+        id: NodeId,
+        (operands, place): (&[Item], Place),
+        name: Option<NameId>,
+    ) -> Item {
+        let node = template.node(id);
+        let ids = template.operands(node);
+        match node.term {
+            Term::Argument(number) => operands.get(number as usize).cloned().unwrap_or(Item::Refused),
+            Term::Literal(literal) => Item::Literal(literal),
+            Term::List => Item::Refused,
+            Term::Call(op) => {
+                let mut items = Operands::new();
+                for id in ids {
+                    items.push(self.part(template, *id, (operands, place), None));
+                    if let (Meaning::Select, [Item::Literal(condition)], [_, x, y]) = (op.meaning(), &items[..], ids) {
+                        let truth = condition.number().is_some_and(|number| number.float() != 0.0);
+                        return self.part(template, if truth { *x } else { *y }, (operands, place), name);
+                    }
+                }
+                self.call(op, &items, place, name)
+            }
+        }
+    }
+
+    /// The operands, if leading axes had to be added, and the shape of the result.
     fn align(&mut self, operands: &[Item], place: Place) -> Option<(Option<Operands>, Option<Shape>)> {
         let tensors = || {
             operands.iter().filter_map(|operand| match operand {
@@ -286,7 +306,7 @@ impl Expander<'_, '_> {
         Some((Some(aligned), Some(shape)))
     }
 
-    /// A tensor with axes in front, up to a rank. Tensors without axes fit everything as they are.
+    /// Adds leading axes to a tensor up to a rank. Tensors of rank 0 need none.
     fn raise(&mut self, tensor: TensorId, rank: usize) -> TensorId {
         let Some(shape) = self.builder.graph.shape(tensor).filter(|shape| (1..rank).contains(&shape.rank())) else {
             return tensor;
@@ -305,12 +325,22 @@ impl Expander<'_, '_> {
     }
 }
 
-/// Whether an operation stands in the text, not only in the template of one.
+/// The result of an operation whose operands are literals, which a template may have.
+fn known(op: Op, operands: &[Item]) -> Option<Literal> {
+    let number = |operand: &Item| match operand {
+        Item::Literal(literal) => literal.number(),
+        _ => None,
+    };
+    let numbers: SmallVec<[Number; 3]> = operands.iter().map(number).collect::<Option<_>>()?;
+    number::apply(op.meaning(), &numbers).map(Literal::from)
+}
+
+/// Whether an operation is in the text itself, not in a template.
 fn name_is_outer(place: Place, op: Op) -> bool {
     place.op == op
 }
 
-/// The shape that shapes are broadcast to, from their last axes on.
+/// The shape that shapes are broadcast to, with the last axes aligned.
 fn common(shapes: &[Shape], rank: usize) -> Option<Shape> {
     let mut extents = vec![Extent::ONE; rank];
     for shape in shapes {
@@ -321,7 +351,7 @@ fn common(shapes: &[Shape], rank: usize) -> Option<Shape> {
     Some(Shape::new(&extents))
 }
 
-/// A literal as a scalar; none for what is no finite number.
+/// A literal as a scalar; none if it is not a finite number.
 fn scalar(literal: Literal) -> Option<f64> {
     literal.number().map(|number| number.float()).filter(|value| value.is_finite())
 }

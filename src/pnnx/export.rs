@@ -1,5 +1,5 @@
-//! Flat graphs as files of PNNX: element-wise regions become expressions, and every other operation an
-//! operator of its name.
+//! Exports flat graphs to PNNX files: element-wise regions become expressions, and every other operation becomes an
+//! operator with its name.
 
 use std::fmt::Write;
 
@@ -14,14 +14,14 @@ use crate::source::literals::{push_int, push_scalar};
 use crate::tensor::{Tensor, TensorError, volume};
 
 impl Model {
-    /// The model of a graph. Data of variables are no part of it.
+    /// The model of a graph, without the data of variables.
     pub(crate) fn of_graph(graph: &Graph) -> Model {
         let mut model = Model::default();
         let mut parts = fuse(graph, Rule::Once).into_iter().peekable();
         for (at, operation) in graph.operations().iter().enumerate() {
             match graph.operation_name(operation) {
                 EXTERNAL | VARIABLE | CONSTANT => {
-                    // Constants that expressions hold as literals are not needed.
+                    // Constants that are literals of expressions are not needed.
                     model.operators.extend(source(graph, operation));
                     continue;
                 }
@@ -48,16 +48,16 @@ impl Model {
     }
 }
 
-/// The data of a graph's variables and constants; none where there are no such.
+/// The data of a graph's variables and constants, if it has any.
 type Stored = Option<Archive>;
-/// The variables without data, with their places.
+/// The variables without data, with their locations.
 type Missing = Vec<(String, Location)>;
 
-/// The data of the attributes of the model of a graph.
+/// The data of the attribute operators in the model of a graph.
 ///
 /// # Errors
 ///
-/// Data that cannot be read.
+/// Data cannot be read.
 pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, Missing), TensorError> {
     let (mut members, mut missing) = (Vec::new(), Vec::new());
     for operation in graph.operations() {
@@ -81,7 +81,7 @@ pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, 
     Ok((if members.is_empty() { None } else { Some(archive?) }, missing))
 }
 
-/// The items of a constant: as many as its shape has, or one for all of them.
+/// The tensor of a constant; a single item is repeated to its shape.
 fn constant(graph: &Graph, operation: &Operation, shape: &[usize]) -> Option<Tensor> {
     let items: Vec<f64> = match graph.attribute(operation, "value")? {
         Value::Scalars(items) => items.to_vec(),
@@ -105,7 +105,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// The items of a tensor as bytes of a type that attributes have.
+/// The bytes of a tensor in an element type of attribute operators.
 fn stored(tensor: &Tensor, element: &str) -> Vec<u8> {
     let data = tensor.data();
     let places = 0..data.len();
@@ -127,7 +127,7 @@ fn typed(graph: &Graph, tensor: TensorId) -> Option<Typed> {
     Some(Typed { extents, element: element.to_owned() })
 }
 
-/// An operator that is named after its result, or as it is given.
+/// An operator; without `name`, it is named after its result.
 fn operator(
     graph: &Graph,
     kind: &str,
@@ -152,7 +152,7 @@ fn operator(
     Operator { kind: kind.to_owned(), name, inputs, outputs, params, ..Operator::default() }
 }
 
-/// An input, a variable or a constant.
+/// The operator of an input, a variable or a constant.
 fn source(graph: &Graph, operation: &Operation) -> Option<Operator> {
     let tensor = graph.tensors_of(operation).next()?;
     if graph.operation_name(operation) == EXTERNAL {
@@ -189,7 +189,7 @@ fn other(graph: &Graph, operation: &Operation) -> Operator {
     operator(graph, &kind, None, &inputs, &outputs, params)
 }
 
-/// A value without blanks; lists in lists lose their inner brackets, which files of PNNX do not have.
+/// Appends a value without blanks. Nested lists are flattened, since PNNX files do not have them.
 fn push(out: &mut String, value: &Value, outer: bool) {
     let mut list = |items: &mut dyn Iterator<Item = Value>| {
         out.push_str(if outer { "(" } else { "" });

@@ -1,4 +1,4 @@
-//! Files of PNNX without expressions: each becomes operators of torch, and all else stays as it is.
+//! Flattens PNNX files: expressions become operators of torch, all other operators are kept.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +12,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Extent, Shape};
 use crate::source::{FileId, Location, Span};
 
-/// The functions of torch that have another name than the operation.
+/// The operations whose torch function has another name.
 const NAMES: &[(&str, &str)] = &[
     ("and", "bitwise_and"),
     ("lshift", "bitwise_left_shift"),
@@ -21,13 +21,13 @@ const NAMES: &[(&str, &str)] = &[
     ("xor", "bitwise_xor"),
 ];
 
-/// What a node of an expression becomes.
+/// The expansion of a node of an expression.
 #[derive(Clone, Debug)]
 enum Made {
     /// An operand of the file.
     Operand(String),
     Literal(Literal),
-    /// Why there is none is reported.
+    /// None: the error has been reported.
     Refused,
 }
 
@@ -36,7 +36,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Expressions that cannot be read, and parts of them that torch has no function for.
+    /// Expressions cannot be read, or torch has no function for a part of them.
     pub(crate) fn flattened(&self, file: FileId, options: &Options) -> Result<(Model, Diagnostics), Diagnostics> {
         let outputs = || self.operators.iter().flat_map(|operator| &operator.outputs);
         let next = outputs().filter_map(|name| name.parse::<u64>().ok()).max().map_or(0, |most| most.saturating_add(1));
@@ -66,12 +66,12 @@ struct Flattening<'a> {
     file: FileId,
     options: &'a Options,
     model: Model,
-    /// The number that is the next new operand.
+    /// The number of the next new operand.
     next: u64,
     /// The names of operators.
     names: FxHashSet<String>,
     shapes: FxHashMap<String, Typed>,
-    /// What the results of expressions are that are no results of an operator.
+    /// The expansions of expressions whose results are not results of an operator.
     became: FxHashMap<String, Made>,
     found: Diagnostics,
 }
@@ -83,7 +83,7 @@ impl Flattening<'_> {
         Made::Refused
     }
 
-    /// An operator that stays, with operands that became others.
+    /// Adds an operator that is kept, with its operands replaced by their expansions.
     fn other(&mut self, operator: &Operator) {
         let mut changed = operator.clone();
         changed.inputs.clear();
@@ -191,7 +191,7 @@ impl Flattening<'_> {
         }
     }
 
-    /// Adds an operator; its result is that of the expression, or a new operand.
+    /// Adds an operator; its result is `output`, that of the expression, or a new operand.
     fn add(
         &mut self,
         kind: &str,
@@ -235,7 +235,7 @@ impl Flattening<'_> {
                 Made::Refused => {}
             }
         }
-        // As pnnx orders them: values, then which operand is for what, then shapes.
+        // In the order of pnnx: values, then arguments, then shapes.
         added.params.sort_by_key(|param| param.role == Role::Argument);
         if output.is_none() && kind.starts_with("torch.") {
             self.infer(&added.inputs, &result);
@@ -250,7 +250,7 @@ impl Flattening<'_> {
         Made::Operand(result)
     }
 
-    /// Notes the shape that operands are broadcast to, from their last axes on.
+    /// Records the shape that operands are broadcast to, with the last axes aligned.
     fn infer(&mut self, operands: &[String], result: &str) {
         let typed: Option<Vec<&Typed>> = operands.iter().map(|name| self.shapes.get(name)).collect();
         let Some(typed) = typed else { return };
@@ -269,7 +269,7 @@ impl Flattening<'_> {
     }
 }
 
-/// Replaces the name of an operand in the parameters.
+/// Renames an operand in the parameters.
 fn rename(operator: &mut Operator, from: &str, to: &str) {
     for param in &mut operator.params {
         match param.role {

@@ -1,4 +1,4 @@
-//! Folding: operations on literals become their results.
+//! Constant folding: replaces operations on literals by their results.
 
 use std::borrow::Cow;
 
@@ -29,25 +29,25 @@ impl From<Number> for Literal {
     }
 }
 
-/// The extents of operands, for the sizes in an expression.
+/// The extents of operands by number, for `size` in an expression.
 pub(crate) type Extents<'a> = &'a dyn Fn(u64) -> Option<Vec<Option<i64>>>;
 
-/// No extents are known.
+/// Extents for operands of unknown shape.
 #[cfg(test)]
 pub(crate) fn no_extents(_: u64) -> Option<Vec<Option<i64>>> {
     None
 }
 
 impl Expression {
-    /// The expression with the operations on literals replaced by their results. What has no result, such
-    /// as an integer divided by zero, stays. Sizes are replaced where the extents are known.
+    /// The expression with operations on literals replaced by their results. Operations without a result, such
+    /// as a division by zero of an integer, are kept. Sizes are replaced if the extents are known.
     pub(crate) fn folded(&self, extents: Extents) -> Cow<'_, Expression> {
         if !self.nodes().any(|(_, node)| self.may_fold(node)) {
             return Cow::Borrowed(self);
         }
         let mut folded = Expression::with_capacity(self.len());
-        // What each node becomes: a literal, which is added where it turns out to be an operand of something
-        // that stays, or a node.
+        // The replacement of each node: a literal, which is added only if it is an operand of an operation
+        // that is kept, or a node.
         let mut became: Vec<Result<Literal, NodeId>> = Vec::with_capacity(self.len());
         let mut operands: Vec<NodeId> = Vec::new();
         for (_, node) in self.nodes() {
@@ -79,7 +79,7 @@ impl Expression {
         Cow::Owned(folded.in_order())
     }
 
-    /// Whether an operation may have a result: one whose operands are operations only has if they have.
+    /// Whether an operation may be folded without folding its operands first.
     fn may_fold(&self, node: &Node) -> bool {
         let literal = |id: &NodeId| matches!(self.node(*id).term, Term::Literal(_));
         match node.term {
@@ -107,8 +107,7 @@ impl Expression {
         number::apply(op.meaning(), numbers.get(..ids.len())?).map(Literal::from)
     }
 
-    /// The nodes in the order of reverse Polish notation: folding adds literals behind operands that stand
-    /// to their right.
+    /// Restores reverse Polish notation: folding may add literals after operands on their right.
     fn in_order(self) -> Expression {
         let Some(last) = self.len().checked_sub(1) else { return self };
         let mut ordered = Expression::with_capacity(self.len());
@@ -132,7 +131,7 @@ impl Expression {
     }
 }
 
-/// The extent of an axis, which is counted from the last one if it is negative.
+/// The extent of an axis; a negative axis counts from the end.
 pub(crate) fn extent(extents: &[Option<i64>], axis: i64) -> Option<i64> {
     let rank = extents.len() as i64;
     let axis = if axis < 0 { axis + rank } else { axis };

@@ -1,7 +1,7 @@
-//! Fusion: element-wise regions of a flat graph as expressions.
+//! Fuses element-wise regions of a flat graph to expressions.
 //!
-//! By the rule of pnnx, an operation joins the region of the one that uses it: the only one, which uses it once.
-//! With recomputation it joins all that use it, as long as the expressions stay small.
+//! By the rule of pnnx, an operation joins the region of its user if its result is used exactly once. With
+//! recomputation, it joins the regions of all its users, as long as the expressions are small.
 
 use rustc_hash::FxHashMap;
 
@@ -12,12 +12,12 @@ use crate::graph::standard::CONSTANT;
 use crate::graph::{Graph, Key, Operand, Operation, Output, TensorId, Value};
 use crate::source::Span;
 
-/// A part of a graph, in the order of the operations that end them.
+/// A part of a graph; parts are ordered by their last operations.
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     /// A region of element-wise operations: its result, and the tensors that are its operands.
     Region { output: TensorId, expression: Expression, inputs: Vec<TensorId> },
-    /// Any other operation, by its place in the graph.
+    /// Any other operation, by its index in the graph.
     Other(usize),
 }
 
@@ -31,14 +31,14 @@ pub(crate) enum Rule {
     Recompute,
 }
 
-/// The most operations that are computed again in each use.
+/// The maximum number of operations that are recomputed for each use.
 const AGAIN: u32 = 64;
-/// The most operations of a region with recomputation.
+/// The maximum number of operations of a region with recomputation.
 const LARGEST: u32 = 4096;
 
-/// The operations of expressions that are element-wise operations of NNEF.
+/// The operation of expressions for an element-wise NNEF operation, if there is one.
 pub(crate) fn operation_of(nnef: &str) -> Option<Op> {
-    // Two names of an operation: expressions that torch exports have the longer one.
+    // These operations have two names; expressions exported by torch have the longer one.
     let named = match nnef {
         "max" => "maximum",
         "min" => "minimum",
@@ -48,8 +48,8 @@ pub(crate) fn operation_of(nnef: &str) -> Option<Op> {
     Op::named(named).filter(same).or_else(|| Op::all().find(same))
 }
 
-/// The regions and the other operations of a graph. Constants without axes are literals; inputs, variables
-/// and other constants are no parts.
+/// The regions and the other operations of a graph. Constants of rank 0 become literals; inputs, variables and other
+/// constants are not parts.
 pub(crate) fn fuse(graph: &Graph, rule: Rule) -> Vec<Part> {
     let mut fusion = Fusion::new(graph, rule);
     (0..graph.operations().len()).filter_map(|at| fusion.part(at)).collect()
@@ -57,9 +57,9 @@ pub(crate) fn fuse(graph: &Graph, rule: Rule) -> Vec<Part> {
 
 struct Fusion<'g> {
     graph: &'g Graph,
-    /// The element-wise operation of each operation.
+    /// For each operation, its element-wise operation in expressions.
     ops: Vec<Option<Op>>,
-    /// Whether each operation joins those that use it.
+    /// For each operation, whether it joins the regions of its users.
     joins: Vec<bool>,
 }
 
@@ -81,10 +81,10 @@ impl<'g> Fusion<'g> {
         fusion
     }
 
-    /// Decides which operations join their users.
+    /// Determines which operations join the regions of their users.
     fn join(&mut self, rule: Rule) {
         let graph = self.graph;
-        // How often each tensor is used, and how often by element-wise operations.
+        // For each tensor, the number of uses, and of uses by element-wise operations.
         let mut uses = vec![(0u32, 0u32); graph.tensors.len()];
         for (operation, op) in graph.operations().iter().zip(&self.ops) {
             for operand in graph.operands_of(operation) {
@@ -98,7 +98,7 @@ impl<'g> Fusion<'g> {
         for output in &graph.outputs {
             uses[output.index()].0 = u32::MAX;
         }
-        // How many operations the region of each has up to it.
+        // For each operation, the number of operations of its region up to it.
         let mut sizes = vec![0u32; graph.operations().len()];
         for (at, operation) in graph.operations().iter().enumerate() {
             let Some(result) = self.ops[at].and_then(|_| graph.tensors_of(operation).next()) else { continue };
@@ -112,7 +112,7 @@ impl<'g> Fusion<'g> {
         }
     }
 
-    /// The operations whose results join this one.
+    /// The operations that join the region of this operation.
     fn joined<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = usize> + 'a {
         self.graph.operands_of(operation).filter_map(|operand| self.joining(operand))
     }
@@ -137,12 +137,12 @@ impl<'g> Fusion<'g> {
         Some(Part::Region { output, expression, inputs })
     }
 
-    /// The expression of the region that an operation ends, and its operands by first use.
+    /// The expression of the region that ends with an operation, and its operands by first use.
     fn region(&self, root: usize) -> (Expression, Vec<TensorId>) {
         let mut expression = Expression::default();
         let mut inputs: indexmap::IndexSet<TensorId> = indexmap::IndexSet::new();
         let mut done: Vec<NodeId> = Vec::new();
-        // Operations whose operands are being added, and how many are.
+        // Operations whose operands are being added, and how many have been added.
         let mut open: Vec<(usize, usize)> = vec![(root, 0)];
         while let Some((at, next)) = open.last_mut() {
             let operation = &self.graph.operations()[*at];
@@ -156,7 +156,7 @@ impl<'g> Fusion<'g> {
                 open.pop();
                 continue;
             }
-            // Arguments may be given by name in any order.
+            // Named arguments may be in any order.
             let key = Key::Param(*next as u32);
             let place = self.graph.keys(operation).iter().position(|known| *known == key).unwrap_or(*next);
             let operand = self.graph.operand(operation, place);
@@ -176,7 +176,7 @@ impl<'g> Fusion<'g> {
     }
 }
 
-/// A number that is written in the document, or a constant without axes.
+/// The value of a literal number, or of a constant of rank 0.
 fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
     match operand {
         Operand::Value(Value::Scalar(value)) => Some(*value),
@@ -194,8 +194,8 @@ fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
     }
 }
 
-/// Whether an operation means the same where operands are broadcast along their last axes: those of lower
-/// ranks have one item.
+/// Whether an operation is unchanged if operands are broadcast with the last axes aligned: operands of lower rank must
+/// have one item.
 fn is_fusible(graph: &Graph, operation: &Operation) -> bool {
     let single = matches!(graph.outputs_of(operation).next(), Some(Output::Tensor(_)));
     let fits = |operand: &Operand| matches!(operand, Operand::Tensor(_)) || literal(graph, *operand).is_some();

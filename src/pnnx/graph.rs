@@ -1,40 +1,42 @@
-//! An expression by itself as a flat graph.
+//! Converts a single expression to a flat graph.
 
 use super::expand::{Context, Item, expand};
+use super::tokens::Literal;
 use super::tree::{Expression, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::names::NameId;
 use crate::graph::standard::CONSTANT;
 use crate::graph::{Graph, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::Builder;
 use crate::nnef::migrate::target::Target;
 use crate::source::{FileId, Location, Span};
 
-/// The shape of inputs of which no shape is given.
+/// The default shape of inputs.
 const SHAPE: [i64; 1] = [1];
 
-/// The most inputs that nothing uses, because the operands in front of others do not occur.
+/// The maximum number of unused inputs, for operands that do not occur but have smaller numbers than others.
 const MAX_UNUSED: u64 = 10_000;
 
-/// How an expression becomes a graph.
+/// Options of the conversion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
-    /// How many operands there are; none for those that occur.
+    /// The number of operands; by default, it is determined by those that occur.
     pub(crate) arity: Option<u64>,
     /// The shapes of the first operands.
     pub(crate) shapes: Vec<Vec<i64>>,
-    /// Whether equal operations become one.
+    /// Whether equal operations are shared.
     pub(crate) share: bool,
-    /// The most operations.
+    /// The maximum number of operations.
     pub(crate) max_ops: u64,
 }
 
 impl Graph {
-    /// The graph of an expression, with its operands as inputs `x0`, `x1` and so on, and the result `y`, or
-    /// the items of a list `y0`, `y1`.
+    /// The graph of an expression. Its inputs are the operands `x0`, `x1` and so on, its output is `y`, or `y0`,
+    /// `y1` and so on for the items of a list.
     ///
     /// # Errors
     ///
-    /// Parts of the expression have no counterpart in NNEF, or the shapes do not fit.
+    /// Parts of the expression have no counterpart in NNEF, or the shapes are incompatible.
     pub(crate) fn of_expression(expression: &Expression, file: FileId, form: &Form) -> Result<Graph, Diagnostics> {
         let mut found = Diagnostics::new(false);
         let target = Target::new();
@@ -70,7 +72,7 @@ fn refuse(found: &mut Diagnostics, at: Location, what: &str) {
     found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
 }
 
-/// The inputs; none where their number is a mistake.
+/// Adds the inputs; none if their number is not valid.
 fn inputs(
     builder: &mut Builder,
     expression: &Expression,
@@ -96,21 +98,19 @@ fn inputs(
     (0..count).map(|number| add(&format!("x{number}"), shape(number))).collect()
 }
 
+/// Adds a constant whose items are a literal; none if the literal is not a finite number.
+pub(super) fn constant(builder: &mut Builder, literal: Literal, shape: &[i64], name: NameId) -> Option<TensorId> {
+    let value = literal.number()?.float();
+    let arguments = [Value::Integers(shape.into()), Value::Scalars([value].into())];
+    value.is_finite().then(|| builder.emit(CONSTANT, arguments, name, Some(Shape::of(shape))).ok())?
+}
+
 /// Makes an item an output.
-fn output(
-    builder: &mut Builder,
-    item: &Item,
-    name: crate::graph::names::NameId,
-    at: Location,
-    found: &mut Diagnostics,
-) {
+fn output(builder: &mut Builder, item: &Item, name: NameId, at: Location, found: &mut Diagnostics) {
     let added = match item {
         Item::Tensor(tensor) => Ok(*tensor),
-        Item::Literal(literal) => match literal.number().map(|number| number.float()).filter(|x| x.is_finite()) {
-            Some(value) => {
-                let arguments = [Value::Integers(SHAPE.into()), Value::Scalars([value].into())];
-                builder.emit(CONSTANT, arguments, name, Some(Shape::of(&SHAPE)))
-            }
+        Item::Literal(literal) => match constant(builder, *literal, &SHAPE, name) {
+            Some(tensor) => Ok(tensor),
             None => return refuse(found, at, "the literal that the expression is"),
         },
         Item::List(_) => return refuse(found, at, "a list in a list"),

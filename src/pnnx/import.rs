@@ -1,11 +1,12 @@
-//! Files of PNNX as flat graphs: expressions are expanded, and every other operator becomes one operation, or
-//! operations of NNEF where that is asked for.
+//! Imports PNNX files as flat graphs: expressions are expanded, and every other operator becomes one operation, or
+//! operations of NNEF if the options select that.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data::Archive;
 use super::expand::{self, Context, Item};
-use super::lower::{self, Line};
+use super::graph::constant;
+use super::lower::{self, Line, Operand};
 use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Setting, Typed};
 use super::parse::{Reading, parse};
 use super::tokens::Literal;
@@ -19,7 +20,7 @@ use crate::nnef::migrate::target::{Target, identifier};
 use crate::source::{FileId, Location, Span};
 use crate::{Lower, Options};
 
-/// Operators that put operands together; those that take them apart again.
+/// Operators that combine operands to a list or tuple, and operators that unpack these.
 const CONSTRUCTS: &[&str] = &["prim::TupleConstruct", "prim::ListConstruct"];
 const UNPACKS: &[&str] = &["prim::TupleUnpack", "prim::ListUnpack"];
 
@@ -30,12 +31,11 @@ pub(crate) type Members = Vec<(String, String, Typed)>;
 pub(crate) type Imported = (Graph, Members, Diagnostics);
 
 impl Model {
-    /// The flat graph.
+    /// Converts the model to a flat graph.
     ///
     /// # Errors
     ///
-    /// Expressions that cannot be read or expanded, shapes that contradict each other, inputs of unknown
-    /// extents.
+    /// Expressions cannot be read or expanded, shapes are contradictory, or extents of inputs are unknown.
     pub(crate) fn graph(&self, file: FileId, options: &Options) -> Result<Imported, Diagnostics> {
         let target = Target::new();
         let builder = Builder::new("model", target.declarations());
@@ -78,9 +78,9 @@ struct Import<'a, 'd> {
     builder: Builder<'d>,
     file: FileId,
     options: &'a Options,
-    /// What each operand is.
+    /// The item of each operand.
     held: FxHashMap<&'a str, Item>,
-    /// The names that tensors have.
+    /// The names of tensors.
     names: FxHashSet<String>,
     members: Members,
     found: Diagnostics,
@@ -110,7 +110,7 @@ impl<'a> Import<'a, '_> {
         }
     }
 
-    /// The items of the list that an operator takes apart.
+    /// The items of the list that an operator unpacks.
     fn unpacked(&self, operator: &Operator) -> Option<Vec<Item>> {
         match self.held.get(operator.inputs.first()?.as_str())? {
             Item::List(items) if items.len() == operator.outputs.len() => Some(items.to_vec()),
@@ -174,9 +174,8 @@ impl<'a> Import<'a, '_> {
     }
 
     fn output(&mut self, operator: &'a Operator) {
-        let mut open = self.operands(operator);
-        open.reverse();
-        while let Some(item) = open.pop() {
+        let mut open: Vec<(&String, Item)> = operator.inputs.iter().zip(self.operands(operator)).rev().collect();
+        while let Some((operand, item)) = open.pop() {
             match item {
                 Item::Tensor(tensor) => {
                     let name = self.builder.graph.tensors[tensor.index()].name;
@@ -185,13 +184,14 @@ impl<'a> Import<'a, '_> {
                         self.report(Code::ExpressionCounterpart, operator.span, "NNEF has no copy".to_owned());
                     }
                 }
-                Item::List(items) => open.extend(items.iter().rev().cloned()),
-                Item::Literal(_) => {
-                    self.report(
-                        Code::ExpressionCounterpart,
-                        operator.span,
-                        "an output is a number, no tensor".to_owned(),
-                    );
+                Item::List(items) => open.extend(items.iter().rev().map(|item| (operand, item.clone()))),
+                Item::Literal(literal) => {
+                    let name = self.name(operand);
+                    let tensor = constant(&mut self.builder, literal, &[], name);
+                    if tensor.and_then(|tensor| self.builder.output(tensor, name, false).ok()).is_none() {
+                        let message = format!("the output {operand} is a literal, but no finite number");
+                        self.report(Code::ExpressionCounterpart, operator.span, message);
+                    }
                 }
                 Item::Refused => {}
             }
@@ -208,7 +208,7 @@ impl<'a> Import<'a, '_> {
         self.hold(operator, vec![item]);
     }
 
-    /// A variable with the data of an operator.
+    /// Adds a variable for stored data of an operator.
     fn variable(&mut self, operator: &Operator, param: &Param, name: NameId) -> Option<TensorId> {
         let typed = param.typed()?;
         let Some(shape) = typed.extents.iter().copied().collect::<Option<Vec<i64>>>() else {
@@ -259,7 +259,7 @@ impl<'a> Import<'a, '_> {
         self.hold(operator, vec![item]);
     }
 
-    /// Compares a result with the shape that its line tells, and takes from that what is not known.
+    /// Compares the shape of a result with the shape in the file; sets extents that are unknown.
     fn check(&mut self, operator: &Operator, output: &str, item: &Item) {
         let (Item::Tensor(tensor), Some(typed)) = (item, operator.shape_of(output)) else { return };
         let graph = &mut self.builder.graph;
@@ -274,7 +274,7 @@ impl<'a> Import<'a, '_> {
         }
     }
 
-    /// An operator of its own kind, or operations of NNEF that compute the same.
+    /// Adds an operation for an operator, or equivalent operations of NNEF.
     fn other(&mut self, operator: &'a Operator) {
         let operands = self.operands(operator);
         if operands.contains(&Item::Refused) {
@@ -291,7 +291,7 @@ impl<'a> Import<'a, '_> {
         }
         let keys = operator.argument_names();
         if self.options.lower == Lower::All {
-            let named = keys.iter().cloned().zip(operands.iter().cloned()).collect();
+            let named = keys.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
             if let Some(results) = self.lowered(operator, &names, named, &data) {
                 return self.hold(operator, results.into_iter().map(Item::Tensor).collect());
             }
@@ -305,13 +305,13 @@ impl<'a> Import<'a, '_> {
         self.hold(operator, tensors.into_iter().map(Item::Tensor).collect());
     }
 
-    /// The results of the operations of NNEF for an operator; none, and no operation, where it has no such
-    /// operations.
+    /// Lowers an operator to operations of NNEF and returns their results; none, without adding operations, if
+    /// that is not possible.
     fn lowered(
         &mut self,
         operator: &Operator,
         names: &[NameId],
-        operands: Vec<(String, Item)>,
+        operands: Vec<Operand>,
         data: &[(String, TensorId)],
     ) -> Option<Vec<TensorId>> {
         let mark = self.builder.graph.mark();
@@ -329,13 +329,13 @@ impl<'a> Import<'a, '_> {
             counts: FxHashMap::default(),
         };
         let Some(results) = lower::lower(&mut line) else {
-            // What the attempt found is about operations that nobody sees.
+            // The findings of the attempt are dropped with its operations.
             self.builder.graph.rewind(mark);
             return None;
         };
         self.found.extend(found);
         for ((output, name), tensor) in operator.outputs.iter().zip(names).zip(&results) {
-            // Some operators give an operand back.
+            // The result of some operators is an operand.
             if tensor.index() >= before {
                 self.builder.graph.tensors[tensor.index()].name = *name;
             }
@@ -345,7 +345,7 @@ impl<'a> Import<'a, '_> {
     }
 }
 
-/// Expands an expression whose operands may be numbers.
+/// Expands an expression whose operands may be literals.
 pub(super) fn expand_items(
     builder: &mut Builder,
     expression: &super::tree::Expression,
@@ -356,7 +356,7 @@ pub(super) fn expand_items(
     found: &mut Diagnostics,
 ) -> Item {
     let mut tensors = Vec::new();
-    // Numbers take the places of operands in the expression itself.
+    // Literals are substituted for operands in the expression.
     let mut places: Vec<Term> = Vec::new();
     for item in operands {
         places.push(match item {
@@ -375,7 +375,7 @@ pub(super) fn expand_items(
     expand::expand(builder, &expression, context, found)
 }
 
-/// The arguments of an operator that stays as it is: operands, data, then parameters.
+/// The arguments of an operator that is not lowered: operands, data, then parameters.
 fn arguments(
     operator: &Operator,
     keys: &[String],
@@ -385,7 +385,7 @@ fn arguments(
     let mut arguments: Vec<(String, Value)> = Vec::new();
     let mut add = |key: &str, value: Value| {
         let key = identifier(key);
-        // Stored data win over a flag that says whether there are such.
+        // Stored data take precedence over a flag with the same key that indicates whether there are data.
         if arguments.iter().all(|(known, _)| *known != key) {
             arguments.push((key, value));
         }
@@ -426,7 +426,7 @@ fn literal(literal: Literal) -> Value {
     }
 }
 
-/// An array in the form that graphs have it.
+/// An array value of a graph; arrays of integers are packed.
 fn items_of(items: Vec<Value>) -> Value {
     let integers: Option<Vec<i64>> = items
         .iter()
@@ -449,7 +449,7 @@ fn items_of(items: Vec<Value>) -> Value {
     }
 }
 
-/// What elements of a type are in NNEF.
+/// The primitive type of an element type.
 fn primitive(element: &str) -> Primitive {
     match element {
         "bool" => Primitive::Logical,
@@ -458,13 +458,13 @@ fn primitive(element: &str) -> Primitive {
     }
 }
 
-/// A shape as the graph has it.
+/// Converts a shape to one of a graph.
 pub(super) fn shape_of(typed: &Typed) -> Shape {
     let extents: Vec<Extent> = typed.extents.iter().map(|extent| Extent::from(*extent)).collect();
     Shape::new(&extents)
 }
 
-/// Whether a shape is one that a line tells.
+/// Whether a shape is compatible with the shape in the file.
 fn fits(shape: &Shape, typed: &Typed) -> bool {
     let told = shape_of(typed);
     let same = shape.extents().iter().zip(told.extents()).all(|(a, b)| a.unify(b).is_some());
@@ -474,7 +474,7 @@ fn fits(shape: &Shape, typed: &Typed) -> bool {
 /// The data of a graph's variables.
 #[derive(Debug, Default)]
 pub(crate) struct Weights {
-    /// The archive; none where there is no file.
+    /// The archive, if there is one.
     pub(crate) archive: Option<Archive>,
     /// The variables.
     pub(crate) members: Members,
@@ -494,3 +494,6 @@ impl crate::eval::Variables for Weights {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

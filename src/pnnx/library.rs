@@ -1,4 +1,4 @@
-//! Expressions and files as graphs, for other programs.
+//! The public interface for expressions and files of PNNX.
 
 use super::graph::Form;
 use super::model::Model;
@@ -23,7 +23,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// The text is no expression, or parts of it have no counterpart in NNEF.
+    /// The text is not a valid expression, or parts of it have no counterpart in NNEF.
     pub fn from_expression(text: &str, options: &Options) -> Result<Graph, Diagnostics> {
         too_large(text, options)?;
         let reading = Reading { strict: options.strict, compat: !options.strict, ..Reading::default() };
@@ -32,8 +32,8 @@ impl Graph {
         Graph::of_expression(&parsed.expression, FileId::default(), &form)
     }
 
-    /// The graph of a file of PNNX. Its expressions are expanded; with [`Lower::All`] operators become operations
-    /// of NNEF, too.
+    /// The graph of a PNNX file. Its expressions are expanded; with [`Lower::All`], operators are also lowered to
+    /// operations of NNEF.
     ///
     /// ```
     /// use nnef_flatten::{Graph, Options};
@@ -52,7 +52,7 @@ impl Graph {
         too_large(text, options)?;
         let (model, mut found) = Model::read(text, FileId::default(), options.strict)?;
         let options = match options.lower {
-            // What stays as it is would not be a graph of primitives.
+            // Expressions must be expanded, since graphs have no expressions.
             Lower::None => options.clone().with(|options| options.lower = Lower::Custom),
             _ => options.clone(),
         };
@@ -61,7 +61,7 @@ impl Graph {
         if found.has_errors() { Err(found) } else { Ok(graph) }
     }
 
-    /// The text of a file of PNNX: element-wise operations become expressions.
+    /// The text of a PNNX file: element-wise operations become expressions.
     pub fn to_pnnx(&self) -> String {
         Model::of_graph(self).print()
     }

@@ -1,4 +1,4 @@
-//! Operators of torch as operations of NNEF: a table from kinds to what computes the same.
+//! Lowers operators of torch to operations of NNEF, by a table that maps kinds to rules.
 
 mod linear;
 mod norms;
@@ -6,6 +6,8 @@ mod reductions;
 mod resample;
 mod shaping;
 mod windows;
+
+use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
@@ -20,12 +22,27 @@ use crate::graph::{TensorId, Value};
 use crate::nnef::build::{Builder, Results};
 use crate::source::{FileId, Location};
 
-/// An operator that is to become operations of NNEF.
+/// An operand of an operator that is being lowered.
+pub(super) struct Operand {
+    /// The name of its argument.
+    name: String,
+    item: Item,
+    /// Whether a rule has read its tensors.
+    used: Cell<bool>,
+}
+
+impl Operand {
+    /// An operand that no rule has read.
+    pub(super) fn new(name: &str, item: &Item) -> Operand {
+        Operand { name: name.to_owned(), item: item.clone(), used: Cell::new(false) }
+    }
+}
+
+/// An operator that is being lowered.
 pub(super) struct Line<'a, 'd> {
     pub(super) builder: &'a mut Builder<'d>,
     pub(super) operator: &'a Operator,
-    /// The operands with the names of their arguments.
-    pub(super) operands: Vec<(String, Item)>,
+    pub(super) operands: Vec<Operand>,
     /// The stored data.
     pub(super) data: &'a [(String, TensorId)],
     /// The name of the result.
@@ -36,24 +53,24 @@ pub(super) struct Line<'a, 'd> {
     pub(super) counts: FxHashMap<&'static str, u32>,
 }
 
-/// How an operator is written in NNEF.
+/// The lowering of an operator.
 #[derive(Clone, Copy)]
 enum Rule {
-    /// An operation on the operands alone.
+    /// An operation on the operand `input`.
     Same(&'static str),
     /// An expression of the operands.
     Text(&'static str),
-    /// The same with parameters, which are numbers: `%name` stands for each of them, with its default.
+    /// An expression of the operand with numeric parameters: `%name` is replaced by the value or the default of each.
     With(&'static str, &'static [(&'static str, f64)]),
     /// The operand itself.
     Operand,
-    /// What a function adds; none where the parameters ask for something else.
+    /// A function that adds operations; none if it does not support the parameters.
     By(fn(&mut Line) -> Option<Vec<TensorId>>),
 }
 
 use Rule::{By, Same, Text, With};
 
-/// The operators, each rule with the kinds that it is for.
+/// The rules, each with the kinds of operators that it applies to.
 const TABLE: &[(&[&str], Rule)] = &[
     (&["nn.ReLU", "F.relu", "torch.relu"], Same("relu")),
     (&["nn.Sigmoid", "F.sigmoid", "torch.sigmoid"], Same("sigmoid")),
@@ -200,12 +217,13 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["nn.ChannelShuffle", "F.channel_shuffle"], By(resample::channel_shuffle)),
 ];
 
-/// The exponential unit with the factors of its authors.
+/// SELU with its standard factors.
 const SELU: &str = "mul(1.0507009873554805,add(max(@0,0.0),mul(1.6732632423543772,expm1(min(@0,0.0)))))";
-/// The exponential unit whose slope is continuous.
+/// CELU.
 const CELU: &str = "add(max(@0,0.0),mul(%alpha,expm1(div(min(@0,0.0),%alpha))))";
 
-/// The operations of an operator; none if the table has no row for it, or the row not for its parameters.
+/// Lowers an operator and returns its results; none if the table has no rule for it, or the rule does not support its
+/// parameters. A tensor that the rule does not read would be ignored, so this is not supported either.
 pub(super) fn lower(line: &mut Line) -> Option<Vec<TensorId>> {
     let kind = line.operator.kind.as_str();
     let (_, rule) = TABLE.iter().find(|(kinds, _)| kinds.contains(&kind))?;
@@ -214,12 +232,21 @@ pub(super) fn lower(line: &mut Line) -> Option<Vec<TensorId>> {
             let x = line.tensor("input")?;
             vec![line.add(nnef, vec![Value::Tensor(x)])?]
         }
-        Text(text) => vec![line.text(text, &line.items())?],
+        Text(text) => vec![line.text_of(text)?],
         With(text, params) => vec![line.text_with(text, params)?],
         Rule::Operand => vec![line.tensor("input")?],
         By(function) => function(line)?,
     };
-    (results.len() == line.operator.outputs.len()).then_some(results)
+    let complete = line.operands.iter().all(|operand| operand.used.get() || !has_tensor(&operand.item));
+    (complete && results.len() == line.operator.outputs.len()).then_some(results)
+}
+
+fn has_tensor(item: &Item) -> bool {
+    match item {
+        Item::Tensor(_) => true,
+        Item::List(items) => items.iter().any(has_tensor),
+        Item::Literal(_) | Item::Refused => false,
+    }
 }
 
 /// Integers as an attribute.
@@ -228,24 +255,31 @@ fn integers(items: impl IntoIterator<Item = i64>) -> Value {
 }
 
 impl Line<'_, '_> {
-    fn items(&self) -> Vec<Item> {
-        self.operands.iter().map(|(_, item)| item.clone()).collect()
+    fn operand(&self, name: &str) -> Option<&Operand> {
+        self.operands.iter().find(|operand| operand.name == name)
     }
 
-    /// The tensor for an argument; of operators without names of arguments, the first one is `input`.
+    /// The tensor for an argument; if operands have no argument names, the first one is `input`.
     fn tensor(&self, name: &str) -> Option<TensorId> {
-        match self.operands.iter().find(|(known, _)| known == name)? {
-            (_, Item::Tensor(tensor)) => Some(*tensor),
-            _ => None,
+        let operand = self.operand(name)?;
+        let Item::Tensor(tensor) = operand.item else { return None };
+        operand.used.set(true);
+        Some(tensor)
+    }
+
+    /// Permits that the tensor for an argument is not read, because it has no effect on the results.
+    fn ignore(&self, name: &str) {
+        if let Some(operand) = self.operand(name) {
+            operand.used.set(true);
         }
     }
 
-    /// Stored data.
+    /// Stored data with a name.
     fn stored(&self, name: &str) -> Option<TensorId> {
         self.data.iter().find(|(known, _)| known == name).map(|(_, tensor)| *tensor)
     }
 
-    /// Stored data, or the operand for them.
+    /// Stored data, or the operand with this argument name.
     fn weights(&self, name: &str) -> Option<TensorId> {
         self.stored(name).or_else(|| self.tensor(name))
     }
@@ -259,7 +293,7 @@ impl Line<'_, '_> {
                 Item::Tensor(_) | Item::Refused => None,
             }
         }
-        let operand = self.operands.iter().find(|(known, _)| known == name).and_then(|(_, item)| of(item));
+        let operand = self.operand(name).and_then(|operand| of(&operand.item));
         operand.or_else(|| self.operator.setting(name))
     }
 
@@ -282,7 +316,7 @@ impl Line<'_, '_> {
         }
     }
 
-    /// The extents of a tensor, all of which are known.
+    /// The extents of a tensor, if all are known.
     fn extents(&self, tensor: TensorId) -> Option<Vec<i64>> {
         self.builder.graph.shape(tensor)?.known()
     }
@@ -291,13 +325,13 @@ impl Line<'_, '_> {
         self.builder.graph.shape(tensor).map(|shape| shape.rank() as i64)
     }
 
-    /// An axis, counted from the first one.
+    /// An axis as an index; a negative axis counts from the end.
     fn axis(&self, axis: i64, rank: i64) -> Option<i64> {
         let axis = if axis < 0 { axis + rank } else { axis };
         (0..rank).contains(&axis).then_some(axis)
     }
 
-    /// The axes of a parameter, counted from the first one; all axes without it.
+    /// The axes in a parameter as indices; all axes without it.
     fn axes(&self, name: &str, rank: i64) -> Option<Vec<i64>> {
         match self.setting(name) {
             None | Some(Setting::Literal(super::tokens::Literal::None)) => Some((0..rank).collect()),
@@ -313,7 +347,7 @@ impl Line<'_, '_> {
         Some(tensor)
     }
 
-    /// Adds an operation with an array of tensors as result.
+    /// Adds an operation whose result is an array of tensors.
     fn add_array(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Option<Vec<TensorId>> {
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
         let tensors = self.builder.add(nnef, None, arguments, Results::Array(&results)).ok()?;
@@ -325,6 +359,17 @@ impl Line<'_, '_> {
         let count = self.counts.entry(nnef).or_default();
         *count += 1;
         self.builder.numbered(self.name, nnef, *count)
+    }
+
+    /// Adds an expression of the operands by number.
+    fn text_of(&mut self, text: &str) -> Option<TensorId> {
+        for (number, operand) in self.operands.iter().enumerate() {
+            if text.contains(&format!("@{number}")) {
+                operand.used.set(true);
+            }
+        }
+        let items: Vec<Item> = self.operands.iter().map(|operand| operand.item.clone()).collect();
+        self.text(text, &items)
     }
 
     /// Adds an expression.
@@ -339,7 +384,7 @@ impl Line<'_, '_> {
         }
     }
 
-    /// Adds an expression of the operand with parameters that are numbers.
+    /// Adds an expression of the operand with numeric parameters.
     fn text_with(&mut self, text: &str, params: &[(&str, f64)]) -> Option<TensorId> {
         let mut text = text.to_owned();
         for (key, default) in params {
@@ -350,7 +395,7 @@ impl Line<'_, '_> {
         self.text(&text, &[Item::Tensor(x)])
     }
 
-    /// An operation on one tensor with a number.
+    /// Adds an operation on one tensor and a number.
     fn with_number(&mut self, nnef: &'static str, key: &str, default: f64) -> Option<Vec<TensorId>> {
         let number = match self.setting(key) {
             Some(setting) => setting.float()?,
@@ -360,7 +405,7 @@ impl Line<'_, '_> {
         Some(vec![self.add(nnef, vec![Value::Tensor(x), Value::Scalar(number)])?])
     }
 
-    /// A tensor with axes of extent 1 at some places.
+    /// Adds axes of extent 1 to a tensor.
     fn with_axes(&mut self, tensor: TensorId, axes: Vec<i64>) -> Option<TensorId> {
         if axes.is_empty() {
             return Some(tensor);
@@ -369,11 +414,11 @@ impl Line<'_, '_> {
     }
 }
 
-/// Only the form with a tangent: there is no error function.
+/// Only the approximation by `tanh`: NNEF has no error function.
 fn gelu(line: &mut Line) -> Option<Vec<TensorId>> {
     (line.word("approximate")? == "tanh").then_some(())?;
     let text = "mul(mul(@0,0.5),add(tanh(mul(mul(@0,add(mul(mul(@0,@0),0.044715),1.0)),0.7978845608028654)),1.0))";
-    Some(vec![line.text(text, &line.items())?])
+    Some(vec![line.text_of(text)?])
 }
 
 fn clamp(line: &mut Line, keys: [&str; 2], defaults: [Option<f64>; 2]) -> Option<Vec<TensorId>> {
@@ -405,14 +450,4 @@ fn compare(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::TABLE;
-
-    #[test]
-    fn the_documentation_has_all_operators() {
-        let page = include_str!("../../docs/pnnx.md");
-        for kind in TABLE.iter().flat_map(|(kinds, _)| *kinds) {
-            assert!(page.contains(&format!("`{kind}`")), "docs/pnnx.md lacks {kind}");
-        }
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! PNNX: element-wise expressions such as `mul(add(@0,@1),@2)`, and the files that hold them.
+//! PNNX: element-wise expressions such as `mul(add(@0,@1),@2)`, and the files that contain them.
 
 pub(crate) mod data;
 pub(crate) mod evaluate;

@@ -1,4 +1,4 @@
-//! Files of PNNX: operators, one a line.
+//! PNNX files: one operator in each line.
 
 use std::fmt::Write;
 
@@ -11,16 +11,16 @@ use crate::source::{FileId, Location, Span};
 /// The first line of a file.
 const MAGIC: &str = "7767517";
 
-/// The operator that holds an expression.
+/// The operator that contains an expression.
 pub(crate) const EXPRESSION: &str = "pnnx.Expression";
-/// The parameter of that operator with the text.
+/// The parameter with the text of the expression.
 pub(crate) const EXPR: &str = "expr";
 /// The operators of inputs, outputs and stored tensors.
 pub(crate) const INPUT: &str = "pnnx.Input";
 pub(crate) const OUTPUT: &str = "pnnx.Output";
 pub(crate) const ATTRIBUTE: &str = "pnnx.Attribute";
 
-/// A network as a file describes it.
+/// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Model {
     /// The operators in their order.
@@ -30,7 +30,7 @@ pub(crate) struct Model {
 /// An operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Operator {
-    /// What it is: `nn.Linear`.
+    /// Its kind, such as `nn.Linear`.
     pub(crate) kind: String,
     /// Its name.
     pub(crate) name: String,
@@ -40,45 +40,45 @@ pub(crate) struct Operator {
     pub(crate) outputs: Vec<String>,
     /// Its parameters in their order.
     pub(crate) params: Vec<Param>,
-    /// The place of its kind.
+    /// The location of its kind.
     pub(crate) span: Span,
 }
 
-/// What a parameter tells.
+/// The role of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A value: `dim=1`.
     Value,
     /// Stored data: `@weight=(8,8)f32`.
     Data,
-    /// Which operand is for which argument: `$input=3`.
+    /// The argument that an operand belongs to: `$input=3`.
     Argument,
     /// The shape of an operand or a result: `#3=(1,5,8)f32`.
     Shape,
 }
 
-/// The signs in front of the keys of roles.
+/// The signs before the keys of parameters, by role.
 const SIGNS: &[(char, Role)] = &[('@', Role::Data), ('$', Role::Argument), ('#', Role::Shape)];
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Param {
-    /// What it tells.
+    /// Its role.
     pub(crate) role: Role,
     /// Its key.
     pub(crate) key: String,
     /// Its value.
     pub(crate) text: String,
-    /// The place of the value.
+    /// The location of the value.
     pub(crate) span: Span,
 }
 
 /// The shape and the type of an operand or of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Typed {
-    /// The extents; none for those that are not known.
+    /// The extents; none for unknown extents.
     pub(crate) extents: Vec<Option<i64>>,
-    /// The type of the elements: `f32`.
+    /// The element type, such as `f32`.
     pub(crate) element: String,
 }
 
@@ -94,7 +94,7 @@ pub(crate) enum Setting {
 }
 
 impl Param {
-    /// A parameter that no file has.
+    /// A parameter without a location.
     pub(crate) fn new(role: Role, key: &str, text: impl Into<String>) -> Param {
         Param { role, key: key.to_owned(), text: text.into(), span: Span::default() }
     }
@@ -109,7 +109,7 @@ impl Param {
         }
     }
 
-    /// The shape and type; none if it is neither.
+    /// Parses the value as a shape and type, if it is one.
     pub(crate) fn typed(&self) -> Option<Typed> {
         let (extents, element) = self.text.strip_prefix('(')?.split_once(')')?;
         let extent = |text: &str| match text.parse::<i64>() {
@@ -154,7 +154,7 @@ impl Setting {
         }
     }
 
-    /// Numbers, or a single one.
+    /// Numbers; a single number is a list of one.
     pub(crate) fn floats(&self) -> Option<Vec<f64>> {
         match self {
             Setting::List(items) => items.iter().map(Setting::float).collect(),
@@ -162,7 +162,7 @@ impl Setting {
         }
     }
 
-    /// Integers, or a single one.
+    /// Integers; a single integer is a list of one.
     pub(crate) fn integers(&self) -> Option<Vec<i64>> {
         match self {
             Setting::List(items) => items.iter().map(Setting::integer).collect(),
@@ -172,12 +172,12 @@ impl Setting {
 }
 
 impl Operator {
-    /// The first parameter of a role and a key.
+    /// The first parameter with a role and a key.
     pub(crate) fn param(&self, role: Role, key: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.role == role && param.key == key)
     }
 
-    /// The parameters of a role.
+    /// The parameters with a role.
     pub(crate) fn params(&self, role: Role) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(move |param| param.role == role)
     }
@@ -187,12 +187,12 @@ impl Operator {
         self.param(Role::Value, key).map(Param::setting)
     }
 
-    /// The shape of an operand or result, where the line tells it.
+    /// The shape of an operand or result, if the line has it.
     pub(crate) fn shape_of(&self, operand: &str) -> Option<Typed> {
         self.param(Role::Shape, operand)?.typed()
     }
 
-    /// The name of the argument that each operand is for; the first one without a name is `input`.
+    /// The argument name of each operand; without names, they are `input`, `input1` and so on.
     pub(crate) fn argument_names(&self) -> Vec<String> {
         let mut named: Vec<&Param> = self.params(Role::Argument).collect();
         let mut unnamed = 0;
@@ -212,14 +212,14 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// All malformed lines; operands that are not defined before, or twice.
+    /// Malformed lines, and operands that are used before their definition or defined twice.
     pub(crate) fn read(text: &str, file: FileId, strict: bool) -> Result<(Model, Diagnostics), Diagnostics> {
         let mut reader = Reader { text, file, found: Diagnostics::new(strict), defined: FxHashMap::default() };
         let model = reader.model();
         if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
     }
 
-    /// The text of the file, in the columns of pnnx.
+    /// The text of the file, with the column layout of pnnx.
     pub(crate) fn print(&self) -> String {
         let operands: usize = self.operators.iter().map(|operator| operator.outputs.len()).sum();
         let mut out = format!("{MAGIC}\n{} {operands}\n", self.operators.len());
@@ -243,14 +243,14 @@ impl Model {
     }
 }
 
-/// A word of a line with its place.
+/// A word of a line with its location.
 type Word<'t> = (&'t str, Span);
 
 struct Reader<'t> {
     text: &'t str,
     file: FileId,
     found: Diagnostics,
-    /// Where each operand is defined.
+    /// The location of the definition of each operand.
     defined: FxHashMap<&'t str, Span>,
 }
 
@@ -336,7 +336,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// As many words as the number says, and those behind.
+    /// Splits words after `count` of them.
     fn operands<'l>(
         &mut self,
         count: &str,

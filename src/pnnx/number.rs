@@ -1,11 +1,11 @@
-//! The meaning of operations on numbers: that of torch, with 64-bit integers and 64-bit floats.
+//! Operations on numbers with the semantics of torch, with 64-bit integers and 64-bit floats.
 
-/// A number that an operation is applied to, or its result.
+/// An operand or result of an operation on numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     /// An integer.
     Int(i64),
-    /// A float, which may be infinite or no number.
+    /// A float, which may be infinite or NaN.
     Float(f64),
     /// A truth value.
     Bool(bool),
@@ -30,44 +30,44 @@ impl Number {
         }
     }
 
-    /// An integer, if it has 64 bits.
+    /// An integer, if it fits into 64 bits.
     fn of_whole(whole: i128) -> Option<Number> {
         i64::try_from(whole).ok().map(Number::Int)
     }
 }
 
-/// What an operation computes of numbers.
+/// The semantics of an operation on numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum Meaning {
-    /// A float, whatever the operand.
+    /// The result is always a float.
     Float(fn(f64) -> f64),
-    /// A float of a float, an integer of an integer.
+    /// The result has the type of the operand.
     Signed(fn(f64) -> f64, fn(i128) -> i128),
-    /// A float without its fraction: an integer where it is one number among others.
+    /// A float without its fraction; on single numbers, the result is an integer.
     Rounded(fn(f64) -> f64),
-    /// The same, but there is no value for what is not finite.
+    /// Truncates to an integer; not defined for infinities and NaN.
     Whole,
     /// The operand as a float.
     ToFloat,
     /// Whether the operand is not zero.
     Truth,
-    /// A float, whatever the operands.
+    /// The result of two operands is always a float.
     Floats(fn(f64, f64) -> f64),
-    /// A float if one of the operands is, else an integer, if there is one.
+    /// The result is a float if an operand is, otherwise an integer, if it is defined.
     Arithmetic(fn(f64, f64) -> f64, fn(i128, i128) -> Option<i128>),
-    /// The same; where there is no integer, the float.
+    /// Like `Arithmetic`, but a negative power is a float; that of the integer 0 is not defined.
     Power(fn(f64, f64) -> f64, fn(i128, i128) -> Option<i128>),
-    /// An integer of integers.
+    /// An operation on integers.
     Bits(fn(i64, i64) -> Option<i64>),
-    /// A truth value; only templates have comparisons.
+    /// A comparison, which only templates may use.
     Compare(fn(f64, f64) -> bool),
-    /// A choice; only templates have it.
+    /// A selection, which only templates may use.
     Select,
     /// Extents of an operand.
     Size,
 }
 
-/// The result of an operation on numbers; none where it has none, or none of 64 bits.
+/// The result of an operation on numbers; none if it is not defined or does not fit into 64 bits.
 pub(crate) fn apply(meaning: Meaning, operands: &[Number]) -> Option<Number> {
     match (meaning, operands) {
         (Meaning::Float(f), [x]) => Some(Number::Float(f(x.float()))),
@@ -86,7 +86,7 @@ pub(crate) fn apply(meaning: Meaning, operands: &[Number]) -> Option<Number> {
             _ => Some(Number::Float(f(x.float(), y.float()))),
         },
         (Meaning::Power(f, g), [x, y]) => match (x.whole(), y.whole()) {
-            (Some(a), Some(b)) if b >= 0 => g(a, b).and_then(Number::of_whole),
+            (Some(a), Some(b)) if a == 0 || b >= 0 => g(a, b).and_then(Number::of_whole),
             _ => Some(Number::Float(f(x.float(), y.float()))),
         },
         (Meaning::Bits(f), [Number::Bool(x), Number::Bool(y)]) => {
@@ -103,10 +103,10 @@ pub(crate) fn apply(meaning: Meaning, operands: &[Number]) -> Option<Number> {
     }
 }
 
-/// 2^63: floats from here on are no integers of 64 bits.
+/// 2^63, the exclusive upper bound of floats that are 64-bit integers.
 const LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
-/// A float without fraction as an integer; one that is not finite stays a float where it may.
+/// Converts a float without fraction to an integer; an infinity or NaN is kept if `stays` is set.
 fn rounded(value: f64, stays: bool) -> Option<Number> {
     match value {
         value if (-LIMIT..LIMIT).contains(&value) => Some(Number::Int(value as i64)),
@@ -115,8 +115,7 @@ fn rounded(value: f64, stays: bool) -> Option<Number> {
     }
 }
 
-/// The quotient rounded down: that which belongs to the remainder, so that their product and sum give `x`
-/// again.
+/// The quotient rounded down, consistent with the remainder: `x` is the quotient times `y` plus the remainder.
 pub(crate) fn floor_divide(x: f64, y: f64) -> f64 {
     if y == 0.0 {
         return x / y;
@@ -133,29 +132,30 @@ pub(crate) fn remainder(x: f64, y: f64) -> f64 {
     if rest != 0.0 && (rest < 0.0) != (y < 0.0) { rest + y } else { rest }
 }
 
-/// The larger operand; NaN if one is.
+/// The larger operand; NaN if an operand is NaN.
 pub(crate) fn maximum(x: f64, y: f64) -> f64 {
     if x.is_nan() || x > y { x } else { y }
 }
 
-/// The smaller operand; NaN if one is.
+/// The smaller operand; NaN if an operand is NaN.
 pub(crate) fn minimum(x: f64, y: f64) -> f64 {
     if x.is_nan() || x < y { x } else { y }
 }
 
-/// The logarithm of the sum of exponentials, which may be too large for a float.
+/// The logarithm of the sum of two exponentials, which themselves may overflow.
 pub(crate) fn logaddexp(x: f64, y: f64) -> f64 {
     if x == y {
-        // Also infinities of one sign.
+        // This includes infinities of equal sign.
         return x + std::f64::consts::LN_2;
     }
     let larger = maximum(x, y);
     larger + (-(x - y).abs()).exp().ln_1p()
 }
 
-/// A whole power; none that is too large.
+/// An integer power; none if it is too large, or for a negative exponent of a base other than ±1.
 pub(crate) fn whole_power(base: i128, exponent: i128) -> Option<i128> {
     match (base, u32::try_from(exponent)) {
+        (0, _) if exponent < 0 => None,
         (0 | 1, _) => Some(if exponent == 0 { 1 } else { base }),
         (-1, _) => Some(if exponent % 2 == 0 { 1 } else { -1 }),
         (_, Ok(exponent)) => base.checked_pow(exponent),
@@ -165,8 +165,8 @@ pub(crate) fn whole_power(base: i128, exponent: i128) -> Option<i128> {
 
 /// The error function.
 ///
-/// Up to 3 by the series `2x/√π · e^(-x²) · Σ (2x²)ⁿ / (1·3·…·(2n+1))`, whose terms are all positive, so that
-/// nothing cancels out; beyond by the continued fraction of the complement.
+/// Below 3 by the series `2x/√π · e^(-x²) · Σ (2x²)ⁿ / (1·3·…·(2n+1))`, whose terms are all positive, so that there
+/// is no cancellation; from 3 on by the continued fraction of the complement.
 pub(crate) fn erf(x: f64) -> f64 {
     use std::f64::consts::FRAC_2_SQRT_PI;
     let size = x.abs();
@@ -183,7 +183,7 @@ pub(crate) fn erf(x: f64) -> f64 {
         }
         return FRAC_2_SQRT_PI * x * (-square).exp() * sum;
     }
-    // erfc(x) = e^(-x²)/√π · 1/(x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …)))), from the inside.
+    // erfc(x) = e^(-x²)/√π · 1/(x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …)))), evaluated from the inside.
     let fraction = (1..=60).rev().fold(size, |inner, n| size + f64::from(n) / 2.0 / inner);
     (1.0 - (-square).exp() * FRAC_2_SQRT_PI / 2.0 / fraction).copysign(x)
 }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_error_function_has_its_known_values() {
-        // To more digits than a float has.
+        // With more digits than a float has.
         let known = [
             (0.0, 0.0),
             (1e-10, 1.128_379_167_095_512_6e-10),
@@ -227,6 +227,19 @@ mod tests {
         assert_eq!(floor_divide(1.0, 0.0), f64::INFINITY);
         assert!(remainder(1.0, 0.0).is_nan());
         assert_eq!(remainder(1.0, f64::INFINITY), 1.0);
+    }
+
+    #[test]
+    fn zero_has_no_negative_power() {
+        assert_eq!(
+            [(0, 0), (0, 3), (0, -1), (1, -1), (-1, -3), (2, -1)].map(|(x, y)| whole_power(x, y)),
+            [Some(1), Some(0), None, Some(1), Some(-1), None]
+        );
+        let power = |x: Number| apply(Meaning::Power(f64::powf, whole_power), &[x, Number::Int(-1)]);
+        assert_eq!(power(Number::Int(0)), None);
+        assert_eq!(power(Number::Bool(false)), None);
+        assert_eq!(power(Number::Int(2)), Some(Number::Float(0.5)));
+        assert_eq!(power(Number::Float(0.0)), Some(Number::Float(f64::INFINITY)));
     }
 
     #[test]

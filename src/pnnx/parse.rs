@@ -1,7 +1,7 @@
-//! Reading expressions: strictly, or by the numbers of operands alone.
+//! Parses expressions: strictly, or in compatibility mode by the numbers of operands alone.
 //!
-//! The grammar needs one token to decide, and chains of a million operations are nested a million deep; so
-//! the reader is a loop over the tokens with a stack of its own.
+//! One token of lookahead is sufficient, and chains of a million operations are nested a million deep; so the parser
+//! is a loop over the tokens with an explicit stack.
 
 use super::table::Op;
 use super::tokens::{self, Literal, Misread, Token, TokenKind, tokens};
@@ -9,16 +9,16 @@ use super::tree::{Expression, NodeId, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::source::{FileId, Location, Span};
 
-/// How expressions are read.
+/// The options of the parser.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
-    /// How many operands there are; none where that is not known.
+    /// The number of operands, if it is known.
     pub(crate) arity: Option<u64>,
-    /// Whether texts whose brackets are wrong are read by the numbers of operands alone.
+    /// Whether texts with wrong brackets are parsed by the numbers of operands alone.
     pub(crate) compat: bool,
-    /// Whether the operations of templates are known.
+    /// Whether operations that only templates may use are allowed.
     pub(crate) template: bool,
-    /// Whether liberties are errors.
+    /// Whether deviations from the grammar are errors.
     pub(crate) strict: bool,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Parsed {
     pub(crate) tokens: Vec<Token>,
 }
 
-/// Reads an expression that starts at a place of a file.
+/// Parses an expression that starts at an offset of a file.
 ///
 /// # Errors
 ///
-/// All mistakes that do not follow from each other.
+/// All independent errors.
 pub(crate) fn parse(
     text: &str,
     (file, start): (FileId, u32),
@@ -58,23 +58,23 @@ pub(crate) fn parse(
     }
 }
 
-/// What is not yet complete.
+/// An incomplete operation or list.
 enum Open {
     /// An operation.
     Call(Call),
-    /// A list: its bracket, and where its items start on the stack.
+    /// A list: the span of its bracket, and the stack index of its first item.
     List(Span, usize),
 }
 
 #[derive(Clone, Copy)]
 struct Call {
-    /// The operation; none for a name that means nothing.
+    /// The operation; none for an unknown name.
     op: Option<Op>,
-    /// Its name.
+    /// The span of its name.
     span: Span,
-    /// Where its operands start on the stack.
+    /// The stack index of its first operand.
     first: usize,
-    /// How many brackets are open around its operands.
+    /// The number of open brackets around its operands.
     depth: usize,
 }
 
@@ -86,15 +86,15 @@ struct Reader<'t> {
     misread: Vec<Misread>,
     next: usize,
     expression: Expression,
-    /// The nodes that are not yet operands.
+    /// The nodes that have not been used as operands yet.
     pending: Vec<NodeId>,
     open: Vec<Open>,
-    /// How many round brackets are open, where only operands are counted.
+    /// The number of open round brackets, in compatibility mode.
     depth: usize,
     found: Diagnostics,
 }
 
-/// The text is not read any further: the mistake is reported.
+/// Parsing ends here; the error has been reported.
 struct Stop;
 
 impl<'t> Reader<'t> {
@@ -180,7 +180,7 @@ impl<'t> Reader<'t> {
         is
     }
 
-    /// Reports that something else stands where a token is expected, which was taken last.
+    /// Reports that the last token, `found`, is not the expected one.
     fn expected<T>(&mut self, wanted: &str, found: Option<Token>) -> Result<T, Stop> {
         let (span, is) = match found {
             Some(token) => (token.span, format!("`{}` is", self.text_of(token.span))),
@@ -211,7 +211,7 @@ impl<'t> Reader<'t> {
         self.add(Term::Call(op), span, first);
     }
 
-    /// Adds a node whose operands are the last ones on the stack.
+    /// Adds a node whose operands are on the stack from `first` on.
     fn add(&mut self, term: Term, span: Span, first: usize) {
         let (file_start, end) = (self.origin.1, span.end);
         let span = Span::new(span.start + file_start, end + file_start);
@@ -224,7 +224,7 @@ impl<'t> Reader<'t> {
         self.add(term, span, self.pending.len());
     }
 
-    /// The operation of a name.
+    /// The operation with a name.
     fn operation(&mut self, span: Span) -> Option<Op> {
         let name = self.text_of(span);
         let op = if self.reading.template { Op::find(name) } else { Op::named(name) };
@@ -256,7 +256,7 @@ impl<'t> Reader<'t> {
         self.leaf(Term::Argument(0), span);
     }
 
-    /// An operand that is a single token; none for other tokens.
+    /// Adds an operand that is a single token; none for other tokens.
     fn single(&mut self, token: Token) -> Option<()> {
         match token.kind {
             TokenKind::Argument => self.argument(tokens::argument(self.text_of(token.span)), token.span),
@@ -276,11 +276,11 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// The text by its grammar.
+    /// Parses the text by its grammar.
     fn strict(&mut self) -> Result<(), Stop> {
         loop {
             self.operand()?;
-            // What may follow an operand.
+            // Tokens that may follow an operand.
             loop {
                 let Some(open) = self.open.last() else { return self.end() };
                 let list = matches!(open, Open::List(..));
@@ -295,7 +295,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// An operand up to the point where it is complete, or the first operand in it is.
+    /// Parses an operand until it, or the first complete operand in it, is complete.
     fn operand(&mut self) -> Result<(), Stop> {
         loop {
             let token = self.take();
@@ -304,7 +304,7 @@ impl<'t> Reader<'t> {
                 TokenKind::Name => {
                     let op = self.operation(token.span);
                     if !self.take_if(TokenKind::Open) {
-                        // Of an unknown name only that is told.
+                        // For an unknown name, no further error is reported.
                         op.ok_or(Stop)?;
                         let next = self.take();
                         return self.expected("`(`", next);
@@ -342,7 +342,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Nothing may follow a complete expression.
+    /// Checks that nothing follows a complete expression.
     fn end(&mut self) -> Result<(), Stop> {
         let Some(token) = self.take() else { return Ok(()) };
         let message = format!("`{}` follows a complete expression", self.text_of(token.span));
@@ -350,8 +350,8 @@ impl<'t> Reader<'t> {
         Err(Stop)
     }
 
-    /// The text as prefix notation: an operation takes as many operands as it has, whatever the brackets
-    /// and commas. Only lists, and operations that may have fewer operands, end with brackets.
+    /// Parses the text as prefix notation: an operation takes its number of operands, whatever the brackets and
+    /// commas. Only lists and operations with optional operands end at brackets.
     fn prefix(&mut self) -> Result<(), Stop> {
         while let Some(token) = self.take() {
             match token.kind {
@@ -389,8 +389,8 @@ impl<'t> Reader<'t> {
         if self.open.is_empty() && self.pending.len() == 1 { Ok(()) } else { self.expected("an operand", None) }
     }
 
-    /// Completes the operations that have all operands; where brackets close, at this depth, also those that
-    /// have enough and are inside of them.
+    /// Completes the operations that have all their operands. At a closing bracket of this depth, also completes
+    /// operations inside that have enough operands.
     fn complete(&mut self, closing: Option<usize>) {
         while let Some(Open::Call(call)) = self.open.last() {
             let (least, most) = call.op.map_or((0, 0), |op| op.row().arity);

@@ -1,5 +1,5 @@
-//! The operations of expressions: one table for reading, folding, evaluation, expansion, fusion,
-//! printing and documentation.
+//! The operations of expressions: one table for parsing, folding, evaluation, expansion, fusion, printing and
+//! documentation.
 
 use std::sync::OnceLock;
 
@@ -13,19 +13,19 @@ use crate::tensor::kernels::{self, Kernel};
 pub(crate) struct Operation {
     /// Its name.
     pub(crate) name: &'static str,
-    /// The numbers of operands that it may have.
+    /// The minimum and maximum number of operands.
     pub(crate) arity: (usize, usize),
-    /// What it computes.
+    /// Its semantics.
     pub(crate) meaning: MeaningOf,
     /// Its counterpart in NNEF.
     pub(crate) nnef: Counterpart,
-    /// The symbol of the infix notation, with its precedence; other operations are written as calls.
+    /// The symbol and precedence in infix notation; other operations are written as calls.
     pub(crate) infix: Option<(&'static str, u8)>,
-    /// Whether only templates may use it: texts have no such operation.
+    /// Whether only templates may use it.
     pub(crate) inner: bool,
 }
 
-/// [`Meaning`] with a form for debugging.
+/// A [`Meaning`] that implements `Debug`.
 #[derive(Clone, Copy)]
 pub(crate) struct MeaningOf(pub(crate) Meaning);
 
@@ -35,16 +35,16 @@ impl std::fmt::Debug for MeaningOf {
     }
 }
 
-/// What an operation becomes in NNEF.
+/// The counterpart of an operation in NNEF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counterpart {
     /// An operation of this name.
     Same(&'static str),
-    /// An expression of other operations, those of templates included.
+    /// An expression of other operations, including those that only templates may use.
     Template(&'static str),
-    /// A number that has to be known while expanding.
+    /// A number that must be known during expansion.
     CompileTime,
-    /// Nothing.
+    /// No counterpart.
     Missing,
 }
 
@@ -53,12 +53,12 @@ pub(crate) enum Counterpart {
 pub(crate) struct Op(u8);
 
 impl Op {
-    /// The operation of a name that texts may use.
+    /// The operation with a name that texts may use.
     pub(crate) fn named(name: &str) -> Option<Op> {
         Op::find(name).filter(|op| !op.row().inner)
     }
 
-    /// The operation of a name; templates may use all of them.
+    /// The operation with a name, including those that only templates may use.
     pub(crate) fn find(name: &str) -> Option<Op> {
         static KNOWN: OnceLock<FxHashMap<&'static str, Op>> = OnceLock::new();
         let all = || OPERATIONS.iter().map(|row| row.name).zip((0..).map(Op)).collect();
@@ -75,7 +75,7 @@ impl Op {
         &OPERATIONS[usize::from(self.0)]
     }
 
-    /// What it computes.
+    /// Its semantics.
     pub(crate) fn meaning(self) -> Meaning {
         self.row().meaning.0
     }
@@ -85,18 +85,17 @@ const fn row(name: &'static str, arity: usize, meaning: Meaning, nnef: Counterpa
     Operation { name, arity: (arity, arity), meaning: MeaningOf(meaning), nnef, infix: None, inner: false }
 }
 
-/// A function of a float that the kernels of NNEF have under a name, which is also that of the operation in
-/// NNEF.
+/// A function of a float, with the NNEF operation `nnef` as counterpart and its kernel.
 const fn float(name: &'static str, nnef: &'static str) -> Operation {
     row(name, 1, Meaning::Float(kernel(nnef)), Counterpart::Same(nnef))
 }
 
-/// The same for a function that gives integers for integers.
+/// Like [`float`], for a function whose result for an integer is an integer.
 const fn signed(name: &'static str, nnef: &'static str, whole: fn(i128) -> i128) -> Operation {
     row(name, 1, Meaning::Signed(kernel(nnef), whole), Counterpart::Same(nnef))
 }
 
-/// The same for a function that drops the fraction.
+/// Like [`float`], for a function that removes the fraction.
 const fn rounded(name: &'static str, nnef: &'static str) -> Operation {
     row(name, 1, Meaning::Rounded(kernel(nnef)), Counterpart::Same(nnef))
 }
@@ -104,7 +103,7 @@ const fn rounded(name: &'static str, nnef: &'static str) -> Operation {
 const fn kernel(name: &str) -> fn(f64) -> f64 {
     match kernels::find(name) {
         Some(Kernel::Float(_, f) | Kernel::Number(_, f, _)) => f,
-        // The tests go through all rows.
+        // A test checks all rows.
         _ => f64::abs,
     }
 }
@@ -120,7 +119,7 @@ const fn bits(name: &'static str, f: fn(i64, i64) -> Option<i64>) -> Operation {
     row(name, 2, Meaning::Bits(f), Counterpart::Missing)
 }
 
-/// An operation that only templates have.
+/// An operation that only templates may use.
 const fn inner(name: &'static str, arity: usize, meaning: Meaning) -> Operation {
     Operation { inner: true, ..row(name, arity, meaning, Same(name)) }
 }
@@ -135,7 +134,7 @@ impl Operation {
     }
 }
 
-/// The precedence of a sign in the infix notation.
+/// The precedence of a sign in infix notation.
 pub(crate) const SIGN: u8 = 7;
 
 use Counterpart::{CompileTime, Missing, Same, Template};
@@ -201,16 +200,16 @@ pub(crate) static OPERATIONS: &[Operation] = &[
     bits("xor", |x, y| Some(x ^ y)).infix("^", 2),
 ];
 
-/// The arcus tangent where the divisor is positive; else moved by half a turn, or a quarter where there is
-/// no quotient.
+/// The arc tangent of the quotient if the divisor is positive; π is added or subtracted if it is negative. If it is 0,
+/// ±π/2 or 0.
 const ATAN2: &str = "select(gt(@1,0.0),atan(div(@0,@1)),select(lt(@1,0.0),\
     add(atan(div(@0,@1)),select(lt(@0,0.0),-3.141592653589793,3.141592653589793)),\
     mul(sign(@0),1.5707963267948966)))";
 
-/// For small operands by the area tangent, which loses no digits near 0.
+/// For small operands by the inverse hyperbolic tangent, which is precise near 0.
 const LOG1P: &str = "select(lt(abs(@0),0.5),mul(2.0,atanh(div(@0,add(@0,2.0)))),log(add(@0,1.0)))";
 
-/// The larger operand and a correction, so that no exponential overflows; equal operands may be infinite.
+/// The larger operand plus a correction, so that no exponential overflows; equal operands may be infinite.
 const LOGADDEXP: &str = "select(eq(@0,@1),add(@0,0.6931471805599453),\
     add(max(@0,@1),log1p(exp(neg(abs(sub(@0,@1)))))))";
 
@@ -222,14 +221,14 @@ fn whole_rest(x: i128, y: i128) -> Option<i128> {
     kernels::Arith::Mod.exact(x, y).map(|(rest, _)| rest)
 }
 
-/// A shift that loses no bit; none otherwise.
+/// A left shift; none if bits would be lost.
 fn shift_left(x: i64, by: i64) -> Option<i64> {
     let by = u32::try_from(by).ok().filter(|by| *by < 64)?;
     let shifted = x.wrapping_shl(by);
     (shifted >> by == x).then_some(shifted)
 }
 
-/// A shift that keeps the sign; none by a negative number.
+/// An arithmetic right shift; none for a negative distance.
 fn shift_right(x: i64, by: i64) -> Option<i64> {
     u32::try_from(by).ok().map(|by| x >> by.min(63))
 }

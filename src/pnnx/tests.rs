@@ -1,4 +1,4 @@
-//! The laws of expressions, on generated ones.
+//! Property tests on generated expressions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn read(text: &str) -> Expression {
     parsed.unwrap_or_else(|found| panic!("{text}: {found}")).0.expression
 }
 
-/// Expressions of the operations that pass, with operands, integers and floats.
+/// Expressions of the selected operations, with operands, integers and floats.
 fn expressions(passes: fn(Op) -> bool) -> impl Strategy<Value = String> {
     let ops: Vec<Op> = Op::all().filter(|op| passes(*op)).collect();
     let leaf = prop_oneof![
@@ -45,12 +45,12 @@ fn any_operation(op: Op) -> bool {
     !matches!(op.meaning(), Meaning::Size)
 }
 
-/// Operations that are one of NNEF, but those that round halves in different ways.
+/// Operations with the same operation in NNEF, except for `round`, which rounds halves differently.
 fn has_one(op: Op) -> bool {
     matches!(op.row().nnef, Counterpart::Same(_)) && op.row().name != "round"
 }
 
-/// Operations that NNEF can express, without steps: there the templates may fall on the other side.
+/// Continuous operations that NNEF can express: at a discontinuity, a template may have another value.
 fn is_smooth(op: Op) -> bool {
     let steps = ["round", "floor", "ceil", "trunc", "sign", "floor_divide", "remainder", "fmod", "tan"];
     matches!(op.row().nnef, Counterpart::Same(_) | Counterpart::Template(_)) && !steps.contains(&op.row().name)
@@ -136,7 +136,7 @@ proptest! {
         let expression = read(&text);
         let Some(graph) = flat(&expression) else { return Ok(()) };
         let (Some(wanted), Some(found)) = (value(&expression, &x), computed(&graph, &x)) else { return Ok(()) };
-        // Where something is not finite, quotients in templates need not be what the functions are.
+        // For infinities and NaN, quotients in templates may differ from the functions.
         if wanted.is_finite() && found.is_finite() && wanted.abs() < 1e6 {
             prop_assert!(same(wanted, found), "{text} at {x:?} is {wanted}, its graph computes {found}");
         }
@@ -146,7 +146,7 @@ proptest! {
     fn fused_graphs_expand_to_themselves(text in expressions(has_one), x in operands()) {
         let expression = read(&text);
         let Some(graph) = flat(&expression) else { return Ok(()) };
-        // A number by itself becomes stored data, and an operand by itself a copy, which is no expression.
+        // A single number becomes stored data, and a single operand a copy; neither is an expression.
         prop_assume!(!kinds(&graph).iter().any(|kind| ["constant", "copy"].contains(&kind.as_str())));
         let model = Model::of_graph(&graph);
         let (again, _, _) = model.graph(FileId::default(), &Options::default()).unwrap();
@@ -154,7 +154,7 @@ proptest! {
         if let (Some(before), Some(after)) = (computed(&graph, &x), computed(&again, &x)) {
             prop_assert!(same(before, after));
         }
-        // The file itself reads back.
+        // The file is read back unchanged.
         let (read, _) = Model::read(&model.print(), FileId::default(), true).unwrap();
         prop_assert_eq!(read.print(), model.print());
     }

@@ -1,11 +1,11 @@
-//! Texts of expressions as tokens.
+//! The tokenizer of expressions.
 
 use crate::source::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// A name of an operation, perhaps with points: `torch.float`.
+    /// The name of an operation, which may have points: `torch.float`.
     Name,
     /// `@k`
     Argument,
@@ -30,7 +30,7 @@ pub(crate) enum TokenKind {
 pub(crate) enum Literal {
     /// An integer.
     Int(i64),
-    /// A float, which may be infinite or no number.
+    /// A float, which may be infinite or NaN.
     Float(f64),
     /// A complex number: real and imaginary part.
     Complex(f64, f64),
@@ -43,22 +43,22 @@ pub(crate) enum Literal {
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: TokenKind,
-    /// Its place.
+    /// Its location.
     pub(crate) span: Span,
 }
 
-/// A place where no token can be read.
+/// Characters that are not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Misread {
-    /// The characters that belong together.
+    /// The location of the characters.
     pub(crate) span: Span,
-    /// Whether they are an integer that has more than 64 bits.
+    /// Whether they are an integer that does not fit into 64 bits.
     pub(crate) too_large: bool,
 }
 
-/// The tokens of a text, and what is none. In texts that programs wrote carelessly, `nan.0` is `nan`.
+/// The tokens of a text, and the characters that are not tokens. If `careless` is set, `nan.0` is accepted as `nan`.
 pub(crate) fn tokens(text: &str, careless: bool) -> (Vec<Token>, Vec<Misread>) {
     let bytes = text.as_bytes();
     let mut found = Vec::with_capacity(bytes.len() / 3);
@@ -73,7 +73,7 @@ pub(crate) fn tokens(text: &str, careless: bool) -> (Vec<Token>, Vec<Misread>) {
         let (kind, len) = match token(rest, careless) {
             Ok(token) => token,
             Err(too_large) => {
-                // The rest of the word means nothing by itself.
+                // The rest of the word is not tokenized separately.
                 let word = rest.iter().skip(1).take_while(|byte| is_word(**byte) || !byte.is_ascii()).count();
                 misread.push(Misread { span: Span::new(at as u32, (at + 1 + word) as u32), too_large });
                 at += 1 + word;
@@ -86,7 +86,7 @@ pub(crate) fn tokens(text: &str, careless: bool) -> (Vec<Token>, Vec<Misread>) {
     (found, misread)
 }
 
-/// The first token of a text and its length. An error says whether it is an integer that is too large.
+/// The kind and length of the first token of a text. An error is whether it is an integer that is too large.
 fn token(text: &[u8], careless: bool) -> Result<(TokenKind, usize), bool> {
     let single = |kind| Ok((kind, 1));
     let behind = |count: usize| if count > 0 { Ok(count + 1) } else { Err(false) };
@@ -111,7 +111,7 @@ fn token(text: &[u8], careless: bool) -> Result<(TokenKind, usize), bool> {
     }
 }
 
-/// The literal that is a word.
+/// The value of a literal that is a word.
 fn word(text: &[u8], careless: bool) -> Option<Literal> {
     match text {
         b"None" => Some(Literal::None),
@@ -124,7 +124,7 @@ fn word(text: &[u8], careless: bool) -> Option<Literal> {
     }
 }
 
-/// A number that is not finite, or is one in a careless text, behind its sign.
+/// The value and length of an infinity or NaN after its sign.
 fn special(text: &[u8], careless: bool) -> Option<(f64, usize)> {
     let len = text.iter().take_while(|byte| is_word(**byte) || **byte == b'.').count();
     match word(&text[..len], careless)? {
@@ -137,8 +137,8 @@ fn signed(text: &[u8]) -> usize {
     usize::from(matches!(text.first(), Some(b'+' | b'-')))
 }
 
-/// The parts of a number: where the first one ends, whether it is an integer, and where all of it ends, if
-/// it has an imaginary part.
+/// The parts of a number: the end of the first part, whether that is an integer, and the end of the whole number if it
+/// has an imaginary part.
 fn parts(text: &[u8]) -> Option<(usize, bool, Option<usize>)> {
     let (len, whole) = decimal(text)?;
     let imaginary = |from: usize| {
@@ -152,7 +152,7 @@ fn parts(text: &[u8]) -> Option<(usize, bool, Option<usize>)> {
     (more.is_some() || ends(&text[len..])).then_some((len, whole, more))
 }
 
-/// A number with its sign.
+/// The kind and length of a number with its sign.
 fn number(text: &[u8], careless: bool) -> Result<(TokenKind, usize), bool> {
     let sign = signed(text);
     if let Some((_, len)) = special(&text[sign..], careless) {
@@ -170,7 +170,7 @@ fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The literal that a token of a text is.
+/// The value of a literal token.
 pub(crate) fn literal(text: &str) -> Option<Literal> {
     let text = text.as_bytes();
     if let Some(literal) = word(text, true) {

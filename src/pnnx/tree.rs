@@ -1,5 +1,5 @@
-//! Expressions as trees: nodes in the order of reverse Polish notation, so that operands stand before their
-//! operation and nothing recurses.
+//! Expression trees: nodes are stored in reverse Polish notation, so that operands precede their operation and no
+//! function is recursive.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -15,10 +15,10 @@ position_id! {
     NodeId
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Term {
-    /// The operand of this number.
+    /// The operand with this number.
     Argument(u64),
     /// A literal.
     Literal(Literal),
@@ -31,11 +31,11 @@ pub(crate) enum Term {
 /// A node: an operand, a literal, or an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// What it is.
+    /// Its kind.
     pub(crate) term: Term,
-    /// Its place in the text: of an operation the name, of a list the opening bracket.
+    /// Its location in the text: for an operation, that of the name; for a list, that of the opening bracket.
     pub(crate) span: Span,
-    /// The first of its operands in [`Expression::operands`], and how many there are.
+    /// The index of its first operand in [`Expression::operands`], and the number of operands.
     first: u32,
     count: u32,
 }
@@ -48,12 +48,12 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    /// Room for so many nodes.
+    /// An empty expression with memory reserved for a number of nodes.
     pub(crate) fn with_capacity(nodes: usize) -> Self {
         Expression { nodes: Vec::with_capacity(nodes), operands: Vec::with_capacity(nodes) }
     }
 
-    /// Adds a node behind its operands. The node that is added last is the root.
+    /// Adds a node after its operands. The last node is the root.
     pub(crate) fn push(&mut self, term: Term, span: Span, operands: &[NodeId]) -> NodeId {
         let first = self.operands.len() as u32;
         self.operands.extend_from_slice(operands);
@@ -61,12 +61,12 @@ impl Expression {
         NodeId::at(self.nodes.len() - 1)
     }
 
-    /// All nodes in the order of reverse Polish notation.
+    /// All nodes in reverse Polish notation.
     pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> + ExactSizeIterator {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId::at(i), node))
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -81,7 +81,7 @@ impl Expression {
         &self.operands[node.first as usize..(node.first + node.count) as usize]
     }
 
-    /// The root; none of an expression without nodes.
+    /// The root; none for an expression without nodes.
     pub(crate) fn root(&self) -> Option<&Node> {
         self.nodes.last()
     }
@@ -96,7 +96,7 @@ impl Expression {
         order.into_iter().collect()
     }
 
-    /// The expression whose operands are numbered by first use.
+    /// The expression with operands numbered by first use.
     pub(crate) fn renumbered(&self) -> Expression {
         let places: FxHashMap<u64, u64> = self.argument_order().into_iter().zip(0..).collect();
         let mut changed = self.clone();
@@ -108,7 +108,7 @@ impl Expression {
         changed
     }
 
-    /// The expression with other terms in the places of its operands.
+    /// The expression with its operands replaced by terms.
     pub(crate) fn with_operands(&self, terms: &[Term]) -> Expression {
         let mut changed = self.clone();
         for node in &mut changed.nodes {
@@ -121,13 +121,13 @@ impl Expression {
         changed
     }
 
-    /// How many operations and lists there are.
+    /// The number of operations and lists.
     pub(crate) fn operations(&self) -> usize {
         self.nodes.iter().filter(|node| node.term.is_operation()).count()
     }
 
-    /// For each node the number of its class: nodes of one class have the same text. And the number of
-    /// classes of operations and lists.
+    /// The class number of each node, where nodes with equal text are in one class, and the number of classes of
+    /// operations and lists.
     pub(crate) fn classes(&self) -> (Vec<u32>, usize) {
         let mut known: FxHashMap<(Key, SmallVec<[u32; 4]>), u32> = FxHashMap::default();
         let mut classes: Vec<u32> = Vec::with_capacity(self.nodes.len());
@@ -144,7 +144,7 @@ impl Expression {
         (classes, operations)
     }
 
-    /// The canonical text: no blanks, and each literal in one spelling.
+    /// The canonical text: without blanks, and with literals in canonical spelling.
     pub(crate) fn canonical(&self) -> String {
         let mut out = String::with_capacity(self.nodes.len() * 6);
         self.walk(&mut out, &mut |term, step, out| match step {
@@ -165,7 +165,8 @@ impl Expression {
         out
     }
 
-    /// Calls a function before and after each node and before each of its operands, from the root.
+    /// Traverses the tree from the root: calls a function before and after each node and before each of its
+    /// operands.
     pub(crate) fn walk(&self, out: &mut String, each: &mut dyn FnMut(Term, Step, &mut String)) {
         let Some(last) = self.nodes.len().checked_sub(1) else { return };
         let mut open: Vec<(u32, u32)> = vec![(last as u32, 0)];
@@ -186,10 +187,10 @@ impl Expression {
         }
     }
 
-    /// The infix text: operators where there are such, and no bracket that is not needed.
+    /// The infix text: with operators where possible, and with the minimum of brackets.
     pub(crate) fn infix(&self) -> String {
         let mut out = String::new();
-        // What the operands of each open operation are surrounded by.
+        // The context of the operands of each open operation.
         let mut open: Vec<Surroundings> = Vec::new();
         self.walk(&mut out, &mut |term, step, out| match step {
             Step::Before => {
@@ -203,7 +204,7 @@ impl Expression {
                     (leaf, _) => {
                         let at = out.len();
                         push_leaf(out, leaf);
-                        // A sign would join the operator, or bind less than a power.
+                        // A sign would be joined with the operator, or have a lower precedence than a power.
                         if inside.signed && out[at..].starts_with('-') {
                             out.insert(at, '(');
                             out.push(')');
@@ -236,7 +237,7 @@ impl Expression {
         out
     }
 
-    /// The nodes as texts in the order of reverse Polish notation; a list of n items is `[]n`.
+    /// The nodes as texts in reverse Polish notation; a list of n items is `[]n`.
     pub(crate) fn rpn(&self) -> impl Iterator<Item = String> + '_ {
         self.nodes.iter().map(|node| {
             let mut text = String::new();
@@ -260,18 +261,18 @@ impl Term {
     }
 }
 
-/// A step of a walk through a tree.
+/// A step of a tree traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Before the operands.
     Before,
-    /// Before the operand of this number.
+    /// Before the operand with this index.
     Operand(u32),
     /// After the operands.
     After,
 }
 
-/// What decides whether an operand has brackets in the infix notation.
+/// The context that determines whether an operand has brackets in infix notation.
 #[derive(Clone, Copy)]
 struct Surroundings {
     /// The symbol of the operation; none for one that is written as a call.
@@ -279,9 +280,9 @@ struct Surroundings {
     precedence: u8,
     /// Whether the operation is in brackets itself.
     bracketed: bool,
-    /// Whether it is an operand of an operator, where a sign has to be in brackets.
+    /// Whether it is an operand where a sign must be in brackets.
     signed: bool,
-    /// Whether its first operand is behind.
+    /// Whether its first operand has been written.
     right: bool,
 }
 
@@ -294,7 +295,7 @@ impl Surroundings {
         let outer = around.filter(|around| around.symbol.is_some());
         let power = |precedence: u8| precedence > SIGN;
         let bracketed = infix.zip(outer).is_some_and(|((_, own), outer)| {
-            // All operators bind to the left but the power.
+            // All operators except the power are left-associative.
             let right = outer.right != power(outer.precedence);
             own < outer.precedence || own == outer.precedence && right && own != SIGN || own == SIGN && outer.right
         });
@@ -308,7 +309,7 @@ impl Surroundings {
     }
 }
 
-/// What nodes of a class have in common beside their operands. Floats are compared by their bits.
+/// The key of a node's class, in addition to its operands. Floats are compared by their bits.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Argument(u64),

@@ -81,3 +81,73 @@ fn an_input_is_made_once() {
     assert_eq!(error_codes(&run(&text(""), &all).expect_err("refused")), ["E0604"]);
     assert_eq!(error_codes(&run(&text("a = relu(x);"), &all).expect_err("refused")), ["E0604"]);
 }
+
+/// A generated name is no keyword, no operation without a declaration and no dimension symbol.
+#[test]
+fn generated_names_are_no_words_with_a_meaning() {
+    let documents = [
+        "graph g( x ) -> ( shape ) { x = external(shape = [1]); shape = f(x); }",
+        "graph g( x ) -> ( h ) { x = external(shape = [1]); h = k(x); }",
+        "graph g( x ) -> ( y ) { x = external(shape = [h_of]); h = f(x); y = reshape(h, shape = [h_of, 1]); }",
+    ];
+    let head = "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n\
+        extension tract_symbol h_of;\n\
+        fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { of = relu(x); y = exp(of); }\n\
+        fragment k( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { bar = relu(x); y = h_bar(bar); }\n";
+    for document in documents {
+        let text = format!("{head}{document}");
+        assert!(run(&text, &Options::default()).is_ok(), "{text}");
+        all_options().iter().for_each(|options| again(&text, options).expect("the same again"));
+    }
+}
+
+/// What is a value in a fragment stays one.
+#[test]
+fn values_spelled_like_tensors_are_refused() {
+    let text = |value: &str, input: &str| {
+        format!(
+            "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n\
+             extension tract_symbol S;\n\
+             fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = {value}; }}\n\
+             graph g( {input} ) -> ( y ) {{ {input} = external(shape = [1, 2]); y = f({input}); }}"
+        )
+    };
+    for (value, word) in [("clamp(x, -inf, inf)", "inf"), ("reshape(x, shape = [S, 1])", "S")] {
+        let found = run(&text(value, word), &Options::default()).expect_err("refused");
+        assert_eq!(error_codes(&found), ["E0627"], "{value}");
+        assert!(run(&text(value, "x"), &Options::default()).is_ok());
+    }
+}
+
+/// Lists in loops whose end depends on data, literals as results, and types that only the expansion knows.
+#[test]
+fn what_the_expansion_makes_is_read_again() {
+    let fragments = "fragment lit( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = [1.0, 2.0]; }
+        fragment c<?>( x: tensor<?>, b: tensor<scalar> ) -> ( y: tensor<?> ) { y = cast<?>(b); }
+        fragment f( x: tensor<scalar>, i: tensor<integer>, c: logical ) -> ( y: tensor<integer> ) { y = c(i if c else x, x); }
+        fragment p( x: tensor<scalar> ) -> ( y: tensor<scalar>, zs: tensor<scalar>[] ) { y = x; zs = [x, x]; }";
+    let bodies = [
+        "(s, ts) = with h = x, d = [x, x] while h < 2.0 do..(2) { yield h + 1.0, [h, d[0]]; }; y = concat(ts, axis = 0);",
+        "y = relu(lit(x)) + lit(x);",
+        "l = with s : tensor<scalar> = x unroll..(2) { yield [1.0, 2.0]; }; y = relu(l);",
+        "(t, zs) = p(x); y = concat(zs, axis = 0);",
+    ];
+    for body in bodies {
+        let text = format!(
+            "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n\
+             extension flatten_loops;\n{fragments}\ngraph G( x ) -> ( y ) {{ x = external(shape = [2]); {body} }}"
+        );
+        for mut options in all_options() {
+            options.unroll = true;
+            assert!(options.strict || run(&text, &options).is_ok(), "{body}: {:?}", run(&text, &options).err());
+            again(&text, &options).expect("the same again");
+        }
+    }
+    let text = format!(
+        "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n{fragments}\n\
+         graph G( x, i ) -> ( y ) {{ x = external(shape = [2]); i = external<integer>(shape = [2]); \
+         y = f(x, i, c = true); }}"
+    );
+    let graph = run(&text, &Options::default()).expect("a graph").graph;
+    assert!(crate::common::flat_text(&graph).contains("y = cast<integer>(x);"));
+}

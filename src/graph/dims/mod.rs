@@ -134,7 +134,7 @@ impl Dim {
     /// The quotient, if there is no remainder for any values of the symbols; otherwise unknown.
     pub(crate) fn exactly_over(self, other: Dim) -> Dim {
         match (self, other) {
-            (Dim::Int(a), Dim::Int(b)) => Dim::from((b != 0 && a % b == 0).then(|| a / b)),
+            (Dim::Int(a), Dim::Int(b)) => Dim::from(polynomial::exact_quotient(a, b)),
             (a, b) => a.compute(&b, |a, b| Some(a.exactly_over(&b)?.into())),
         }
     }

@@ -92,7 +92,7 @@ impl Polynomial {
         if let [(product, factor)] = &divisor.0[..] {
             let terms = self.0.iter().map(|(own, value)| {
                 let rest = without(own, product)?;
-                (value % factor == 0).then(|| (rest, value / factor))
+                Some((rest, exact_quotient(*value, *factor)?))
             });
             return Polynomial::of(terms.collect::<Option<_>>()?);
         }
@@ -100,8 +100,8 @@ impl Polynomial {
         let leading =
             |of: &Polynomial| of.0.iter().max_by_key(|(product, _)| (product.len(), product.clone())).cloned();
         let ((own, value), (product, factor)) = (leading(self)?, leading(divisor)?);
-        let rest = without(&own, &product).filter(|_| value % factor == 0)?;
-        let candidate = Polynomial(smallvec::smallvec![(rest, value / factor)]);
+        let rest = without(&own, &product)?;
+        let candidate = Polynomial(smallvec::smallvec![(rest, exact_quotient(value, factor)?)]);
         (candidate.times(divisor)? == *self).then_some(candidate)
     }
 
@@ -126,6 +126,12 @@ impl Polynomial {
         let constant = self.0.iter().find(|(product, _)| product.is_empty()).map_or(0, |(_, value)| *value);
         grows.then_some(constant)
     }
+}
+
+/// The quotient, if there is no remainder and it fits 64 bits.
+pub(super) fn exact_quotient(a: i64, b: i64) -> Option<i64> {
+    a.checked_rem(b).filter(|rest| *rest == 0)?;
+    a.checked_div(b)
 }
 
 /// The variables of a product without those of another; none if it does not contain all of them.

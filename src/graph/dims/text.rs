@@ -27,6 +27,8 @@ pub(super) fn expression(of: &Expression) -> String {
         }
         match (degree, value.unsigned_abs()) {
             (0, size) => text.push_str(&size.to_string()),
+            // `-S/2` is the quotient of `-S`.
+            (1, 1) if value < 0 && product.contains('/') && text.len() == 1 => text.push_str(&format!("({product})")),
             (_, 1) => text.push_str(&product),
             (_, size) => text.push_str(&format!("{size}*{product}")),
         }

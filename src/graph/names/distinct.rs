@@ -2,7 +2,7 @@
 //!
 //! Names are compared by the hashes of their spellings. If two hashes collide, one name gets an unnecessary suffix.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hash::{Hash, Part, push_byte, push_number};
 use super::{Entry, Suffixed, bits};
@@ -12,10 +12,14 @@ use crate::source::names::{Name, Names};
 const FIRST_SUFFIX: u32 = 2;
 
 /// Adds suffixes to the names of tensors that are spelled like earlier ones. Names of the document do not change; then
-/// come other names in the order of their creation, and last those generated inside of standard operations.
-pub(crate) fn settle(entries: &mut [Entry], used: usize, names: &Names) -> Vec<Suffixed> {
+/// come other names in the order of their creation, and last those generated inside of standard operations. None of
+/// these becomes one of the `reserved` words.
+pub(crate) fn settle(entries: &mut [Entry], used: usize, names: &Names, reserved: &FxHashSet<String>) -> Vec<Suffixed> {
     let mut segments = Segments::new(names);
-    let mut taken = Taken::with_capacity(used);
+    let mut taken = Taken::with_capacity(used + reserved.len());
+    for word in reserved {
+        taken.insert(Part::EMPTY.then(word).after(0));
+    }
     let mut hashes: Vec<Hash> = vec![0; entries.len()];
     let mut inner = false;
     for (hash, entry) in hashes.iter_mut().zip(entries.iter()) {

@@ -18,7 +18,7 @@ fn paths_are_spelled_and_made_distinct() {
     let unnamed = table.child(root, add, 1, false);
     let again = table.child(root, add, 1, false);
     [user, root, local, unnamed, again].iter().for_each(|&id| table.mark_used(id));
-    table.resolve(&names);
+    table.resolve(&names, &Default::default());
     assert_eq!(spell(&table, &names, local), "h_r_t");
     assert_eq!(spell(&table, &names, unnamed), "h_add1_2");
     assert_eq!(spell(&table, &names, again), "h_add1_3");
@@ -34,7 +34,7 @@ fn names_inside_standard_operations_yield() {
     let inner = table.child(root, add, 1, true);
     let outer = table.child(root, add, 1, false);
     [root, inner, outer].iter().for_each(|&id| table.mark_used(id));
-    table.resolve(&names);
+    table.resolve(&names, &Default::default());
     assert_eq!(spell(&table, &names, outer), "h_add1");
     assert_eq!(spell(&table, &names, inner), "h_add1_2");
 }

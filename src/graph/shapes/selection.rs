@@ -31,18 +31,21 @@ fn symbolic_count(extent: Dim, (begin, end, stride): (Dim, Dim, i64)) -> Extent 
     if (begin == Dim::Int(0) && end == Dim::Int(1)) || (begin == Dim::Int(-1) && open) {
         return Extent::ONE;
     }
-    let counted = |at: Dim| if let Dim::Int(..=-1) = at { extent.clone().plus(at) } else { at };
+    // A bound whose sign is open is assumed not to be negative.
+    let is_negative = |at: &Dim| Dim::Int(0).minus(at.clone()).is_at_least(0) && *at != Dim::Int(0);
+    let counted = |at: Dim| if is_negative(&at) { extent.clone().plus(at) } else { at };
     if stride < 0 {
         return Extent::UNKNOWN;
     }
     let begin = counted(begin);
     let end = match end {
-        _ if open => extent,
+        _ if open => extent.clone(),
         // An end that is a number is limited by the extent; other ends are assumed to be within it.
-        Dim::Int(0..) => end.min(extent),
+        Dim::Int(0..) => end.min(extent.clone()),
         end => counted(end),
     };
-    Extent::from(end.minus(begin).over_up(Dim::Int(stride)))
+    let length = end.minus(begin);
+    if is_negative(&length) { Extent::UNKNOWN } else { Extent::from(length.over_up(Dim::Int(stride))) }
 }
 
 /// A range along some axes.

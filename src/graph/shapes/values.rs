@@ -83,7 +83,7 @@ pub(super) const STANDARD: &[(ValueRule, &str)] = &[
     (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(Dim::Int(-1))))), "neg"),
     (|call| rounded(call, f64::floor), "floor"),
     (|call| rounded(call, f64::ceil), "ceil"),
-    (|call| rounded(call, f64::round), "round"),
+    (|call| rounded(call, |x| (x + 0.5).floor()), "round"),
     (|call| unary(call, |item| item.dim().is_at_least(0).then(|| item.clone())), "abs relu"),
     (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(whole(item)?)))), "sqr"),
     (|call| unary(call, |item| Some(Item::of_scalar(item.scalar()?.sqrt()))), "sqrt"),

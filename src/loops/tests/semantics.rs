@@ -154,3 +154,25 @@ fn endless_work_ends_at_the_budget() {
     let found = run_with(&text(layers, r#""y""#), &Options { max_trips: Some(10), ..Options::default() }).unwrap_err();
     assert!(told(&found).contains("still holds after 10 trips"));
 }
+
+/// The layers of the condition run first in a trip; the others still find what both use, in any order of layers.
+#[test]
+fn values_of_the_condition_are_kept_for_the_body() {
+    let network = |layers: [&str; 2]| {
+        format!(
+            r#"{{"inputs": {{}}, "outputs": ["y"], "constants": {{"z": {{"dtype": "int32", "data": 0}},
+            "one": {{"dtype": "int32", "data": 1}}, "n": {{"dtype": "int32", "data": 5}}}}, "layers": [
+            {{"op": "recurrence", "loop": "L", "name": "i", "initial": "z", "next": "b"}},
+            {{"op": "add", "name": "u", "inputs": ["i", "one"]}}, {}, {},
+            {{"op": "trip_limit", "loop": "L", "kind": "while", "input": "c"}},
+            {{"op": "loop_output", "loop": "L", "name": "y", "kind": "last_value", "input": "i"}}]}}"#,
+            layers[0], layers[1]
+        )
+    };
+    let body = r#"{"op": "mul", "name": "b", "inputs": ["u", "one"]}"#;
+    let condition = r#"{"op": "less", "name": "c", "inputs": ["u", "n"]}"#;
+    for layers in [[body, condition], [condition, body]] {
+        let found = super::network(&network(layers)).evaluate([], &Options::default()).unwrap();
+        assert_eq!(found.outputs[0].1.as_integer(), Some(4));
+    }
+}

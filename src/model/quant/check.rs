@@ -1,4 +1,4 @@
-//! Rules on quantizations: names of tensors (G9), algorithms, arguments.
+//! Checks quantizations: names of tensors (G9), algorithms, arguments.
 
 use rustc_hash::FxHashMap;
 
@@ -10,13 +10,13 @@ use crate::nnef::ast::{Ast, Element, Fragment, TypeSpec, TypeSpecId};
 use crate::nnef::document::Document;
 use crate::source::{FileId, Location, Span};
 
-/// The most names among which a similar one is looked for.
+/// The maximum number of names that are searched for a similar one.
 const MAX_CANDIDATES: usize = 20_000;
-/// The most unknown names for which a similar one is looked for.
+/// The maximum number of unknown names for which a similar one is searched.
 const MAX_HINTS: usize = 20;
 
-/// Checks entries against a flat graph and the operations of its document. Gives the tensor of each
-/// entry, if the graph has it.
+/// Checks entries against a flat graph and the operations of its document. Returns the tensor of each entry, if the
+/// graph has it.
 pub(crate) fn check(
     quantization: &Quantization,
     file: FileId,
@@ -45,7 +45,7 @@ pub(crate) fn check(
     found_tensors
 }
 
-/// The tensors that entries name.
+/// The tensors with the names in the entries.
 fn tensors<'q>(quantization: &'q Quantization, graph: &Graph) -> FxHashMap<&'q str, Option<TensorId>> {
     let mut found: FxHashMap<&str, Option<TensorId>> =
         quantization.entries.iter().map(|entry| (entry.tensor.as_str(), None)).collect();
@@ -67,7 +67,7 @@ struct Check<'a> {
     file: FileId,
     document: &'a Document,
     graph: &'a Graph,
-    /// For how many names similar ones have been looked for.
+    /// The number of names for which similar ones have been searched.
     hints: usize,
     diagnostics: &'a mut Diagnostics,
 }
@@ -78,7 +78,7 @@ impl Check<'_> {
         self.diagnostics.report(found.help_if(help));
     }
 
-    /// Reports a name that is not that of a tensor (G9).
+    /// Reports a name that is not the name of a tensor (G9).
     fn unknown_tensor(&mut self, entry: &QuantEntry) {
         let graph = self.graph;
         self.hints += 1;
@@ -93,7 +93,7 @@ impl Check<'_> {
         self.report(Code::QuantTensor, entry.tensor_at, message, help);
     }
 
-    /// The declaration of an algorithm: that of the document before that of the standard.
+    /// The declaration of an algorithm; the document takes precedence over the standard.
     fn find(&self, name: &str) -> Option<(&Ast, &Fragment)> {
         let document = self.document;
         let name = document.names().get(name)?;
@@ -128,7 +128,7 @@ impl Check<'_> {
             match params.iter().find(|(param, ..)| *param == name) {
                 None => {
                     let help = suggest::did_you_mean(name, params.iter().map(|(param, ..)| *param));
-                    // With an unknown parameter, which may be misspelt, missing ones are not reported.
+                    // An unknown parameter may be a misspelt one, which is then not reported as missing.
                     given.extend(suggest::nearest(name, params.iter().map(|(param, ..)| *param)));
                     problems.push((argument.at, format!("`{}` has no parameter `{name}`", entry.algorithm), help));
                 }
@@ -186,7 +186,7 @@ fn extents(value: &Literal) -> Option<Vec<usize>> {
     rows.all(|row| row.as_ref() == Some(&first)).then(|| [vec![items.len()], first].concat())
 }
 
-/// Whether all items are of a type. An integer may stand for a scalar.
+/// Whether all items have a type. Integers are valid scalars.
 fn items(value: &Literal, wanted: Primitive) -> bool {
     match (value, wanted) {
         (Literal::Array(rows), wanted) => rows.iter().all(|row| items(row, wanted)),

@@ -1,8 +1,8 @@
 //! Quantizations: `graph.quant` (5.3 of the 1.0.5 text).
 //!
-//! A line `"tensor": algorithm(arg = value, …);` for each tensor that is stored in quantized form.
-//! [`parse()`] reads them with their places, [`check()`] resolves their names, and [`Quantization::text`]
-//! gives the unchanged text of those that are valid for a graph.
+//! Each tensor that is stored in quantized form has an entry `"tensor": algorithm(arg = value, …);`. [`parse()`] reads
+//! entries with their locations, [`check()`] resolves names, and [`Quantization::text`] returns the unchanged text of
+//! the entries that are valid for a graph.
 
 mod check;
 mod parse;
@@ -19,9 +19,9 @@ use crate::source::Span;
 use crate::{Document, Graph};
 
 impl Document {
-    /// Checks the text of a `graph.quant` against the document and a flat graph of it, and adds what
-    /// is wrong to `diagnostics`. Gives the text of the entries whose tensors the flat graph has;
-    /// none if there are none, or if this check finds errors where there were none before.
+    /// Checks the text of a `graph.quant` against the document and its flat graph, and adds errors to
+    /// `diagnostics`. Returns the text of the entries whose tensors the flat graph has; none if there are none,
+    /// or if this check is the first to report an error.
     pub fn check_quant(
         &mut self,
         name: &str,
@@ -33,8 +33,8 @@ impl Document {
         quantization.text(text, |i| tensors[i].is_some())
     }
 
-    /// The quantizations of a flat graph of the document, to evaluate it: those in the text of a
-    /// `graph.quant`, which is checked like in [`Document::check_quant`]. None if there are errors.
+    /// The quantizations of a flat graph of the document for its evaluation, from the text of a `graph.quant`,
+    /// which is checked as by [`Document::check_quant`]. None if there are errors.
     pub fn quantizations(
         &mut self,
         name: &str,
@@ -60,8 +60,8 @@ impl Document {
         Some(Quantizations { declarations: self.own_fragments(), of })
     }
 
-    /// Reads and checks the quantizations of a graph: with the tensor of each entry, if the graph has it.
-    /// None if there are errors that were not there before.
+    /// Reads and checks the quantizations of a graph. Returns also the tensor of each entry, if the graph has
+    /// it. None if this check is the first to report an error.
     fn read_quant(
         &mut self,
         (name, text): (&str, &str),
@@ -77,9 +77,9 @@ impl Document {
     }
 }
 
-/// The parameter that tract does not write: it has no symmetric codes.
+/// The parameter that tract does not write, since it has no symmetric codes.
 const SYMMETRIC: &str = "symmetric";
-/// The algorithms that have it.
+/// The algorithms with this parameter.
 const WITH_SYMMETRIC: [&str; 2] = ["min_max_linear_quantize", "zero_point_linear_quantize"];
 
 /// A constant.
@@ -102,11 +102,11 @@ pub(crate) enum Literal {
 pub(crate) struct QuantArgument {
     /// The parameter.
     pub(crate) name: String,
-    /// The place of the parameter's name.
+    /// The location of the parameter's name.
     pub(crate) at: Span,
     /// The value.
     pub(crate) value: Literal,
-    /// The place of the value.
+    /// The location of the value.
     pub(crate) value_at: Span,
 }
 
@@ -115,28 +115,28 @@ pub(crate) struct QuantArgument {
 pub(crate) struct QuantEntry {
     /// The tensor.
     pub(crate) tensor: String,
-    /// The place of its name, quotes included.
+    /// The location of its name, including quotes.
     pub(crate) tensor_at: Span,
     /// The algorithm.
     pub(crate) algorithm: String,
-    /// The place of its name.
+    /// The location of its name.
     pub(crate) algorithm_at: Span,
     /// The arguments.
     pub(crate) arguments: Vec<QuantArgument>,
-    /// The place of the entry, from the name of the tensor to the semicolon.
+    /// The location of the entry, from the name of the tensor to the semicolon.
     pub(crate) span: Span,
 }
 
 /// The entries of a `graph.quant`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Quantization {
-    /// In the order of the text.
+    /// The entries in the order of the text.
     pub(crate) entries: Vec<QuantEntry>,
 }
 
 impl Quantization {
-    /// The text of the entries that are kept, with everything between them; none if no entry is left.
-    /// Lines that become empty are removed.
+    /// The text without the entries that are not kept; none if no entry is kept. Lines that become empty are
+    /// removed.
     pub(crate) fn text(&self, text: &str, kept: impl Fn(usize) -> bool) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let (mut at, mut left) = (0, 0);

@@ -1,17 +1,17 @@
-//! The text of `graph.quant`.
+//! The parser of `graph.quant`.
 
 use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
-/// The deepest nesting of arrays: no tensor has more axes.
+/// The maximum nesting depth of arrays: no tensor has more axes.
 const MAX_NESTING: usize = 32;
-/// The most arguments: no algorithm has more parameters.
+/// The maximum number of arguments: no algorithm has more parameters.
 const MAX_ARGUMENTS: usize = 64;
-/// The most entries.
+/// The maximum number of entries.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// Reads a text. After an error, reading continues behind the next semicolon.
+/// Parses a text. After an error, parsing continues after the next semicolon.
 ///
 /// Names may be in single or double quotes, or `i"name"`, as tract writes names that are not
 /// identifiers.
@@ -84,7 +84,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The next token, for a message.
+    /// The error of an unexpected token.
     fn unexpected<T>(&self, wanted: &str) -> Result<T> {
         let rest = self.rest();
         let word = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
         Ok((rest[..length].to_string(), self.span(start)))
     }
 
-    /// A text in quotes, in which a backslash goes before a quote and before itself.
+    /// A text in quotes, in which quotes and backslashes are escaped by a backslash.
     fn quoted(&mut self) -> Result<String> {
         let start = self.at;
         let mut chars = self.rest().chars();

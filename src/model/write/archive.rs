@@ -13,10 +13,10 @@ use super::super::{GRAPH, QUANT};
 use super::{Content, copy};
 use crate::files::{self, parent};
 
-/// The time of all entries, so that the same model gives the same bytes: 1980, the earliest time that
-/// all programs can represent.
+/// The time of all entries, so that the output depends only on the model: 1980, the earliest time that all programs can
+/// represent.
 const TIME: u64 = 315_532_800;
-/// The level of compression: weights hardly compress at any level.
+/// The compression level: weights are hardly compressible at any level.
 const EFFORT: u32 = 3;
 
 /// Writes a model into an archive.
@@ -39,7 +39,7 @@ fn fill(file: impl Write, path: &Path, compressed: bool, content: &mut Content) 
 fn entries(out: &mut dyn Write, path: &Path, content: &mut Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
     let mut archive = Builder::new(out);
-    // The header with the length of the text precedes it.
+    // The header, which contains the length of the text, precedes it.
     let mut text = || -> io::Result<File> {
         let file = tempfile::tempfile_in(parent(path)).or_else(|_| tempfile::tempfile())?;
         let mut file = BufWriter::with_capacity(1 << 16, file);
@@ -64,7 +64,7 @@ fn entries(out: &mut dyn Write, path: &Path, content: &mut Content) -> Result<()
     archive.finish().map_err(fail)
 }
 
-/// Adds a file. Long names get a header of their own.
+/// Adds a file. A long name is written in a separate header.
 fn append(
     archive: &mut Builder<&mut dyn Write>,
     name: &str,

@@ -9,7 +9,7 @@ use super::super::{DATA, GRAPH, QUANT};
 use super::{Content, copy};
 use crate::files::{self, real, temporary};
 
-/// Makes the folders in a file's name, within a folder. That one is not made again where it is gone.
+/// Creates the folders in a file's name, within an existing folder.
 fn make_folders(within: &Path, file: &str) -> io::Result<()> {
     for (at, _) in file.match_indices('/') {
         match fs::create_dir(within.join(&file[..at])) {
@@ -45,7 +45,7 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
             let to = files.join(file.path());
             let fail = |error| ModelError::io(&path.join(file.path()), error);
             make_folders(&files, file.path()).map_err(fail)?;
-            // A hard link needs no copy; where none can be made, the bytes are copied.
+            // The bytes are copied if no hard link can be created.
             if file.on_disk().is_some_and(|from| fs::hard_link(from, &to).is_ok()) {
                 progress(file.size());
                 return Ok(());
@@ -68,8 +68,8 @@ fn finish(new: &Path, target: &Path, old: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a target with files that would be lost: all but those of a model, and those that the new
-/// model has, too. The working folder is not replaced, either.
+/// Refuses a target with files that would be lost, except for those of a model and those that the new model also has.
+/// Also refuses a target that contains the working folder.
 fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), ModelError> {
     let fail = |error| ModelError::io(path, error);
     match fs::metadata(target) {
@@ -78,7 +78,7 @@ fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), Mode
         Ok(metadata) if !metadata.is_dir() => return Err(fail(io::ErrorKind::NotADirectory.into())),
         Ok(_) => {}
     }
-    // Processes that work in it would be left without a folder.
+    // A process in this folder would lose its working folder.
     if std::env::current_dir().and_then(fs::canonicalize).is_ok_and(|working| working.starts_with(target)) {
         let message = format!("{}: the output would replace the working folder; choose another folder", path.display());
         return Err(ModelError::Target(message));

@@ -1,4 +1,4 @@
-//! Writing whole models into a folder or an archive, completely or not at all.
+//! Writing models into a folder or an archive, completely or not at all.
 
 mod archive;
 mod folder;
@@ -19,13 +19,13 @@ pub enum Target {
     Folder(PathBuf),
     /// A tar archive.
     Tar(PathBuf),
-    /// A tar archive that is compressed by gzip.
+    /// A tar archive compressed with gzip.
     TarGz(PathBuf),
 }
 
 impl Target {
-    /// The form by the path: a folder if it ends in a slash or is one, an archive if it has the
-    /// extension of one; none for anything else.
+    /// The target for a path: a folder if it ends in a slash or is a folder, an archive if it has the extension
+    /// of one; otherwise none.
     ///
     /// ```
     /// use nnef_flatten::model::Target;
@@ -63,28 +63,28 @@ pub(crate) type WriteText<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<
 pub struct Content<'a> {
     /// The text of the graph.
     pub graph: WriteText<'a>,
-    /// The text of the quantizations, if there is to be one.
+    /// The text of the quantizations, if it is to be written.
     pub quant: Option<&'a [u8]>,
     /// The model whose other files are copied.
     pub files: Option<&'a Model>,
-    /// Whether files that readers ignore are copied, too.
+    /// Whether files that readers ignore are also copied.
     pub hidden: bool,
-    /// Called with the number of bytes, each time that some were copied.
+    /// Called with the number of bytes of each copied piece.
     pub progress: Option<&'a mut dyn FnMut(u64)>,
 }
 
 impl<'a> Content<'a> {
-    /// The text of a graph, without any other file.
+    /// A model that has only the text of a graph.
     pub fn new(graph: WriteText<'a>) -> Self {
         Content { graph, quant: None, files: None, hidden: false, progress: None }
     }
 
-    /// The same with the files of a model, except for those that readers ignore.
+    /// Adds the files of a model, except for those that readers ignore.
     pub fn with_files(self, model: &'a Model) -> Self {
         Content { files: Some(model), ..self }
     }
 
-    /// Whether a file is copied: all but the texts, which are replaced.
+    /// Whether a file is copied: all files except the texts, which are replaced.
     fn copied(&self) -> impl Fn(&ModelFile) -> bool + use<> {
         let hidden = self.hidden;
         move |file| !matches!(file.path(), GRAPH | QUANT) && (hidden || !path::is_hidden(file.path()))
@@ -99,20 +99,20 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// How many bytes are copied.
+    /// The number of bytes that are copied.
     pub(crate) fn size(&self) -> u64 {
         self.files.map_or(0, |model| model.size(self.copied()))
     }
 }
 
 impl Target {
-    /// Writes a model. An existing folder or archive is replaced at the end; when anything fails before,
-    /// it is not changed.
+    /// Writes a model. An existing folder or archive is replaced at the end; it is not changed if anything fails
+    /// before.
     ///
     /// # Errors
     ///
-    /// Reading or writing failed; or the existing target cannot be replaced: it is the model that is
-    /// read, contains it or lies within it, or is a folder with files that the new model does not have.
+    /// Reading or writing failed, or the existing target cannot be replaced: it is the model that is read,
+    /// contains it or is inside it, or is a folder with files that the new model does not have.
     pub fn write(&self, content: &mut Content) -> Result<(), ModelError> {
         if let Some(model) = content.files {
             apart(self.path(), model.name())?;
@@ -134,7 +134,7 @@ pub(crate) fn rewrite(model: &Model, content: &mut Content) -> Result<(), ModelE
     archive::write(model.name(), model.is_compressed(), content)
 }
 
-/// Refuses a target that is the source, lies within it, or contains it.
+/// Refuses a target that is the source, is inside it, or contains it.
 fn apart(target: &Path, source: &Path) -> Result<(), ModelError> {
     let (Ok(source), Ok(real)) = (fs::canonicalize(source), real(target)) else { return Ok(()) };
     let relation = if real == source {
@@ -149,10 +149,10 @@ fn apart(target: &Path, source: &Path) -> Result<(), ModelError> {
     Err(ModelError::Target(format!("{}: the output {relation}; choose another place", target.display())))
 }
 
-/// How much is copied between two tellings of progress.
+/// The number of bytes copied between two reports of progress.
 const CHUNK: u64 = 16 << 20;
 
-/// Copies exactly so many bytes, in pieces.
+/// Copies exactly `size` bytes in pieces.
 fn copy(from: &mut dyn Read, to: &mut dyn Write, size: u64, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
     let mut left = size;
     while left > 0 {

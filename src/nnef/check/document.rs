@@ -153,7 +153,7 @@ impl Checker<'_> {
         while let Some(id) = open.pop() {
             match ast.expr(id) {
                 Expr::Array(items) | Expr::Tuple(items) => open.extend(ast.items(items).iter().rev().copied()),
-                Expr::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand }
+                Expr::Unary { op: UnaryOp::Minus, operand }
                     if matches!(ast.expr(operand), Expr::Int(_) | Expr::Scalar(_))
                         && self.checked.document.dialect() == Dialect::V1 => {}
                 array

@@ -10,7 +10,7 @@ use crate::core::program::{Conversion, Hint, Instr, Site};
 use crate::core::value::Value;
 use crate::graph::{Key, scan};
 use crate::nnef::ast::{Call, CallId, ExprId};
-use crate::nnef::check::{CallInfo, Checked};
+use crate::nnef::check::{CallInfo, Checked, ResultInfo};
 use crate::nnef::types::{Fit, Type};
 
 /// Whether an argument must be converted for a parameter that is not a tensor.
@@ -32,8 +32,7 @@ impl Compiler<'_, '_> {
         let declared = self.checked.fragment(fragment);
         let done = done as usize;
         if done == 0 {
-            let taken_apart = matches!(open.hint, Hint::Items { .. });
-            open.inlined = self.lowering.expands(fragment, taken_apart);
+            open.inlined = self.lowering.expands(fragment, self.takes_apart(open.hint, &declared.results));
         } else if let Some(value) = self.bound(info.bound, done - 1) {
             self.conform(value, declared.params[done - 1].ty);
         }
@@ -83,6 +82,16 @@ impl Compiler<'_, '_> {
     fn call_site(&self, call: &Call, info: CallInfo, hint: Hint) -> Site {
         let (generic, explicit) = (info.generic, call.generic.is_some());
         Site { generic, explicit, ..Site::new(info.fragment, call.name.name, call.name.span, hint) }
+    }
+
+    /// Whether a left side has a name for each tensor of the results that are arrays.
+    fn takes_apart(&self, hint: Hint, results: &[ResultInfo]) -> bool {
+        let is_items = |hint| matches!(hint, Hint::Items { .. });
+        let is_array = |(_, result): &(u32, &ResultInfo)| matches!(result.ty, Type::Array(_));
+        match results {
+            [_] => is_items(hint),
+            several => (0..).zip(several).filter(is_array).all(|(i, _)| is_items(self.item_hint(hint, i))),
+        }
     }
 
     /// Converts the argument that was just pushed to the type of its parameter.

@@ -22,7 +22,11 @@ pub(super) fn literal_within(checked: &Checked, ast: &Ast, expr: Expr, depth: u8
         Expr::ScalarArray(range) => graph::Value::Scalars(ast.scalars[range.range()].into()),
         Expr::Numbers(numbers) => graph::Value::from(&ast.numbers[numbers.index()]),
         Expr::Array(list) | Expr::Tuple(list) if depth > 0 && list.len > 0 => {
-            let item = |&item: &ExprId| literal_within(checked, ast, ast.expr(item), depth - 1);
+            // A text that is not ASCII is divided into characters, which is done once, and not for each access.
+            let divided = |expr| matches!(expr, Expr::String(name) if !checked.text(name).is_ascii());
+            let item = |&item: &ExprId| {
+                literal_within(checked, ast, ast.expr(item), depth - 1).filter(|_| !divided(ast.expr(item)))
+            };
             let items: SmallVec<[graph::Value; 4]> = ast.items(list).iter().map(item).collect::<Option<_>>()?;
             match expr {
                 Expr::Tuple(_) => graph::Value::Tuple(items[..].into()),

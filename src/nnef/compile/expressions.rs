@@ -297,7 +297,7 @@ impl Compiler<'_, '_> {
     }
 
     /// The hint for an item of an array or tuple.
-    fn item_hint(&self, hint: Hint, i: u32) -> Hint {
+    pub(super) fn item_hint(&self, hint: Hint, i: u32) -> Hint {
         match hint {
             Hint::Items { start, len, .. } if i < len => self.program.hints[(start + i) as usize],
             _ => Hint::None,

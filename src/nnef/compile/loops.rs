@@ -88,7 +88,14 @@ impl Compiler<'_, '_> {
             self.store(target, ast.span(value));
         }
         let results = ast.items(of.results);
-        results.iter().for_each(|&result| self.expr(result, Hint::None));
+        let recurrences = &ast.recurrences[of.recurrences.range()];
+        for (i, &result) in results.iter().enumerate() {
+            self.expr(result, Hint::None);
+            let declared = recurrences.get(i).and_then(|recurrence| recurrence.ty);
+            if declared.is_some_and(|ty| matches!(ast.type_spec(ty), TypeSpec::Tensor(_))) {
+                self.as_tensor(result);
+            }
+        }
         let tuple = matches!(results, [single] if matches!(self.info.nodes[*single].ty, Type::Tuple(_)));
         if !tuple {
             self.emit(Instr::Collect { count: results.len() as u32, tuple: true }, span);

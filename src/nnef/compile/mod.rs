@@ -199,6 +199,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             results: info.results.len() as u32,
             makes_tensors: info.results.iter().any(|result| self.checked.types.has(result.ty, Part::Tensor)),
             standard: self.module == ModuleId::STANDARD,
+            generic: info.generic != ast::Generic::No,
             result: match results[..] {
                 [result] => NonZeroU32::new(result + 1),
                 _ => None,
@@ -263,6 +264,11 @@ impl<'a, 'd> Compiler<'a, 'd> {
         }
         let hint = self.hint(assignment.target);
         self.expr(assignment.value, hint);
+        if let Expr::Name(name) = self.ast.expr(assignment.target)
+            && self.result(name).is_some_and(|result| self.results[result].ty.is_tensor())
+        {
+            self.as_tensor(assignment.value);
+        }
         self.store(assignment.target, self.ast.span(assignment.value));
     }
 

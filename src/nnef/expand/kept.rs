@@ -66,7 +66,7 @@ pub(super) fn keep(
         diagnostics,
         verbatim: BTreeSet::new(),
         flat: Vec::new(),
-        calls: FxHashMap::default(),
+        references: FxHashMap::default(),
     };
     keeper.collect(graph);
     keeper.expand_bodies()?;
@@ -87,15 +87,15 @@ struct Keeper<'a, 'd> {
     verbatim: BTreeSet<UnitId>,
     /// Fragments referred to by name in a string, and their flat bodies.
     flat: Vec<(UnitId, Option<Box<Graph>>)>,
-    /// The calls of the modules whose fragments are copied.
-    calls: FxHashMap<ModuleId, Vec<(u32, Name)>>,
+    /// The references of the modules whose fragments are copied.
+    references: FxHashMap<ModuleId, Vec<(u32, Name)>>,
 }
 
-/// The byte offsets and operations of the calls of a module, in source order.
-fn calls(ast: &Ast) -> Vec<(u32, Name)> {
-    let mut calls: Vec<(u32, Name)> = ast.calls().map(|call| (call.name.span.start, call.name.name)).collect();
-    calls.sort_unstable();
-    calls
+/// The names that the calls and strings of a module refer to, with their byte offsets, in source order.
+fn references(ast: &Ast) -> Vec<(u32, Name)> {
+    let mut references: Vec<(u32, Name)> = ast.references().collect();
+    references.sort_unstable();
+    references
 }
 
 impl Keeper<'_, '_> {
@@ -125,7 +125,7 @@ impl Keeper<'_, '_> {
         }
     }
 
-    /// Keeps a fragment and the fragments that its body calls. Declarations without a body from other
+    /// Keeps a fragment and the fragments that its body calls or names in a string. Declarations without a body from other
     /// files are not copied: they describe operations that the reader of the output knows.
     fn keep_verbatim(&mut self, id: UnitId) {
         let checked = self.checked;
@@ -138,10 +138,11 @@ impl Keeper<'_, '_> {
                 continue;
             }
             let Some(body) = &checked.declaration(info).body else { continue };
-            // The calls of a body are those within its span.
-            let calls = self.calls.entry(info.module).or_insert_with(|| calls(&checked.module(info.module).ast));
-            let first = calls.partition_point(|(start, _)| *start < body.span.start);
-            let inside = calls[first..].iter().take_while(|(start, _)| *start < body.span.end);
+            // The references of a body are those within its span.
+            let module = &checked.module(info.module).ast;
+            let references = self.references.entry(info.module).or_insert_with(|| references(module));
+            let first = references.partition_point(|(start, _)| *start < body.span.start);
+            let inside = references[first..].iter().take_while(|(start, _)| *start < body.span.end);
             open.extend(inside.filter_map(|(_, name)| checked.find(info.module, *name)));
         }
     }

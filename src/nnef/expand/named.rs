@@ -105,7 +105,7 @@ impl Used {
     }
 
     fn add_calls(&mut self, ast: &Ast) {
-        self.called.extend(ast.calls().map(|call| call.name.name));
+        self.called.extend(ast.references().map(|(_, name)| name));
     }
 
     fn calls(&self, checked: &Checked, name: &str) -> bool {

@@ -61,6 +61,7 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
     }
     undeclared(&mut check);
     replaced(&mut check);
+    hidden(&mut check);
 }
 
 impl<'a> Check<'a> {
@@ -145,6 +146,34 @@ fn replaced(check: &mut Check) {
             let diagnostic = Diagnostic::new(Code::BesideReplacement, operation.at, message).help(help);
             check.diagnostics.report(with_origin(graph, operation, diagnostic));
         }
+    }
+}
+
+/// I6: no value is spelled like a tensor that is defined before it. In a fragment, `inf` or a dimension symbol means the
+/// value whatever the names of the graph are; in the flat text it would mean the tensor.
+fn hidden(check: &mut Check) {
+    let graph = check.graph;
+    let mut words: FxHashSet<Name> = FxHashSet::default();
+    graph.each_word(|word| words.extend(graph.symbols.get(word)));
+    if words.is_empty() {
+        return;
+    }
+    let mut defined: FxHashSet<Name> = FxHashSet::default();
+    for operation in &graph.operations {
+        let mut found = None;
+        for value in graph.operands_of(operation).filter_map(Operand::value) {
+            value.each_word(&mut |word| {
+                found = found.or(graph.symbols.get(word).filter(|name| defined.contains(name)));
+            });
+        }
+        if let Some(name) = found {
+            let name = graph.text_of(name);
+            let message = format!("the value `{name}` would mean the tensor `{name}` in the flat graph");
+            let diagnostic = Diagnostic::new(Code::HiddenByTensor, operation.at, message).help("rename the tensor");
+            check.diagnostics.report(with_origin(graph, operation, diagnostic));
+        }
+        let results = graph.tensors_of(operation).map(|tensor| graph.tensors[tensor.index()].name);
+        defined.extend(results.filter_map(|id| graph.names.user_name(id)).filter(|name| words.contains(name)));
     }
 }
 

@@ -269,7 +269,9 @@ impl<'s> Build<'s> {
         let (ints, scalars) = (self.ast.ints.len(), self.ast.scalars.len());
         for &item in items {
             match signed(&self.ast, item) {
-                (negative, Expr::Int(i)) => self.ast.ints.push(if negative { i.wrapping_neg() } else { i }),
+                (false, Expr::Int(i)) => self.ast.ints.push(i),
+                // The sign of the least integer belongs to it already; another one is an overflow.
+                (true, Expr::Int(i)) if i != i64::MIN => self.ast.ints.push(-i),
                 (negative, Expr::Scalar(s)) => self.ast.scalars.push(if negative { -s } else { s }),
                 _ => break,
             }

@@ -12,7 +12,9 @@ use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::origin::with_origin;
 use crate::graph::standard::EXTERNAL;
-use crate::graph::{Argument, Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, Value};
+use crate::graph::{
+    Argument, Graph, KeptFragment, Key, KindId, Operand, Operation, OperationId, Output, TensorId, Value, shapes,
+};
 use crate::nnef::document::Document;
 use crate::options::Options;
 use crate::source::Location;
@@ -48,7 +50,50 @@ pub(crate) fn migrate(graph: &mut Graph, document: &Document, diagnostics: &mut 
     graph.inputs.extend(externals);
     rename_keywords(graph, document, diagnostics);
     graph.dialect = Dialect::V1;
+    refuse_keywords(graph, diagnostics);
+    check_shapes(graph, diagnostics);
     blocked
+}
+
+/// Refuses keywords of 1.0 that cannot be renamed: names of operations that only the reader of the output knows and of
+/// their arguments, and dimension symbols.
+fn refuse_keywords(graph: &Graph, diagnostics: &mut Diagnostics) {
+    let is_keyword = |word: &str| table::KEYWORDS.contains(&word);
+    for operation in graph.operations.iter().filter(|operation| !graph.kind(operation).standard) {
+        let named = graph.named_arguments(operation).filter_map(|(name, _)| name);
+        if let Some(word) = named.chain([graph.operation_name(operation)]).find(|word| is_keyword(word)) {
+            let message = format!("`{word}` is a keyword of NNEF 1.0 and no name of an operation or an argument there");
+            let diagnostic = Diagnostic::new(Code::NoCounterpart, operation.at, message);
+            diagnostics.report(with_origin(graph, operation, diagnostic));
+        }
+    }
+    for operation in &graph.operations {
+        let mut found = false;
+        let values = graph.operands_of(operation).filter_map(Operand::value);
+        values.for_each(|value| value.each_word(&mut |word| found |= is_keyword(word)));
+        if found {
+            let message = "a dimension symbol of this operation is a keyword of NNEF 1.0";
+            let diagnostic = Diagnostic::new(Code::NoCounterpartValue, operation.at, message);
+            diagnostics.report(with_origin(graph, operation, diagnostic));
+        }
+    }
+}
+
+/// Applies the shape rules of 1.0. The draft extends all shapes by extents of 1 at the end, which 1.0 does not.
+fn check_shapes(graph: &Graph, diagnostics: &mut Diagnostics) {
+    let plans: Vec<Option<shapes::Plan>> = (0..graph.kinds.len() as u32)
+        .map(KindId)
+        .map(|id| shapes::Plan::new(graph, id, false).filter(|_| graph.kinds[id.index()].standard))
+        .collect();
+    for (i, operation) in graph.operations.iter().enumerate() {
+        let Some(plan) = &plans[graph.kind_id(operation).index()] else { continue };
+        if let Err(error) = shapes::infer(graph, OperationId::at(i), plan) {
+            let message = format!("in NNEF 1.0, {}", error.message);
+            let help = "give tensors all their axes, with extents of 1: NNEF 1.0 does not add them";
+            let diagnostic = Diagnostic::new(Code::NoCounterpartValue, operation.at, message).help(help);
+            diagnostics.report(with_origin(graph, operation, diagnostic));
+        }
+    }
 }
 
 /// Reports fragments that are not expanded: their text is in the notation of the draft.

@@ -1,4 +1,4 @@
-//! The data of constant tensors: whether they are as long as their shapes say, and where they are.
+//! Checks the data of constant tensors: their length and their location.
 
 use std::path::{Component, Path};
 
@@ -11,12 +11,12 @@ use crate::onnx::model::{Graph, Tensor};
 use crate::onnx::protobuf::fields::tensor;
 use crate::onnx::protobuf::reader::Reader;
 
-/// The number of the field of a graph that has its sparse initializers.
+/// The field number of the sparse initializers of a graph.
 const SPARSE_INITIALIZER: u32 = 15;
-/// In one of these, the number of the tensor of its values, and in that the number of its name.
+/// The field number of the values, a tensor, of a sparse initializer.
 const SPARSE_VALUES: u32 = 1;
 
-/// The names of sparse constants, which stay encoded.
+/// The names of sparse constants, which are not decoded.
 pub(super) fn sparse_names(graph: &Graph) -> impl Iterator<Item = String> + use<'_> {
     let fields = graph.rest.iter().flat_map(|fields| fields.iter());
     fields.filter(|field| field.number == SPARSE_INITIALIZER).filter_map(|field| {
@@ -25,7 +25,7 @@ pub(super) fn sparse_names(graph: &Graph) -> impl Iterator<Item = String> + use<
     })
 }
 
-/// The payload of the last field of a number.
+/// The payload of the last field with a number.
 fn payload(message: &Bytes, wanted: u32) -> Option<Bytes> {
     let mut reader = Reader::new(message);
     let mut found = None;
@@ -37,11 +37,11 @@ fn payload(message: &Bytes, wanted: u32) -> Option<Bytes> {
     found
 }
 
-/// The place of external data that leads out of the folder of the model, if it does.
+/// The location of external data, if it is outside of the folder of the model.
 pub(crate) fn leads_out(tensor: &Tensor) -> Option<&str> {
     let location = tensor.external.iter().find(|entry| entry.key.as_deref() == Some("location"))?;
     let location = location.value.as_deref()?;
-    // A path of Windows leads out on Windows only, but models travel.
+    // Windows paths are refused on all systems, since models are moved between systems.
     let within = |component: Component| matches!(component, Component::Normal(_) | Component::CurDir);
     let windows = location.contains('\\') || location.as_bytes().get(1) == Some(&b':');
     (windows || !Path::new(location).components().all(within)).then_some(location)

@@ -1,7 +1,7 @@
-//! Checks models: structure, names, operators, types, and where data are.
+//! Checks models: structure, names, operators, types, and the location of data.
 //!
-//! The rules are those of the specification of ONNX (`IR.md`) and of the table of operators. What only an
-//! expansion can find is found by the expansion.
+//! The rules are those of the ONNX specification (`IR.md`) and of the table of operators. Errors that only an expansion
+//! can detect are reported by the expansion.
 
 mod data;
 mod nodes;
@@ -19,19 +19,19 @@ use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 use scopes::Scopes;
 
-/// How a place in a model is told.
+/// How messages describe a location in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// By a place in the text.
+    /// By a location in the text.
     Text,
-    /// By the fields that lead to it, as in `graph.node[3]`.
+    /// By a path of fields, such as `graph.node[3]`.
     Fields,
 }
 
-/// A step into a message: a field, and which of several.
+/// A step of a path: a field, and an index if it is repeated.
 type Step = (&'static str, Option<usize>);
 
-/// A part of a model with imports of its own.
+/// A part of a model with its own imports.
 struct Body<'m> {
     imports: Imports,
     /// The function; none for the graph of the model.
@@ -67,11 +67,11 @@ pub(crate) fn check(model: &Model, file: FileId, places: Places, options: &Optio
     check.diagnostics
 }
 
-/// Checks that no initializer of a model is kept outside of its folder.
+/// Checks that no external data of initializers are outside of the model's folder.
 ///
 /// # Errors
 ///
-/// Those that are.
+/// The initializers whose data are outside.
 pub(crate) fn external_data(model: &Model, file: FileId, places: Places, options: &Options) -> Result<(), Diagnostics> {
     let initializers = model.graph.iter().flat_map(|graph| graph.initializers.iter().enumerate());
     let outside: Vec<_> = initializers.filter(|(_, tensor)| data::leads_out(tensor).is_some()).collect();
@@ -100,7 +100,7 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// Does something one step further into the model.
+    /// Runs a function with a step added to the path.
     fn within<T>(&mut self, step: Step, run: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(step);
         let result = run(self);
@@ -127,7 +127,7 @@ impl<'m> Check<'m> {
         name.map_or("", |name| self.names.texts.text(name))
     }
 
-    /// What every model has.
+    /// Checks the fields that every model must have.
     fn header(&mut self, model: &Model) {
         let missing = [
             ("graph", model.graph.is_none()),
@@ -157,7 +157,7 @@ impl<'m> Check<'m> {
         self.scopes.leave();
     }
 
-    /// A graph, whose values are visible in it and in graphs inside of it.
+    /// Checks a graph, whose values are visible in it and in its inner graphs.
     fn graph(&mut self, graph: &'m Graph, body: &Body<'m>) {
         with_stack(|| {
             self.scopes.enter();
@@ -178,7 +178,7 @@ impl<'m> Check<'m> {
         });
     }
 
-    /// Notes the types that a graph declares.
+    /// Records the types that a graph declares.
     fn declare(&mut self, values: &[ValueInfo]) {
         for value in values {
             if let (Some(name), Some(ty)) = (value.name, self.type_of(value)) {
@@ -194,7 +194,7 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// A constant, which is the default of an input where one has its name.
+    /// Checks a constant; it is the default of the input with its name, if there is one.
     fn initializer(&mut self, tensor: &Tensor, at: u32) {
         self.tensor(tensor, at);
         let Some(name) = tensor.name.filter(|name| *name != NameId::ROOT) else {

@@ -1,4 +1,4 @@
-//! Rules on nodes: operands, attributes and types, by the table of operators.
+//! Checks nodes against the table of operators: operands, attributes and types.
 
 use rustc_hash::FxHashSet;
 
@@ -11,11 +11,11 @@ use crate::onnx::schema::{Found, Parameter, ParameterType, Presence, Schema, Typ
 use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
 
-/// The types that the variables of an operator stand for, as far as its operands tell.
+/// The types bound to the type variables of an operator by its operands.
 type Bound = Vec<Option<TypeId>>;
 
 impl<'m> Check<'m> {
-    /// Checks nodes, which stand in an order in which values are defined before they are used.
+    /// Checks nodes; values must be defined before they are used.
     pub(super) fn nodes(&mut self, nodes: &'m [Node], body: &Body<'m>) {
         for (i, node) in nodes.iter().enumerate() {
             self.within(("node", Some(i)), |check| {
@@ -47,7 +47,7 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// The operator of a node, as its operator set has it; none where nothing is known of it.
+    /// The schema of a node's operator in the imported version of its operator set; none if it is unknown.
     fn schema(&mut self, node: &Node, body: &Body) -> Option<std::rc::Rc<Schema>> {
         let (name, domain) = (self.text(node.op_type), self.text(node.domain));
         let domain = if domain == "ai.onnx" { "" } else { domain };
@@ -79,7 +79,7 @@ impl<'m> Check<'m> {
         None
     }
 
-    /// Numbers of operands and results.
+    /// Checks the numbers of operands and results.
     fn operands(&mut self, node: &Node, schema: &Schema) {
         let name = self.text(node.op_type);
         for (what, given, parameters) in
@@ -97,7 +97,7 @@ impl<'m> Check<'m> {
                 self.report(Code::OnnxOperands, node.at, message, None);
                 continue;
             }
-            // An output that is left out is one that nobody needs.
+            // Any output may be omitted.
             let missing = |parameter: &(usize, &Parameter)| {
                 parameter.1.presence == Presence::Required && given[parameter.0] == NameId::ROOT
             };
@@ -109,7 +109,7 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// What holds for the attributes of every node: names, references, and what is inside of them.
+    /// Checks the attributes of any node: names, references, and contents.
     fn attributes(&mut self, node: &'m Node, body: &Body<'m>) {
         let mut seen = FxHashSet::default();
         for (i, attribute) in node.attributes.iter().enumerate() {
@@ -157,7 +157,7 @@ impl<'m> Check<'m> {
         self.report(Code::OnnxNoAttribute, node.at, message, help);
     }
 
-    /// The attributes of an operator.
+    /// Checks attributes against the schema of the operator.
     fn schema_attributes(&mut self, node: &Node, schema: &Schema) {
         let operator = self.text(node.op_type);
         for attribute in &node.attributes {
@@ -183,7 +183,7 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// The types of operands, as far as they are known, and what they make of the variables.
+    /// Checks the known types of operands, and binds type variables.
     fn operand_types(&mut self, node: &Node, schema: &Schema) -> Bound {
         let mut bound: Bound = vec![None; schema.variables.len()];
         for (i, input) in node.inputs.iter().enumerate() {
@@ -223,7 +223,7 @@ impl<'m> Check<'m> {
         bound
     }
 
-    /// The type of a result: what the operator makes, or else what the graph declares.
+    /// The type of a result: that of the operator, or else the declared type.
     fn result_type(&mut self, output: NameId, made: Option<TypeId>, at: u32) -> Option<TypeId> {
         let declared = self.scopes.declared(output);
         if let (Some(made), Some(declared)) = (made, declared)
@@ -241,12 +241,12 @@ impl<'m> Check<'m> {
     }
 }
 
-/// The parameter of an operand: the last one stands for all that follow if it is variadic.
+/// The parameter of an operand; further operands belong to the last parameter, which is variadic.
 fn at(parameters: &[Parameter], i: usize) -> Option<&Parameter> {
     parameters.get(i).or_else(|| parameters.last())
 }
 
-/// The type of an attribute: the one that is written, else that of its value.
+/// The type of an attribute: the declared type, or else that of its value.
 fn kind(attribute: &Attribute) -> Option<AttributeType> {
     let written = attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
     written.or_else(|| attribute.value.kind())
@@ -261,7 +261,7 @@ fn output_type(schema: &Schema, bound: &Bound, i: usize) -> Option<TypeId> {
     }
 }
 
-/// The first of many names.
+/// The first few names of a list.
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     const SHOWN: usize = 6;
     let names: Vec<&str> = names.collect();

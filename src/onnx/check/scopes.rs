@@ -1,4 +1,4 @@
-//! Values by their names: where they are visible, and their types.
+//! Scopes of values: visibility and types.
 
 use super::Check;
 use crate::diagnostics::Code;
@@ -7,26 +7,26 @@ use crate::graph::names::NameId;
 use crate::onnx::model::ModelNames;
 use crate::onnx::schema::TypeId;
 
-/// A value that is visible.
+/// A visible value.
 #[derive(Clone, Copy, Debug)]
 struct Value {
-    /// How many graphs are around it.
+    /// The nesting depth of the graph that defines it.
     depth: u32,
     ty: Option<TypeId>,
-    /// Whether an initializer gives it a value.
+    /// Whether an initializer has its name.
     has_default: bool,
 }
 
-/// The values that are visible, by the numbers of their names.
+/// The visible values, by the numbers of their names.
 #[derive(Debug)]
 pub(super) struct Scopes {
     values: Vec<Option<Value>>,
-    /// The types that a graph declares for values.
+    /// The declared types of values.
     declared: Vec<Option<TypeId>>,
-    /// What names of the open graphs meant before.
+    /// The previous values of the names in the open graphs, restored at their ends.
     hidden: Vec<(NameId, Option<Value>)>,
     redeclared: Vec<(NameId, Option<TypeId>)>,
-    /// How many of them are of the graphs around.
+    /// For each open graph, the lengths of `hidden` and `redeclared` at its start.
     marks: Vec<(usize, usize)>,
 }
 
@@ -51,7 +51,7 @@ impl Scopes {
         }
     }
 
-    /// Notes the type that the innermost graph declares for a value.
+    /// Records the type that the innermost graph declares for a value.
     pub(super) fn declare(&mut self, name: NameId, ty: TypeId) {
         if let Some(declared) = self.declared.get_mut(name.index()) {
             self.redeclared.push((name, declared.replace(ty)));
@@ -70,7 +70,7 @@ impl Scopes {
         self.marks.len() as u32
     }
 
-    /// Whether a value is one of the innermost graph.
+    /// Whether the innermost graph defines a value.
     pub(super) fn is_own(&self, name: NameId) -> bool {
         self.get(name).is_some_and(|value| value.depth == self.depth())
     }
@@ -85,19 +85,19 @@ impl Scopes {
         }
     }
 
-    /// The type of a value, as far as it is known.
+    /// The type of a value, if it is known.
     pub(super) fn type_of(&self, name: NameId) -> Option<TypeId> {
         self.get(name)?.ty
     }
 
-    /// The type that a graph declares for a value.
+    /// The declared type of a value.
     pub(super) fn declared(&self, name: NameId) -> Option<TypeId> {
         *self.declared.get(name.index())?
     }
 }
 
 impl Check<'_> {
-    /// Defines a value. The empty name stands for none.
+    /// Defines a value; an empty name defines none.
     pub(super) fn define(&mut self, name: NameId, ty: Option<TypeId>, at: u32) {
         if name == NameId::ROOT {
             return;
@@ -113,7 +113,7 @@ impl Check<'_> {
         self.scopes.set(name, Value { depth: self.scopes.depth(), ty, has_default: false });
     }
 
-    /// Defines a value that only has a text for its name, if anything refers to it.
+    /// Defines a value by the text of its name, if anything refers to it.
     pub(super) fn define_text(&mut self, text: &str) {
         let names = self.names;
         if let Some(name) = names.all_values().find(|name| names.text(*name) == text) {
@@ -121,7 +121,7 @@ impl Check<'_> {
         }
     }
 
-    /// Refuses an operand that is no value that is visible.
+    /// Refuses an operand that is not a visible value.
     pub(super) fn operand(&mut self, name: NameId, at: u32, later: impl FnOnce() -> bool) {
         if name == NameId::ROOT || self.scopes.get(name).is_some() {
             return;
@@ -140,7 +140,7 @@ impl Check<'_> {
         self.report(Code::OnnxNoValue, at, format!("nothing defines `{text}`"), help);
     }
 
-    /// Refuses an output that the graph does not define itself.
+    /// Refuses an output that is not defined in the graph.
     pub(super) fn output(&mut self, name: NameId, at: u32) {
         if name == NameId::ROOT {
             return self.report(Code::OnnxNoValue, at, "an output has no name".to_owned(), None);

@@ -17,7 +17,7 @@ fn codes(text: &str) -> Vec<Code> {
     checked(text).iter().map(|found| found.code).collect()
 }
 
-/// The findings in nodes of a graph of `x`, a float, and `i`, an integer.
+/// The findings in the nodes of a graph with a float `x`, an integer `i` and a truth value `c`.
 fn in_nodes(nodes: &str) -> Vec<Code> {
     codes(&format!("{HEAD} g (float[2] x, int64[2] i, bool c) => (float[2] y) {{ {nodes} }}"))
 }

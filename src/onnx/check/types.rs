@@ -1,4 +1,4 @@
-//! The types of values, as the table of operators spells them.
+//! The types of values in the spelling of the table of operators.
 
 use super::Check;
 use crate::onnx::model::{Type, TypeForm, ValueInfo};
@@ -26,12 +26,12 @@ fn spelled(of: &Type) -> Option<String> {
 }
 
 impl Check<'_> {
-    /// The type of a value that is declared.
+    /// The declared type of a value.
     pub(super) fn type_of(&self, value: &ValueInfo) -> Option<TypeId> {
         self.schemas.type_id(&spelled(value.ty.as_ref()?)?)
     }
 
-    /// The type of a tensor with such elements.
+    /// The type of a tensor with an element type.
     pub(super) fn tensor_type(&self, number: Option<i32>) -> Option<TypeId> {
         self.schemas.type_id(&format!("tensor({})", element(number)?))
     }

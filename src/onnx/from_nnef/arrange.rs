@@ -1,4 +1,4 @@
-//! Operations that arrange items, and reductions whose axes have to be moved first.
+//! Operations that arrange items, and reductions whose axes must be moved first.
 
 use super::call::{Bound, Call, Made, Refused, checked_axis};
 use super::emit::{Element, Value, ints};
@@ -9,7 +9,7 @@ fn axis(axis: usize) -> (&'static str, AttributeValue) {
     ("axis", AttributeValue::Int(axis as i64))
 }
 
-/// `reshape`: ONNX has no first axis and no number of axes, so the other extents are written down.
+/// `reshape`: ONNX has no `axis_start` and `axis_count`, so the other extents are added to the shape.
 pub(super) fn reshape(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
     let (wanted, start, count) = (call.ints("shape")?, call.int("axis_start")?, call.int("axis_count")?);
@@ -35,7 +35,7 @@ pub(super) fn reshape(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![call.out.reshape(&value, &shape)])
 }
 
-/// `transpose`: axes that are not named stay at the end.
+/// `transpose`: axes that are not listed stay at the end.
 pub(super) fn transpose(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
     let given = call.ints("axes")?;
@@ -66,7 +66,7 @@ pub(super) fn unsqueeze(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![call.out.unsqueeze(&value, &axes)])
 }
 
-/// Tensors of one element type: integers become scalars beside scalars.
+/// Converts tensors to a common element type: integers become scalars if any tensor has scalars.
 fn unified(call: &mut Call, values: Vec<Value>) -> Vec<Value> {
     let scalars = values.iter().any(|value| value.element == Element::Float);
     let cast = |value: Value| match (scalars, value.element) {
@@ -94,10 +94,10 @@ pub(super) fn stack(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
 }
 
-/// The parts of a value of these sizes along an axis.
+/// Splits a value into parts of these sizes along an axis.
 fn parts(call: &mut Call, value: &Value, place: usize, sizes: &[i64]) -> Vec<Value> {
     if sizes.len() == 1 {
-        // `Split` into one part is an identity, and the rule of its shape wants two.
+        // `Split` into one part is an identity, and its shape rule requires two parts.
         return vec![call.node("Identity", &[value], Vec::new())];
     }
     let list = call.out.list("split", sizes);
@@ -125,7 +125,7 @@ pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
     }
 }
 
-/// `unstack`: parts of extent 1, without their axis.
+/// `unstack`: parts of extent 1 without that axis.
 pub(super) fn unstack(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("value")?;
     let place = checked_axis(call, call.int("axis")?, value.rank())?;
@@ -135,7 +135,7 @@ pub(super) fn unstack(call: &mut Call) -> Made<Vec<Value>> {
     Ok(parts.iter().map(|part| call.node("Squeeze", &[part, &axes], Vec::new())).collect())
 }
 
-/// `slice`: an end of 0 stands for that of the axis.
+/// `slice`: an end of 0 means the end of the axis.
 pub(super) fn slice(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
     let (axes, begin, mut end) = (call.ints("axes")?, call.ints("begin")?, call.ints("end")?);
@@ -197,8 +197,8 @@ pub(super) fn add_n(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![call.node("Sum", &inputs, Vec::new())])
 }
 
-/// The place of an extreme item in the row-major order of the reduced axes: these become one axis, at the
-/// end.
+/// The index of the least or greatest item in the row-major order of the reduced axes, which are combined into one axis
+/// at the end.
 fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
     let value = call.value("input")?;
     let given = call.ints("axes")?;

@@ -1,37 +1,37 @@
-//! An operation as rules see it: its arguments as values of the model, and as numbers.
+//! An operation as seen by rules: its arguments as values of the model and as numbers.
 
 use super::emit::{Dims, Element, Emitter, Value};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value as Argument};
 
-/// Why an operation cannot be written.
+/// The reason why an operation cannot be translated.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refused {
     pub(super) code: Code,
     pub(super) message: String,
-    /// What refusals have in common that are told once; none for those of one message.
+    /// The group of refusals that are reported together; none if they are grouped by message.
     pub(super) group: Option<&'static str>,
 }
 
 impl Refused {
-    /// ONNX cannot say what the operation means.
+    /// ONNX cannot express the operation.
     pub(super) fn meaning(message: impl Into<String>) -> Self {
         Refused { code: Code::OnnxMeaning, message: message.into(), group: None }
     }
 
-    /// Something has to be known that is not.
+    /// The translation needs something that is not known.
     pub(super) fn unknown(message: impl Into<String>) -> Self {
         Refused { code: Code::OnnxUnknown, message: message.into(), group: None }
     }
 }
 
-/// The group of refusals that are not told: an operand comes from an operation that was refused.
+/// The group of refusals that are not reported: an operand comes from an operation that was refused.
 pub(super) const FOLLOWS: &str = "follows";
 
-/// What a rule makes.
+/// The result of a rule.
 pub(super) type Made<T> = Result<T, Refused>;
 
-/// An operation, and what was made of those before it.
+/// An operation, and the values of the preceding operations.
 pub(super) struct Call<'c> {
     pub(super) graph: &'c Graph,
     pub(super) operation: &'c Operation,
@@ -40,15 +40,27 @@ pub(super) struct Call<'c> {
     pub(super) values: &'c [Option<Value>],
 }
 
-/// An argument where the model has an operand.
+/// An argument that becomes an operand of the model.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
     One(Value),
     Many(Vec<Value>),
-    /// A literal number; its type is decided by the other operands if it is an integer.
+    /// A literal number; the type of an integer depends on the other operands.
     Number(Element, f64),
+    /// A literal integer of more digits than a float has.
+    Large(i64),
     /// Integers, for operands that were attributes in NNEF.
     Ints(Vec<i64>),
+}
+
+impl Bound {
+    /// The same with a large integer as a float.
+    pub(super) fn rounded(self) -> Bound {
+        match self {
+            Bound::Large(number) => Bound::Number(Element::Float, number as f64),
+            other => other,
+        }
+    }
 }
 
 impl<'c> Call<'c> {
@@ -57,8 +69,7 @@ impl<'c> Call<'c> {
         self.graph.operation_name(self.operation)
     }
 
-    /// An argument by the name of its parameter; of an operation that is not of the standard, else the one at a
-    /// position.
+    /// The argument of a parameter; for an operation that is not standard, else the one at a position.
     fn argument(&self, name: &str, position: usize) -> Option<Operand<'c>> {
         let (graph, operation) = (self.graph, self.operation);
         let at_position = || {
@@ -95,6 +106,9 @@ impl<'c> Call<'c> {
                 Ok(Bound::Many(items.iter().map(|item| self.tensor(*item)).collect::<Made<_>>()?))
             }
             Operand::Value(Argument::Scalar(value)) => Ok(Bound::Number(Element::Float, *value)),
+            Operand::Value(Argument::Int(value)) if value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS => {
+                Ok(Bound::Large(*value))
+            }
             Operand::Value(Argument::Int(value)) => Ok(Bound::Number(Element::Int, *value as f64)),
             Operand::Value(Argument::Logical(value)) => Ok(Bound::Number(Element::Bool, f64::from(u8::from(*value)))),
             Operand::Value(value) => integers(value).map(Bound::Ints).ok_or_else(|| self.unknown(name)),
@@ -106,19 +120,21 @@ impl<'c> Call<'c> {
         self.value_at(name, 0)
     }
 
-    /// The same for an operation that may not be declared.
+    /// Like `value`, for an operation that may be undeclared.
     pub(super) fn value_at(&mut self, name: &str, position: usize) -> Made<Value> {
         match self.bound(name, position)? {
             Bound::One(value) => Ok(value),
             Bound::Number(element, number) => Ok(self.out.number(element, number)),
+            Bound::Large(number) => Ok(self.out.integer(number)),
             Bound::Many(_) | Bound::Ints(_) => Err(self.unknown(name)),
         }
     }
 
-    /// An argument as a value of scalars.
+    /// An argument as a value, converted to scalars.
     pub(super) fn scalars(&mut self, name: &str) -> Made<Value> {
         match self.bound(name, 0)? {
             Bound::Number(_, number) => Ok(self.out.number(Element::Float, number)),
+            Bound::Large(number) => Ok(self.out.number(Element::Float, number as f64)),
             _ => {
                 let value = self.value(name)?;
                 Ok(self.out.cast(&value, Element::Float))
@@ -126,12 +142,12 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Several tensors.
+    /// An argument that is a list of tensors.
     pub(super) fn list(&mut self, name: &str) -> Made<Vec<Value>> {
         match self.bound(name, 0)? {
             Bound::Many(values) => Ok(values),
             Bound::One(value) => Ok(vec![value]),
-            Bound::Number(..) | Bound::Ints(_) => Err(self.unknown(name)),
+            Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => Err(self.unknown(name)),
         }
     }
 
@@ -144,12 +160,12 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Integers of an attribute; one integer stands for a list of it.
+    /// The integers of an attribute; a single integer is a list of one.
     pub(super) fn ints(&self, name: &str) -> Made<Vec<i64>> {
         self.ints_at(name, usize::MAX)
     }
 
-    /// The same for an operation that may not be declared.
+    /// Like `ints`, for an operation that may be undeclared.
     pub(super) fn ints_at(&self, name: &str, position: usize) -> Made<Vec<i64>> {
         match self.argument(name, position).ok_or_else(|| self.missing(name))? {
             Operand::Value(Argument::Int(item)) => Ok(vec![*item]),
@@ -189,7 +205,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// A text.
+    /// A string.
     pub(super) fn text(&self, name: &str) -> Made<&'c str> {
         match self.argument(name, usize::MAX) {
             Some(Operand::Value(Argument::String(text))) => Ok(text),
@@ -197,19 +213,19 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// The number of axes of an operand.
+    /// The rank of an operand, which must be known.
     pub(super) fn rank(&self, value: &Value) -> Made<usize> {
         value.rank().ok_or_else(|| {
             Refused::unknown(format!("`{}`: the number of axes of an operand is not known", self.name()))
         })
     }
 
-    /// The extents of an operand, all of which have to be known.
+    /// The extents of an operand, which must be known.
     pub(super) fn extents(&self, value: &Value) -> Made<Vec<i64>> {
         value.known().ok_or_else(|| self.open_extents())
     }
 
-    /// The refusal where extents are not known.
+    /// The refusal for unknown extents.
     pub(super) fn open_extents(&self) -> Refused {
         Refused::unknown(format!("`{}`: ONNX needs extents here that are not known", self.name()))
     }
@@ -219,7 +235,7 @@ impl<'c> Call<'c> {
         self.graph.tensors_of(self.operation).collect()
     }
 
-    /// The extents of the first result, where the rank is known.
+    /// The extents of the first result, if the rank is known.
     pub(super) fn result_dims(&self) -> Option<Dims> {
         dims_of(self.graph, *self.results().first()?)
     }
@@ -230,12 +246,12 @@ impl<'c> Call<'c> {
     }
 }
 
-/// The extents of a tensor, where the rank is known.
+/// The extents of a tensor, if the rank is known.
 pub(super) fn dims_of(graph: &Graph, tensor: TensorId) -> Option<Dims> {
     graph.shape(tensor).map(|shape| shape.extents().iter().map(|extent| extent.known()).collect())
 }
 
-/// An axis of an operand or a result with so many axes; negative ones count from the end.
+/// An axis of an operand or a result with this rank; a negative axis counts from the end.
 pub(super) fn checked_axis(call: &Call, axis: i64, rank: Option<usize>) -> Made<usize> {
     let rank = rank.map(|rank| rank as i64);
     let place = if axis < 0 { rank.map(|rank| axis + rank) } else { Some(axis) };

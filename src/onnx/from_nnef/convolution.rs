@@ -1,4 +1,4 @@
-//! Convolution, its transpose, and products of matrices.
+//! Convolution, transposed convolution, and matrix products.
 
 use super::call::{Bound, Call, Made, Refused};
 use super::emit::{Attributes, Element, Value, ints, text};
@@ -6,7 +6,7 @@ use super::formula::combine;
 use super::padding::{Axis, Border, border, pad, windows};
 use crate::onnx::model::AttributeValue;
 
-/// The attributes of windows; `pads` where they are known.
+/// The attributes of windows, with `pads` if these are known.
 pub(super) fn attributes<'a>(axes: &[Axis], dilated: bool) -> Attributes<'a> {
     let mut found: Attributes = vec![("kernel_shape", ints(axes.iter().map(|axis| axis.size)))];
     if axes.iter().any(|axis| axis.stride != 1) {
@@ -27,10 +27,10 @@ pub(super) fn attributes<'a>(axes: &[Axis], dilated: bool) -> Attributes<'a> {
     found
 }
 
-/// The bias of an operation as ONNX has it: a number for each channel. None where it is 0.
+/// The bias of an operation in the form of ONNX: a number for each channel; none if it is 0.
 fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
     let channels_known = || Refused::unknown("the number of channels of a bias is not known".to_owned());
-    let bias = match call.bound("bias", 2)? {
+    let bias = match call.bound("bias", 2)?.rounded() {
         Bound::Number(_, 0.0) => return Ok(None),
         Bound::Number(_, number) => {
             let count = channels.ok_or_else(channels_known)?;
@@ -38,7 +38,7 @@ fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
             return Ok(Some(call.out.constant("bias", Element::Float, &[count], &items)));
         }
         Bound::One(value) => call.out.cast(&value, Element::Float),
-        Bound::Many(_) | Bound::Ints(_) => return Err(Refused::meaning("a bias has to be a tensor")),
+        Bound::Many(_) | Bound::Large(_) | Bound::Ints(_) => return Err(Refused::meaning("a bias has to be a tensor")),
     };
     let volume = bias.known().map(|extents| extents.iter().product::<i64>());
     if volume == Some(1) && channels != Some(1) {
@@ -52,15 +52,15 @@ fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
     }))
 }
 
-/// The operands of a convolution, with at least one axis behind the channels.
+/// The operands of a convolution, with at least one spatial axis.
 struct Operands {
     input: Value,
     filter: Value,
-    /// The extents of the input and of the filter behind the channels.
+    /// The spatial extents of the input, and below those of the filter.
     inner: Vec<Option<i64>>,
     size: Vec<i64>,
     groups: i64,
-    /// Whether an axis was added.
+    /// Whether a spatial axis was added.
     flat: bool,
 }
 
@@ -83,7 +83,7 @@ fn operands(call: &mut Call) -> Made<Operands> {
     Ok(Operands { inner: dims[2..].to_vec(), size: shape[2..].to_vec(), input, filter, groups, flat })
 }
 
-/// The windows of a convolution; of one without axes behind the channels the one that was added.
+/// The windows of a convolution; without spatial axes, that of the added axis.
 fn axes(call: &Call, of: &Operands, up: bool) -> Made<Vec<Axis>> {
     match of.flat {
         true => Ok(vec![Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) }]),
@@ -123,13 +123,13 @@ pub(super) fn conv(call: &mut Call) -> Made<Vec<Value>> {
     Ok(unflattened(call, of.flat, made))
 }
 
-/// What of the whole result of a transposed window is kept along an axis: how much is cut off before,
-/// and how much after; less than nothing where zeros are added.
+/// How many items of the complete result of a transposed window are removed at the start and at the end of an axis. A
+/// negative number adds zeros.
 pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64, i64)> {
     let open = || call.open_extents();
     let (covered, stride) = (axis.covered(), axis.stride);
     if let (None, None) = (axis.pads, reference) {
-        // The result has as many items as there are strides, whatever the extent.
+        // The extent of the result is a multiple of the stride, whatever the extent of the input.
         let before = (covered - stride).max(0) / 2;
         return Ok((before, covered - stride - before));
     }
@@ -147,8 +147,8 @@ pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64
     Ok((before, (extent - 1) * stride + covered - before - reference))
 }
 
-/// A transposed convolution of an input with a filter. Where the border repeats items of the input,
-/// so many of them are added that further ones do not reach the result.
+/// A transposed convolution of an input with a filter. If the border repeats items of the input, all items that
+/// contribute to the result are added to the input.
 pub(super) fn transposed(
     call: &mut Call,
     (input, filter, bias): (&Value, &Value, Option<Value>),
@@ -209,7 +209,7 @@ pub(super) fn deconv(call: &mut Call) -> Made<Vec<Value>> {
     Ok(unflattened(call, of.flat, made))
 }
 
-/// A matrix, transposed if that is asked for.
+/// A matrix, transposed if `transpose` is set.
 fn matrix(call: &mut Call, value: &Value, transpose: bool) -> Made<Value> {
     if !transpose {
         return Ok(value.clone());
@@ -222,7 +222,7 @@ fn matrix(call: &mut Call, value: &Value, transpose: bool) -> Made<Value> {
     Ok(call.out.transpose(value, &order))
 }
 
-/// A product of matrices, transposed or not: by `Gemm` where both have two axes.
+/// A product of matrices, which may be transposed: `Gemm` if a matrix is transposed and both have two axes.
 fn product(call: &mut Call, (a, b): (&Value, &Value), (first, second): (bool, bool)) -> Made<Value> {
     if (first || second) && a.rank() == Some(2) && b.rank() == Some(2) {
         let flags = [("transA", first), ("transB", second)].into_iter().filter(|(_, set)| *set);
@@ -248,7 +248,7 @@ pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
         _ => Some(call.scalars("bias")?),
     };
     let matrices = input.rank() == Some(2) && filter.rank() == Some(2);
-    // `Gemm` repeats a bias as ONNX does; with fewer axes that is not what NNEF means.
+    // `Gemm` broadcasts a bias by the rules of ONNX, which differ from NNEF for a bias with fewer axes.
     if let Some(bias) = bias.as_ref().filter(|bias| matrices && matches!(bias.rank(), Some(0..=2))) {
         let bias = call.out.lengthen(bias, 2);
         let made = call.node("Gemm", &[&input, &filter, &bias], vec![("transB", AttributeValue::Int(1))]);

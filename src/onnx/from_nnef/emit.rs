@@ -1,4 +1,4 @@
-//! Making the nodes and constant tensors of a model.
+//! Creates the nodes and constant tensors of a model.
 
 use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,12 +9,12 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{Attribute, AttributeValue, Field, ModelNames, Node, Tensor, Wire};
 use crate::onnx::protobuf::fields::tensor::RAW_DATA;
 
-/// The element types that NNEF has.
+/// The element types of NNEF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Element {
-    /// Scalars: 32-bit floats.
+    /// Scalars, as 32-bit floats.
     Float,
-    /// Integers: 64 bits.
+    /// Integers, with 64 bits.
     Int,
     /// Logicals.
     Bool,
@@ -30,7 +30,7 @@ impl Element {
         }
     }
 
-    /// The element type of a type of NNEF.
+    /// The element type of a primitive type of NNEF.
     pub(crate) fn of(primitive: Primitive) -> Option<Element> {
         match primitive {
             Primitive::Scalar => Some(Element::Float),
@@ -40,7 +40,7 @@ impl Element {
         }
     }
 
-    /// The bytes of numbers as raw data have them.
+    /// The bytes of numbers in raw data.
     pub(super) fn bytes(self, items: &[f64]) -> Vec<u8> {
         match self {
             Element::Float => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
@@ -50,7 +50,7 @@ impl Element {
     }
 }
 
-/// Extents, as far as they are known.
+/// Extents; none if one is not known.
 pub(super) type Dims = Vec<Option<i64>>;
 
 /// A value of the model.
@@ -58,25 +58,25 @@ pub(super) type Dims = Vec<Option<i64>>;
 pub(super) struct Value {
     pub(super) id: NameId,
     pub(super) element: Element,
-    /// The extents, where the rank is known.
+    /// The extents, if the rank is known.
     pub(super) dims: Option<Dims>,
 }
 
 impl Value {
-    /// An operand that is left out.
+    /// An omitted operand.
     pub(super) const ABSENT: Value = Value { id: NameId::ROOT, element: Element::Float, dims: None };
 
-    /// The number of axes, where it is known.
+    /// The rank, if it is known.
     pub(super) fn rank(&self) -> Option<usize> {
         self.dims.as_ref().map(Vec::len)
     }
 
-    /// The same value, of which these extents are known.
+    /// The value with these extents.
     pub(super) fn with(self, dims: impl IntoIterator<Item = Option<i64>>) -> Value {
         Value { dims: Some(dims.into_iter().collect()), ..self }
     }
 
-    /// The extents, where all of them are known.
+    /// The extents, if all are known.
     pub(super) fn known(&self) -> Option<Vec<i64>> {
         self.dims.as_ref()?.iter().copied().collect()
     }
@@ -90,15 +90,15 @@ pub(super) fn ints(items: impl IntoIterator<Item = i64>) -> AttributeValue {
     AttributeValue::Ints(items.into_iter().collect())
 }
 
-/// An attribute of a text.
+/// A string attribute.
 pub(super) fn text(text: &str) -> AttributeValue {
     AttributeValue::String(Box::new(Bytes::copy_from_slice(text.as_bytes())))
 }
 
-/// Constant tensors that are longer are not written a second time with other extents.
+/// The maximum size in bytes of constant tensors that are written again with other extents.
 const LONGEST_COPY: usize = 1 << 16;
 
-/// The nodes and constant tensors that are made so far.
+/// The nodes and constant tensors created so far.
 pub(super) struct Emitter {
     pub(super) names: ModelNames,
     pub(super) nodes: Vec<Node>,
@@ -109,7 +109,7 @@ pub(super) struct Emitter {
     lengthened: FxHashMap<(NameId, usize), Value>,
     /// Results of nodes that several operations use.
     shared: FxHashSet<NameId>,
-    /// What names of new values start with.
+    /// The prefix of the names of new values.
     path: NameId,
     /// The first node of the current operation.
     first: usize,
@@ -131,19 +131,19 @@ impl Emitter {
         }
     }
 
-    /// Begins an operation whose first result has a name.
+    /// Begins an operation; `path` is the name of its first result.
     pub(super) fn begin(&mut self, path: NameId) {
         (self.path, self.first) = (path, self.nodes.len());
     }
 
-    /// Drops what was made since the beginning of the operation.
+    /// Removes the nodes of the current operation.
     pub(super) fn cancel(&mut self) {
         let dropped: FxHashSet<NameId> =
             self.nodes.drain(self.first..).flat_map(|node| node.outputs.into_iter()).collect();
         self.lengthened.retain(|_, value| !dropped.contains(&value.id));
     }
 
-    /// Gives results of the operation their names.
+    /// Ends the operation: its results get the names `targets`.
     pub(super) fn end(&mut self, results: &[Value], targets: &[NameId]) {
         let mut made: FxHashSet<NameId> =
             self.nodes[self.first..].iter().flat_map(|node| node.outputs.iter().copied()).collect();
@@ -170,7 +170,7 @@ impl Emitter {
         }
     }
 
-    /// A name for what an operation makes on the way.
+    /// A name for an intermediate value of the current operation.
     fn fresh(&mut self, what: &str) -> NameId {
         let segment = self.names.texts.intern(what);
         self.names.values.child(self.path, segment, 0, true)
@@ -225,7 +225,7 @@ impl Emitter {
         Value { id, element, dims: Some(dims.iter().copied().map(Some).collect()) }
     }
 
-    /// A constant tensor of numbers. There is one for all of the same numbers.
+    /// A constant tensor of numbers; equal constants are shared.
     pub(super) fn constant(&mut self, what: &str, element: Element, dims: &[i64], items: &[f64]) -> Value {
         self.constant_of(what, element, dims, element.bytes(items))
     }
@@ -247,13 +247,18 @@ impl Emitter {
         self.constant("number", element, &[], &[value])
     }
 
+    /// An integer, exact to all 64 bits.
+    pub(super) fn integer(&mut self, value: i64) -> Value {
+        self.constant_of("number", Element::Int, &[], value.to_le_bytes().to_vec())
+    }
+
     /// A list of integers.
     pub(super) fn list(&mut self, what: &str, items: &[i64]) -> Value {
         let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
         self.constant_of(what, Element::Int, &[items.len() as i64], bytes)
     }
 
-    /// The same constant tensor with other extents, if a value is one that is not long.
+    /// A copy of a constant tensor with other extents, if the value is a constant tensor and not too large.
     fn again(&mut self, value: &Value, dims: &[i64]) -> Option<Value> {
         let tensor = &self.initializers[*self.by_id.get(&value.id)?];
         let bytes = tensor.rest.as_ref()?.first().map(|field| field.bytes.clone())?;
@@ -270,7 +275,7 @@ impl Emitter {
         Some(made)
     }
 
-    /// A value with other extents, of which one may be -1 and those that are 0 are copied.
+    /// Reshapes a value; one extent may be -1, and extents of 0 are copied from the value.
     pub(super) fn reshape(&mut self, value: &Value, dims: &[i64]) -> Value {
         if value.known().as_deref() == Some(dims) {
             return value.clone();
@@ -288,7 +293,7 @@ impl Emitter {
         self.node("Reshape", &[value, &shape], Vec::new()).with(extents)
     }
 
-    /// A value with further axes of extent 1 behind its last one: NNEF aligns first axes, ONNX last ones.
+    /// Adds trailing axes of extent 1 to a value: NNEF aligns first axes, ONNX last ones.
     pub(super) fn lengthen(&mut self, value: &Value, rank: usize) -> Value {
         let Some(dims) = value.dims.clone().filter(|dims| dims.len() < rank && !dims.is_empty()) else {
             return value.clone();
@@ -310,7 +315,7 @@ impl Emitter {
         made
     }
 
-    /// A value with axes of extent 1 at these places of the result, which are in order.
+    /// Adds axes of extent 1 to a value; `axes` are positions in the result in ascending order.
     pub(super) fn unsqueeze(&mut self, value: &Value, axes: &[i64]) -> Value {
         let places = self.list("axes", axes);
         let made = self.node("Unsqueeze", &[value, &places], Vec::new());
@@ -324,7 +329,7 @@ impl Emitter {
         Value { dims, ..made }
     }
 
-    /// A value with its axes in another order.
+    /// Transposes a value.
     pub(super) fn transpose(&mut self, value: &Value, order: &[usize]) -> Value {
         if order.iter().copied().eq(0..order.len()) {
             return value.clone();
@@ -334,7 +339,7 @@ impl Emitter {
         Value { dims, ..made }
     }
 
-    /// A value of another element type.
+    /// Converts a value to another element type.
     pub(super) fn cast(&mut self, value: &Value, element: Element) -> Value {
         if value.element == element {
             return value.clone();
@@ -343,12 +348,12 @@ impl Emitter {
         Value { element, dims: value.dims.clone(), ..made }
     }
 
-    /// Drops the constant tensors that nothing uses, and marks all names that are left.
+    /// Removes unused constant tensors, and marks all remaining names as used.
     pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) {
         let nodes = self.nodes.iter().flat_map(|node| node.inputs.iter().copied());
         let used: FxHashSet<NameId> = nodes.chain(used).collect();
         self.initializers.retain(|tensor| tensor.name.is_some_and(|name| used.contains(&name)));
-        // Where only a form with other extents is left of a constant tensor, it has the name.
+        // If only a copy with other extents is left of a constant tensor, the copy gets the name.
         let left: FxHashSet<NameId> = self.initializers.iter().filter_map(|tensor| tensor.name).collect();
         let mut moved = FxHashMap::default();
         let mut forms: Vec<_> = self.reshaped.iter().map(|((from, _), to)| (*from, to.id)).collect();
@@ -365,7 +370,7 @@ impl Emitter {
         let names = self.nodes.iter().flat_map(|node| node.outputs.iter().copied());
         let names: Vec<NameId> = names.chain(self.initializers.iter().filter_map(|tensor| tensor.name)).collect();
         names.into_iter().for_each(|name| self.names.values.mark_used(name));
-        self.names.values.resolve(&self.names.texts);
+        self.names.values.resolve(&self.names.texts, &Default::default());
     }
 }
 
@@ -374,7 +379,7 @@ pub(super) fn raw(bytes: Bytes) -> Field {
     Field { number: RAW_DATA, wire: Wire::Bytes, bytes }
 }
 
-/// The element type of what an operator gives.
+/// The element type of the result of an operator.
 fn element_of(op: &str, inputs: &[&Value]) -> Element {
     let of = |i: usize| inputs.get(i).map_or(Element::Float, |value| value.element);
     match op {
@@ -385,12 +390,12 @@ fn element_of(op: &str, inputs: &[&Value]) -> Element {
     }
 }
 
-/// Operators that compute item by item.
+/// Element-wise operators.
 const BY_ITEM: &str = "Identity Neg Reciprocal Abs Sign Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh \
     Floor Sqrt Not Relu Sigmoid Softplus Elu Selu LeakyRelu Erf HardSigmoid HardSwish Softmax LogSoftmax Add Sub Mul Div Pow \
     Mod Min Max Less LessOrEqual Greater GreaterOrEqual Equal And Or Where Sum Cast";
 
-/// The extents of what an operator gives, as far as the graph of NNEF need not say them.
+/// The extents of the result of an element-wise operator; none for other operators.
 fn dims_of(op: &str, inputs: &[&Value]) -> Option<Dims> {
     if !BY_ITEM.split_ascii_whitespace().any(|known| known == op) {
         return None;

@@ -1,24 +1,23 @@
-//! Windows over any axes, where operators of ONNX have them over the axes behind the second one, at most three:
-//! axes with windows are moved behind two axes that hold everything else.
+//! Windows over any axes. Operators of ONNX have windows over at most three axes after the first two, so that axes with
+//! windows are moved to the end, and the others are combined into two axes.
 
 use super::call::{Call, Made, Refused};
 use super::emit::{Dims, Value};
 use super::padding::Axis;
 
-/// The most axes of windows that operators have.
+/// The maximum number of axes with windows of operators.
 pub(super) const MOST_AXES: usize = 3;
 
-/// An operand whose windows are over the axes behind the second one.
+/// An operand whose windows are over the axes after the first two.
 pub(super) struct Folded {
     pub(super) value: Value,
-    /// Those axes.
+    /// The axes with windows.
     pub(super) axes: Vec<Axis>,
-    /// The order in which the axes were brought, and the extents in that order; none where nothing was
-    /// moved.
+    /// The new order of the axes, and the extents in that order; none if nothing was moved.
     pub(super) moved: Option<(Vec<usize>, Dims)>,
 }
 
-/// Moves the axes with windows behind two others, if they are not there.
+/// Moves the axes with windows after two other axes, if necessary.
 pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded> {
     let rank = call.rank(value)?;
     let in_place = rank >= 3 && rank - 2 <= MOST_AXES && axes[..2].iter().all(|axis| axis.is_trivial());
@@ -43,7 +42,7 @@ pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded
     let value = call.out.reshape(&made, &shape);
     let mut axes: Vec<Axis> = inner.iter().map(|&axis| axes[axis]).collect();
     if axes.is_empty() {
-        // An operand without axes.
+        // The operand has rank 0.
         let one = Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) };
         let value = call.out.reshape(&value, &[1, 1, 1]);
         axes.push(one);
@@ -52,7 +51,7 @@ pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded
     Ok(Folded { value, axes, moved: Some((order, dims)) })
 }
 
-/// Moves the axes back; the last ones have these extents.
+/// Moves the axes of a result back; `inner` are the new extents of the axes with windows.
 pub(super) fn unfold(call: &mut Call, made: Value, moved: &Option<(Vec<usize>, Dims)>, inner: &[i64]) -> Made<Value> {
     let Some((order, dims)) = moved else { return Ok(made) };
     let outer = dims.len().saturating_sub(inner.len());
@@ -67,18 +66,18 @@ pub(super) fn unfold(call: &mut Call, made: Value, moved: &Option<(Vec<usize>, D
     Ok(call.out.transpose(&made, &back))
 }
 
-/// How many windows there are along each axis.
+/// The number of windows along each axis.
 pub(super) fn counts(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
     axes.iter().map(|axis| axis.count().ok_or_else(|| call.open_extents())).collect()
 }
 
-/// The extents of the result behind the second axis, for moving axes back.
+/// The extents of the result after the second axis, for moving axes back; empty if none were moved.
 pub(super) fn inner(call: &Call, of: &Folded) -> Made<Vec<i64>> {
     if of.moved.is_none() { Ok(Vec::new()) } else { counts(call, &of.axes) }
 }
 
-/// Axes with windows in groups of as many as operators have: sums, means and maxima are computed one
-/// group after the other.
+/// Splits axes with windows into groups that operators support: sums, means and maxima are computed one group after the
+/// other.
 pub(super) fn groups(axes: &[Axis]) -> Vec<Vec<Axis>> {
     let trivial = |axis: &Axis| Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), ..*axis };
     let with: Vec<usize> = (0..axes.len()).filter(|&axis| !axes[axis].is_trivial()).collect();
@@ -91,7 +90,7 @@ pub(super) fn groups(axes: &[Axis]) -> Vec<Vec<Axis>> {
     with.chunks(MOST_AXES).map(chunk).collect()
 }
 
-/// Computes windows group by group with a function.
+/// Applies a function to the windows of one group after the other.
 pub(super) fn by_groups(
     call: &mut Call,
     value: Value,

@@ -1,8 +1,8 @@
-//! Rules that are formulas: operators of ONNX, applied to the parameters of an operation of NNEF.
+//! Rules that are formulas: operators of ONNX applied to the parameters of an NNEF operation.
 //!
-//! `Mul(x, Sigmoid(Mul(1.702, x)))` applies operators to the parameter `x` and to a number;
-//! `Selu<alpha, gamma = lambda>(x)` also has attributes: the parameter `alpha` and, as `gamma`, the
-//! parameter `lambda`. Attributes of NNEF are operands where they stand between the parentheses.
+//! `Mul(x, Sigmoid(Mul(1.702, x)))` applies operators to the parameter `x` and to a number.
+//! `Selu<alpha, gamma = lambda>(x)` also has attributes: the parameter `alpha`, and the parameter `lambda` as `gamma`.
+//! NNEF attributes between the parentheses become operands.
 
 use super::call::{Bound, Call, Made, Refused};
 use super::emit::{Dims, Element, Value};
@@ -12,15 +12,15 @@ use crate::onnx::model::AttributeValue;
 /// How operands are prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
-    /// Broadcast, and computed as scalars.
+    /// Broadcast, and converted to scalars.
     Real,
-    /// Broadcast; integers stay integers where all operands are.
+    /// Broadcast; converted to scalars unless all operands are integers.
     Numbers,
-    /// As they are.
+    /// Not changed.
     Plain,
 }
 
-/// The parts of a formula.
+/// The tokens of a formula.
 fn tokens(formula: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = formula.trim_start();
@@ -33,12 +33,12 @@ fn tokens(formula: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a part of a formula is a number.
+/// The value of a token that is a number.
 fn number(token: &str) -> Option<f64> {
     token.parse().ok().filter(|_| token.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The operands that a formula names, each once, in the order of their first use.
+/// The distinct operands of a formula, in the order of their first use.
 fn operands<'f>(tokens: &[&'f str]) -> Vec<&'f str> {
     let mut found = Vec::new();
     let mut in_attributes = false;
@@ -58,7 +58,7 @@ fn operands<'f>(tokens: &[&'f str]) -> Vec<&'f str> {
     found
 }
 
-/// Computes a formula.
+/// Evaluates a formula: adds its nodes and returns its value.
 pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Made<Value> {
     let tokens = tokens(formula);
     let names = operands(&tokens);
@@ -70,12 +70,13 @@ pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Ma
     made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
 }
 
-/// Brings operands to a common type and rank.
+/// Converts operands to a common type and rank.
 fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(Vec<Bound>, Element)> {
     let elements = bound.iter().flat_map(|bound| match bound {
         Bound::One(value) => vec![value.element],
         Bound::Many(values) => values.iter().map(|value| value.element).collect(),
         Bound::Number(element, _) => vec![*element],
+        Bound::Large(_) => vec![Element::Int],
         Bound::Ints(_) => Vec::new(),
     });
     let numbers: Vec<Element> = elements.filter(|element| *element != Element::Bool).collect();
@@ -101,7 +102,7 @@ fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(
         match bound {
             Bound::One(value) => prepare(value),
             Bound::Many(values) => values.iter_mut().for_each(&mut prepare),
-            Bound::Number(..) | Bound::Ints(_) => {}
+            Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => {}
         }
     }
     if rank.is_some() {
@@ -110,14 +111,14 @@ fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(
     Ok((bound, element))
 }
 
-/// Refuses operands that are not repeated to a common shape. Those of one rank are aligned the same way in
-/// both languages.
+/// Refuses operands that cannot be broadcast to a common shape. Operands of equal rank are aligned in the same way in
+/// NNEF and ONNX.
 fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
     let mut common: Dims = Vec::new();
     let values = bound.iter().flat_map(|bound| match bound {
         Bound::One(value) => std::slice::from_ref(value),
         Bound::Many(values) => values,
-        Bound::Number(..) | Bound::Ints(_) => &[],
+        Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => &[],
     });
     for dims in values.filter_map(|value| value.dims.as_ref()) {
         common.resize(common.len().max(dims.len()), Some(1));
@@ -138,14 +139,14 @@ fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
     Ok(())
 }
 
-/// The rank that operands are brought to; none where there is nothing to be done.
+/// The rank that operands are extended to; none if no operand must be extended.
 pub(super) fn common_rank(call: &Call, bound: &[Bound]) -> Made<Option<usize>> {
     let mut values: Vec<&Value> = Vec::new();
     for bound in bound {
         match bound {
             Bound::One(value) => values.push(value),
             Bound::Many(many) => values.extend(many),
-            Bound::Number(..) | Bound::Ints(_) => {}
+            Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => {}
         }
     }
     values.sort_by_key(|value| value.id.index());
@@ -177,7 +178,7 @@ impl<'e> Evaluation<'e, '_> {
         found
     }
 
-    /// Computes an operand, which may be several values.
+    /// Evaluates an operand, which may be several values.
     fn operand(&mut self, made: &mut Vec<Value>) -> Made<()> {
         let token = self.next();
         if let Some(number) = number(token) {
@@ -190,6 +191,8 @@ impl<'e> Evaluation<'e, '_> {
                 Bound::Many(values) => made.extend(values.iter().cloned()),
                 Bound::Number(Element::Bool, value) => made.push(self.call.out.number(Element::Bool, *value)),
                 Bound::Number(_, value) => made.push(self.call.out.number(self.element, *value)),
+                Bound::Large(value) if self.element == Element::Int => made.push(self.call.out.integer(*value)),
+                Bound::Large(value) => made.push(self.call.out.number(self.element, *value as f64)),
                 Bound::Ints(items) => made.push(self.call.out.list(token, items)),
             }
             return Ok(());
@@ -207,7 +210,7 @@ impl<'e> Evaluation<'e, '_> {
             self.operand(&mut inputs)?;
             self.take(",");
         }
-        // In NNEF a reduction along no axes changes nothing.
+        // In NNEF, a reduction along no axes is an identity.
         let axes = inputs.get(1).and_then(|axes| axes.dims.clone());
         if token.starts_with("Reduce") && axes.is_some_and(|dims| dims == [Some(0)]) {
             attributes.push(("noop_with_empty_axes", AttributeValue::Int(1)));
@@ -216,7 +219,7 @@ impl<'e> Evaluation<'e, '_> {
         Ok(())
     }
 
-    /// An attribute; none where the operation has no argument for it.
+    /// An attribute; none if the operation has no argument for it.
     fn attribute(&mut self) -> Made<Option<(&'e str, AttributeValue)>> {
         let name = self.next();
         let value = if self.take("=") { self.next() } else { name };
@@ -234,7 +237,7 @@ impl<'e> Evaluation<'e, '_> {
     }
 }
 
-/// A literal as the value of an attribute.
+/// Converts a literal to the value of an attribute.
 fn literal(value: &Argument) -> Option<AttributeValue> {
     Some(match value {
         Argument::Int(value) => AttributeValue::Int(*value),
@@ -245,8 +248,8 @@ fn literal(value: &Argument) -> Option<AttributeValue> {
     })
 }
 
-/// Computes a formula that has no attributes of the operation on values, which are brought to a common
-/// rank before.
+/// Evaluates a formula on values, which are extended to a common rank before. The formula must not use attributes of
+/// the operation.
 pub(super) fn combine(call: &mut Call, formula: &str, operands: &[(&str, &Value)]) -> Made<Value> {
     let tokens = tokens(formula);
     let names: Vec<&str> = operands.iter().map(|(name, _)| *name).collect();

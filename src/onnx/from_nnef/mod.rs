@@ -1,7 +1,7 @@
-//! Flat graphs of NNEF as models of ONNX.
+//! Translates flat NNEF graphs to ONNX models.
 //!
-//! A table of rules ([`rules`]) says what each operation is in ONNX: a formula of operators, or a function
-//! for what a formula cannot say. Data of variables become constant tensors without being copied.
+//! A table of rules ([`rules`]) has the translation of each operation: a formula of operators, or a function if a
+//! formula is not sufficient. Data of variables become constant tensors without being copied.
 
 mod arrange;
 mod call;
@@ -35,20 +35,19 @@ pub(crate) use rules::names;
 use sources::Sources;
 pub(crate) use sources::{Weight, Weights};
 
-/// The version of the operator set: no operator of the rules has changed its meaning since.
+/// The version of the operator set: no operator used by the rules has changed since.
 pub(crate) const OPSET: i64 = 22;
-/// The version of the format that came with it.
+/// The version of the format that was released with it.
 pub(crate) const IR_VERSION: i64 = 10;
 
-/// The most bytes that a protobuf file can have.
+/// The maximum size of a protobuf file in bytes.
 const MOST_BYTES: usize = i32::MAX as usize;
 
-/// A flat graph as a model.
+/// Translates a flat graph to a model.
 ///
 /// # Errors
 ///
-/// Operations that ONNX has no meaning for, things that are not known but have to be, data that are
-/// missing.
+/// Operations that ONNX cannot express, required properties that are not known, or missing data.
 fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, Diagnostics> {
     let mut found = Found { graph, all: IndexMap::new() };
     if graph.dialect == Dialect::Draft {
@@ -66,7 +65,7 @@ fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, 
             Ok(made) => results.zip(made).collect::<Vec<_>>(),
             Err(refused) => {
                 out.cancel();
-                // Of variables without data enough is known to find further errors.
+                // Variables without data get values, so that further errors are found.
                 let known = refused.code == Code::OnnxWeights;
                 let invented = results.filter(|_| known).map(|tensor| (tensor, sources::invented(graph, tensor)));
                 let invented = invented.collect();
@@ -98,7 +97,7 @@ fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, 
     Ok(model(graph, out, &values, sources))
 }
 
-/// A flat graph as a model that can be written.
+/// Translates a flat graph to a document.
 ///
 /// # Errors
 ///
@@ -109,7 +108,7 @@ pub(crate) fn document(graph: &Graph, weights: &dyn Weights, strict: bool) -> Re
     Ok(Document::made(model, at.file))
 }
 
-/// Puts the model together.
+/// Assembles the model.
 fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources: Sources) -> Model {
     let outputs = sources::outputs(graph, &mut out, values);
     out.finish(outputs.iter().filter_map(|output| output.name));
@@ -134,7 +133,7 @@ fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources:
     }
 }
 
-/// The results of an operation.
+/// Translates an operation, and returns its results.
 fn operation_of(
     graph: &Graph,
     operation: &Operation,
@@ -171,7 +170,7 @@ fn operation_of(
     Ok(targets.into_iter().zip(&made).map(|(target, made)| dims(target, made)).collect())
 }
 
-/// The refusals, each once with the first operation and how many there are.
+/// The refusals by group or message, each with the diagnostic of the first operation and the number of operations.
 struct Found<'g> {
     graph: &'g Graph,
     all: IndexMap<String, (Diagnostic, usize)>,

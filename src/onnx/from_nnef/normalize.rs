@@ -1,11 +1,11 @@
-//! Normalizations and activations that ONNX has for some operands only.
+//! Normalizations and activations that ONNX has only for some operands.
 
 use super::call::{Call, Made, Refused, checked_axis};
 use super::emit::Value;
 use super::formula::{Operands, combine, evaluate};
 use crate::onnx::model::AttributeValue;
 
-/// `batch_normalization`: the operator where the statistics are one number for each channel.
+/// `batch_normalization`: the operator if the statistics are one number for each channel, otherwise its formula.
 pub(super) fn batch_normalization(call: &mut Call) -> Made<Vec<Value>> {
     let input = call.scalars("input")?;
     let channels = input.dims.as_ref().and_then(|dims| dims.get(1).copied()).flatten();
@@ -34,7 +34,7 @@ pub(super) fn batch_normalization(call: &mut Call) -> Made<Vec<Value>> {
     }
 }
 
-/// `local_response_normalization`: the operator for windows over channels; a mean of squares else.
+/// `local_response_normalization`: the operator for windows over channels, otherwise its formula.
 pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
     let input = call.scalars("input")?;
     let size = call.ints("size")?;
@@ -42,7 +42,7 @@ pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
     let (Some(alpha), Some(beta), Some(bias)) = (alpha, beta, bias) else {
         return Err(Refused::unknown("`local_response_normalization` needs numbers for `alpha`, `beta` and `bias`"));
     };
-    // onnxruntime has the operator for four axes and windows of odd extent.
+    // onnxruntime supports the operator only for four axes and windows of odd extent.
     let odd = size.len() == 4 && size[1] % 2 == 1;
     let channels = odd && size.iter().enumerate().all(|(axis, size)| axis == 1 || *size == 1);
     if channels {
@@ -62,7 +62,7 @@ pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![combine(call, "Div(x, Pow(Add(bias, Mul(alpha, m)), beta))", &operands)?])
 }
 
-/// `prelu`: the operator where the result has the shape of the operand.
+/// `prelu`: the operator if the result has the shape of the operand, otherwise its formula.
 pub(super) fn prelu(call: &mut Call) -> Made<Vec<Value>> {
     let x = call.scalars("x")?;
     let same = x.known().is_some_and(|extents| {
@@ -73,17 +73,17 @@ pub(super) fn prelu(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![evaluate(call, Operands::Real, formula)?])
 }
 
-/// `softmax`: the operator along one axis; exponentials and sums else.
+/// `softmax`: the operator along one axis; exponentials and sums along several axes.
 pub(super) fn softmax(call: &mut Call) -> Made<Vec<Value>> {
     along(call, "Softmax", 0)
 }
 
-/// The same for operations of tract, whose axes are the second argument.
+/// The softmax of tract, whose second argument is the axes.
 pub(super) fn softmax_of_tract(call: &mut Call) -> Made<Vec<Value>> {
     along(call, "Softmax", 1)
 }
 
-/// The logarithm of a softmax.
+/// The logarithm of a softmax, of tract.
 pub(super) fn log_softmax_of_tract(call: &mut Call) -> Made<Vec<Value>> {
     along(call, "LogSoftmax", 1)
 }

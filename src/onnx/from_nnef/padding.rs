@@ -1,22 +1,22 @@
-//! Padding: borders of tensors, and how much of it windows need.
+//! Padding: borders of tensors, and the padding of windows.
 
 use super::call::{Call, Made, Refused};
 use super::emit::{Attributes, Dims, Element, Value, text};
 use crate::graph::border;
 
-/// A border; a constant one has a number.
+/// A border mode; a constant border has a value.
 pub(super) type Border = border::Border<f64>;
 
-/// The border of an operation; a constant one has this value.
+/// The border mode of an operation; a constant border has this value.
 pub(super) fn border(call: &Call, value: f64) -> Made<Border> {
     let mode = call.text("border")?;
     Border::named(mode, value).ok_or_else(|| Refused::meaning(format!("'{mode}' is no border mode")))
 }
 
-/// The most items of an axis that are listed one by one.
+/// The maximum number of items of an axis whose indices are listed.
 const MOST_LISTED: i64 = 1 << 20;
 
-/// A value with items added before and after each axis; negative numbers remove items.
+/// Adds items before and after each axis of a value; negative numbers remove items.
 pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border) -> Made<Value> {
     if pads.iter().all(|pads| *pads == (0, 0)) {
         return Ok(value.clone());
@@ -50,7 +50,7 @@ pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: B
     Ok(Value { dims, ..made })
 }
 
-/// The same by listing which item stands at each place of an axis, for borders that `Pad` does not have.
+/// Like `pad`, for borders that `Pad` does not support: by listing the index of each item along an axis.
 fn gathered(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border) -> Made<Value> {
     let mut made = value.clone();
     for (axis, (before, after)) in pads.iter().enumerate().filter(|(_, pads)| **pads != (0, 0)) {
@@ -89,32 +89,32 @@ pub(super) struct Axis {
     pub(super) size: i64,
     pub(super) stride: i64,
     pub(super) dilation: i64,
-    /// Items before and after; none where they depend on an extent that is not known.
+    /// The added items before and after; none if they depend on an extent that is not known.
     pub(super) pads: Option<(i64, i64)>,
     /// The extent of the operand.
     pub(super) extent: Option<i64>,
 }
 
 impl Axis {
-    /// The items from the first to the last one of a window.
+    /// The number of items from the first to the last item of a window.
     pub(super) fn covered(self) -> i64 {
         (self.size - 1) * self.dilation + 1
     }
 
-    /// Whether the window is one item everywhere.
+    /// Whether each window is one item.
     pub(super) fn is_trivial(self) -> bool {
         self.size == 1 && self.stride == 1 && matches!(self.pads, None | Some((0, 0)))
     }
 
-    /// How many windows there are.
+    /// The number of windows.
     pub(super) fn count(self) -> Option<i64> {
         let (before, after) = self.pads?;
         Some((self.extent? + before + after - self.covered()).div_euclid(self.stride) + 1)
     }
 }
 
-/// The windows of an operation over extents, with its padding, stride and dilation. Without padding, an
-/// extent becomes the next whole number of strides, and the odd item is added behind.
+/// The windows of an operation over extents, with its padding, stride and dilation. With automatic padding, the number
+/// of windows is the extent divided by the stride, rounded up, and an odd item is added at the end.
 pub(super) fn windows(call: &Call, size: &[i64], extents: &[Option<i64>], up: bool) -> Made<Vec<Axis>> {
     let (stride, dilation, pads) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
     let wrong = || Refused::meaning(format!("`{}` has a window that does not fit its operand", call.name()));
@@ -142,7 +142,7 @@ pub(super) fn windows(call: &Call, size: &[i64], extents: &[Option<i64>], up: bo
     (0..size.len()).map(axis).collect()
 }
 
-/// Windows of a size that move by one item, with as much padding as they need.
+/// Windows of a size with stride 1 and automatic padding.
 pub(super) fn automatic_windows(size: &[i64], extents: &[Option<i64>]) -> Vec<Axis> {
     let axis = |(&size, &extent): (&i64, &Option<i64>)| {
         let axis = Axis { size, stride: 1, dilation: 1, pads: None, extent };
@@ -151,9 +151,9 @@ pub(super) fn automatic_windows(size: &[i64], extents: &[Option<i64>]) -> Vec<Ax
     size.iter().zip(extents).map(axis).collect()
 }
 
-/// The padding of an axis of windows of which none is given.
+/// The automatic padding of an axis.
 fn automatic(axis: Axis) -> Option<(i64, i64)> {
-    // With a stride of 1 the padding does not depend on the extent.
+    // With stride 1, the padding does not depend on the extent.
     let rest = match axis.extent {
         Some(extent) => extent - (extent + axis.stride - 1) / axis.stride * axis.stride + axis.stride,
         None if axis.stride == 1 => 1,
@@ -163,7 +163,7 @@ fn automatic(axis: Axis) -> Option<(i64, i64)> {
     Some((total / 2, total - total / 2))
 }
 
-/// A number of this type that is not greater than any other.
+/// The least number of this type.
 pub(super) fn least(element: Element) -> f64 {
     if element == Element::Float { f64::NEG_INFINITY } else { i64::MIN as f64 }
 }

@@ -1,4 +1,4 @@
-//! Places within windows: where maxima are, and reading and writing at such places.
+//! Indices within windows: those of maxima, and reading and writing at indices.
 
 use super::call::{Call, Made, Refused};
 use super::convolution::attributes;
@@ -8,7 +8,7 @@ use super::padding::{Axis, Border, border, pad};
 use super::pool::{added, adds_border, all_cuts, enlarged, padded, read, with_cuts};
 use crate::onnx::model::AttributeValue;
 
-/// The strides of places in row-major order.
+/// The row-major strides of extents.
 fn strides(extents: &[i64]) -> Vec<i64> {
     let mut found = vec![1; extents.len()];
     for axis in (0..extents.len().saturating_sub(1)).rev() {
@@ -17,7 +17,7 @@ fn strides(extents: &[i64]) -> Vec<i64> {
     found
 }
 
-/// Numbers for each axis, as a constant tensor that is repeated along the others.
+/// Numbers along an axis, as a constant tensor that is broadcast along the other axes.
 fn along(call: &mut Call, axis: usize, axes: usize, items: impl Iterator<Item = i64>) -> Value {
     let items: Vec<f64> = items.map(|item| item as f64).collect();
     let mut dims = vec![1; axes + 2];
@@ -40,7 +40,7 @@ fn sum(call: &mut Call, total: Option<Value>, more: Value) -> Value {
     }
 }
 
-/// Maxima and where they are: the place within the window, in row-major order.
+/// The maxima of windows, and their row-major indices within the windows.
 fn greatest(call: &mut Call) -> Made<(Value, Value)> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
@@ -53,7 +53,7 @@ fn greatest(call: &mut Call) -> Made<(Value, Value)> {
     let attributes = attributes(&folded.axes, true);
     let mut made = call.out.nodes("MaxPool", &[&folded.value], attributes, 2);
     let (flat, best) = (Value { element: Element::Int, ..made.remove(1) }, made.remove(0));
-    // The operator gives places in the whole operand.
+    // The operator returns indices in the whole operand.
     let plane: i64 = extents.iter().product();
     let modulus = call.out.number(Element::Int, plane as f64);
     let place = call.node("Mod", &[&flat, &modulus], Vec::new());
@@ -89,7 +89,7 @@ pub(super) fn argmax_pool(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![greatest(call)?.1])
 }
 
-/// The places in an operand, or in a result, that indices within windows mean.
+/// Converts indices within windows to indices in an operand or a result.
 fn places(call: &mut Call, index: &Value, axes: &[Axis], extents: &[i64], counts: &[i64]) -> Made<Value> {
     let sizes: Vec<i64> = axes.iter().map(|axis| axis.size).collect();
     let (steps, windows) = (strides(extents), strides(&sizes));
@@ -108,7 +108,7 @@ fn places(call: &mut Call, index: &Value, axes: &[Axis], extents: &[i64], counts
     total.ok_or_else(|| Refused::meaning("a window without axes"))
 }
 
-/// The index of `sample` and `desample`, folded like the operand.
+/// The argument `index` of `sample` and `desample`, folded like the operand.
 fn folded_index(call: &mut Call, folded: &Folded, counts: &[i64]) -> Made<Value> {
     let index = call.value("index")?;
     let Some((order, _)) = &folded.moved else { return Ok(index) };
@@ -117,7 +117,7 @@ fn folded_index(call: &mut Call, folded: &Folded, counts: &[i64]) -> Made<Value>
     Ok(call.out.reshape(&moved, &shape))
 }
 
-/// The first two extents of a folded operand, for a shape.
+/// The first two extents of a folded operand, for `Reshape`.
 fn outer(folded: &Folded) -> [i64; 2] {
     match (&folded.moved, &folded.value.dims) {
         (None, _) => [0, 0],
@@ -146,7 +146,7 @@ pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![unfold(call, made, &folded.moved, &counts)?])
 }
 
-/// `desample`: items that are written to one place are added up.
+/// `desample`: items that are written to the same index are added.
 pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", true)?;
     if border(call, 0.0)?.repeats() {

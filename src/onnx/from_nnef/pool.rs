@@ -1,4 +1,4 @@
-//! Sums, means and maxima of windows over any axes, and transposed sums.
+//! Sums, means and maxima over windows along any axes, and transposed sums.
 
 use super::call::{Call, Made, Refused};
 use super::convolution::{attributes, cuts, transposed};
@@ -17,8 +17,8 @@ pub(super) fn read(call: &mut Call, name: &str, up: bool) -> Made<(Value, Vec<Ax
     Ok((value, axes))
 }
 
-/// Pads an operand whose padding the operators do not have: with a border of items or numbers, or with
-/// more than a window.
+/// Pads an operand if the operators do not support its padding: `always` is set, it is negative, or it is not less than
+/// the window. Returns whether the operand was padded.
 pub(super) fn padded(call: &mut Call, of: &mut Folded, border: Border, always: bool) -> Made<bool> {
     let known: Option<Vec<(i64, i64)>> = of.axes.iter().map(|axis| axis.pads).collect();
     let within =
@@ -44,7 +44,7 @@ fn mean(call: &mut Call, of: &Folded, whole: bool) -> Value {
     call.node("AveragePool", &[&of.value], attributes)
 }
 
-/// Means over windows. Where the border is ignored, only items of the operand count.
+/// Means over windows. If the border is ignored, only items of the operand count.
 fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
     let has_pads = of.axes.iter().any(|axis| axis.pads != Some((0, 0)));
     let ignored = border == Border::Ignore && has_pads;
@@ -57,7 +57,7 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
     if !ignored {
         return Ok(made);
     }
-    // The part of each window that lies within the operand.
+    // The part of each window that is within the operand.
     let shape = ones.ok_or_else(|| call.open_extents())?;
     let one = call.out.constant("one", Element::Float, &vec![1; shape.len()], &[1.0]);
     let shape: Vec<i64> = [1, 1].into_iter().chain(shape[2..].iter().copied()).collect();
@@ -75,7 +75,7 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
 fn boxed(call: &mut Call, normalize: bool) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
-    // A sum does not see whether items outside are ignored or 0.
+    // For a sum, ignored items are equivalent to 0.
     let border = if border == Border::Ignore && !normalize { Border::Constant(0.0) } else { border };
     let made = by_groups(call, value, &axes, |call, folded| means(call, folded, border))?;
     let volume: f64 = axes.iter().map(|axis| axis.size as f64).product();
@@ -110,19 +110,19 @@ pub(super) fn area_downsample(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![by_groups(call, value, &axes, |call, folded| means(call, folded, Border::Constant(0.0)))?])
 }
 
-/// Means over windows of a size, with as much padding by zeros as they need.
+/// Means over windows of a size with stride 1 and automatic padding with zeros.
 pub(super) fn local_means(call: &mut Call, value: Value, size: &[i64]) -> Made<Value> {
     let dims = value.dims.clone().unwrap_or_else(|| vec![None; size.len()]);
     let axes = automatic_windows(size, &dims);
     by_groups(call, value.with(dims), &axes, |call, folded| means(call, folded, Border::Constant(0.0)))
 }
 
-/// Whether the border has to be added before maxima are computed: operators ignore it.
+/// Whether the border must be added before maxima are computed, since operators ignore it.
 pub(super) fn adds_border(axes: &[Axis], border: Border) -> bool {
     border != Border::Ignore && axes.iter().any(|axis| axis.pads != Some((0, 0)))
 }
 
-/// The number that a border of numbers adds where maxima are computed.
+/// The border that is added before maxima are computed; an ignored border becomes the least number.
 pub(super) fn added(border: Border, element: Element) -> Border {
     if border == Border::Ignore { Border::Constant(least(element)) } else { border }
 }
@@ -140,14 +140,14 @@ pub(super) fn max_pool(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![made])
 }
 
-/// The cuts of each axis of a transposed window, of axes in the order of the operand.
+/// The cuts of all axes of a transposed window, in the order of the operand.
 pub(super) fn all_cuts(call: &Call, axes: &[Axis]) -> Made<Vec<(i64, i64)>> {
     let reference = call.ints("output_shape")?;
     let of = |(i, axis): (usize, &Axis)| cuts(call, *axis, reference.get(i).copied());
     axes.iter().enumerate().map(of).collect()
 }
 
-/// The windows with the cuts as padding: what is cut off from the whole result.
+/// The windows with cuts as their padding.
 pub(super) fn with_cuts(axes: &[Axis], cuts: &[(i64, i64)]) -> Vec<Axis> {
     axes.iter().zip(cuts).map(|(axis, cuts)| Axis { pads: Some(*cuts), ..*axis }).collect()
 }
@@ -161,7 +161,7 @@ pub(super) fn enlarged(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
     axes.iter().map(|axis| of(axis).ok_or_else(|| call.open_extents())).collect()
 }
 
-/// `debox`: a transposed convolution of each plane by itself, with a filter of ones.
+/// `debox`: a transposed convolution of each plane separately, with a filter of ones.
 pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
     let (value, axes) = read(call, "input", true)?;
     let (border, normalize) = (border(call, 0.0)?, call.flag("normalize")?);
@@ -194,7 +194,7 @@ pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![made])
 }
 
-/// The same as [`fold`], with one channel in any case.
+/// Like [`fold`], but the result always has one channel.
 fn fold_planes(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded> {
     let folded = fold(call, value, axes)?;
     let Some(dims) = folded.value.dims.clone().filter(|_| folded.moved.is_none()) else { return Ok(folded) };

@@ -31,7 +31,7 @@ pub(super) fn nearest_upsample(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![resize(call, &value, &factors, attributes)])
 }
 
-/// `nearest_downsample`: each item of a multiple of the factor.
+/// `nearest_downsample`: the items at multiples of the factor.
 pub(super) fn nearest_downsample(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.scalars("input")?;
     let factors = &factors(call)?[2..];
@@ -42,8 +42,8 @@ pub(super) fn nearest_downsample(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![call.node("Slice", &[&value, &starts, &ends, &axes, &steps], Vec::new())])
 }
 
-/// `multilinear_upsample`: `Resize` repeats the items at the edge; other borders are products with
-/// constant matrices, along one axis after the other.
+/// `multilinear_upsample`: `Resize` replicates the border; other borders become products with constant matrices along
+/// one axis after the other.
 pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.scalars("input")?;
     let factors = factors(call)?;
@@ -54,7 +54,7 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
         "aligned" => ("align_corners", Method::Aligned),
         other => return Err(Refused::meaning(format!("'{other}' is no interpolation method"))),
     };
-    // Without axes to be resized, and where no position lies outside, borders do not matter.
+    // The border has no effect if no position is outside.
     let inside = method == Method::Aligned || border == Border::Replicate;
     if inside && (3..=5).contains(&factors.len()) {
         let attributes = vec![("coordinate_transformation_mode", text(mode)), ("mode", text("linear"))];
@@ -82,7 +82,7 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![made])
 }
 
-/// The correspondence between places of the result and of the operand.
+/// The correspondence between positions of the result and of the operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
     Symmetric,
@@ -100,7 +100,7 @@ impl Method {
         }
     }
 
-    /// The matrix whose product with the items along an axis is the interpolation.
+    /// The matrix by which the items along an axis are multiplied to interpolate them.
     fn weights(self, extent: usize, count: usize, border: Border) -> Vec<f64> {
         let mut weights = vec![0.0; extent * count];
         for at in 0..count {

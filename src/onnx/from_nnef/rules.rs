@@ -1,4 +1,4 @@
-//! The rules: what each operation of NNEF is in ONNX. `docs/onnx.md` has the same table.
+//! The rules: the translation of each NNEF operation to ONNX. `docs/onnx.md` has the same table.
 
 use super::call::{Call, Made};
 use super::emit::Value;
@@ -6,34 +6,34 @@ use super::formula::Operands::{self, Numbers, Plain, Real};
 use super::{arrange, convolution, normalize, padding, places, pool, resample};
 use crate::graph::shapes::without_variant;
 
-/// Makes the nodes of an operation and gives its results.
+/// Adds the nodes of an operation and returns its results.
 type Function = fn(&mut Call) -> Made<Vec<Value>>;
 
-/// What an operation is in ONNX.
+/// The translation of an operation.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the test of the documentation reads what functions give"))]
 pub(super) enum Meaning {
     /// A formula, see [`super::formula`].
     Formula(Operands, &'static str),
-    /// The first formula where a logical attribute is true, else the second.
+    /// The first formula if a logical attribute is true, else the second.
     Choice(&'static str, &'static str, &'static str),
-    /// A function, and the operators that it gives.
+    /// A function, and a description of the operators that it adds.
     Function(Function, &'static str),
     /// An input of the graph or a constant tensor.
     Source(&'static str),
-    /// ONNX cannot say it, and why.
+    /// The reason why ONNX cannot express it.
     Refused(&'static str),
 }
 
 use Meaning::{Choice, Formula, Function as By, Refused, Source};
 
-/// The operations of the standard. Compounds that are not here are expanded.
+/// The standard operations. Compounds that are not in this table are expanded.
 pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("external", Source("an input of the graph")),
     ("constant", Source("a constant tensor; `ConstantOfShape` where one number is repeated often")),
     ("variable", Source("a constant tensor with the label as its name")),
     ("update", Refused("a model of ONNX has no state")),
-    // Item by item.
+    // Element-wise operations.
     ("copy", Formula(Plain, "Identity(x)")),
     ("neg", Formula(Numbers, "Neg(x)")),
     ("rcp", Formula(Real, "Reciprocal(x)")),
@@ -55,7 +55,7 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("atanh", Formula(Real, "Atanh(x)")),
     ("floor", Formula(Real, "Floor(x)")),
     ("ceil", Formula(Real, "Ceil(x)")),
-    ("round", Formula(Real, "Floor(Add(x, 0.5))")),
+    ("round", Formula(Real, "Where(Less(Sub(x, Floor(x)), 0.5), Floor(x), Ceil(x))")),
     ("sqr", Formula(Real, "Mul(x, x)")),
     ("sqrt", Formula(Real, "Sqrt(x)")),
     ("rsqr", Formula(Real, "Reciprocal(Mul(x, x))")),
@@ -148,7 +148,7 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("max_roi_align", Refused("`RoiAlign` places its samples in another way")),
 ];
 
-/// Operations of vendors: those of tract that the evaluator knows, and those of Khronos' converters.
+/// Vendor operations: those of tract that the evaluator supports, and those of Khronos' converters.
 pub(super) const VENDOR: &[(&str, Meaning)] = &[
     ("tract_core_external", Source("an input of the graph")),
     ("tract_core_erf", Formula(Real, "Erf(x)")),
@@ -169,12 +169,12 @@ pub(super) fn find(name: &str, standard: bool) -> Option<Meaning> {
     of(VENDOR, without_variant(name))
 }
 
-/// The names of the standard operations that have a rule, so that they are not expanded.
+/// The names of the standard operations with a rule, which must not be expanded.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     STANDARD.iter().map(|(name, _)| *name)
 }
 
-/// The rule in the words of the documentation.
+/// The rule as it is written in the documentation.
 #[cfg(test)]
 fn described(meaning: Meaning) -> String {
     match meaning {

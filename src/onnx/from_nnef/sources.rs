@@ -1,4 +1,4 @@
-//! Inputs, constants and data of variables, and the types of inputs and outputs.
+//! Inputs, constants, data of variables, and the types of inputs and outputs.
 
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
@@ -15,27 +15,27 @@ use crate::onnx::model::{Dim, Extent, Shape, Tensor, TensorType, Type, TypeForm,
 pub(crate) struct Weight {
     pub(crate) dims: Vec<i64>,
     pub(crate) element: Element,
-    /// The elements as raw data of ONNX have them: in row-major order, little-endian.
+    /// The elements in the form of ONNX raw data: in row-major order, little-endian.
     pub(crate) bytes: Bytes,
 }
 
-/// Where the data of variables are.
+/// A source of the data of variables.
 pub(crate) trait Weights {
-    /// The data of a label for a variable of a shape, of this type where it is known; none if there are none.
+    /// The data of the variable with a label, a shape and, if it is known, an element type; none if it has no data.
     ///
     /// # Errors
     ///
-    /// They cannot be read.
+    /// The data cannot be read.
     fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String>;
 }
 
-/// Constants of one number that have more elements are repeated when the model runs.
+/// The maximum size of constants with equal elements; larger ones are created when the model runs.
 const MOST_FILLED: i64 = 1 << 10;
 
 /// The group of refusals of variables without data.
 pub(super) const NO_DATA: &str = "data";
 
-/// The inputs so far, and the constant tensors of labels.
+/// The inputs so far, and the constant tensors by label.
 pub(super) struct Sources<'w> {
     weights: &'w dyn Weights,
     labels: FxHashMap<String, Value>,
@@ -47,7 +47,7 @@ impl<'w> Sources<'w> {
         Sources { weights, labels: FxHashMap::default(), inputs: Vec::new() }
     }
 
-    /// The value of a source.
+    /// Creates the value of a source.
     pub(super) fn make(&mut self, call: &mut Call) -> Made<Vec<Value>> {
         let result = call.results().first().copied();
         let result = result.ok_or_else(|| Refused::meaning(format!("`{}` gives no tensor", call.name())))?;
@@ -100,7 +100,7 @@ impl<'w> Sources<'w> {
             let message = format!("variable '{label}' has shape {wanted}, its data have shape {given:?}");
             return Err(fail(message));
         }
-        // The label is the name of the data, unless the tensor has this name already.
+        // The constant tensor has the label as its name.
         let id = if call.graph.tensor_name(tensor) == label {
             id
         } else {
@@ -118,7 +118,7 @@ fn shown(dims: &Dims) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// The element type of a source: that of its declaration, or of an attribute of tract's operations.
+/// The element type of a source, from its declaration or an attribute of tract's operations.
 fn element_of_source(call: &Call, tensor: TensorId) -> Option<Element> {
     let declared = call.graph.tensors[tensor.index()].dtype.and_then(Element::of);
     let Ok(name) = call.text("datum_type") else { return declared };
@@ -130,7 +130,7 @@ fn element_of_source(call: &Call, tensor: TensorId) -> Option<Element> {
     }
 }
 
-/// The symbols among the extents of an input.
+/// The symbols in the extents of an input.
 fn symbols(call: &Call) -> Vec<Option<String>> {
     let Some(Argument::Array(items)) = call.graph.attribute(call.operation, "shape") else { return Vec::new() };
     let symbol = |item: &Argument| match item {
@@ -154,6 +154,7 @@ fn constant(call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
         Some(Argument::Integers(items)) if integers(call, tensor) => {
             return exact(call, id, &dims, items);
         }
+        Some(Argument::Int(item)) if integers(call, tensor) => return exact(call, id, &dims, &[*item]),
         Some(Argument::Integers(items)) => (Element::Int, items.iter().map(|item| *item as f64).collect()),
         Some(Argument::Scalars(items)) => (Element::Float, items.to_vec()),
         Some(Argument::Array(items)) => {
@@ -172,12 +173,12 @@ fn integers(call: &Call, tensor: TensorId) -> bool {
     call.graph.tensors[tensor.index()].dtype.and_then(Element::of).is_none_or(|element| element == Element::Int)
 }
 
-/// A constant of integers, which may need all 64 bits.
+/// A constant of integers, exact to all 64 bits.
 fn exact(call: &mut Call, id: NameId, dims: &[i64], items: &[i64]) -> Made<Value> {
     filled(call, id, Element::Int, dims, items.len(), |i| items[i].to_le_bytes().to_vec())
 }
 
-/// A constant tensor of items, or of one item that is repeated.
+/// A constant tensor of items, or of one repeated item.
 fn filled(
     call: &mut Call,
     id: NameId,
@@ -229,7 +230,7 @@ fn info(id: NameId, element: Element, extents: Option<Vec<Extent>>) -> ValueInfo
     ValueInfo { name: Some(id), ty: Some(Type { form, rest: None }), rest: None }
 }
 
-/// The outputs of the model. A constant tensor or an input that is one is copied.
+/// The outputs of the model. A constant tensor or an input that is an output is copied.
 pub(super) fn outputs(graph: &Graph, out: &mut Emitter, values: &[Option<Value>]) -> Vec<ValueInfo> {
     let mut found = Vec::new();
     for output in &graph.outputs {

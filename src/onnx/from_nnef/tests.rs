@@ -1,4 +1,4 @@
-//! Small documents as models.
+//! Translations of small documents.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Element, Weight, Weights, document, names};
 use crate::{Options, expand, parse};
 
-/// Data of variables by their labels: floats.
+/// Float data of variables by label.
 #[derive(Default)]
 struct Data(BTreeMap<&'static str, (Vec<i64>, Vec<f32>)>);
 
@@ -22,7 +22,7 @@ impl Weights for Data {
     }
 }
 
-/// The lines of the model's text between its header and its last brace, or the codes and messages.
+/// The lines of the model's text between its header and its closing brace, or the codes and messages.
 fn model_with(inputs: &str, outputs: &str, body: &str, data: &Data) -> Result<Vec<String>, Vec<String>> {
     let text = format!("version 1.0;\ngraph G({inputs}) -> ({outputs})\n{{\n{body}\n}}\n");
     let options = Options { compounds: Some(names().collect()), ..Options::default() };
@@ -189,4 +189,19 @@ fn compounds_are_expanded_or_stay() {
     let operators: Vec<&str> =
         lines.iter().filter_map(|line| line.split(" = ").nth(1)?.split([' ', '(']).next()).skip(1).collect();
     assert_eq!(operators, ["Relu", "Abs", "ReduceSum", "Add", "Max", "Div"]);
+}
+
+#[test]
+fn large_integers_keep_their_digits() {
+    let lines = model("x", "y", "x = external<integer>(shape = [2]); y = max(x, 9007199254740993);");
+    assert!(lines.iter().any(|line| line.contains("{9007199254740993}")), "{lines:?}");
+    let lines = model("x", "y", "x = external(shape = [2]); y = max(x, 9007199254740993);");
+    assert!(lines.iter().any(|line| line.contains("float number")), "{lines:?}");
+}
+
+/// The sum of a float and 0.5 may be rounded to another integer.
+#[test]
+fn numbers_are_rounded_without_a_sum() {
+    let lines = model("x", "y", "x = external(shape = [2]); y = round(x);").join("\n");
+    assert!(lines.contains("Where (") && lines.contains("Ceil (x)") && !lines.contains("Add ("), "{lines}");
 }

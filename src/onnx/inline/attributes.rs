@@ -1,17 +1,21 @@
-//! Copies of attributes, with the graphs in them.
+//! Copies attributes and the graphs in them.
 
 use super::Found;
 use super::copy::{Call, Expand, Expansion, Target};
-use super::functions::{each_graph, each_node};
+use super::functions::{each_graph, each_node, own_names};
 use super::opsets::Imports;
 use crate::diagnostics::Code;
-use crate::graph::names::NameId;
 use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, ValueInfo};
+use crate::onnx::protobuf::MAX_DEPTH;
 use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
 
+/// The deepest nesting of graphs in attributes: a graph is three messages within the one around it, and the extents of
+/// its types are five messages within it.
+const MAX_LEVELS: u32 = (MAX_DEPTH - 1 - 5) / 3;
+
 impl Expansion<'_> {
-    /// A copy of an attribute, in which references and calls are replaced; none where the value is absent.
+    /// A copy of an attribute, in which references and calls are replaced; none if a reference has no value.
     pub(super) fn attribute(
         &mut self,
         attribute: &Attribute,
@@ -20,30 +24,57 @@ impl Expansion<'_> {
         imports: &mut Imports,
     ) -> Expand<Option<Attribute>> {
         if let Some(reference) = attribute.reference {
-            return self.referred(attribute, reference, node, call);
+            return self.referred(attribute, reference, node, call, imports);
         }
-        let value = match &attribute.value {
-            AttributeValue::Graph(graph) => AttributeValue::Graph(Box::new(self.subgraph(graph, call, imports)?)),
+        let value = self.attribute_value(&attribute.value, node, call, imports)?;
+        let rest = attribute.rest.clone();
+        Ok(Some(Attribute { name: attribute.name, kind: attribute.kind, value, reference: None, rest }))
+    }
+
+    /// A copy of a value of a function's attribute, in which references and calls are replaced.
+    fn attribute_value(
+        &mut self,
+        value: &AttributeValue,
+        node: &Node,
+        call: Call,
+        imports: &mut Imports,
+    ) -> Expand<AttributeValue> {
+        let copy = match value {
+            AttributeValue::Graph(graph) => {
+                self.check_level(1, node)?;
+                AttributeValue::Graph(Box::new(self.subgraph(graph, call, imports)?))
+            }
             AttributeValue::Graphs(graphs) => {
+                self.check_level(1, node)?;
                 let copies = graphs.iter().map(|graph| self.subgraph(graph, call, imports));
                 AttributeValue::Graphs(copies.collect::<Expand<_>>()?)
             }
             other => other.clone(),
         };
-        let rest = attribute.rest.clone();
-        Ok(Some(Attribute { name: attribute.name, kind: attribute.kind, value, reference: None, rest }))
+        Ok(copy)
     }
 
-    /// The value that a reference stands for: that of the call, else the default of the function.
+    /// Refuses graphs, with this number of levels, that would be nested too deep at the current place.
+    fn check_level(&self, levels: u32, node: &Node) -> Expand<()> {
+        if self.level.saturating_add(levels) > MAX_LEVELS {
+            let message = format!("graphs would be nested deeper than {MAX_LEVELS}, and protobuf files cannot be");
+            return Err(Box::new(Found::new(Code::TooDeep, node.at, message)));
+        }
+        Ok(())
+    }
+
+    /// The value of a reference: that of the call, else the default of the function.
     fn referred(
         &mut self,
         attribute: &Attribute,
         reference: Name,
         node: &Node,
         call: Call,
+        imports: &mut Imports,
     ) -> Expand<Option<Attribute>> {
-        let mut values = call.attributes.iter().chain(&call.function.defaults);
-        let Some(value) = values.find(|value| value.name == Some(reference)) else { return Ok(None) };
+        let named = |value: &&Attribute| value.name == Some(reference);
+        let given = call.attributes.iter().find(named);
+        let Some(value) = given.or_else(|| call.function.defaults.iter().find(named)) else { return Ok(None) };
         let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
         if let (Some(wanted), Some(given)) = (kind(attribute), kind(value).or_else(|| value.value.kind()))
             && wanted != given
@@ -56,51 +87,72 @@ impl Expansion<'_> {
             );
             return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
         }
-        // A graph that is passed on is copied with each reference.
+        if given.is_none() {
+            // Names and calls in a default are those of the function.
+            let copy = self.attribute_value(&value.value, node, call, imports)?;
+            let (kind, rest) = (value.kind, value.rest.clone());
+            return Ok(Some(Attribute { name: attribute.name, kind, value: copy, reference: None, rest }));
+        }
+        // A graph that is passed to another function is copied for each reference.
         let (mut nodes, mut bytes) = (0, 0);
         each_graph(&value.value, &mut |graph| {
             each_node(&graph.nodes, &mut |node| (nodes, bytes) = (nodes + 1, bytes + node.bytes()));
         });
+        self.check_level(levels(&value.value), node)?;
         self.charge(nodes, bytes, node.at)?;
         Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
     }
 
-    /// A copy of a graph in an attribute, whose own names are fresh.
+    /// A copy of a graph in an attribute, with fresh names for the values that it defines.
     fn subgraph(&mut self, graph: &Graph, call: Call, imports: &mut Imports) -> Expand<Graph> {
         let mut scope = self.open_scope();
-        let inputs = graph.inputs.iter().filter_map(|input| input.name);
-        let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
-        let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-        let mut own: Vec<NameId> = inputs.chain(initializers).chain(results).collect();
-        let mut seen = rustc_hash::FxHashSet::default();
-        own.retain(|name| *name != NameId::ROOT && seen.insert(*name));
+        let own = own_names(graph);
+        let mark = self.known.open();
+        self.level += 1;
         for name in own {
             let value = self.fresh(call, name);
             self.bind(&mut scope, name, value);
+            self.known.hide(value);
         }
         let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
             let renamed =
                 |value: &ValueInfo| ValueInfo { name: value.name.map(|name| expansion.bound(name)), ..value.clone() };
             values.iter().map(renamed).collect()
         };
-        let mut target = Target { nodes: Vec::new(), value_info: rename(self, &graph.value_info) };
-        for node in &graph.nodes {
-            self.copy(node, call, &mut target, imports)?;
-        }
         let mut initializers = graph.initializers.clone();
         for tensor in &mut initializers {
             tensor.name = tensor.name.map(|name| self.bound(name));
         }
+        let inputs = rename(self, &graph.inputs);
+        let mut target = Target { nodes: Vec::new(), value_info: rename(self, &graph.value_info) };
+        if self.has_control {
+            self.known.note_declared(&inputs, &initializers, &target.value_info);
+        }
+        for node in &graph.nodes {
+            self.copy(node, call, &mut target, imports)?;
+        }
         let copy = Graph {
             name: graph.name,
             initializers,
-            inputs: rename(self, &graph.inputs),
+            inputs,
             outputs: rename(self, &graph.outputs),
             nodes: target.nodes,
             value_info: target.value_info,
             rest: graph.rest.clone(),
         };
         self.leave(scope);
+        self.known.undo(mark);
+        self.level -= 1;
         Ok(copy)
     }
+}
+
+/// The number of levels of nested graphs in a value.
+fn levels(value: &AttributeValue) -> u32 {
+    let mut found = 0;
+    each_graph(value, &mut |graph| {
+        let inner = graph.nodes.iter().flat_map(|node| &node.attributes).map(|attribute| levels(&attribute.value));
+        found = found.max(1 + inner.max().unwrap_or(0));
+    });
+    found
 }

@@ -1,11 +1,11 @@
-//! Which function calls which: cycles, and how much a call becomes.
+//! The call graph of functions: cycles, and the size of expanded calls.
 
 use super::Found;
-use super::functions::{Functions, each_node};
+use super::functions::{Functions, each_graph, each_node};
 use crate::diagnostics::Code;
 use crate::onnx::model::{Function, ModelNames, Node};
 
-/// What nodes become when calls are expanded. Numbers that are too large stay at the largest one.
+/// The number of nodes and calls after an expansion, with saturating arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::onnx) struct Size {
     pub(in crate::onnx) nodes: u64,
@@ -19,7 +19,7 @@ impl Size {
     }
 }
 
-/// What nodes become, given what a call of each function becomes.
+/// The size of expanded nodes, computed from the size of an expanded call of each function.
 pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions: &[Size], nodes: &[Node]) -> Size {
     let mut size = Size::default();
     each_node(nodes, &mut |node| match table.called(names, node) {
@@ -32,11 +32,11 @@ pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions:
     size
 }
 
-/// What a call of each function becomes.
+/// The size of an expanded call of each function.
 ///
 /// # Errors
 ///
-/// A cycle of functions that call each other.
+/// Functions call each other in a cycle.
 pub(in crate::onnx) fn sizes(
     names: &ModelNames,
     functions: &[Function],
@@ -49,11 +49,15 @@ pub(in crate::onnx) fn sizes(
     Ok(sizes)
 }
 
-/// The functions in an order in which each one stands behind those that it calls.
+/// The functions in topological order: each after the functions that it calls.
 fn callees_first(names: &ModelNames, functions: &[Function], table: &Functions) -> Result<Vec<usize>, Found> {
     let called = |function: &Function| {
         let mut called = Vec::new();
-        each_node(&function.nodes, &mut |node| called.extend(table.called(names, node).ok().flatten()));
+        let mut visit = |node: &Node| called.extend(table.called(names, node).ok().flatten());
+        each_node(&function.nodes, &mut visit);
+        for default in &function.defaults {
+            each_graph(&default.value, &mut |graph| each_node(&graph.nodes, &mut visit));
+        }
         called.dedup();
         called
     };
@@ -90,7 +94,7 @@ fn callees_first(names: &ModelNames, functions: &[Function], table: &Functions) 
     Ok(order)
 }
 
-/// The steps of a cycle, of which a long one is shown by its ends.
+/// The steps of a cycle; the middle of a long one is omitted.
 fn shortened(steps: &[String]) -> String {
     const SHOWN: usize = 8;
     match steps.len() {

@@ -1,51 +1,85 @@
-//! Control flow that is known: the branch of an `If` is chosen, `Loop` and `Scan` become copies of their
-//! bodies.
-
-use bytes::Bytes;
+//! Expands known control flow: the branch of an `If` is chosen, `Loop` and `Scan` become copies of their bodies.
 
 use super::Found;
 use super::copy::{Call, Expand, Expansion, Target};
 use super::functions::each_node;
-use super::known::Scalar;
+use super::known::{Mark, Scalar};
 use super::opsets::Imports;
+use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Field, Graph, Node, Tensor, Values, Wire};
-use crate::onnx::protobuf::fields::tensor as tensor_fields;
-use crate::onnx::types::AttributeType;
+use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, Tensor, Values};
+use crate::onnx::protobuf::fields::graph as graph_fields;
 use crate::room::with_stack;
 
-/// The operators with graphs in their attributes that are evaluated here.
+/// The control flow operators that are expanded.
 pub(super) const CONTROL: &[&str] = &["If", "Loop", "Scan"];
 
-/// The first version in which `Unsqueeze` has its axes as an operand.
-const AXES_ARE_OPERANDS: i64 = 13;
-/// The first version in which `Scan` has no batches.
+/// The first version in which `Scan` has no batch axis.
 const SCAN_WITHOUT_BATCHES: i64 = 9;
 
-/// Why a node stays as it is.
+/// The reason for graphs whose constants are not all ordinary tensors.
+const SPARSE: &str = "it has sparse constants";
+
+/// The reason why a node is not expanded.
 type Stays = String;
 
-/// A node with control flow: the node as it is written, with operands and results that are bound.
+/// A control flow node, with its bound operands and results.
 struct Flow<'n> {
     node: &'n Node,
     inputs: Values,
     outputs: Values,
 }
 
-/// What is given up where a loop turns out to be one that cannot be expanded.
+/// The state to return to if a node cannot be expanded.
 struct Checkpoint {
     nodes: usize,
     value_info: usize,
     made: (u64, u64),
     calls: usize,
     names: usize,
+    stays: usize,
+    steps: u64,
+    known: Mark,
+}
+
+/// What became of a control flow node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Expanded,
+    /// It stays, and nothing was copied for it.
+    Refused,
+    /// It stays, and copies of its body were discarded.
+    Failed,
+}
+
+/// What an expansion knows of its control flow nodes.
+#[derive(Debug, Default)]
+pub(super) struct ControlFlow {
+    /// Whether loops are unrolled.
+    unroll: bool,
+    /// Whether nodes that cannot be expanded are reported.
+    tell_stays: bool,
+    /// The nodes that could not be expanded.
+    pub(super) stays: Vec<Found>,
+    /// The number of trips of loops, and of nodes whose copies were discarded.
+    steps: u64,
+    /// The number of nodes around the current one whose expansion is being tried.
+    attempts: u32,
+    /// Whether loops stay without being tried, see [`Expansion::within_kept`].
+    within_failed: bool,
+}
+
+impl ControlFlow {
+    pub(super) fn new(options: &Options) -> Self {
+        ControlFlow { unroll: options.unroll, tell_stays: options.unroll || options.flat, ..ControlFlow::default() }
+    }
 }
 
 impl<'f> Expansion<'f> {
-    /// Whether a node may be one whose control flow is known.
+    /// Whether a node may have known control flow, or must be reported if it cannot be expanded.
     pub(super) fn is_control(&self, node: &Node) -> bool {
-        self.operator(node).is_some_and(|operator| operator == "If" || self.tell_stays)
+        self.operator(node).is_some_and(|operator| operator == "If" || self.flow.tell_stays)
     }
 
     fn operator(&self, node: &Node) -> Option<&'static str> {
@@ -54,7 +88,7 @@ impl<'f> Expansion<'f> {
         CONTROL.iter().find(|known| **known == operator).copied()
     }
 
-    /// Expands a node whose control flow is known; whether it was.
+    /// Expands a node with known control flow.
     pub(super) fn control(
         &mut self,
         node: &Node,
@@ -62,49 +96,89 @@ impl<'f> Expansion<'f> {
         call: Call,
         target: &mut Target,
         imports: &mut Imports,
-    ) -> Expand<bool> {
-        let Some(operator) = self.operator(node) else { return Ok(false) };
+    ) -> Expand<Outcome> {
+        let Some(operator) = self.operator(node) else { return Ok(Outcome::Refused) };
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
         let call = Call { path, ..call };
         let checkpoint = self.checkpoint(target);
+        self.flow.attempts += 1;
         let expanded = with_stack(|| match operator {
-            "Loop" | "Scan" if !self.unroll => Ok(Err("only --unroll expands it".to_owned())),
             "If" => self.branch(&flow, call, target, imports),
+            "Loop" | "Scan" if !self.flow.unroll => Ok(Err("only --unroll expands it".to_owned())),
+            "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that stays".to_owned())),
             "Loop" => self.unrolled_loop(&flow, call, target, imports),
             _ => self.unrolled_scan(&flow, call, target, imports),
         })?;
-        if let Err(reason) = &expanded {
-            self.give_up(checkpoint, target);
-            if self.tell_stays {
-                let name = flow.outputs.iter().find(|output| **output != NameId::ROOT);
-                let what = name.map_or(String::new(), |name| format!(" of `{}`", self.spelled(*name)));
-                self.stays.push(Found::new(Code::LoopKept, node.at, format!("the `{operator}`{what} stays: {reason}")));
-            }
-        }
-        Ok(expanded.is_ok())
+        self.flow.attempts -= 1;
+        let Err(reason) = expanded else {
+            self.known.accept(checkpoint.known);
+            return Ok(Outcome::Expanded);
+        };
+        let before = checkpoint.steps;
+        self.give_up(checkpoint, target, node)?;
+        self.tell(&flow, operator, &reason);
+        Ok(if self.flow.steps > before { Outcome::Failed } else { Outcome::Refused })
     }
 
-    fn checkpoint(&self, target: &Target) -> Checkpoint {
+    /// Reports a node that is not expanded, if that is to be reported.
+    fn tell(&mut self, flow: &Flow, operator: &str, reason: &str) {
+        if self.flow.tell_stays {
+            let name = flow.outputs.iter().find(|output| **output != NameId::ROOT);
+            let what = name.map_or(String::new(), |name| format!(" of `{}`", self.spelled(*name)));
+            let message = format!("the `{operator}`{what} stays: {reason}");
+            self.flow.stays.push(Found::new(Code::LoopKept, flow.node.at, message));
+        }
+    }
+
+    /// Copies what is inside of a node that stays. If the node was tried, and is part of the copy of a loop's body,
+    /// loops inside of it are not tried again: the time would double with each level.
+    pub(super) fn within_kept<T>(&mut self, node: Outcome, copy: impl FnOnce(&mut Self) -> Expand<T>) -> Expand<T> {
+        let before = self.flow.within_failed;
+        self.flow.within_failed |= node == Outcome::Failed && self.flow.attempts > 0;
+        let made = copy(self);
+        self.flow.within_failed = before;
+        made
+    }
+
+    fn checkpoint(&mut self, target: &Target) -> Checkpoint {
         Checkpoint {
             nodes: target.nodes.len(),
             value_info: target.value_info.len(),
             made: (self.made, self.bytes),
             calls: self.calls.len(),
             names: self.names.values.len(),
+            stays: self.flow.stays.len(),
+            steps: self.flow.steps,
+            known: self.known.open(),
         }
     }
 
-    fn give_up(&mut self, to: Checkpoint, target: &mut Target) {
+    /// Removes what was copied for a node that cannot be expanded; the work for it counts.
+    fn give_up(&mut self, to: Checkpoint, target: &mut Target, node: &Node) -> Expand<()> {
+        self.known.undo(to.known);
         target.nodes.truncate(to.nodes);
         target.value_info.truncate(to.value_info);
+        let discarded = self.made - to.made.0;
         (self.made, self.bytes) = to.made;
         self.calls.truncate(to.calls);
-        // Most loops that stay are refused before anything is copied.
+        self.flow.stays.truncate(to.stays);
+        // Most loops that cannot be expanded are refused before anything is copied.
         if self.names.values.len() > to.names {
-            self.known.forget(to.names);
             self.names.values.truncate(to.names);
         }
+        self.work(discarded, node)
+    }
+
+    /// Counts trips of loops, and nodes that were copied in vain.
+    fn work(&mut self, steps: u64, node: &Node) -> Expand<()> {
+        self.flow.steps = self.flow.steps.saturating_add(steps);
+        if self.flow.steps > self.max_ops {
+            let message = format!("the expansion of loops takes more than {} steps", self.max_ops);
+            let found = Found::new(Code::StepBudget, node.at, message);
+            return Err(Box::new(found.help("raise the limit with --max-ops")));
+        }
+        Ok(())
     }
 
     fn spelled(&self, name: NameId) -> String {
@@ -118,6 +192,12 @@ impl<'f> Expansion<'f> {
             AttributeValue::Graph(graph) => Some(graph),
             _ => None,
         }
+    }
+
+    /// The body of a loop, if it can be copied.
+    fn body_of<'n>(&self, node: &'n Node) -> Result<&'n Graph, Stays> {
+        let body = self.graph_of(node, "body").ok_or_else(|| "it has no `body`".to_owned())?;
+        if has_sparse(body) { Err(SPARSE.to_owned()) } else { Ok(body) }
     }
 
     fn attribute_of<'n>(&self, node: &'n Node, name: &str) -> Option<&'n Attribute> {
@@ -151,6 +231,9 @@ impl<'f> Expansion<'f> {
         if graph.outputs.len() < flow.outputs.len() {
             return Ok(Err(format!("its `{name}` has too few outputs")));
         }
+        if has_sparse(graph) {
+            return Ok(Err(SPARSE.to_owned()));
+        }
         self.splice(graph, &[], Some(&flow.outputs), call, target, imports)?;
         Ok(Ok(()))
     }
@@ -163,7 +246,10 @@ impl<'f> Expansion<'f> {
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
         let input = |i: usize| flow.inputs.get(i).copied().filter(|input| *input != NameId::ROOT);
-        let Some(body) = self.graph_of(flow.node, "body") else { return Ok(Err("it has no `body`".to_owned())) };
+        let body = match self.body_of(flow.node) {
+            Ok(body) => body,
+            Err(reason) => return Ok(Err(reason)),
+        };
         let mut state: Values = flow.inputs.iter().skip(2).copied().collect();
         let count = state.len();
         if body.inputs.len() != 2 + count || body.outputs.len() <= count {
@@ -217,7 +303,10 @@ impl<'f> Expansion<'f> {
         target: &mut Target,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
-        let Some(body) = self.graph_of(flow.node, "body") else { return Ok(Err("it has no `body`".to_owned())) };
+        let body = match self.body_of(flow.node) {
+            Ok(body) => body,
+            Err(reason) => return Ok(Err(reason)),
+        };
         let scanned = self.ints_of(flow.node, "num_scan_inputs").first().copied().unwrap_or(0);
         let scanned = usize::try_from(scanned).unwrap_or(0);
         let Some(count) = flow.inputs.len().checked_sub(scanned).filter(|_| scanned > 0) else {
@@ -262,7 +351,8 @@ impl<'f> Expansion<'f> {
         self.finish_loop(flow, (&state, &collected), placed, call, target, imports)
     }
 
-    /// Makes the outputs of a loop: the last values of its state, and what it collects, along axes and in orders.
+    /// Adds the outputs of a loop: the last values of its state, and the collected values; `placed` is the axis of a
+    /// collected output, and whether it is in reverse order.
     fn finish_loop(
         &mut self,
         flow: &Flow,
@@ -290,17 +380,18 @@ impl<'f> Expansion<'f> {
         Ok(Ok(()))
     }
 
-    fn check_trips(&self, trip: i64, node: &Node) -> Expand<()> {
+    fn check_trips(&mut self, trip: i64, node: &Node) -> Expand<()> {
         if trip as u64 >= self.max_ops {
             let message = format!("the loop has more than {} trips", self.max_ops);
             return Err(Box::new(
                 Found::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
             ));
         }
-        Ok(())
+        self.work(1, node)
     }
 
-    /// Adds a copy of the nodes of a graph, and gives its outputs. Where results are named, these are the outputs.
+    /// Adds a copy of the nodes of a graph, and returns its outputs; these have the names `results`, if there are
+    /// any.
     fn splice(
         &mut self,
         graph: &Graph,
@@ -325,6 +416,10 @@ impl<'f> Expansion<'f> {
         }
         for tensor in &graph.initializers {
             let formal = tensor.name.unwrap_or(NameId::ROOT);
+            // The constant of an input is a default; the operand was given.
+            if given(graph, inputs, formal) {
+                continue;
+            }
             let value = self.fresh(call, formal);
             self.bind(&mut scope, formal, value);
             self.add_constant(Tensor { name: None, ..tensor.clone() }, value, call, target)?;
@@ -344,114 +439,17 @@ impl<'f> Expansion<'f> {
         }
         Ok(values)
     }
+}
 
-    /// Adds a node of the standard domain.
-    fn operation(
-        &mut self,
-        operator: &str,
-        (inputs, output): (&[NameId], NameId),
-        attributes: Vec<Attribute>,
-        call: Call,
-        target: &mut Target,
-    ) -> Expand<()> {
-        let texts = &mut self.names.texts;
-        let node = Node {
-            inputs: Values::from_slice(inputs),
-            outputs: Values::from_slice(&[output]),
-            op_type: Some(texts.intern(operator)),
-            domain: Some(texts.intern("")),
-            attributes,
-            origin: call.origin,
-            ..Node::default()
-        };
-        self.add(node, target)
-    }
+/// Whether a name of a graph is an input with an operand.
+fn given(graph: &Graph, operands: &[NameId], name: NameId) -> bool {
+    let mut inputs = graph.inputs.iter().zip(operands);
+    inputs.any(|(input, operand)| input.name == Some(name) && *operand != NameId::ROOT)
+}
 
-    fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> Attribute {
-        let name = Some(self.names.texts.intern(name));
-        Attribute { name, kind: Some(kind as i32), value, reference: None, rest: None }
-    }
-
-    /// Makes a result the copy of a value; a result that nobody wants has no name.
-    fn copy_value(&mut self, value: NameId, result: NameId, call: Call, target: &mut Target) -> Expand<()> {
-        if result == NameId::ROOT {
-            return Ok(());
-        }
-        self.operation("Identity", (&[value], result), Vec::new(), call, target)
-    }
-
-    fn add_constant(&mut self, tensor: Tensor, result: NameId, call: Call, target: &mut Target) -> Expand<()> {
-        let value = AttributeValue::Tensor(Box::new(tensor));
-        let attribute = self.attribute_named("value", AttributeType::Tensor, value);
-        self.operation("Constant", (&[], result), vec![attribute], call, target)
-    }
-
-    /// A constant that stands for a name of a body.
-    fn constant(&mut self, value: Scalar, name: NameId, call: Call, target: &mut Target) -> Expand<NameId> {
-        let result = self.fresh(call, name);
-        self.add_constant(tensor_of(value, &[]), result, call, target)?;
-        Ok(result)
-    }
-
-    /// The item of a value at an index along an axis.
-    fn item(
-        &mut self,
-        value: NameId,
-        (axis, index): (i64, i64),
-        formal: NameId,
-        call: Call,
-        target: &mut Target,
-    ) -> Expand<NameId> {
-        let item = self.fresh(call, formal);
-        let segment = self.names.texts.intern("index");
-        let at = self.child(item, segment, 0);
-        self.add_constant(tensor_of(Scalar::Int(index), &[]), at, call, target)?;
-        let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
-        self.operation("Gather", (&[value, at], item), vec![axis], call, target)?;
-        Ok(item)
-    }
-
-    /// Joins items along a new axis.
-    fn stack(
-        &mut self,
-        items: &Values,
-        axis: i64,
-        result: NameId,
-        call: Call,
-        target: &mut Target,
-        imports: &mut Imports,
-    ) -> Expand<()> {
-        let as_operand = imports.version(self.names, None).is_none_or(|version| version >= AXES_ARE_OPERANDS);
-        let axes = match as_operand {
-            false => None,
-            true => {
-                let segment = self.names.texts.intern("axes");
-                let axes = self.child(result, segment, 0);
-                self.add_constant(tensor_of(Scalar::Int(axis), &[1]), axes, call, target)?;
-                Some(axes)
-            }
-        };
-        let mut parts = Values::new();
-        for (i, &item) in items.iter().enumerate() {
-            let segment = self.names.texts.intern("item");
-            let part = if items.len() == 1 { result } else { self.child(result, segment, i as u32 + 1) };
-            let (inputs, attributes): (Values, Vec<Attribute>) = match axes {
-                Some(axes) => (Values::from_slice(&[item, axes]), Vec::new()),
-                None => {
-                    let axes = self.attribute_named("axes", AttributeType::Ints, AttributeValue::Ints(vec![axis]));
-                    (Values::from_slice(&[item]), vec![axes])
-                }
-            };
-            self.operation("Unsqueeze", (&inputs, part), attributes, call, target)?;
-            parts.push(part);
-        }
-        self.known.set_extent(result, axis, items.len() as i64);
-        if items.len() == 1 {
-            return Ok(());
-        }
-        let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
-        self.operation("Concat", (&parts, result), vec![axis], call, target)
-    }
+/// Whether a graph has sparse constants, which no node can define.
+fn has_sparse(graph: &Graph) -> bool {
+    graph.rest.iter().flat_map(|fields| fields.iter()).any(|field| field.number == graph_fields::SPARSE_INITIALIZER)
 }
 
 /// Whether a body refers to a name.
@@ -466,14 +464,4 @@ fn uses(body: &Graph, name: NameId) -> bool {
         }
     });
     found
-}
-
-/// A tensor of one element.
-fn tensor_of(value: Scalar, dims: &[i64]) -> Tensor {
-    let (data_type, raw) = match value {
-        Scalar::Int(value) => (7, Bytes::copy_from_slice(&value.to_le_bytes())),
-        Scalar::Bool(value) => (9, Bytes::copy_from_slice(&[u8::from(value)])),
-    };
-    let raw = Field { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw };
-    Tensor { dims: dims.into(), data_type: Some(data_type), rest: Some(Box::new(vec![raw])), ..Tensor::default() }
 }

@@ -1,9 +1,9 @@
-//! Copies of the bodies of functions.
+//! Copies the bodies of functions.
 
 use super::Found;
 use super::call_graph::Size;
-use super::control::CONTROL;
-use super::functions::Functions;
+use super::control::{CONTROL, ControlFlow, Outcome};
+use super::functions::{Functions, own_names};
 use super::known::Known;
 use super::opsets::Imports;
 use crate::Options;
@@ -19,18 +19,18 @@ use crate::source::names::Name;
 
 pub(super) type Expand<T> = Result<T, Box<Found>>;
 
-/// A call that is being expanded, or a graph in an attribute of a node whose nodes take the place of it.
+/// A call that is being expanded, or a control flow node that is being replaced by the nodes of its graph.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'c> {
     pub(super) function: &'c Function,
     pub(super) imports: &'c Imports,
-    /// What names of its copies start with.
+    /// The prefix of the names of its copies.
     pub(super) path: NameId,
-    /// What names of its copies end with: the trip of a loop, from 1 on.
+    /// The suffix of the names of its copies: the trip of a loop, from 1 on.
     pub(super) ordinal: u32,
-    /// The call as the nodes of the copy name it.
+    /// The id of the call in the origins of the copied nodes.
     pub(super) origin: OriginId,
-    /// The attributes that the call gives, in which no reference is left.
+    /// The attributes of the call, with references replaced.
     pub(super) attributes: &'c [Attribute],
 }
 
@@ -41,7 +41,7 @@ struct Operator {
     name: Option<Name>,
 }
 
-/// What nodes are added to.
+/// The lists that copies are added to.
 #[derive(Default)]
 pub(super) struct Target {
     pub(super) nodes: Vec<Node>,
@@ -52,28 +52,26 @@ pub(super) struct Target {
 pub(super) struct Expansion<'f> {
     pub(super) names: &'f mut ModelNames,
     functions: &'f [Function],
-    /// Stands for the function of nodes that are in none.
+    /// An empty function for nodes that are not in a function.
     outside: Function,
     table: &'f Functions,
     /// The imports of each function.
     imports: Vec<Imports>,
-    /// What a name of a function body stands for in the copy that is being made, by the number of the name.
+    /// The name in the current copy for each name of a function body, by the number of the name.
     bindings: Vec<NameId>,
-    /// The operation that copies a value.
+    /// The name of the operator that copies a value.
     identity: Name,
-    /// The table of operators, where versions of operator sets differ.
+    /// The table of operators; loaded when versions of operator sets differ.
     schemas: Option<Schemas>,
-    /// What is known of values, where there is control flow that depends on it.
+    /// Known values, if there is control flow that depends on them.
     pub(super) known: Known,
-    has_control: bool,
-    pub(super) unroll: bool,
-    /// Whether it is told which nodes with control flow stay.
-    pub(super) tell_stays: bool,
-    /// The nodes with control flow that could not be expanded.
-    pub(super) stays: Vec<Found>,
+    pub(super) has_control: bool,
+    pub(super) flow: ControlFlow,
     pub(super) max_ops: u64,
     max_bytes: u64,
-    /// Nodes made so far, and calls expanded.
+    /// The number of graphs in attributes around the current node.
+    pub(super) level: u32,
+    /// The numbers of nodes and bytes added so far, and the expanded calls.
     pub(super) made: u64,
     pub(super) bytes: u64,
     pub(super) calls: Vec<ExpandedCall>,
@@ -87,7 +85,7 @@ pub(super) struct Scope {
 impl<'f> Expansion<'f> {
     /// # Errors
     ///
-    /// A function that uses a value that it does not define, or defines one twice.
+    /// A function uses a value that it does not define, or defines one twice.
     pub(super) fn new(
         names: &'f mut ModelNames,
         functions: &'f [Function],
@@ -108,20 +106,19 @@ impl<'f> Expansion<'f> {
             schemas: None,
             known: Known::default(),
             has_control: false,
-            unroll: options.unroll,
-            tell_stays: options.unroll || options.flat,
-            stays: Vec::new(),
+            flow: ControlFlow::new(options),
             max_ops: options.max_ops,
             max_bytes: options.max_memory,
+            level: 0,
             made: 0,
             bytes: 0,
             calls: Vec::new(),
         })
     }
 
-    /// The calls that were expanded, and the nodes with control flow that stay.
+    /// The expanded calls, and the control flow nodes that could not be expanded.
     pub(super) fn into_results(self) -> (Vec<ExpandedCall>, Vec<Found>) {
-        (self.calls, self.stays)
+        (self.calls, self.flow.stays)
     }
 
     /// Expands the calls in the graph of a model.
@@ -130,29 +127,29 @@ impl<'f> Expansion<'f> {
         if self.has_control {
             self.known = Known::of_graph(self.names, graph);
         }
-        self.top(&mut graph.nodes, &mut graph.value_info, opsets)
-    }
-
-    /// Expands the calls in a function that stays.
-    pub(super) fn function(&mut self, function: &mut Function) -> Expand<()> {
-        self.top(&mut function.nodes, &mut function.value_info, &mut function.opsets)
-    }
-
-    /// Expands the calls among nodes that import operator sets.
-    fn top(
-        &mut self,
-        nodes: &mut Vec<Node>,
-        value_info: &mut Vec<ValueInfo>,
-        opsets: &mut Vec<OperatorSet>,
-    ) -> Expand<()> {
-        self.check_size(nodes)?;
+        self.check_size(&graph.nodes)?;
         let mut imports = Imports::new(self.names, opsets);
-        self.nodes(nodes, value_info, &mut imports)?;
+        self.nodes(&mut graph.nodes, &mut graph.value_info, &mut imports)?;
         imports.add_to(self.names, opsets);
         Ok(())
     }
 
-    /// Expands the calls among nodes that stay, whose names are kept.
+    /// Expands the calls in a function that is kept, and in the defaults of its attributes.
+    pub(super) fn function(&mut self, function: &mut Function) -> Expand<()> {
+        // Its names are not those of the graph.
+        let known = std::mem::take(&mut self.known);
+        self.check_size(&function.nodes)?;
+        let mut imports = Imports::new(self.names, &function.opsets);
+        self.nodes(&mut function.nodes, &mut function.value_info, &mut imports)?;
+        for default in &mut function.defaults {
+            self.kept_graphs(&mut default.value, &mut imports)?;
+        }
+        imports.add_to(self.names, &mut function.opsets);
+        self.known = known;
+        Ok(())
+    }
+
+    /// Expands the calls among nodes of a graph or function that is kept, and so are its names.
     fn nodes(&mut self, nodes: &mut Vec<Node>, value_info: &mut Vec<ValueInfo>, imports: &mut Imports) -> Expand<()> {
         let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(value_info) };
         std::mem::take(nodes).into_iter().try_for_each(|node| self.node(node, &mut target, imports))?;
@@ -161,27 +158,21 @@ impl<'f> Expansion<'f> {
     }
 
     fn node(&mut self, mut node: Node, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+        let mut outcome = Outcome::Refused;
         if self.has_control && self.is_control(&node) {
             let (outside, none) = (std::mem::take(&mut self.outside), Imports::default());
             let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
             let call = Call { function, imports: &none, path, ordinal: 0, origin, attributes: &[] };
             let bound = (node.inputs.clone(), node.outputs.clone());
-            let expanded = self.control(&node, bound, call, target, imports)?;
+            outcome = self.control(&node, bound, call, target, imports)?;
             self.outside = outside;
-            if expanded {
+            if outcome == Outcome::Expanded {
                 return Ok(());
             }
         }
-        for attribute in &mut node.attributes {
-            let graphs = match &mut attribute.value {
-                AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
-                AttributeValue::Graphs(graphs) => graphs,
-                _ => continue,
-            };
-            for graph in graphs {
-                self.nodes(&mut graph.nodes, &mut graph.value_info, imports)?;
-            }
-        }
+        self.within_kept(outcome, |expansion| {
+            node.attributes.iter_mut().try_for_each(|attribute| expansion.kept_graphs(&mut attribute.value, imports))
+        })?;
         match self.expanded(&node)? {
             Some(function) => {
                 let attributes = std::mem::take(&mut node.attributes);
@@ -191,13 +182,35 @@ impl<'f> Expansion<'f> {
         }
     }
 
+    /// Expands the calls in the graphs of an attribute that is kept.
+    fn kept_graphs(&mut self, value: &mut AttributeValue, imports: &mut Imports) -> Expand<()> {
+        let graphs = match value {
+            AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
+            AttributeValue::Graphs(graphs) => graphs,
+            _ => return Ok(()),
+        };
+        self.level += 1;
+        for graph in graphs {
+            let mark = self.known.open();
+            if self.has_control {
+                let own = own_names(graph);
+                own.into_iter().for_each(|name| self.known.hide(name));
+                self.known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
+            }
+            self.nodes(&mut graph.nodes, &mut graph.value_info, imports)?;
+            self.known.undo(mark);
+        }
+        self.level -= 1;
+        Ok(())
+    }
+
     /// The function that a node calls, if its calls are expanded.
     fn expanded(&self, node: &Node) -> Expand<Option<usize>> {
         let called = self.table.called(self.names, node)?;
         Ok(called.filter(|function| self.table.expanded[*function]))
     }
 
-    /// Refuses nodes that become too many, before any copy is made.
+    /// Refuses an expansion to too many nodes before anything is copied.
     fn check_size(&self, nodes: &[Node]) -> Expand<()> {
         let mut total = Size { nodes: self.made, calls: self.calls.len() as u64 };
         for node in nodes {
@@ -230,7 +243,7 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    /// Counts nodes and the bytes that they take.
+    /// Counts nodes and their size in bytes, and checks the limits.
     pub(super) fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
         self.made += nodes;
         self.bytes += bytes as u64;
@@ -246,7 +259,7 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    /// Expands a call whose operands and attributes are those of the graph around it.
+    /// Expands a call with bound operands and attributes.
     fn call(
         &mut self,
         node: &Node,
@@ -280,7 +293,7 @@ impl<'f> Expansion<'f> {
         })
     }
 
-    /// What names of the copies for a call start with: what the call makes.
+    /// The prefix of the names of the copies for a call: the name of its first result.
     pub(super) fn path_of(&mut self, node: &Node, outputs: &Values) -> NameId {
         let output = outputs.iter().copied().find(|output| *output != NameId::ROOT);
         output.or(node.name).unwrap_or_else(|| {
@@ -322,7 +335,7 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    /// An output that is an input, too: the call copies it.
+    /// Copies an output that is also an input.
     fn pass(
         &mut self,
         formal: NameId,
@@ -352,7 +365,7 @@ impl<'f> Expansion<'f> {
         self.add(node, target)
     }
 
-    /// Notes that an operator becomes one of the graph.
+    /// Records that an operator is copied to the graph, and checks its version.
     fn need(&mut self, operator: Operator, call: Call, at: u32, imports: &mut Imports) -> Expand<()> {
         let Err(mismatch) = imports.need(self.names, call.imports, operator.domain) else { return Ok(()) };
         let schemas = self.schemas.get_or_insert_with(Schemas::new);
@@ -364,7 +377,7 @@ impl<'f> Expansion<'f> {
         Err(Box::new(found.help("leave the function as it is with --keep, or convert the model first")))
     }
 
-    /// Binds the results of nodes to fresh names, unless they are outputs of the function.
+    /// Binds the results of nodes to fresh names, except for outputs of the function.
     fn bind_results(&mut self, scope: &mut Scope, nodes: &[Node], call: Call) -> Expand<()> {
         for node in nodes {
             for &result in node.outputs.iter().filter(|result| **result != NameId::ROOT) {
@@ -392,7 +405,7 @@ impl<'f> Expansion<'f> {
         target.value_info.push(value);
     }
 
-    /// A fresh name for one of a body.
+    /// A fresh name for a name of a body.
     pub(super) fn fresh(&mut self, call: Call, name: NameId) -> NameId {
         let Some(segment) = self.names.values.user_name(name) else { return NameId::ROOT };
         self.child(call.path, segment, call.ordinal)
@@ -431,18 +444,21 @@ impl<'f> Expansion<'f> {
 
     /// Adds a copy of a node of a function body.
     pub(super) fn copy(&mut self, node: &Node, call: Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+        let mut outcome = Outcome::Refused;
         if self.has_control && self.is_control(node) {
             let bound = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
-            if self.control(node, bound, call, target, imports)? {
+            outcome = self.control(node, bound, call, target, imports)?;
+            if outcome == Outcome::Expanded {
                 return Ok(());
             }
         }
         let mut attributes = Vec::with_capacity(node.attributes.len());
-        for attribute in &node.attributes {
-            if let Some(attribute) = self.attribute(attribute, node, call, imports)? {
-                attributes.push(attribute);
+        self.within_kept(outcome, |expansion| {
+            for attribute in &node.attributes {
+                attributes.extend(expansion.attribute(attribute, node, call, imports)?);
             }
-        }
+            Ok(())
+        })?;
         let copy = Node {
             inputs: self.all_bound(&node.inputs),
             outputs: self.all_bound(&node.outputs),

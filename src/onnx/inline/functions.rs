@@ -1,15 +1,16 @@
-//! The functions of a model: which ones calls mean, and which of them are expanded.
+//! The functions of a model: which function a node calls, and whether it is expanded.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Found;
 use super::call_graph::{self, Size};
 use crate::diagnostics::Code;
+use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeValue, Function, Graph, ModelNames, Node};
 use crate::source::names::Name;
 use crate::{Lower, Options};
 
-/// What a call has to say to mean a function: domain, name and overload, as texts in one normal form.
+/// The key by which calls refer to functions: normalized domain, name and overload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::onnx) struct Key {
     domain: Option<Name>,
@@ -34,7 +35,7 @@ impl Key {
         Key::new(names, node.domain, node.op_type, node.overload)
     }
 
-    /// As messages name it.
+    /// The text for messages.
     pub(in crate::onnx) fn describe(self, names: &ModelNames) -> String {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let point = if self.domain.is_some() { "." } else { "" };
@@ -43,17 +44,17 @@ impl Key {
     }
 }
 
-/// The functions that have a name.
+/// The functions with a name.
 #[derive(Clone, Copy, Debug, Default)]
 enum Named {
     #[default]
     None,
-    /// One, with its domain and overload as they are spelled.
+    /// A single function, with its domain and overload as they are spelled.
     One(usize, Option<Name>, Option<Name>),
     Several,
 }
 
-/// The functions of a model by what calls them.
+/// The functions of a model by the key of their calls.
 #[derive(Debug, Default)]
 pub(in crate::onnx) struct Functions {
     by_key: FxHashMap<Key, usize>,
@@ -62,9 +63,9 @@ pub(in crate::onnx) struct Functions {
     pub(in crate::onnx) keys: Vec<Key>,
     /// Whether calls of a function are expanded.
     pub(in crate::onnx) expanded: Vec<bool>,
-    /// The functions of each name, by its number: most nodes are no calls.
+    /// The functions of each name, by the number of the name, for fast lookup: most nodes are not calls.
     named: Vec<Named>,
-    /// What a call of each function becomes.
+    /// The size of an expanded call of each function.
     sizes: Vec<Size>,
 }
 
@@ -102,7 +103,7 @@ impl Functions {
         if found.is_empty() { Ok(table) } else { Err(found) }
     }
 
-    /// What nodes become.
+    /// The size of expanded nodes.
     pub(in crate::onnx) fn size(&self, names: &ModelNames, nodes: &[Node]) -> Size {
         call_graph::size(names, self, &self.sizes, nodes)
     }
@@ -111,7 +112,7 @@ impl Functions {
     ///
     /// # Errors
     ///
-    /// There are functions of that name, but not the overload.
+    /// There are functions with that name, but not with the overload.
     pub(in crate::onnx) fn called(&self, names: &ModelNames, node: &Node) -> Result<Option<usize>, Box<Found>> {
         match node.op_type.and_then(|name| self.named.get(name.index())) {
             None | Some(Named::None) => return Ok(None),
@@ -143,7 +144,7 @@ fn is_expanded(described: &str, names: &ModelNames, key: Key, options: &Options)
     lowered && !options.keep.iter().any(is)
 }
 
-/// Visits nodes, and those of the graphs in their attributes.
+/// Visits nodes, including those of graphs in their attributes.
 pub(in crate::onnx) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
     for node in nodes {
         visit(node);
@@ -160,4 +161,14 @@ pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(
         AttributeValue::Graphs(graphs) => graphs.iter().for_each(visit),
         _ => {}
     }
+}
+
+/// The names that a graph defines, each once.
+pub(super) fn own_names(graph: &Graph) -> Vec<NameId> {
+    let inputs = graph.inputs.iter().filter_map(|input| input.name);
+    let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
+    let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
+    let mut seen = FxHashSet::default();
+    let own = inputs.chain(initializers).chain(results);
+    own.filter(|name| *name != NameId::ROOT && seen.insert(*name)).collect()
 }

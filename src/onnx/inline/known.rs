@@ -1,6 +1,6 @@
-//! Values that are known before a model runs: single integers and truth values, and extents.
+//! Values that are known before a model runs: single integers and truth values, and extents of tensors.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
@@ -11,100 +11,181 @@ use crate::onnx::types::ElementType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scalar {
     Int(i64),
+    Int32(i32),
     Bool(bool),
 }
 
-/// What is known of values.
+/// What is known about a value.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    scalar: Option<Scalar>,
+    /// Extents by axis; each is stored also for the negative axis, counted from the end.
+    extents: Vec<(i64, i64)>,
+}
+
+/// The known values and extents.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    scalars: FxHashMap<NameId, Scalar>,
-    /// Extents along axes, counted from the first one, or from the last one with negative numbers.
-    extents: FxHashMap<(NameId, i64), i64>,
+    facts: FxHashMap<NameId, Facts>,
+    /// While scopes are open, what was known before each change.
+    changes: Vec<(NameId, Option<Facts>)>,
+    scopes: usize,
 }
+
+/// A scope: the number of changes before it.
+#[derive(Debug)]
+pub(super) struct Mark(usize);
 
 type Fold = fn(&[Scalar]) -> Option<Scalar>;
 
-/// How operators compute with values that are known.
+/// The evaluation of operators on known values.
 const FOLDS: &[(&str, Fold)] = {
-    use Scalar::{Bool, Int};
+    use Scalar::Bool;
     &[
         ("Identity", |of| of.first().copied()),
         ("Not", |of| if let [Bool(a)] = *of { Some(Bool(!a)) } else { None }),
         ("And", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a && b)) } else { None }),
         ("Or", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a || b)) } else { None }),
-        ("Add", |of| if let [Int(a), Int(b)] = *of { Some(Int(a.checked_add(b)?)) } else { None }),
-        ("Sub", |of| if let [Int(a), Int(b)] = *of { Some(Int(a.checked_sub(b)?)) } else { None }),
-        ("Mul", |of| if let [Int(a), Int(b)] = *of { Some(Int(a.checked_mul(b)?)) } else { None }),
-        ("Less", |of| if let [Int(a), Int(b)] = *of { Some(Bool(a < b)) } else { None }),
-        ("LessOrEqual", |of| if let [Int(a), Int(b)] = *of { Some(Bool(a <= b)) } else { None }),
-        ("Greater", |of| if let [Int(a), Int(b)] = *of { Some(Bool(a > b)) } else { None }),
-        ("GreaterOrEqual", |of| if let [Int(a), Int(b)] = *of { Some(Bool(a >= b)) } else { None }),
-        ("Equal", |of| if let [a, b] = *of { Some(Bool(a == b)) } else { None }),
+        ("Add", |of| computed(of, i64::checked_add)),
+        ("Sub", |of| computed(of, i64::checked_sub)),
+        ("Mul", |of| computed(of, i64::checked_mul)),
+        ("Less", |of| compared(of, |a, b| a < b)),
+        ("LessOrEqual", |of| compared(of, |a, b| a <= b)),
+        ("Greater", |of| compared(of, |a, b| a > b)),
+        ("GreaterOrEqual", |of| compared(of, |a, b| a >= b)),
+        ("Equal", |of| if let [Bool(a), Bool(b)] = *of { Some(Bool(a == b)) } else { compared(of, |a, b| a == b) }),
     ]
 };
 
+/// Computes with integers of one width; none if the result overflows.
+fn computed(of: &[Scalar], compute: fn(i64, i64) -> Option<i64>) -> Option<Scalar> {
+    match *of {
+        [Scalar::Int(a), Scalar::Int(b)] => compute(a, b).map(Scalar::Int),
+        [Scalar::Int32(a), Scalar::Int32(b)] => i32::try_from(compute(a.into(), b.into())?).ok().map(Scalar::Int32),
+        _ => None,
+    }
+}
+
+/// Compares integers of one width.
+fn compared(of: &[Scalar], compare: fn(i64, i64) -> bool) -> Option<Scalar> {
+    match *of {
+        [Scalar::Int(a), Scalar::Int(b)] => Some(Scalar::Bool(compare(a, b))),
+        [Scalar::Int32(a), Scalar::Int32(b)] => Some(Scalar::Bool(compare(a.into(), b.into()))),
+        _ => None,
+    }
+}
+
 impl Known {
-    /// What the constants and the types of a graph tell.
+    /// The known values of the constants and the types of a graph.
     pub(super) fn of_graph(names: &ModelNames, graph: &Graph) -> Self {
         let mut known = Known::default();
-        // An input with a constant for its default may be given another value.
-        let inputs: rustc_hash::FxHashSet<_> = graph.inputs.iter().filter_map(|input| input.name).collect();
-        for tensor in &graph.initializers {
-            let Some(name) = tensor.name else { continue };
-            known.note_shape(name, tensor.dims.iter().map(|extent| Some(*extent)));
-            if !inputs.contains(&name) {
-                known.note_tensor(name, tensor);
-            }
-        }
-        graph.inputs.iter().chain(&graph.value_info).for_each(|value| known.note_type(value));
+        known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
         graph.nodes.iter().for_each(|node| known.note(names, node));
         known
     }
 
-    pub(super) fn scalar(&self, name: NameId) -> Option<Scalar> {
-        self.scalars.get(&name).copied()
+    /// Records the constants and the types of a graph.
+    pub(super) fn note_declared(&mut self, inputs: &[ValueInfo], initializers: &[Tensor], types: &[ValueInfo]) {
+        // An input with a default may have another value.
+        let given: FxHashSet<_> = inputs.iter().filter_map(|input| input.name).collect();
+        for tensor in initializers {
+            let Some(name) = tensor.name.filter(|name| !given.contains(name)) else { continue };
+            self.note_shape(name, tensor.dims.iter().map(|extent| Some(*extent)));
+            self.set_scalar(name, single(tensor));
+        }
+        inputs.iter().chain(types).for_each(|value| self.note_type(value));
     }
 
+    /// Opens a scope, whose changes can be undone.
+    pub(super) fn open(&mut self) -> Mark {
+        self.scopes += 1;
+        Mark(self.changes.len())
+    }
+
+    /// Ends a scope and undoes its changes.
+    pub(super) fn undo(&mut self, Mark(mark): Mark) {
+        for (name, before) in self.changes.drain(mark..).rev() {
+            match before {
+                Some(facts) => self.facts.insert(name, facts),
+                None => self.facts.remove(&name),
+            };
+        }
+        self.scopes -= 1;
+    }
+
+    /// Ends a scope; scopes around it can still undo its changes.
+    pub(super) fn accept(&mut self, _: Mark) {
+        self.scopes -= 1;
+        if self.scopes == 0 {
+            self.changes.clear();
+        }
+    }
+
+    /// Removes what is known about a name: in the current scope it is another value.
+    pub(super) fn hide(&mut self, name: NameId) {
+        if self.facts.contains_key(&name) {
+            *self.change(name) = Facts::default();
+        }
+    }
+
+    fn change(&mut self, name: NameId) -> &mut Facts {
+        if self.scopes > 0 {
+            self.changes.push((name, self.facts.get(&name).cloned()));
+        }
+        self.facts.entry(name).or_default()
+    }
+
+    fn set_scalar(&mut self, name: NameId, value: Option<Scalar>) {
+        if name != NameId::ROOT && self.scalar(name) != value {
+            self.change(name).scalar = value;
+        }
+    }
+
+    /// The value with a name.
+    pub(super) fn scalar(&self, name: NameId) -> Option<Scalar> {
+        self.facts.get(&name)?.scalar
+    }
+
+    /// The integer with a name.
     pub(super) fn int(&self, name: NameId) -> Option<i64> {
         match self.scalar(name)? {
             Scalar::Int(value) => Some(value),
+            Scalar::Int32(value) => Some(value.into()),
             Scalar::Bool(_) => None,
         }
     }
 
+    /// The truth value with a name.
     pub(super) fn bool(&self, name: NameId) -> Option<bool> {
         match self.scalar(name)? {
             Scalar::Bool(value) => Some(value),
-            Scalar::Int(_) => None,
+            Scalar::Int(_) | Scalar::Int32(_) => None,
         }
     }
 
     /// The extent of a value along an axis.
     pub(super) fn extent(&self, name: NameId, axis: i64) -> Option<i64> {
-        self.extents.get(&(name, axis)).copied()
+        self.facts.get(&name)?.extents.iter().find(|known| known.0 == axis).map(|known| known.1)
     }
 
+    /// Records the extent of a value along an axis.
     pub(super) fn set_extent(&mut self, name: NameId, axis: i64, extent: i64) {
-        self.extents.insert((name, axis), extent);
-    }
-
-    /// Forgets names from one on, which are given up.
-    pub(super) fn forget(&mut self, from: usize) {
-        self.scalars.retain(|name, _| name.index() < from);
-        self.extents.retain(|(name, _), _| name.index() < from);
+        let extents = &mut self.change(name).extents;
+        extents.retain(|known| known.0 != axis);
+        extents.push((axis, extent));
     }
 
     fn note_shape(&mut self, name: NameId, extents: impl ExactSizeIterator<Item = Option<i64>>) {
         let rank = extents.len() as i64;
         for (axis, extent) in extents.enumerate() {
             if let Some(extent) = extent {
-                self.extents.insert((name, axis as i64), extent);
-                self.extents.insert((name, axis as i64 - rank), extent);
+                self.set_extent(name, axis as i64, extent);
+                self.set_extent(name, axis as i64 - rank, extent);
             }
         }
     }
 
-    /// Notes the shape of a value that is declared.
+    /// Records the declared shape of a value.
     pub(super) fn note_type(&mut self, value: &ValueInfo) {
         let (Some(name), Some(TypeForm::Tensor(tensor))) = (value.name, value.ty.as_ref().map(|ty| &ty.form)) else {
             return;
@@ -115,33 +196,34 @@ impl Known {
         }
     }
 
-    fn note_tensor(&mut self, name: NameId, tensor: &Tensor) {
-        self.scalars.extend(single(tensor).map(|value| (name, value)));
+    /// Records the result of a node if its operands are known. Extents are those of declared types.
+    pub(super) fn note(&mut self, names: &ModelNames, node: &Node) {
+        let value = self.folded(names, node);
+        for (i, &output) in node.outputs.iter().enumerate() {
+            self.set_scalar(output, value.filter(|_| i == 0));
+        }
     }
 
-    /// Notes the result of a node whose operands are known.
-    pub(super) fn note(&mut self, names: &ModelNames, node: &Node) {
+    /// The only result of a node, if its operands are known.
+    fn folded(&self, names: &ModelNames, node: &Node) -> Option<Scalar> {
         let text = |name: Option<_>| name.map_or("", |name| names.texts.text(name));
-        let &[output] = &node.outputs[..] else { return };
-        if !matches!(text(node.domain), "" | "ai.onnx") {
-            return;
+        if node.outputs.len() != 1 || !matches!(text(node.domain), "" | "ai.onnx") {
+            return None;
         }
         match text(node.op_type) {
             "Constant" => {
                 let value = node.attributes.iter().find(|attribute| text(attribute.name).starts_with("value"));
-                self.scalars.extend(value.and_then(constant).map(|value| (output, value)));
+                value.and_then(constant)
             }
             "Cast" => {
-                let to = node.attributes.iter().find(|attribute| text(attribute.name) == "to");
-                let value = node.inputs.first().and_then(|input| self.scalar(*input));
-                if let (Some(AttributeValue::Int(to)), Some(value)) = (to.map(|to| &to.value), value) {
-                    self.scalars.extend(cast(value, *to).map(|value| (output, value)));
-                }
+                let to = node.attributes.iter().find(|attribute| text(attribute.name) == "to")?;
+                let AttributeValue::Int(to) = to.value else { return None };
+                cast(self.scalar(*node.inputs.first()?)?, to)
             }
             operator => {
-                let Some((_, fold)) = FOLDS.iter().find(|row| row.0 == operator) else { return };
+                let (_, fold) = FOLDS.iter().find(|row| row.0 == operator)?;
                 let operands: Option<Vec<Scalar>> = node.inputs.iter().map(|input| self.scalar(*input)).collect();
-                self.scalars.extend(operands.and_then(|of| fold(&of)).map(|value| (output, value)));
+                fold(&operands?)
             }
         }
     }
@@ -157,14 +239,17 @@ fn constant(of: &Attribute) -> Option<Scalar> {
 
 fn cast(value: Scalar, to: i64) -> Option<Scalar> {
     let element = ElementType::numbered(i32::try_from(to).ok()?)?;
-    Some(match (value, element.name) {
-        (Scalar::Bool(value), "bool") => Scalar::Bool(value),
-        (Scalar::Int(value), "bool") => Scalar::Bool(value != 0),
-        (Scalar::Int(value), "int64") => Scalar::Int(value),
-        (Scalar::Int(value), "int32") => Scalar::Int(i64::from(i32::try_from(value).ok()?)),
-        (Scalar::Bool(value), "int32" | "int64") => Scalar::Int(i64::from(value)),
-        _ => return None,
-    })
+    let int = match value {
+        Scalar::Bool(value) => i64::from(value),
+        Scalar::Int(value) => value,
+        Scalar::Int32(value) => i64::from(value),
+    };
+    match element.name {
+        "bool" => Some(Scalar::Bool(int != 0)),
+        "int64" => Some(Scalar::Int(int)),
+        "int32" => i32::try_from(int).ok().map(Scalar::Int32),
+        _ => None,
+    }
 }
 
 /// The only element of a tensor of integers or truth values.
@@ -176,7 +261,8 @@ fn single(tensor: &Tensor) -> Option<Scalar> {
     let Ok(Elements::Ints(values)) = Elements::of(tensor) else { return None };
     match (element.name, &values[..]) {
         ("bool", [value]) => Some(Scalar::Bool(*value != 0)),
-        ("int32" | "int64", [value]) => Some(Scalar::Int(*value)),
+        ("int64", [value]) => Some(Scalar::Int(*value)),
+        ("int32", [value]) => i32::try_from(*value).ok().map(Scalar::Int32),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
-//! Expands calls of functions: a call becomes a copy of the function's nodes.
+//! Expands function calls: a call becomes a copy of the function's nodes.
 //!
-//! The names of a copy are paths: what the call makes, then the name in the function (`y_t` for `t` in
-//! the call that makes `y`), as in flat graphs of NNEF. Names of the graph stay as they are.
+//! The names of a copy are paths: the result of the call, then the name in the function (`y_t` for `t` in the call with
+//! the result `y`), as in flat NNEF graphs. Names of the graph are kept.
 
 mod attributes;
 mod call_graph;
@@ -9,6 +9,7 @@ mod control;
 mod copy;
 mod functions;
 mod known;
+mod operations;
 mod opsets;
 
 use crate::Options;
@@ -21,14 +22,14 @@ use copy::Expansion;
 pub(super) use functions::Functions;
 pub(super) use opsets::Imports;
 
-/// What is wrong, and with which node.
+/// A finding about a node.
 #[derive(Clone, Debug)]
 pub(in crate::onnx) struct Found {
     code: Code,
     at: u32,
     message: String,
     help: Option<String>,
-    /// The calls around it: function, and where it is called. The innermost one is first.
+    /// The calls around it, the innermost first: function, and location of the call.
     calls: Vec<(String, u32)>,
 }
 
@@ -51,12 +52,12 @@ impl Found {
     }
 }
 
-/// Expands the calls of functions in a model, those that the options name, and the control flow that is
-/// known. Gives warnings on loops that stay although they were to be expanded.
+/// Expands the function calls in a model that the options select, and known control flow. Returns warnings about
+/// control flow that was to be expanded but cannot be.
 ///
 /// # Errors
 ///
-/// Functions that cannot be expanded, loops that stay where none may, or more nodes than the options allow.
+/// Functions or, if a flat model is required, loops cannot be expanded, or there are more nodes than the options allow.
 pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Result<Diagnostics, Diagnostics> {
     let functions = std::mem::take(&mut model.functions);
     let expanded = Functions::new(&model.names, &functions, options)
@@ -76,7 +77,7 @@ pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Resu
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
-/// Gives the nodes with control flow that stay.
+/// Expands everything, and returns the control flow nodes that could not be expanded.
 fn expand_all(
     model: &mut Model,
     functions: &[Function],
@@ -97,7 +98,7 @@ fn expand_all(
     let (calls, stays) = expansion.into_results();
     (model.calls, model.functions) = (calls, kept);
     let names = &mut model.names;
-    names.values.resolve(&names.texts);
+    names.values.resolve(&names.texts, &Default::default());
     Ok(stays)
 }
 

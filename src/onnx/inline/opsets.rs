@@ -1,4 +1,4 @@
-//! The operator sets that nodes belong to.
+//! Imports of operator sets.
 
 use std::cell::Cell;
 
@@ -8,18 +8,18 @@ use crate::onnx::model::{Fields, ModelNames, OperatorSet};
 use crate::onnx::schema::{Found, Schemas};
 use crate::source::names::Name;
 
-/// The versions of operator sets that a graph imports, and those that copies of functions need.
+/// The versions of operator sets that a graph imports, and the imports that copies of functions need.
 #[derive(Debug, Default)]
 pub(in crate::onnx) struct Imports {
     versions: FxHashMap<Option<Name>, i64>,
     added: Vec<(Option<Name>, i64)>,
-    /// What was asked for last and what was needed last, with the domain as it is spelled: most nodes are in the domain
-    /// of the one before.
+    /// The latest lookup and the latest need, with the domain as it is spelled: consecutive nodes are mostly in the
+    /// same domain.
     asked: Cell<Option<(Option<Name>, Option<i64>)>>,
     needed: Option<(Option<Name>, i64)>,
 }
 
-/// A function is written for another version of an operator set than its caller.
+/// The error of a function that imports another version of an operator set than its caller.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::onnx) struct Mismatch {
     domain: Option<Name>,
@@ -28,7 +28,7 @@ pub(in crate::onnx) struct Mismatch {
 }
 
 impl Mismatch {
-    /// Whether an operator is the same in both versions.
+    /// Whether an operator is unchanged between the two versions.
     pub(super) fn leaves(self, names: &ModelNames, operator: Option<Name>, schemas: &mut Schemas) -> bool {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let mut since = |version| match schemas.find(text(self.domain), text(operator), version) {
@@ -39,7 +39,7 @@ impl Mismatch {
         wanted.is_some() && wanted == since(self.version)
     }
 
-    /// What is wrong.
+    /// The message.
     pub(super) fn message(self, names: &ModelNames, operator: Option<Name>, function: Option<Name>) -> String {
         let text = |name: Option<Name>, otherwise| name.map_or(otherwise, |name| names.texts.text(name));
         let Mismatch { domain, wanted, version } = self;
@@ -63,7 +63,7 @@ impl Imports {
         Imports { versions: opsets.iter().filter_map(version).collect(), ..Imports::default() }
     }
 
-    /// The version of a domain.
+    /// The imported version of a domain.
     pub(in crate::onnx) fn version(&self, names: &ModelNames, domain: Option<Name>) -> Option<i64> {
         match self.asked.get() {
             Some((asked, version)) if asked == domain => version,
@@ -75,7 +75,7 @@ impl Imports {
         }
     }
 
-    /// Notes that a node of a function with these imports becomes one of the graph.
+    /// Records that a node of a function with these imports is copied to the graph.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Imports {
             None => {
                 self.versions.insert(domain, wanted);
                 self.added.push((domain, wanted));
-                // What was not there may be asked for again.
+                // The cached lookup may be that of the added domain.
                 self.asked.set(None);
             }
         }
@@ -106,7 +106,7 @@ impl Imports {
         Ok(())
     }
 
-    /// Adds what copies of functions need to the imports.
+    /// Adds the imports that copies of functions need.
     pub(in crate::onnx) fn add_to(self, names: &mut ModelNames, opsets: &mut Vec<OperatorSet>) {
         for (domain, version) in self.added {
             let domain = domain.unwrap_or_else(|| names.texts.intern(""));

@@ -89,7 +89,7 @@ fn what_cannot_be_expanded_is_refused() {
     );
 }
 
-/// Operators that an operator set changed between two versions are no longer what the function means by them.
+/// An operator that differs between the versions of function and caller is refused.
 #[test]
 fn operators_of_other_versions_are_taken_if_they_are_the_same() {
     let text = |version: u32, operator: &str| {
@@ -144,7 +144,7 @@ fn too_many_nodes_are_refused_before_they_are_made() {
 
 #[test]
 fn graphs_that_are_passed_on_count() {
-    // Each level hands its graph on to two nodes, inside of a graph that it hands on itself.
+    // Each level passes its graph to two nodes, inside of a graph that it also passes on.
     let mut functions =
         String::from("fn f0 <g> (c) => (b) { b = If <then_branch: graph = @g, else_branch: graph = @g> (c) }");
     for i in 1..=40 {
@@ -187,7 +187,7 @@ fn loops_with_known_trips_are_unrolled() {
          y_n2 = Neg (y_n1); y_o2 = Abs (y_n1); y = Identity (y_n2); z_axes = Constant <value: tensor = int64[1] {0}> (); \
          z_item1 = Unsqueeze (y_o1, z_axes); z_item2 = Unsqueeze (y_o2, z_axes); z = Concat <axis: int = 0> (z_item1, z_item2)"
     );
-    // A condition that can be computed ends the loop.
+    // A known condition ends the loop.
     let counted = "body = b (int64 i, bool c, int64 k) => (d, l) { l = Add (k, k) d = Less (l, m) }";
     let text = format!(
         "m = Constant <value_int = 6> () k = Constant <value_int = 1> () j = Loop <{counted}> (, , k) y = Cast <to = 1> (j)"
@@ -239,4 +239,157 @@ fn loops_that_stay_tell_why() {
     let computed = text("m2 = Constant <value_int = 3> () c = Identity (x)").replace("(m, c, x)", "(m2, c, x)");
     let message = "the `Loop` of `y` stays: its condition `c` is known only when the model runs".to_owned();
     assert_eq!(found(&computed, unroll), (true, vec![(Code::LoopKept, message)]));
+}
+
+const IF: &str = "<then_branch = a () => (u) { u = Neg (x) }, else_branch = b () => (w) { w = Abs (x) }>";
+
+#[test]
+fn graphs_do_not_share_what_is_known() {
+    // Both branches use the name `c`.
+    let branch = |c: &str| format!("tb () => (r) {{ c = {c} r = If {IF} (c) }}");
+    let (known, unknown) = (branch("Constant <value = bool {1}> ()"), branch("Not (q)"));
+    let text = format!("y = If <then_branch = {known}, else_branch = {unknown}> (p)");
+    let found = unrolled("float[2] x, bool p, bool q", &text);
+    assert_eq!(found.matches("If").count(), 2, "{found}");
+    // The same in a function.
+    let f = format!("fn f (p, q, x) => (y) {{ {text} }}");
+    let found = flat("p = Not (x) q = Not (x) y = l.f (p, q, x)", &f);
+    assert_eq!(found.matches("If").count(), 2, "{found}");
+    // An input of a body hides a constant around it.
+    let body = format!("b (i, d, t) => (d, t2, r) {{ t2 = Not (t) r = If {IF} (t) }}");
+    let text = format!("t = Constant <value = bool {{1}}> () b, y = Loop <body = {body}> (n, , t)");
+    let found = unrolled("float[2] x, int64 n", &text);
+    assert_eq!(found.matches("If").count(), 1, "{found}");
+}
+
+#[test]
+fn kept_functions_have_names_of_their_own() {
+    let functions = format!("fn f (c, x) => (r) {{ r = If {IF} (c) }}").replace("fn ", LOCAL);
+    let text = format!(
+        "{HEAD}g (float[2] x) => (float[2] y) {{ c = Constant <value = bool {{1}}> () d = Not (c) \
+         y = l.f (d, x) }}\n{functions}"
+    );
+    let options = Options::default().with(|options: &mut options::Options| options.keep = vec!["f".to_owned()]);
+    let found = flatten(&text, &options).unwrap();
+    assert_eq!(found.matches("If").count(), 1, "{found}");
+}
+
+#[test]
+fn sums_of_32_bits_do_not_grow() {
+    let text = |ty: &str| {
+        format!(
+            "a = Constant <value = {ty} {{2147483647}}> () b = Constant <value = {ty} {{1}}> () s = Add (a, b) \
+             c = Greater (s, a) y = If {IF} (c)"
+        )
+    };
+    assert!(unrolled("float[2] x", &text("int32")).contains("If"));
+    assert!(!unrolled("float[2] x", &text("int64")).contains("If"));
+    let cast = text("int64").replace("s = Add", "a2 = Cast <to = 6> (a) b2 = Cast <to = 6> (b) s2 = Add");
+    let cast = cast.replace("(a, b)", "(a2, b2) s = Cast <to = 7> (s2)");
+    assert!(unrolled("float[2] x", &cast).contains("If"));
+}
+
+/// Loops within each other, whose conditions are not known after the first trip.
+fn nested_loops(depth: usize) -> String {
+    let open = |k: usize| format!("s{k} = Loop <body = b (i{k}, c{k}, t{k}) => (q, s{next}) {{ ", next = k + 1);
+    let bodies: String = (0..depth).map(open).collect();
+    let ends: String = (0..depth).rev().map(|k| format!("}}> (n, , {}) ", source(k))).collect();
+    format!("n = Constant <value_int = 2> () {bodies} s{depth} = Neg (t{}) {ends} y = Abs (s0)", depth - 1)
+}
+
+fn source(level: usize) -> String {
+    if level == 0 { "x".to_owned() } else { format!("t{}", level - 1) }
+}
+
+#[test]
+fn loops_that_stay_are_tried_a_few_times() {
+    let text = format!("{HEAD}g (float[2] x, bool q) => (float[2] y) {{ {} }}", nested_loops(18));
+    let options = Options { unroll: true, ..Options::default() };
+    let mut sources = Sources::new();
+    let file = sources.add("test", text);
+    let (document, _) = Document::parse_part(&sources, file, Production::Model, &options);
+    let mut document = document.unwrap();
+    let warnings = document.flatten(&options).unwrap();
+    assert_eq!(warnings.iter().count(), 18);
+}
+
+#[test]
+fn copies_that_are_discarded_count() {
+    let nodes = "v = Neg (s) w = Abs (v) r = Relu (w)";
+    let body = format!("b (i, c, s) => (d, r) {{ d = Less (i, m) {nodes} }}");
+    // The condition is not known after the third trip.
+    let failing = "e1, e2, y2 = Loop <body = b (i, c, p, r, s) => (d, r, q, t) \
+        { d = Identity (p) t = Abs (s) }> (n, , k, k, y1)";
+    let inner = format!("b (i, c, y1) => (e, y2) {{ e = Less (i, m) {failing} }}");
+    let text = |body: &str| {
+        format!(
+            "{HEAD}g (float[2] x, bool q) => (float[2] y) {{ k = Constant <value = bool {{1}}> () \
+             n = Constant <value_int = 300> () m = Constant <value_int = 290> () y = Loop <body = {body}> (n, , x) }}"
+        )
+    };
+    let options = |max_ops| Options { unroll: true, max_ops, ..Options::default() };
+    assert!(flatten(&text(&body), &options(3_000)).is_ok());
+    assert!(flatten(&text(&inner), &options(5_000)).is_ok());
+    let found = flatten(&text(&inner), &options(2_000)).unwrap_err();
+    assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [Code::StepBudget]);
+}
+
+#[test]
+fn graphs_are_not_nested_deeper_than_files_can_be() {
+    let functions = |depth: usize| -> String {
+        let level = |k: usize| {
+            let called = k - 1;
+            format!(
+                "fn f{k} (c, x) => (r) {{ r = If <then_branch = t () => (u) {{ u = l.f{called} (c, x) }}, \
+                 else_branch = b () => (w) {{ w = Neg (x) }}> (c) }} "
+            )
+        };
+        (1..=depth).map(level).chain(["fn f0 (c, x) => (r) { r = Neg (x) }".to_owned()]).collect()
+    };
+    assert!(flat("c = Not (x) y = l.f31 (c, x)", &functions(31)).contains("Neg"));
+    assert_eq!(refused("c = Not (x) y = l.f32 (c, x)", &functions(32)), [Code::TooDeep]);
+    assert_eq!(refused("c = Not (x) y = l.f3000 (c, x)", &functions(3000)), [Code::TooDeep]);
+    // The graph that is passed on grows at each level.
+    let mut functions =
+        String::from("fn f0 <g> (c) => (b) { b = If <then_branch: graph = @g, else_branch: graph = @g> (c) }");
+    for i in 1..=40 {
+        let called = i - 1;
+        functions += &format!(
+            " fn f{i} <g> (c) => (b) {{ b = l.f{called} <g = h () => (o) {{ o = Op <of: graph = @g> (c) }}> (c) }}"
+        );
+    }
+    assert_eq!(refused("y = l.f40 <g = h () => (o) { o = Neg (x) }> (x)", &functions), [Code::TooDeep]);
+}
+
+#[test]
+fn calls_in_defaults_are_expanded() {
+    let f = "fn f <t: graph = tt () => (u) { o = Neg (x) u = l.h (o) }> (c, x) => (r) \
+        { r = If <then_branch: graph = @t, else_branch = b () => (w) { w = Abs (x) }> (c) } \
+        fn h (a) => (b) { b = Exp (a) }";
+    let found = flat("a = Abs (x) c = Not (x) y = l.f (c, a)", f);
+    assert!(found.contains("= Neg (a)") && found.contains("= Exp (y_o)") && !found.contains("l."), "{found}");
+    let cycle = "fn f <t: graph = tt () => (u) { u = l.f (x) }> (x) => (r) { r = Op <of: graph = @t> (x) }";
+    assert_eq!(refused("y = l.f (x)", cycle), [Code::OnnxRecursion]);
+    let own =
+        "fn f <t: graph = tt () => (u) { u = Op <of: graph = @t> (x) }> (x) => (r) { r = Op <of: graph = @t> (x) }";
+    assert_eq!(refused("y = l.f (x)", own), [Code::TooDeep]);
+    // A kept function keeps its default, but the function that is called in it is expanded.
+    let text =
+        format!("{HEAD}g (float[2] x) => (float[2] y) {{ c = Not (x) y = l.f (c, x) }}\n{}", f.replace("fn ", LOCAL));
+    let options = Options::default().with(|options: &mut options::Options| options.keep = vec!["f".to_owned()]);
+    let mut sources = Sources::new();
+    let file = sources.add("test", text);
+    let (document, _) = Document::parse_part(&sources, file, Production::Model, &options);
+    let mut document = document.unwrap();
+    document.flatten(&options).unwrap();
+    let text = document.to_text(false).unwrap().0;
+    assert!(text.contains("Exp") && !text.contains("l.h"), "{text}");
+}
+
+#[test]
+fn operands_replace_the_constants_of_inputs() {
+    let body = "b (i, c, s) => (c, r) <float[2] s = {5, 6}> { r = Neg (s) }";
+    let text = format!("n = Constant <value_int = 1> () y = Loop <body = {body}> (n, , x)");
+    let found = unrolled("float[2] x", &text);
+    assert!(found.contains("= Neg (x)"), "{found}");
 }

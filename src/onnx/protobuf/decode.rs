@@ -1,4 +1,4 @@
-//! Messages to models.
+//! Decodes protobuf messages to models.
 
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ use crate::source::names::Name;
 
 type Read<T> = Result<T, WireError>;
 
-/// Reads a model.
+/// Decodes a model.
 pub(crate) fn decode(file: &Bytes) -> Read<Model> {
     let mut decoder = Decoder { names: ModelNames::default() };
     let mut model = decoder.model(Reader::new(file))?;
@@ -29,7 +29,7 @@ struct Decoder {
     names: ModelNames,
 }
 
-/// Keeps a field that nothing looks into.
+/// Keeps a field that is not interpreted.
 fn keep(rest: &mut Fields, reader: &Reader, number: u32, payload: Payload) {
     rest.get_or_insert_default().push(reader.keep(number, payload));
 }
@@ -136,8 +136,8 @@ impl Decoder {
         Ok(found)
     }
 
-    /// Reads a field that is a value of an attribute, or an item of one. An attribute has values of one
-    /// kind only.
+    /// Reads a field that is a value of an attribute, or an item of a list. All values of an attribute have one
+    /// type.
     fn attribute_value(
         &mut self,
         reader: &Reader,
@@ -338,7 +338,7 @@ impl Decoder {
     }
 }
 
-/// Whether a field of an attribute was a value.
+/// Whether a field of an attribute is a value.
 enum Kept {
     Value,
     Field,

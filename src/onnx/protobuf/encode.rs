@@ -1,5 +1,5 @@
-//! Models to messages. Fields are in the order of their numbers, as other programs write them; so the
-//! functions here give them from the last to the first, see [`Writer`].
+//! Encodes models to protobuf messages. Fields are in the order of their numbers, as other programs write them;
+//! functions write them from the last to the first, see [`Writer`].
 
 use super::fields::{
     attribute, dim, element, entry, function, graph, map, model, node, opaque, opset, shape, tensor, tensor_type,
@@ -13,10 +13,10 @@ use crate::onnx::model::{
 };
 use crate::source::names::Name;
 
-/// Behind the last number that a field can have.
+/// The exclusive upper bound of field numbers.
 const END: u32 = 1 << 29;
 
-/// A part of a model that is a message by itself.
+/// A model or a part of one that can be encoded separately.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'m> {
     Model(&'m Model),
@@ -25,7 +25,7 @@ pub(crate) enum Part<'m> {
     Node(&'m Node),
 }
 
-/// The encoded form of a part of a model.
+/// Encodes a model or a part of one.
 pub(crate) fn encode(names: &ModelNames, part: Part) -> Vec<u8> {
     let spellings = Spellings::new(&names.values, &names.texts);
     let mut encoder = Encoder { names, out: Writer::default(), spellings };
@@ -146,7 +146,7 @@ impl Encoder<'_> {
         self.kept(&of.rest, attribute::REF_ATTR_NAME, END);
         self.name(attribute::REF_ATTR_NAME, of.reference);
         self.int(attribute::TYPE, of.kind.map(i64::from));
-        // Of values there is one kind only.
+        // An attribute has only one kind of value.
         match &of.value {
             V::Type(ty) => self.message(attribute::TYPE_PROTO, &**ty, Self::type_proto),
             V::Types(types) => self.messages(attribute::TYPE_PROTOS, types, Self::type_proto),

@@ -1,4 +1,4 @@
-//! The numbers of the fields of ONNX's messages, as `onnx.proto` has them.
+//! The field numbers of ONNX messages, from `onnx.proto`.
 
 macro_rules! fields {
     ($($message:ident { $($field:ident = $number:literal),* $(,)? })*) => {
@@ -15,7 +15,9 @@ fields! {
     }
     entry { KEY = 1, VALUE = 2 }
     opset { DOMAIN = 1, VERSION = 2 }
-    graph { NODE = 1, NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, VALUE_INFO = 13 }
+    graph {
+        NODE = 1, NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, VALUE_INFO = 13, SPARSE_INITIALIZER = 15,
+    }
     node { INPUT = 1, OUTPUT = 2, NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOMAIN = 7, OVERLOAD = 8, METADATA = 9 }
     attribute {
         NAME = 1, FLOAT = 2, INT = 3, STRING = 4, TENSOR = 5, GRAPH = 6, FLOATS = 7, INTS = 8, STRINGS = 9, TENSORS = 10,

@@ -1,8 +1,8 @@
-//! The protobuf form of models: reading and writing, field by field, without loss.
+//! The protobuf form of models: reading and writing field by field, without loss.
 //!
-//! Messages are read by functions of their own instead of generated ones. Generated types hold a `String`
-//! for each name, drop fields that they do not know, and copy weights; here names are interned, unknown
-//! fields survive, and what nobody looks into stays a slice of the file.
+//! Messages are read by handwritten code instead of generated code. Generated types have a `String` for each name,
+//! drop unknown fields, and copy weights; here names are interned, unknown fields are kept, and fields that are not
+//! interpreted stay slices of the file.
 
 mod decode;
 mod encode;

@@ -1,16 +1,16 @@
-//! The wire format of protobuf, read.
+//! Reads the wire format of protobuf.
 
 use bytes::Bytes;
 
 use crate::onnx::model::{Field, Wire};
 
-/// How deep messages nest: other readers of protobuf refuse more.
+/// The maximum nesting depth of messages: other readers of protobuf refuse deeper ones.
 pub(crate) const MAX_DEPTH: u32 = 100;
 
-/// Why bytes are no message, and at which of them.
+/// The error of bytes that are not a valid message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WireError {
-    /// What is wrong.
+    /// The message text.
     pub(crate) message: String,
     /// The offset in the file.
     pub(crate) at: usize,
@@ -28,9 +28,9 @@ pub(crate) struct Reader<'f> {
 /// The payload of a field.
 #[derive(Debug)]
 pub(crate) enum Payload {
-    /// A number: its bits, and how it is encoded.
+    /// A number: its bits and its wire type.
     Number(u64, Wire),
-    /// Bytes of the file, from the first to behind the last one.
+    /// Bytes of the file: start, and exclusive end.
     Bytes(usize, usize),
 }
 
@@ -101,7 +101,7 @@ impl<'f> Reader<'f> {
         Ok(Reader { file: self.file, at, end, depth: self.depth + 1 })
     }
 
-    /// The bytes of a field that has some.
+    /// The range of the bytes of a field.
     pub(crate) fn range(&self, payload: &Payload) -> Read<(usize, usize)> {
         match *payload {
             Payload::Bytes(start, end) => Ok((start, end)),
@@ -109,7 +109,7 @@ impl<'f> Reader<'f> {
         }
     }
 
-    /// A field of bytes, which stays in the file.
+    /// A field of bytes, as a slice of the file.
     pub(crate) fn bytes(&self, payload: &Payload) -> Read<Bytes> {
         let (start, end) = self.range(payload)?;
         Ok(self.file.slice(start..end))
@@ -122,7 +122,7 @@ impl<'f> Reader<'f> {
             .map_err(|error| self.error_at(start + error.valid_up_to(), "a text that is not UTF-8"))
     }
 
-    /// A field that holds an integer.
+    /// A field with an integer.
     pub(crate) fn int(&self, payload: &Payload) -> Read<i64> {
         match *payload {
             Payload::Number(number, Wire::Varint) => Ok(number as i64),
@@ -130,7 +130,7 @@ impl<'f> Reader<'f> {
         }
     }
 
-    /// A field that holds a float of four bytes.
+    /// A field with a 32-bit float.
     pub(crate) fn float(&self, payload: &Payload) -> Read<f32> {
         match *payload {
             Payload::Number(bits, Wire::Fixed32) => Ok(f32::from_bits(bits as u32)),
@@ -138,7 +138,7 @@ impl<'f> Reader<'f> {
         }
     }
 
-    /// Adds the integers of a field that is repeated, packed or not.
+    /// Adds the integers of a repeated field, packed or not.
     pub(crate) fn ints(&self, payload: &Payload, mut add: impl FnMut(i64)) -> Read<()> {
         match payload {
             Payload::Number(..) => add(self.int(payload)?),
@@ -152,7 +152,7 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// Adds the floats of a field that is repeated, packed or not.
+    /// Adds the floats of a repeated field, packed or not.
     pub(crate) fn floats(&self, payload: &Payload, mut add: impl FnMut(f32)) -> Read<()> {
         match payload {
             Payload::Number(..) => add(self.float(payload)?),
@@ -179,7 +179,7 @@ impl<'f> Reader<'f> {
         Field { number, wire, bytes }
     }
 
-    /// An error at the current place.
+    /// An error at the current position.
     pub(crate) fn error(&self, message: &str) -> WireError {
         self.error_at(self.at, message)
     }

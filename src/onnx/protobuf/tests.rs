@@ -35,7 +35,7 @@ fn broken_files_are_refused_at_every_length() {
     let bytes = example();
     let mut refused = 0;
     for len in 0..bytes.len() {
-        // A file that is cut between two fields of the model is one by itself.
+        // A file that is truncated between two fields of the model is valid.
         refused += usize::from(decode(&Bytes::copy_from_slice(&bytes[..len])).is_err());
     }
     assert!(refused > bytes.len() * 9 / 10);

@@ -1,17 +1,17 @@
-//! The wire format of protobuf, written.
+//! Writes the wire format of protobuf.
 
 use crate::onnx::model::{Field, Fields, Wire};
 
-/// Writes messages from their last byte to their first, so that the length of a message is known when
-/// it is written in front of it. Fields are given from the last to the first.
+/// Writes messages from the last byte to the first, so that the length of a message is known when it is written in
+/// front of it. Fields must be added from the last to the first.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    /// The bytes, the last one first.
+    /// The bytes in reverse order.
     reversed: Vec<u8>,
 }
 
 impl Writer {
-    /// What was written, from the first byte to the last.
+    /// The written bytes in their final order.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.reversed.reverse();
         self.reversed
@@ -37,38 +37,38 @@ impl Writer {
         self.reversed[start..].reverse();
     }
 
-    /// A field of text or bytes.
+    /// Adds a field of text or bytes.
     pub(crate) fn bytes(&mut self, number: u32, bytes: &[u8]) {
         self.put(bytes);
         self.varint(bytes.len() as u64);
         self.key(number, 2);
     }
 
-    /// An integer.
+    /// Adds an integer field.
     pub(crate) fn int(&mut self, number: u32, value: i64) {
         self.varint(value as u64);
         self.key(number, 0);
     }
 
-    /// A float of four bytes.
+    /// Adds a 32-bit float field.
     pub(crate) fn float(&mut self, number: u32, value: f32) {
         self.put(&value.to_bits().to_le_bytes());
         self.key(number, 5);
     }
 
-    /// The end of a message, whose fields come next, from the last to the first.
+    /// Marks the end of a message, whose fields are added next, from the last to the first.
     pub(crate) fn begin(&self) -> usize {
         self.reversed.len()
     }
 
-    /// The start of the message with that end.
+    /// Adds length and key of the message with that end.
     pub(crate) fn end(&mut self, number: u32, end: usize) {
         let len = self.reversed.len() - end;
         self.varint(len as u64);
         self.key(number, 2);
     }
 
-    /// Those of the kept fields whose numbers are in a range.
+    /// Adds the kept fields whose numbers are in a range.
     pub(crate) fn kept(&mut self, fields: &Fields, numbers: std::ops::Range<u32>) {
         let Some(fields) = fields else { return };
         let mut found: Vec<&Field> = fields.iter().filter(|field| numbers.contains(&field.number)).collect();

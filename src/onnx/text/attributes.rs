@@ -11,14 +11,14 @@ use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
 
-/// One value of an attribute, or a reference.
+/// A value of an attribute, or a reference.
 enum Single {
     Value(AttributeValue),
     Reference(Name),
 }
 
 impl Parser<'_> {
-    /// Reads the attributes of a node, if some come next.
+    /// Reads the attributes of a node, if there are any.
     pub(super) fn attributes(&mut self, attributes: &mut Vec<Attribute>) -> Read<bool> {
         if self.cursor.peek() != b'<' {
             return Ok(false);
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Reads the attributes of a function, if some come next.
+    /// Reads the attributes of a function, if there are any.
     pub(super) fn parameters(&mut self, function: &mut Function) -> Read<()> {
         if !self.cursor.eat(b'<') {
             return Ok(());
@@ -50,7 +50,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads what stands behind the name of an attribute: its type, which may be left out, and its value.
+    /// Reads the optional type and the value of an attribute.
     fn attribute(&mut self, name: Name) -> Read<Attribute> {
         let declared = if self.cursor.eat(b':') { Some(self.attribute_type()?) } else { None };
         self.expect(b'=', "`=`")?;
@@ -69,7 +69,7 @@ impl Parser<'_> {
         }
         match self.attribute_value(declared, at)? {
             Single::Value(value) => Ok(attribute(declared.or_else(|| value.kind()), value, None)),
-            // Without a type it is that of the call's attribute.
+            // Without a declared type, the type is that of the call's attribute.
             Single::Reference(reference) => Ok(Attribute {
                 kind: declared.map(|kind| kind as i32),
                 ..attribute(declared, AttributeValue::None, Some(reference))
@@ -90,7 +90,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads a list. Without a type, its first item gives the type.
+    /// Reads a list. Without a declared type, the type is that of the first item.
     fn attribute_list(&mut self, declared: Option<AttributeType>) -> Read<(AttributeType, AttributeValue)> {
         let start = self.cursor.at;
         self.cursor.at += 1;
@@ -129,7 +129,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads one value, which has a type if that is known.
+    /// Reads a value of the type `wanted`, if that is known.
     fn attribute_value(&mut self, wanted: Option<AttributeType>, at: usize) -> Read<Single> {
         let value = match self.cursor.peek() {
             b'@' => {
@@ -153,7 +153,7 @@ impl Parser<'_> {
         self.report(Code::OnnxAttribute, span, message)
     }
 
-    /// Reads a number. An integer is a float where one is wanted.
+    /// Reads a number. An integer becomes a float if the type is float.
     fn number_value(&mut self, wanted: Option<AttributeType>) -> Read<AttributeValue> {
         if let Some(float) = self.special_float() {
             return Ok(AttributeValue::Float(float));
@@ -167,7 +167,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a value that starts with a word: a number that is not finite, a tensor, a type, or a graph.
+    /// Reads a value that starts with a word: infinity or NaN, a tensor, a type, or a graph.
     fn word_value(&mut self) -> Read<AttributeValue> {
         if let Some(float) = self.special_float() {
             return Ok(AttributeValue::Float(float));
@@ -193,7 +193,7 @@ impl Parser<'_> {
         Ok(AttributeValue::Tensor(Box::new(self.attribute_tensor(&ty, span)?)))
     }
 
-    /// Reads the name, which may be left out, and the data of a tensor.
+    /// Reads the optional name and the data of a tensor.
     fn attribute_tensor(&mut self, ty: &Type, span: Span) -> Read<Tensor> {
         let name = match self.cursor.at_identifier() {
             true => self.identifier("a name")?,
@@ -207,7 +207,7 @@ impl Parser<'_> {
 }
 
 impl AttributeValue {
-    /// The type that attributes of this value have; none where there is no value.
+    /// The type of an attribute with this value; none if there is no value.
     pub(crate) fn kind(&self) -> Option<AttributeType> {
         use AttributeType as T;
         Some(match self {

@@ -1,19 +1,19 @@
-//! The tokens of a text, read from its bytes where they are needed.
+//! Reads the tokens of a text on demand, directly from its bytes.
 
 use crate::source::Span;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'t> {
     text: &'t str,
     pub(super) at: usize,
 }
 
-/// A number as it is written.
+/// The token of a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number<'t> {
     pub(super) text: &'t str,
-    /// Whether it has a point or an exponent.
+    /// Whether it has a decimal point or an exponent.
     pub(super) is_float: bool,
     pub(super) span: Span,
 }
@@ -31,7 +31,7 @@ impl<'t> Cursor<'t> {
         self.text.as_bytes()
     }
 
-    /// The byte at the current place; 0 at the end.
+    /// The byte at the current position; 0 at the end.
     #[inline]
     pub(super) fn byte(&self) -> u8 {
         self.bytes().get(self.at).copied().unwrap_or(0)
@@ -41,7 +41,7 @@ impl<'t> Cursor<'t> {
         self.at >= self.text.len()
     }
 
-    /// Goes behind white space and comments.
+    /// Skips white space and comments.
     #[inline]
     pub(super) fn skip(&mut self) {
         loop {
@@ -53,7 +53,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Goes to the end of the line.
+    /// Skips the rest of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.bytes()[self.at..];
         self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
@@ -66,7 +66,7 @@ impl<'t> Cursor<'t> {
         self.byte()
     }
 
-    /// Goes behind a character, if it is the next token.
+    /// Consumes a character, if it is the next token.
     #[inline]
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte && !self.at_end();
@@ -74,7 +74,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Goes behind an arrow.
+    /// Consumes an arrow, if it is the next token.
     pub(super) fn eat_arrow(&mut self) -> bool {
         self.skip();
         let found = self.bytes()[self.at..].starts_with(b"=>");
@@ -82,13 +82,13 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Whether an identifier comes next.
+    /// Whether the next token is an identifier.
     #[inline]
     pub(super) fn at_identifier(&mut self) -> bool {
         matches!(self.peek(), b'A'..=b'Z' | b'a'..=b'z' | b'_')
     }
 
-    /// The identifier that comes next, which is not taken; empty if none does.
+    /// The next token if it is an identifier, otherwise an empty text. It is not consumed.
     pub(super) fn identifier(&mut self) -> &'t str {
         if !self.at_identifier() {
             return "";
@@ -99,7 +99,7 @@ impl<'t> Cursor<'t> {
         &self.text[self.at..self.at + len]
     }
 
-    /// A number, if one comes next. White space may stand behind its sign in no text.
+    /// Consumes a number, if it is the next token. White space after the sign is not allowed.
     pub(super) fn number(&mut self) -> Option<Number<'t>> {
         self.skip();
         let (start, bytes) = (self.at, self.bytes());
@@ -125,7 +125,7 @@ impl<'t> Cursor<'t> {
         Some(Number { text: &self.text[start..end], is_float, span })
     }
 
-    /// The token at the current place, for messages: a word, a number or a character.
+    /// The token at the current position, for messages: a word, a number or a character.
     pub(super) fn token(&self) -> (Span, &'t str) {
         let rest = &self.text[self.at..];
         let is_part = |c: char| c.is_alphanumeric() || c == '_';

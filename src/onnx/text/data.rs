@@ -11,11 +11,11 @@ use crate::onnx::protobuf::push_packed;
 use crate::onnx::types::{ElementType, Storage};
 use crate::source::Span;
 
-/// The location of data that are in another file.
+/// The value of the field `data_location` for external data.
 const EXTERNAL: u64 = 1;
 
 impl Storage {
-    /// The field that has the elements.
+    /// The number of the field with the elements.
     pub(crate) fn field(self) -> u32 {
         match self {
             Storage::Float => tensor::FLOAT_DATA,
@@ -28,14 +28,14 @@ impl Storage {
     }
 }
 
-/// How many elements an entry of the data has: small numbers share a byte.
+/// The number of elements in an entry of the data: small numbers share a byte.
 fn packed_elements(bits: u32) -> u32 {
     if matches!(bits, 2 | 4) { 8 / bits } else { 1 }
 }
 
 impl Parser<'_> {
-    /// Reads the data of a tensor of a type: elements in braces, or pairs of strings that say in which
-    /// file they are. The type has to say how many elements there are.
+    /// Reads the data of a tensor: elements in braces, or pairs of strings that describe external data. The shape
+    /// must be known.
     pub(super) fn tensor_data(&mut self, ty: &TensorType, span: Span) -> Read<Tensor> {
         let Some(shape) = &ty.shape else {
             return Err(self.report(Code::OnnxInitializer, span, "the shape of a constant tensor has to be known"));
@@ -94,7 +94,7 @@ impl Parser<'_> {
         Err(self.report(Code::OnnxElements, span, message))
     }
 
-    /// Reads elements up to the closing brace: the field that has them, and how many there are.
+    /// Reads elements up to the closing brace. Returns their field and their number.
     fn elements(&mut self, element: &ElementType) -> Read<(Fields, u64)> {
         let mut data = Vec::new();
         let mut strings = Vec::new();
@@ -159,7 +159,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads a float of 32 bits. Integers and the words for numbers that are not finite are floats, too.
+    /// Reads a 32-bit float. Integers, and the words for infinities and NaN, are also floats.
     pub(super) fn float(&mut self) -> Read<f32> {
         if let Some(float) = self.special_float() {
             return Ok(float);
@@ -168,7 +168,7 @@ impl Parser<'_> {
         self.parsed(number, f32::is_finite)
     }
 
-    /// The same of 64 bits.
+    /// Reads a 64-bit float.
     fn double(&mut self) -> Read<f64> {
         if let Some(float) = self.special_float() {
             let nan = if float.is_sign_negative() { -f64::NAN } else { f64::NAN };
@@ -178,7 +178,7 @@ impl Parser<'_> {
         self.parsed(number, f64::is_finite)
     }
 
-    /// The value of a number as it is written, if it has one of this type.
+    /// The value of a number token, if it is valid for the type.
     pub(super) fn parsed<T: std::str::FromStr + Copy>(
         &mut self,
         number: Number,
@@ -195,7 +195,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `nan`, `inf` or `infinity` in any case, with or without a sign, if one comes next.
+    /// Reads `nan`, `inf` or `infinity`, with or without a sign, in upper or lower case, if it is next.
     pub(super) fn special_float(&mut self) -> Option<f32> {
         // Most values are numbers.
         if self.cursor.peek().is_ascii_digit() {

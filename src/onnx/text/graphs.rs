@@ -50,7 +50,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the parameters or results of a function. Those with a type are values whose type is known.
+    /// Reads the parameters or results of a function. Those with a type are added to `typed`.
     fn function_values(&mut self, typed: &mut Vec<ValueInfo>, expected: &str) -> Read<Vec<NameId>> {
         let mut values = Vec::new();
         self.expect(b'(', expected)?;
@@ -103,7 +103,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads a value, which is an initializer if data stand behind it; says whether they do.
+    /// Reads a value, which is an initializer if it is followed by data. Returns whether it is.
     fn value_or_initializer(&mut self, graph: &mut Graph) -> Read<(ValueInfo, bool)> {
         let start = self.start();
         let value = self.value_info()?;
@@ -124,7 +124,7 @@ impl Parser<'_> {
         Ok((value, true))
     }
 
-    /// Reads nodes in braces. An error in one does not hide those in others.
+    /// Reads nodes in braces. After an error in a node, the following nodes are read.
     fn nodes(&mut self) -> Read<Vec<Node>> {
         let mut nodes = Vec::new();
         self.expect(b'{', "`{`")?;
@@ -147,14 +147,14 @@ impl Parser<'_> {
         failed.map_or(Ok(nodes), Err)
     }
 
-    /// Reads a node by itself.
+    /// Reads a single node.
     pub(super) fn single_node(&mut self) -> Read<Node> {
         let mut node = Node { at: self.start(), ..Node::default() };
         self.node(&mut node, true).map(|()| node)
     }
 
-    /// Reads a node: `[label] y, z = domain.Op:overload <attributes> (x, "")`. Attributes stand before or
-    /// behind the operands.
+    /// Reads a node: `[label] y, z = domain.Op:overload <attributes> (x, "")`. Attributes may be before or
+    /// after the operands.
     fn node(&mut self, node: &mut Node, first: bool) -> Read<()> {
         if self.cursor.eat(b'[') {
             let name = if self.cursor.peek() == b']' { self.names.texts.intern("") } else { self.name("a name")? };
@@ -178,8 +178,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads names separated by commas. One that is missing stands for an operand that is left out, unless
-    /// it is the last one.
+    /// Reads names separated by commas. A missing name means an omitted operand, unless it is the last one.
     fn operands(&mut self) -> Read<Values> {
         let mut values = Values::new();
         loop {
@@ -199,8 +198,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads what a node does: names separated by points, of which the last one is the operation and the
-    /// others the domain, and an overload.
+    /// Reads domain, operator and overload of a node: names separated by points, where the last one is the
+    /// operator and the others are the domain, and an optional overload.
     fn operation(&mut self, node: &mut Node) -> Read<()> {
         let start = self.start() as usize;
         let mut name = self.identifier("the name of an operation")?;
@@ -225,8 +224,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Goes behind a part of a domain that starts with a digit, if one comes next. Exporters number their
-    /// domains so; other readers refuse it.
+    /// Consumes a part of a domain that starts with a digit, if it is next. Exporters number their domains in
+    /// this way; other readers refuse it.
     fn numeric_part(&mut self) -> bool {
         let start = self.start();
         let rest = &self.cursor.text()[start as usize..];
@@ -240,7 +239,7 @@ impl Parser<'_> {
         true
     }
 
-    /// A piece of the text without white space and comments.
+    /// A part of the text without white space and comments.
     fn without_blanks(&self, start: usize, end: usize) -> String {
         let piece = &self.cursor.text()[start..end];
         let lines = piece.lines().map(|line| line.split('#').next().unwrap_or_default());

@@ -99,7 +99,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads pairs in brackets, of which the first part is a string.
+    /// Reads pairs in brackets; the first part of each pair is a string.
     fn pairs(&mut self, mut value: impl FnMut(&mut Self, String) -> Read<()>) -> Read<()> {
         self.expect(b'[', "`[`")?;
         if self.cursor.eat(b']') {

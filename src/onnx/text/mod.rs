@@ -1,7 +1,7 @@
-//! The text notation of models: reading and printing.
+//! The text notation of models: parser and printer.
 //!
-//! The grammar has no operators and is decided by the next token, as the flat syntax of NNEF is. So it is
-//! read in the same way: by a function for each rule, straight from bytes, without a list of tokens.
+//! The grammar has no operators, and one token of lookahead is sufficient, as for the flat syntax of NNEF. So it is
+//! parsed in the same way: by recursive descent, directly from bytes, without a list of tokens.
 
 mod attributes;
 mod cursor;
@@ -20,11 +20,11 @@ use crate::source::{FileId, Location, Span};
 use super::model::{Function, Graph, Model, ModelNames, Node};
 use cursor::Cursor;
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum Production {
-    /// A model: a graph, and functions behind it.
+    /// A model: a graph followed by functions.
     #[default]
     Model,
     /// A graph.
@@ -35,7 +35,7 @@ pub(crate) enum Production {
     Node,
 }
 
-/// What was read: a model, or a part of one by itself.
+/// The result: a model, or a separate part of one.
 #[derive(Clone, Debug)]
 pub(crate) enum Parsed {
     Model(Box<Model>),
@@ -44,7 +44,7 @@ pub(crate) enum Parsed {
     Node(Box<Node>, Box<ModelNames>),
 }
 
-/// Reads a text. There is a result where no error was found.
+/// Parses a text. Returns a result if there are no errors.
 pub(crate) fn parse(file: FileId, text: &str, production: Production, strict: bool) -> (Option<Parsed>, Diagnostics) {
     let mut names = ModelNames::default();
     names.texts.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
@@ -61,18 +61,18 @@ pub(crate) fn parse(file: FileId, text: &str, production: Production, strict: bo
     (parsed, diagnostics)
 }
 
-/// An error that was reported.
+/// The error of a part whose errors have been reported.
 #[derive(Clone, Copy, Debug)]
 struct Reported;
 
 type Read<T> = Result<T, Reported>;
 
-/// The bytes of a text, on average, in which a new name occurs.
+/// The average number of bytes of a text for each new name.
 const BYTES_PER_NAME: usize = 64;
-/// The bytes of a text for whose names there is room from the start. Longer ones are mostly data.
+/// The maximum number of bytes of a text for whose names memory is reserved. Longer texts are mostly data.
 const ROOM: usize = 1 << 24;
 
-/// The most errors that are looked for in a text.
+/// The maximum number of errors that are reported for a text.
 const MAX_ERRORS: usize = 100;
 
 struct Parser<'t> {
@@ -80,7 +80,7 @@ struct Parser<'t> {
     names: ModelNames,
     diagnostics: Diagnostics,
     file: FileId,
-    /// How many messages of the protobuf form are open.
+    /// The nesting depth of messages in the protobuf form.
     depth: u32,
 }
 
@@ -116,7 +116,7 @@ impl Parser<'_> {
         Reported
     }
 
-    /// Reports that something else stands at the current place than what is expected there.
+    /// Reports an unexpected token at the current position.
     fn unexpected(&mut self, expected: &str) -> Reported {
         self.cursor.skip();
         let (span, found) = self.cursor.token();
@@ -135,7 +135,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads something that is so many messages within messages in the protobuf form.
+    /// Reads something that adds `messages` to the nesting depth of the protobuf form.
     fn nested<T>(&mut self, messages: u32, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth + messages > super::protobuf::MAX_DEPTH {
             let (span, _) = self.cursor.token();
@@ -148,7 +148,8 @@ impl Parser<'_> {
         found
     }
 
-    /// Reads a list whose items are separated by commas, up to its last bracket; `first` was eaten.
+    /// Reads a list whose items are separated by commas, up to its closing bracket; the opening bracket has been
+    /// consumed.
     fn list(&mut self, last: u8, closing: &str, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
         loop {
             item(self)?;

@@ -1,4 +1,4 @@
-//! Printing models as texts that are read back as the same models.
+//! Prints models as texts that are read back as equal models.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::onnx::protobuf::Part;
 use crate::onnx::types::{AttributeType, ElementType};
 use crate::source::names::{Name, is_identifier};
 
-/// Prints a model or a part of one, and tells what the notation has no place for.
+/// Prints a model or a part of one; also returns what the notation cannot express.
 pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
     let spellings = Spellings::new(&names.values, &names.texts);
     let mut printer = Printer { names, out: String::new(), lost: Lost::default(), spellings };
@@ -31,12 +31,12 @@ pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
     (printer.out, printer.lost)
 }
 
-/// What a text cannot say.
+/// The parts of a model that a text cannot express.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lost {
-    /// Parts that would change.
+    /// Descriptions of parts that would change.
     pub(crate) wrong: IndexSet<String>,
-    /// How many parts have documentation, metadata or fields that are left out.
+    /// The number of parts with documentation, metadata or fields that are omitted.
     pub(crate) left_out: usize,
 }
 
@@ -83,13 +83,13 @@ impl Printer<'_> {
         }
     }
 
-    /// A name where quotes are allowed.
+    /// Prints a name where quotes are allowed.
     fn quotable(&mut self, name: Option<Name>) {
         let text = name.map_or("", |name| self.names.texts.text(name));
         if is_identifier(text) { self.put(text) } else { self.string(text) }
     }
 
-    /// A name where only an identifier can stand.
+    /// Prints a name where only an identifier is allowed.
     fn identifier(&mut self, name: Option<Name>, what: &str) {
         let text = name.map_or("", |name| self.names.texts.text(name));
         if !is_identifier(text) {
@@ -98,7 +98,7 @@ impl Printer<'_> {
         self.put(text);
     }
 
-    /// The name of a value; `bare` where no type stands before it.
+    /// Prints the name of a value; `bare` is whether no type precedes it.
     fn value(&mut self, value: NameId, bare: bool) {
         let spelled = self.spellings.spell(value);
         if is_identifier(spelled) && !(bare && Parser::is_type(spelled)) {
@@ -248,7 +248,7 @@ impl Printer<'_> {
         self.put(")");
     }
 
-    /// What stands behind the name of an attribute.
+    /// Prints the type and the value of an attribute.
     fn attribute_value(&mut self, of: &Attribute, level: usize) {
         self.lost.left_out += usize::from(of.rest.is_some());
         let kind = of.kind.and_then(AttributeType::numbered).or_else(|| of.value.kind());
@@ -411,7 +411,7 @@ impl Printer<'_> {
         self.data(of);
     }
 
-    /// A tensor in an attribute. Its name can only be an identifier there.
+    /// Prints a tensor in an attribute, where its name must be an identifier.
     fn tensor(&mut self, of: &Tensor) {
         self.shape_of(of);
         let spelled = self.spellings.spell(of.name.unwrap_or(NameId::ROOT));
@@ -458,14 +458,14 @@ impl Printer<'_> {
     }
 }
 
-/// The header of a model or a function, whose items stand in lines of their own.
+/// The header of a model or a function, with one item in each line.
 #[derive(Default)]
 struct Header {
     items: Vec<String>,
 }
 
 impl Header {
-    /// Adds an item that a printer prints.
+    /// Adds an item printed by a function.
     fn add(&mut self, printer: &mut Printer, key: &str, print: impl FnOnce(&mut Printer)) {
         let before = std::mem::take(&mut printer.out);
         print(printer);

@@ -1,10 +1,10 @@
-//! Going on behind an error.
+//! Error recovery.
 
 use super::{MAX_ERRORS, Parser};
 
 impl Parser<'_> {
-    /// Goes behind a node that could not be read, to the start of the next one or to the brace that ends
-    /// the nodes; false where there is neither, or where enough errors were found.
+    /// Skips a node that could not be read, to the start of the next node or to the closing brace. Returns false
+    /// if there is neither, or the maximum number of errors was reached.
     pub(super) fn recover(&mut self) -> bool {
         if self.diagnostics.iter().count() >= MAX_ERRORS {
             return false;
@@ -42,7 +42,7 @@ impl Parser<'_> {
         self.cursor.at += 1 + end.map_or(rest.len(), |end| end + 1);
     }
 
-    /// Whether a line starts like a node: names and `=`, with a label or without.
+    /// Whether a line starts like a node: an optional label, names and `=`.
     fn at_node(&self) -> bool {
         let line = self.cursor.text()[self.cursor.at..].lines().next().unwrap_or_default().trim_start();
         let line = match line.strip_prefix('[').and_then(|line| line.split_once(']')) {

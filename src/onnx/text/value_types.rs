@@ -1,4 +1,4 @@
-//! Types, extents, and values with a type.
+//! Types, extents, and typed values.
 
 use super::cursor::Number;
 use super::{Parser, Read};
@@ -9,7 +9,7 @@ use crate::onnx::types::ElementType;
 use crate::source::Span;
 use crate::source::names::Name;
 
-/// The words that start a type of values that are no tensors.
+/// The words that start a type other than a tensor type.
 const CONTAINERS: [&str; 5] = ["seq", "map", "optional", "sparse_tensor", "opaque"];
 
 impl Parser<'_> {
@@ -18,7 +18,7 @@ impl Parser<'_> {
         CONTAINERS.contains(&word) || ElementType::named(word).is_some()
     }
 
-    /// Reads the identifier that comes next.
+    /// Reads an identifier.
     #[inline]
     pub(super) fn identifier(&mut self, expected: &str) -> Read<Name> {
         if !self.cursor.at_identifier() {
@@ -46,7 +46,7 @@ impl Parser<'_> {
         Ok(self.names.value(name))
     }
 
-    /// Reads a string. A backslash stands before a character that is meant literally.
+    /// Reads a string. A backslash escapes the next character.
     pub(super) fn string(&mut self) -> Read<String> {
         if self.cursor.peek() != b'"' {
             return Err(self.unexpected("a string"));
@@ -71,7 +71,7 @@ impl Parser<'_> {
         Err(self.report(Code::OnnxString, span, "this string does not end"))
     }
 
-    /// Reads an integer of 64 bits.
+    /// Reads a 64-bit integer.
     pub(super) fn int(&mut self, expected: &str) -> Read<i64> {
         let start = self.cursor;
         match self.cursor.number() {
@@ -83,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The value of an integer of 64 bits.
+    /// The value of a 64-bit integer token.
     #[inline]
     pub(super) fn integer(&mut self, number: Number) -> Read<i64> {
         match number.text.parse() {
@@ -158,8 +158,8 @@ impl Parser<'_> {
         Ok(form)
     }
 
-    /// Reads the type of a tensor, whose element type comes next. Without brackets it has rank 0, with
-    /// empty ones any rank.
+    /// Reads the type of a tensor from its element type on. Without brackets it has rank 0, with empty brackets
+    /// any rank.
     pub(super) fn tensor_type(&mut self, element: &ElementType) -> Read<TensorType> {
         self.cursor.at += element.name.len();
         let mut dims = Vec::new();
@@ -189,8 +189,8 @@ impl Parser<'_> {
         Ok(Dim { extent, rest: Fields::None })
     }
 
-    /// Reads a value: a type, which may be left out, and a name. A name that is the word of a type
-    /// stands in quotes where no type is before it.
+    /// Reads a value: an optional type and a name. A name that is the word of a type must be quoted if no type
+    /// precedes it.
     pub(super) fn value_info(&mut self) -> Read<ValueInfo> {
         let typed = Self::is_type(self.cursor.identifier());
         let ty = if typed { Some(self.nested(1, Self::ty)?) } else { None };

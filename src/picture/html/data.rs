@@ -1,4 +1,4 @@
-//! The data of a page: boxes, groups and their rows, tensors, calls, places.
+//! The data of a page: boxes, groups and their rows, tensors, calls, source locations.
 
 use std::io::{self, Write};
 
@@ -15,12 +15,12 @@ use crate::source::literals::push_int;
 use crate::source::places::Places;
 use crate::source::{FileId, Location, Sources};
 
-/// The longest value of an attribute, in bytes.
+/// The maximum length of the text of an attribute value, in bytes.
 const VALUE: usize = 2000;
-/// The longest excerpt of a line of source, in characters, and how many of these are before the place.
+/// The maximum length of an excerpt of a source line, and of its part before the location, in characters.
 const EXCERPT: (usize, usize) = (240, 60);
 
-/// The largest memory that is drawn, in places, and the most places in a line.
+/// The maximum number of places of a memory that is drawn, and of places in a line.
 const MEMORY: (u64, usize) = (256, 16);
 
 /// Writes the data as one JSON object.
@@ -102,7 +102,7 @@ impl Data<'_> {
         self.list(items, |data, item| data.int(item));
     }
 
-    /// A list that is written while it is made.
+    /// A list that is written in pieces.
     fn long_list(
         &mut self,
         count: usize,
@@ -145,7 +145,7 @@ impl Data<'_> {
         })
     }
 
-    /// The layout that a tensor was given, what it takes, and the walk through a small memory.
+    /// The declared layout of a tensor, its size, and the walk through its memory if that is small.
     fn layout(&mut self, id: TensorId, layout: &str) {
         self.text.push('{');
         self.key("layout");
@@ -194,7 +194,7 @@ impl Data<'_> {
         self.int(if call.index() < self.graph.origin_count() { call.index() as i64 } else { -1 });
     }
 
-    /// File, line, column, without brackets.
+    /// A location as file, line and column, without brackets.
     fn place(&mut self, at: Location) {
         let position = self.places.start(at);
         let file = self.sources.iter().position(|(id, _)| id == at.file).unwrap_or(0);
@@ -306,7 +306,7 @@ impl Data<'_> {
         self.int(group);
     }
 
-    /// Results, arguments and defaults, place and calls of an operation.
+    /// Results, arguments and defaults, location and calls of an operation.
     fn operation(&mut self, id: OperationId) {
         let graph = self.graph;
         let operation = &graph.operations[id.index()];
@@ -363,7 +363,7 @@ impl Data<'_> {
         self.text.push_str(if usual { ",1]" } else { "]" });
     }
 
-    /// The number of the line of a place among the excerpts.
+    /// The index of the excerpt for a location.
     fn excerpt(&mut self, at: Location) -> usize {
         let position = self.places.start(at);
         // Long lines have several excerpts.
@@ -385,7 +385,7 @@ impl Data<'_> {
     }
 }
 
-/// The kind of a vertex as a number, and its net.
+/// The kind of a vertex as a number, and its item or net.
 fn kind(vertex: Vertex) -> (u32, u32) {
     match vertex {
         Vertex::Item(item) => (0, item),
@@ -395,7 +395,7 @@ fn kind(vertex: Vertex) -> (u32, u32) {
     }
 }
 
-/// The part of a line around a place.
+/// The part of a source line around a location.
 fn excerpt(sources: &Sources, at: Location) -> String {
     let file = sources.file(at.file);
     let text = file.text();

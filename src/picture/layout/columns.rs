@@ -1,29 +1,29 @@
-//! The positions of vertices in their rows: the method of Brandes and Köpf, for lines that need not
-//! end in the middle of a vertex.
+//! The positions of vertices in their rows, by the method of Brandes and Köpf, extended to lines that do not end in the
+//! middle of a vertex.
 //!
-//! Vertices are aligned with a neighbour in the row before, so that long lines are straight; aligned
-//! vertices are moved together as far to one side as there is room. That is done from all four
-//! corners, and a vertex gets the middle of its four positions. Then [`super::settle`] improves them.
-//! `page/columns.js` does the same.
+//! Vertices are aligned with a neighbour in the preceding row, so that long lines are straight; aligned vertices are
+//! moved together to one side as far as possible. This is done from all four corners, and each vertex gets the mean
+//! of the middle two of its four positions. Then [`super::settle`] improves them. `page/columns.js` has the same
+//! algorithm.
 
 use super::order::Incident;
 use super::ranks::{Rows, Vertex};
 use super::settle::Settling;
 
-/// The sizes of a level.
+/// The sizes of the items and lines of a level.
 pub(crate) struct Sizes<'s> {
     /// The width of each item.
     pub(crate) widths: &'s [f64],
-    /// The upper and lower end of each line, to the right of the middle of its vertex.
+    /// The upper and lower end of each line, relative to the middle of its vertex.
     pub(crate) ends: &'s [(f64, f64)],
 }
 
-/// The room between two items in a row.
+/// The space between two items in a row.
 pub(crate) const GAP: f64 = 26.0;
-/// The room beside a line.
+/// The space beside a line.
 pub(crate) const LINE_GAP: f64 = 13.0;
 
-/// The middle of each vertex, the smallest left side being 0; and the width of all.
+/// The middle of each vertex, where the leftmost side is 0, and the total width.
 pub(crate) fn columns(rows: &Rows, sizes: &Sizes) -> (Vec<f64>, f64) {
     let layout = Columns::new(rows, sizes);
     let conflicts = layout.conflicts();
@@ -44,7 +44,7 @@ struct Columns<'r> {
     down: Incident,
 }
 
-/// Blocks of aligned vertices: the position of each relative to the first of its block.
+/// Blocks of aligned vertices: the first vertex of each block, and the offset of each vertex from it.
 struct Blocks {
     root: Vec<u32>,
     shift: Vec<f64>,
@@ -73,19 +73,19 @@ impl<'r> Columns<'r> {
         }
     }
 
-    /// The least distance between the middles of neighbours.
+    /// The minimum distance between the middles of neighbours.
     fn distance(&self, a: u32, b: u32) -> f64 {
         let gap = if self.is_item(a) && self.is_item(b) { GAP } else { LINE_GAP };
         self.half(a) + gap + self.half(b)
     }
 
-    /// Whether a line is part of a longer one, which should be straight.
+    /// Whether a line is an inner part of a long line, which should be straight.
     fn is_inner(&self, edge: usize) -> bool {
         let edge = self.rows.edges[edge];
         !self.is_item(edge.upper) && !self.is_item(edge.lower)
     }
 
-    /// The lines that cross parts of longer ones.
+    /// The lines that cross inner parts of long lines.
     fn conflicts(&self) -> Vec<bool> {
         let mut found = vec![false; self.rows.edges.len()];
         for row in self.rows.rows.iter().skip(1) {
@@ -118,8 +118,8 @@ impl<'r> Columns<'r> {
         (0..x.len()).map(|v| sign * (x[blocks.root[v] as usize] + blocks.shift[v])).collect()
     }
 
-    /// Aligns each vertex with the middle one of its neighbours in the row before, where no line
-    /// between is crossed.
+    /// Aligns each vertex with the middle one of its neighbours in the preceding row, unless the line between
+    /// them crosses another alignment.
     fn align(&self, conflicts: &[bool], down: bool, left: bool) -> Blocks {
         let count = self.rows.vertices.len();
         let mut blocks = Blocks { root: (0..count as u32).collect(), shift: vec![0.0; count] };
@@ -157,7 +157,7 @@ impl<'r> Columns<'r> {
         if down { edge.upper } else { edge.lower }
     }
 
-    /// The neighbours in the row before, from the left: position and line.
+    /// The neighbours in the preceding row, from the left: position and line.
     fn neighbours(&self, vertex: u32, down: bool, near: &mut Vec<(u32, u32)>) {
         let edges = if down { self.up.of(vertex) } else { self.down.of(vertex) };
         near.clear();
@@ -165,7 +165,7 @@ impl<'r> Columns<'r> {
         near.sort_unstable();
     }
 
-    /// Moves blocks to one side as far as there is room, then back where that costs no width.
+    /// Moves blocks to one side as far as possible, then back if that does not increase the width.
     fn compact(&self, blocks: &Blocks, left: bool) -> Vec<f64> {
         let count = self.rows.vertices.len();
         let mut constraints: Vec<(u32, u32, f64)> = Vec::with_capacity(count);
@@ -208,7 +208,7 @@ impl<'r> Columns<'r> {
         x
     }
 
-    /// Aligns the four layouts with the narrowest one, and takes the mean of the middle two for each
+    /// Aligns the four layouts with the narrowest one, and takes the mean of the middle two positions of each
     /// vertex.
     fn balance(&self, mut all: Vec<Vec<f64>>) -> (Vec<f64>, f64) {
         let count = self.rows.vertices.len();
@@ -220,7 +220,7 @@ impl<'r> Columns<'r> {
         let narrowest = bounds.iter().copied().min_by(|a, b| width(a).total_cmp(&width(b)));
         let Some((low, high)) = narrowest.filter(|_| count > 0) else { return (Vec::new(), 0.0) };
         for (i, x) in all.iter_mut().enumerate() {
-            // The first and the third went to the left.
+            // The first and the third layout are aligned to the left.
             let by = if i % 2 == 0 { low - bounds[i].0 } else { high - bounds[i].1 };
             x.iter_mut().for_each(|x| *x += by);
         }

@@ -1,7 +1,7 @@
 //! Positions and sizes of boxes, groups and lines.
 //!
-//! Groups are laid out from the inside out, and put into place from the outside in.
-//! `page/frame.js` does the same for groups that are open or closed.
+//! Sizes of groups are computed from the inside out, final positions from the outside in. `page/frame.js` has the same
+//! algorithm for groups that are open or closed.
 
 use rustc_hash::FxHashMap;
 
@@ -25,14 +25,14 @@ pub(crate) struct Rect {
     pub(crate) height: f64,
 }
 
-/// A line between two rows: straight down, a curve, straight down.
+/// A line between two rows: a straight part, a curve, a straight part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Route {
-    /// Where it starts.
+    /// The start.
     pub(crate) from: (f64, f64),
-    /// Where the curve starts and ends.
+    /// The y coordinates where the curve starts and ends.
     pub(crate) bend: (f64, f64),
-    /// Where it ends.
+    /// The end.
     pub(crate) to: (f64, f64),
     /// Whether it ends at a box.
     pub(crate) arrow: bool,
@@ -57,28 +57,28 @@ pub(crate) struct Placed {
 pub(crate) const TITLE_SIZE: f64 = 12.0;
 /// The font size of texts beside and below titles.
 pub(crate) const NOTE_SIZE: f64 = 10.5;
-/// The factor by which bold letters are wider.
+/// The relative width of bold letters.
 const BOLD: f64 = 1.1;
-/// The room beside and above the text of a box.
+/// The space beside and above the text of a box.
 pub(crate) const BOX_PAD: (f64, f64) = (12.0, 5.0);
-/// The heights of the lines of a box.
+/// The height of the title line of a box.
 pub(crate) const TITLE_LINE: f64 = 18.0;
-/// The height of the lines below.
+/// The height of the text rows of a box.
 pub(crate) const ROW_LINE: f64 = 14.5;
-/// The room between the parts of a line of text.
+/// The space between the parts of a line of text.
 const WORD_GAP: f64 = 12.0;
-/// The room within the sides of a group.
+/// The space inside the sides of a group.
 const PAD: f64 = 16.0;
-/// The height of the upper edge of a group, and of the title in it.
+/// The height of the upper edge of a group; the top and the height of the title in it.
 const HEAD: f64 = 30.0;
 const CHIP: (f64, f64) = (5.0, 20.0);
 /// The width of a title without its text.
 const CHIP_PAD: f64 = 30.0;
-/// How much wider each half of a group becomes so that its title stands on the left.
+/// The maximum width that is added to each half of a group to place its title on the left.
 const WIDER: f64 = 60.0;
-/// The room between rows: the least, that for each unit of a sideways line, the most.
+/// The space between rows: the minimum, the addition for each unit of the horizontal distance of a line, the maximum.
 const ROW_GAP: (f64, f64, f64) = (28.0, 0.08, 96.0);
-/// The straight end of a line that an arrowhead needs.
+/// The length of the straight end of a line that an arrowhead needs.
 const TIP: f64 = 8.0;
 
 /// A group with its items, relative to its upper left corner.
@@ -150,7 +150,7 @@ fn size_of(item: Item, sizes: &[(f64, f64)], frames: &[Frame]) -> (f64, f64) {
     }
 }
 
-/// Lays out a group, whose inner groups are laid out already.
+/// Computes the layout of a group; those of its inner groups have been computed.
 fn frame(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], frames: &[Frame]) -> Frame {
     let items = &scene.groups[group].items;
     let widths: Vec<f64> = items.iter().map(|item| size_of(*item, sizes, frames).0).collect();
@@ -184,8 +184,7 @@ fn frame(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], fr
     frame
 }
 
-/// Finds room for the title of a group between the incoming lines; makes the group wider where there
-/// is none.
+/// Finds space for the title of a group between the incoming lines; makes the group wider if there is none.
 fn title(scene: &Scene, level: &Arranged, group: usize, x: &mut [f64], width: &mut f64) -> Rect {
     let needed = title_width(&scene.groups[group].title);
     let least = needed + 12.0;
@@ -214,7 +213,7 @@ fn title(scene: &Scene, level: &Arranged, group: usize, x: &mut [f64], width: &m
 }
 
 impl Frame {
-    /// The heights of the rows, and the room between them.
+    /// Computes the heights of the rows and the space between them.
     fn rows(&mut self, level: &Arranged, group: usize, height: impl Fn(u32) -> f64) {
         let rows = &level.rows;
         let aside = self.aside(level);
@@ -226,7 +225,7 @@ impl Frame {
                 continue;
             }
             let gap = (ROW_GAP.0 + aside[i] * ROW_GAP.1).min(ROW_GAP.2);
-            // Below the upper edge of a group lines only run sideways.
+            // The row below the upper edge of a group needs less space.
             y += if i > usize::from(ins) {
                 gap
             } else if ins {
@@ -245,7 +244,7 @@ impl Frame {
         self.height = if outs { y } else { y + PAD };
     }
 
-    /// How far the lines to each row run sideways at most.
+    /// The maximum horizontal distance of the lines to each row.
     fn aside(&self, level: &Arranged) -> Vec<f64> {
         let mut row_of = vec![0u32; level.rows.vertices.len()];
         for (i, row) in level.rows.rows.iter().enumerate() {
@@ -261,7 +260,7 @@ impl Frame {
     }
 }
 
-/// Computes the final positions of the items and lines of a group, given its own.
+/// Computes the final positions of the items and lines of a group from the position of the group.
 fn put(scene: &Scene, level: &Arranged, group: usize, sizes: &[(f64, f64)], frames: &[Frame], placed: &mut Placed) {
     let (frame, Rect { x, y, .. }) = (&frames[group], placed.groups[group]);
     placed.titles[group] = Rect { x: frame.title.x + x, y: frame.title.y + y, ..frame.title };

@@ -1,11 +1,11 @@
-//! The layout of a picture: rows from top to bottom, groups within groups.
+//! The layout of a picture: rows from top to bottom, and nested groups.
 //!
-//! Each group is a level of its own: its items are assigned to rows ([`ranks`]), rows are ordered so
-//! that few lines cross ([`order`]), and then get positions ([`columns`], [`frame`]). An inner group is
-//! one item of its level, and lines end at its ports, which have an order of their own. So rows and
-//! orders do not depend on which groups are open: a page computes positions only.
+//! Each group is a level: its items are assigned to rows ([`ranks`]), rows are ordered so that few lines cross
+//! ([`order`]), and then positions are computed ([`columns`], [`frame`]). An inner group is one item of its level, and
+//! lines end at its ports, which are ordered separately. So rows and orders do not depend on which groups are open: a
+//! page computes only positions.
 //!
-//! All steps take linear time or that of sorting, and none is recursive.
+//! All steps take at most O(n log n) time, and none is recursive.
 
 pub(crate) mod columns;
 pub(crate) mod frame;
@@ -39,7 +39,7 @@ pub(crate) struct Arranged {
     pub(crate) outs: Vec<TensorId>,
 }
 
-/// Arranges a scene. A box gets a text row for each tensor that no line leads to it.
+/// Arranges a scene. A box gets a text row for each tensor whose line to it is not drawn.
 pub(crate) fn arrange(scene: &mut Scene) -> Arrangement {
     let mut levels = rank_all(scene);
     for group in (0..levels.len()).rev() {
@@ -58,7 +58,7 @@ pub(crate) fn arrange(scene: &mut Scene) -> Arrangement {
     Arrangement { levels }
 }
 
-/// Ranks every group, outer ones first: tensors without a line to a group are named within it.
+/// Assigns rows in every group, outer groups first: tensors without a line to a group are named within it.
 fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
     let count = scene.groups.len();
     let mut dropped: Vec<FxHashSet<TensorId>> = vec![FxHashSet::default(); count];
@@ -113,7 +113,7 @@ fn tell(scene: &mut Scene, mut named: Vec<(u32, TensorId)>) {
     }
 }
 
-/// The ends of the lines of a level at inner groups, as fractions of the width of the group.
+/// The ends of the lines of a level at inner groups, as fractions of the width of the group from its middle.
 fn ends(scene: &Scene, levels: &[Arranged], group: usize) -> Vec<order::Ends> {
     let level = &levels[group];
     let mut places: FxHashMap<(u32, TensorId, bool), f32> = FxHashMap::default();

@@ -1,16 +1,16 @@
-//! The order of the vertices in a row, so that few lines cross.
+//! Orders the vertices of each row so that few lines cross.
 //!
-//! Rows are sorted by the positions of neighbours in the next row, downwards and upwards in turn, and
-//! the best order is kept.
+//! Rows are sorted by the positions of neighbours in the adjacent row, alternately downwards and upwards, and the best
+//! order is kept.
 
 use super::ranks::{Rows, Vertex};
 
 /// The upper and lower end of a line: fractions of the width of the vertex, from its middle.
 pub(crate) type Ends = (f32, f32);
 
-/// How many times all rows are sorted, by the number of lines.
+/// The maximum number of rounds of sorting, by the maximum number of lines.
 const ROUNDS: &[(usize, usize)] = &[(20_000, 24), (200_000, 8), (usize::MAX, 3)];
-/// How many times without improvement before the search ends.
+/// The number of rounds without improvement after which the search ends.
 const PATIENCE: usize = 6;
 
 /// Orders the rows; `ends` has an entry for each line.
@@ -56,7 +56,7 @@ pub(crate) struct Incident {
 }
 
 impl Incident {
-    /// The lines at each of `count` vertices, of which `at` tells one for each line.
+    /// The lines at each of `count` vertices; `at` is the vertex of each line.
     pub(crate) fn new(count: usize, at: impl Iterator<Item = u32> + Clone) -> Self {
         let mut starts = vec![0u32; count + 1];
         at.clone().for_each(|vertex| starts[vertex as usize + 1] += 1);
@@ -84,7 +84,7 @@ impl<'r> Sorting<'r> {
         Sorting { rows, ends, position: vec![0.0; count], up, down }
     }
 
-    /// The initial order: that of a walk along the lines, so that connected vertices are close together.
+    /// Sets the initial order, by depth-first search along the lines, so that connected vertices are close together.
     fn start(&mut self) {
         let mut row_of = vec![0u32; self.rows.vertices.len()];
         for (i, row) in self.rows.rows.iter().enumerate() {
@@ -126,7 +126,7 @@ impl<'r> Sorting<'r> {
         }
     }
 
-    /// The preferred position of a vertex: the middle of its neighbours, or the present one.
+    /// The preferred position of a vertex: the middle of its neighbours, or its current position if it has none.
     fn middle(&self, vertex: u32, down: bool) -> f32 {
         let lines = if down { self.up.of(vertex) } else { self.down.of(vertex) };
         if lines.is_empty() {
@@ -156,7 +156,7 @@ impl<'r> Sorting<'r> {
             }
         }
         ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        // Lines can also cross at the ends within one vertex, so each end has a position of its own.
+        // Lines can also cross at their ends at the same vertex, so each end has its own position.
         let mut tree = Fenwick::new(lower * Fenwick::PARTS);
         let mut crossings = 0;
         for (i, (_, x)) in ends.iter().enumerate() {
@@ -168,7 +168,7 @@ impl<'r> Sorting<'r> {
     }
 }
 
-/// Counts positions, and how many are not to the right of a given one.
+/// A Fenwick tree: counts positions, and how many are not to the right of a position.
 struct Fenwick(Vec<u32>);
 
 impl Fenwick {

@@ -1,17 +1,16 @@
-//! Ranks: the row of each item of a level, and the lanes by which nets pass other items.
+//! Ranks: the row of each item of a level, and the lanes in which nets pass other items.
 //!
-//! A net is a tensor: one source, some targets. Its line runs down from the source through one
-//! lane in each row that it passes, whatever the number of its targets, and branches off above
-//! each. Lanes are limited: where a target is too far away, or above the source, the tensor is named
-//! in the box of the target instead.
+//! A net is a tensor with one source and some targets. Its line runs down from the source through one lane in each row
+//! that it passes, whatever the number of targets, and branches off above each target. The number of lanes is limited:
+//! if a target is too far away, or above the source, the tensor is named in the box of the target instead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The contents of a level: items by number, and nets between them.
+/// The contents of a level: items and nets between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Level {
-    /// The number of items. Items with smaller numbers are further up where nothing else decides.
+    /// The number of items. Items with smaller numbers are placed first.
     pub(crate) items: u32,
     /// The nets.
     pub(crate) nets: Vec<Net>,
@@ -24,7 +23,7 @@ pub(crate) struct Net {
     pub(crate) source: Option<u32>,
     /// The items that use it.
     pub(crate) targets: Vec<u32>,
-    /// Whether it is used outside.
+    /// Whether it is used outside of the level.
     pub(crate) leaves: bool,
 }
 
@@ -33,7 +32,7 @@ pub(crate) struct Net {
 pub(crate) enum Vertex {
     /// An item.
     Item(u32),
-    /// A lane: the line of a net that passes the row.
+    /// A lane: a point of a net's line that passes the row.
     Lane(u32),
     /// The port where a net enters the level.
     In(u32),
@@ -55,28 +54,28 @@ pub(crate) struct Edge {
 /// The rows of a level.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
-    /// The vertices; items come first, under their numbers.
+    /// The vertices; items come first, in order of their numbers.
     pub(crate) vertices: Vec<Vertex>,
     /// The vertices of each row, from the left.
     pub(crate) rows: Vec<Vec<u32>>,
     /// The lines.
     pub(crate) edges: Vec<Edge>,
-    /// Targets that no line leads to: net and item.
+    /// Targets without a line: net and item.
     pub(crate) named: Vec<(u32, u32)>,
 }
 
-/// The limit of lanes: a number for each item, and a constant.
+/// The maximum number of lanes: a number for each item, and a constant.
 const LANES_PER_ITEM: usize = 4;
 const LANES: usize = 2000;
-/// The least limit to the items of a row.
+/// The minimum of the maximum number of items in a row.
 const MIN_WIDTH: usize = 12;
-/// The lanes of a row: a number for each item that it may have, and a constant.
+/// The maximum number of lanes in a row: a number for each item that it may have, and a minimum.
 const LANES_IN_ROW: u32 = 2;
 const MIN_LANES_IN_ROW: u32 = 48;
-/// The most rows that are searched for room: a number for each item, and a constant.
+/// The maximum number of rows that are searched for a free lane: a number for each item, and a constant.
 const LOOKS_PER_ITEM: usize = 50;
 const LOOKS: usize = 100_000;
-/// How many rows are tried for an item that could be further down.
+/// The maximum number of rows that are tried for an item that could be moved down.
 const TRIES: u32 = 64;
 
 /// Finds the rows of a level.
@@ -134,9 +133,8 @@ impl Graph {
         Graph { after, before: Table::new(level.items as usize, &pairs) }
     }
 
-    /// An order in which sources precede targets, smaller numbers first. In a cycle, the smallest number
-    /// that is left goes first, so some nets lead against the order. Also gives the position of each
-    /// item.
+    /// A topological order, where smaller numbers come first, and the position of each item in it. In a cycle,
+    /// the smallest remaining number comes first, so some nets lead against the order.
     fn order(&self, count: usize) -> (Vec<u32>, Vec<u32>) {
         let mut left: Vec<u32> = (0..count as u32).map(|i| self.before.of(i).len() as u32).collect();
         let mut ready: BinaryHeap<Reverse<u32>> =
@@ -169,8 +167,8 @@ impl Graph {
     }
 }
 
-/// For each item, how many lines become longer when it moves down, because it alone uses them, and
-/// how many become shorter.
+/// For each item, the number of nets that only this item uses, whose lines become longer if it moves down, and the
+/// number of its result nets, whose lines become shorter.
 fn lengths(level: &Level, count: usize) -> (Vec<u32>, Vec<u32>) {
     let (mut alone, mut made) = (vec![0; count], vec![0; count]);
     for net in &level.nets {
@@ -187,7 +185,7 @@ fn lengths(level: &Level, count: usize) -> (Vec<u32>, Vec<u32>) {
     (alone, made)
 }
 
-/// How many items a row may have.
+/// The maximum number of items in a row.
 fn row_width(items: usize) -> u32 {
     items.isqrt().max(MIN_WIDTH) as u32
 }
@@ -196,7 +194,7 @@ fn row_width(items: usize) -> u32 {
 struct Ranks {
     of: Vec<u32>,
     used: Vec<u32>,
-    /// For each row, the next one that may have room.
+    /// For each row, the next row that may have space.
     next: Vec<u32>,
     width: u32,
 }
@@ -206,7 +204,7 @@ impl Ranks {
         Ranks { of: vec![0; count], used: Vec::new(), next: Vec::new(), width: row_width(count) }
     }
 
-    /// The first row with room, from a row on.
+    /// The first row with space, from a row on.
     fn room(&mut self, from: u32) -> u32 {
         let mut row = from;
         while let Some(&next) = self.next.get(row as usize).filter(|next| **next != row) {
@@ -240,8 +238,8 @@ impl Ranks {
         }
     }
 
-    /// Moves items down to just above their first user where that does not make lines longer in total:
-    /// where the lines to them lead further down anyway, or fewer lines lead to them than from them.
+    /// Moves items down to just above their first user, if they have at least as many result nets as nets that
+    /// only they use (see [`lengths`]), so that the total length of lines does not increase.
     fn pull_down(&mut self, graph: &Graph, level: &Level, order: &[u32], position: &[u32]) {
         let (alone, made) = lengths(level, self.of.len());
         for &item in order.iter().rev().filter(|item| made[**item as usize] >= alone[**item as usize]) {
@@ -273,16 +271,16 @@ struct Builder<'l> {
     ranks: Vec<u32>,
     last: u32,
     rows: Rows,
-    /// How many lanes each row has, and how many it may have.
+    /// The number of lanes of each row, and the maximum.
     used: Vec<u32>,
     most: u32,
-    /// How many rows may still be searched for room.
+    /// The number of rows that may still be searched for a free lane.
     looks: usize,
 }
 
 impl<'l> Builder<'l> {
     fn new(level: &'l Level, mut ranks: Vec<u32>) -> Self {
-        // Ports have rows of their own, the first and the last one.
+        // Ports are in separate rows, the first and the last one.
         if level.nets.iter().any(|net| net.source.is_none()) {
             ranks.iter_mut().for_each(|rank| *rank += 1);
         }
@@ -307,7 +305,7 @@ impl<'l> Builder<'l> {
         self.rows
     }
 
-    /// The nets with the targets below their sources, those first that pass few rows for each target.
+    /// The nets with the targets below their sources; nets that pass few rows for each target come first.
     fn drawn(&mut self, position: &[u32]) -> Vec<(u32, Vec<u32>, bool)> {
         let mut nets = Vec::with_capacity(self.level.nets.len());
         for (i, net) in self.level.nets.iter().enumerate() {
@@ -341,7 +339,7 @@ impl<'l> Builder<'l> {
         id
     }
 
-    /// The first row without room for a lane, or the end of the range.
+    /// The first row without a free lane, or the end of the searched range.
     fn first_full(&mut self, from: u32, to: u32) -> u32 {
         let rows = (to.saturating_sub(from) as usize).min(self.looks);
         let full = (from..to).take(rows).position(|row| self.used[row as usize] >= self.most);
@@ -349,7 +347,7 @@ impl<'l> Builder<'l> {
         from + full.unwrap_or(rows) as u32
     }
 
-    /// Draws a net as far as lanes are left; its other targets name the tensor.
+    /// Draws a net as far as lanes are free; the tensor is named in its other targets.
     fn net(&mut self, i: u32, targets: &[u32], leaves: bool, lanes: &mut usize) {
         let start = self.start(i);
         let end = if leaves { self.last } else { targets.last().map_or(start, |target| self.ranks[*target as usize]) };

@@ -1,6 +1,5 @@
-//! The last step of computing positions: vertices connected by straight lines move together towards
-//! the other vertices that they are connected to, as far as there is room. `page/columns.js` does the
-//! same.
+//! The last step of computing positions: vertices connected by straight lines move together towards the other vertices
+//! that they are connected to, as far as possible. `page/columns.js` has the same algorithm.
 
 use super::columns::Sizes;
 use super::order::Incident;
@@ -8,7 +7,7 @@ use super::ranks::Rows;
 
 /// The number of passes over all vertices.
 const ROUNDS: usize = 20;
-/// The largest offset of a line that counts as straight.
+/// The maximum horizontal distance of a line that is considered straight.
 const STRAIGHT: f64 = 1e-6;
 
 /// The rows with their lines and positions.
@@ -34,7 +33,7 @@ struct Blocks {
 }
 
 impl Settling<'_> {
-    /// Moves the vertices; `distance` is the least distance between the middles of neighbours.
+    /// Moves the vertices; `distance` is the minimum distance between the middles of neighbours.
     pub(crate) fn settle(&self, x: &mut [f64], distance: impl Fn(u32, u32) -> f64) {
         let blocks = self.blocks(x);
         for round in 0..ROUNDS {
@@ -48,7 +47,7 @@ impl Settling<'_> {
         }
     }
 
-    /// How far the lower end of a line is to the left of its upper end.
+    /// The distance by which the lower end of a line is to the left of its upper end.
     fn aside(&self, edge: u32, x: &[f64]) -> f64 {
         let (line, ends) = (self.rows.edges[edge as usize], self.sizes.ends[edge as usize]);
         x[line.upper as usize] + ends.0 - x[line.lower as usize] - ends.1
@@ -74,7 +73,7 @@ impl Settling<'_> {
         blocks
     }
 
-    /// How far a block moves: to the mean of the preferred positions, within the room there is.
+    /// The distance by which a block moves: to the mean of the preferred positions, as far as possible.
     fn step(&self, blocks: &Blocks, block: usize, x: &[f64], distance: &impl Fn(u32, u32) -> f64) -> f64 {
         let (mut sum, mut lines) = (0.0, 0u32);
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);

@@ -1,4 +1,4 @@
-// Where in a row things stand. The same as layout/columns.rs: see there.
+// The positions of vertices in their rows: the algorithm of layout/columns.rs and layout/settle.rs.
 'use strict';
 
 const GAP = 26;
@@ -12,7 +12,7 @@ function incident(level, towards, own) {
   return at;
 }
 
-/* What does not depend on sizes: computed once for each group. */
+/* Computes everything that does not depend on sizes, once for each group. */
 function prepare(level) {
   level.position = new Array(level.kinds.length).fill(0);
   level.rowOf = new Array(level.kinds.length).fill(0);
@@ -25,7 +25,7 @@ function prepare(level) {
   level.conflicts = conflicts(level);
 }
 
-/* Lines that cross parts of longer ones. */
+/* The lines that cross inner parts of long lines. */
 function conflicts(level) {
   const found = new Array(level.edges.length).fill(false);
   const isInner = edge => level.kinds[level.edges[edge][0]] !== ITEM && level.kinds[level.edges[edge][1]] !== ITEM;
@@ -48,7 +48,7 @@ function conflicts(level) {
   return found;
 }
 
-/* The middle of each vertex, and the width of all. `widths` are those of items, `ends` where lines meet them. */
+/* The middle of each vertex, and the total width. `widths` are those of items, `ends` the ends of lines. */
 function columns(level, widths, ends) {
   const count = level.kinds.length;
   if (!count) return { x: [], width: 0 };
@@ -84,7 +84,7 @@ function columns(level, widths, ends) {
   return { x: middle.map(x => x - low), width: high - low };
 }
 
-/* Moves what stands straight above each other towards what it is connected with, as far as there is room. */
+/* Moves vertices connected by straight lines together towards their other neighbours, as far as possible. */
 const SETTLE = 20;
 
 function settle(level, ends, x, distance) {
@@ -127,7 +127,7 @@ function settle(level, ends, x, distance) {
   for (let v = 0; v < count; v++) x[v] += moved[block[v]];
 }
 
-/* Aligns each vertex with the middle one of its neighbours in the row before. */
+/* Aligns each vertex with the middle one of its neighbours in the preceding row. */
 function align(level, ends, down, left) {
   const count = level.kinds.length;
   const root = Array.from({ length: count }, (_, i) => i);
@@ -159,7 +159,7 @@ function align(level, ends, down, left) {
   return { root, shift };
 }
 
-/* Moves blocks to one side as far as there is room, then back where that costs no width. */
+/* Moves blocks to one side as far as possible, then back if that does not increase the width. */
 function compact(level, blocks, distance, left) {
   const count = level.kinds.length;
   const after = Array.from({ length: count }, () => []);

@@ -1,11 +1,11 @@
-// Drawing on the canvas: only what is in view, and text only where it can be read.
+// Drawing on the canvas: only what is in view, and only text that is large enough to be read.
 'use strict';
 
 const FONT = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 const TITLE_FONT = `600 12px ${FONT}`, NOTE_FONT = `10.5px ${FONT}`, HEAD_FONT = `600 10.5px ${FONT}`;
 /* Text smaller than this many pixels is not drawn. */
 const READABLE = 4.5;
-/* At smaller scales boxes have full colours. */
+/* At smaller scales, boxes have full colours. */
 const FAR = 0.15;
 
 /* The colours of the page, light or dark. */
@@ -32,7 +32,7 @@ class Painter {
     this.picture = picture;
   }
 
-  /* Draws a view; gives how many boxes were in it. */
+  /* Draws a view; returns the number of boxes in it. */
   paint(shown, view, selected) {
     const { ctx, canvas } = this, ratio = window.devicePixelRatio || 1;
     const width = canvas.clientWidth, height = canvas.clientHeight;
@@ -72,7 +72,7 @@ class Painter {
     ctx.stroke();
   }
 
-  /* The title of an open group, with the sign to close it. */
+  /* Draws the title of an open group, with the sign that closes it. */
   head(box) {
     if (!this.readable(10)) return;
     const { ctx, colors } = this, { title } = box, group = this.picture.groups[box.group];
@@ -84,7 +84,7 @@ class Painter {
     ctx.fillText(group.title, x + 20, y + 14);
   }
 
-  /* A small square with a plus or a minus. */
+  /* Draws a small square with a plus or a minus. */
   sign(x, y, plus) {
     const { ctx, colors } = this;
     roundRect(ctx, { x, y, w: 10, h: 10 }, 2.5);
@@ -120,7 +120,7 @@ class Painter {
   stroke(lines, color, tipColor, width) {
     const { ctx } = this;
     ctx.strokeStyle = color;
-    // Thin lines stay visible from afar.
+    // Lines are visible at small scales.
     ctx.lineWidth = Math.max(width, 0.6 / this.scale);
     ctx.beginPath();
     for (const line of lines) {
@@ -162,7 +162,7 @@ class Painter {
     const style = colors.styles[node.c], port = node.c === 0;
     const radius = port ? box.h / 2 : 6;
     roundRect(ctx, box, radius);
-    // From afar pale boxes would not be seen.
+    // Pale boxes would not be visible at small scales.
     ctx.fillStyle = this.scale < FAR ? style.line : style.fill;
     ctx.fill();
     ctx.strokeStyle = style.line;
@@ -185,7 +185,7 @@ class Painter {
     }
   }
 
-  /* Texts at the left and at the right side of a box. */
+  /* Draws texts at the left and at the right side of a box. */
   pair(box, y, left, right, font, leftColor, rightColor) {
     const { ctx } = this;
     ctx.font = font;
@@ -199,7 +199,7 @@ class Painter {
     ctx.fillText(right, box.x + box.w - 12, y);
   }
 
-  /* A closed group: the edge of a second sheet shows below. */
+  /* Draws a closed group, with the edge of a second box below it. */
   closed(box) {
     const { ctx, colors } = this, group = this.picture.groups[groupOf(box.item)];
     ctx.fillStyle = this.scale < FAR ? colors.tip : colors.closed;

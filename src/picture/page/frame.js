@@ -1,5 +1,5 @@
-// Places and sizes of boxes, groups and lines, for groups that are open or closed. The same as
-// layout/frame.rs where all are open: see there.
+// Positions and sizes of boxes, groups and lines, for groups that are open or closed: the algorithm of
+// layout/frame.rs, where all groups are open.
 'use strict';
 
 const ITEM = 0, LANE = 1, IN = 2, OUT = 3;
@@ -7,11 +7,11 @@ const PAD = 16, HEAD = 30, CHIP_TOP = 5, CHIP_HEIGHT = 20;
 const ROW_GAP = 28, ROW_STEP = 0.08, ROW_GAP_MOST = 96;
 const TIP = 8, WIDER = 60;
 
-/* An item of a group is the number of a box, or minus one minus that of a group. */
+/* An item is the index i of a box, or -1 - i for the group i. */
 const isGroup = item => item < 0;
 const groupOf = item => -1 - item;
 
-/* Forgets the places in a group and in those around it. */
+/* Discards the layouts of a group and of the groups around it. */
 function forget(picture, group) {
   for (let g = group; ; g = picture.groups[g].parent) {
     picture.groups[g].frame = null;
@@ -19,7 +19,7 @@ function forget(picture, group) {
   }
 }
 
-/* The size of an item, laying out groups as needed, innermost first. Groups are nested a few deep. */
+/* The size of an item. Computes layouts of open groups recursively; their nesting depth is limited. */
 function sizeOf(picture, item) {
   if (!isGroup(item)) return picture.nodes[item];
   const group = picture.groups[groupOf(item)];
@@ -55,7 +55,7 @@ function layOut(picture, group, index) {
   return frame;
 }
 
-/* Finds room for the title between the lines that come in, or makes the group wider. */
+/* Finds space for the title between the incoming lines, or makes the group wider. */
 function title(group, frame) {
   const { level } = group, needed = group.titleWidth, least = needed + 12;
   if (frame.w < least) {
@@ -78,7 +78,7 @@ function title(group, frame) {
   frame.title = { x: left, y: CHIP_TOP, w: needed, h: CHIP_HEIGHT };
 }
 
-/* The heights of the rows, and the room between them. */
+/* Computes the heights of the rows and the space between them. */
 function rows(group, frame, index) {
   const { level } = group;
   const aside = level.rows.map(() => 0);
@@ -105,7 +105,7 @@ function rows(group, frame, index) {
   frame.h = outs ? y : y + PAD;
 }
 
-/* Puts everything that is shown into place: boxes, open groups, lines. */
+/* Computes the final positions of all visible boxes, open groups and lines. */
 function placeAll(picture) {
   const shown = { boxes: [], groups: [], lines: [], w: 0, h: 0 };
   const root = frameOf(picture, 0);

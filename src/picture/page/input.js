@@ -1,7 +1,7 @@
 // Mouse, touch and keys.
 'use strict';
 
-/* How far a pointer may move while it clicks. */
+/* The maximum movement of a pointer during a click, in pixels. */
 const STILL = 4;
 
 Object.assign(Page.prototype, {
@@ -63,7 +63,7 @@ Object.assign(Page.prototype, {
     this.canvas.addEventListener('pointercancel', up);
   },
 
-  /* What is at a place of the canvas: a box, or the title of a group; `sign` on its plus or minus. */
+  /* The box or group title at a point of the canvas; `sign` is whether the point is on its plus or minus. */
   hit(canvasX, canvasY) {
     const x = (canvasX - this.view.x) / this.view.scale, y = (canvasY - this.view.y) / this.view.scale;
     const within = box => x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h;
@@ -99,7 +99,7 @@ Object.assign(Page.prototype, {
     event.preventDefault();
   },
 
-  /* Opens the group that is selected, or closes the one around what is selected. */
+  /* Opens the selected group, or closes the group around the selected item. */
   enter() {
     const { item } = this.selected;
     if (item === null) return;
@@ -109,7 +109,7 @@ Object.assign(Page.prototype, {
     if (!isGroup(item)) this.select(-1 - group);
   },
 
-  /* Goes to what is used, what uses, or what stands beside; pans if nothing is selected. */
+  /* Selects a source, a user or a neighbour of the selected item; pans if nothing is selected. */
   arrow(direction, shift) {
     const { item } = this.selected, step = 80;
     const by = { Up: [0, step], Down: [0, -step], Left: [step, 0], Right: [-step, 0] }[direction];
@@ -136,7 +136,7 @@ Object.assign(Page.prototype, {
     this.look(best.x + best.w / 2, best.y + best.h / 2, this.view.scale);
   },
 
-  /* The items above or below that a line connects with. */
+  /* The items above or below that are connected to an item by a line. */
   linked(item, direction) {
     if (isGroup(item)) return null;
     const node = this.data.nodes[item];

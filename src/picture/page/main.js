@@ -1,7 +1,7 @@
-// The page: what is open, what is selected, where one looks.
+// The page and its state: open groups, selection, view.
 'use strict';
 
-/* Groups are opened at first as long as no more boxes than this are shown. */
+/* Initially groups are opened until this number of boxes is shown. */
 const FEW = 200;
 const SCALES = [0.01, 4];
 
@@ -23,7 +23,7 @@ function unpack(data) {
   data.nodes.forEach(node => { if (node.s && !node.x) node.x = data.excerpts[node.e] || ''; });
 }
 
-/* Opens groups, those with the fewest items first, while few boxes are shown. */
+/* Opens groups, those with the fewest items first, until enough boxes are shown. */
 function openFew(data) {
   let boxes = data.groups[0].items.length;
   const ready = data.groups[0].items.filter(isGroup).map(groupOf);
@@ -38,7 +38,7 @@ function openFew(data) {
   }
 }
 
-/* Who makes and who uses each tensor, and what one can search for. */
+/* The source and the users of each tensor, and the texts for the search. */
 function indexOf(data) {
   const maker = new Map(), users = new Map(), names = [], texts = [];
   data.nodes.forEach((node, id) => {
@@ -91,14 +91,14 @@ class Page {
     this.draw();
   }
 
-  /* Computes all places anew. */
+  /* Computes all positions again. */
   place() {
     this.shown = placeAll(this.data);
     this.canvas.dataset.shown = this.shown.boxes.length;
     this.draw();
   }
 
-  /* Draws before the next frame, once. */
+  /* Requests one redraw before the next frame. */
   draw() {
     if (this.waiting || !this.shown) return;
     this.waiting = true;
@@ -115,14 +115,14 @@ class Page {
     return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
   }
 
-  /* All of it. */
+  /* Shows the whole picture. */
   fit() {
     const { width, height } = this.size(), pad = 24;
     const scale = Math.min((width - 2 * pad) / this.shown.w, (height - 2 * pad) / this.shown.h, 1.5);
     this.look(this.shown.w / 2, this.shown.h / 2, Math.max(scale, SCALES[0]));
   }
 
-  /* All of it, or as much from the top as can be read. */
+  /* Shows the whole picture, or its top at a scale that can be read. */
   begin() {
     this.fit();
     if (this.view.scale >= 0.6 || !this.shown.boxes.length) return;
@@ -133,7 +133,7 @@ class Page {
     this.look(middle, height / 2 / scale - 16 / scale, scale);
   }
 
-  /* Puts a place of the picture into the middle. */
+  /* Centres the view on a point of the picture. */
   look(x, y, scale) {
     const { width, height } = this.size();
     this.view = { x: width / 2 - x * scale, y: height / 2 - y * scale, scale };
@@ -157,7 +157,7 @@ class Page {
       this.shown.groups.find(box => -1 - box.group === item);
   }
 
-  /* The item that shows a box: itself, or the closed group that it is in. */
+  /* The visible item for a box: the box itself, or the closed group that contains it. */
   visible(id) {
     let item = id;
     for (let group = this.data.nodes[id].g; group > 0; group = this.data.groups[group].parent) {
@@ -166,7 +166,7 @@ class Page {
     return item;
   }
 
-  /* Selects a box and shows it, opening the groups around it. Data is shown at its first user. */
+  /* Selects a box and shows it; opens the groups around it. For data, the first user is shown. */
   go(id) {
     const node = this.data.nodes[id];
     const data = node?.k === 3;
@@ -183,7 +183,7 @@ class Page {
     if (at !== id) this.panel.node(id, this.painter.colors);
     const box = this.boxOf(at);
     if (!box) return;
-    // Of a tall group its upper end.
+    // For a tall group, its upper end is shown.
     const y = box.y + Math.min(box.h / 2, isGroup(at) ? 240 : box.h / 2);
     this.look(box.x + box.w / 2, y, Math.max(this.view.scale, 0.8));
   }
@@ -207,7 +207,7 @@ class Page {
     this.draw();
   }
 
-  /* Opens or closes a group; its upper left corner stays where it is. */
+  /* Opens or closes a group; its upper left corner does not move. */
   toggle(id) {
     const before = this.boxOf(-1 - id);
     this.data.groups[id].open = !this.data.groups[id].open;
@@ -218,7 +218,7 @@ class Page {
     if (this.selected.item !== null) this.reselect();
   }
 
-  /* What is selected may be hidden now. */
+  /* Updates the selection: the selected item may have been hidden. */
   reselect() {
     const { item } = this.selected;
     this.select(isGroup(item) ? item : this.visible(item));

@@ -1,5 +1,5 @@
-// The panel with what is known of what is selected, and the search. Everything that comes from the
-// model is set as text, never as markup.
+// The panel with details of the selection, and the search. Everything that comes from the model is set as text,
+// never as markup.
 'use strict';
 
 function element(tag, text, className) {
@@ -33,7 +33,7 @@ class Panel {
     this.root.replaceChildren();
   }
 
-  /* A tensor, as a link to where it is made. */
+  /* A tensor, as a link to its source. */
   tensor(id) {
     const [name, dtype, shape, layout] = this.data.tensors[id];
     const line = element('span', undefined, 'tensor');
@@ -45,8 +45,8 @@ class Panel {
     return line;
   }
 
-  /* The layout of a tensor, with a picture of a small memory: the places in their order, elements by their
-     row-major numbers, darker the higher these are; padding is empty. */
+     /* The layout of a tensor, with a drawing of a small memory: its places in order, with the row-major numbers of the
+     elements; higher numbers are darker, padding is empty. */
   layout({ layout, elements, bytes, dims, line, row, walk }) {
     const made = element('span', undefined, 'layout');
     const waste = bytes > elements ? `, ${bytes - elements} B of it padding` : '';
@@ -145,7 +145,7 @@ class Panel {
     if (excerpt) made.append(element('pre', excerpt));
   }
 
-  /* The chain of calls, innermost first; the middle of a long one is left out. */
+  /* The chain of calls, innermost first; the middle of a long chain is omitted. */
   calls(call) {
     if (call < 0) return;
     const chain = [];
@@ -173,7 +173,7 @@ class Panel {
   }
 }
 
-/* The search: names of operations, tensors and fragments, labels. */
+/* The search for names of operations, tensors and fragments, and for labels. */
 class Search {
   constructor(input, list, data, index, select) {
     Object.assign(this, { input, list, data, index, select, found: [], at: -1 });
@@ -183,7 +183,7 @@ class Search {
     input.addEventListener('focus', () => { if (this.found.length) list.hidden = false; });
   }
 
-  /* Those first whose name is what is searched, then those whose name starts with it. */
+  /* Exact matches come first, then names that start with the text, then others that contain it. */
   run() {
     const wanted = this.input.value.trim().toLowerCase();
     const equal = [], starts = [], contain = [];

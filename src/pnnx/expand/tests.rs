@@ -17,7 +17,7 @@ fn expression(text: &str) -> Expression {
     parse(text, (FileId::default(), 0), reading).unwrap().0.expression
 }
 
-/// Every template computes what its operation does, also near 0 and for large operands.
+/// Every template agrees with its operation, also near 0 and for large operands.
 #[test]
 fn templates_mean_their_operations() {
     let samples = [1e-12, -1e-9, 0.0, 0.25, -0.5, 0.75, 1.0, -1.5, 2.0, -3.0, 7.5, 20.0, -20.0, 700.0, 1e6];
@@ -29,7 +29,7 @@ fn templates_mean_their_operations() {
         for x in samples {
             for y in if two { &samples[..] } else { &samples[..1] } {
                 let (wanted, found) = (number(&own, &[x, *y]), number(template, &[x, *y]));
-                // Quotients that are too large for their fractions, and by nothing.
+                // Quotients without a fractional part due to their size, and divisions by zero.
                 if matches!(name, "fmod" | "remainder" | "floor_divide") && (x / y).abs() > 1e6 || wanted.is_nan() {
                     continue;
                 }
@@ -37,5 +37,52 @@ fn templates_mean_their_operations() {
                 assert!(close, "{name}({x}, {y}) = {wanted}, its template gives {found}");
             }
         }
+    }
+}
+
+/// Templates whose operations have only literals as operands.
+#[test]
+fn literals_in_templates_are_folded() {
+    use crate::pnnx::graph::Form;
+    let kinds = |text: &str| -> Vec<String> {
+        let (parsed, _) = parse(text, (FileId::default(), 0), Reading::default()).unwrap();
+        let form = Form { max_ops: 100, ..Form::default() };
+        let graph = crate::graph::Graph::of_expression(&parsed.expression, FileId::default(), &form);
+        let graph = graph.unwrap_or_else(|found| panic!("{text}: {found}"));
+        assert_eq!(graph.tensor_name(graph.outputs()[0]), "y", "{text}");
+        graph.operations().iter().map(|operation| graph.operation_name(operation).to_owned()).collect()
+    };
+    // What is not chosen is not added.
+    assert_eq!(kinds("atan2(@0,1)"), ["external", "div", "atan"]);
+    assert_eq!(kinds("atan2(@0,0)"), ["external", "sign", "mul"]);
+    assert_eq!(kinds("atan2(@0,-1.5)"), ["external", "div", "atan", "lt", "select", "add"]);
+    for text in ["atan2(1,@0)", "atan2(-0.5,@0)", "logaddexp(1,@0)", "logaddexp(@0,1)", "remainder(5,@0)"] {
+        assert!(kinds(text).len() > 2, "{text}");
+    }
+}
+
+#[test]
+fn literals_in_templates_keep_the_value() {
+    use crate::pnnx::graph::Form;
+    for text in ["atan2(@0,1)", "atan2(@0,0)", "atan2(@0,-2)", "atan2(1,@0)", "logaddexp(1,@0)", "logaddexp(@0,1)"] {
+        let expression = parse(text, (FileId::default(), 0), Reading::default()).unwrap().0.expression;
+        let form = Form { max_ops: 100, ..Form::default() };
+        let graph = crate::graph::Graph::of_expression(&expression, FileId::default(), &form).unwrap();
+        for x in [-2.5, -1.0, 0.5, 1.0, 3.0] {
+            let input = ("x0".to_owned(), Tensor::scalars(&[1], vec![x]).unwrap());
+            let run = crate::eval::Evaluator::default().run(&graph, &[input], &std::collections::BTreeMap::new());
+            let found = run.unwrap_or_else(|error| panic!("{text}: {}", error.message)).outputs[0].1.to_scalars()[0];
+            let wanted = number(&expression, &[x]);
+            assert!((found - wanted).abs() < 1e-12, "{text} at {x} is {wanted}, its graph computes {found}");
+        }
+    }
+}
+
+#[test]
+fn a_negative_power_of_zero_is_kept() {
+    for (text, wanted) in [("pow(0,-1)", "pow(0,-1)"), ("add(@0,pow(0,-2))", "add(@0,pow(0,-2))"), ("pow(2,-1)", "0.5")]
+    {
+        let expression = parse(text, (FileId::default(), 0), Reading::default()).unwrap().0.expression;
+        assert_eq!(expression.folded(&crate::pnnx::fold::no_extents).canonical(), wanted);
     }
 }

@@ -1,9 +1,9 @@
-//! Products of matrices, and look-ups of rows.
+//! Matrix products, attention, and embeddings.
 
 use super::{Line, integers};
 use crate::graph::{Primitive, TensorId, Value};
 
-/// The product with a matrix of weights, transposed, for each vector along the last axis.
+/// The product of each vector along the last axis with the transposed weight matrix, plus the bias.
 pub(super) fn linear(line: &mut Line) -> Option<Vec<TensorId>> {
     let (x, weight, bias) = (line.tensor("input")?, line.weights("weight")?, line.weights("bias"));
     let rank = line.rank(x).filter(|rank| *rank > 0)?;
@@ -26,7 +26,7 @@ pub(super) fn matmul(line: &mut Line) -> Option<Vec<TensorId>> {
     let second = ["other", "mat2"].into_iter().find_map(|name| line.tensor(name));
     let (a, b) = (line.tensor("input")?, second?);
     let (m, n) = (line.rank(a)?, line.rank(b)?);
-    // Products with vectors are matrices with an axis less.
+    // Products with vectors have another rank.
     (m > 1 && n > 1).then_some(())?;
     let rank = m.max(n);
     let a = line.with_axes(a, (0..rank - m).collect())?;
@@ -34,7 +34,7 @@ pub(super) fn matmul(line: &mut Line) -> Option<Vec<TensorId>> {
     Some(vec![line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?])
 }
 
-/// A matrix, scaled, plus the product of two others, scaled.
+/// `beta * input + alpha * (mat1 @ mat2)`.
 pub(super) fn addmm(line: &mut Line) -> Option<Vec<TensorId>> {
     let [c, a, b] = ["input", "mat1", "mat2"].map(|name| line.tensor(name));
     let (c, a, b) = (c?, a?, b?);
@@ -77,7 +77,7 @@ pub(super) fn attention(line: &mut Line) -> Option<Vec<TensorId>> {
     if let Some(mask) = line.tensor("attn_mask") {
         let more = extents.len() as i64 - line.rank(mask)?;
         let mask = line.with_axes(mask, (0..more).collect())?;
-        // Masks of truth values choose, those of numbers are added.
+        // Only numeric masks are added; logical masks select, which is not supported.
         if line.builder.graph.tensors[mask.index()].dtype != Some(Primitive::Scalar) {
             return None;
         }

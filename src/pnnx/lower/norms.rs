@@ -3,8 +3,10 @@
 use super::reductions::centred;
 use super::{Line, integers};
 use crate::graph::{TensorId, Value};
+use crate::pnnx::model::Setting;
+use crate::pnnx::tokens::Literal;
 
-/// The smallest step from 1 of numbers of 32 bits: what torch takes where no epsilon is given.
+/// The machine epsilon of 32-bit floats: the default epsilon of `rms_norm` in torch.
 const STEP: f64 = f32::EPSILON as f64;
 
 pub(super) fn batch_norm(line: &mut Line) -> Option<Vec<TensorId>> {
@@ -22,7 +24,7 @@ pub(super) fn batch_norm(line: &mut Line) -> Option<Vec<TensorId>> {
     Some(vec![line.add("batch_normalization", arguments)?])
 }
 
-/// Mean 0 and variance 1 along some axes.
+/// Normalizes to mean 0 and variance 1 along axes.
 fn standardized(line: &mut Line, x: TensorId, axes: &[i64]) -> Option<TensorId> {
     let epsilon = line.setting("eps").map_or(Some(1e-5), |eps| eps.float())?;
     let (less, variance) = centred(line, x, axes)?;
@@ -31,7 +33,7 @@ fn standardized(line: &mut Line, x: TensorId, axes: &[i64]) -> Option<TensorId> 
     line.add("mul", vec![Value::Tensor(less), Value::Tensor(factor)])
 }
 
-/// Multiplies with the weight and adds the bias, where there are such, with axes in front.
+/// Multiplies by the weight and adds the bias, if there are any; they get `axes` leading axes.
 fn affine(line: &mut Line, mut y: TensorId, axes: i64) -> Option<TensorId> {
     for (key, nnef) in [("weight", "mul"), ("bias", "add")] {
         if let Some(tensor) = line.weights(key) {
@@ -42,7 +44,7 @@ fn affine(line: &mut Line, mut y: TensorId, axes: i64) -> Option<TensorId> {
     Some(y)
 }
 
-/// The last axes, as many as the shape that is normalized has.
+/// The normalized axes: the last ones, as many as `normalized_shape` has.
 fn last_axes(line: &Line, x: TensorId) -> Option<Vec<i64>> {
     let (rank, count) = (line.rank(x)?, line.setting("normalized_shape")?.integers()?.len() as i64);
     (count <= rank).then(|| (rank - count..rank).collect())
@@ -55,7 +57,7 @@ pub(super) fn layer_norm(line: &mut Line) -> Option<Vec<TensorId>> {
     affine(line, y, *axes.first()?).map(|y| vec![y])
 }
 
-/// The operand divided by the root of the mean of its squares.
+/// Divides the operand by its root mean square.
 pub(super) fn rms_norm(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axes = last_axes(line, x)?;
@@ -68,17 +70,27 @@ pub(super) fn rms_norm(line: &mut Line) -> Option<Vec<TensorId>> {
     affine(line, y, *axes.first()?).map(|y| vec![y])
 }
 
-/// Mean 0 and variance 1 within groups of channels.
+/// Normalizes to mean 0 and variance 1 within groups of channels.
 pub(super) fn group_norm(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let groups = line.integer("num_groups")?;
     grouped(line, x, groups)
 }
 
-/// The same with a group for each channel; with stored statistics it is a batch normalization.
+/// A group normalization with a group for each channel; a batch normalization if it does not use the statistics of
+/// the input: a module with stored statistics, or a function with `use_input_stats=False`.
 pub(super) fn instance_norm(line: &mut Line) -> Option<Vec<TensorId>> {
-    if line.weights("running_mean").is_some() {
+    let off = |key: &str| line.setting(key) == Some(Setting::Literal(Literal::Bool(false)));
+    let running = if line.operator.kind.starts_with("nn.") {
+        line.stored("running_mean").is_some() && !off("track_running_stats")
+    } else {
+        off("use_input_stats")
+    };
+    if running {
         return batch_norm(line);
+    }
+    for key in ["running_mean", "running_var"] {
+        line.ignore(key);
     }
     let x = line.tensor("input")?;
     let channels = *line.extents(x)?.get(1)?;
@@ -98,11 +110,11 @@ fn grouped(line: &mut Line, x: TensorId, groups: i64) -> Option<Vec<TensorId>> {
     affine(line, y, 1).map(|y| vec![y])
 }
 
-/// Each item divided by a power of the mean square of its neighbours along the channels.
+/// Local response normalization over neighbouring channels.
 pub(super) fn local_response(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let size = line.integer("size")?;
-    // Windows of even size have no item in the middle, and NNEF and torch round to different sides.
+    // Windows of even size have no middle item, and NNEF and torch round in different directions.
     (size % 2 == 1).then_some(())?;
     let rank = line.rank(x).filter(|rank| *rank > 2)?;
     let window = [1, size].into_iter().chain(std::iter::repeat_n(1, rank as usize - 2));

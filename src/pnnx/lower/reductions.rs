@@ -1,4 +1,4 @@
-//! Reductions, and functions made of them.
+//! Reductions, and functions based on them.
 
 use super::{Line, integers};
 use crate::graph::{TensorId, Value};
@@ -9,7 +9,7 @@ pub(super) fn softmax(line: &mut Line) -> Option<Vec<TensorId>> {
     Some(vec![line.add("softmax", vec![Value::Tensor(x), integers([axis])])?])
 }
 
-/// The operand less its largest item, and less the logarithm of the sum of the exponentials of that.
+/// `y - log(sum(exp(y)))` with `y = x - max(x)`, which prevents overflow.
 pub(super) fn log_softmax(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axis = line.axis(line.integer("dim")?, line.rank(x)?)?;
@@ -21,7 +21,7 @@ pub(super) fn log_softmax(line: &mut Line) -> Option<Vec<TensorId>> {
     Some(vec![line.add("sub", vec![Value::Tensor(less), Value::Tensor(log)])?])
 }
 
-/// A reduction along axes, which stay or go.
+/// A reduction along axes.
 pub(super) fn reduce(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axes = line.axes("dim", line.rank(x)?)?;
@@ -29,7 +29,7 @@ pub(super) fn reduce(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId
     drop_axes(line, y, axes).map(|y| vec![y])
 }
 
-/// Drops the axes of a reduction, unless they are to be kept.
+/// Removes the reduced axes, unless they are to be kept.
 fn drop_axes(line: &mut Line, tensor: TensorId, axes: Vec<i64>) -> Option<TensorId> {
     if line.flag("keepdim") || axes.is_empty() {
         return Some(tensor);
@@ -55,7 +55,7 @@ pub(super) fn norm(line: &mut Line) -> Option<Vec<TensorId>> {
     drop_axes(line, y, axes).map(|y| vec![y])
 }
 
-/// The items less the mean along some axes, and the mean of the squares of that.
+/// The deviations from the mean along axes, and the mean of their squares.
 pub(super) fn centred(line: &mut Line, x: TensorId, axes: &[i64]) -> Option<(TensorId, TensorId)> {
     let axes = || integers(axes.iter().copied());
     let mean = line.add("mean_reduce", vec![Value::Tensor(x), axes()])?;
@@ -64,8 +64,7 @@ pub(super) fn centred(line: &mut Line, x: TensorId, axes: &[i64]) -> Option<(Ten
     Some((less, line.add("mean_reduce", vec![Value::Tensor(squares), axes()])?))
 }
 
-/// The variance along axes, or the square root of it. Unless the parameters say otherwise, the divisor is the count
-/// less 1.
+/// The variance along axes, or its square root. By default, the divisor is the number of items minus 1.
 pub(super) fn variance(line: &mut Line, root: bool) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
@@ -87,7 +86,7 @@ pub(super) fn variance(line: &mut Line, root: bool) -> Option<Vec<TensorId>> {
     drop_axes(line, y, axes).map(|y| vec![y])
 }
 
-/// The logarithm of the sum of the exponentials, with the largest item taken off before.
+/// The logarithm of the sum of exponentials; the maximum is subtracted before, which prevents overflow.
 pub(super) fn log_sum_exp(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axes = line.axes("dim", line.rank(x)?)?;
@@ -101,7 +100,7 @@ pub(super) fn log_sum_exp(line: &mut Line) -> Option<Vec<TensorId>> {
     drop_axes(line, y, axes).map(|y| vec![y])
 }
 
-/// The place of the largest or smallest item along one axis.
+/// The index of the largest or smallest item along one axis.
 pub(super) fn place(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axis = line.axis(line.integer("dim")?, line.rank(x)?)?;
@@ -109,10 +108,12 @@ pub(super) fn place(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId>
     drop_axes(line, y, vec![axis]).map(|y| vec![y])
 }
 
-/// The larger or smaller one of two operands; with an axis, the largest or smallest item along it and its place.
+/// The element-wise maximum or minimum of two operands; otherwise, the largest or smallest item along axes, and its
+/// index if there are two results.
 pub(super) fn extreme(line: &mut Line, [elements, items, places]: [&'static str; 3]) -> Option<Vec<TensorId>> {
-    if line.operands.len() == 2 {
-        return Some(vec![line.text(&format!("{elements}(@0,@1)"), &line.items())?]);
+    let second = line.operands.get(1).map(|operand| operand.name.as_str());
+    if line.operands.len() == 2 && matches!(second, Some("other" | "input1")) {
+        return Some(vec![line.text_of(&format!("{elements}(@0,@1)"))?]);
     }
     let mut results = reduce(line, items)?;
     if line.operator.outputs.len() == 2 {
@@ -121,7 +122,7 @@ pub(super) fn extreme(line: &mut Line, [elements, items, places]: [&'static str;
     Some(results)
 }
 
-/// The operand divided by its norm along an axis.
+/// Divides the operand by its norm along an axis.
 pub(super) fn normalize(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axis = line.axis(line.integer("dim").unwrap_or(1), line.rank(x)?)?;

@@ -1,15 +1,15 @@
-//! Operators that pad and resample, and shuffles between channels and places.
+//! Padding, resampling, and shuffles between channels and pixels.
 
 use super::windows::pairs;
 use super::{Line, integers};
 use crate::graph::{TensorId, Value};
 
-/// How many axes have items of an image, behind batch and channels.
+/// The spatial extents, after batch and channels.
 fn inner(extents: &[i64]) -> Option<&[i64]> {
     extents.get(2..).filter(|inner| !inner.is_empty())
 }
 
-/// Padding, told from the last axis on.
+/// Pads a tensor; `amounts` are pairs for the axes from the last one on.
 fn padded(line: &mut Line, amounts: &[i64], border: &str, value: f64) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let rank = line.rank(x)? as usize;
@@ -23,7 +23,7 @@ fn padded(line: &mut Line, amounts: &[i64], border: &str, value: f64) -> Option<
     Some(vec![line.add("pad", arguments)?])
 }
 
-/// A padding by parameters.
+/// A padding whose border mode is a parameter.
 pub(super) fn pad(line: &mut Line) -> Option<Vec<TensorId>> {
     let border = match line.word("mode").as_deref() {
         None | Some("constant") => "constant",
@@ -36,15 +36,15 @@ pub(super) fn pad(line: &mut Line) -> Option<Vec<TensorId>> {
     padded(line, &amounts, border, value)
 }
 
-/// A padding whose kind tells how it is filled.
+/// A padding whose border mode is determined by the kind of the operator.
 pub(super) fn pad_with(line: &mut Line, border: &'static str) -> Option<Vec<TensorId>> {
     let value = line.number("value").unwrap_or(0.0);
     let amounts = line.setting("padding")?.integers()?;
     padded(line, &amounts, border, value)
 }
 
-/// The factors of a resampling, and whether it makes the extents smaller: extents or factors are given, and one is a
-/// multiple of the other.
+/// The factors of a resampling, and whether it is a down-sampling, from the parameter `size` or `scale_factor`. Only
+/// integral factors are supported.
 fn factors(line: &Line, inner: &[i64]) -> Option<(Vec<i64>, bool)> {
     let count = inner.len();
     let all = |items: Vec<f64>| if items.len() == 1 { vec![items[0]; count] } else { items };
@@ -66,7 +66,7 @@ fn factors(line: &Line, inner: &[i64]) -> Option<(Vec<i64>, bool)> {
     inner.iter().zip(&factors).all(|(extent, factor)| extent % factor == 0).then_some((factors, true))
 }
 
-/// A resampling by whole factors.
+/// A resampling by integral factors.
 pub(super) fn interpolate(line: &mut Line) -> Option<Vec<TensorId>> {
     let kind = line.operator.kind.as_str();
     let (mode, aligned) = match kind {
@@ -92,27 +92,27 @@ pub(super) fn interpolate(line: &mut Line) -> Option<Vec<TensorId>> {
     Some(vec![line.add(nnef, [vec![Value::Tensor(x), factor], more].concat())?])
 }
 
-/// Takes axes apart, puts them in another order, and joins them again.
+/// Splits axes, transposes them, and joins them again.
 fn shuffled(line: &mut Line, x: TensorId, apart: Vec<i64>, order: Vec<i64>, to: Vec<i64>) -> Option<Vec<TensorId>> {
     let apart = line.add("reshape", vec![Value::Tensor(x), integers(apart)])?;
     let turned = line.add("transpose", vec![Value::Tensor(apart), integers(order)])?;
     Some(vec![line.add("reshape", vec![Value::Tensor(turned), integers(to)])?])
 }
 
-/// The extents of an image: those before the channels, channels, height and width.
+/// The extents of an image: the outer extents, and channels, height and width.
 fn image(line: &Line, x: TensorId) -> Option<(Vec<i64>, [i64; 3])> {
     let extents = line.extents(x).filter(|extents| !extents.contains(&0))?;
     let outer = extents.len().checked_sub(3)?;
     Some((extents[..outer].to_vec(), [extents[outer], extents[outer + 1], extents[outer + 2]]))
 }
 
-/// Axes in another order, behind those that stay in front.
+/// The axis order of a transposition that does not change the outer axes.
 fn behind(outer: &[i64], order: &[i64]) -> Vec<i64> {
     let count = outer.len() as i64;
     (0..count).chain(order.iter().map(|axis| axis + count)).collect()
 }
 
-/// Channels become places.
+/// Moves channels to pixels.
 pub(super) fn pixel_shuffle(line: &mut Line) -> Option<Vec<TensorId>> {
     let (x, r) = (line.tensor("input")?, line.integer("upscale_factor").filter(|r| *r > 0)?);
     let (outer, [c, h, w]) = image(line, x)?;
@@ -123,7 +123,7 @@ pub(super) fn pixel_shuffle(line: &mut Line) -> Option<Vec<TensorId>> {
     shuffled(line, x, apart, behind(&outer, &[0, 3, 1, 4, 2]), to)
 }
 
-/// Places become channels.
+/// Moves pixels to channels.
 pub(super) fn pixel_unshuffle(line: &mut Line) -> Option<Vec<TensorId>> {
     let (x, r) = (line.tensor("input")?, line.integer("downscale_factor").filter(|r| *r > 0)?);
     let (outer, [c, h, w]) = image(line, x)?;
@@ -133,7 +133,7 @@ pub(super) fn pixel_unshuffle(line: &mut Line) -> Option<Vec<TensorId>> {
     shuffled(line, x, apart, behind(&outer, &[0, 2, 4, 1, 3]), to)
 }
 
-/// The channels of groups take turns.
+/// Interleaves the channels of groups.
 pub(super) fn channel_shuffle(line: &mut Line) -> Option<Vec<TensorId>> {
     let (x, groups) = (line.tensor("input")?, line.integer("groups").filter(|groups| *groups > 0)?);
     let extents = line.extents(x).filter(|extents| extents.len() > 1 && !extents.contains(&0))?;

@@ -1,8 +1,10 @@
-//! Operators that move items: reshapes, transpositions, and what takes tensors apart or puts them together.
+//! Operators that move items: reshape, transpose, split, concatenate, repeat.
 
 use super::{Line, integers};
 use crate::graph::{TensorId, Value};
 use crate::pnnx::expand::Item;
+use crate::pnnx::model::Setting;
+use crate::pnnx::tokens::Literal;
 
 fn one(line: &mut Line, nnef: &'static str, x: TensorId, attribute: Value) -> Option<Vec<TensorId>> {
     Some(vec![line.add(nnef, vec![Value::Tensor(x), attribute])?])
@@ -34,7 +36,7 @@ pub(super) fn turn(line: &mut Line) -> Option<Vec<TensorId>> {
 pub(super) fn reshape(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let shape = line.setting("shape")?.integers()?;
-    // A 0 copies an extent in NNEF, and means an empty tensor in torch.
+    // An extent of 0 is copied from the operand in NNEF, and means an empty tensor in torch.
     (!shape.contains(&0)).then_some(())?;
     one(line, "reshape", x, integers(shape))
 }
@@ -66,11 +68,11 @@ pub(super) fn unsqueeze(line: &mut Line) -> Option<Vec<TensorId>> {
     one(line, "unsqueeze", x, integers([axis]))
 }
 
-/// All operands as tensors: those of the operator, or the items of a list.
+/// All operands but the axis as tensors; lists are flattened.
 fn tensors(line: &Line) -> Option<Vec<TensorId>> {
     let mut found = Vec::new();
-    for (_, item) in &line.operands {
-        match item {
+    for operand in line.operands.iter().filter(|operand| operand.name != "dim") {
+        match &operand.item {
             Item::Tensor(tensor) => found.push(*tensor),
             Item::List(items) => {
                 for item in items.iter() {
@@ -80,6 +82,7 @@ fn tensors(line: &Line) -> Option<Vec<TensorId>> {
             }
             Item::Literal(_) | Item::Refused => return None,
         }
+        operand.used.set(true);
     }
     Some(found).filter(|found| !found.is_empty())
 }
@@ -99,7 +102,7 @@ pub(super) fn stack(line: &mut Line) -> Option<Vec<TensorId>> {
     joined(line, "stack", 1)
 }
 
-/// The extents of the parts of a chunk, a split or a split at places.
+/// The extents of the parts of `torch.chunk`, `torch.split` or `torch.tensor_split`.
 fn parts(line: &Line, extent: i64, count: i64) -> Option<Vec<i64>> {
     let cut = |size: i64| {
         let parts = (0..).map(|i| i * size).take_while(|at| *at < extent).take(count as usize + 1);
@@ -122,7 +125,7 @@ fn parts(line: &Line, extent: i64, count: i64) -> Option<Vec<i64>> {
         _ => {
             let places = setting("indices").or_else(|| setting("sections"))?;
             if let Some(sections) = setting("sections").and_then(|sections| sections.integer()).filter(|n| *n > 0) {
-                // The first ones are longer by one.
+                // The first parts are larger by one.
                 return Some((0..sections).map(|i| extent / sections + i64::from(i < extent % sections)).collect());
             }
             let ends: Vec<i64> = places.integers()?.into_iter().chain([extent]).collect();
@@ -160,32 +163,45 @@ pub(super) fn select(line: &mut Line) -> Option<Vec<TensorId>> {
     one(line, "squeeze", part, integers([axis]))
 }
 
+/// What pnnx writes in `selects` for an axis along which no single item is selected.
+const UNSELECTED: i64 = i32::MAX as i64;
+
 pub(super) fn slice(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
     let rank = extents.len() as i64;
-    let list = |one: &str, all: &str| line.setting(one).or_else(|| line.setting(all))?.integers();
-    let axes = list("dim", "dims")?.into_iter().map(|axis| line.axis(axis, rank)).collect::<Option<Vec<i64>>>()?;
-    let (starts, ends) = (list("start", "starts"), list("end", "ends"));
-    let steps = list("step", "steps").unwrap_or_else(|| vec![1; axes.len()]);
-    let places = |places: Option<Vec<i64>>, otherwise: &dyn Fn(i64) -> i64| {
-        axes.iter()
-            .enumerate()
-            .map(|(i, axis)| {
-                let extent = extents[*axis as usize];
-                let Some(at) = places.as_ref().map(|places| places.get(i).copied()) else {
-                    return Some(otherwise(extent));
-                };
-                let at = at?;
-                Some(if at < 0 { (at + extent).max(0) } else { at.min(extent) })
-            })
-            .collect::<Option<Vec<i64>>>()
+    let axes = line.setting("dim").or_else(|| line.setting("dims"))?.integers()?;
+    let axes = axes.into_iter().map(|axis| line.axis(axis, rank)).collect::<Option<Vec<i64>>>()?;
+    let whole = match line.setting("selects") {
+        Some(selects) => selects.integers()?.iter().all(|select| *select == UNSELECTED),
+        None => true,
     };
-    let (begin, end) = (places(starts, &|_| 0)?, places(ends, &|extent| extent)?);
+    let count = axes.len();
+    let (starts, ends) = (places(line, ["start", "starts"], count)?, places(line, ["end", "ends"], count)?);
+    let steps: Vec<i64> = places(line, ["step", "steps"], count)?.into_iter().map(|step| step.unwrap_or(1)).collect();
+    let along = || axes.iter().map(|axis| extents[*axis as usize]);
+    let at = |(place, extent): (i64, i64)| if place < 0 { (place + extent).max(0) } else { place.min(extent) };
+    let begin: Vec<i64> = starts.iter().map(|start| start.unwrap_or(0)).zip(along()).map(at).collect();
+    let end: Vec<i64> = ends.iter().zip(along()).map(|(end, extent)| at((end.unwrap_or(extent), extent))).collect();
     let nothing = begin.iter().zip(&end).any(|(begin, end)| begin >= end) || steps.iter().any(|step| *step < 1);
-    (!nothing && steps.len() == axes.len()).then_some(())?;
-    let attributes = [axes.clone(), begin, end, steps].map(integers);
+    (whole && !nothing).then_some(())?;
+    let attributes = [axes, begin, end, steps].map(integers);
     Some(vec![line.add("slice", [vec![Value::Tensor(x)], attributes.to_vec()].concat())?])
+}
+
+/// The integers for the axes of a slice, from a parameter for one or for several axes; `None` where the parameter has
+/// it, or if there is no parameter.
+fn places(line: &Line, [one, several]: [&str; 2], count: usize) -> Option<Vec<Option<i64>>> {
+    let place = |setting: &Setting| match setting {
+        Setting::Literal(Literal::None) => Some(None),
+        other => other.integer().map(Some),
+    };
+    let places = match line.setting(one).or_else(|| line.setting(several)) {
+        None | Some(Setting::Literal(Literal::None)) => vec![None; count],
+        Some(Setting::List(items)) => items.iter().map(place).collect::<Option<_>>()?,
+        Some(single) => vec![place(&single)?],
+    };
+    (places.len() == count).then_some(places)
 }
 
 pub(super) fn expand(line: &mut Line) -> Option<Vec<TensorId>> {
@@ -205,7 +221,7 @@ pub(super) fn expand(line: &mut Line) -> Option<Vec<TensorId>> {
     one(line, "tile", x, integers(repeats))
 }
 
-/// The operand several times along each axis.
+/// Repeats the operand along each axis.
 pub(super) fn repeat(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let mut times = ["sizes", "repeats", "dims"].iter().find_map(|key| line.setting(key)?.integers())?;
@@ -218,7 +234,7 @@ pub(super) fn repeat(line: &mut Line) -> Option<Vec<TensorId>> {
     one(line, "tile", x, integers(times))
 }
 
-/// The first half of an axis, times the sigmoid of the second one.
+/// GLU: the first half along an axis, times the sigmoid of the second half.
 pub(super) fn gated(line: &mut Line) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;

@@ -4,7 +4,7 @@ use super::{Line, integers};
 use crate::graph::{TensorId, Value};
 use crate::pnnx::model::Setting;
 
-/// A parameter with a number for each axis, or one for all of them.
+/// A parameter with a number for each axis, or one number for all axes.
 pub(super) fn per_axis(line: &Line, key: &str, count: usize, default: i64) -> Option<Vec<i64>> {
     match line.setting(key) {
         None => Some(vec![default; count]),
@@ -22,7 +22,7 @@ pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
     Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
 }
 
-/// Sizes, strides and dilations along the axes of a window.
+/// The size, stride, dilation and padding of a window along each axis.
 struct Window {
     size: Vec<i64>,
     stride: Vec<i64>,
@@ -31,7 +31,7 @@ struct Window {
 }
 
 impl Window {
-    /// Lengthens the padding behind, so that a last window that begins within the extents is not left out.
+    /// Increases the padding at the end, so that a last incomplete window that begins within the items is included.
     fn round_up(&mut self, extents: &[i64]) {
         for (i, extent) in extents.iter().enumerate() {
             let (before, after) = self.padding[i];
@@ -39,7 +39,7 @@ impl Window {
             let room = extent + before + after - reach;
             let rest = room.rem_euclid(self.stride[i].max(1));
             let begins = room - rest + self.stride[i];
-            // A window that begins behind the items, in the padding, is left out.
+            // A window that begins after the items, in the padding, is not included.
             if room >= 0 && rest != 0 && begins < extent + before {
                 self.padding[i].1 += self.stride[i] - rest;
             }
@@ -68,7 +68,7 @@ fn window(line: &Line, size: Vec<i64>, stride: Option<Vec<i64>>) -> Option<Windo
     Some(Window { size, stride, dilation, padding })
 }
 
-/// The bias of a convolution, with an axis for the batch; 0 without one.
+/// The bias of a convolution, with an axis for the batch; 0 if there is no bias.
 fn bias(line: &mut Line) -> Option<Value> {
     match line.weights("bias") {
         Some(bias) => line.with_axes(bias, vec![0]).map(Value::Tensor),
@@ -76,7 +76,7 @@ fn bias(line: &mut Line) -> Option<Value> {
     }
 }
 
-/// How the padding of a convolution is filled.
+/// The border mode of a convolution.
 fn border(line: &Line) -> Option<Value> {
     Some(Value::String(
         match line.word("padding_mode").as_deref() {
@@ -122,7 +122,7 @@ pub(super) fn deconv(line: &mut Line) -> Option<Vec<TensorId>> {
         (extent - 1) * window.stride[i] - before - after + reach + more[i]
     });
     let output = [input[0], extents[1] * groups].into_iter().chain(spatial).collect::<Vec<i64>>();
-    // Where the output is longer, the padding behind it is shorter.
+    // `output_padding` reduces the padding at the end.
     let padding = window.padding.iter().zip(&more).map(|(&(before, after), more)| (before, after - more));
     let bias = bias(line)?;
     let arguments = vec![
@@ -139,12 +139,12 @@ pub(super) fn deconv(line: &mut Line) -> Option<Vec<TensorId>> {
     Some(vec![line.add("deconv", arguments)?])
 }
 
-/// How many axes an operator has windows along: the kind ends in `1d`, `2d` or `3d`.
+/// The number of spatial axes of an operator: its kind ends in `1d`, `2d` or `3d`.
 fn spatial(line: &Line) -> Option<usize> {
     line.operator.kind.strip_suffix('d')?.chars().next_back()?.to_digit(10).map(|digit| digit as usize)
 }
 
-/// A pooling of the last axes.
+/// Pooling over the last axes.
 fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let spatial = spatial(line)?;
@@ -160,7 +160,7 @@ fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Option<Vec<TensorI
     }
     let mut window = window(line, size, Some(stride))?;
     if line.flag("ceil_mode") {
-        // Padding that only rounding up asks for is no part of a mean.
+        // The padding added by `ceil_mode` must not be included in a mean.
         (border == "ignore" || window.padding.iter().all(|padding| *padding == (0, 0))).then_some(())?;
         window.round_up(extents.get(outer..)?);
     }
@@ -168,7 +168,7 @@ fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Option<Vec<TensorI
     pooled(line, nnef, x, border, window).map(|y| vec![y])
 }
 
-/// A pooling of the last axes by a window.
+/// Adds a pooling operation with a window over the last axes.
 fn pooled(line: &mut Line, nnef: &'static str, x: TensorId, border: &str, window: Window) -> Option<TensorId> {
     let outer = (line.rank(x)? as usize).checked_sub(window.size.len())?;
     let with_outer = |of: Vec<i64>| integers(std::iter::repeat_n(1, outer).chain(of));
@@ -189,14 +189,14 @@ pub(super) fn max_pool(line: &mut Line) -> Option<Vec<TensorId>> {
 }
 
 pub(super) fn avg_pool(line: &mut Line) -> Option<Vec<TensorId>> {
-    // Whether items of the padding count; a divisor of its own is nothing that NNEF has.
+    // The padding may be included in the mean. NNEF has no counterpart for another divisor.
     let own = line.setting("divisor_override").is_some_and(|divisor| divisor.integer().is_some());
     let counts = line.setting("count_include_pad").is_none() || line.flag("count_include_pad");
     if own { None } else { pool(line, "avg_pool", if counts { "constant" } else { "ignore" }) }
 }
 
-/// An adaptive pooling: of all items, or by windows of one size where the extents are multiples of those of the
-/// result. Otherwise the windows differ, which NNEF has nothing for.
+/// Adaptive pooling: of all items, or by equal windows if the extents are multiples of the extents of the result.
+/// Windows of different sizes have no counterpart in NNEF.
 pub(super) fn adaptive(line: &mut Line, [all, windows]: [&'static str; 2]) -> Option<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let (extents, spatial) = (line.extents(x)?, spatial(line)?);
@@ -209,7 +209,7 @@ pub(super) fn adaptive(line: &mut Line, [all, windows]: [&'static str; 2]) -> Op
         Setting::List(items) => items,
         one => vec![one; spatial],
     };
-    // An extent that is `None` stays.
+    // An extent of `None` is not changed.
     let wanted: Vec<i64> = items.iter().zip(inner).map(|(item, extent)| item.integer().unwrap_or(*extent)).collect();
     if wanted.iter().all(|extent| *extent == 1) {
         let axes = outer as i64..extents.len() as i64;

@@ -62,7 +62,7 @@ fn names_are_made_distinct_in_their_order() {
         let expected = expected(&table, &names);
         // Resolving again does not change the names.
         for _ in 0..2 {
-            table.resolve(&names);
+            table.resolve(&names, &Default::default());
             for (i, expected) in expected.iter().enumerate() {
                 let mut text = String::new();
                 table.write(&names, NameId::at(i), &mut text);

@@ -1,0 +1,142 @@
+//! The nodes of an expanded loop besides the copies of its body: constants, items of values, and stacks of them.
+
+use bytes::Bytes;
+
+use super::copy::{Call, Expand, Expansion, Target};
+use super::known::Scalar;
+use super::opsets::Imports;
+use crate::graph::names::NameId;
+use crate::onnx::model::{Attribute, AttributeValue, Field, Node, Tensor, Values, Wire};
+use crate::onnx::protobuf::fields::tensor as tensor_fields;
+use crate::onnx::types::AttributeType;
+
+/// The first version in which the axes of `Unsqueeze` are an operand.
+const AXES_ARE_OPERANDS: i64 = 13;
+
+impl Expansion<'_> {
+    /// Adds a node of the standard domain.
+    fn operation(
+        &mut self,
+        operator: &str,
+        (inputs, output): (&[NameId], NameId),
+        attributes: Vec<Attribute>,
+        call: Call,
+        target: &mut Target,
+    ) -> Expand<()> {
+        let texts = &mut self.names.texts;
+        let node = Node {
+            inputs: Values::from_slice(inputs),
+            outputs: Values::from_slice(&[output]),
+            op_type: Some(texts.intern(operator)),
+            domain: Some(texts.intern("")),
+            attributes,
+            origin: call.origin,
+            ..Node::default()
+        };
+        self.add(node, target)
+    }
+
+    fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> Attribute {
+        let name = Some(self.names.texts.intern(name));
+        Attribute { name, kind: Some(kind as i32), value, reference: None, rest: None }
+    }
+
+    /// Copies a value to a result, unless the result is omitted.
+    pub(super) fn copy_value(&mut self, value: NameId, result: NameId, call: Call, target: &mut Target) -> Expand<()> {
+        if result == NameId::ROOT {
+            return Ok(());
+        }
+        self.operation("Identity", (&[value], result), Vec::new(), call, target)
+    }
+
+    /// Adds a constant tensor.
+    pub(super) fn add_constant(
+        &mut self,
+        tensor: Tensor,
+        result: NameId,
+        call: Call,
+        target: &mut Target,
+    ) -> Expand<()> {
+        let value = AttributeValue::Tensor(Box::new(tensor));
+        let attribute = self.attribute_named("value", AttributeType::Tensor, value);
+        self.operation("Constant", (&[], result), vec![attribute], call, target)
+    }
+
+    /// Adds a constant for a name of a body.
+    pub(super) fn constant(&mut self, value: Scalar, name: NameId, call: Call, target: &mut Target) -> Expand<NameId> {
+        let result = self.fresh(call, name);
+        self.add_constant(tensor_of(value, &[]), result, call, target)?;
+        Ok(result)
+    }
+
+    /// Adds the item of a value at an index along an axis.
+    pub(super) fn item(
+        &mut self,
+        value: NameId,
+        (axis, index): (i64, i64),
+        formal: NameId,
+        call: Call,
+        target: &mut Target,
+    ) -> Expand<NameId> {
+        let item = self.fresh(call, formal);
+        let segment = self.names.texts.intern("index");
+        let at = self.child(item, segment, 0);
+        self.add_constant(tensor_of(Scalar::Int(index), &[]), at, call, target)?;
+        let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
+        self.operation("Gather", (&[value, at], item), vec![axis], call, target)?;
+        Ok(item)
+    }
+
+    /// Stacks items along a new axis.
+    pub(super) fn stack(
+        &mut self,
+        items: &Values,
+        axis: i64,
+        result: NameId,
+        call: Call,
+        target: &mut Target,
+        imports: &mut Imports,
+    ) -> Expand<()> {
+        let as_operand = imports.version(self.names, None).is_none_or(|version| version >= AXES_ARE_OPERANDS);
+        let axes = match as_operand {
+            false => None,
+            true => {
+                let segment = self.names.texts.intern("axes");
+                let axes = self.child(result, segment, 0);
+                self.add_constant(tensor_of(Scalar::Int(axis), &[1]), axes, call, target)?;
+                Some(axes)
+            }
+        };
+        let mut parts = Values::new();
+        for (i, &item) in items.iter().enumerate() {
+            let segment = self.names.texts.intern("item");
+            let part = if items.len() == 1 { result } else { self.child(result, segment, i as u32 + 1) };
+            let (inputs, attributes): (Values, Vec<Attribute>) = match axes {
+                Some(axes) => (Values::from_slice(&[item, axes]), Vec::new()),
+                None => {
+                    let axes = self.attribute_named("axes", AttributeType::Ints, AttributeValue::Ints(vec![axis]));
+                    (Values::from_slice(&[item]), vec![axes])
+                }
+            };
+            self.operation("Unsqueeze", (&inputs, part), attributes, call, target)?;
+            parts.push(part);
+        }
+        self.known.set_extent(result, axis, items.len() as i64);
+        if items.len() == 1 {
+            return Ok(());
+        }
+        let axis = self.attribute_named("axis", AttributeType::Int, AttributeValue::Int(axis));
+        self.operation("Concat", (&parts, result), vec![axis], call, target)
+    }
+}
+
+/// A tensor of one element.
+fn tensor_of(value: Scalar, dims: &[i64]) -> Tensor {
+    let (data_type, raw) = match value {
+        Scalar::Int(value) => (7, Bytes::copy_from_slice(&value.to_le_bytes())),
+        Scalar::Int32(value) => (6, Bytes::copy_from_slice(&value.to_le_bytes())),
+        Scalar::Bool(value) => (9, Bytes::copy_from_slice(&[u8::from(value)])),
+    };
+    let raw = Field { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw };
+    Tensor { dims: dims.into(), data_type: Some(data_type), rest: Some(Box::new(vec![raw])), ..Tensor::default() }
+}
