@@ -79,7 +79,7 @@ impl Compiler<'_, '_> {
     /// Compiles an expression up to its next subexpression that is not a leaf, or to its end.
     fn next_below(&mut self, open: &mut Open) -> Option<Below> {
         loop {
-            let (done, span) = (open.begun, self.ast.span(open.id));
+            let done = open.begun;
             open.begun += 1;
             let (id, hint) = match self.ast.expr(open.id) {
                 Expr::Binary { .. } | Expr::Index { .. } | Expr::Slice { .. } => self.next_of_spine(open, done)?,
@@ -87,7 +87,7 @@ impl Compiler<'_, '_> {
                 expr @ (Expr::Array(items) | Expr::Tuple(items)) => match self.ast.items(items).get(done as usize) {
                     Some(&item) => (item, self.item_hint(open.hint, done)),
                     None => {
-                        self.collect(items, open.start, matches!(expr, Expr::Tuple(_)), span);
+                        self.collect(items, open.start, matches!(expr, Expr::Tuple(_)), self.ast.span(open.id));
                         return None;
                     }
                 },
@@ -99,7 +99,7 @@ impl Compiler<'_, '_> {
                 }
                 Expr::Builtin { argument, .. } if done == 0 => (argument, Hint::None),
                 Expr::Builtin { function, .. } => {
-                    self.emit(Instr::Builtin(function), span);
+                    self.emit(Instr::Builtin(function), self.ast.span(open.id));
                     return None;
                 }
                 Expr::Comprehension(of) => return self.with_stack(|compiler| compiler.comprehension(open.id, of)),
@@ -149,9 +149,10 @@ impl Compiler<'_, '_> {
         loop {
             // Its left operand and `done - 1` of its other operands are compiled.
             let node = *self.scratch.spines.last()?;
-            let next = match (self.ast.expr(node), done) {
-                (Expr::Binary { op, lhs, rhs, .. }, 1) => {
-                    self.left_side(op, (lhs, rhs), node, open);
+            let expr = self.ast.expr(node);
+            let next = match (expr, done) {
+                (Expr::Binary { op, lhs, rhs, at }, 1) => {
+                    self.left_side(op, (lhs, rhs), at, open);
                     Some(rhs)
                 }
                 (Expr::Index { index, .. }, 1) => Some(index),
@@ -167,7 +168,7 @@ impl Compiler<'_, '_> {
                 done += 1;
                 continue;
             }
-            self.end_of_spine(node, open);
+            self.end_of_spine(node, expr, open);
             self.scratch.spines.pop();
             if node == open.id {
                 return None;
@@ -177,29 +178,25 @@ impl Compiler<'_, '_> {
     }
 
     /// Emits the code between the operands of an operator.
-    fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), node: ExprId, open: &mut Open) {
+    fn left_side(&mut self, op: BinaryOp, (lhs, rhs): (ExprId, ExprId), at: u32, open: &mut Open) {
         if self.on_tensors(op, lhs, rhs) {
             // A literal array becomes a tensor if the other operand is one.
             self.as_tensor(lhs);
         } else if op.info().class == Class::Logic {
             let jump = Instr::JumpIf { on: op == BinaryOp::Or, to: 0 };
-            open.jump = self.emit(jump, self.operator_span(node));
+            open.jump = self.emit(jump, operator_span(op, at));
         }
     }
 
     /// Emits the code after the operands of an operator or subscript.
-    fn end_of_spine(&mut self, node: ExprId, open: &Open) {
-        match self.ast.expr(node) {
-            Expr::Binary { op, lhs, rhs, .. } => {
-                let at = self.operator_span(node);
+    fn end_of_spine(&mut self, node: ExprId, expr: Expr, open: &Open) {
+        match expr {
+            Expr::Binary { op, lhs, rhs, at } => {
+                let at = operator_span(op, at);
                 if self.on_tensors(op, lhs, rhs) {
                     self.as_tensor(rhs);
-                    self.operator(
-                        self.lowering.binary[op as usize],
-                        2,
-                        at,
-                        if node == open.id { open.hint } else { Hint::None },
-                    );
+                    let hint = if node == open.id { open.hint } else { Hint::None };
+                    self.operator(self.lowering.binary[op as usize], 2, at, hint);
                 } else if op.info().class == Class::Logic {
                     self.patch(open.jump);
                 } else {
@@ -231,13 +228,6 @@ impl Compiler<'_, '_> {
     /// Whether an operator is an operation on tensors.
     fn on_tensors(&self, op: BinaryOp, lhs: ExprId, rhs: ExprId) -> bool {
         op.info().tensor.is_some() && (self.is_tensor(lhs) || self.is_tensor(rhs))
-    }
-
-    fn operator_span(&self, node: ExprId) -> Span {
-        match self.ast.expr(node) {
-            Expr::Binary { op, at, .. } => Span::new(at, at + op.info().text.len() as u32),
-            _ => self.ast.span(node),
-        }
     }
 
     pub(super) fn is_tensor(&self, id: ExprId) -> bool {
@@ -356,4 +346,9 @@ impl Compiler<'_, '_> {
         self.program.loops[index as usize].exit = self.here();
         self.emit(Instr::LoopEnd, span);
     }
+}
+
+/// The span of an operator at a byte offset.
+fn operator_span(op: BinaryOp, at: u32) -> Span {
+    Span::new(at, at + op.info().text.len() as u32)
 }
