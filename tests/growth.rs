@@ -445,6 +445,33 @@ fn documents_take_steps_in_proportion() {
     grow_in_proportion(Input::Document, DOCUMENTS);
 }
 
+/// Operations on extents that are sums of `n` symbols, each combined with all sums before it.
+fn sums_of_symbols(n: usize, operations: usize) -> String {
+    let extensions = list(n, "\n", |i| format!("extension tract_symbol S{i};"));
+    let inputs = list(n, "\n", |i| format!("x{i} = external(shape = [S{i}]);"));
+    let but = |j: usize| list(n, ", ", |i| format!("x{}", if i == j { (j + 1) % n } else { i }));
+    let sums = list(n, "\n", |j| format!("c{j} = concat([{}], axis = 0);", but(j)));
+    let adds = list(operations, "\n", |i| format!("a{} = add(a{i}, c{});", i + 1, i % n)).replace("(a0,", "(c0,");
+    let last = if operations == 0 { "c0".to_owned() } else { format!("a{operations}") };
+    let names = list(n, ", ", |i| format!("x{i}"));
+    format!("version 1.0;\n{extensions}\ngraph G( {names} ) -> ( y ) {{ {inputs} {sums} {adds} y = copy({last}); }}")
+}
+
+/// The extents have up to `n` sums of `n` symbols.
+#[test]
+fn broadcast_extents_take_steps_in_proportion() {
+    if Input::Document.steps("").is_none() {
+        println!("skipped: valgrind is not installed");
+        return;
+    }
+    let [few, many] = [5, 15].map(|n| {
+        let [none, all] = [0, 200].map(|operations| Input::Document.steps(&sums_of_symbols(n, operations)).unwrap());
+        all.saturating_sub(none)
+    });
+    let ratio = many as f64 / few.max(1) as f64;
+    assert!(ratio < 9.0 * MOST / LONGER as f64, "{ratio:.2}");
+}
+
 #[test]
 fn networks_take_steps_in_proportion() {
     grow_in_proportion(Input::Network, NETWORKS);

@@ -85,6 +85,29 @@ fn symbols_and_inputs_get_values() {
     }
 }
 
+/// An expression has the same value, whether a symbol is replaced before the expansion, or has its value from an input.
+#[test]
+fn quotients_of_symbols_are_those_of_integers() {
+    let inputs = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&inputs, r#"{"x": [[1, 2]]}"#).unwrap();
+    let run_with = |args: &[&str], text: &str| {
+        let output = run(&[&["run", "--inputs", inputs.path().to_str().unwrap()], args].concat(), text);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{text}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (expression, wanted) in [("(S - 7) / 2 + 4", 2), ("(1 - S * 4) / 3 + 4", 2), ("9 / (S - 4) + 6", 2)] {
+        let body = format!(
+            "    x = tract_core_external(shape = [1, S], datum_type = 'f32');\n    y = tile(x, repeats = [{expression}, 1]);\n"
+        );
+        let text = format!("{HEAD}graph G( x ) -> ( y )\n{{\n{body}}}\n");
+        let of_input = run_with(&[], &text);
+        assert!(of_input.contains(&format!("[{wanted}, 2]")), "{of_input}");
+        assert_eq!(of_input, run_with(&["--set", "S=2"], &text));
+        let shape = shape(&tensors(&["--set", "S=2"], &body), "y");
+        assert_eq!(shape, format!("[{wanted},2]"));
+    }
+}
+
 #[test]
 fn unknown_extents_are_not_unknown_ranks() {
     let text = "version 1.0;\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2]);\n    a = acme(x);\n    \

@@ -8,7 +8,7 @@ use super::symbolic::Symbolic;
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::operators::Class;
-use crate::graph::operators::{BinaryOp, UnaryOp};
+use crate::graph::operators::{BinaryOp, UnaryOp, integer_quotient};
 
 fn mistyped(text: &str, values: &[&Value]) -> Box<Failure> {
     if let Some(Value::Symbol(_) | Value::Tensor(_)) =
@@ -103,7 +103,7 @@ fn integer(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Sub => a.checked_sub(b),
         BinaryOp::Mul => a.checked_mul(b),
-        BinaryOp::Div => a.checked_div(b),
+        BinaryOp::Div => integer_quotient(a, b),
         BinaryOp::Pow => integer_power(a, b),
         _ => None,
     }

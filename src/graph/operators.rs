@@ -76,6 +76,13 @@ table! {
     Pow "^" { precedence: 6, class: Class::Arithmetic, tensor: Some("pow") }
 }
 
+/// The quotient of two integers by the operator `/`, which rounds towards 0; none if the divisor is 0 or the quotient
+/// does not fit into 64 bits. Expressions on dimension symbols and `div` of extents have the same rounding.
+#[inline(always)]
+pub(crate) fn integer_quotient(a: i64, b: i64) -> Option<i64> {
+    a.checked_div(b)
+}
+
 /// The precedence of the unary operators, higher than that of all binary ones.
 pub(crate) const UNARY_PRECEDENCE: u8 = 7;
 

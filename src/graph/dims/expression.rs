@@ -1,25 +1,83 @@
 //! Expressions on symbols, and their variables.
 
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use rustc_hash::FxHasher;
+
 use super::Dim;
+use super::polynomial::Polynomial;
 #[cfg(feature = "eval")]
 use super::polynomial::Term;
-use super::polynomial::{Polynomial, gcd};
+#[cfg(feature = "eval")]
+use super::quotient::rounded_down;
+#[cfg(feature = "eval")]
+use crate::graph::operators::integer_quotient;
 
-/// A polynomial that is not a constant. Clones share it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Expression(pub(super) Arc<Polynomial>);
+/// A polynomial that is not a constant, with properties that are computed once. Clones share it.
+///
+/// The hash decides nearly all comparisons, so that their time does not depend on the size of the polynomial.
+#[derive(Clone, Debug)]
+pub(crate) struct Expression(Arc<Node>);
+
+#[derive(Debug)]
+struct Node {
+    polynomial: Polynomial,
+    hash: u64,
+    /// The number of variables, including those within variables.
+    weight: usize,
+    /// The minimum value, if it is known.
+    least: Option<i64>,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Expression {}
+
+impl PartialOrd for Expression {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Expression {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        self.0.hash.cmp(&other.0.hash).then_with(|| self.0.polynomial.cmp(&other.0.polynomial))
+    }
+}
+
+impl Hash for Expression {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
 
 /// A variable of a polynomial.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Variable {
     /// A symbol.
     Symbol(Arc<str>),
-    /// The quotient of two numbers, rounded down.
-    Quotient(Arc<[Dim; 2]>),
+    /// The quotient of two numbers.
+    Quotient(Rounding, Arc<[Dim; 2]>),
     /// A choice between several numbers, which are sorted.
     Choice(Choice, Arc<[Dim]>),
+}
+
+/// The rounding of a quotient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Rounding {
+    /// To the next smaller integer. Quotients of numbers that are not negative have this rounding.
+    Down,
+    /// Towards 0.
+    Zero,
 }
 
 /// The rule by which one of several numbers is chosen.
@@ -46,7 +104,7 @@ impl Variable {
     fn parts(&self) -> &[Dim] {
         match self {
             Variable::Symbol(_) => &[],
-            Variable::Quotient(sides) => &sides[..],
+            Variable::Quotient(_, sides) => &sides[..],
             Variable::Choice(_, items) => items,
         }
     }
@@ -56,11 +114,11 @@ impl Variable {
     }
 
     /// Whether it is never negative.
-    fn is_natural(&self) -> bool {
+    pub(super) fn is_natural(&self) -> bool {
         let natural = |dim: &Dim| dim.least().is_some_and(|least| least >= 0);
         match self {
             Variable::Symbol(_) | Variable::Choice(Choice::Broadcast, _) => true,
-            Variable::Quotient(sides) => sides.iter().all(natural),
+            Variable::Quotient(_, sides) => sides.iter().all(natural),
             Variable::Choice(Choice::Min, items) => items.iter().all(natural),
             Variable::Choice(Choice::Max, items) => items.iter().any(natural),
         }
@@ -71,7 +129,13 @@ impl Variable {
     fn value(&self, symbol: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         match self {
             Variable::Symbol(name) => symbol(name),
-            Variable::Quotient(sides) => sides[0].value(symbol)?.checked_div_euclid(sides[1].value(symbol)?),
+            Variable::Quotient(rounding, sides) => {
+                let [a, b] = [sides[0].value(symbol)?, sides[1].value(symbol)?];
+                match rounding {
+                    Rounding::Down => rounded_down(a, b),
+                    Rounding::Zero => integer_quotient(a, b),
+                }
+            }
             Variable::Choice(choice, items) => {
                 let values = items.iter().map(|item| item.value(symbol)).collect::<Option<Vec<i64>>>()?;
                 match choice {
@@ -89,19 +153,24 @@ impl Variable {
         }
     }
 
-    /// Whether it is written with operators only.
-    fn is_plain(&self) -> bool {
+    /// Whether it is written with operators only. The operator `/` rounds towards 0.
+    pub(super) fn is_plain(&self) -> bool {
         match self {
             Variable::Symbol(_) => true,
-            Variable::Quotient(sides) => sides.iter().all(Dim::is_plain),
+            Variable::Quotient(Rounding::Zero, sides) => sides.iter().all(Dim::is_plain),
+            Variable::Quotient(Rounding::Down, sides) => self.is_natural() && sides.iter().all(Dim::is_plain),
             Variable::Choice(..) => false,
         }
     }
 }
 
 impl Expression {
+    pub(super) fn polynomial(&self) -> &Polynomial {
+        &self.0.polynomial
+    }
+
     fn variables(&self) -> impl Iterator<Item = &Variable> {
-        self.0.terms().iter().flat_map(|(product, _)| product)
+        self.polynomial().variables()
     }
 
     pub(super) fn each_symbol(&self, f: &mut dyn FnMut(&str)) {
@@ -109,12 +178,12 @@ impl Expression {
     }
 
     pub(super) fn weight(&self) -> usize {
-        self.variables().map(Variable::weight).sum()
+        self.0.weight
     }
 
     /// The minimum value, if it is known.
     pub(super) fn least(&self) -> Option<i64> {
-        self.0.least(Variable::is_natural)
+        self.0.least
     }
 
     /// The value, given the values of symbols.
@@ -123,13 +192,13 @@ impl Expression {
         let term = |(product, factor): &Term| {
             product.iter().try_fold(*factor, |value, variable| value.checked_mul(variable.value(symbol)?))
         };
-        self.0.terms().iter().try_fold(0i64, |sum, of| sum.checked_add(term(of)?))
+        self.polynomial().terms().iter().try_fold(0i64, |sum, of| sum.checked_add(term(of)?))
     }
 
     /// The only symbol, if the expression is linear in it, and its value for which the expression equals `value`.
     #[cfg(feature = "eval")]
     pub(super) fn solved(&self, value: i64) -> Option<(Arc<str>, i64)> {
-        let (constant, (product, factor)) = match self.0.terms() {
+        let (constant, (product, factor)) = match self.polynomial().terms() {
             [term] => (0, term),
             [(none, constant), term] if none.is_empty() => (*constant, term),
             _ => return None,
@@ -153,7 +222,7 @@ pub(super) fn symbol(name: &str) -> Dim {
     }
 }
 
-fn variable(variable: Variable) -> Dim {
+pub(super) fn variable(variable: Variable) -> Dim {
     Dim::from(Polynomial::variable(variable))
 }
 
@@ -163,79 +232,51 @@ impl From<Polynomial> for Dim {
         if let Some(value) = polynomial.as_constant() {
             return Dim::Int(value);
         }
-        let expression = Expression(Arc::new(polynomial));
-        if expression.weight() > MAX_WEIGHT { Dim::Unknown } else { Dim::Expr(expression) }
-    }
-}
-
-/// The quotient of two polynomials, rounded down. Multiples of the divisor are moved out of the quotient, and
-/// common factors are removed.
-pub(super) fn quotient(a: Polynomial, b: Polynomial) -> Option<Dim> {
-    let Some(divisor) = b.as_constant() else {
-        return Some(match a.exactly_over(&b) {
-            Some(exact) => Dim::from(exact),
-            None => fraction(Dim::from(a), Dim::from(b)),
-        });
-    };
-    if divisor <= 0 {
-        return None;
-    }
-    let (whole, rest) = a.divided(divisor);
-    let common = gcd(rest.content(), divisor);
-    let (rest, _) = rest.divided(common);
-    let divisor = divisor / common;
-    let part = match (rest.as_constant(), quotient_within(&rest)) {
-        (Some(constant), _) => Polynomial::constant(constant.div_euclid(divisor)),
-        // A quotient of a quotient is a single quotient.
-        (None, Some((inner, by))) => {
-            quotient(inner.polynomial()?, Polynomial::constant(by.checked_mul(divisor)?))?.polynomial()?
+        let weight = polynomial.variables().map(Variable::weight).sum();
+        if weight > MAX_WEIGHT {
+            return Dim::Unknown;
         }
-        (None, None) if divisor == 1 => rest,
-        (None, None) => fraction(Dim::from(rest), Dim::Int(divisor)).polynomial()?,
-    };
-    Some(Dim::from(whole.plus(&part)?))
-}
-
-fn fraction(a: Dim, b: Dim) -> Dim {
-    match (&a, &b) {
-        (Dim::Unknown, _) | (_, Dim::Unknown) => Dim::Unknown,
-        _ => variable(Variable::Quotient(Arc::new([a, b]))),
-    }
-}
-
-/// The operands of a quotient whose divisor is an integer.
-fn quotient_within(of: &Polynomial) -> Option<(&Dim, i64)> {
-    match of.as_variable()? {
-        Variable::Quotient(sides) => Some((&sides[0], sides[1].known()?)),
-        _ => None,
+        let mut hasher = FxHasher::default();
+        polynomial.hash(&mut hasher);
+        let least = polynomial.difference(&Polynomial::default()).least;
+        Dim::Expr(Expression(Arc::new(Node { hash: hasher.finish(), weight, least, polynomial })))
     }
 }
 
 /// A choice between two numbers. Nested choices with the same rule are merged, and redundant numbers are dropped.
-pub(super) fn chosen(choice: Choice, a: Dim, b: Dim) -> Dim {
-    let mut items: Vec<Dim> = Vec::new();
-    for dim in [a, b] {
-        match dim.as_variable() {
-            Some(Variable::Choice(own, inner)) if *own == choice => items.extend(inner.iter().cloned()),
-            _ => items.push(dim),
+pub(super) fn chosen(choice: Choice, a: &Dim, b: &Dim) -> Dim {
+    let (a, b) = (items(choice, a), items(choice, b));
+    let (mut needless_a, mut needless_b) = (vec![false; a.len()], vec![false; b.len()]);
+    // No number makes another of its own side redundant.
+    for (x, needless_x) in a.iter().zip(&mut needless_a) {
+        for (y, needless_y) in b.iter().zip(&mut needless_b).filter(|(_, needless)| !**needless) {
+            let difference = x.difference(y);
+            let (at_least, at_most) =
+                (difference.least.is_some_and(|d| d >= 0), difference.most.is_some_and(|d| d <= 0));
+            let (x_follows, y_follows) = if choice == Choice::Min { (at_least, at_most) } else { (at_most, at_least) };
+            // Of equal numbers, the first one is kept.
+            *needless_y = y_follows;
+            *needless_x = x_follows && !y_follows;
+            if *needless_x {
+                break;
+            }
         }
     }
-    items.sort_unstable();
-    items.dedup();
-    let at_most = |a: &Dim, b: &Dim| b.clone().minus(a.clone()).is_at_least(0);
-    let needless = |(i, item): (usize, &Dim)| {
-        let others = items.iter().enumerate().filter(|(j, _)| *j != i);
-        others.map(|(_, other)| other).any(|other| match choice {
-            Choice::Min => at_most(other, item),
-            Choice::Max | Choice::Broadcast => at_most(item, other),
-        })
-    };
-    let kept: Vec<Dim> =
-        items.iter().enumerate().filter(|item| !needless(*item)).map(|(_, item)| item.clone()).collect();
+    let numbers = a.iter().zip(needless_a).chain(b.iter().zip(needless_b));
+    let mut kept: Vec<Dim> = numbers.filter(|(_, needless)| !needless).map(|(number, _)| number.clone()).collect();
+    kept.sort_unstable();
     match &kept[..] {
         [only] => only.clone(),
         [] => Dim::Unknown,
         [..] if kept.len() > MAX_ITEMS => Dim::Unknown,
         _ => variable(Variable::Choice(choice, kept.into())),
+    }
+}
+
+/// The numbers between which a number is a choice by a rule; itself if it is no such choice.
+fn items(choice: Choice, dim: &Dim) -> &[Dim] {
+    match dim.as_variable() {
+        Some(Variable::Choice(own, inner)) if *own == choice => inner,
+        _ => std::slice::from_ref(dim),
     }
 }

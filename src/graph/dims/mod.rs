@@ -1,22 +1,24 @@
 //! Integers that depend on dimension symbols: exact expressions in a canonical form.
 //!
-//! An expression is a polynomial with integer coefficients. Its variables are symbols, quotients that are
-//! rounded down, minima and maxima, and extents that result from broadcasting two extents. Symbols stand for
-//! extents, so they are not negative.
+//! An expression is a polynomial with integer coefficients. Its variables are symbols, quotients that are rounded down
+//! or towards 0, minima and maxima, and extents that result from broadcasting two extents. Symbols stand for extents,
+//! so they are not negative.
 //!
 //! Expressions are shared, immutable and small: an expression of more than a few hundred variables becomes unknown.
 
 mod expression;
 mod polynomial;
+mod quotient;
 mod read;
 #[cfg(test)]
 mod tests;
 mod text;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use expression::{Choice, Variable};
-use polynomial::Polynomial;
+use polynomial::{Bounds, Polynomial};
 
 pub(crate) use expression::Expression;
 
@@ -56,10 +58,10 @@ impl Dim {
         }
     }
 
-    fn polynomial(&self) -> Option<Polynomial> {
+    fn polynomial(&self) -> Option<Cow<'_, Polynomial>> {
         match self {
-            Dim::Int(value) => Some(Polynomial::constant(*value)),
-            Dim::Expr(expression) => Some((*expression.0).clone()),
+            Dim::Int(value) => Some(Cow::Owned(Polynomial::constant(*value))),
+            Dim::Expr(expression) => Some(Cow::Borrowed(expression.polynomial())),
             Dim::Unknown => None,
         }
     }
@@ -67,7 +69,7 @@ impl Dim {
     /// The variable, if the expression is a single variable.
     fn as_variable(&self) -> Option<&Variable> {
         match self {
-            Dim::Expr(expression) => expression.0.as_variable(),
+            Dim::Expr(expression) => expression.polynomial().as_variable(),
             _ => None,
         }
     }
@@ -81,8 +83,8 @@ impl Dim {
     }
 
     /// Applies an operation on polynomials; unknown if an operand or the result is not a polynomial.
-    fn compute(&self, other: &Dim, f: impl FnOnce(Polynomial, Polynomial) -> Option<Dim>) -> Dim {
-        let computed = || f(self.polynomial()?, other.polynomial()?);
+    fn compute(&self, other: &Dim, f: impl FnOnce(&Polynomial, &Polynomial) -> Option<Dim>) -> Dim {
+        let computed = || f(&*self.polynomial()?, &*other.polynomial()?);
         computed().unwrap_or(Dim::Unknown)
     }
 
@@ -92,7 +94,7 @@ impl Dim {
             (Dim::Int(a), Dim::Int(b)) => a.checked_add(b).into(),
             (Dim::Int(0), other) => other,
             (this, Dim::Int(0)) => this,
-            (this, other) => this.compute(&other, |a, b| Some(a.plus(&b)?.into())),
+            (this, other) => this.compute(&other, |a, b| Some(a.plus(b)?.into())),
         }
     }
 
@@ -101,8 +103,13 @@ impl Dim {
         match (self, other) {
             (Dim::Int(a), Dim::Int(b)) => a.checked_sub(b).into(),
             (this, Dim::Int(0)) => this,
-            (this, other) => this.plus(other.times(Dim::Int(-1))),
+            (this, other) => this.compute(&other, |a, b| Some(a.minus(b)?.into())),
         }
+    }
+
+    /// `-self`
+    pub(crate) fn negated(self) -> Dim {
+        Dim::Int(0).minus(self)
     }
 
     /// `self * other`
@@ -111,40 +118,30 @@ impl Dim {
             (Dim::Int(a), Dim::Int(b)) => a.checked_mul(b).into(),
             (Dim::Int(1), other) => other,
             (this, Dim::Int(1)) => this,
-            (this, other) => this.compute(&other, |a, b| Some(a.times(&b)?.into())),
+            (this, other) => this.compute(&other, |a, b| Some(a.times(b)?.into())),
         }
     }
 
-    /// The quotient, rounded down; unknown if the divisor is an integer that is not positive.
-    pub(crate) fn over(self, other: Dim) -> Dim {
+    /// The bounds of `self - other`, as far as they are known.
+    fn difference(&self, other: &Dim) -> Bounds {
         match (self, other) {
-            (Dim::Int(a), Dim::Int(b)) if b > 0 => Dim::Int(a.div_euclid(b)),
-            (this, Dim::Int(1)) => this,
-            (_, Dim::Int(..=0)) => Dim::Unknown,
-            (a, b) if a == b && a != Dim::Unknown => Dim::Int(1),
-            (a, b) => a.compute(&b, expression::quotient),
-        }
-    }
-
-    /// The quotient, rounded up.
-    pub(crate) fn over_up(self, other: Dim) -> Dim {
-        self.plus(other.clone().minus(Dim::Int(1))).over(other)
-    }
-
-    /// The quotient, if there is no remainder for any values of the symbols; otherwise unknown.
-    pub(crate) fn exactly_over(self, other: Dim) -> Dim {
-        match (self, other) {
-            (Dim::Int(a), Dim::Int(b)) => Dim::from(polynomial::exact_quotient(a, b)),
-            (a, b) => a.compute(&b, |a, b| Some(a.exactly_over(&b)?.into())),
+            (Dim::Int(a), Dim::Int(b)) => {
+                let difference = a.checked_sub(*b);
+                Bounds { least: difference, most: difference }
+            }
+            _ => match (self.polynomial(), other.polynomial()) {
+                (Some(a), Some(b)) => a.difference(&b),
+                _ => Bounds::default(),
+            },
         }
     }
 
     /// Compares two numbers; none if the result depends on the symbols or is unknown.
     pub(crate) fn compare(self, other: Dim) -> Option<Ordering> {
-        match self.minus(other) {
-            Dim::Int(difference) => Some(difference.cmp(&0)),
-            difference if difference.is_at_least(1) => Some(Ordering::Greater),
-            difference if Dim::Int(0).minus(difference.clone()).is_at_least(1) => Some(Ordering::Less),
+        match self.difference(&other) {
+            Bounds { least: Some(1..), .. } => Some(Ordering::Greater),
+            Bounds { most: Some(..=-1), .. } => Some(Ordering::Less),
+            Bounds { least: Some(0), most: Some(0) } => Some(Ordering::Equal),
             _ => None,
         }
     }
@@ -175,16 +172,10 @@ impl Dim {
 
     /// The minimum or maximum of two numbers.
     fn choose(self, other: Dim, choice: Choice) -> Dim {
-        if self == Dim::Unknown || other == Dim::Unknown {
-            return Dim::Unknown;
+        match (&self, &other) {
+            (Dim::Unknown, _) | (_, Dim::Unknown) => Dim::Unknown,
+            _ => expression::chosen(choice, &self, &other),
         }
-        let at_most = |a: &Dim, b: &Dim| b.clone().minus(a.clone()).is_at_least(0);
-        let is_first_lesser = match (at_most(&self, &other), at_most(&other, &self)) {
-            (true, _) => true,
-            (false, true) => false,
-            (false, false) => return expression::chosen(choice, self, other),
-        };
-        if is_first_lesser == (choice == Choice::Min) { self } else { other }
     }
 
     /// The extent that two extents are broadcast to; none if they are incompatible. If one is an integer above
@@ -196,7 +187,7 @@ impl Dim {
             (Dim::Int(_), Dim::Int(_)) => None,
             (Dim::Int(extent), _) | (_, Dim::Int(extent)) => Some(Dim::Int(extent)),
             (Dim::Unknown, _) | (_, Dim::Unknown) => Some(Dim::Unknown),
-            (a, b) => Some(expression::chosen(Choice::Broadcast, a, b)),
+            (a, b) => Some(expression::chosen(Choice::Broadcast, &a, &b)),
         }
     }
 
@@ -206,7 +197,7 @@ impl Dim {
         match (self, other) {
             (a, b) if a == b => Some(a),
             (Dim::Unknown, other) | (other, Dim::Unknown) => Some(other),
-            (a, b) if matches!(a.clone().minus(b.clone()), Dim::Int(_)) => None,
+            (a, b) if a.difference(&b).known().is_some() => None,
             (Dim::Int(value), _) | (_, Dim::Int(value)) => Some(Dim::Int(value)),
             (a, _) => Some(a),
         }

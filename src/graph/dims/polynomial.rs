@@ -1,5 +1,7 @@
 //! Polynomials with integer coefficients.
 
+use std::cmp::Ordering;
+
 use smallvec::SmallVec;
 
 use super::expression::Variable;
@@ -21,6 +23,20 @@ pub(crate) struct Polynomial(Terms);
 
 type Terms = SmallVec<[Term; 2]>;
 
+/// The minimum and the maximum of a number, if they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) least: Option<i64>,
+    pub(super) most: Option<i64>,
+}
+
+impl Bounds {
+    /// The number, if the bounds determine it.
+    pub(super) fn known(self) -> Option<i64> {
+        self.least.filter(|_| self.least == self.most)
+    }
+}
+
 impl Polynomial {
     /// A constant.
     pub(super) fn constant(value: i64) -> Self {
@@ -35,6 +51,11 @@ impl Polynomial {
     /// The products, each with its coefficient.
     pub(super) fn terms(&self) -> &[Term] {
         &self.0
+    }
+
+    /// The variables of all products.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        self.0.iter().flat_map(|(product, _)| product)
     }
 
     /// The constant, if there are no variables.
@@ -63,13 +84,61 @@ impl Polynomial {
                 _ => sum.push((product, value)),
             }
         }
-        sum.retain(|(_, value)| *value != 0);
-        (sum.len() <= MAX_TERMS).then_some(Polynomial(sum))
+        Polynomial::within_limit(sum)
+    }
+
+    fn within_limit(mut terms: Terms) -> Option<Self> {
+        terms.retain(|(_, value)| *value != 0);
+        (terms.len() <= MAX_TERMS).then_some(Polynomial(terms))
+    }
+
+    /// The products of two polynomials in their order, each with its two coefficients.
+    fn pairs<'a>(&'a self, other: &'a Polynomial) -> impl Iterator<Item = (&'a Product, i64, i64)> {
+        let (mut own, mut others) = (self.0.iter().peekable(), other.0.iter().peekable());
+        std::iter::from_fn(move || {
+            let order = match (own.peek(), others.peek()) {
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            let a = if order.is_le() { own.next() } else { None };
+            let b = if order.is_ge() { others.next() } else { None };
+            let (product, _) = a.or(b)?;
+            let factor = |term: Option<&Term>| term.map_or(0, |(_, value)| *value);
+            Some((product, factor(a), factor(b)))
+        })
     }
 
     /// The sum.
     pub(super) fn plus(&self, other: &Polynomial) -> Option<Self> {
-        Polynomial::of(self.0.iter().chain(&other.0).cloned().collect())
+        let terms = self.pairs(other).map(|(product, a, b)| Some((product.clone(), a.checked_add(b)?)));
+        Polynomial::within_limit(terms.collect::<Option<_>>()?)
+    }
+
+    /// The difference.
+    pub(super) fn minus(&self, other: &Polynomial) -> Option<Self> {
+        let terms = self.pairs(other).map(|(product, a, b)| Some((product.clone(), a.checked_sub(b)?)));
+        Polynomial::within_limit(terms.collect::<Option<_>>()?)
+    }
+
+    /// The bounds of the difference, as far as they follow from variables that are not negative. The bounds of a
+    /// difference without variables are equal.
+    pub(super) fn difference(&self, other: &Polynomial) -> Bounds {
+        let (mut constant, mut grows, mut falls) = (0, true, true);
+        for (product, a, b) in self.pairs(other) {
+            let Some(value) = a.checked_sub(b) else { return Bounds::default() };
+            if product.is_empty() {
+                constant = value;
+            } else if value != 0 {
+                let natural = product.iter().all(Variable::is_natural);
+                grows &= natural && value > 0;
+                falls &= natural && value < 0;
+            }
+            if !grows && !falls {
+                break;
+            }
+        }
+        Bounds { least: grows.then_some(constant), most: falls.then_some(constant) }
     }
 
     /// The product.
@@ -117,14 +186,6 @@ impl Polynomial {
             Polynomial(terms.filter(|(_, value)| *value != 0).collect())
         };
         (part(i64::div_euclid), part(i64::rem_euclid))
-    }
-
-    /// The minimum value, if no variable (according to `natural`) and no coefficient of a variable is negative.
-    pub(super) fn least(&self, natural: impl Fn(&Variable) -> bool) -> Option<i64> {
-        let natural = |product: &Product| product.iter().all(&natural);
-        let grows = self.0.iter().all(|(product, value)| product.is_empty() || (*value >= 0 && natural(product)));
-        let constant = self.0.iter().find(|(product, _)| product.is_empty()).map_or(0, |(_, value)| *value);
-        grows.then_some(constant)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A parser of expressions.
 
-use super::Dim;
+use super::{Dim, text};
 use crate::room::with_stack;
 
 /// Parses an expression; unknown if the text is not one.
@@ -48,7 +48,7 @@ impl Reader<'_> {
         let mut product = self.factor()?;
         while let Some(operator) = self.take(b"*/") {
             let factor = self.factor()?;
-            product = if operator == b'*' { product.times(factor) } else { product.over(factor) };
+            product = if operator == b'*' { product.times(factor) } else { product.divided_by(factor) };
         }
         Some(product)
     }
@@ -65,7 +65,7 @@ impl Reader<'_> {
 
     fn nested(&mut self) -> Option<Dim> {
         match self.take(b"-+(") {
-            Some(b'-') => return Some(self.factor()?.times(Dim::Int(-1))),
+            Some(b'-') => return Some(self.factor()?.negated()),
             Some(b'+') => return self.factor(),
             Some(_) => {
                 let dim = self.sum()?;
@@ -82,6 +82,7 @@ impl Reader<'_> {
             return Some(Dim::from(word.parse::<i64>().ok()));
         }
         let combine = match word {
+            text::ROUNDED_DOWN => Dim::over,
             "min" => Dim::min,
             "max" => Dim::max,
             "broadcast" => |a: Dim, b: Dim| a.broadcast(b).unwrap_or(Dim::Unknown),

@@ -28,11 +28,15 @@ fn equal_expressions_are_equal() {
         ("(S+3)/4*4-(S+3)/4*4", "0"),
         ("broadcast(S, 1)", "S"),
         ("broadcast(S, 4)", "4"),
-        ("(S-1)/2+1", "(S+1)/2"),
+        ("(1-S)/2*2", "(S-1)/-2*2"),
+        ("(6*S-4*T)/4", "(3*S-2*T)/2"),
+        ("(S-1)/(S-1)", "1"),
+        ("-S/2", "0-S/2"),
     ] {
         assert_eq!(dim(a), dim(b), "{a} and {b}");
         assert_ne!(dim(a), Dim::Unknown, "{a}");
     }
+    assert_eq!(dim("S-1").over(dim("2")).plus(dim("1")), dim("(S+1)/2"));
     assert_ne!(dim("S"), dim("T"));
     assert_eq!(dim("S +"), Dim::Unknown);
     assert_eq!(dim("S/0"), Dim::Unknown);
@@ -40,11 +44,27 @@ fn equal_expressions_are_equal() {
 
 #[test]
 fn texts_are_read_back() {
-    for text in
-        ["S", "2*S+1", "(S+3)/4", "S*T+S", "2*(S/2)", "min(4,S)", "S-1", "10-S", "(S+T)/(T+1)", "broadcast(S,T)"]
-    {
+    for text in [
+        "S",
+        "2*S+1",
+        "(S+3)/4",
+        "S*T+S",
+        "2*(S/2)",
+        "min(4,S)",
+        "S-1",
+        "10-S",
+        "(S+T)/(T+1)",
+        "broadcast(S,T)",
+        "(S-1)/2",
+        "S-S/2",
+        "S/(T-1)",
+        "floordiv(min(S-1,T),2)",
+    ] {
         assert_eq!(dim(text).text(), text);
     }
+    // Rounding down does not differ from `/` where the dividend is not negative.
+    assert_eq!(dim("S-3").over(dim("2")).text(), "(S+1)/2-2");
+    assert!(!dim("floordiv(min(S-1,T),2)").is_plain());
     assert_eq!((dim("3").text(), Dim::Unknown.text()), ("3".to_string(), "?".to_string()));
     assert!(dim("(S+3)/4").is_plain() && !dim("1+min(S,4)").is_plain());
 }
@@ -83,12 +103,15 @@ fn texts() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![Just("S".to_string()), Just("T".to_string()), (0i64..9).prop_map(|i| i.to_string())];
     leaf.prop_recursive(4, 24, 2, |inner| {
         let pair = (inner.clone(), inner.clone());
+        let by = prop_oneof![-5i64..0, 1i64..6];
         prop_oneof![
+            pair.clone().prop_map(|(a, b)| format!("({a}-{b})")),
             pair.clone().prop_map(|(a, b)| format!("({a}+{b})")),
             pair.clone().prop_map(|(a, b)| format!("({a}*{b})")),
             pair.clone().prop_map(|(a, b)| format!("min({a},{b})")),
             pair.prop_map(|(a, b)| format!("max({a},{b})")),
-            (inner, 1i64..6).prop_map(|(a, by)| format!("({a}/{by})")),
+            (inner.clone(), by).prop_map(|(a, by)| format!("({a}/{by})")),
+            (inner, 1i64..6).prop_map(|(a, by)| format!("floordiv({a},{by})")),
         ]
     })
 }
@@ -104,9 +127,38 @@ proptest! {
         let of = dim(&text);
         prop_assume!(of != Dim::Unknown);
         prop_assert_eq!(value(&of.text(), s, t), value(&text, s, t), "{} as {}", text, of.text());
+        prop_assert_eq!(&dim(&of.text()), &of, "{} as {}", text, of.text());
         #[cfg(feature = "eval")]
         prop_assert_eq!(of.value(&|name| Some(if name == "S" { s } else { t })), Some(value(&text, s, t)));
     }
+}
+
+proptest! {
+    #[test]
+    fn bounds_hold_for_all_values(a in texts(), b in texts(), s in 0i64..20, t in 0i64..20) {
+        let (of, than) = (dim(&a), dim(&b));
+        prop_assume!(of != Dim::Unknown && than != Dim::Unknown);
+        let [x, y] = [&a, &b].map(|text| value(text, s, t));
+        if let Some(order) = of.clone().compare(than.clone()) {
+            prop_assert_eq!(order, x.cmp(&y), "{} and {}", a, b);
+        }
+        for (chosen, wanted) in [(of.clone().min(than.clone()), x.min(y)), (of.max(than), x.max(y))] {
+            if chosen != Dim::Unknown {
+                prop_assert_eq!(value(&chosen.text(), s, t), wanted, "{}, {}, {}", a, b, chosen.text());
+            }
+        }
+    }
+}
+
+#[cfg(feature = "eval")]
+#[test]
+fn quotients_are_rounded_as_they_are_read() {
+    let values = |text: &str| [0, 1, 2, 7].map(|s| dim(text).value(&|_| Some(s)));
+    assert_eq!(values("(S-7)/2"), [-3, -3, -2, 0].map(Some));
+    assert_eq!(values("floordiv(S-7,2)"), [-4, -3, -3, 0].map(Some));
+    assert_eq!(values("7/(S-9)"), [0, 0, -1, -3].map(Some));
+    let below = Dim::Int(7).over(dim("S-9"));
+    assert_eq!([0, 1, 2, 7].map(|s| below.value(&|_| Some(s))), [-1, -1, -1, -4].map(Some));
 }
 
 #[cfg(feature = "eval")]

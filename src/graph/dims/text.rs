@@ -1,13 +1,16 @@
-//! The text of expressions: `2*S+1`, `(S+3)/4`, `min(S,4)`.
+//! The text of expressions: `2*S+1`, `(S+3)/4`, `min(S,4)`, `floordiv(min(S-1,T),2)`.
 
 use super::Dim;
-use super::expression::{Choice, Expression, Variable};
+use super::expression::{Choice, Expression, Rounding, Variable};
+
+/// The function that is the quotient rounded down of numbers that may be negative. The operator `/` rounds towards 0.
+pub(super) const ROUNDED_DOWN: &str = "floordiv";
 
 /// The text of an expression. Positive terms come before negative ones, then terms with more variables come
 /// first, then the order is alphabetic.
 pub(super) fn expression(of: &Expression) -> String {
     let mut terms: Vec<(usize, String, i64)> = of
-        .0
+        .polynomial()
         .terms()
         .iter()
         .map(|(product, value)| {
@@ -40,7 +43,10 @@ pub(super) fn expression(of: &Expression) -> String {
 fn variable(of: &Variable, factor: bool) -> String {
     match of {
         Variable::Symbol(name) => name.to_string(),
-        Variable::Quotient(sides) => {
+        Variable::Quotient(Rounding::Down, sides) if !of.is_natural() => {
+            format!("{ROUNDED_DOWN}({},{})", sides[0].text(), sides[1].text())
+        }
+        Variable::Quotient(_, sides) => {
             let text = format!("{}/{}", operand(&sides[0]), operand(&sides[1]));
             if factor { format!("({text})") } else { text }
         }

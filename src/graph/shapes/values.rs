@@ -80,7 +80,7 @@ pub(super) const STANDARD: &[(ValueRule, &str)] = &[
     (slice, "slice"),
     (concat, "concat stack"),
     (gather, "gather"),
-    (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(Dim::Int(-1))))), "neg"),
+    (|call| unary(call, |item| Some(Item::Dim(whole(item)?.negated()))), "neg"),
     (|call| rounded(call, f64::floor), "floor"),
     (|call| rounded(call, f64::ceil), "ceil"),
     (|call| rounded(call, |x| (x + 0.5).floor()), "round"),
@@ -298,8 +298,7 @@ fn binary(call: &Call, on_dims: impl Fn(Dim, Dim) -> Dim, on_scalars: impl Fn(f6
 fn quotient(call: &Call) -> Option<Items> {
     let (pairs, scalars) = pairs(call)?;
     let item = |(a, b): (Item, Item)| match (a, b) {
-        (Item::Dim(Dim::Int(a)), Item::Dim(Dim::Int(b))) if !scalars => Item::Dim(a.checked_div(b).into()),
-        (Item::Dim(a), Item::Dim(b)) if !scalars && a.is_at_least(0) => Item::Dim(a.over(b)),
+        (Item::Dim(a), Item::Dim(b)) if !scalars => Item::Dim(a.divided_by(b)),
         (a, b) if scalars => match a.scalar().zip(b.scalar()) {
             Some((a, b)) => Item::of_scalar(a / b),
             None => Item::Dim(a.dim().exactly_over(b.dim())),
