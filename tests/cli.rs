@@ -163,6 +163,50 @@ fn text_that_is_not_utf8_is_refused_with_a_position() {
     assert_eq!((&found["code"], &found["line"], &found["column"]), (&"E0001".into(), &2.into(), &5.into()));
 }
 
+/// Every notation is read, and has the same locations, after a byte order mark.
+#[test]
+fn byte_order_marks_are_not_counted() {
+    let graph = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relux(x); }";
+    let model = "<ir_version: 8, opset_import: [\"\" : 18]> g (float[1] x) => (float[1] y) { y = Relux(x) }";
+    let inputs = tempfile::tempdir().unwrap();
+    let inputs = |text: &str| {
+        let path = inputs.path().join("inputs.json");
+        std::fs::write(&path, text).unwrap();
+        path.into_os_string().into_string().unwrap()
+    };
+    let mark = "\u{FEFF}";
+    for (args, text) in [
+        (&["--from", "nnef"][..], graph),
+        (&["--from", "nnef-draft"], &graph.replace("1.0;", "1.0")),
+        (&["check", "--from", "onnxtxt"], model),
+        (&["--from", "pnnx"], "7767518\n"),
+        (&["--from", "loops"], "{\"inputs\": 1}"),
+        (&["expr", "-"], "mul(@0"),
+    ] {
+        for form in ["human", "json"] {
+            let args = [args, &["--message-format", form]].concat();
+            let [plain, marked] = [text.to_owned(), format!("{mark}{text}")].map(|text| run(&args, text));
+            assert_eq!((code(&plain), stderr(&plain)), (1, stderr(&marked)), "{args:?}");
+            assert!(!stderr(&plain).is_empty());
+        }
+    }
+    let told = |args: &[&str], text: &str, given: &str| {
+        let inputs = inputs(given);
+        let output = run(&[args, &["--inputs", &inputs]].concat(), text);
+        (code(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
+    };
+    for (args, text, fine, wrong) in [
+        (&["run"][..], graph.replace("relux", "relu"), "{\"x\": [1, 2]}", "{\"x\": ]"),
+        (&["expr"], "neg(@0)".to_owned(), "[1]", "[1, ]"),
+    ] {
+        let args = if args == ["expr"] { vec!["expr", &text] } else { args.to_vec() };
+        for given in [fine, wrong] {
+            assert_eq!(told(&args, &text, given), told(&args, &text, &format!("{mark}{given}")), "{args:?} {given}");
+        }
+        assert_eq!(told(&args, &text, fine).0, 0);
+    }
+}
+
 #[test]
 fn a_text_past_two_gibibytes_is_refused() {
     let folder = tempfile::tempdir().unwrap();

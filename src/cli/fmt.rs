@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::Options;
+use crate::source::without_mark;
 
 use super::args::From;
 use super::io::{self, Unread};
@@ -36,7 +37,7 @@ pub(crate) fn run(
 
 /// Whether a text is a file of declarations: these start with a fragment, documents with a version.
 fn is_library(text: &str) -> bool {
-    let code = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let code = without_mark(text).lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
     code.is_some_and(|line| line.starts_with("fragment"))
 }
 

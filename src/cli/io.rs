@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::files;
-use crate::source::{Location, Sources, Span};
+use crate::source::{Location, Sources, Span, without_mark};
 
 use super::terminal::Visible;
 use super::{Failure, interrupt};
@@ -87,10 +87,10 @@ fn not_utf8(name: String, at: usize, mut bytes: Vec<u8>) -> Unread {
     let rest = String::from_utf8_lossy(&rest[..shown]).into_owned();
     bytes.truncate(at);
     let text = String::from_utf8(bytes).unwrap_or_default() + &rest;
-    // In the lossy text the replacement character has this position.
-    let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
     let message = format!("the byte 0x{byte:02X} at offset {at} is not UTF-8");
-    let span = Span::new(at as u32, end as u32);
+    // In the lossy text the replacement character has this position.
+    let start = at - (text.len() - without_mark(&text).len()).min(at);
+    let span = Span::new(start as u32, (start + char::REPLACEMENT_CHARACTER.len_utf8()) as u32);
     refuse(name, text, |file| Diagnostic::new(Code::NotUtf8, Location { span, ..file }, message))
 }
 
@@ -174,10 +174,12 @@ mod tests {
 
     #[test]
     fn a_bad_byte_has_a_position() {
-        let Unread::Refused(refused) = not_utf8("t".into(), 4, b"a\n\xc3\xa9\xffb".to_vec()) else { panic!() };
-        let (sources, diagnostic) = *refused;
-        let position = sources.start(diagnostic.at);
-        assert_eq!((position.line, position.column), (2, 2));
-        assert_eq!(sources.text(diagnostic.at), "\u{fffd}");
+        for (bytes, at, wanted) in [(&b"a\n\xc3\xa9\xffb"[..], 4, (2, 2)), (b"\xef\xbb\xbfa\xffb", 4, (1, 2))] {
+            let Unread::Refused(refused) = not_utf8("t".into(), at, bytes.to_vec()) else { panic!() };
+            let (sources, diagnostic) = *refused;
+            let position = sources.start(diagnostic.at);
+            assert_eq!((position.line, position.column), wanted);
+            assert_eq!(sources.text(diagnostic.at), "\u{fffd}");
+        }
     }
 }

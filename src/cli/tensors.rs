@@ -8,7 +8,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::{Boundary, EvalError, Variables};
 use crate::graph::Graph;
 use crate::model::Model;
-use crate::source::Span;
+use crate::source::{Span, without_mark};
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::Failure;
@@ -39,8 +39,9 @@ pub(crate) fn read(path: &Path, graph: &Graph, limits: &Limits) -> Result<Named,
             return Err(io::refuse(file, String::new(), |at| Diagnostic::too_large(at, longest)));
         }
         let text = String::from_utf8_lossy(&bytes);
-        let misfit = |(at, message)| io::refused(file.clone(), &text, at, Code::TensorFile, message);
-        return json::read(&text).map_err(misfit);
+        let text = without_mark(&text);
+        let misfit = |(at, message)| io::refused(file.clone(), text, at, Code::TensorFile, message);
+        return json::read(text).map_err(misfit);
     }
     match graph.inputs[..] {
         [input] => Ok(vec![(graph.tensor_name(input), Tensor::from_npy(&bytes).map_err(unfit)?)]),

@@ -2,6 +2,7 @@
 
 use super::lexer::Kind;
 use crate::graph::Dialect;
+use crate::source::without_mark;
 
 impl Dialect {
     /// The differences, as a table row.
@@ -65,7 +66,7 @@ static DRAFT: Rules = Rules {
 /// `version 1.0;` is 1.0, and so is everything that does not start with a version; `version 1.0`
 /// without a semicolon is the draft.
 pub(crate) fn detect(text: &str) -> Dialect {
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let text = without_mark(text);
     let Some(rest) = skip_trivia(text).strip_prefix("version") else { return Dialect::V1 };
     let rest = skip_trivia(rest);
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());

@@ -55,11 +55,8 @@ pub(crate) struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     pub(crate) fn new(text: &'t str, file: FileId, dialect: Dialect, strict: bool) -> Self {
-        let mut logos = Kind::lexer(text);
-        if text.starts_with('\u{FEFF}') {
-            logos.bump('\u{FEFF}'.len_utf8());
-        }
-        Lexer { text, file, rules: dialect.rules(), logos, free: false, diagnostics: Diagnostics::new(strict) }
+        let (rules, logos) = (dialect.rules(), Kind::lexer(text));
+        Lexer { text, file, rules, logos, free: false, diagnostics: Diagnostics::new(strict) }
     }
 
     /// The byte offset after the last token.

@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use super::dialect::skip_trivia;
+use crate::source::without_mark;
 
 /// The extension that names a registry.
 pub(crate) const REGISTRY_EXTENSION: &str = "tract_registry";
@@ -106,7 +107,7 @@ pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static Regis
 /// The registries that the head of a text names, each once.
 pub(crate) fn named(text: &str) -> Vec<&'static Registry> {
     let mut found: Vec<&'static Registry> = Vec::new();
-    let mut rest = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let mut rest = without_mark(text);
     let mut keyword = "version";
     while let Some((words, after)) = directive(rest)
         && words.first() == Some(&keyword)

@@ -130,6 +130,12 @@ fn line_starts(text: &str) -> Vec<u32> {
     starts
 }
 
+/// The text after byte order marks at its start. Readers of a text that is not yet among the sources use it, because
+/// [`Sources::add`] drops the marks.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{FEFF}')
+}
+
 /// All source texts: the standard library, extra declaration files, and the document.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
@@ -142,10 +148,18 @@ impl Sources {
         Self::default()
     }
 
-    /// Adds a text under the name that messages show.
+    /// Adds a text under the name that messages show. A byte order mark at its start is dropped, so that no reader
+    /// sees it and no location counts it.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> FileId {
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new() });
+        let text = match text.into() {
+            Cow::Borrowed(text) => Cow::Borrowed(without_mark(text)),
+            Cow::Owned(mut text) => {
+                text.drain(..text.len() - without_mark(&text).len());
+                Cow::Owned(text)
+            }
+        };
+        self.files.push(SourceFile { name: name.into(), text, line_starts: OnceLock::new() });
         id
     }
 
@@ -183,6 +197,19 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn byte_order_marks_are_not_counted() {
+        let mut sources = Sources::new();
+        for text in ["ab\nc", "\u{FEFF}ab\nc", "\u{FEFF}\u{FEFF}ab\nc"] {
+            for id in [sources.add("owned", text.to_owned()), sources.add("borrowed", text)] {
+                assert_eq!(sources.file(id).text(), "ab\nc");
+                assert_eq!(sources.file(id).position(1), Position { line: 1, column: 2 });
+            }
+        }
+        let id = sources.add("inside", "a\u{FEFF}b");
+        assert_eq!(sources.file(id).position(4), Position { line: 1, column: 3 });
+    }
 
     #[test]
     fn positions_count_lines_and_characters() {

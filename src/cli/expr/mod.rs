@@ -13,7 +13,7 @@ use crate::pnnx::evaluate::Value;
 use crate::pnnx::graph::Form;
 use crate::pnnx::parse::{Parsed, Reading, parse};
 use crate::pnnx::tree::Expression;
-use crate::source::{FileId, Location, Sources, Span, json as reader};
+use crate::source::{FileId, Location, Sources, Span, json as reader, without_mark};
 use crate::tensor::usage::Usage;
 use crate::tensor::{Tensor, json as tensors};
 use crate::write::Notation;
@@ -199,9 +199,9 @@ fn whole(sources: &Sources, file: FileId) -> &str {
 /// The operands in a file, for each set of the batch.
 fn operands(path: &Path, arguments: &args::Expr, language: &Language) -> Result<Vec<Vec<Arc<Tensor>>>, Unread> {
     let input = io::read(path, language.limits.text())?;
-    let refuse =
-        |at: Span, message: String| io::refused(input.name.clone(), &input.text, at, Code::TensorFile, message);
-    let json = reader::parse(&input.text).map_err(|error| refuse(error.at, format!("no JSON: {}", error.message)))?;
+    let text = without_mark(&input.text);
+    let refuse = |at: Span, message: String| io::refused(input.name.clone(), text, at, Code::TensorFile, message);
+    let json = reader::parse(text).map_err(|error| refuse(error.at, format!("no JSON: {}", error.message)))?;
     let Some(items) = json.as_array() else {
         return Err(refuse(json.at, "the operands are no JSON array".to_owned()));
     };

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::diagnostics::Diagnostics;
 use crate::eval::Quantizations;
 use crate::graph::TensorId;
-use crate::source::Span;
+use crate::source::{Span, without_mark};
 use crate::{Document, Graph};
 
 impl Document {
@@ -29,6 +29,7 @@ impl Document {
         graph: &Graph,
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {
+        let text = without_mark(text);
         let (quantization, tensors) = self.read_quant((name, text), graph, diagnostics)?;
         quantization.text(text, |i| tensors[i].is_some())
     }
@@ -42,6 +43,7 @@ impl Document {
         graph: &Graph,
         diagnostics: &mut Diagnostics,
     ) -> Option<Quantizations> {
+        let text = without_mark(text);
         let (quantization, tensors) = self.read_quant((name, text), graph, diagnostics)?;
         let mut of = FxHashMap::default();
         for (entry, tensor) in quantization.entries.iter().zip(tensors) {

@@ -33,7 +33,6 @@ fn words_and_numbers() {
     assert_eq!(kinds("1 1.5 1e5 1.5E-3 0.0"), [Int, Real, Real, Real, Real]);
     assert_eq!(kinds("x<=-1->y"), [Ident, Le, Minus, Int, Arrow, Ident]);
     assert_eq!(kinds("a\x0B\x0C\r\n\tb"), [Ident, Ident]);
-    assert_eq!(kinds("\u{FEFF}a"), [Ident]);
     assert_eq!(kinds("k: tensor<scalar>=1.0"), [Ident, Colon, Tensor, Lt, Scalar, Gt, Assign, Real]);
     assert_eq!(kinds("a >= b"), [Ident, Ge, Ident]);
 }

@@ -112,7 +112,7 @@ impl Shape {
     /// The errors of the text.
     pub fn read(name: &str, text: &str, sources: &mut Sources) -> Result<Shape, Diagnostics> {
         let file = sources.add(name, text.to_owned());
-        check::read(text, file)
+        check::read(sources.file(file).text(), file)
     }
 
     /// The word for its kind.
