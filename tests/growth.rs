@@ -7,11 +7,16 @@
 
 mod common;
 
+mod growth {
+    pub mod onnx;
+}
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::HEADER;
+use growth::onnx::{MODELS, model};
 
 /// Texts `0`, `1`, … below a length, each made from its number, with something between them.
 fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
@@ -382,6 +387,8 @@ enum Input {
     Document,
     Network,
     Quantization,
+    /// A model of ONNX, and the subcommand and options before it.
+    Onnx(&'static [&'static str]),
 }
 
 impl Input {
@@ -400,6 +407,10 @@ impl Input {
                 file("graph.quant", text);
                 vec!["check".into(), folder.into()]
             }
+            Self::Onnx(before) => {
+                let file = file("model.onnxtxt", text);
+                before.iter().map(OsString::from).chain([file]).collect()
+            }
         }
     }
 
@@ -417,10 +428,10 @@ impl Input {
     }
 }
 
-/// Compares lists of some length with lists of [`LONGER`] times that length. What the command does without any list
-/// counts for neither.
-fn grow_in_proportion(input: Input, cases: &[(&'static str, Make)]) {
-    let Some(none) = input.steps("") else {
+/// Compares lists of some length with lists of [`LONGER`] times that length. What the command does for a text without
+/// any list counts for neither.
+fn grow_in_proportion(input: Input, without: &str, cases: &[(&'static str, Make)]) {
+    let Some(none) = input.steps(without) else {
         println!("skipped: valgrind is not installed");
         return;
     };
@@ -442,7 +453,7 @@ fn grow_in_proportion(input: Input, cases: &[(&'static str, Make)]) {
 
 #[test]
 fn documents_take_steps_in_proportion() {
-    grow_in_proportion(Input::Document, DOCUMENTS);
+    grow_in_proportion(Input::Document, "", DOCUMENTS);
 }
 
 /// Operations on extents that are sums of `n` symbols, each combined with all sums before it.
@@ -474,10 +485,17 @@ fn broadcast_extents_take_steps_in_proportion() {
 
 #[test]
 fn networks_take_steps_in_proportion() {
-    grow_in_proportion(Input::Network, NETWORKS);
+    grow_in_proportion(Input::Network, "", NETWORKS);
 }
 
 #[test]
 fn quantizations_take_steps_in_proportion() {
-    grow_in_proportion(Input::Quantization, QUANTIZATIONS);
+    grow_in_proportion(Input::Quantization, "", QUANTIZATIONS);
+}
+
+#[test]
+fn onnx_models_take_steps_in_proportion() {
+    let without = model("", "y = Neg (x)");
+    grow_in_proportion(Input::Onnx(&["check", "--unroll"]), &without, MODELS);
+    grow_in_proportion(Input::Onnx(&["--lower", "none", "--to", "json"]), &without, MODELS);
 }

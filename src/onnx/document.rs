@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::check::{self, Places};
 use super::inline;
-use super::model::Model;
+use super::model::{Model, ModelNames};
 use super::protobuf::{self, Part, WireError};
 use super::provenance;
 use super::text::{self, Parsed, Production};
@@ -104,6 +104,16 @@ impl Document {
         }
     }
 
+    /// The document, with its names.
+    fn part(&self) -> (&ModelNames, Part<'_>) {
+        match &self.parsed {
+            Parsed::Model(model) => (&model.names, Part::Model(model)),
+            Parsed::Graph(graph, names) => (names, Part::Graph(graph)),
+            Parsed::Function(function, names) => (names, Part::Function(function)),
+            Parsed::Node(node, names) => (names, Part::Node(node)),
+        }
+    }
+
     /// Checks a model. A part of a model is not checked.
     pub fn check(&self, options: &Options) -> Diagnostics {
         match &self.parsed {
@@ -125,15 +135,14 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Functions or loops cannot be expanded, or there are more nodes than the options allow.
+    /// Functions or loops cannot be expanded, there are more nodes than the options allow, or constants whose data are
+    /// outside the folder of the model.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
-        let (file, places) = (self.file, self.places);
+        let (file, (names, part)) = (self.file, self.part());
+        check::external_data(names, part, file, self.places, options)?;
         match (self.model(), &options.lower) {
             (None, _) | (_, Lower::None) => Ok(Diagnostics::new(options.strict)),
-            (Some(model), _) => {
-                check::external_data(model, file, places, options)?;
-                inline::expand(model, file, options)
-            }
+            (Some(model), _) => inline::expand(model, file, options),
         }
     }
 
@@ -147,12 +156,8 @@ impl Document {
 
     /// Encodes the document as protobuf.
     pub fn to_protobuf(&self) -> Vec<u8> {
-        match &self.parsed {
-            Parsed::Model(model) => protobuf::encode(&model.names, Part::Model(model)),
-            Parsed::Graph(graph, names) => protobuf::encode(names, Part::Graph(graph)),
-            Parsed::Function(function, names) => protobuf::encode(names, Part::Function(function)),
-            Parsed::Node(node, names) => protobuf::encode(names, Part::Node(node)),
-        }
+        let (names, part) = self.part();
+        protobuf::encode(names, part)
     }
 
     /// The text, and warnings about omitted parts.
@@ -161,12 +166,8 @@ impl Document {
     ///
     /// Parts that the text notation cannot express, each once.
     pub fn to_text(&self, strict: bool) -> Result<(String, Diagnostics), Diagnostics> {
-        let (text, lost) = match &self.parsed {
-            Parsed::Model(model) => text::print(&model.names, Part::Model(model)),
-            Parsed::Graph(graph, names) => text::print(names, Part::Graph(graph)),
-            Parsed::Function(function, names) => text::print(names, Part::Function(function)),
-            Parsed::Node(node, names) => text::print(names, Part::Node(node)),
-        };
+        let (names, part) = self.part();
+        let (text, lost) = text::print(names, part);
         let mut diagnostics = Diagnostics::new(strict);
         let at = Self::nowhere(self.file);
         for what in lost.wrong {

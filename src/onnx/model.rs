@@ -11,6 +11,8 @@ use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
 
+mod sizes;
+
 /// An encoded field of a protobuf message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
@@ -129,6 +131,11 @@ impl ModelNames {
         id
     }
 
+    /// The value or node whose name is a text, if there is one.
+    pub(crate) fn value_named(&self, text: &str) -> Option<NameId> {
+        *self.ids.get(self.texts.get(text)?.index())?
+    }
+
     /// All values and nodes with a name so far.
     pub(crate) fn all_values(&self) -> impl Iterator<Item = NameId> {
         self.values.ids()
@@ -172,14 +179,6 @@ pub(crate) struct Node {
     pub(crate) origin: OriginId,
 }
 
-impl Node {
-    /// The size of a copy in bytes, without the nodes of graphs in its attributes, which are counted separately.
-    pub(crate) fn bytes(&self) -> usize {
-        let attribute = |attribute: &Attribute| size_of::<Attribute>() + attribute.value.bytes();
-        size_of::<Node>() + self.attributes.iter().map(attribute).sum::<usize>()
-    }
-}
-
 /// An attribute of a node, or the default of a function's attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attribute {
@@ -211,24 +210,6 @@ pub(crate) enum AttributeValue {
     Tensors(Vec<Tensor>),
     Graphs(Vec<Graph>),
     Types(Vec<Type>),
-}
-
-impl AttributeValue {
-    /// The size of a copy in bytes on the heap. Texts and elements of tensors are shared by copies.
-    fn bytes(&self) -> usize {
-        match self {
-            Self::None | Self::Float(_) | Self::Int(_) | Self::String(_) => 0,
-            Self::Tensor(_) => size_of::<Tensor>(),
-            Self::Graph(_) => size_of::<Graph>(),
-            Self::Type(_) => size_of::<Type>(),
-            Self::Floats(values) => size_of_val(&values[..]),
-            Self::Ints(values) => size_of_val(&values[..]),
-            Self::Strings(values) => size_of_val(&values[..]),
-            Self::Tensors(values) => size_of_val(&values[..]),
-            Self::Graphs(values) => size_of_val(&values[..]),
-            Self::Types(values) => size_of_val(&values[..]),
-        }
-    }
 }
 
 /// A constant tensor. Its elements stay encoded.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::inline::{Functions, Imports};
 use super::model::{
@@ -95,7 +95,7 @@ impl<'m> View<'m> {
     }
 
     fn boundary(&mut self, graph: &'m OnnxGraph) {
-        let constants: Vec<Option<NameId>> = graph.initializers.iter().map(|tensor| tensor.name).collect();
+        let constants: FxHashSet<Option<NameId>> = graph.initializers.iter().map(|tensor| tensor.name).collect();
         self.declare(graph);
         for input in &graph.inputs {
             let tensor = self.value(input.name.unwrap_or(NameId::ROOT));
@@ -231,10 +231,11 @@ impl<'m> View<'m> {
     fn parameters(&mut self, node: &Node, domain: &str, operator: &str) -> (Vec<Name>, Vec<Name>) {
         if let Ok(Some(function)) = self.functions.called(&self.model.names, node) {
             let function = &self.model.functions[function];
-            let names = |values: &[NameId]| {
-                values.iter().filter_map(|value| self.model.names.values.user_name(*value)).collect()
+            let names = |formals: &[NameId], count: usize| {
+                let names = formals.iter().take(count).map(|formal| self.model.names.values.user_name(*formal));
+                names.collect::<Option<_>>().unwrap_or_default()
             };
-            return (names(&function.inputs), names(&function.outputs));
+            return (names(&function.inputs, node.inputs.len()), names(&function.outputs, node.outputs.len()));
         }
         let version = self.imports.version(&self.model.names, node.domain).unwrap_or(i64::MAX);
         let Found::Schema(schema) = self.schemas.find(domain, operator, version) else {

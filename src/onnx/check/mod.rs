@@ -4,19 +4,25 @@
 //! can detect are reported by the expansion.
 
 mod data;
+mod external;
 mod nodes;
 mod scopes;
 mod types;
 
+use rustc_hash::FxHashSet;
+
 use super::inline::{Functions, Imports};
-use super::model::{Function, Graph, Model, ModelNames, Tensor, ValueInfo};
+use super::model::{Function, Graph, Model, ModelNames, OperatorSet, Tensor, ValueInfo};
+use super::protobuf::Part;
 use super::schema::Schemas;
 use crate::Options;
+use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
+use external::Outside;
 use scopes::Scopes;
 
 /// How messages describe a location in a model.
@@ -36,6 +42,15 @@ struct Body<'m> {
     imports: Imports,
     /// The function; none for the graph of the model.
     function: Option<&'m Function>,
+    /// The names of the function's attributes.
+    attributes: FxHashSet<Name>,
+}
+
+impl<'m> Body<'m> {
+    fn new(names: &ModelNames, opsets: &[OperatorSet], function: Option<&'m Function>) -> Self {
+        let attributes = function.into_iter().flat_map(nodes::attributes_of).collect();
+        Body { imports: Imports::new(names, opsets), function, attributes }
+    }
 }
 
 struct Check<'m> {
@@ -51,14 +66,15 @@ struct Check<'m> {
 
 /// Checks a model.
 pub(crate) fn check(model: &Model, file: FileId, places: Places, options: &Options) -> Diagnostics {
-    let mut check = Check::new(model, file, places, options);
+    let mut check = Check::new(&model.names, file, places, options);
     match Functions::new(&model.names, &model.functions, options) {
         Ok(functions) => check.functions = functions,
         Err(found) => found.into_iter().for_each(|found| found.report(file, &mut check.diagnostics)),
     }
     check.header(model);
+    check.outside(external::outside(&model.names, Part::Model(model)));
     if let Some(graph) = &model.graph {
-        let body = Body { imports: Imports::new(&model.names, &model.opsets), function: None };
+        let body = Body::new(&model.names, &model.opsets, None);
         check.within(("graph", None), |check| check.graph(graph, &body));
     }
     for (i, function) in model.functions.iter().enumerate() {
@@ -67,32 +83,34 @@ pub(crate) fn check(model: &Model, file: FileId, places: Places, options: &Optio
     check.diagnostics
 }
 
-/// Checks that no external data of initializers are outside of the model's folder.
+/// Checks that no external data of a model, or of a part of one, are outside the folder of the model.
 ///
 /// # Errors
 ///
-/// The initializers whose data are outside.
-pub(crate) fn external_data(model: &Model, file: FileId, places: Places, options: &Options) -> Result<(), Diagnostics> {
-    let initializers = model.graph.iter().flat_map(|graph| graph.initializers.iter().enumerate());
-    let outside: Vec<_> = initializers.filter(|(_, tensor)| data::leads_out(tensor).is_some()).collect();
+/// The tensors whose data are outside.
+pub(crate) fn external_data(
+    names: &ModelNames,
+    part: Part,
+    file: FileId,
+    places: Places,
+    options: &Options,
+) -> Result<(), Diagnostics> {
+    let outside = external::outside(names, part);
     if outside.is_empty() {
         return Ok(());
     }
-    let mut check = Check::new(model, file, places, options);
-    for (i, tensor) in outside {
-        check.path = vec![("graph", None), ("initializer", Some(i))];
-        check.tensor(tensor, 0);
-    }
+    let mut check = Check::new(names, file, places, options);
+    check.outside(outside);
     Err(check.diagnostics)
 }
 
 impl<'m> Check<'m> {
-    fn new(model: &'m Model, file: FileId, places: Places, options: &Options) -> Self {
+    fn new(names: &'m ModelNames, file: FileId, places: Places, options: &Options) -> Self {
         Check {
-            names: &model.names,
+            names,
             functions: Functions::default(),
             schemas: Schemas::new(),
-            scopes: Scopes::new(&model.names),
+            scopes: Scopes::new(names),
             path: Vec::new(),
             places,
             file,
@@ -123,6 +141,20 @@ impl<'m> Check<'m> {
         self.diagnostics.report(Diagnostic::new(code, place, message).help_if(help));
     }
 
+    /// A help text with the nearest known name, if a diagnostic with this code would be kept.
+    fn nearest<'k>(&self, code: Code, wanted: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+        if self.diagnostics.only_counts(code) { None } else { did_you_mean(wanted, known) }
+    }
+
+    /// Reports external data outside the folder of the model.
+    fn outside(&mut self, outside: Vec<Outside>) {
+        for Outside { path, at, message } in outside {
+            self.path = path;
+            self.report(Code::OnnxExternal, at, message, None);
+        }
+        self.path.clear();
+    }
+
     fn text(&self, name: Option<Name>) -> &'m str {
         name.map_or("", |name| self.names.texts.text(name))
     }
@@ -144,7 +176,7 @@ impl<'m> Check<'m> {
             let message = format!("the function `{}` imports no operator set", self.text(function.name));
             self.report(Code::OnnxModel, function.at, message, None);
         }
-        let body = Body { imports: Imports::new(self.names, &function.opsets), function: Some(function) };
+        let body = Body::new(self.names, &function.opsets, Some(function));
         self.scopes.enter();
         for (i, input) in function.inputs.iter().enumerate() {
             self.within(("input", Some(i)), |check| check.define(*input, None, function.at));

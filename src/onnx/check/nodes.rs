@@ -4,7 +4,6 @@ use rustc_hash::FxHashSet;
 
 use super::{Body, Check};
 use crate::diagnostics::Code;
-use crate::diagnostics::suggest::did_you_mean;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Attribute, AttributeValue, Function, Node};
 use crate::onnx::schema::{Found, Parameter, ParameterType, Presence, Schema, TypeId, counts};
@@ -71,7 +70,7 @@ impl<'m> Check<'m> {
                 (message, Some(format!("import version {since} or a later one")))
             }
             Found::Unknown => {
-                let near = did_you_mean(name, self.schemas.operators(domain));
+                let near = self.nearest(Code::OnnxOperator, name, self.schemas.operators(domain));
                 (format!("operator set {version}{set} has no `{name}`"), near)
             }
         };
@@ -137,20 +136,15 @@ impl<'m> Check<'m> {
     }
 
     fn reference(&mut self, reference: Name, node: &Node, body: &Body) {
-        let declares = |function: &Function| {
-            function.attributes.contains(&reference)
-                || function.defaults.iter().any(|attribute| attribute.name == Some(reference))
-        };
-        if body.function.is_some_and(declares) {
+        if body.attributes.contains(&reference) {
             return;
         }
         let name = self.text(Some(reference));
         let (message, help) = match body.function {
             None => (format!("`@{name}` stands outside of a function"), None),
             Some(function) => {
-                let defaults = function.defaults.iter().filter_map(|attribute| attribute.name);
-                let known = function.attributes.iter().copied().chain(defaults);
-                let near = did_you_mean(name, known.map(|known| self.text(Some(known))));
+                let known = attributes_of(function).map(|known| self.text(Some(known)));
+                let near = self.nearest(Code::OnnxNoAttribute, name, known);
                 (format!("the function `{}` has no attribute `{name}`", self.text(function.name)), near)
             }
         };
@@ -163,7 +157,7 @@ impl<'m> Check<'m> {
         for attribute in &node.attributes {
             let name = self.text(attribute.name);
             let Some(row) = schema.attributes.iter().find(|row| row.name == name) else {
-                let near = did_you_mean(name, schema.attributes.iter().map(|row| row.name));
+                let near = self.nearest(Code::OnnxNoAttribute, name, schema.attributes.iter().map(|row| row.name));
                 let message = format!("`{operator}` has no attribute `{name}`");
                 self.report(Code::OnnxNoAttribute, node.at, message, near);
                 continue;
@@ -239,6 +233,12 @@ impl<'m> Check<'m> {
         }
         made.or(declared)
     }
+}
+
+/// The names of the attributes of a function.
+pub(super) fn attributes_of(function: &Function) -> impl Iterator<Item = Name> {
+    let defaults = function.defaults.iter().filter_map(|attribute| attribute.name);
+    function.attributes.iter().copied().chain(defaults)
 }
 
 /// The parameter of an operand; further operands belong to the last parameter, which is variadic.

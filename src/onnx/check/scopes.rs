@@ -2,7 +2,6 @@
 
 use super::Check;
 use crate::diagnostics::Code;
-use crate::diagnostics::suggest::did_you_mean;
 use crate::graph::names::NameId;
 use crate::onnx::model::ModelNames;
 use crate::onnx::schema::TypeId;
@@ -115,8 +114,7 @@ impl Check<'_> {
 
     /// Defines a value by the text of its name, if anything refers to it.
     pub(super) fn define_text(&mut self, text: &str) {
-        let names = self.names;
-        if let Some(name) = names.all_values().find(|name| names.text(*name) == text) {
+        if let Some(name) = self.names.value_named(text) {
             self.define(name, None, 0);
         }
     }
@@ -126,17 +124,14 @@ impl Check<'_> {
         if name == NameId::ROOT || self.scopes.get(name).is_some() {
             return;
         }
-        if self.diagnostics.only_counts(Code::OnnxNoValue) {
-            return self.report(Code::OnnxNoValue, at, String::new(), None);
-        }
         let text = self.names.text(name);
-        if later() {
+        if !self.diagnostics.only_counts(Code::OnnxNoValue) && later() {
             let message = format!("`{text}` is made by a later node");
             let help = "nodes stand behind those that make their operands".to_owned();
             return self.report(Code::OnnxNoValue, at, message, Some(help));
         }
         let visible = self.names.all_values().filter(|name| self.scopes.get(*name).is_some());
-        let help = did_you_mean(text, visible.map(|name| self.names.text(name)));
+        let help = self.nearest(Code::OnnxNoValue, text, visible.map(|name| self.names.text(name)));
         self.report(Code::OnnxNoValue, at, format!("nothing defines `{text}`"), help);
     }
 

@@ -1,8 +1,8 @@
-use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;
 use crate::onnx::text::Production;
 use crate::source::Sources;
+use crate::{Lower, Options};
 
 const HEAD: &str = "<ir_version: 10, opset_import: [\"\" : 21, \"l\" : 1]> ";
 
@@ -72,6 +72,63 @@ fn initializers_are_values_or_defaults_of_inputs() {
     for at in ["../w.bin", "a/../../w", "/etc/passwd", "C:w", "..\\\\w"] {
         assert_eq!(elsewhere(at), [Code::OnnxExternal], "{at}");
     }
+}
+
+/// Wherever a constant tensor is, checking and flattening refuse data outside the folder of the model.
+#[test]
+fn data_outside_are_refused_everywhere() {
+    const DATA: &str = "[\"location\": \"w\", \"location\": \"../w.bin\"]";
+    let function = |head: &str, body: &str| {
+        let call = "{ y = l.f (x) }";
+        format!(
+            "{HEAD} g (float[2] x) => (float[2] y) {call} <domain: \"l\", opset_import: [\"\" : 21]> f {head} (a) => (b) {{ {body} }}"
+        )
+    };
+    let graph = |nodes: &str| format!("{HEAD} g (float[2] x, bool c) => (float[2] y) {{ {nodes} }}");
+    let branch = format!("p () => (o) <float[2] w = {DATA}> {{ o = Neg (w) }}");
+    let constant = format!("Constant <value = float[2] = {DATA}> ()");
+    for text in [
+        format!("{HEAD} g (float[2] x) => (float[2] y) <float[2] w = {DATA}> {{ y = Add (x, w) }}"),
+        graph(&format!("y = If <then_branch = {branch}, else_branch = {branch}> (c)")),
+        graph(&format!("y = {constant}")),
+        graph(&format!("y = l.Op <all = [float[2] = {DATA}]> (x)")),
+        function("", &format!("b = {constant}")),
+        function("", &format!("b = If <then_branch = {branch}, else_branch = {branch}> (a)")),
+        function(&format!("<k: tensor = float[2] = {DATA}>"), "b = Constant <value: tensor = @k> ()"),
+        function(&format!("<k: graph = {branch}>"), "b = If <then_branch: graph = @k, else_branch: graph = @k> (a)"),
+    ] {
+        let found = checked(&text);
+        assert!(found.iter().any(|found| found.code == Code::OnnxExternal), "{text}: {found}");
+        for lower in [Lower::Custom, Lower::None] {
+            let (mut sources, options) = (Sources::new(), Options { lower, ..Options::default() });
+            let (document, _) = Document::parse("test", text.as_str(), &mut sources, &options);
+            let found = document.unwrap().flatten(&options).unwrap_err();
+            assert!(found.iter().all(|found| found.code == Code::OnnxExternal), "{text}: {found}");
+        }
+    }
+    // A part of a model.
+    let (mut sources, options) = (Sources::new(), Options::default());
+    let file = sources.add("test", format!("y = {constant}"));
+    let (document, _) = Document::parse_part(&sources, file, Production::Node, &options);
+    assert!(document.unwrap().flatten(&options).is_err());
+}
+
+/// Sparse constants stay encoded.
+#[test]
+fn data_of_sparse_constants_outside_are_refused() {
+    let location = b"\x0a\x08location\x12\x05../w\x21";
+    let message = |number: u8, content: &[u8]| [&[number << 3 | 2, content.len() as u8], content].concat();
+    let tensor = message(13, location);
+    let sparse = message(2, &tensor);
+    let graph = message(15, &sparse);
+    let (mut sources, options) = (Sources::new(), Options::default());
+    let (document, _) = Document::decode("test", message(7, &graph), &mut sources, &options);
+    let found = document.unwrap().flatten(&options).unwrap_err();
+    let messages: Vec<_> = found.iter().map(|found| &found.message).collect();
+    assert_eq!(
+        messages,
+        ["the data of `` are at `../w!`, outside the folder of the model (graph.sparse_initializer[0])"]
+    );
 }
 
 #[test]

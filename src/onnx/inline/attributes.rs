@@ -72,9 +72,10 @@ impl Expansion<'_> {
         call: Call,
         imports: &mut Imports,
     ) -> Expand<Option<Attribute>> {
-        let named = |value: &&Attribute| value.name == Some(reference);
-        let given = call.attributes.iter().find(named);
-        let Some(value) = given.or_else(|| call.function.defaults.iter().find(named)) else { return Ok(None) };
+        let first = call.attributes.partition_point(|value| value.name < Some(reference));
+        let given = call.attributes.get(first).filter(|value| value.name == Some(reference));
+        let default = || call.callee.default_of(call.function, reference);
+        let Some(value) = given.or_else(default) else { return Ok(None) };
         let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
         if let (Some(wanted), Some(given)) = (kind(attribute), kind(value).or_else(|| value.value.kind()))
             && wanted != given

@@ -1,5 +1,7 @@
 //! Expands known control flow: the branch of an `If` is chosen, `Loop` and `Scan` become copies of their bodies.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::Found;
 use super::copy::{Call, Expand, Expansion, Target};
 use super::functions::each_node;
@@ -113,6 +115,7 @@ impl<'f> Expansion<'f> {
         self.flow.attempts -= 1;
         let Err(reason) = expanded else {
             self.known.accept(checkpoint.known);
+            self.charge(0, node.heap_bytes(), node.at)?;
             return Ok(Outcome::Expanded);
         };
         let before = checkpoint.steps;
@@ -159,7 +162,7 @@ impl<'f> Expansion<'f> {
         self.known.undo(to.known);
         target.nodes.truncate(to.nodes);
         target.value_info.truncate(to.value_info);
-        let discarded = self.made - to.made.0;
+        let discarded = self.made - to.made.0 + (self.bytes - to.made.1) / size_of::<Node>() as u64;
         (self.made, self.bytes) = to.made;
         self.calls.truncate(to.calls);
         self.flow.stays.truncate(to.stays);
@@ -401,6 +404,9 @@ impl<'f> Expansion<'f> {
         target: &mut Target,
         imports: &mut Imports,
     ) -> Expand<Values> {
+        let at = graph.nodes.first().map_or(0, |node| node.at);
+        let operands = graph.inputs.len() + graph.outputs.len();
+        self.charge(0, operands * size_of::<NameId>(), at)?;
         let mut scope = self.open_scope();
         let formals = graph.inputs.iter().map(|input| input.name.unwrap_or(NameId::ROOT));
         for (formal, actual) in formals.zip(inputs) {
@@ -408,16 +414,20 @@ impl<'f> Expansion<'f> {
         }
         let made: Vec<NameId> = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied()).collect();
         let outputs: Vec<NameId> = graph.outputs.iter().map(|output| output.name.unwrap_or(NameId::ROOT)).collect();
+        let mut named = FxHashMap::default();
+        for (output, result) in outputs.iter().zip(results.into_iter().flatten()) {
+            named.entry(*output).or_insert(*result);
+        }
         for &name in made.iter().filter(|name| **name != NameId::ROOT) {
-            let result = outputs.iter().position(|output| *output == name);
-            let result = result.and_then(|i| results?.get(i).copied()).filter(|result| *result != NameId::ROOT);
+            let result = named.get(&name).copied().filter(|result| *result != NameId::ROOT);
             let value = result.unwrap_or_else(|| self.fresh(call, name));
             self.bind(&mut scope, name, value);
         }
+        let given = if graph.initializers.is_empty() { FxHashSet::default() } else { given(graph, inputs) };
         for tensor in &graph.initializers {
             let formal = tensor.name.unwrap_or(NameId::ROOT);
             // The constant of an input is a default; the operand was given.
-            if given(graph, inputs, formal) {
+            if given.contains(&formal) {
                 continue;
             }
             let value = self.fresh(call, formal);
@@ -425,7 +435,7 @@ impl<'f> Expansion<'f> {
             self.add_constant(Tensor { name: None, ..tensor.clone() }, value, call, target)?;
         }
         for value in &graph.value_info {
-            self.add_type(value, target);
+            self.add_type(value, at, target)?;
         }
         for node in &graph.nodes {
             self.copy(node, call, target, imports)?;
@@ -441,10 +451,10 @@ impl<'f> Expansion<'f> {
     }
 }
 
-/// Whether a name of a graph is an input with an operand.
-fn given(graph: &Graph, operands: &[NameId], name: NameId) -> bool {
-    let mut inputs = graph.inputs.iter().zip(operands);
-    inputs.any(|(input, operand)| input.name == Some(name) && *operand != NameId::ROOT)
+/// The names of the inputs of a graph that have an operand.
+fn given(graph: &Graph, operands: &[NameId]) -> FxHashSet<NameId> {
+    let inputs = graph.inputs.iter().zip(operands).filter(|(_, operand)| **operand != NameId::ROOT);
+    inputs.filter_map(|(input, _)| input.name).collect()
 }
 
 /// Whether a graph has sparse constants, which no node can define.

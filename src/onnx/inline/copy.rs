@@ -3,7 +3,7 @@
 use super::Found;
 use super::call_graph::Size;
 use super::control::{CONTROL, ControlFlow, Outcome};
-use super::functions::{Functions, own_names};
+use super::functions::{Callee, Functions, own_names};
 use super::known::Known;
 use super::opsets::Imports;
 use crate::Options;
@@ -23,14 +23,14 @@ pub(super) type Expand<T> = Result<T, Box<Found>>;
 #[derive(Clone, Copy)]
 pub(super) struct Call<'c> {
     pub(super) function: &'c Function,
-    pub(super) imports: &'c Imports,
+    pub(super) callee: &'c Callee,
     /// The prefix of the names of its copies.
     pub(super) path: NameId,
     /// The suffix of the names of its copies: the trip of a loop, from 1 on.
     pub(super) ordinal: u32,
     /// The id of the call in the origins of the copied nodes.
     pub(super) origin: OriginId,
-    /// The attributes of the call, with references replaced.
+    /// The attributes of the call, with references replaced, sorted by name.
     pub(super) attributes: &'c [Attribute],
 }
 
@@ -55,8 +55,8 @@ pub(super) struct Expansion<'f> {
     /// An empty function for nodes that are not in a function.
     outside: Function,
     table: &'f Functions,
-    /// The imports of each function.
-    imports: Vec<Imports>,
+    /// What the copies of each function share.
+    callees: Vec<Callee>,
     /// The name in the current copy for each name of a function body, by the number of the name.
     bindings: Vec<NameId>,
     /// The name of the operator that copies a value.
@@ -83,24 +83,21 @@ pub(super) struct Scope {
 }
 
 impl<'f> Expansion<'f> {
-    /// # Errors
-    ///
-    /// A function uses a value that it does not define, or defines one twice.
     pub(super) fn new(
         names: &'f mut ModelNames,
         functions: &'f [Function],
         table: &'f Functions,
         options: &Options,
-    ) -> Expand<Self> {
-        let imports = functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
+    ) -> Self {
+        let callees = functions.iter().map(|function| Callee::new(names, function)).collect();
         let bindings = names.all_values().collect();
         let identity = names.texts.intern("Identity");
-        Ok(Expansion {
+        Expansion {
             names,
             functions,
             outside: Function::default(),
             table,
-            imports,
+            callees,
             bindings,
             identity,
             schemas: None,
@@ -113,7 +110,7 @@ impl<'f> Expansion<'f> {
             made: 0,
             bytes: 0,
             calls: Vec::new(),
-        })
+        }
     }
 
     /// The expanded calls, and the control flow nodes that could not be expanded.
@@ -160,9 +157,9 @@ impl<'f> Expansion<'f> {
     fn node(&mut self, mut node: Node, target: &mut Target, imports: &mut Imports) -> Expand<()> {
         let mut outcome = Outcome::Refused;
         if self.has_control && self.is_control(&node) {
-            let (outside, none) = (std::mem::take(&mut self.outside), Imports::default());
+            let (outside, none) = (std::mem::take(&mut self.outside), Callee::default());
             let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
-            let call = Call { function, imports: &none, path, ordinal: 0, origin, attributes: &[] };
+            let call = Call { function, callee: &none, path, ordinal: 0, origin, attributes: &[] };
             let bound = (node.inputs.clone(), node.outputs.clone());
             outcome = self.control(&node, bound, call, target, imports)?;
             self.outside = outside;
@@ -251,7 +248,8 @@ impl<'f> Expansion<'f> {
             return Err(self.too_many_nodes(at));
         }
         if self.bytes > self.max_bytes {
-            let message = format!("the nodes of the flat model take more than {} MB", self.max_bytes >> 20);
+            let message =
+                format!("the nodes of the flat model and their copies take more than {} MB", self.max_bytes >> 20);
             return Err(Box::new(
                 Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
             ));
@@ -264,7 +262,7 @@ impl<'f> Expansion<'f> {
         &mut self,
         node: &Node,
         index: usize,
-        attributes: Vec<Attribute>,
+        mut attributes: Vec<Attribute>,
         target: &mut Target,
         imports: &mut Imports,
     ) -> Expand<()> {
@@ -279,14 +277,17 @@ impl<'f> Expansion<'f> {
                 return Err(Box::new(Found::new(Code::OnnxArguments, node.at, message)));
             }
         }
-        let of_function = std::mem::take(&mut self.imports[index]);
+        let operands = function.inputs.len() + function.outputs.len();
+        self.charge(0, operands * size_of::<NameId>() + node.heap_bytes(), node.at)?;
+        attributes.sort_by_key(|attribute| attribute.name);
+        let callee = std::mem::take(&mut self.callees[index]);
         let origin = OriginId(self.calls.len() as u32);
         let name = function.name.unwrap_or(self.identity);
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
-        let call = Call { function, imports: &of_function, path, ordinal: 0, origin, attributes };
+        let call = Call { function, callee: &callee, path, ordinal: 0, origin, attributes };
         let made = with_stack(|| self.body(node, call, target, imports));
-        self.imports[index] = of_function;
+        self.callees[index] = callee;
         made.map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found
@@ -303,23 +304,30 @@ impl<'f> Expansion<'f> {
     }
 
     fn body(&mut self, node: &Node, call: Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
-        let function = call.function;
+        let (function, callee) = (call.function, call.callee);
+        if let Some((input, at)) = callee.reassigned {
+            let message = format!("`{}` is an input of the function and assigned in it", self.names.text(input));
+            return Err(Box::new(Found::new(Code::OnnxReassigned, at, message)));
+        }
         let mut scope = self.open_scope();
         for (i, &formal) in function.inputs.iter().enumerate() {
             let actual = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
             self.bind(&mut scope, formal, actual);
         }
         let mut passed = Vec::new();
-        for (i, &formal) in function.outputs.iter().enumerate() {
+        for (i, (&formal, &is_passed)) in function.outputs.iter().zip(&callee.passed).enumerate() {
             let actual = node.outputs.get(i).copied().filter(|actual| *actual != NameId::ROOT);
-            if function.inputs.contains(&formal) || function.outputs[..i].contains(&formal) {
+            if is_passed {
                 passed.extend(actual.map(|actual| (formal, actual)));
             } else {
                 let value = actual.unwrap_or_else(|| self.fresh(call, formal));
                 self.bind(&mut scope, formal, value);
             }
         }
-        self.bind_results(&mut scope, &function.nodes, call)?;
+        for &local in &callee.locals {
+            let value = self.fresh(call, local);
+            self.bind(&mut scope, local, value);
+        }
         for node in &function.nodes {
             self.copy(node, call, target, imports)?;
         }
@@ -327,8 +335,8 @@ impl<'f> Expansion<'f> {
             self.pass(formal, actual, call, target, imports)?;
         }
         for value in &function.value_info {
-            if !value.name.is_some_and(|name| is_boundary(function, name)) {
-                self.add_type(value, target);
+            if !value.name.is_some_and(|name| callee.is_boundary(name)) {
+                self.add_type(value, call.function.at, target)?;
             }
         }
         self.leave(scope);
@@ -367,7 +375,7 @@ impl<'f> Expansion<'f> {
 
     /// Records that an operator is copied to the graph, and checks its version.
     fn need(&mut self, operator: Operator, call: Call, at: u32, imports: &mut Imports) -> Expand<()> {
-        let Err(mismatch) = imports.need(self.names, call.imports, operator.domain) else { return Ok(()) };
+        let Err(mismatch) = imports.need(self.names, &call.callee.imports, operator.domain) else { return Ok(()) };
         let schemas = self.schemas.get_or_insert_with(Schemas::new);
         if mismatch.leaves(self.names, operator.name, schemas) {
             return Ok(());
@@ -377,32 +385,16 @@ impl<'f> Expansion<'f> {
         Err(Box::new(found.help("leave the function as it is with --keep, or convert the model first")))
     }
 
-    /// Binds the results of nodes to fresh names, except for outputs of the function.
-    fn bind_results(&mut self, scope: &mut Scope, nodes: &[Node], call: Call) -> Expand<()> {
-        for node in nodes {
-            for &result in node.outputs.iter().filter(|result| **result != NameId::ROOT) {
-                if call.function.inputs.contains(&result) {
-                    let name = self.names.text(result);
-                    let message = format!("`{name}` is an input of the function and assigned in it");
-                    return Err(Box::new(Found::new(Code::OnnxReassigned, node.at, message)));
-                }
-                if !call.function.outputs.contains(&result) {
-                    let value = self.fresh(call, result);
-                    self.bind(scope, result, value);
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Adds the type of a value of a body.
-    pub(super) fn add_type(&mut self, value: &ValueInfo, target: &mut Target) {
-        let Some(name) = value.name else { return };
+    pub(super) fn add_type(&mut self, value: &ValueInfo, at: u32, target: &mut Target) -> Expand<()> {
+        let Some(name) = value.name else { return Ok(()) };
+        self.charge(0, size_of::<ValueInfo>() + value.heap_bytes(), at)?;
         let value = ValueInfo { name: Some(self.bound(name)), ..value.clone() };
         if self.has_control {
             self.known.note_type(&value);
         }
         target.value_info.push(value);
+        Ok(())
     }
 
     /// A fresh name for a name of a body.
@@ -477,9 +469,4 @@ impl<'f> Expansion<'f> {
         self.need(Operator { domain: node.domain, name: node.op_type }, call, node.at, imports)?;
         self.add(Node { attributes, ..copy }, target)
     }
-}
-
-/// Whether a name is an input or an output of a function.
-fn is_boundary(function: &Function, name: NameId) -> bool {
-    function.inputs.contains(&name) || function.outputs.contains(&name)
 }

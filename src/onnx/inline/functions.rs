@@ -4,9 +4,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Found;
 use super::call_graph::{self, Size};
+use super::opsets::Imports;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{AttributeValue, Function, Graph, ModelNames, Node};
+use crate::onnx::model::{Attribute, AttributeValue, Function, Graph, ModelNames, Node};
 use crate::source::names::Name;
 use crate::{Lower, Options};
 
@@ -142,6 +143,50 @@ fn is_expanded(described: &str, names: &ModelNames, key: Key, options: &Options)
         Lower::Names(names) => names.iter().any(is),
     };
     lowered && !options.keep.iter().any(is)
+}
+
+/// What the copies of a function share.
+#[derive(Debug, Default)]
+pub(super) struct Callee {
+    pub(super) imports: Imports,
+    /// The names of its inputs and outputs.
+    boundary: FxHashSet<NameId>,
+    /// For each output, whether it is an input, or an output before it.
+    pub(super) passed: Vec<bool>,
+    /// The results of its nodes that are not outputs.
+    pub(super) locals: Vec<NameId>,
+    /// The first default of each attribute, as its index.
+    defaults: FxHashMap<Name, usize>,
+    /// An input that is also the result of a node, and the location of the node.
+    pub(super) reassigned: Option<(NameId, u32)>,
+}
+
+impl Callee {
+    pub(super) fn new(names: &ModelNames, function: &Function) -> Self {
+        let mut callee = Callee { imports: Imports::new(names, &function.opsets), ..Callee::default() };
+        let mut boundary: FxHashSet<NameId> = function.inputs.iter().copied().collect();
+        for node in &function.nodes {
+            let input = node.outputs.iter().find(|result| boundary.contains(*result) && **result != NameId::ROOT);
+            callee.reassigned = callee.reassigned.or(input.map(|input| (*input, node.at)));
+        }
+        callee.passed = function.outputs.iter().map(|output| !boundary.insert(*output)).collect();
+        let results = function.nodes.iter().flat_map(|node| &node.outputs).copied();
+        callee.locals = results.filter(|result| *result != NameId::ROOT && !boundary.contains(result)).collect();
+        for (i, default) in function.defaults.iter().enumerate() {
+            default.name.map(|name| *callee.defaults.entry(name).or_insert(i));
+        }
+        Callee { boundary, ..callee }
+    }
+
+    /// Whether a name is an input or an output.
+    pub(super) fn is_boundary(&self, name: NameId) -> bool {
+        self.boundary.contains(&name)
+    }
+
+    /// The default of an attribute of the function.
+    pub(super) fn default_of<'f>(&self, function: &'f Function, name: Name) -> Option<&'f Attribute> {
+        function.defaults.get(*self.defaults.get(&name)?)
+    }
 }
 
 /// Visits nodes, including those of graphs in their attributes.

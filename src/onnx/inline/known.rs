@@ -16,11 +16,19 @@ pub(super) enum Scalar {
 }
 
 /// What is known about a value.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Facts {
     scalar: Option<Scalar>,
     /// Extents by axis; each is stored also for the negative axis, counted from the end.
-    extents: Vec<(i64, i64)>,
+    extents: FxHashMap<i64, i64>,
+}
+
+/// What was known before a change.
+#[derive(Debug)]
+enum Before {
+    Scalar(Option<Scalar>),
+    Extent(i64, Option<i64>),
+    All(Facts),
 }
 
 /// The known values and extents.
@@ -28,7 +36,7 @@ struct Facts {
 pub(super) struct Known {
     facts: FxHashMap<NameId, Facts>,
     /// While scopes are open, what was known before each change.
-    changes: Vec<(NameId, Option<Facts>)>,
+    changes: Vec<(NameId, Before)>,
     scopes: usize,
 }
 
@@ -105,10 +113,13 @@ impl Known {
     /// Ends a scope and undoes its changes.
     pub(super) fn undo(&mut self, Mark(mark): Mark) {
         for (name, before) in self.changes.drain(mark..).rev() {
+            let facts = self.facts.entry(name).or_default();
             match before {
-                Some(facts) => self.facts.insert(name, facts),
-                None => self.facts.remove(&name),
-            };
+                Before::Scalar(scalar) => facts.scalar = scalar,
+                Before::Extent(axis, Some(extent)) => _ = facts.extents.insert(axis, extent),
+                Before::Extent(axis, None) => _ = facts.extents.remove(&axis),
+                Before::All(all) => *facts = all,
+            }
         }
         self.scopes -= 1;
     }
@@ -123,21 +134,22 @@ impl Known {
 
     /// Removes what is known about a name: in the current scope it is another value.
     pub(super) fn hide(&mut self, name: NameId) {
-        if self.facts.contains_key(&name) {
-            *self.change(name) = Facts::default();
+        if let Some(facts) = self.facts.get_mut(&name) {
+            let before = Before::All(std::mem::take(facts));
+            self.changed(name, before);
         }
     }
 
-    fn change(&mut self, name: NameId) -> &mut Facts {
+    fn changed(&mut self, name: NameId, before: Before) {
         if self.scopes > 0 {
-            self.changes.push((name, self.facts.get(&name).cloned()));
+            self.changes.push((name, before));
         }
-        self.facts.entry(name).or_default()
     }
 
     fn set_scalar(&mut self, name: NameId, value: Option<Scalar>) {
         if name != NameId::ROOT && self.scalar(name) != value {
-            self.change(name).scalar = value;
+            let before = std::mem::replace(&mut self.facts.entry(name).or_default().scalar, value);
+            self.changed(name, Before::Scalar(before));
         }
     }
 
@@ -165,14 +177,13 @@ impl Known {
 
     /// The extent of a value along an axis.
     pub(super) fn extent(&self, name: NameId, axis: i64) -> Option<i64> {
-        self.facts.get(&name)?.extents.iter().find(|known| known.0 == axis).map(|known| known.1)
+        self.facts.get(&name)?.extents.get(&axis).copied()
     }
 
     /// Records the extent of a value along an axis.
     pub(super) fn set_extent(&mut self, name: NameId, axis: i64, extent: i64) {
-        let extents = &mut self.change(name).extents;
-        extents.retain(|known| known.0 != axis);
-        extents.push((axis, extent));
+        let before = self.facts.entry(name).or_default().extents.insert(axis, extent);
+        self.changed(name, Before::Extent(axis, before));
     }
 
     fn note_shape(&mut self, name: NameId, extents: impl ExactSizeIterator<Item = Option<i64>>) {

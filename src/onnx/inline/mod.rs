@@ -85,7 +85,7 @@ fn expand_all(
     options: &Options,
 ) -> Result<Vec<Found>, Box<Found>> {
     let mut kept: Vec<Function> = Vec::new();
-    let mut expansion = Expansion::new(&mut model.names, functions, table, options)?;
+    let mut expansion = Expansion::new(&mut model.names, functions, table, options);
     if let Some(graph) = &mut model.graph {
         expansion.graph(graph, &mut model.opsets)?;
     }

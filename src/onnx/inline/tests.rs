@@ -142,6 +142,30 @@ fn too_many_nodes_are_refused_before_they_are_made() {
     assert_eq!(refused("y = l.f60 (x)", &empty), [Code::StepBudget]);
 }
 
+/// Parts of copies that are no nodes count: types, operands, constants of graphs.
+#[test]
+fn all_parts_of_copies_count() {
+    const COUNT: usize = 2_000;
+    let repeated = |item: &dyn Fn(usize) -> String| (0..COUNT).map(item).collect::<Vec<_>>().join(", ");
+    let calls: String = (0..COUNT).map(|i| format!("t{i} = l.k (x) ")).collect();
+    let refused = |function: &str| {
+        let functions = format!("fn k (a) => (b) {{ b = l.f (a) }} {function}").replace("fn ", LOCAL);
+        let text = format!("{HEAD}g (float[2] x) => (float[2] y) {{ {calls} y = Neg (x) }}\n{functions}");
+        let options = Options { max_memory: 8 << 20, ..Options::default() };
+        let found = flatten(&text, &options).expect_err("a refusal");
+        assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [Code::MemoryBudget], "{function}");
+    };
+    let types = repeated(&|i| format!("float c{i}"));
+    refused(&format!("fn f (a) => (b) <{types}> {{ b = Neg (a) }}"));
+    let constants = repeated(&|i| format!("float[1] c{i} = {{1}}"));
+    let branch = format!("t () => (u) <{constants}> {{ u = Neg (a) }}");
+    refused(&format!("fn f (a) => (b) {{ b = If <then_branch = {branch}, else_branch = e () => (a) {{ }}> (a) }}"));
+    let formals = repeated(&|i| format!("c{i}"));
+    refused(&format!("fn f (a) => (b) {{ b = l.h () }} fn h ({formals}) => (b) {{ b = Neg (c0) }}"));
+    let operands = repeated(&|_| "a".to_owned());
+    refused(&format!("fn f (a) => (b) {{ b = Sum ({operands}) }}"));
+}
+
 #[test]
 fn graphs_that_are_passed_on_count() {
     // Each level passes its graph to two nodes, inside of a graph that it also passes on.

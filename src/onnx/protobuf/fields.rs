@@ -21,12 +21,14 @@ fields! {
     node { INPUT = 1, OUTPUT = 2, NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOMAIN = 7, OVERLOAD = 8, METADATA = 9 }
     attribute {
         NAME = 1, FLOAT = 2, INT = 3, STRING = 4, TENSOR = 5, GRAPH = 6, FLOATS = 7, INTS = 8, STRINGS = 9, TENSORS = 10,
-        GRAPHS = 11, TYPE_PROTO = 14, TYPE_PROTOS = 15, TYPE = 20, REF_ATTR_NAME = 21,
+        GRAPHS = 11, TYPE_PROTO = 14, TYPE_PROTOS = 15, TYPE = 20, REF_ATTR_NAME = 21, SPARSE_TENSOR = 22,
+        SPARSE_TENSORS = 23,
     }
     tensor {
         DIMS = 1, DATA_TYPE = 2, FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6, INT64_DATA = 7, NAME = 8, RAW_DATA = 9,
         DOUBLE_DATA = 10, UINT64_DATA = 11, EXTERNAL_DATA = 13, DATA_LOCATION = 14,
     }
+    sparse { VALUES = 1, INDICES = 2 }
     value_info { NAME = 1, TYPE = 2 }
     type_proto { TENSOR = 1, SEQUENCE = 4, MAP = 5, OPAQUE = 7, SPARSE_TENSOR = 8, OPTIONAL = 9 }
     tensor_type { ELEMENT = 1, SHAPE = 2 }
