@@ -196,6 +196,42 @@ fn what_is_wrong_has_a_code() {
 }
 
 /// Without the extension the keywords of loops are names.
+/// A local of a fragment that is first needed in a trip is named as in the body of the fragment.
+#[test]
+fn locals_outside_of_a_loop_do_not_name_its_trips() {
+    let text = "version 1.0;
+extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+extension flatten_loops;
+fragment g( a: tensor<scalar> ) -> ( b: tensor<scalar> )
+{
+    c = tanh(a);
+    b = with q = a unroll..(1) { t = sqrt(q) + c; yield t; };
+}
+fragment f( x: tensor<scalar>, deep: logical ) -> ( y: tensor<scalar> )
+{
+    a = exp(x);
+    b = g(a);
+    y = with s = x unroll..(2)
+    {
+        u = s * b if deep else s + a;
+        v, _ = with r = u, k = u unroll..(1) { w = r - b; yield w, w; };
+        yield v;
+    };
+}
+graph G( x ) -> ( y, z )
+{
+    x = external(shape = [2]);
+    y = f(x, true);
+    z = f(x, false);
+}
+";
+    let (text, _) = flat(text, &Options::default());
+    let made: Vec<_> = text.lines().filter_map(|line| line.trim().split_once(" = ")).map(|line| line.0).collect();
+    let wanted = "x y_a y_b_trip1_sqrt1 y_b_c y_b_trip1_t y_trip1_u y_trip1_v_trip1_w y_trip2_u y \
+        z_a z_trip1_u z_b_trip1_sqrt1 z_b_c z_b_trip1_t z_trip1_v_trip1_w z_trip2_u z";
+    assert_eq!(made.join(" "), wanted, "{text}");
+}
+
 #[test]
 fn the_extension_enables_loops() {
     let text = "version 1.0;\ngraph G( with ) -> ( do )\n{\n    with = external(shape = [2]);\n    \

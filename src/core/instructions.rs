@@ -47,13 +47,22 @@ impl Machine {
                 let block = block as usize;
                 let entry = self.program.blocks[block].entry;
                 let again = std::mem::replace(&mut self.pc, entry) - 1;
-                self.forces.push(again);
-                return;
+                return self.force(again);
             }
             // Unreachable: the compiler emits no load of a slot that has no value.
             Slot::Empty => Value::Logical(false),
         };
         self.stack.push(value);
+    }
+
+    /// Starts a deferred block, which names its tensors as outside of all loops of its body.
+    #[inline(never)]
+    fn force(&mut self, again: u32) {
+        let outside = self.iterations.path_outside(self.frames.len() as u32);
+        let frame = self.frame();
+        let path = frame.path;
+        frame.path = outside.unwrap_or(path);
+        self.forces.push((again, path));
     }
 
     pub(super) fn unary(&mut self, op: UnaryOp) -> Outcome<()> {

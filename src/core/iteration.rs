@@ -22,6 +22,13 @@ pub(super) struct Iterations {
 }
 
 impl Iterations {
+    /// The name prefix of a body outside of its loops, if the innermost loop is one of them. The body has the last of
+    /// this number of open frames.
+    pub(super) fn path_outside(&self, frames: u32) -> Option<NameId> {
+        let own = self.loops.iter().rev().take_while(|run| run.frames == frames);
+        own.last().map(|run| run.outer)
+    }
+
     /// Whether no scan or loop is running.
     pub(super) fn is_empty(&self) -> bool {
         self.scans.is_empty() && self.loops.is_empty()
@@ -118,6 +125,8 @@ impl Collected {
 /// A loop that is running.
 #[derive(Debug)]
 pub(super) struct LoopRun {
+    /// The number of open frames: the last one is that of the body with the loop.
+    pub(super) frames: u32,
     /// The trips; a condition can end the loop earlier.
     pub(super) iteration: Iteration,
     /// The name prefix outside of the loop, and the one that the prefixes of its trips start with.

@@ -57,7 +57,8 @@ impl Machine {
         let outer = self.frame().path;
         let path = self.loop_path(site.hint).unwrap_or(outer);
         let collected = (site.recurrences..site.results).map(|_| Collected::new()).collect();
-        self.iterations.loops.push(LoopRun { iteration, outer, path, named: None, active: None, last, collected });
+        let (frames, named, active) = (self.frames.len() as u32, None, None);
+        self.iterations.loops.push(LoopRun { frames, iteration, outer, path, named, active, last, collected });
         Ok(())
     }
 

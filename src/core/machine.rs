@@ -57,8 +57,8 @@ pub(crate) struct Machine {
     pub(super) pc: u32,
     /// The file that contains the source of the outermost frame.
     pub(super) file: FileId,
-    /// The return addresses of running deferred blocks.
-    pub(super) forces: Vec<u32>,
+    /// For each running deferred block, the return address and the name prefix there.
+    pub(super) forces: Vec<(u32, NameId)>,
     pub(super) calls: Calls,
     pub(super) iterations: Iterations,
     pub(super) sites: Sites,

@@ -91,8 +91,9 @@ impl Machine {
                     }
                 }
                 Instr::EndOfBlock => {
-                    if let Some(pc) = self.forces.pop() {
+                    if let Some((pc, path)) = self.forces.pop() {
                         self.pc = pc;
+                        self.frame().path = path;
                     }
                 }
                 Instr::Statement(name) => self.frame().path = name,
