@@ -42,9 +42,10 @@ impl Pool {
         Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows })
     }
 
-    /// The input item of a pair; 0 in a constant border.
+    /// The input item of a pair. Outside it is 0; if the border is ignored, it is the maximum of no items.
     fn item(&self, place: Option<usize>) -> f64 {
-        place.map_or(0.0, |place| self.input[place])
+        let outside = if self.windows.border() == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
+        place.map_or(outside, |place| self.input[place])
     }
 
     /// The pair with the greatest input item; the first, if there are several.
@@ -64,13 +65,13 @@ fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
 fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     let pool = Pool::read(call, direction)?;
     let all = pool.windows.volume() as f64;
-    // With an ignored border, a mean is divided by the number of items within the input. A transposed window
-    // always covers only some of its items, so its sum is divided by the volume.
+    // With an ignored border, a mean is divided by the number of items within the input; that of no items is no number.
+    // A transposed window always covers only some of its items, so its sum is divided by the volume.
     let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
     let mut output = Vec::new();
     pool.windows.each(call, |_, pairs| {
-        let sum: f64 = pairs.iter().map(|(_, place)| pool.item(*place)).sum();
-        let met = pairs.iter().filter(|(_, place)| place.is_some()).count().max(1);
+        let sum: f64 = pairs.iter().map(|(_, place)| place.map_or(0.0, |place| pool.input[place])).sum();
+        let met = pairs.iter().filter(|(_, place)| place.is_some()).count();
         output.push(match (normalize, ignored) {
             (false, _) => sum,
             (true, false) => sum / all,
@@ -101,7 +102,7 @@ fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
     let (mut values, mut places) = (Vec::new(), Vec::new());
     pool.windows.each(call, |_, pairs| {
-        // For a window without input items the result is the border value.
+        // A window that covers no item has no greatest one: its first position stands for it.
         let (k, place) = pool.best(pairs).unwrap_or((0, None));
         places.push(k as i64);
         values.push(pool.item(place));

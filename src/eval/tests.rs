@@ -94,6 +94,23 @@ fn windows_slide() {
     fails(given, "y = desample(x, add(i, 1), size = [2], stride = [1], padding = [(0, 0)]);", Code::EvalValue);
 }
 
+/// Windows in ignored padding only, at both ends and between the items of a dilated window.
+#[test]
+fn windows_without_items_have_no_finite_result() {
+    let x = r#"{"x": [-3.0], "i": [0, 0, 1]}"#;
+    let window = "size = [2], padding = [(2, 2)], dilation = [2], border = 'ignore'";
+    check(x, &format!("y = max_pool(x, {window});"), r#"[-3, "-inf", -3]"#);
+    check(x, &format!("y = argmax_pool(x, {window});"), "[1, 0, 0]");
+    check(x, &format!("y, i2 = max_pool_with_index(x, {window});"), r#"[-3, "-inf", -3]"#);
+    check(x, &format!("y = sample(x, i, {window});"), r#"["-inf", "-inf", "-inf"]"#);
+    check(x, &format!("y = avg_pool(x, {window});"), r#"[-3, "nan", -3]"#);
+    check(x, &format!("y = box(x, {window}, normalize = true);"), r#"[-3, "nan", -3]"#);
+    check(x, &format!("y = box(x, {window});"), "[-3, 0, -3]");
+    let constant = window.replace("ignore", "constant");
+    check(x, &format!("y = max_pool(x, {constant});"), "[0, 0, 0]");
+    check(x, &format!("y = avg_pool(x, {constant});"), "[-1.5, 0, -1.5]");
+}
+
 #[test]
 fn upsampling_is_the_deconvolution_of_the_text() {
     let x = r#"{"x": [[[1.0, 2.0, 4.0]]]}"#;

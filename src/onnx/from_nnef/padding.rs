@@ -106,6 +106,18 @@ impl Axis {
         self.size == 1 && self.stride == 1 && matches!(self.pads, None | Some((0, 0)))
     }
 
+    /// Whether a window covers no item of the operand, as far as extents are known.
+    pub(super) fn has_empty(self) -> bool {
+        let (Some((before, _)), Some(extent), Some(count)) = (self.pads, self.extent, self.count()) else {
+            return false;
+        };
+        let first = |at: i64| at * self.stride - before;
+        let ends = count > 0 && (first(count - 1) >= extent || first(0) + self.covered() <= 0);
+        // Other windows reach both sides of the edge; items between those of the window may be all of the operand.
+        let skips = |first: i64| first < 0 && first.rem_euclid(self.dilation) >= extent;
+        ends || extent < self.dilation && (0..count.min(MOST_LISTED)).map(first).any(skips)
+    }
+
     /// The number of windows.
     pub(super) fn count(self) -> Option<i64> {
         let (before, after) = self.pads?;

@@ -44,6 +44,9 @@ fn sum(call: &mut Call, total: Option<Value>, more: Value) -> Value {
 fn greatest(call: &mut Call) -> Made<(Value, Value)> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
+    if border == Border::Ignore && axes.iter().any(|axis| axis.has_empty()) {
+        return Err(Refused::meaning(format!("`{}` has a window that covers no item, without an index", call.name())));
+    }
     let mut folded = fold(call, &value, &axes)?;
     let always = adds_border(&folded.axes, border);
     padded(call, &mut folded, added(border, Element::Float), always)?;
@@ -132,7 +135,7 @@ pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
     let border = border(call, 0.0)?;
     let mut folded = fold(call, &value, &axes)?;
     let counts = counts(call, &folded.axes)?;
-    padded(call, &mut folded, border, true)?;
+    padded(call, &mut folded, added(border, Element::Float), true)?;
     let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
     let extents = extents.ok_or_else(|| call.open_extents())?;
     let index = folded_index(call, &folded, &counts)?;

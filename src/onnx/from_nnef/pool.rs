@@ -50,7 +50,9 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
     let ignored = border == Border::Ignore && has_pads;
     let ones = of.value.known().filter(|_| ignored);
     let axes = of.axes.clone();
-    if !padded(call, of, border, border.repeats())? {
+    // Operators do not agree on the mean of no items, so it is divided.
+    let empty = ignored && axes.iter().any(|axis| axis.has_empty());
+    if !padded(call, of, border, border.repeats() || empty)? {
         return Ok(mean(call, of, border != Border::Ignore));
     }
     let made = mean(call, of, true);
@@ -67,8 +69,6 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
     let mut within = Folded { value: value.with(extents), axes, moved: None };
     padded(call, &mut within, Border::Constant(0.0), true)?;
     let part = mean(call, &within, true);
-    let least = call.out.number(Element::Float, 1.0 / within.axes.iter().map(|axis| axis.size as f64).product::<f64>());
-    let part = call.node("Max", &[&part, &least], Vec::new());
     Ok(call.node("Div", &[&made, &part], Vec::new()))
 }
 

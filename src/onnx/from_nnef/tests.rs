@@ -205,3 +205,22 @@ fn numbers_are_rounded_without_a_sum() {
     let lines = model("x", "y", "x = external(shape = [2]); y = round(x);").join("\n");
     assert!(lines.contains("Where (") && lines.contains("Ceil (x)") && !lines.contains("Add ("), "{lines}");
 }
+
+/// Operators do not agree on means of no items, and have no index for their maximum.
+#[test]
+fn windows_that_cover_no_item_are_not_left_to_operators() {
+    let body = |operation: &str, dilation: i64| {
+        format!(
+            "x = external(shape = [1, 1, 1]); y = {operation}(x, size = [1, 1, 2], padding = [(0, 0), (0, 0), (1, 1)], \
+             dilation = [1, 1, {dilation}], border = 'ignore');"
+        )
+    };
+    let made = |operation: &str, dilation: i64| model("x", "y", &body(operation, dilation)).join(" ");
+    assert!(!made("avg_pool", 1).contains("Div"));
+    // The items of the window are on both sides of the operand.
+    assert!(made("avg_pool", 2).contains("Div"));
+    assert!(made("max_pool", 2).contains("MaxPool"));
+    assert!(made("argmax_pool", 1).contains("MaxPool"));
+    let found = refused(&body("argmax_pool", 2));
+    assert_eq!(found, ["E2090: `argmax_pool` has a window that covers no item, without an index"]);
+}
