@@ -7,6 +7,8 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
+use rustc_hash::FxHashSet;
+
 use super::pieces;
 use crate::graph::names::Speller;
 use crate::graph::{Extent, Graph, Key, Operand, Operation, Output, TensorId, Value};
@@ -166,7 +168,10 @@ impl<'g, 'b> Json<'g, 'b> {
         }
         self.buffer.push_str(", \"outputs\": {");
         for (i, output) in self.graph.outputs_of(operation).enumerate() {
-            self.key(i, kind.results.get(i).map(|&name| self.graph.text_of(name)), "output");
+            match kind.results.get(i) {
+                Some(name) => self.key(i, self.graph.text_of(*name)),
+                None => self.key(i, &numbered("output", i)),
+            }
             match output {
                 Output::Tensor(tensor) => self.tensor(*tensor),
                 Output::Array(tensors) => self.tensors(tensors),
@@ -175,16 +180,12 @@ impl<'g, 'b> Json<'g, 'b> {
         self.buffer.push_str("}}");
     }
 
-    /// The `i`th key of an object. Without a name it is `otherwise` and a number: `output`, `output1`, …
-    fn key(&mut self, i: usize, name: Option<&str>, otherwise: &str) {
+    /// The `i`th key of an object.
+    fn key(&mut self, i: usize, name: &str) {
         if i > 0 {
             self.buffer.push_str(", ");
         }
-        match name {
-            Some(name) => self.string(name),
-            None if i == 0 => self.string(otherwise),
-            None => self.string(&format!("{otherwise}{i}")),
-        }
+        self.string(name);
         self.buffer.push_str(": ");
     }
 
@@ -196,23 +197,30 @@ impl<'g, 'b> Json<'g, 'b> {
         for (i, param) in kind.params.iter().enumerate().filter(|(_, param)| param.tensor == tensor) {
             let argument = given.clone().find(|(key, _)| *key == Key::Param(i as u32)).map(|(_, value)| value);
             let Some(value) = argument.or(param.default.as_ref().map(Operand::from)) else { continue };
-            self.key(count, Some(self.graph.text_of(param.name)), "");
+            self.key(count, self.graph.text_of(param.name));
             self.operand(value, tensor);
             count += 1;
         }
     }
 
-    /// The arguments of an undeclared operation: positional arguments and tensors are written as inputs, all
-    /// others as attributes.
+    /// The arguments of an undeclared operation: positional arguments, tensors and arrays of tensors are written as
+    /// inputs, all others as attributes. A positional argument has its number as a name, unless another argument has
+    /// that name.
     fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
-        let is_input = |(key, value): &(Key, Operand)| *key == Key::Positional || matches!(value, Operand::Tensor(_));
-        let given = self.graph.arguments(operation);
-        for (count, (key, value)) in given.filter(|argument| is_input(argument) == tensor).enumerate() {
-            let name = match key {
-                Key::Named(name) => Some(self.graph.text_of(name)),
-                _ => None,
-            };
-            self.key(count, name, "input");
+        let graph = self.graph;
+        let is_input = |(key, value): &(Key, Operand)| *key == Key::Positional || value.value().is_none();
+        let given = graph.arguments(operation);
+        let named = |(key, _): (Key, Operand)| match key {
+            Key::Named(name) => Some(graph.text_of(name)),
+            _ => None,
+        };
+        let taken: FxHashSet<&str> = given.clone().filter_map(named).collect();
+        let mut numbers = (0..).map(|i| numbered("input", i)).filter(|name| !taken.contains(name.as_str()));
+        for (count, (key, value)) in given.clone().filter(|argument| is_input(argument) == tensor).enumerate() {
+            match named((key, value)) {
+                Some(name) => self.key(count, name),
+                None => self.key(count, &numbers.next().unwrap_or_default()),
+            }
             self.operand(value, tensor);
         }
     }
@@ -262,7 +270,34 @@ impl<'g, 'b> Json<'g, 'b> {
     }
 }
 
+/// The name of the `i`th argument or result that has none: `output`, `output1`, …
+fn numbered(name: &str, i: usize) -> String {
+    if i == 0 { name.to_owned() } else { format!("{name}{i}") }
+}
+
 /// Whether a text needs no escapes in JSON.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use crate::{Options, expand, parse};
+
+    #[test]
+    fn arguments_of_undeclared_operations_have_distinct_names() {
+        let text = "version 1.0; graph G( x, v ) -> ( y ) { x = external(shape = [1]); v = external(shape = [1]);
+            y = vendor(x, 3, input = v, input2 = [v, x], input1 = 5, sizes = [1, 2]); }";
+        let options = Options::default();
+        let graph = expand(&parse("test", text.to_owned(), &options).document, &options).unwrap().graph;
+        let mut out = Vec::new();
+        graph.write_json(&mut out).unwrap();
+        let json: Value = serde_json::from_slice(&out).unwrap();
+        let vendor = &json["operations"][2];
+        let inputs = serde_json::json!({ "input3": "x", "input4": 3, "input": "v", "input2": ["v", "x"] });
+        assert_eq!(vendor["inputs"], inputs);
+        assert_eq!(vendor["attributes"], serde_json::json!({ "input1": 5, "sizes": [1, 2] }));
+    }
 }
