@@ -144,6 +144,51 @@ fn two_results_do_not_share_standard_output() {
 }
 
 #[test]
+fn two_results_do_not_share_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = root().display();
+    let (document, model) = (format!("{root}/examples/repeat.nnef"), format!("{root}/examples/model"));
+    for (args, file) in [
+        (&["-o", "a.nnef", "--source-map", "./a.nnef"][..], "a.nnef"),
+        (&["-o", "a.bin", "--to", "pnnx"], "a.bin"),
+        (&["-o", "a.param", "--source-map", "a.bin"], "a.bin"),
+        (&["-o", "flat/", "--source-map", "flat/graph.nnef"], "flat"),
+    ] {
+        let input = if file == "a.bin" { &model } else { &document };
+        let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
+            .args(["--quiet", input])
+            .args(args)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.contains("cannot both be written"), "{told}");
+        assert!(!folder.path().join(file).exists(), "{args:?}");
+    }
+    run(&["-o", "/dev/null", "--source-map", "/dev/null", "examples/repeat.nnef"]);
+}
+
+#[test]
+fn parts_of_models_have_no_statistics() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.onnxtxt");
+    std::fs::write(&path, "y = Relu(x)").unwrap();
+    for args in [&["--stats"][..], &["--source-map", "map.json"], &["--to", "svg"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
+            .args(["--production", "node"])
+            .args(args)
+            .arg(&path)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}: {told}");
+        assert!(told.contains("a part of a model is no graph"), "{told}");
+    }
+}
+
+#[test]
 fn statistics_are_a_table_or_json() {
     let output = run(&["--stats", "examples/repeat.nnef"]);
     assert!(String::from_utf8(output.stdout).unwrap().starts_with("version 1.0;"));

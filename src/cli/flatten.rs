@@ -109,7 +109,7 @@ impl Destination {
         if let Writer::Onnx(form) = to.writer {
             fits_stdout(form, output)?;
         }
-        one_stream(output)?;
+        distinct(output, to)?;
         refuse_vain("this input: it is metadata of models of ONNX", &[("--provenance", output.provenance)])?;
         Ok(Destination { to, target })
     }
@@ -131,11 +131,26 @@ pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Fai
     Err(Failure::Message("protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned()))
 }
 
-/// Refuses to write result and source map to the same stream.
-pub(super) fn one_stream(output: &args::Output) -> Result<(), Failure> {
-    if path(output).is_none() && output.source_map.as_deref().is_some_and(io::is_stream) {
-        let message = "result and source map cannot both go to standard output; use -o or name a file";
-        return Err(Failure::Message(message.to_owned()));
+/// Refuses to write two results to the same stream or file: the graph, the data of a PNNX file, the source map.
+pub(super) fn distinct(output: &args::Output, to: &Notation) -> Result<(), Failure> {
+    let map = output.source_map.as_deref();
+    let Some(path) = path(output) else {
+        if map.is_some_and(io::is_stream) {
+            let message = "result and source map cannot both go to standard output; use -o or name a file";
+            return Err(Failure::Message(message.to_owned()));
+        }
+        return Ok(());
+    };
+    let data = matches!(to.writer, Writer::Pnnx(_)).then(|| path.with_extension(encode::PNNX_DATA));
+    let map = map.filter(|map| !io::is_stream(map)).map(Path::to_owned);
+    let mut files = vec![("the graph", path.to_owned()), ("a graph", path.join(model::GRAPH))];
+    files.extend(data.map(|data| ("the data of the graph", data)));
+    files.extend(map.map(|map| ("the source map", map)));
+    for (i, (what, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..i].iter().find(|(_, other)| io::is_same_file(file, other)) {
+            let message = format!("{}: {other} and {what} cannot both be written to this file", file.display());
+            return Err(Failure::Message(message));
+        }
     }
     Ok(())
 }

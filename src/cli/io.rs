@@ -36,6 +36,13 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether two paths lead to the same file, which need not exist; not to the same device or pipe.
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| files::real(path).unwrap_or_else(|_| path.to_owned());
+    let (a, b) = (real(a), real(b));
+    a == b && a.metadata().map_or(true, |metadata| metadata.is_file())
+}
+
 /// Reads a text of at most `limit` bytes from a file or from standard input.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Input, Unread> {
     let (name, bytes) = read_bytes(path, limit)?;

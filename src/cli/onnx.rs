@@ -91,18 +91,16 @@ pub(crate) fn run(
         }
         document.note_origins();
     }
-    let needs_graph = output.stats || output.source_map.is_some() || !matches!(to.writer, Writer::Onnx(_));
-    let graph = document.as_ref().filter(|_| needs_graph).and_then(|document| document.graph(&options));
+    let graph = graph(document.as_ref(), &options, output, to)?;
     let tell_stats = |graph: &Graph, reporter: &mut Reporter| {
         if output.stats {
             stats::tell(before, graph, None, reporter);
         }
     };
     let Writer::Onnx(to) = to.writer else {
-        let result = match (document, graph) {
-            (Some(_), None) => Err(Failure::Message(format!("--to {}: a part of a model is no graph", to.name)))?,
-            (_, Some(graph)) => Ok((graph, diagnostics)),
-            (None, None) => Err(diagnostics),
+        let result = match graph {
+            Some(graph) => Ok((graph, diagnostics)),
+            None => Err(diagnostics),
         };
         let target = flatten::Target { output, to, whole: None, model: None };
         return flatten::finish(&sources, result, target, reporter, |graph, reporter| {
@@ -131,6 +129,26 @@ pub(crate) fn run(
     Ok(Status::Done)
 }
 
+/// The graph of a model, if an option needs it.
+fn graph(
+    document: Option<&Document>,
+    options: &Options,
+    output: &args::Output,
+    to: &Notation,
+) -> Result<Option<Graph>, Failure> {
+    let to_option = format!("--to {}", to.name);
+    let uses = [
+        (to_option.as_str(), !matches!(to.writer, Writer::Onnx(_))),
+        ("--stats", output.stats),
+        ("--source-map", output.source_map.is_some()),
+    ];
+    let (Some(document), Some((option, _))) = (document, uses.iter().find(|(_, given)| *given)) else {
+        return Ok(None);
+    };
+    let graph = document.graph(options);
+    graph.map(Some).ok_or_else(|| Failure::Message(format!("{option}: a part of a model is no graph")))
+}
+
 /// Expands calls; `None` if that fails.
 fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -> Option<Document> {
     let flattened = document.flatten(options);
@@ -153,7 +171,7 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
     if let Writer::Onnx(form) = to.writer {
         flatten::fits_stdout(form, output)?;
     }
-    flatten::one_stream(output)?;
+    flatten::distinct(output, to)?;
     Ok(to)
 }
 
