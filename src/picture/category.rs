@@ -61,7 +61,8 @@ pub(crate) const STYLES: &[Style] = styles! {
     Product "product" "#eaf1fd" "#3b76d6" "#1d2c47" "#6ea3f5" [
         "conv" "deconv" "separable_conv" "separable_deconv" "planewise_conv" "planewise_deconv" "linear" "matmul"
         "einsum" "box" "debox" "rnn_step" "lstm_step" "gru_step" "sdpa" "scaled_dot_product_attention"
-        "gemm" "mat_mul" "conv_transpose" "attention" "lstm" "gru" "rnn"
+        "gemm" "mat_mul" "conv_transpose" "attention" "lstm" "gru" "rnn" "conv_integer" "mat_mul_integer" "qlinear_conv"
+        "qlinear_mat_mul"
     ]
     Normalization "normalization" "#f3eefb" "#8456c5" "#2d2340" "#b08be6" [
         "batch_normalization" "l1_normalization" "l2_normalization" "local_contrast_normalization"
@@ -71,20 +72,21 @@ pub(crate) const STYLES: &[Style] = styles! {
     Activation "activation" "#fdf0ea" "#d26a2e" "#3b261a" "#f0975f" [
         "relu" "relu6" "prelu" "leaky_relu" "elu" "selu" "gelu" "gelu_approximate" "silu" "sigmoid" "softabs" "softmax"
         "softplus" "tanh" "hard_swish" "hardswish" "hard_sigmoid" "mish" "softsign" "erf" "log_softmax"
-        "thresholded_relu" "celu"
+        "thresholded_relu" "celu" "swish"
     ]
     Reduction "reduction" "#e7f5f2" "#1f8a76" "#17312c" "#4fbfa9" [
         "max_pool" "avg_pool" "rms_pool" "max_pool_with_index" "argmax_pool" "sum_reduce" "mean_reduce" "max_reduce"
         "min_reduce" "argmax_reduce" "argmin_reduce" "any_reduce" "all_reduce" "moments" "area_downsample"
         "nearest_downsample" "avg_roi_pool" "max_roi_pool" "avg_roi_align" "max_roi_align" "sum_of_squares_reduce"
         "product_reduce" "cumsum" "topk" "average_pool" "global_average_pool" "global_max_pool" "reduce_mean" "reduce_sum"
-        "reduce_max" "reduce_min" "reduce_prod" "reduce_l1" "reduce_l2" "arg_max" "arg_min" "cum_sum"
+        "reduce_max" "reduce_min" "reduce_prod" "reduce_l1" "reduce_l2" "arg_max" "arg_min" "cum_sum" "top_k" "lp_pool"
+        "reduce_sum_square" "reduce_log_sum" "reduce_log_sum_exp"
     ]
     Elementwise "elementwise" "#edf6e7" "#5b8f2e" "#22301a" "#8fc35f" [
         "add" "sub" "mul" "div" "pow" "exp" "log" "log2" "sin" "cos" "tan" "sinh" "cosh" "asin" "acos" "atan" "asinh"
         "acosh" "atanh" "abs" "sign" "rcp" "neg" "floor" "ceil" "round" "sqr" "sqrt" "rsqr" "rsqrt" "min" "max" "lt"
         "gt" "le" "ge" "eq" "ne" "and" "or" "not" "idn" "clamp" "add_n" "xor" "copy" "square" "recip" "round_even"
-        "logical_not" "iff" "cast"
+        "logical_not" "iff" "cast" "cast_like"
         "reciprocal" "equal" "greater" "less" "greater_or_equal" "less_or_equal" "clip" "sum" "mean" "identity" "mod"
     ]
     Layout "layout" "#f0f2f4" "#7b8794" "#282d34" "#a3aebb" [
@@ -92,7 +94,7 @@ pub(crate) const STYLES: &[Style] = styles! {
         "multilinear_upsample" "nearest_upsample" "desample" "sample" "roi_resample" "broadcast" "expand" "flatten"
         "linear_upsample2x_symmetric" "linear_upsample2x_asymmetric" "bilinear_upsample2x_symmetric"
         "bilinear_upsample2x_asymmetric" "resize" "dyn_slice" "strided_slice" "trilu" "upcast" "chunk"
-        "shape" "depth_to_space" "space_to_depth"
+        "shape" "size" "depth_to_space" "space_to_depth"
     ]
     Selection "selection" "#e9eefb" "#5360c4" "#222848" "#8d98ee" [
         "concat" "stack" "select" "gather" "gather_elements" "gather_nd" "scatter" "scatter_elements" "scatter_nd"
@@ -100,7 +102,8 @@ pub(crate) const STYLES: &[Style] = styles! {
     ]
     Quantization "quantization" "#fbeef4" "#c14d87" "#3a2030" "#e98bb8" [
         "linear_quantize" "min_max_linear_quantize" "zero_point_linear_quantize" "logarithmic_quantize" "quantize"
-        "dequantize" "quantize_linear_u8" "dequantize_linear_f32"
+        "dequantize" "quantize_linear_u8" "dequantize_linear_f32" "quantize_linear" "dequantize_linear"
+        "dynamic_quantize_linear"
     ]
     Other "other" "#ffffff" "#8a94a3" "#20252c" "#8a94a3" []
 };
@@ -152,11 +155,44 @@ mod tests {
         assert_eq!(names.len(), count);
     }
 
+    /// The relative luminance of a colour `#rrggbb`, as WCAG defines it.
+    fn luminance(color: &str) -> f64 {
+        let channel = |i: usize| f64::from(u8::from_str_radix(&color[i..i + 2], 16).unwrap()) / 255.0;
+        let linear = |c: f64| if c <= 0.03928 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        0.2126 * linear(channel(1)) + 0.7152 * linear(channel(3)) + 0.0722 * linear(channel(5))
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        a.max(b) / a.min(b)
+    }
+
+    #[test]
+    fn texts_and_lines_can_be_seen() {
+        let css = include_str!("page/page.css");
+        for (mode, dark) in [false, true].into_iter().enumerate() {
+            let color = |name: &str| css.split(&format!("{name}: ")).nth(mode + 1).unwrap().get(..7).unwrap();
+            let fills = STYLES.iter().map(|style| if dark { style.dark.0 } else { style.light.0 });
+            let grounds = ["--page", "--bar", "--group", "--group-even", "--closed"].map(color);
+            for (ground, text) in fills.chain(grounds).flat_map(|of| ["--text", "--note", "--key"].map(|t| (of, color(t)))) {
+                assert!(contrast(ground, text) >= 4.5, "{text} on {ground}: {}", contrast(ground, text));
+            }
+            let grounds = ["--page", "--group", "--group-even"].map(color);
+            for (ground, line) in grounds.iter().flat_map(|of| ["--line", "--tip"].map(|t| (*of, color(t)))) {
+                assert!(contrast(ground, line) >= 3.0, "{line} on {ground}: {}", contrast(ground, line));
+            }
+            for name in ["--text", "--note", "--key", "--line", "--tip"].into_iter().filter(|_| !dark) {
+                assert!(include_str!("svg.css").contains(color(name)), "{name}: pages and SVG differ");
+            }
+        }
+    }
+
     #[test]
     fn vendors_names_are_known_by_what_they_end_with() {
         assert_eq!(of("conv"), Category::Product);
         assert_eq!(of("tract_core_softmax"), Category::Activation);
         assert_eq!(of("tract_core_external"), Category::Port);
         assert_eq!(of("no_such"), Category::Other);
+        assert_eq!([of("QLinearConv"), of("TopK")], [Category::Product, Category::Reduction]);
     }
 }

@@ -221,6 +221,6 @@ class Painter {
     ctx.font = NOTE_FONT;
     ctx.fillStyle = colors.note;
     ctx.textAlign = 'right';
-    ctx.fillText(group.note, box.x + box.w - 12, box.y + 18);
+    ctx.fillText(group.size, box.x + box.w - 12, box.y + 18);
   }
 }

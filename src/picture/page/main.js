@@ -5,12 +5,15 @@
 const FEW = 200;
 const SCALES = [0.01, 4];
 
+const operations = count => `${count} operation${count === 1 ? '' : 's'}`;
+
 /* Unpacks the data: levels as objects, groups with their state. */
 function unpack(data) {
   data.groups.forEach((group, index) => {
     const items = group.items.length;
     group.open = index === 0;
-    group.note = `${group.count} operation${group.count === 1 ? '' : 's'}`;
+    group.note = `${group.f < 0 ? 'module' : 'fragment'}, ${operations(group.count)}`;
+    group.size = operations(group.count);
     group.depth = index ? data.groups[group.parent].depth + 1 : 0;
     const edges = [];
     for (let i = 0; i < group.edges.length; i += 3) edges.push(group.edges.slice(i, i + 3));
@@ -81,8 +84,8 @@ class Page {
     this.place();
     this.listen();
     this.begin();
-    const operations = data.nodes.filter(node => node.k === 0 || node.k === 3).length;
-    document.getElementById('count').textContent = `${operations} operation${operations === 1 ? '' : 's'}`;
+    const count = data.nodes.filter(node => node.k === 0 || node.k === 3).length;
+    document.getElementById('count').textContent = operations(count);
     this.canvas.dataset.ready = 'yes';
   }
 
@@ -129,7 +132,8 @@ class Page {
     const { width, height } = this.size();
     const scale = Math.max(Math.min((width - 48) / this.shown.w, 1), 0.6);
     const first = this.shown.boxes.reduce((a, b) => b.y < a.y ? b : a);
-    const middle = this.shown.w * scale <= width ? this.shown.w / 2 : first.x + first.w / 2;
+    const half = Math.min(width / scale, this.shown.w) / 2;
+    const middle = Math.min(Math.max(first.x + first.w / 2, half), this.shown.w - half);
     this.look(middle, height / 2 / scale - 16 / scale, scale);
   }
 

@@ -45,7 +45,7 @@ class Panel {
     return line;
   }
 
-     /* The layout of a tensor, with a drawing of a small memory: its places in order, with the row-major numbers of the
+  /* The layout of a tensor, with a drawing of a small memory: its places in order, with the row-major numbers of the
      elements; higher numbers are darker, padding is empty. */
   layout({ layout, elements, bytes, dims, line, row, walk }) {
     const made = element('span', undefined, 'layout');
@@ -166,7 +166,7 @@ class Panel {
 
   group(id) {
     const group = this.data.groups[id];
-    this.start(group.title, `fragment, ${group.note}`);
+    this.start(group.title, group.note);
     const text = group.open ? 'Close this group' : 'Open this group';
     this.root.append(button(text, () => this.actions.toggle(id), 'wide'));
     this.calls(group.f);
@@ -179,8 +179,13 @@ class Search {
     Object.assign(this, { input, list, data, index, select, found: [], at: -1 });
     input.addEventListener('input', () => this.run());
     input.addEventListener('keydown', event => this.key(event));
-    input.addEventListener('blur', () => setTimeout(() => { list.hidden = true; }, 150));
-    input.addEventListener('focus', () => { if (this.found.length) list.hidden = false; });
+    input.addEventListener('blur', () => setTimeout(() => this.open(false), 150));
+    input.addEventListener('focus', () => { if (this.found.length) this.open(true); });
+  }
+
+  open(open) {
+    this.list.hidden = !open;
+    this.input.setAttribute('aria-expanded', open);
   }
 
   /* Exact matches come first, then names that start with the text, then others that contain it. */
@@ -204,14 +209,14 @@ class Search {
 
   show(wanted) {
     this.list.replaceChildren();
-    this.list.hidden = !wanted;
+    this.open(Boolean(wanted));
     this.found.forEach((node, i) => {
       const item = element('li');
       item.id = `found-${i}`;
       item.setAttribute('role', 'option');
       item.setAttribute('aria-selected', i === this.at);
       const [name, note] = isGroup(node)
-        ? [this.data.groups[groupOf(node)].title, `fragment, ${this.data.groups[groupOf(node)].note}`]
+        ? [this.data.groups[groupOf(node)].title, this.data.groups[groupOf(node)].note]
         : [this.data.nodes[node].name, this.index.names[node]];
       item.append(element('b', name), element('span', note));
       item.addEventListener('mousedown', event => {
@@ -229,7 +234,7 @@ class Search {
 
   choose(i) {
     if (this.found[i] === undefined) return;
-    this.list.hidden = true;
+    this.open(false);
     this.select(this.found[i]);
   }
 
