@@ -2,17 +2,14 @@
 
 use std::io::{self, Write};
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::category::{Category, style};
 use super::scene::{Item, Node, Scene, Subject};
-use super::sheet::Sheet;
-use crate::graph::TensorId;
+use super::sheet::{Sheet, shown};
 
 const HEAD: &str = " {
   graph [rankdir=TB, nodesep=0.25, ranksep=0.35, fontname=\"Helvetica\", fontsize=11, fontcolor=\"#4b5563\"];
   node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=11, margin=\"0.12,0.06\"];
-  edge [color=\"#7b8794\", arrowsize=0.6];
+  edge [color=\"#606b79\", arrowsize=0.6];
 ";
 
 /// Writes a scene.
@@ -95,15 +92,17 @@ impl Dot<'_> {
         self.sheet.text.push_str("];\n");
     }
 
-    /// Writes the label of a box: title and note, then left-aligned text rows.
+    /// Writes the label of a box: title and note, then left-aligned text rows. Those that stand for lines are left out,
+    /// since all lines are written.
     fn label(&mut self, node: &Node) {
         self.sheet.text.push('"');
-        let lines = std::iter::once((&node.title, &node.note)).chain(node.rows.iter().map(|row| (&row.0, &row.1)));
+        let rows = &node.rows[..node.rows.len() - node.told];
+        let lines = std::iter::once((&node.title, &node.note)).chain(rows.iter().map(|row| (&row.0, &row.1)));
         for (left, right) in lines {
             escape(&mut self.sheet.text, left);
             self.sheet.text.push_str(if left.is_empty() || right.is_empty() { "" } else { "  " });
             escape(&mut self.sheet.text, right);
-            self.sheet.text.push_str(if node.rows.is_empty() { "" } else { "\\l" });
+            self.sheet.text.push_str(if rows.is_empty() { "" } else { "\\l" });
         }
         self.sheet.text.push('"');
     }
@@ -121,30 +120,9 @@ impl Dot<'_> {
 
     /// Writes the lines: one for each tensor from its source to each box that uses it.
     fn edges(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let input = |(i, node): (usize, &Node)| match node.subject {
-            Subject::Input(tensor) => Some((tensor, i as u32)),
-            _ => None,
-        };
-        let free: FxHashMap<TensorId, u32> = self.scene.nodes.iter().enumerate().filter_map(input).collect();
-        let mut used: Vec<TensorId> = Vec::new();
-        let mut seen: FxHashSet<TensorId> = FxHashSet::default();
         for (id, node) in self.scene.nodes.iter().enumerate() {
-            used.clear();
-            seen.clear();
-            match node.subject {
-                Subject::Input(_) => {}
-                Subject::Output(tensor) => used.push(tensor),
-                Subject::Operation(operation) => {
-                    let operation = &self.scene.graph.operations[operation.index()];
-                    for (_, value) in self.scene.graph.arguments(operation) {
-                        value.each_tensor(&mut |tensor| used.extend(seen.insert(tensor).then_some(tensor)));
-                    }
-                }
-            }
-            for &tensor in &used {
-                let maker = self.scene.graph.tensors[tensor.index()].producer;
-                let maker = maker.and_then(|maker| self.scene.node_of[maker.index()]);
-                if let Some(source) = maker.or_else(|| free.get(&tensor).copied()) {
+            for tensor in self.scene.used(node.subject) {
+                if let Some(source) = self.scene.source(tensor) {
                     self.sheet.push(&["  n", &source.to_string(), " -> n", &id.to_string(), ";\n"]);
                 }
             }
@@ -156,13 +134,12 @@ impl Dot<'_> {
 
 /// Adds text to a DOT string. Backslashes, quotes and HTML entities are escaped.
 fn escape(out: &mut String, text: &str) {
-    for c in text.chars() {
+    for c in text.chars().map(shown) {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '&' => out.push_str("&amp;"),
             '\n' => out.push_str("\\n"),
-            c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::layout::Arrangement;
 use super::scene::Scene;
-use super::sheet::entity;
+use super::sheet::escape;
 use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -49,16 +49,6 @@ pub(crate) fn write(
     out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
     data::write(scene, arrangement, sources, &mut Inert(out))?;
     write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
-}
-
-/// Adds text to HTML.
-fn escape(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match entity(c) {
-            Some(entity) => out.push_str(entity),
-            None => out.push(c),
-        }
-    }
 }
 
 /// The digest of a text in the form of content security policies.

@@ -3,6 +3,11 @@
 use crate::graph::{Graph, Operand, Shape, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, push_string};
 
+use super::sheet::shown;
+
+/// The maximum number of extents of a shape that are shown.
+const EXTENTS: usize = 16;
+
 /// The text of a shape, such as `1×64×56×56`; empty if the rank is not known.
 pub(crate) fn shape(graph: &Graph, tensor: TensorId) -> String {
     graph.shape(tensor).map_or_else(String::new, extents)
@@ -12,34 +17,44 @@ fn extents(shape: &Shape) -> String {
     if shape.rank() == 0 {
         return "scalar".to_owned();
     }
-    shape.extents().iter().map(ToString::to_string).collect::<Vec<_>>().join("×")
+    let mut parts: Vec<String> = shape.extents().iter().take(EXTENTS).map(ToString::to_string).collect();
+    if shape.rank() > EXTENTS {
+        parts.push(format!("… {} more", shape.rank() - EXTENTS));
+    }
+    parts.join("×")
 }
 
-/// A text of at most `most` characters; the middle of a longer one is omitted.
+/// A text on one line of at most `most` characters; the middle of a longer one is omitted.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
+    let shown = |c: char| if matches!(c, '\n' | '\t') { ' ' } else { shown(c) };
     let count = text.chars().count();
     if count <= most {
-        return text.to_owned();
+        return text.chars().map(shown).collect();
     }
     let tail = most.saturating_sub(1) / 3;
     let head = most.saturating_sub(1) - tail;
-    text.chars().take(head).chain(std::iter::once('…')).chain(text.chars().skip(count - tail)).collect()
+    text.chars().take(head).chain(std::iter::once('…')).chain(text.chars().skip(count - tail)).map(shown).collect()
 }
 
-/// The width of a text at font size 1, slightly more than in most sans-serif fonts.
+/// The width of a bold text at font size 1.
+pub(crate) fn bold_width(text: &str) -> f64 {
+    width(text) * 1.12
+}
+
+/// The width of a text at font size 1, as in DejaVu Sans, which is wider than most sans-serif fonts.
 pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
 
 fn char_width(c: char) -> f64 {
     match c {
-        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.31,
-        'f' | 'r' | 't' | ' ' | '(' | ')' | '[' | ']' | '{' | '}' | '-' | '/' | '\\' | '"' => 0.4,
-        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 0.95,
-        'A'..='Z' | '_' | '&' | '#' | '+' | '<' | '>' | '=' | '~' => 0.7,
-        'a'..='z' | '0'..='9' => 0.61,
-        '×' => 0.75,
-        '\u{0}'..='\u{2ff}' => 0.66,
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' => 0.36,
+        'f' | 'r' | 't' | ' ' | '(' | ')' | '[' | ']' | '-' | '/' | '\\' | '"' | '!' => 0.44,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 1.0,
+        'A'..='Z' | '&' => 0.78,
+        '#' | '+' | '<' | '>' | '=' | '~' | '^' | '×' => 0.84,
+        '_' => 0.56,
+        '\u{0}'..='\u{2ff}' => 0.64,
         _ => 1.05,
     }
 }
@@ -131,6 +146,22 @@ mod tests {
         assert_eq!(shorten("abcdefghij", 10), "abcdefghij");
         assert_eq!(shorten("abcdefghijk", 10), "abcdef…ijk");
         assert_eq!(shorten("äöüäöü", 4), "äö…ü");
+        assert_eq!(shorten("a\nb\u{202e}c\u{1b}", 6), "a b\u{fffd}c\u{fffd}");
+    }
+
+    #[test]
+    fn texts_are_at_least_as_wide_as_in_the_widest_font() {
+        // The widths in DejaVu Sans Bold.
+        for (text, bold) in [
+            ("CONV_BN_DOWNSAMPLE_BLOCK_HOUGH", 22.86),
+            ("bound_pooled_quad_unbounded", 18.08),
+            ("WWWWWWWW", 8.8),
+            ("mmmmwwww@%…", 10.84),
+            ("model.layer:0.weight/1-2", 14.2),
+            ("0123456789", 7.0),
+        ] {
+            assert!(bold_width(text) >= bold, "{text}: {}", bold_width(text));
+        }
     }
 
     #[test]
@@ -138,5 +169,6 @@ mod tests {
         assert_eq!(extents(&Shape::of(&[1, 64, 56])), "1×64×56");
         assert_eq!(extents(&Shape::new(&[crate::graph::Extent::UNKNOWN, crate::graph::Extent::ONE])), "?×1");
         assert_eq!(extents(&Shape::default()), "scalar");
+        assert_eq!(extents(&Shape::of(&[1; 20])), format!("{}… 4 more", "1×".repeat(16)));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Variables and constants have no boxes: they are named in the boxes of the operations that use them.
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
 
 use super::category::{self, Category};
 use super::groups::{Call, Groups, ROOT};
@@ -35,6 +35,8 @@ pub(crate) struct Node {
     pub(crate) note: String,
     /// The text rows below: the parameter of a variable or constant argument, and its shape or value.
     pub(crate) rows: Vec<(String, String)>,
+    /// How many of the last rows name tensors whose lines are not drawn.
+    pub(crate) told: usize,
     /// The category of the operation.
     pub(crate) category: Category,
 }
@@ -77,8 +79,10 @@ pub(crate) struct Scene<'g> {
     pub(crate) nodes: Vec<Node>,
     /// The groups; the first one is the graph itself.
     pub(crate) groups: Vec<Group>,
-    /// The box of each operation; none for variables and constants, which are named in other boxes.
-    pub(crate) node_of: Vec<Option<u32>>,
+    /// Whether each operation has no box: variables and constants, which are named in the boxes of their users.
+    pub(crate) folded: Vec<bool>,
+    /// The box of each tensor, where its lines start.
+    sources: Vec<Option<u32>>,
     /// The index of each box among the items of its group.
     items: Vec<u32>,
 }
@@ -93,20 +97,21 @@ impl<'g> Scene<'g> {
             graph,
             nodes: Vec::new(),
             groups: groups.calls.iter().map(|call| group(graph, call)).collect(),
-            node_of: vec![None; graph.operations.len()],
+            folded,
+            sources: vec![None; graph.tensors.len()],
             items: Vec::new(),
         };
         for i in 1..scene.groups.len() {
             scene.groups[i].depth = scene.groups[scene.groups[i].parent as usize].depth + 1;
         }
         scene.inputs();
-        for (i, operation) in graph.operations.iter().enumerate().filter(|(i, _)| !folded[*i]) {
-            let node = operation_node(graph, &folded, i, groups.of(i, operation.origin));
-            scene.node_of[i] = Some(scene.nodes.len() as u32);
-            scene.add(node);
+        for (i, operation) in graph.operations.iter().enumerate() {
+            if !scene.folded[i] {
+                scene.add(operation_node(graph, &scene.folded, i, groups.of(i, operation.origin)));
+            }
         }
-        scene.connect();
         scene.outputs();
+        scene.connect();
         scene
     }
 
@@ -123,6 +128,14 @@ impl<'g> Scene<'g> {
 
     fn add(&mut self, node: Node) {
         let (group, id) = (node.group, self.nodes.len() as u32);
+        match node.subject {
+            Subject::Input(tensor) => self.sources[tensor.index()] = Some(id),
+            Subject::Operation(operation) => {
+                let results = self.graph.tensors_of(&self.graph.operations[operation.index()]);
+                results.for_each(|tensor| self.sources[tensor.index()] = Some(id));
+            }
+            Subject::Output(_) => {}
+        }
         self.nodes.push(node);
         let item = self.enter(group, Item::Node(id));
         self.items.push(item);
@@ -152,36 +165,43 @@ impl<'g> Scene<'g> {
     }
 
     fn outputs(&mut self) {
-        let free = self.free_inputs();
         for &tensor in &self.graph.outputs {
-            let id = self.nodes.len() as u32;
             self.add(port(self.graph, Subject::Output(tensor), tensor));
-            self.net(&free, tensor, id);
         }
     }
 
-    fn free_inputs(&self) -> FxHashMap<TensorId, u32> {
-        let input = |(i, node): (usize, &Node)| match node.subject {
-            Subject::Input(tensor) => Some((tensor, i as u32)),
-            _ => None,
-        };
-        self.nodes.iter().enumerate().filter_map(input).collect()
-    }
-
+    /// Adds the nets of the tensors that boxes use.
     fn connect(&mut self) {
-        let free = self.free_inputs();
-        for (i, operation) in self.graph.operations.iter().enumerate() {
-            let Some(node) = self.node_of[i] else { continue };
-            for (_, value) in self.graph.arguments(operation) {
-                value.each_tensor(&mut |tensor| self.net(&free, tensor, node));
+        for id in 0..self.nodes.len() {
+            for tensor in self.used(self.nodes[id].subject) {
+                self.net(tensor, id as u32);
             }
         }
     }
 
+    /// The tensors that a box uses, each once.
+    pub(crate) fn used(&self, subject: Subject) -> IndexSet<TensorId, FxBuildHasher> {
+        let mut used = IndexSet::default();
+        match subject {
+            Subject::Input(_) => {}
+            Subject::Output(tensor) => used.extend([tensor]),
+            Subject::Operation(operation) => {
+                for (_, value) in self.graph.arguments(&self.graph.operations[operation.index()]) {
+                    value.each_tensor(&mut |tensor| used.extend([tensor]));
+                }
+            }
+        }
+        used
+    }
+
+    /// The box of a tensor; none if it is named in the boxes that use it.
+    pub(crate) fn source(&self, tensor: TensorId) -> Option<u32> {
+        self.sources[tensor.index()]
+    }
+
     /// Adds the nets of a tensor to a box: out of the groups around its source, and into those around the box.
-    fn net(&mut self, free: &FxHashMap<TensorId, u32>, tensor: TensorId, user: u32) {
-        let made = self.graph.tensors[tensor.index()].producer.and_then(|operation| self.node_of[operation.index()]);
-        let Some(source) = made.or_else(|| free.get(&tensor).copied()) else { return };
+    fn net(&mut self, tensor: TensorId, user: u32) {
+        let Some(source) = self.source(tensor) else { return };
         let (mut from, mut to) = (self.place(source), self.place(user));
         while from.0 != to.0 {
             if self.groups[from.0 as usize].depth >= self.groups[to.0 as usize].depth {
@@ -226,7 +246,7 @@ fn group(graph: &Graph, of: &Call) -> Group {
 }
 
 /// Operations that hold data and have no box.
-const DATA: &[&str] = &["variable", "constant", "initializer"];
+const DATA: &[&str] = &["variable", "constant", "initializer", "Constant"];
 
 /// By operation, whether it has no box and is named in the boxes of its users.
 fn folded(graph: &Graph) -> Vec<bool> {
@@ -256,6 +276,7 @@ fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
         title: label::shorten(&graph.tensor_name(tensor), TITLE),
         note: label::shorten(&label::shape(graph, tensor), NOTE),
         rows: Vec::new(),
+        told: 0,
         category: Category::Port,
     }
 }
@@ -277,6 +298,7 @@ fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32) -> Node 
         title: label::shorten(&title, TITLE),
         note: label::shorten(&note, NOTE),
         rows: limit(rows),
+        told: 0,
         category,
     }
 }
@@ -329,7 +351,14 @@ fn rows(graph: &Graph, folded: &[bool], operation: &Operation) -> Vec<(String, S
 fn data(graph: &Graph, folded: &[bool], tensor: TensorId) -> Option<String> {
     let maker = graph.tensors[tensor.index()].producer.filter(|maker| folded[maker.index()])?;
     let maker = &graph.operations[maker.index()];
-    let value = graph.attribute(maker, "value").map(|value| label::short_operand(graph, value.into()));
+    // Constants of ONNX have one attribute, `value` or, for example, `value_float`.
+    let name = |key: Key| match key {
+        Key::Param(i) => graph.text_of(graph.kind(maker).params[i as usize].name),
+        Key::Named(name) => graph.text_of(name),
+        Key::Positional => "",
+    };
+    let value = graph.arguments(maker).find(|(key, _)| name(*key).starts_with("value"));
+    let value = value.map(|(_, value)| label::short_operand(graph, value));
     let shape = label::shape(graph, tensor);
     Some(match value {
         Some(value) if value.len() <= 16 => value,

@@ -7,7 +7,7 @@ use super::label;
 use super::layout::Arrangement;
 use super::layout::frame::{self, BOX_PAD, NOTE_SIZE, Placed, ROW_LINE, Rect, Route, TITLE_LINE, TITLE_SIZE};
 use super::scene::{Node, Scene, Subject};
-use super::sheet::{Sheet, entity};
+use super::sheet::{Sheet, escape};
 use crate::source::Sources;
 use crate::source::places::Places;
 
@@ -235,21 +235,6 @@ fn number(out: &mut String, value: f64) {
     }
 }
 
-/// Adds text to XML. Characters that XML cannot represent become replacement characters.
-fn escape(out: &mut String, text: &str) {
-    for c in text.chars() {
-        if let Some(entity) = entity(c) {
-            out.push_str(entity);
-            continue;
-        }
-        match c {
-            '\n' | '\t' => out.push(c),
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,12 +247,5 @@ mod tests {
             text
         };
         assert_eq!([text(0.0), text(-8.0), text(12.34), text(-0.26), text(-0.01)], ["0", "-8", "12.3", "-0.3", "0"]);
-    }
-
-    #[test]
-    fn what_xml_cannot_say_is_replaced() {
-        let mut text = String::new();
-        escape(&mut text, "a<b>&\"\0\u{1b}\n");
-        assert_eq!(text, "a&lt;b&gt;&amp;&quot;\u{fffd}\u{fffd}\n");
     }
 }

@@ -108,6 +108,71 @@ fn recursion_is_a_row_of_groups_where_it_can_be() {
     });
 }
 
+fn width_of(text: &str, lower: Lower) -> f64 {
+    with_graph(text, lower, |graph, _| {
+        let (scene, placed) = placed(graph);
+        check(&scene, &placed);
+        placed.groups[0].width
+    })
+}
+
+#[test]
+fn one_tensor_with_many_users_is_one_straight_line() {
+    let count = 400;
+    let users: String = (0..count).map(|i| format!("a{i} = relu(x);\n")).collect();
+    let all: Vec<String> = (0..count).map(|i| format!("a{i}")).collect();
+    let all = all.join(", ");
+    let text = format!(
+        "version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1, 2]); {users} y = concat([{all}], axis = 0); }}"
+    );
+    // There are at most 20 boxes in a row, each about 130 wide with the gap.
+    let width = width_of(&text, Lower::Custom);
+    assert!(width < 4.0 * 20.0 * 130.0, "{width}");
+}
+
+#[test]
+fn chains_of_groups_are_no_diagonals() {
+    let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/gru.nnef"));
+    let width = width_of(&text.unwrap(), Lower::All);
+    assert!(width < 1600.0, "{width}");
+}
+
+#[cfg(feature = "onnx")]
+#[test]
+fn constants_have_no_boxes() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>
+        g (float[2] x) => (float[2] z) {
+            a = Constant <value_float = 0.5> ()
+            y = Mul (x, a)
+            b = Constant <value = float[2] {1.0, 2.0}> ()
+            z = Add (y, b)
+        }";
+    let options = Options::default();
+    let mut sources = Sources::new();
+    let (document, _) = crate::onnx::Document::parse("test.onnxtxt", text, &mut sources, &options);
+    let graph = document.unwrap().graph(&options).unwrap();
+    let scene = Scene::new(&graph);
+    let texts: Vec<(&str, Option<&(String, String)>)> =
+        scene.nodes.iter().map(|node| (node.title.as_str(), node.rows.first())).collect();
+    assert_eq!(texts.iter().map(|text| text.0).collect::<Vec<_>>(), ["x", "Mul", "Add", "z"]);
+    assert_eq!(texts[1].1.map(|row| row.1.as_str()), Some("0.5"));
+}
+
+#[test]
+fn lines_that_are_drawn_are_not_also_named() {
+    // The line to the last operation would pass more boxes than lanes allow.
+    let long: String = (0..60).map(|i| format!("a{} = add(a{i}, x);\n", i + 1)).collect();
+    let all: Vec<String> = (0..61).map(|i| format!("a{i}")).collect();
+    let all = all.join(", ");
+    let text = format!(
+        "version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1]); a0 = relu(x); {long} y = concat([{all}], axis = 0); }}"
+    );
+    let [svg, dot, _] = write(&text);
+    assert!(svg.contains(">from</text>"));
+    assert!(!dot.contains("from"), "{dot}");
+    assert_eq!(dot.matches(" -> ").count(), 1 + 60 * 2 + 61 + 1);
+}
+
 fn level(items: u32, nets: &[(u32, &[u32])]) -> Level {
     let net =
         |(source, targets): &(u32, &[u32])| Net { source: Some(*source), targets: targets.to_vec(), leaves: false };

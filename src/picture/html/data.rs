@@ -11,6 +11,7 @@ use crate::picture::layout::Arrangement;
 use crate::picture::layout::frame;
 use crate::picture::layout::ranks::Vertex;
 use crate::picture::scene::{Item, Scene, Subject};
+use crate::picture::sheet::shown;
 use crate::source::literals::push_int;
 use crate::source::places::Places;
 use crate::source::{FileId, Location, Sources};
@@ -76,7 +77,8 @@ impl Data<'_> {
     }
 
     fn string(&mut self, text: &str) {
-        self.text.push_str(&serde_json::Value::from(text).to_string());
+        let shown: String = text.chars().map(shown).collect();
+        self.text.push_str(&serde_json::Value::from(shown).to_string());
     }
 
     fn int(&mut self, value: impl Into<i64>) {
@@ -247,7 +249,7 @@ impl Data<'_> {
     /// The boxes; then the variables and constants without a box, so that a search finds them.
     fn nodes(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let boxes = self.scene.nodes.len();
-        let undrawn = |i: &usize| self.scene.node_of[*i].is_none();
+        let undrawn = |i: &usize| self.scene.folded[*i];
         let others: Vec<usize> = (0..self.graph.operations.len()).filter(undrawn).collect();
         self.key("nodes");
         self.long_list(boxes + others.len(), out, |data, i| match i.checked_sub(boxes) {

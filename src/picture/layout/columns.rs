@@ -22,6 +22,9 @@ pub(crate) struct Sizes<'s> {
 pub(crate) const GAP: f64 = 26.0;
 /// The space beside a line.
 pub(crate) const LINE_GAP: f64 = 13.0;
+/// The maximum distance of an aligned vertex from the first one of its block. Without it, a chain of groups whose lines
+/// enter on the left and leave on the right is a long diagonal.
+const DRIFT: f64 = 150.0;
 
 /// The middle of each vertex, where the leftmost side is 0, and the total width.
 pub(crate) fn columns(rows: &Rows, sizes: &Sizes) -> (Vec<f64>, f64) {
@@ -42,6 +45,8 @@ struct Columns<'r> {
     position: Vec<u32>,
     up: Incident,
     down: Incident,
+    /// Whether each line branches off a long line, which goes straight on.
+    branches: Vec<bool>,
 }
 
 /// Blocks of aligned vertices: the first vertex of each block, and the offset of each vertex from it.
@@ -59,7 +64,22 @@ impl<'r> Columns<'r> {
         }
         let up = Incident::new(count, rows.edges.iter().map(|edge| edge.lower));
         let down = Incident::new(count, rows.edges.iter().map(|edge| edge.upper));
-        Columns { rows, sizes, position, up, down }
+        let mut columns = Columns { rows, sizes, position, up, down, branches: Vec::new() };
+        columns.branches = columns.branches();
+        columns
+    }
+
+    fn branches(&self) -> Vec<bool> {
+        let (edges, vertices) = (&self.rows.edges, &self.rows.vertices);
+        let mut straight = vec![false; vertices.len()];
+        let inner = (0..edges.len()).filter(|edge| self.is_inner(*edge));
+        inner.for_each(|edge| straight[edges[edge].upper as usize] = true);
+        let is_lane = |vertex: u32| matches!(vertices[vertex as usize], Vertex::Lane(_));
+        let branches = |edge: usize| {
+            let upper = edges[edge].upper;
+            is_lane(upper) && straight[upper as usize] && !self.is_inner(edge)
+        };
+        (0..edges.len()).map(branches).collect()
     }
 
     fn is_item(&self, vertex: u32) -> bool {
@@ -135,16 +155,17 @@ impl<'r> Columns<'r> {
                 for middle in middles(near.len(), left) {
                     let (at, edge) = near[middle];
                     let other = self.other(edge, down);
-                    if conflicts[edge as usize] || place(at) <= last || taken[other as usize] {
+                    let sign = if left == down { 1.0 } else { -1.0 };
+                    let (upper, lower) = self.sizes.ends[edge as usize];
+                    let shift = blocks.shift[other as usize] + sign * (upper - lower);
+                    let far = upper != lower && shift.abs() > DRIFT;
+                    if conflicts[edge as usize] || place(at) <= last || taken[other as usize] || far {
                         continue;
                     }
                     taken[other as usize] = true;
                     last = place(at);
-                    let sign = if left { 1.0 } else { -1.0 };
-                    let (upper, lower) = self.sizes.ends[edge as usize];
-                    let step = sign * if down { upper - lower } else { lower - upper };
                     blocks.root[vertex as usize] = blocks.root[other as usize];
-                    blocks.shift[vertex as usize] = blocks.shift[other as usize] + step;
+                    blocks.shift[vertex as usize] = shift;
                     break;
                 }
             }
@@ -157,11 +178,13 @@ impl<'r> Columns<'r> {
         if down { edge.upper } else { edge.lower }
     }
 
-    /// The neighbours in the preceding row, from the left: position and line.
+    /// The neighbours in the preceding row, from the left: position and line. A line that branches off a long line is
+    /// left out, since the long line has to be straight.
     fn neighbours(&self, vertex: u32, down: bool, near: &mut Vec<(u32, u32)>) {
         let edges = if down { self.up.of(vertex) } else { self.down.of(vertex) };
+        let edges = edges.iter().filter(|edge| !self.branches[**edge as usize]);
         near.clear();
-        near.extend(edges.iter().map(|&edge| (self.position[self.other(edge, down) as usize], edge)));
+        near.extend(edges.map(|&edge| (self.position[self.other(edge, down) as usize], edge)));
         near.sort_unstable();
     }
 
@@ -231,7 +254,7 @@ impl<'r> Columns<'r> {
                 (places[1] + places[2]) / 2.0
             })
             .collect();
-        let Columns { rows, sizes, position, up, down } = self;
+        let Columns { rows, sizes, position, up, down, .. } = self;
         let settling = Settling { rows, sizes, position, up, down };
         settling.settle(&mut middle, |a, b| self.distance(a, b));
         let (low, high) = (-side(&middle, -1.0), side(&middle, 1.0));

@@ -57,8 +57,6 @@ pub(crate) struct Placed {
 pub(crate) const TITLE_SIZE: f64 = 12.0;
 /// The font size of texts beside and below titles.
 pub(crate) const NOTE_SIZE: f64 = 10.5;
-/// The relative width of bold letters.
-const BOLD: f64 = 1.1;
 /// The space beside and above the text of a box.
 pub(crate) const BOX_PAD: (f64, f64) = (12.0, 5.0);
 /// The height of the title line of a box.
@@ -100,7 +98,7 @@ struct Frame {
 
 /// The size of a box.
 pub(crate) fn box_size(node: &Node) -> (f64, f64) {
-    let title = label::width(&node.title) * TITLE_SIZE * BOLD;
+    let title = label::bold_width(&node.title) * TITLE_SIZE;
     let note = label::width(&node.note) * NOTE_SIZE;
     let beside = |a: f64, b: f64| if a > 0.0 && b > 0.0 { a + WORD_GAP + b } else { a + b };
     let row = |row: &(String, String)| beside(label::width(&row.0) * NOTE_SIZE, label::width(&row.1) * NOTE_SIZE);
@@ -111,14 +109,14 @@ pub(crate) fn box_size(node: &Node) -> (f64, f64) {
 
 /// The size of a closed group on a page: its title, and the number of its operations.
 pub(crate) fn closed_size(group: &Group) -> (f64, f64) {
-    let title = label::width(&group.title) * TITLE_SIZE * BOLD;
+    let title = label::bold_width(&group.title) * TITLE_SIZE;
     let note = label::width(&format!("{} operations", group.operations)) * NOTE_SIZE;
     ((title + WORD_GAP + note + 2.0 * BOX_PAD.0 + 16.0).ceil(), TITLE_LINE + 2.0 * BOX_PAD.1 + 5.0)
 }
 
 /// The width of the title of a group.
 pub(crate) fn title_width(title: &str) -> f64 {
-    (label::width(title) * NOTE_SIZE * BOLD + CHIP_PAD).ceil()
+    (label::bold_width(title) * NOTE_SIZE + CHIP_PAD).ceil()
 }
 
 /// Computes all positions, with all groups open.

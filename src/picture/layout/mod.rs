@@ -103,13 +103,10 @@ fn tell(scene: &mut Scene, mut named: Vec<(u32, TensorId)>) {
     named.dedup();
     for of_one in named.chunk_by(|a, b| a.0 == b.0) {
         let row = |(_, tensor): &(u32, TensorId)| scene::row("from", &scene.graph.tensor_name(*tensor));
-        let told: Vec<(String, String)> = of_one.iter().take(scene::ROWS - 1).map(row).collect();
-        let more = of_one.len() - told.len();
-        let rows = &mut scene.nodes[of_one[0].0 as usize].rows;
-        rows.extend(told);
-        if more > 0 {
-            rows.push((String::new(), format!("… {more} more")));
-        }
+        let told = scene::limit(of_one.iter().map(row).collect());
+        let node = &mut scene.nodes[of_one[0].0 as usize];
+        node.told = told.len();
+        node.rows.extend(told);
     }
 }
 

@@ -3,6 +3,7 @@
 
 const GAP = 26;
 const LINE_GAP = 13;
+const DRIFT = 150;
 
 /* The lines at each vertex, from the left, towards the row above or below. */
 function incident(level, towards, own) {
@@ -23,22 +24,31 @@ function prepare(level) {
   level.up = incident(level, 0, 1);
   level.down = incident(level, 1, 0);
   level.conflicts = conflicts(level);
+  level.branches = branches(level);
+}
+
+/* Whether a line is an inner part of a long line. */
+const isInner = (level, edge) => level.kinds[level.edges[edge][0]] !== ITEM && level.kinds[level.edges[edge][1]] !== ITEM;
+
+/* Whether each line branches off a long line, which goes straight on. */
+function branches(level) {
+  const straight = new Set(level.edges.filter((_, edge) => isInner(level, edge)).map(([upper]) => upper));
+  return level.edges.map(([upper], edge) => level.kinds[upper] === LANE && straight.has(upper) && !isInner(level, edge));
 }
 
 /* The lines that cross inner parts of long lines. */
 function conflicts(level) {
   const found = new Array(level.edges.length).fill(false);
-  const isInner = edge => level.kinds[level.edges[edge][0]] !== ITEM && level.kinds[level.edges[edge][1]] !== ITEM;
   for (const row of level.rows.slice(1)) {
     let from = 0, low = 0;
     row.forEach((vertex, i) => {
-      const inner = level.up[vertex].find(isInner);
+      const inner = level.up[vertex].find(edge => isInner(level, edge));
       if (inner === undefined && i + 1 < row.length) return;
       const high = inner === undefined ? Infinity : level.position[level.edges[inner][0]];
       for (const other of row.slice(from, i + 1)) {
         for (const edge of level.up[other]) {
           const at = level.position[level.edges[edge][0]];
-          if ((at < low || at > high) && !isInner(edge)) found[edge] = true;
+          if ((at < low || at > high) && !isInner(level, edge)) found[edge] = true;
         }
       }
       from = i + 1;
@@ -139,19 +149,21 @@ function align(level, ends, down, left) {
     let last = -Infinity;
     for (let j = 0; j < row.length; j++) {
       const vertex = row[left ? j : row.length - 1 - j];
-      const near = down ? level.up[vertex] : level.down[vertex];
+      const near = (down ? level.up : level.down)[vertex].filter(edge => !level.branches[edge]);
       if (!near.length) continue;
       const low = (near.length - 1) >> 1, high = near.length >> 1;
       for (const middle of low === high ? [low] : left ? [low, high] : [high, low]) {
         const edge = near[middle];
         const other = level.edges[edge][down ? 0 : 1];
         const at = sign * level.position[other];
-        if (level.conflicts[edge] || at <= last || taken[other]) continue;
+        const [upper, lower] = ends[edge];
+        const moved = shift[other] + (left === down ? 1 : -1) * (upper - lower);
+        const far = upper !== lower && Math.abs(moved) > DRIFT;
+        if (level.conflicts[edge] || at <= last || taken[other] || far) continue;
         taken[other] = true;
         last = at;
-        const [upper, lower] = ends[edge];
         root[vertex] = root[other];
-        shift[vertex] = shift[other] + sign * (down ? upper - lower : lower - upper);
+        shift[vertex] = moved;
         break;
       }
     }
