@@ -115,10 +115,14 @@ impl<'g> Scene<'g> {
         scene
     }
 
-    /// The level of a group: its items and nets.
-    pub(crate) fn level(&self, group: u32) -> Level {
+    /// The level of a group: its items and nets; `columns` are the numbers of columns of groups.
+    pub(crate) fn level(&self, group: u32, columns: &[u32]) -> Level {
         let group = &self.groups[group as usize];
-        Level { items: group.items.len() as u32, nets: group.nets.values().cloned().collect() }
+        let of = |item: &Item| match *item {
+            Item::Node(_) => 1,
+            Item::Group(within) => columns[within as usize],
+        };
+        Level { items: group.items.iter().map(of).collect(), nets: group.nets.values().cloned().collect() }
     }
 
     /// The number of groups around a group.

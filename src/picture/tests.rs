@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::time::Instant;
 
 use super::layout::frame::{Placed, Rect, place};
-use super::layout::ranks::{Level, Net, Vertex, rank};
+use super::layout::ranks::{self, Level, Net, Rows, Vertex};
 use super::layout::{arrange, columns, order};
 use super::scene::Scene;
 use super::*;
@@ -137,6 +137,23 @@ fn chains_of_groups_are_no_diagonals() {
     assert!(width < 1600.0, "{width}");
 }
 
+#[test]
+fn a_row_has_few_wide_groups() {
+    let (columns, calls) = (10, 24);
+    let all = |name: &str| (0..columns).map(|i| format!("{name}{i}")).collect::<Vec<_>>();
+    let results: Vec<String> = all("y").iter().map(|y| format!("{y}: tensor<scalar>")).collect();
+    let body: String = all("y").iter().map(|y| format!("{y} = relu(x);\n")).collect();
+    let calls: String = (0..calls).map(|call| format!("({}) = f(x);\n", all(&format!("a{call}_")).join(", "))).collect();
+    let text = format!(
+        "version 1.0; fragment f( x: tensor<scalar> ) -> ( {} ) {{ {body} }}
+        graph G( x ) -> ( y ) {{ x = external(shape = [1, 2]); {calls} y = tanh(x); }}",
+        results.join(", ")
+    );
+    // Three groups, of ten boxes each, which are about 100 wide without the gap.
+    let width = width_of(&text, Lower::Custom);
+    assert!(width < 3.5 * 10.0 * 130.0, "{width}");
+}
+
 #[cfg(feature = "onnx")]
 #[test]
 fn constants_have_no_boxes() {
@@ -173,10 +190,14 @@ fn lines_that_are_drawn_are_not_also_named() {
     assert_eq!(dot.matches(" -> ").count(), 1 + 60 * 2 + 61 + 1);
 }
 
-fn level(items: u32, nets: &[(u32, &[u32])]) -> Level {
+fn rank(level: &Level) -> Rows {
+    ranks::rank(level, ranks::place(level))
+}
+
+fn level(items: usize, nets: &[(u32, &[u32])]) -> Level {
     let net =
         |(source, targets): &(u32, &[u32])| Net { source: Some(*source), targets: targets.to_vec(), leaves: false };
-    Level { items, nets: nets.iter().map(net).collect() }
+    Level { items: vec![1; items], nets: nets.iter().map(net).collect() }
 }
 
 #[test]
@@ -200,7 +221,7 @@ fn far_targets_are_named() {
     let mut nets: Vec<(u32, Vec<u32>)> = (0..count - 1).map(|i| (i, vec![i + 1, count - 1])).collect();
     nets[count as usize - 2].1.pop();
     let nets: Vec<(u32, &[u32])> = nets.iter().map(|(source, targets)| (*source, targets.as_slice())).collect();
-    let rows = rank(&level(count, &nets));
+    let rows = rank(&level(count as usize, &nets));
     assert!(rows.named.len() > 2000 && rows.vertices.len() < 20_000);
 }
 
@@ -224,7 +245,7 @@ fn long_chains_and_wide_fans_are_no_trouble() {
     let fan = vec![Net { source: Some(0), targets: (1..count).collect(), leaves: false }];
     let hub: Vec<Net> = chain.iter().cloned().chain(fan.iter().cloned()).collect();
     for nets in [chain, fan, hub] {
-        let mut rows = rank(&Level { items: count, nets });
+        let mut rows = rank(&Level { items: vec![1; count as usize], nets });
         let ends = vec![(0.0, 0.0); rows.edges.len()];
         order::order(&mut rows, &ends);
         let (widths, ends) = (vec![80.0; count as usize], vec![(0.0, 0.0); rows.edges.len()]);
@@ -326,7 +347,7 @@ proptest! {
         let net = |(source, targets, leaves): (u32, Vec<u32>, bool)| {
             Net { source: (source > 3).then_some(source), targets, leaves }
         };
-        let level = Level { items: 40, nets: nets.into_iter().map(net).collect() };
+        let level = Level { items: vec![1; 40], nets: nets.into_iter().map(net).collect() };
         let rows = rank(&level);
         let mut row_of = vec![usize::MAX; rows.vertices.len()];
         for (i, row) in rows.rows.iter().enumerate() {

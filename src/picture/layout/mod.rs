@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scene::{self, Item, Scene};
 use crate::graph::TensorId;
-use ranks::{Rows, Vertex};
+use ranks::{Level, Placed, Rows, Vertex};
 
 /// The rows of all groups of a scene.
 #[derive(Debug)]
@@ -58,14 +58,27 @@ pub(crate) fn arrange(scene: &mut Scene) -> Arrangement {
     Arrangement { levels }
 }
 
-/// Assigns rows in every group, outer groups first: tensors without a line to a group are named within it.
+/// Places the items of every group in rows, inner groups first: a row has space for few wide groups.
+fn place_all(scene: &Scene) -> Vec<(Level, Placed)> {
+    let mut columns = vec![0; scene.groups.len()];
+    let place = |group: usize| {
+        let level = scene.level(group as u32, &columns);
+        let placed = ranks::place(&level);
+        columns[group] = placed.columns;
+        (level, placed)
+    };
+    let mut levels: Vec<(Level, Placed)> = (0..scene.groups.len()).rev().map(place).collect();
+    levels.reverse();
+    levels
+}
+
+/// Makes the rows of every group, outer groups first: tensors without a line to a group are named within it.
 fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
     let count = scene.groups.len();
     let mut dropped: Vec<FxHashSet<TensorId>> = vec![FxHashSet::default(); count];
     let mut named: Vec<(u32, TensorId)> = Vec::new();
     let mut levels = Vec::with_capacity(count);
-    for group in 0..count {
-        let mut level = scene.level(group as u32);
+    for (group, (mut level, placed)) in place_all(scene).into_iter().enumerate() {
         let mut tensors: Vec<TensorId> = scene.groups[group].nets.keys().copied().collect();
         let mut lost: Vec<(TensorId, u32)> = Vec::new();
         if !dropped[group].is_empty() {
@@ -81,7 +94,7 @@ fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
             }
             tensors = kept;
         }
-        let rows = ranks::rank(&level);
+        let rows = ranks::rank(&level, placed);
         lost.extend(rows.named.iter().map(|(net, target)| (tensors[*net as usize], *target)));
         for (tensor, target) in lost {
             match scene.groups[group].items[target as usize] {

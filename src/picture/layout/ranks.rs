@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 /// The contents of a level: items and nets between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Level {
-    /// The number of items. Items with smaller numbers are placed first.
-    pub(crate) items: u32,
+    /// The items: the number of columns that each needs. Items with smaller numbers are placed first.
+    pub(crate) items: Vec<u32>,
     /// The nets.
     pub(crate) nets: Vec<Net>,
 }
@@ -69,6 +69,8 @@ const LANES_PER_ITEM: usize = 4;
 const LANES: usize = 2000;
 /// The minimum of the maximum number of items in a row.
 const MIN_WIDTH: usize = 12;
+/// The number of columns of an item that counts as one, in this maximum.
+const COLUMNS: u32 = 2;
 /// The maximum number of lanes in a row: a number for each item that it may have, and a minimum.
 const LANES_IN_ROW: u32 = 2;
 const MIN_LANES_IN_ROW: u32 = 48;
@@ -78,16 +80,29 @@ const LOOKS: usize = 100_000;
 /// The maximum number of rows that are tried for an item that could be moved down.
 const TRIES: u32 = 64;
 
-/// Finds the rows of a level.
-pub(crate) fn rank(level: &Level) -> Rows {
-    let count = level.items as usize;
+/// The row of each item of a level, its position in a topological order, and the number of columns of all rows.
+pub(crate) struct Placed {
+    rows: Vec<u32>,
+    position: Vec<u32>,
+    pub(crate) columns: u32,
+}
+
+/// Finds the rows of the items of a level.
+pub(crate) fn place(level: &Level) -> Placed {
     let graph = Graph::new(level);
-    let (order, against) = graph.order(count);
-    let mut ranks = Ranks::new(count);
-    ranks.assign(&graph, &order, &against);
-    ranks.pull_down(&graph, level, &order, &against);
-    let ranks = ranks.close_gaps();
-    Builder::new(level, ranks).build(&against)
+    let (order, position) = graph.order(level.items.len());
+    let mut ranks = Ranks::new(level);
+    ranks.assign(&graph, &order, &position);
+    ranks.pull_down(&graph, &order, &position);
+    let rows = ranks.close_gaps();
+    let mut columns = vec![0u32; rows.len()];
+    rows.iter().zip(&level.items).for_each(|(row, item)| columns[*row as usize] += item);
+    Placed { rows, position, columns: columns.into_iter().max().unwrap_or(0) }
+}
+
+/// Finds the rows of a level whose items have rows.
+pub(crate) fn rank(level: &Level, placed: Placed) -> Rows {
+    Builder::new(level, placed.rows).build(&placed.position)
 }
 
 /// The neighbours of each item, as ranges of one table.
@@ -128,9 +143,9 @@ impl Graph {
                 pairs.extend(net.targets.iter().filter(|target| **target != source).map(|&target| (source, target)));
             }
         }
-        let after = Table::new(level.items as usize, &pairs);
+        let after = Table::new(level.items.len(), &pairs);
         pairs.iter_mut().for_each(|pair| *pair = (pair.1, pair.0));
-        Graph { after, before: Table::new(level.items as usize, &pairs) }
+        Graph { after, before: Table::new(level.items.len(), &pairs) }
     }
 
     /// A topological order, where smaller numbers come first, and the position of each item in it. In a cycle,
@@ -169,8 +184,8 @@ impl Graph {
 
 /// For each item, the number of nets that only this item uses, whose lines become longer if it moves down, and the
 /// number of its result nets, whose lines become shorter.
-fn lengths(level: &Level, count: usize) -> (Vec<u32>, Vec<u32>) {
-    let (mut alone, mut made) = (vec![0; count], vec![0; count]);
+fn lengths(level: &Level) -> (Vec<u32>, Vec<u32>) {
+    let (mut alone, mut made) = (vec![0; level.items.len()], vec![0; level.items.len()]);
     for net in &level.nets {
         if let Some(&first) = net.targets.first()
             && net.targets.iter().all(|target| *target == first)
@@ -191,17 +206,27 @@ fn row_width(items: usize) -> u32 {
 }
 
 /// Assigns rows to items, with limited widths of the rows.
-struct Ranks {
+struct Ranks<'l> {
+    level: &'l Level,
     of: Vec<u32>,
+    /// For each row, the columns that are used.
     used: Vec<u32>,
     /// For each row, the next row that may have space.
     next: Vec<u32>,
+    /// The number of used columns at which a row is full.
     width: u32,
 }
 
-impl Ranks {
-    fn new(count: usize) -> Self {
-        Ranks { of: vec![0; count], used: Vec::new(), next: Vec::new(), width: row_width(count) }
+impl<'l> Ranks<'l> {
+    fn new(level: &'l Level) -> Self {
+        let count = level.items.len();
+        let width = COLUMNS * row_width(count);
+        Ranks { level, of: vec![0; count], used: Vec::new(), next: Vec::new(), width }
+    }
+
+    /// The columns that an item uses.
+    fn columns(&self, item: u32) -> u32 {
+        self.level.items[item as usize].max(COLUMNS)
     }
 
     /// The first row with space, from a row on.
@@ -221,7 +246,7 @@ impl Ranks {
             self.next.push(self.used.len() as u32);
             self.used.push(0);
         }
-        self.used[row as usize] += 1;
+        self.used[row as usize] += self.columns(item);
         if self.used[row as usize] >= self.width {
             self.next[row as usize] = row + 1;
         }
@@ -240,15 +265,15 @@ impl Ranks {
 
     /// Moves items down to just above their first user, if they have at least as many result nets as nets that
     /// only they use (see [`lengths`]), so that the total length of lines does not increase.
-    fn pull_down(&mut self, graph: &Graph, level: &Level, order: &[u32], position: &[u32]) {
-        let (alone, made) = lengths(level, self.of.len());
+    fn pull_down(&mut self, graph: &Graph, order: &[u32], position: &[u32]) {
+        let (alone, made) = lengths(self.level);
         for &item in order.iter().rev().filter(|item| made[**item as usize] >= alone[**item as usize]) {
             let later = |target: &&u32| position[**target as usize] > position[item as usize];
             let first = graph.after.of(item).iter().filter(later).map(|target| self.of[*target as usize]).min();
             let (Some(first), now) = (first, self.of[item as usize]) else { continue };
             let wanted = (now + 1..first).rev().take(TRIES as usize).find(|row| self.used[*row as usize] < self.width);
             if let Some(row) = wanted {
-                self.used[now as usize] -= 1;
+                self.used[now as usize] -= self.columns(item);
                 self.put(item, row);
             }
         }
