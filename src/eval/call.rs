@@ -266,7 +266,12 @@ impl<'a> Call<'a> {
 
     /// A scalar attribute; an integer or a tensor of one number is accepted.
     pub fn number(&self, name: &str) -> Result<f64, EvalError> {
-        let tensor = self.tensor(name)?;
+        self.number_of(name, &self.value(name).ok_or_else(|| self.missing(name))?)
+    }
+
+    /// A scalar.
+    pub(crate) fn number_of(&self, name: &str, value: &Value) -> Result<f64, EvalError> {
+        let tensor = self.tensor_of(value)?;
         let one = tensor.to_scalars().first().copied().filter(|_| tensor.len() == 1);
         one.ok_or_else(|| self.wrong(name, "a scalar"))
     }

@@ -8,6 +8,7 @@ use super::broadcast::{common, repeated};
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::graph::Value;
+use crate::graph::shapes::half_up;
 use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
 use crate::tensor::{DType, Tensor};
 
@@ -16,8 +17,7 @@ type Unary = fn(f64) -> f64;
 
 /// Functions that the shared kernels lack, or that the specification defines differently.
 const UNARY: &[(&str, Unary)] = &[
-    // The specification rounds halves up, also below 0.
-    ("round", |x| (x + 0.5).floor()),
+    ("round", half_up),
     // Compounds (4.2.4, 4.9.1), by their definitions.
     ("sqr", |x| x.powf(2.0)),
     ("sqrt", |x| x.powf(0.5)),

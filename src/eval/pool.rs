@@ -4,7 +4,7 @@ use ndarray::ArrayD;
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use super::reduce::greater;
+use super::reduce::{greater, sum};
 use super::window::{Direction, Pair, Windows};
 use crate::graph::border::Border;
 use crate::tensor::Tensor;
@@ -70,7 +70,7 @@ fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
     let mut output = Vec::new();
     pool.windows.each(call, |_, pairs| {
-        let sum: f64 = pairs.iter().map(|(_, place)| place.map_or(0.0, |place| pool.input[place])).sum();
+        let sum = sum(pairs.iter().map(|(_, place)| place.map_or(0.0, |place| pool.input[place])));
         let met = pairs.iter().filter(|(_, place)| place.is_some()).count();
         output.push(match (normalize, ignored) {
             (false, _) => sum,
@@ -161,7 +161,7 @@ pub(crate) fn desample(call: &Call) -> KernelResult {
     let mut output = Vec::new();
     pool.windows.each(call, |_, pairs| {
         let from = |(k, place): &Pair| place.filter(|place| index[*place] == *k as i64).map(|place| pool.input[place]);
-        output.push(pairs.iter().filter_map(from).sum::<f64>());
+        output.push(sum(pairs.iter().filter_map(from)));
         Ok(())
     })?;
     Ok(vec![Tensor::scalars(&pool.windows.output(), output)?])

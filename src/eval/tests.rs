@@ -111,6 +111,57 @@ fn windows_without_items_have_no_finite_result() {
     check(x, &format!("y = avg_pool(x, {constant});"), "[-1.5, 0, -1.5]");
 }
 
+/// The sum of no items is 0, not -0.
+#[test]
+fn sums_of_nothing_have_no_sign() {
+    let given = r#"{"x": [5.0, 7.0], "i": [1, 0]}"#;
+    let window = "size = [2], stride = [1], padding = [(0, 0)]";
+    check(given, &format!("z = desample(x, i, {window}); y = rcp(z);"), r#"["inf", 0.08333333333333333, "inf"]"#);
+    let window = "size = [1], stride = [2], padding = [(0, 0)]";
+    check(given, &format!("z = debox(x, {window}); y = rcp(z);"), r#"[0.2, "inf", 0.14285714285714285]"#);
+}
+
+#[test]
+fn integers_above_the_precision_of_floats_stay_exact() {
+    let x = r#"{"x": [9007199254740993, 9007199254740992]}"#;
+    check(x, "y = tract_core_argmax_reduce_last(input = x, axes = [0]);", "[0]");
+    check(x, "y = tract_core_argmin_reduce_last(input = x, axes = [0]);", "[1]");
+    let range = |numbers: [i64; 3]| {
+        let [start, end, step] = numbers;
+        format!("z = copy(x); y = tract_core_range(start = {start}, end = {end}, step = {step});")
+    };
+    let first = 9_007_199_254_740_993;
+    let wanted = "[9007199254740993, 9007199254740994, 9007199254740995]";
+    let found = run(x, &range([first, first + 3, 1]));
+    let exact = json::tensor(&crate::source::json::parse(wanted).unwrap()).unwrap();
+    assert_eq!(found.items::<i64>(), exact.items::<i64>());
+    check(x, &range([1, 8, 3]), "[1, 4, 7]");
+    check(x, &range([5, 0, -2]), "[5, 3, 1]");
+    check(x, &range([0, 9_223_372_036_854_775_807, 9_223_372_036_854_775_806]), "[0, 9223372036854775806]");
+    assert_eq!(run(x, &range([5, 5, 1])).len() + run(x, &range([5, 1, 1])).len(), 0);
+    fails(x, &range([0, 1, 0]), Code::EvalValue);
+    let other = Tensor::integers(&[2], vec![first - 1, first - 1]).unwrap();
+    assert!(run(x, "y = copy(x);").difference(&other).is_some_and(|apart| apart > 0.0));
+}
+
+#[test]
+fn halves_are_rounded_up_without_a_sum() {
+    let x = r#"{"x": [0.49999999999999994, 4503599627370497.0, -0.5, 2.5, "inf"]}"#;
+    check(x, "y = round(x);", r#"[0, 4503599627370497, 0, 3, "inf"]"#);
+}
+
+#[test]
+fn attributes_of_converters_may_have_no_names() {
+    let x = r#"{"x": [1.0, 3.0]}"#;
+    check(x, "y = HardSigmoid(x, 0.0, 0.25);", "[0.25, 0.25]");
+    check(x, "y = mean_variance_normalization(x, x, x, [0], 3.0);", "[0.5, 4.5]");
+    check(x, "y = tract_core_softmax(x, [0], 'exact');", "[0.11920292202211755, 0.8807970779778823]");
+    fails(x, "y = mean_variance_normalization(x, x, x);", Code::EvalArgument);
+    let x = r#"{"x": [[[1.0, 2.0]]], "s": [1, 1, -1]}"#;
+    let method = "coord_transformer = 'half_pixel', interpolator = 'linear', nearest_mode = 'floor'";
+    fails(x, &format!("y = tract_core_resize(input = x, sizes = s, {method});"), Code::EvalValue);
+}
+
 #[test]
 fn upsampling_is_the_deconvolution_of_the_text() {
     let x = r#"{"x": [[[1.0, 2.0, 4.0]]]}"#;

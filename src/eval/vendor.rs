@@ -9,6 +9,7 @@ use super::error::EvalError;
 use super::table::Function;
 use super::{reduce, registry, scan};
 use crate::graph::shapes::without_variant;
+use crate::graph::{Key, Operand, Value};
 use crate::tensor::Tensor;
 
 /// The kernels of vendor operations.
@@ -35,9 +36,16 @@ fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, Eval
     as_scalars(call.tensor_of(&value)?)
 }
 
+/// The attribute with a name, or else the argument without a name at a position.
+fn attribute(call: &Call, position: usize, name: &str) -> Option<Value> {
+    let unnamed = |(key, _): &(Key, Operand)| *key == Key::Positional;
+    let unnamed = || call.graph().arguments(call.operation).filter(unnamed).nth(position);
+    call.value(name).or_else(|| unnamed().map(|(_, operand)| operand.to_value()))
+}
+
 /// An optional number.
-fn number(call: &Call, name: &str, default: f64) -> Result<f64, EvalError> {
-    if call.value(name).is_some() { call.number(name) } else { Ok(default) }
+fn number(call: &Call, position: usize, name: &str, default: f64) -> Result<f64, EvalError> {
+    attribute(call, position, name).map_or(Ok(default), |value| call.number_of(name, &value))
 }
 
 /// The error function.
@@ -73,10 +81,14 @@ fn error_function(x: f64) -> f64 {
 
 fn along(call: &Call, log: bool) -> KernelResult {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
-    let axes = call.value_at(1, "axes").ok_or_else(|| EvalError::argument(format!("`{}` has no axes", call.name())))?;
-    let axes = call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, x.rank()));
-    let axes = axes.collect::<Result<Vec<_>, _>>()?;
-    reduce::softmax_along(call, &x, &axes, log)
+    reduce::softmax_along(call, &x, &axes(call, 1, x.rank())?, log)
+}
+
+/// The axes of an operation, which are within a rank.
+fn axes(call: &Call, position: usize, rank: usize) -> Result<Vec<usize>, EvalError> {
+    let axes = attribute(call, position, "axes");
+    let axes = axes.ok_or_else(|| EvalError::argument(format!("`{}` has no axes", call.name())))?;
+    call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, rank)).collect()
 }
 
 fn softmax(call: &Call) -> KernelResult {
@@ -90,19 +102,16 @@ fn log_softmax(call: &Call) -> KernelResult {
 /// `HardSigmoid` of ONNX; `alpha` and `beta` are optional.
 fn hard_sigmoid(call: &Call) -> KernelResult {
     let x = operand(call, 0, "x")?;
-    let alpha = number(call, "alpha", 0.2)?;
-    let beta = number(call, "beta", 0.5)?;
+    let alpha = number(call, 1, "alpha", 0.2)?;
+    let beta = number(call, 2, "beta", 0.5)?;
     Ok(vec![call.mapped(&x, |x| (alpha * x + beta).clamp(0.0, 1.0))?])
 }
 
 /// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, as the converters define it.
 fn mean_variance_normalization(call: &Call) -> KernelResult {
     let (x, scale, offset) = (operand(call, 0, "input")?, operand(call, 1, "scale")?, operand(call, 2, "offset")?);
-    let axes = call.naturals("axes")?;
-    if axes.iter().any(|&axis| axis >= x.rank()) {
-        return Err(EvalError::shapes(format!("`{}` has no axes {axes:?}", call.name())));
-    }
-    let epsilon = number(call, "epsilon", 1e-5)?;
+    let axes = axes(call, 3, x.rank())?;
+    let epsilon = number(call, 4, "epsilon", 1e-5)?;
     let mean = |items: &[f64]| Ok(items.iter().sum::<f64>() / items.len().max(1) as f64);
     let centered = map2(call, &x, &reduce::reduce(call, &x, &axes, mean)?, |x, mean| x - mean)?;
     let variance = reduce::reduce(call, &call.mapped(&centered, |x| x * x)?, &axes, mean)?;

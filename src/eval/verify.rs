@@ -114,6 +114,12 @@ impl Tensor {
         if self.shape() != other.shape() || self.dtype() != other.dtype() {
             return None;
         }
+        if let (Some(a), Some(b)) = (self.items::<i64>(), other.items::<i64>()) {
+            // Integers above 2^53 are not exact as floats.
+            let difference =
+                |(a, b): (&i64, &i64)| a.abs_diff(*b) as f64 / a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
+            return Some(a.iter().zip(b).map(difference).fold(0.0, f64::max));
+        }
         let difference = |(a, b): (&f64, &f64)| match a == b || (a.is_nan() && b.is_nan()) {
             true => 0.0,
             false if a.is_finite() && b.is_finite() => (a - b).abs() / a.abs().max(b.abs()).max(1.0),

@@ -146,7 +146,7 @@ fn from_raw(raw: &[u8], element: &ElementType, count: usize) -> Result<Elements,
                 bits @ (2 | 4) => unpack(raw.iter().map(|byte| i64::from(*byte)), bits, count),
                 _ => raw.iter().map(|byte| i64::from(*byte)).collect(),
             };
-            Elements::Ints(all.into_iter().map(|value| signed(value, element)).collect())
+            Elements::Ints(all.into_iter().map(|value| narrowed(value, element)).collect())
         }
     })
 }
@@ -177,8 +177,10 @@ fn from_fields<'f>(
     {
         *all = unpack(all.iter().copied(), element.bits, count);
     }
-    if let (Elements::Ints(all), Storage::Signed) = (&mut found, element.storage) {
-        all.iter_mut().for_each(|value| *value = signed(*value, element));
+    match &mut found {
+        Elements::Ints(all) => all.iter_mut().for_each(|value| *value = narrowed(*value, element)),
+        Elements::Unsigned(all) if element.bits == 32 => all.iter_mut().for_each(|value| *value &= 0xFFFF_FFFF),
+        _ => {}
     }
     Ok(found)
 }
@@ -222,13 +224,15 @@ fn unpack_sixes(raw: &[u8], count: usize) -> Vec<i64> {
     items.take(count).collect()
 }
 
-/// The value of an element with few bits; the highest bit is the sign of signed types.
-fn signed(value: i64, element: &ElementType) -> i64 {
-    if element.storage != Storage::Signed {
-        return value;
-    }
+/// The value of an element of an integer type: the bits that the type has. Any number but 0 is true.
+fn narrowed(value: i64, element: &ElementType) -> i64 {
     let unused = 64 - element.bits;
-    value << unused >> unused
+    match element.storage {
+        Storage::Signed => value << unused >> unused,
+        Storage::Unsigned if element.bits == 1 => i64::from(value != 0),
+        Storage::Unsigned => value & ((1 << element.bits) - 1),
+        _ => value,
+    }
 }
 
 #[cfg(test)]
@@ -251,6 +255,20 @@ mod tests {
         let of_field = tensor(&[5], tensor::INT32_DATA, &[1, 2, 3, 63, 5]);
         assert_eq!(length(&of_field), Length::Right);
         assert_eq!(Elements::of(&of_field), Ok(Elements::Ints(vec![1, 2, 3, 63, 5])));
+    }
+
+    /// Fields have more bits than elements of small types.
+    #[test]
+    fn elements_have_the_bits_of_their_type() {
+        for (number, bytes, wanted) in [(2, [0xAC, 2], 44), (3, [0xAC, 2], 44), (3, [0xC8, 1], -56), (9, [0xAC, 2], 1)]
+        {
+            let of = Tensor { data_type: Some(number), ..tensor(&[1], tensor::INT32_DATA, &bytes) };
+            assert_eq!(Elements::of(&of), Ok(Elements::Ints(vec![wanted])), "{number}");
+        }
+        let of = Tensor { data_type: Some(9), ..tensor(&[2], tensor::RAW_DATA, &[2, 0]) };
+        assert_eq!(Elements::of(&of), Ok(Elements::Ints(vec![1, 0])));
+        let of = Tensor { data_type: Some(12), ..tensor(&[1], tensor::UINT64_DATA, &[0x81, 0x80, 0x80, 0x80, 0x10]) };
+        assert_eq!(Elements::of(&of), Ok(Elements::Unsigned(vec![1])));
     }
 
     #[test]

@@ -22,7 +22,9 @@ pub(super) fn shape_of(call: &Call) -> KernelResult {
 pub(super) fn range(call: &Call) -> KernelResult {
     let [start, end, step] = ["start", "end", "step"].map(|name| call.tensor(name));
     let (start, end, step) = (start?, end?, step?);
-    let whole = [&start, &end, &step].iter().all(|tensor| tensor.dtype() != DType::Float64);
+    if [&start, &end, &step].iter().all(|tensor| tensor.dtype() != DType::Float64) {
+        return whole_range(call);
+    }
     let [first, last, by] = [call.number("start")?, call.number("end")?, call.number("step")?];
     let count = ((last - first) / by).ceil();
     if !(count.is_finite() && count < MAX_RANGE) {
@@ -30,11 +32,23 @@ pub(super) fn range(call: &Call) -> KernelResult {
     }
     let count = count.max(0.0) as usize;
     call.budget().room(&[count])?;
-    let items: Vec<f64> = (0..count).map(|i| first + by * i as f64).collect();
-    Ok(vec![match whole {
-        true => Tensor::integers(&[count], items.into_iter().map(|item| item as i64).collect())?,
-        false => Tensor::scalars(&[count], items)?,
-    }])
+    Ok(vec![Tensor::scalars(&[count], (0..count).map(|i| first + by * i as f64).collect())?])
+}
+
+/// A range of integers.
+fn whole_range(call: &Call) -> KernelResult {
+    let [first, last, by] = [call.int("start")?, call.int("end")?, call.int("step")?];
+    let (distance, step) = (i128::from(last) - i128::from(first), i128::from(by));
+    // The quotient is rounded up.
+    let count = distance
+        .checked_div(step)
+        .map(|count| count + i128::from(distance % step != 0 && (distance < 0) == (step < 0)));
+    let count = count.filter(|count| *count < MAX_RANGE as i128).map(|count| usize::try_from(count).unwrap_or(0));
+    let count =
+        count.ok_or_else(|| EvalError::value(format!("a range from {first} to {last} in steps of {by} has no end")))?;
+    call.budget().room(&[count])?;
+    // All items lie between the first and the last number.
+    Ok(vec![Tensor::integers(&[count], (0..count).map(|i| first.wrapping_add(by.wrapping_mul(i as i64))).collect())?])
 }
 
 /// Broadcasts the input to a shape, with the last axes aligned.

@@ -5,6 +5,7 @@ use ndarray::{ArrayD, Dimension, IxDyn, indices};
 use crate::eval::array::scalars;
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
+use crate::eval::reduce::sum;
 use crate::graph::shapes::Einsum;
 use crate::tensor::DType;
 
@@ -77,13 +78,10 @@ fn summed(call: &Call, arrays: &[ArrayD<f64>], expression: &Einsum) -> Result<Ar
         sums.into_iter().map(|at| steps.iter().map(|steps| place(&steps[outer..], at.slice())).collect()).collect();
     for (at, result) in output.indexed_iter_mut() {
         let starts: Vec<usize> = steps.iter().map(|steps| place(&steps[..outer], at.slice())).collect();
-        *result = inner
-            .iter()
-            .map(|offsets| {
-                let factor = |((items, start), offset): ((&Vec<f64>, &usize), &usize)| items[start + offset];
-                items.iter().zip(&starts).zip(offsets).map(factor).product::<f64>()
-            })
-            .sum();
+        *result = sum(inner.iter().map(|offsets| {
+            let factor = |((items, start), offset): ((&Vec<f64>, &usize), &usize)| items[start + offset];
+            items.iter().zip(&starts).zip(offsets).map(factor).product::<f64>()
+        }));
     }
     Ok(output)
 }

@@ -7,7 +7,7 @@ use crate::eval::elementwise::convert;
 use crate::eval::error::EvalError;
 use crate::eval::reduce;
 use crate::graph::{Primitive, Value};
-use crate::tensor::{DType, Tensor};
+use crate::tensor::{DType, Element, Tensor, kernels};
 
 use super::{natural, number_or, one};
 
@@ -102,19 +102,19 @@ pub(super) fn bitnot(call: &Call) -> KernelResult {
 }
 
 /// The index of the last of the best items along axes.
-pub(super) fn last_extreme(call: &Call, as_good: fn(f64, f64) -> bool) -> KernelResult {
-    let input = call.numbers("input")?;
-    let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
-    let axes = axes.collect::<Result<Vec<_>, _>>()?;
-    let best =
-        |items: &[f64]| {
-            let mut items = items.iter().enumerate();
-            let (_, first) = items.next().ok_or_else(|| EvalError::value("there is no best of no items"))?;
-            Ok(items
-                .fold((0, *first), |(at, best), (i, item)| if as_good(*item, best) { (i, *item) } else { (at, best) })
-                .0 as i64)
-        };
-    Ok(vec![reduce::reduce(call, &input, &axes, best)?])
+pub(super) fn last_extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool) -> KernelResult {
+    fn picked<T: Element>(call: &Call, input: &Tensor, as_good: fn(T, T) -> bool) -> KernelResult {
+        let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
+        let axes = axes.collect::<Result<Vec<_>, _>>()?;
+        let none = || EvalError::value("there is no best of no items");
+        let best = |items: &[T]| Ok(kernels::best(items, as_good).ok_or_else(none)? as i64);
+        Ok(vec![reduce::reduce(call, input, &axes, best)?])
+    }
+    let input = call.tensor("input")?;
+    match input.dtype() {
+        DType::Int64 => picked(call, &input, integer),
+        _ => picked(call, &*call.numbers("input")?, scalar),
+    }
 }
 
 pub(super) fn product_reduce(call: &Call) -> KernelResult {

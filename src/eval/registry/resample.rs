@@ -107,6 +107,9 @@ pub(super) fn resize(call: &Call) -> KernelResult {
     };
     let given = if is_given(call, "sizes") { "sizes" } else { "scales" };
     let numbers = call.numbers(given)?.to_scalars();
+    if let Some(number) = numbers.iter().find(|number| !(**number >= 0.0)) {
+        return Err(EvalError::value(format!("`{given}` of `{}` has the item {number}", call.name())));
+    }
     if numbers.len() != output.ndim() {
         return Err(EvalError::shapes(format!(
             "`{given}` has {} items, the input rank {}",

@@ -70,6 +70,11 @@ impl Items {
     }
 }
 
+/// Rounds a number, and halves up. The sum of the number and 0.5 might be rounded to another integer.
+pub(crate) fn half_up(x: f64) -> f64 {
+    if x - x.floor() < 0.5 { x.floor() } else { x.ceil() }
+}
+
 /// A rule for the items of the only result of an operation.
 pub(super) type ValueRule = fn(&Call) -> Option<Items>;
 
@@ -83,7 +88,7 @@ pub(super) const STANDARD: &[(ValueRule, &str)] = &[
     (|call| unary(call, |item| Some(Item::Dim(whole(item)?.negated()))), "neg"),
     (|call| rounded(call, f64::floor), "floor"),
     (|call| rounded(call, f64::ceil), "ceil"),
-    (|call| rounded(call, |x| (x + 0.5).floor()), "round"),
+    (|call| rounded(call, half_up), "round"),
     (|call| unary(call, |item| item.dim().is_at_least(0).then(|| item.clone())), "abs relu"),
     (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(whole(item)?)))), "sqr"),
     (|call| unary(call, |item| Some(Item::of_scalar(item.scalar()?.sqrt()))), "sqrt"),

@@ -109,7 +109,7 @@ pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("value")?;
     let ratios = call.ints("ratios")?;
     let place = checked_axis(call, call.int("axis")?, value.rank())?;
-    let total: i64 = ratios.iter().sum();
+    let total = ratios.iter().try_fold(0_i64, |total, ratio| total.checked_add(*ratio)).unwrap_or(0);
     let extent = value.dims.as_ref().and_then(|dims| dims.get(place).copied()).flatten();
     match extent {
         Some(extent) if total > 0 && extent % total == 0 => {

@@ -84,6 +84,13 @@ impl<'c> Call<'c> {
         graph.argument(operation, name).or_else(|| at_position().filter(|_| !standard))
     }
 
+    /// The argument of an attribute; for an operation that is not declared, else the one without a name at a position.
+    pub(super) fn attribute(&self, name: &str, position: usize) -> Option<Operand<'c>> {
+        let (graph, operation) = (self.graph, self.operation);
+        let unnamed = || graph.arguments(operation).filter(|(key, _)| *key == Key::Positional).nth(position);
+        graph.argument(operation, name).or_else(|| unnamed().map(|(_, operand)| operand))
+    }
+
     fn missing(&self, name: &str) -> Refused {
         Refused::unknown(format!("`{}` has no argument `{name}`", self.name()))
     }
@@ -153,10 +160,16 @@ impl<'c> Call<'c> {
 
     /// A literal number.
     pub(super) fn literal(&self, name: &str) -> Option<f64> {
-        match self.argument(name, usize::MAX)? {
-            Operand::Value(Argument::Scalar(value)) => Some(*value),
-            Operand::Value(Argument::Int(value)) => Some(*value as f64),
-            _ => None,
+        self.literal_at(name, usize::MAX).ok().flatten()
+    }
+
+    /// A literal number as an attribute; none if there is no such argument.
+    pub(super) fn literal_at(&self, name: &str, position: usize) -> Made<Option<f64>> {
+        match self.attribute(name, position) {
+            None => Ok(None),
+            Some(Operand::Value(Argument::Scalar(value))) => Ok(Some(*value)),
+            Some(Operand::Value(Argument::Int(value))) => Ok(Some(*value as f64)),
+            Some(_) => Err(self.unknown(name)),
         }
     }
 
@@ -167,7 +180,7 @@ impl<'c> Call<'c> {
 
     /// Like `ints`, for an operation that may be undeclared.
     pub(super) fn ints_at(&self, name: &str, position: usize) -> Made<Vec<i64>> {
-        match self.argument(name, position).ok_or_else(|| self.missing(name))? {
+        match self.attribute(name, position).ok_or_else(|| self.missing(name))? {
             Operand::Value(Argument::Int(item)) => Ok(vec![*item]),
             Operand::Value(value) => integers(value).ok_or_else(|| self.unknown(name)),
             Operand::Tensor(_) | Operand::Tensors(_) => Err(self.unknown(name)),

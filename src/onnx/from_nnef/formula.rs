@@ -6,7 +6,6 @@
 
 use super::call::{Bound, Call, Made, Refused};
 use super::emit::{Dims, Element, Value};
-use crate::graph::Value as Argument;
 use crate::onnx::model::AttributeValue;
 
 /// How operands are prepared.
@@ -199,8 +198,12 @@ impl<'e> Evaluation<'e, '_> {
         }
         let mut attributes = Vec::new();
         if self.take("<") {
-            while !self.take(">") {
-                attributes.extend(self.attribute()?);
+            for i in 0.. {
+                if self.take(">") {
+                    break;
+                }
+                // Attributes are declared behind the operands.
+                attributes.extend(self.attribute(self.names.len() + i)?);
                 self.take(",");
             }
         }
@@ -219,8 +222,8 @@ impl<'e> Evaluation<'e, '_> {
         Ok(())
     }
 
-    /// An attribute; none if the operation has no argument for it.
-    fn attribute(&mut self) -> Made<Option<(&'e str, AttributeValue)>> {
+    /// An attribute, which is a number; none if the operation has no argument for it.
+    fn attribute(&mut self, position: usize) -> Made<Option<(&'e str, AttributeValue)>> {
         let name = self.next();
         let value = if self.take("=") { self.next() } else { name };
         if let Some(number) = number(value) {
@@ -228,24 +231,9 @@ impl<'e> Evaluation<'e, '_> {
             let number = if whole { AttributeValue::Int(number as i64) } else { AttributeValue::Float(number as f32) };
             return Ok(Some((name, number)));
         }
-        let call = &*self.call;
-        let Some(operand) = call.graph.argument(call.operation, value) else { return Ok(None) };
-        let found = operand.value().and_then(literal).ok_or_else(|| {
-            Refused::unknown(format!("`{value}` of `{}` is an attribute in ONNX: it has to be a number", call.name()))
-        })?;
-        Ok(Some((name, found)))
+        let number = self.call.literal_at(value, position)?;
+        Ok(number.map(|number| (name, AttributeValue::Float(number as f32))))
     }
-}
-
-/// Converts a literal to the value of an attribute.
-fn literal(value: &Argument) -> Option<AttributeValue> {
-    Some(match value {
-        Argument::Int(value) => AttributeValue::Int(*value),
-        Argument::Scalar(value) => AttributeValue::Float(*value as f32),
-        Argument::Logical(value) => AttributeValue::Int(i64::from(*value)),
-        Argument::Integers(items) => super::emit::ints(items.iter().copied()),
-        _ => return None,
-    })
 }
 
 /// Evaluates a formula on values, which are extended to a common rank before. The formula must not use attributes of

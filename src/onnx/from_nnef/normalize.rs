@@ -1,7 +1,7 @@
 //! Normalizations and activations that ONNX has only for some operands.
 
 use super::call::{Call, Made, Refused, checked_axis};
-use super::emit::Value;
+use super::emit::{Element, Value};
 use super::formula::{Operands, combine, evaluate};
 use crate::onnx::model::AttributeValue;
 
@@ -91,7 +91,7 @@ pub(super) fn log_softmax_of_tract(call: &mut Call) -> Made<Vec<Value>> {
 fn along(call: &mut Call, op: &str, position: usize) -> Made<Vec<Value>> {
     let names = ["x", "input"].map(|name| call.bound(name, 0).is_ok());
     let x = call.value_at(if names[0] || !names[1] { "x" } else { "input" }, 0)?;
-    let x = call.out.cast(&x, super::emit::Element::Float);
+    let x = call.out.cast(&x, Element::Float);
     let axes = call.ints_at("axes", position)?;
     for axis in &axes {
         checked_axis(call, *axis, x.rank())?;
@@ -114,12 +114,17 @@ fn along(call: &mut Call, op: &str, position: usize) -> Made<Vec<Value>> {
 
 /// `mean_variance_normalization` of Khronos' converters.
 pub(super) fn mean_variance(call: &mut Call) -> Made<Vec<Value>> {
-    let (x, scale, offset) = (call.value_at("input", 0)?, call.value_at("scale", 1)?, call.value_at("offset", 2)?);
-    let epsilon = call.literal("epsilon").unwrap_or(1e-5);
-    let axes = call.ints("axes")?;
+    let mut operands = Vec::new();
+    for (position, name) in ["input", "scale", "offset"].into_iter().enumerate() {
+        let value = call.value_at(name, position)?;
+        operands.push(call.out.cast(&value, Element::Float));
+    }
+    let [x, scale, offset] = &operands[..] else { return Err(Refused::meaning("operands are missing")) };
+    let epsilon = call.literal_at("epsilon", 4)?.unwrap_or(1e-5);
+    let axes = call.ints_at("axes", 3)?;
     let axes = call.out.list("axes", &axes);
-    let mean = call.node("ReduceMean", &[&x, &axes], Vec::new());
-    let centered = call.node("Sub", &[&x, &mean], Vec::new());
+    let mean = call.node("ReduceMean", &[x, &axes], Vec::new());
+    let centered = call.node("Sub", &[x, &mean], Vec::new());
     let squares = call.node("Mul", &[&centered, &centered], Vec::new());
     let variance = call.node("ReduceMean", &[&squares, &axes], Vec::new());
     let epsilon = call.out.number(x.element, epsilon);
@@ -127,6 +132,6 @@ pub(super) fn mean_variance(call: &mut Call) -> Made<Vec<Value>> {
     let deviation = call.node("Sqrt", &[&shifted], Vec::new());
     let normal = call.node("Div", &[&centered, &deviation], Vec::new());
     let normal = Value { dims: x.dims.clone(), ..normal };
-    let operands = [("x", &normal), ("scale", &scale), ("offset", &offset)];
+    let operands = [("x", &normal), ("scale", scale), ("offset", offset)];
     Ok(vec![combine(call, "Add(Mul(x, scale), offset)", &operands)?])
 }

@@ -143,9 +143,11 @@ pub(super) fn windows(call: &Call, size: &[i64], extents: &[Option<i64>], up: bo
         if !small(axis.size) || !small(axis.stride) || !small(axis.dilation) {
             return Err(wrong());
         }
-        let small = |(before, after): &(i64, i64)| before.abs() <= 1 << 40 && after.abs() <= 1 << 40;
+        let small = |number: i64| (-1 << 40..=1 << 40).contains(&number);
         let given = pads.get(i).copied();
-        if given.as_ref().is_some_and(|given| !small(given)) {
+        if given.is_some_and(|(before, after)| !small(before) || !small(after))
+            || axis.extent.is_some_and(|extent| !small(extent))
+        {
             return Err(wrong());
         }
         let automatic = if up { None } else { automatic(axis) };

@@ -76,11 +76,11 @@ impl<'w> Sources<'w> {
 
     fn variable(&mut self, call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
         let label = call.text("label")?;
+        let of = element_of_source(call, tensor);
         if let Some(known) = self.labels.get(label) {
-            return Ok(known.clone());
+            return Ok(call.out.cast(known, of.unwrap_or(known.element)));
         }
         let fail = |message: String| Refused { code: Code::OnnxWeights, message, group: None };
-        let of = element_of_source(call, tensor);
         let shape: Option<Vec<usize>> =
             call.ints("shape")?.iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let shape = shape.ok_or_else(|| fail(format!("variable '{label}' has a negative extent")))?;

@@ -206,6 +206,40 @@ fn numbers_are_rounded_without_a_sum() {
     assert!(lines.contains("Where (") && lines.contains("Ceil (x)") && !lines.contains("Add ("), "{lines}");
 }
 
+/// Attributes of operations that are not declared: integers are floats in ONNX, and names may be missing.
+#[test]
+fn attributes_of_converters_are_floats() {
+    let body = |call: &str| format!("x = external(shape = [2, 3]); e = external(shape = []); y = {call};");
+    let made = |call: &str| model("x, e", "y", &body(call)).join(" ");
+    let alone = |call: &str| model_with("x, e", "y", &body(call), &Data::default()).unwrap_err();
+    assert!(made("HardSigmoid(x, alpha = 1, beta = 0.5)").contains("<alpha: float = 1.0, beta: float = 0.5>"));
+    assert!(made("HardSigmoid(x, 0.0, 0.25)").contains("<alpha: float = 0.0, beta: float = 0.25>"));
+    assert!(made("mean_variance_normalization(x, x, x, [1], 2)").contains("float number = {2.0}"));
+    let unknown = "E2091: `epsilon` of `mean_variance_normalization` depends on tensors or symbols; ONNX needs numbers";
+    assert_eq!(alone("mean_variance_normalization(x, x, x, axes = [1], epsilon = e)"), [unknown]);
+    let integers = "x = external<integer>(shape = [2]); y = mean_variance_normalization(x, x, x, axes = [0]);";
+    assert!(model("x", "y", integers).join(" ").contains("Cast <to: int = 1>"));
+}
+
+/// Extents and proportions that no sum of 64 bits holds.
+#[test]
+fn huge_numbers_are_refused() {
+    let found = refused("x = external(shape = [2]); [y, z] = split(x, axis = 0, ratios = [9223372036854775807, 1]);");
+    assert_eq!(found, ["E2090: an extent of 2 cannot be split as [9223372036854775807, 1]"]);
+    let found = refused("x = external(shape = [1, 1, 9223372036854775807]); y = max_pool(x, size = [1, 1, 3]);");
+    assert_eq!(found, ["E2090: `max_pool` has a window that does not fit its operand"]);
+}
+
+/// Two variables with a label share data, each in its own type.
+#[test]
+fn shared_data_have_the_type_of_each_variable() {
+    let data = Data(BTreeMap::from([("w", (vec![2], vec![1.0, 2.0]))]));
+    let body = "x = external(shape = [2]); v = variable(shape = [2], label = 'w');
+        u = variable<integer>(shape = [2], label = 'w'); y = add(x, v); z = copy(u);";
+    let lines = model_with("x", "y, z", body, &data).unwrap().join(" ");
+    assert!(lines.contains("int64[2] z") && lines.contains("Cast <to: int = 7> (w)"), "{lines}");
+}
+
 /// Operators do not agree on means of no items, and have no index for their maximum.
 #[test]
 fn windows_that_cover_no_item_are_not_left_to_operators() {

@@ -34,6 +34,14 @@ fn keep(rest: &mut Fields, reader: &Reader, number: u32, payload: Payload) {
     rest.get_or_insert_default().push(reader.keep(number, payload));
 }
 
+/// Sets a field that is one message. Programs differ in what several ones mean.
+fn set<T>(field: &mut Option<T>, reader: &Reader, message: T) -> Read<()> {
+    match field.replace(message) {
+        None => Ok(()),
+        Some(_) => Err(reader.error("a field that is one message is given twice")),
+    }
+}
+
 fn text(reader: &Reader, payload: &Payload) -> Read<Option<Box<str>>> {
     Ok(Some(reader.text(payload)?.into()))
 }
@@ -62,7 +70,7 @@ impl Decoder {
                 model::DOMAIN => found.domain = text(&reader, &payload)?,
                 model::MODEL_VERSION => found.model_version = Some(reader.int(&payload)?),
                 model::DOC_STRING => found.doc_string = text(&reader, &payload)?,
-                model::GRAPH => found.graph = Some(self.graph(reader.message(&payload)?)?),
+                model::GRAPH => set(&mut found.graph, &reader, self.graph(reader.message(&payload)?)?)?,
                 model::OPSET_IMPORT => found.opsets.push(self.opset(reader.message(&payload)?)?),
                 model::METADATA => found.metadata.push(read_entry(reader.message(&payload)?)?),
                 model::FUNCTIONS => found.functions.push(self.function(reader.message(&payload)?)?),
@@ -187,7 +195,10 @@ impl Decoder {
             }
             _ => return Ok(Kept::Field),
         };
-        if *value != AttributeValue::None && std::mem::discriminant(value) != std::mem::discriminant(&single) {
+        let is_message =
+            matches!(single, AttributeValue::Tensor(_) | AttributeValue::Graph(_) | AttributeValue::Type(_));
+        let is_other = std::mem::discriminant(value) != std::mem::discriminant(&single);
+        if *value != AttributeValue::None && (is_message || is_other) {
             return Err(several(reader));
         }
         *value = single;
@@ -213,7 +224,7 @@ impl Decoder {
         while let Some((field, payload)) = reader.field()? {
             match field {
                 value_info::NAME => found.name = Some(self.value(&reader, &payload)?),
-                value_info::TYPE => found.ty = Some(self.type_proto(reader.message(&payload)?)?),
+                value_info::TYPE => set(&mut found.ty, &reader, self.type_proto(reader.message(&payload)?)?)?,
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
@@ -241,6 +252,9 @@ impl Decoder {
                     continue;
                 }
             };
+            if found.form != TypeForm::None {
+                return Err(reader.error("a type has several forms"));
+            }
             found.form = form;
         }
         Ok(found)
@@ -250,7 +264,7 @@ impl Decoder {
         let mut found = (None, Fields::None);
         while let Some((field, payload)) = reader.field()? {
             match field {
-                element::TYPE => found.0 = Some(Box::new(self.type_proto(reader.message(&payload)?)?)),
+                element::TYPE => set(&mut found.0, &reader, Box::new(self.type_proto(reader.message(&payload)?)?))?,
                 _ => keep(&mut found.1, &reader, field, payload),
             }
         }
@@ -262,7 +276,7 @@ impl Decoder {
         while let Some((field, payload)) = reader.field()? {
             match field {
                 map::KEY => key = number(&reader, &payload)?,
-                map::VALUE => value = Some(Box::new(self.type_proto(reader.message(&payload)?)?)),
+                map::VALUE => set(&mut value, &reader, Box::new(self.type_proto(reader.message(&payload)?)?))?,
                 _ => keep(&mut rest, &reader, field, payload),
             }
         }
@@ -286,7 +300,7 @@ impl Decoder {
         while let Some((field, payload)) = reader.field()? {
             match field {
                 tensor_type::ELEMENT => found.element = number(&reader, &payload)?,
-                tensor_type::SHAPE => found.shape = Some(self.shape(reader.message(&payload)?)?),
+                tensor_type::SHAPE => set(&mut found.shape, &reader, self.shape(reader.message(&payload)?)?)?,
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
@@ -345,7 +359,7 @@ enum Kept {
 }
 
 fn several(reader: &Reader) -> WireError {
-    reader.error("an attribute has values of several kinds")
+    reader.error("an attribute has several values")
 }
 
 fn read_entry(mut reader: Reader) -> Read<Entry> {

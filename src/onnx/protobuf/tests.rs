@@ -30,6 +30,14 @@ fn fields_that_nobody_knows_survive() {
     assert_eq!(again(&bytes), bytes);
 }
 
+/// Programs differ in what two messages of one field mean.
+#[test]
+fn messages_are_given_once() {
+    let graph = b"\x3a\x03\x12\x01g";
+    assert!(decode(&Bytes::from_static(graph)).is_ok());
+    assert!(decode(&Bytes::from([&graph[..], graph].concat())).is_err());
+}
+
 #[test]
 fn broken_files_are_refused_at_every_length() {
     let bytes = example();

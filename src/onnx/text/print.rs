@@ -1,19 +1,20 @@
 //! Prints models as texts that are read back as equal models.
 
-use std::fmt::Write;
-
 use indexmap::IndexSet;
 
 use super::super::elements::{Elements, Unread};
 use super::Parser;
 use crate::graph::names::{NameId, Spellings};
 use crate::onnx::model::{
-    Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, OperatorSet, Tensor,
-    TensorType, Type, TypeForm, ValueInfo,
+    Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, Tensor, TensorType, Type,
+    TypeForm, ValueInfo,
 };
 use crate::onnx::protobuf::Part;
 use crate::onnx::types::{AttributeType, ElementType};
 use crate::source::names::{Name, is_identifier};
+use header::Header;
+
+mod header;
 
 /// Prints a model or a part of one; also returns what the notation cannot express.
 pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
@@ -49,6 +50,13 @@ struct Printer<'m> {
 
 fn is_special_float(text: &str) -> bool {
     ["nan", "inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether a text is a list of identifiers, separated by points. Those behind the first may start with a digit.
+fn is_domain(text: &str) -> bool {
+    let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let mut parts = text.split('.');
+    parts.next().is_some_and(is_identifier) && parts.all(|part| !part.is_empty() && is_part(part))
 }
 
 impl Printer<'_> {
@@ -222,9 +230,7 @@ impl Printer<'_> {
         self.put("= ");
         let domain = of.domain.map_or("", |domain| self.names.texts.text(domain));
         if !domain.is_empty() {
-            let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let mut parts = domain.split('.');
-            if !parts.next().is_some_and(is_identifier) || !parts.all(|part| !part.is_empty() && is_part(part)) {
+            if !is_domain(domain) {
                 self.wrong(format!("the domain `{domain}`, which is no list of identifiers"));
             }
             self.put(domain);
@@ -251,7 +257,18 @@ impl Printer<'_> {
     /// Prints the type and the value of an attribute.
     fn attribute_value(&mut self, of: &Attribute, level: usize) {
         self.lost.left_out += usize::from(of.rest.is_some());
-        let kind = of.kind.and_then(AttributeType::numbered).or_else(|| of.value.kind());
+        let declared = of.kind.and_then(AttributeType::numbered);
+        let kind = declared.or_else(|| of.value.kind());
+        if let (Some(declared), Some(own)) = (declared, of.value.kind())
+            && declared != own
+        {
+            let name = of.name.map_or("", |name| self.names.texts.text(name));
+            self.wrong(format!(
+                "the attribute `{name}` of type `{}`, whose value is a `{}`",
+                declared.name(),
+                own.name()
+            ));
+        }
         if let Some(kind) = kind {
             self.put(": ");
             self.put(kind.name());
@@ -262,7 +279,12 @@ impl Printer<'_> {
             return self.quotable(Some(reference));
         }
         match (&of.value, kind) {
-            (AttributeValue::None, Some(kind)) if kind.item().is_some() => self.put("[]"),
+            // Sparse tensors are among the other fields.
+            (AttributeValue::None, Some(kind))
+                if kind.item().is_some() && (kind != AttributeType::SparseTensors || of.rest.is_none()) =>
+            {
+                self.put("[]");
+            }
             (AttributeValue::None, Some(AttributeType::Int)) => self.put("0"),
             (AttributeValue::None, Some(AttributeType::Float)) => self.put("0.0"),
             (AttributeValue::None, Some(AttributeType::String)) => self.put("\"\""),
@@ -354,9 +376,17 @@ impl Printer<'_> {
             }
             TypeForm::Opaque { domain, name, .. } => {
                 self.put("opaque(");
-                let names: Vec<Name> = domain.iter().chain(name).copied().collect();
                 let texts = &self.names.texts;
-                self.list(names, |printer, name| printer.put(texts.text(name)));
+                let [domain, name] = [domain, name].map(|name| name.map(|name| texts.text(name)));
+                let dotted = |text: &str| text.split('.').all(is_identifier);
+                let readable = match (domain, name) {
+                    (None, name) => name.is_none_or(dotted),
+                    (Some(domain), name) => dotted(domain) && name.is_some_and(is_identifier),
+                };
+                if !readable {
+                    self.wrong("an opaque type whose name is no identifier".to_owned());
+                }
+                self.list(domain.into_iter().chain(name), Printer::put);
                 self.put(")");
             }
         }
@@ -400,6 +430,9 @@ impl Printer<'_> {
             self.put("[");
             self.list(&tensor.dims, |printer, extent| printer.put(itoa::Buffer::new().format(*extent)));
             self.put("]");
+        }
+        if tensor.dims.iter().any(|extent| *extent < 0) {
+            self.wrong("a tensor with a negative extent".to_owned());
         }
     }
 
@@ -455,67 +488,5 @@ impl Printer<'_> {
             printer.string(entry.value.as_deref().unwrap_or_default());
         });
         self.put("]");
-    }
-}
-
-/// The header of a model or a function, with one item in each line.
-#[derive(Default)]
-struct Header {
-    items: Vec<String>,
-}
-
-impl Header {
-    /// Adds an item printed by a function.
-    fn add(&mut self, printer: &mut Printer, key: &str, print: impl FnOnce(&mut Printer)) {
-        let before = std::mem::take(&mut printer.out);
-        print(printer);
-        let value = std::mem::replace(&mut printer.out, before);
-        self.items.push(format!("{key}: {value}"));
-    }
-
-    fn number(&mut self, key: &str, number: Option<i64>) {
-        self.items.extend(number.map(|number| format!("{key}: {number}")));
-    }
-
-    fn text(&mut self, printer: &mut Printer, key: &str, text: &Option<Box<str>>) {
-        if let Some(text) = text {
-            self.add(printer, key, |printer| printer.string(text));
-        }
-    }
-
-    fn name(&mut self, printer: &mut Printer, key: &str, name: Option<Name>) {
-        if let Some(name) = name {
-            let text = printer.names.texts.text(name).to_owned();
-            self.add(printer, key, |printer| printer.string(&text));
-        }
-    }
-
-    fn opsets(&mut self, printer: &mut Printer, opsets: &[OperatorSet]) {
-        if opsets.is_empty() {
-            return;
-        }
-        self.add(printer, "opset_import", |printer| {
-            printer.put("[");
-            printer.list(opsets, |printer, opset| {
-                let domain = opset.domain.map_or("", |domain| printer.names.texts.text(domain)).to_owned();
-                printer.string(&domain);
-                let _ = write!(printer.out, ": {}", opset.version.unwrap_or_default());
-            });
-            printer.put("]");
-        });
-    }
-
-    fn entries(&mut self, printer: &mut Printer, entries: &[Entry]) {
-        if !entries.is_empty() {
-            self.add(printer, "metadata_props", |printer| printer.entries(entries));
-        }
-    }
-
-    fn print(self, printer: &mut Printer) {
-        if !self.items.is_empty() {
-            printer.put("<\n    ");
-            printer.put(&self.items.join(",\n    "));
-            printer.put("\n>\n");
-        }
     }
 }

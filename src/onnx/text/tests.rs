@@ -42,6 +42,44 @@ fn texts_are_read_back_from_their_print() {
     }
 }
 
+/// What would be read as something else is told.
+#[test]
+fn what_texts_cannot_say_is_told() {
+    use crate::onnx::model::{Field, TypeForm, Wire};
+    let (Some(Parsed::Node(node, names)), _) = read("y = Op <a = 3> (x)", Production::Node) else { panic!() };
+    let lost = |change: &dyn Fn(&mut crate::onnx::model::Attribute)| {
+        let mut node = node.clone();
+        change(&mut node.attributes[0]);
+        print(&names, Part::Node(&node)).1.wrong.into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(lost(&|_| {}), [""; 0]);
+    assert_eq!(
+        lost(&|attribute| attribute.kind = Some(1)),
+        ["the attribute `a` of type `float`, whose value is a `int`"]
+    );
+    let sparse = Field { number: 23, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
+    let found = lost(&|attribute| {
+        (attribute.kind, attribute.value) = (Some(12), Default::default());
+        attribute.rest = Some(Box::new(vec![sparse.clone()]));
+    });
+    assert_eq!(found, ["the attribute `a` without a value that a text can have"]);
+    let mut graph = match read("g (opaque(d.e, n) x) => () <float[2] w = [\"location\": \"w\"]> {}", Production::Graph)
+    {
+        (Some(Parsed::Graph(graph, names)), _) => (graph, names),
+        (_, found) => panic!("{found}"),
+    };
+    assert!(print(&graph.1, Part::Graph(&graph.0)).1.wrong.is_empty());
+    if let Some(TypeForm::Opaque { name, .. }) = graph.0.inputs[0].ty.as_mut().map(|ty| &mut ty.form) {
+        *name = None;
+    }
+    graph.0.initializers[0].dims[0] = -2;
+    let found = print(&graph.1, Part::Graph(&graph.0)).1.wrong;
+    assert_eq!(
+        found.into_iter().collect::<Vec<_>>(),
+        ["an opaque type whose name is no identifier", "a tensor with a negative extent"]
+    );
+}
+
 #[test]
 fn errors_have_codes_and_do_not_hide_each_other() {
     use Production::{Graph, Model, Node};
