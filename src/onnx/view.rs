@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::inline::{Functions, Imports};
+use super::inline::{Functions, Imports, own_names};
 use super::model::{
     Attribute, AttributeValue, Extent, Graph as OnnxGraph, Model, Node, Tensor, TensorType, TypeForm, ValueInfo,
 };
 use super::schema::{Found, Parameter, Presence, Schemas};
-use super::types::ElementType;
+use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::graph::names::NameId;
 use crate::graph::{
@@ -39,7 +39,10 @@ struct View<'m> {
     model: &'m Model,
     file: FileId,
     graph: Graph,
+    /// The visible tensors.
     tensors: FxHashMap<NameId, TensorId>,
+    /// The names that tensors have, visible or not.
+    taken: FxHashSet<NameId>,
     kinds: FxHashMap<(String, Vec<Name>), KindId>,
     origins: FxHashMap<(OriginId, OriginId), OriginId>,
     types: FxHashMap<NameId, &'m ValueInfo>,
@@ -59,6 +62,7 @@ pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Graph {
         file,
         graph,
         tensors: FxHashMap::default(),
+        taken: FxHashSet::default(),
         kinds: FxHashMap::default(),
         origins: FxHashMap::default(),
         types: FxHashMap::default(),
@@ -126,7 +130,13 @@ impl<'m> View<'m> {
     }
 
     fn tensor(&mut self, name: NameId, dtype: Option<Primitive>, shape: Option<Shape>) -> TensorId {
-        let tensor = self.graph.add_tensor(name, dtype);
+        // Graphs beside each other may use one name for several values.
+        let mut own = name;
+        if !self.taken.insert(name) && name != NameId::ROOT {
+            own = self.graph.names.sibling(name);
+            self.graph.names.mark_used(own);
+        }
+        let tensor = self.graph.add_tensor(own, dtype);
         self.graph.set_shape(tensor, shape);
         self.tensors.insert(name, tensor);
         tensor
@@ -264,7 +274,15 @@ impl<'m> View<'m> {
             |texts: Vec<String>| Value::Array(texts.into_iter().map(|text| Value::Symbol(text.into())).collect());
         let string = |bytes: &[u8]| Value::String(String::from_utf8_lossy(bytes).into());
         match &attribute.value {
-            AttributeValue::None => Value::Integers(Arc::from([])),
+            AttributeValue::None => {
+                let kind = attribute.kind.and_then(AttributeType::numbered);
+                match kind.and_then(AttributeValue::implied) {
+                    Some(AttributeValue::Int(value)) => Value::Int(value),
+                    Some(AttributeValue::Float(value)) => Value::Scalar(shortest(value)),
+                    Some(AttributeValue::String(bytes)) => string(&bytes),
+                    _ => Value::Integers(Arc::from([])),
+                }
+            }
             AttributeValue::Float(value) => Value::Scalar(shortest(*value)),
             AttributeValue::Int(value) => Value::Int(*value),
             AttributeValue::String(bytes) => string(bytes),
@@ -291,9 +309,14 @@ impl<'m> View<'m> {
         let row = self.graph.add_call_place(name, at);
         let group = self.graph.add_origin(origin, row);
         self.declare(graph);
+        let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.remove(&name))).collect();
         self.body(graph, Place { call: node.origin, group });
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
+        for (name, before) in hidden {
+            self.tensors.remove(&name);
+            self.tensors.extend(before.map(|before| (name, before)));
+        }
         Value::Array(results.into())
     }
 }
@@ -327,4 +350,53 @@ fn declared_shape(of: &TensorType) -> Option<Shape> {
 fn described(tensor: &Tensor) -> String {
     let element = tensor.data_type.and_then(ElementType::numbered).map_or("undefined", |element| element.name);
     format!("{element}{:?}", &tensor.dims[..])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Options;
+    use crate::onnx::Document;
+    use crate::source::Sources;
+
+    /// The operations of a model: results, name and operands.
+    fn operations(nodes: &str, inputs: &str) -> Vec<String> {
+        let text = format!("<ir_version: 8, opset_import: [\"\" : 17]> g ({inputs}) => (float[2] y) {{ {nodes} }}");
+        let (document, _) = Document::parse("m", text, &mut Sources::new(), &Options::default());
+        let graph = document.unwrap().graph(&Options::default()).unwrap();
+        let names = |tensors: Vec<_>| tensors.into_iter().map(|id| graph.tensor_name(id)).collect::<Vec<_>>().join(" ");
+        let told = |operation| {
+            let mut operands = Vec::new();
+            graph
+                .arguments(operation)
+                .for_each(|(_, operand)| operand.each_tensor(&mut |tensor| operands.push(tensor)));
+            let results = names(graph.tensors_of(operation).collect());
+            format!("{results} = {} {}", graph.operation_name(operation), names(operands))
+        };
+        graph.operations.iter().map(told).collect()
+    }
+
+    #[test]
+    fn values_of_two_graphs_with_a_name_are_two_tensors() {
+        let branches = "then_branch = a () => (o) { t = Neg (x) o = Abs (t) }, else_branch = b () => (o) { t = Exp (x) o = Sqrt (t) }";
+        let found = operations(&format!("y = If <{branches}> (p)"), "float[2] x, bool p");
+        assert_eq!(found, ["t = Neg x", "o = Abs t", "t_2 = Exp x", "o_2 = Sqrt t_2", "y = If p o o_2"]);
+        // An input of a graph hides a value around it.
+        let body = "body = b (int64 i, bool x2, float[2] x) => (x2, n) { n = Neg (x) }";
+        let found = operations(&format!("l = Loop <{body}> (m, , x) y = Abs (x)"), "float[2] x, int64 m");
+        assert_eq!(found, ["n = Neg x_2", "l = Loop m x x2 n", "y = Abs x"]);
+    }
+
+    #[test]
+    fn a_file_may_omit_zeros() {
+        let text =
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) { y = Softmax <axis = 0> (x) }";
+        let (document, _) = Document::parse("m", text, &mut Sources::new(), &Options::default());
+        let mut document = document.unwrap();
+        let model = document.model().unwrap();
+        model.graph.as_mut().unwrap().nodes[0].attributes[0].value = Default::default();
+        let graph = document.graph(&Options::default()).unwrap();
+        let value = graph.attribute(&graph.operations[0], "axis");
+        assert_eq!(value, Some(&crate::graph::Value::Int(0)));
+        assert!(document.to_text(false).unwrap().0.contains("axis: int = 0"));
+    }
 }

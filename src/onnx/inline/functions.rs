@@ -209,7 +209,7 @@ pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(
 }
 
 /// The names that a graph defines, each once.
-pub(super) fn own_names(graph: &Graph) -> Vec<NameId> {
+pub(in crate::onnx) fn own_names(graph: &Graph) -> Vec<NameId> {
     let inputs = graph.inputs.iter().filter_map(|input| input.name);
     let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
     let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());

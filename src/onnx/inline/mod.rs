@@ -19,7 +19,7 @@ use crate::source::{FileId, Location, Span};
 use super::model::{Function, Model};
 use copy::Expansion;
 
-pub(super) use functions::Functions;
+pub(super) use functions::{Functions, own_names};
 pub(super) use opsets::Imports;
 
 /// A finding about a node.

@@ -207,6 +207,16 @@ impl Parser<'_> {
 }
 
 impl AttributeValue {
+    /// The value of an attribute of a type that has none: files may omit zeros and empty texts.
+    pub(crate) fn implied(kind: AttributeType) -> Option<AttributeValue> {
+        match kind {
+            AttributeType::Int => Some(AttributeValue::Int(0)),
+            AttributeType::Float => Some(AttributeValue::Float(0.0)),
+            AttributeType::String => Some(AttributeValue::String(Box::default())),
+            _ => None,
+        }
+    }
+
     /// The type of an attribute with this value; none if there is no value.
     pub(crate) fn kind(&self) -> Option<AttributeType> {
         use AttributeType as T;

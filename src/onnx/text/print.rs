@@ -285,13 +285,13 @@ impl Printer<'_> {
             {
                 self.put("[]");
             }
-            (AttributeValue::None, Some(AttributeType::Int)) => self.put("0"),
-            (AttributeValue::None, Some(AttributeType::Float)) => self.put("0.0"),
-            (AttributeValue::None, Some(AttributeType::String)) => self.put("\"\""),
-            (AttributeValue::None, _) => {
-                let name = of.name.map_or("", |name| self.names.texts.text(name));
-                self.wrong(format!("the attribute `{name}` without a value that a text can have"));
-            }
+            (AttributeValue::None, kind) => match kind.and_then(AttributeValue::implied) {
+                Some(value) => self.attribute_content(&value, level),
+                None => {
+                    let name = of.name.map_or("", |name| self.names.texts.text(name));
+                    self.wrong(format!("the attribute `{name}` without a value that a text can have"));
+                }
+            },
             (value, _) => self.attribute_content(value, level),
         }
     }
