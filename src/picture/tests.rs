@@ -1,12 +1,13 @@
 //! Tests of complete layouts: nothing overlaps, lines lead down, and the time for large graphs is linear.
 
 use proptest::prelude::*;
+use rustc_hash::FxHashSet;
 use std::time::Instant;
 
 use super::layout::frame::{Placed, Rect, place};
 use super::layout::ranks::{self, Level, Net, Rows, Vertex};
 use super::layout::{arrange, columns, order};
-use super::scene::Scene;
+use super::scene::{Item, Scene};
 use super::*;
 use crate::{Expansion, Lower, Options, expand, parse};
 
@@ -135,6 +136,27 @@ fn chains_of_groups_are_no_diagonals() {
     let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/gru.nnef"));
     let width = width_of(&text.unwrap(), Lower::All);
     assert!(width < 1600.0, "{width}");
+}
+
+#[test]
+fn lines_out_of_groups_lead_on() {
+    // Only some of the second results have lines to the last operation.
+    let calls: String = (0..70).map(|i| format!("(a{}, b{i}) = f(a{i});\n", i + 1)).collect();
+    let all: Vec<String> = (0..70).map(|i| format!("b{i}")).collect();
+    let all = all.join(", ");
+    let text = format!(
+        "version 1.0; fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar>, z: tensor<scalar> )
+        {{ t = relu(x); y = tanh(t); z = exp(t); }}
+        graph G( a0 ) -> ( y ) {{ a0 = external(shape = [1]); {calls} c = relu(a70); y = concat([c, {all}], axis = 0); }}"
+    );
+    with_graph(&text, Lower::Custom, |graph, _| {
+        let mut scene = Scene::new(graph);
+        let Arrangement { levels } = arrange(&mut scene);
+        let led = levels[1..].iter().map(|level| level.outs.len()).sum::<usize>();
+        let is_group = |edge: &&ranks::Edge| matches!(scene.groups[0].items.get(edge.upper as usize), Some(Item::Group(_)));
+        let begun: FxHashSet<u32> = levels[0].rows.edges.iter().filter(is_group).map(|edge| edge.net).collect();
+        assert!(led == begun.len() && (70..140).contains(&led), "{led} {}", begun.len());
+    });
 }
 
 #[test]

@@ -72,36 +72,46 @@ fn place_all(scene: &Scene) -> Vec<(Level, Placed)> {
     levels
 }
 
-/// Makes the rows of every group, outer groups first: tensors without a line to a group are named within it.
+/// The tensors that have no line into a group, and none out of it.
+type Hidden = (FxHashSet<TensorId>, FxHashSet<TensorId>);
+
+/// Makes the rows of every group, outer groups first: tensors without a line into a group are named within it, those
+/// without a line out of it are not led to its border.
 fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
-    let count = scene.groups.len();
-    let mut dropped: Vec<FxHashSet<TensorId>> = vec![FxHashSet::default(); count];
+    let mut hidden = vec![Hidden::default(); scene.groups.len()];
     let mut named: Vec<(u32, TensorId)> = Vec::new();
-    let mut levels = Vec::with_capacity(count);
+    let mut levels = Vec::with_capacity(hidden.len());
     for (group, (mut level, placed)) in place_all(scene).into_iter().enumerate() {
-        let mut tensors: Vec<TensorId> = scene.groups[group].nets.keys().copied().collect();
+        let (ins, outs) = std::mem::take(&mut hidden[group]);
+        let items = &scene.groups[group].items;
+        let mut tensors: Vec<TensorId> = Vec::new();
         let mut lost: Vec<(TensorId, u32)> = Vec::new();
-        if !dropped[group].is_empty() {
-            let mut kept = Vec::new();
-            let nets = std::mem::take(&mut level.nets);
-            for (net, tensor) in nets.into_iter().zip(&tensors) {
-                if net.source.is_none() && dropped[group].contains(tensor) {
-                    lost.extend(net.targets.iter().map(|target| (*tensor, *target)));
-                } else {
-                    kept.push(*tensor);
-                    level.nets.push(net);
-                }
+        for (mut net, &tensor) in std::mem::take(&mut level.nets).into_iter().zip(scene.groups[group].nets.keys()) {
+            net.leaves &= !outs.contains(&tensor);
+            if net.source.is_none() && ins.contains(&tensor) {
+                lost.extend(net.targets.iter().map(|target| (tensor, *target)));
+            } else {
+                tensors.push(tensor);
+                level.nets.push(net);
             }
-            tensors = kept;
         }
         let rows = ranks::rank(&level, placed);
         lost.extend(rows.named.iter().map(|(net, target)| (tensors[*net as usize], *target)));
         for (tensor, target) in lost {
-            match scene.groups[group].items[target as usize] {
+            match items[target as usize] {
                 Item::Node(node) => named.push((node, tensor)),
                 Item::Group(within) => {
-                    dropped[within as usize].insert(tensor);
+                    hidden[within as usize].0.insert(tensor);
                 }
+            }
+        }
+        let mut starts: Vec<Option<u32>> = level.nets.iter().map(|net| net.source).collect();
+        for edge in &rows.edges {
+            starts[edge.net as usize].take_if(|start| *start == edge.upper);
+        }
+        for (tensor, start) in tensors.iter().zip(starts) {
+            if let Some(Item::Group(within)) = start.map(|start| items[start as usize]) {
+                hidden[within as usize].1.insert(*tensor);
             }
         }
         levels.push(Arranged { rows, tensors, ins: Vec::new(), outs: Vec::new() });
