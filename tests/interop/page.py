@@ -126,12 +126,21 @@ def search(browser, text):
     """Searches with the keyboard only and goes to the first result."""
     browser.key("/", 191)
     assert browser.eval("document.activeElement.id") == "search", "a slash does not lead to the search"
-    browser.eval("document.activeElement.select()")
+    # The text of an earlier search is replaced.
     browser.type(text)
+    assert is_open(browser), "the list of found names is not shown"
     found = browser.eval("document.querySelectorAll('#found li[role=option]').length")
     assert found > 0, f"{text} is not found"
     browser.key("Enter", 13)
     browser.frame()
+    assert not is_open(browser), "the list of found names stays"
+
+
+def is_open(browser):
+    """Whether the list of found names is shown, for eyes and for screen readers."""
+    told = browser.eval("document.getElementById('search').getAttribute('aria-expanded')") == "true"
+    assert told == browser.eval("!document.getElementById('found').hidden")
+    return told
 
 
 def middle(browser):
@@ -140,14 +149,18 @@ def middle(browser):
     return browser.eval(f"[{box}.x + {box}.width / 2, {box}.y + {box}.height / 2]")
 
 
-def check_small(browser, page, svg):
-    """A page with groups: search, click, groups."""
+def check_same(browser, page, svg):
+    """With all groups open, the page has the same positions as the picture."""
     browser.open(page)
-    # With all groups open, the page has the same positions as the picture.
     browser.eval("document.getElementById('open').click()")
     for name, side in [("width", "w"), ("height", "h")]:
         there = float(svg.read_text().split(f'{name}="', 1)[1].split('"', 1)[0])
         assert abs(browser.eval(f"page.shown.{side}") - (there - 16)) < 0.11, "page and picture differ"
+
+
+def check_small(browser, page, svg):
+    """A page with groups: search, click, groups."""
+    check_same(browser, page, svg)
     search(browser, "softmax")
     panel = browser.panel()
     assert "softmax" in panel and "examples/transformer.nnef:" in panel, panel
@@ -173,6 +186,12 @@ def check_small(browser, page, svg):
     browser.key("ArrowDown", 40)
     browser.frame()
     assert "softmax" not in browser.panel().split("\n")[0], "an arrow does not go on"
+    browser.key("/", 191)
+    browser.type("gather")
+    browser.frame()
+    first = "document.getElementById('found-0').getBoundingClientRect()"
+    browser.click(*browser.eval(f"[{first}.x + 20, {first}.y + 10]"))
+    assert not is_open(browser) and "gather" in browser.panel(), "a click on a name does not choose it"
     search(browser, "self_attention")
     assert "fragment" in browser.panel(), "a fragment is not found"
     browser.key("Escape", 27)
@@ -241,6 +260,19 @@ graph large( layer_0 ) -> ( layer_500 )
 """, 4502
 
 
+def fan_document():
+    """A tensor with 400 users, and an operation that uses all their results."""
+    users = "".join(f"    y{i} = relu(x);\n" for i in range(400))
+    results = ", ".join(f"y{i}" for i in range(400))
+    return f"""version 1.0;
+graph fan( x ) -> ( y )
+{{
+    x = external<scalar>(shape = [1,2]);
+{users}    y = concat([{results}], axis = 0);
+}}
+"""
+
+
 LAYOUT = """version 1.0;
 graph layout( x ) -> ( y )
 {
@@ -281,11 +313,16 @@ def main():
         text, operations = large_document()
         (folder / "large.nnef").write_text(text)
         (folder / "hostile.nnef").write_text(HOSTILE)
+        (folder / "fan.nnef").write_text(fan_document())
         (folder / "layout.nnef").write_text(LAYOUT)
         browser = Browser(program, folder / "profile")
         try:
-            example = "examples/transformer.nnef"
+            example, gru = "examples/transformer.nnef", "examples/gru.nnef"
             steps = [
+                ("diagonal", lambda: check_same(
+                    browser, make(gru, "gru.html", "--lower", "all"), make(gru, "gru.svg", "--lower", "all"))),
+                ("fan", lambda: check_same(
+                    browser, make(folder / "fan.nnef", "fan.html"), make(folder / "fan.nnef", "fan.svg"))),
                 ("small", lambda: check_small(browser, make(example, "small.html"), make(example, "small.svg"))),
                 ("large", lambda: check_large(browser, make(folder / "large.nnef", "large.html"), operations)),
                 ("layout", lambda: check_layout(

@@ -87,7 +87,10 @@ Object.assign(Page.prototype, {
   key(event) {
     const search = document.getElementById('search');
     if (event.target === search || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === '/') search.focus();
+    if (event.key === '/') {
+      search.focus();
+      search.select();
+    }
     else if (event.key === 'Escape') this.clear();
     else if (event.target !== this.canvas && event.target !== document.body) return;
     else if (event.key === '+' || event.key === '=') this.zoom(1.3);

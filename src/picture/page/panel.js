@@ -179,8 +179,10 @@ class Search {
     Object.assign(this, { input, list, data, index, select, found: [], at: -1 });
     input.addEventListener('input', () => this.run());
     input.addEventListener('keydown', event => this.key(event));
-    input.addEventListener('blur', () => setTimeout(() => this.open(false), 150));
+    input.addEventListener('blur', () => this.open(false));
     input.addEventListener('focus', () => { if (this.found.length) this.open(true); });
+    // A click on the list does not take the focus from the input, which would close the list.
+    list.addEventListener('mousedown', event => event.preventDefault());
   }
 
   open(open) {
@@ -219,10 +221,7 @@ class Search {
         ? [this.data.groups[groupOf(node)].title, this.data.groups[groupOf(node)].note]
         : [this.data.nodes[node].name, this.index.names[node]];
       item.append(element('b', name), element('span', note));
-      item.addEventListener('mousedown', event => {
-        event.preventDefault();
-        this.choose(i);
-      });
+      item.addEventListener('click', () => this.choose(i));
       this.list.append(item);
     });
     const more = this.total - this.found.length;
