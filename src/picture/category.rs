@@ -174,7 +174,9 @@ mod tests {
             let color = |name: &str| css.split(&format!("{name}: ")).nth(mode + 1).unwrap().get(..7).unwrap();
             let fills = STYLES.iter().map(|style| if dark { style.dark.0 } else { style.light.0 });
             let grounds = ["--page", "--bar", "--group", "--group-even", "--closed"].map(color);
-            for (ground, text) in fills.chain(grounds).flat_map(|of| ["--text", "--note", "--key"].map(|t| (of, color(t)))) {
+            for (ground, text) in
+                fills.chain(grounds).flat_map(|of| ["--text", "--note", "--key"].map(|t| (of, color(t))))
+            {
                 assert!(contrast(ground, text) >= 4.5, "{text} on {ground}: {}", contrast(ground, text));
             }
             let grounds = ["--page", "--group", "--group-even"].map(color);

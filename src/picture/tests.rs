@@ -153,7 +153,8 @@ fn lines_out_of_groups_lead_on() {
         let mut scene = Scene::new(graph);
         let Arrangement { levels } = arrange(&mut scene);
         let led = levels[1..].iter().map(|level| level.outs.len()).sum::<usize>();
-        let is_group = |edge: &&ranks::Edge| matches!(scene.groups[0].items.get(edge.upper as usize), Some(Item::Group(_)));
+        let is_group =
+            |edge: &&ranks::Edge| matches!(scene.groups[0].items.get(edge.upper as usize), Some(Item::Group(_)));
         let begun: FxHashSet<u32> = levels[0].rows.edges.iter().filter(is_group).map(|edge| edge.net).collect();
         assert!(led == begun.len() && (70..140).contains(&led), "{led} {}", begun.len());
     });
@@ -165,7 +166,8 @@ fn a_row_has_few_wide_groups() {
     let all = |name: &str| (0..columns).map(|i| format!("{name}{i}")).collect::<Vec<_>>();
     let results: Vec<String> = all("y").iter().map(|y| format!("{y}: tensor<scalar>")).collect();
     let body: String = all("y").iter().map(|y| format!("{y} = relu(x);\n")).collect();
-    let calls: String = (0..calls).map(|call| format!("({}) = f(x);\n", all(&format!("a{call}_")).join(", "))).collect();
+    let calls: String =
+        (0..calls).map(|call| format!("({}) = f(x);\n", all(&format!("a{call}_")).join(", "))).collect();
     let text = format!(
         "version 1.0; fragment f( x: tensor<scalar> ) -> ( {} ) {{ {body} }}
         graph G( x ) -> ( y ) {{ x = external(shape = [1, 2]); {calls} y = tanh(x); }}",
