@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("layout", &["graph", "nnef", "tensor"]),
     ("onnx", &["diagnostics", "graph", "options", "room", "source"]),
     ("pnnx", &["diagnostics", "eval", "graph", "nnef", "options", "room", "source", "tensor"]),
-    ("picture", &["graph", "source"]),
+    ("picture", &["diagnostics", "graph", "source"]),
     ("write", &["graph", "picture", "pnnx", "source"]),
     (
         "cli",
