@@ -61,17 +61,18 @@ pub(crate) const STYLES: &[Style] = styles! {
     Product "product" "#eaf1fd" "#3b76d6" "#1d2c47" "#6ea3f5" [
         "conv" "deconv" "separable_conv" "separable_deconv" "planewise_conv" "planewise_deconv" "linear" "matmul"
         "einsum" "box" "debox" "rnn_step" "lstm_step" "gru_step" "sdpa" "scaled_dot_product_attention"
-        "gemm" "mat_mul" "conv_transpose" "attention" "lstm" "gru" "rnn" "conv_integer" "mat_mul_integer" "qlinear_conv"
-        "qlinear_mat_mul"
+        "gemm" "conv_transpose" "attention" "lstm" "gru" "rnn" "conv_integer" "mat_mul_integer" "qlinear_conv"
+        "qlinear_mat_mul" "bmm" "addmm" "multihead_attention"
     ]
     Normalization "normalization" "#f3eefb" "#8456c5" "#2d2340" "#b08be6" [
         "batch_normalization" "l1_normalization" "l2_normalization" "local_contrast_normalization"
         "local_mean_normalization" "local_response_normalization" "local_variance_normalization" "layer_norm"
-        "rms_norm" "layer_normalization" "group_normalization" "instance_normalization"
+        "rms_norm" "layer_normalization" "group_normalization" "instance_normalization" "batch_norm" "group_norm"
+        "instance_norm"
     ]
     Activation "activation" "#fdf0ea" "#d26a2e" "#3b261a" "#f0975f" [
         "relu" "relu6" "prelu" "leaky_relu" "elu" "selu" "gelu" "gelu_approximate" "silu" "sigmoid" "softabs" "softmax"
-        "softplus" "tanh" "hard_swish" "hardswish" "hard_sigmoid" "mish" "softsign" "erf" "log_softmax"
+        "softplus" "tanh" "hard_swish" "hard_sigmoid" "mish" "softsign" "erf" "log_softmax"
         "thresholded_relu" "celu" "swish"
     ]
     Reduction "reduction" "#e7f5f2" "#1f8a76" "#17312c" "#4fbfa9" [
@@ -79,8 +80,9 @@ pub(crate) const STYLES: &[Style] = styles! {
         "min_reduce" "argmax_reduce" "argmin_reduce" "any_reduce" "all_reduce" "moments" "area_downsample"
         "nearest_downsample" "avg_roi_pool" "max_roi_pool" "avg_roi_align" "max_roi_align" "sum_of_squares_reduce"
         "product_reduce" "cumsum" "topk" "average_pool" "global_average_pool" "global_max_pool" "reduce_mean" "reduce_sum"
-        "reduce_max" "reduce_min" "reduce_prod" "reduce_l1" "reduce_l2" "arg_max" "arg_min" "cum_sum" "top_k" "lp_pool"
-        "reduce_sum_square" "reduce_log_sum" "reduce_log_sum_exp"
+        "reduce_max" "reduce_min" "reduce_prod" "reduce_l1" "reduce_l2" "arg_max" "arg_min" "lp_pool"
+        "reduce_sum_square" "reduce_log_sum" "reduce_log_sum_exp" "torch_sum" "torch_mean" "torch_norm"
+        "adaptive_avg_pool" "adaptive_max_pool"
     ]
     Elementwise "elementwise" "#edf6e7" "#5b8f2e" "#22301a" "#8fc35f" [
         "add" "sub" "mul" "div" "pow" "exp" "log" "log2" "sin" "cos" "tan" "sinh" "cosh" "asin" "acos" "atan" "asinh"
@@ -94,11 +96,11 @@ pub(crate) const STYLES: &[Style] = styles! {
         "multilinear_upsample" "nearest_upsample" "desample" "sample" "roi_resample" "broadcast" "expand" "flatten"
         "linear_upsample2x_symmetric" "linear_upsample2x_asymmetric" "bilinear_upsample2x_symmetric"
         "bilinear_upsample2x_asymmetric" "resize" "dyn_slice" "strided_slice" "trilu" "upcast" "chunk"
-        "shape" "size" "depth_to_space" "space_to_depth"
+        "shape" "size" "view" "permute" "unbind" "tensor_split" "depth_to_space" "space_to_depth"
     ]
     Selection "selection" "#e9eefb" "#5360c4" "#222848" "#8d98ee" [
         "concat" "stack" "select" "gather" "gather_elements" "gather_nd" "scatter" "scatter_elements" "scatter_nd"
-        "one_hot" "non_zero" "where"
+        "one_hot" "non_zero" "where" "cat" "embedding"
     ]
     Quantization "quantization" "#fbeef4" "#c14d87" "#3a2030" "#e98bb8" [
         "linear_quantize" "min_max_linear_quantize" "zero_point_linear_quantize" "logarithmic_quantize" "quantize"
@@ -108,29 +110,32 @@ pub(crate) const STYLES: &[Style] = styles! {
     Other "other" "#ffffff" "#8a94a3" "#20252c" "#8a94a3" []
 };
 
-/// Prefixes that exporters put before the names of standard operations.
-const PREFIXES: &[&str] = &["tract_core_", "tract_transformers_", "tract_onnx_", "tract_", "nn_"];
+/// Prefixes that exporters and converters put before names of operations.
+const PREFIXES: &[&str] =
+    &["tract_core_", "tract_transformers_", "tract_onnx_", "tract_", "nn_", "F_", "torch_", "Tensor_"];
+/// Suffixes of the modules of torch.
+const SUFFIXES: &[&str] = &["1d", "2d", "3d"];
 
 /// The category of an operation.
 pub(crate) fn of(operation: &str) -> Category {
-    let known = |name: &str| STYLES.iter().find(|style| style.operations.contains(&name)).map(|style| style.category);
-    let bare = PREFIXES.iter().find_map(|prefix| operation.strip_prefix(prefix));
-    let found = known(operation).or_else(|| bare.and_then(known));
-    found.or_else(|| known(&snake_case(operation))).unwrap_or(Category::Other)
+    let known = |name: &str| {
+        let has = |style: &&Style| style.operations.iter().any(|known| is_same(known, name));
+        STYLES.iter().find(has).map(|style| style.category)
+    };
+    // ONNX has domains before the names of operators.
+    let bare = operation.rsplit('.').next().unwrap_or(operation);
+    let bare = PREFIXES.iter().find_map(|prefix| bare.strip_prefix(prefix)).unwrap_or(bare);
+    let bare = SUFFIXES.iter().find_map(|suffix| bare.strip_suffix(suffix)).unwrap_or(bare);
+    known(operation).or_else(|| known(bare)).unwrap_or(Category::Other)
 }
 
-/// Converts names of ONNX: `MaxPool` to `max_pool`.
-fn snake_case(name: &str) -> String {
-    let mut snake = String::with_capacity(name.len() + 4);
-    let mut after_lower = false;
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && after_lower {
-            snake.push('_');
-        }
-        after_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
-        snake.push(letter.to_ascii_lowercase());
-    }
-    snake
+/// Whether two names are equal but for case and underscores: `max_pool` is `MaxPool` in ONNX.
+fn is_same(a: &str, b: &str) -> bool {
+    plain(a).eq(plain(b))
+}
+
+fn plain(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(|byte| *byte != b'_').map(|byte| byte.to_ascii_lowercase())
 }
 
 /// The style of a category.
@@ -144,10 +149,10 @@ mod tests {
 
     #[test]
     fn the_table_is_in_order_and_names_nothing_twice() {
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for (i, row) in STYLES.iter().enumerate() {
             assert_eq!(row.category as usize, i);
-            names.extend(row.operations);
+            names.extend(row.operations.iter().map(|name| String::from_utf8(plain(name).collect()).unwrap()));
         }
         let count = names.len();
         names.sort_unstable();
@@ -196,5 +201,11 @@ mod tests {
         assert_eq!(of("tract_core_external"), Category::Port);
         assert_eq!(of("no_such"), Category::Other);
         assert_eq!([of("QLinearConv"), of("TopK")], [Category::Product, Category::Reduction]);
+        assert_eq!(
+            [of("nn_Conv2d"), of("F_relu"), of("nn_ReLU")],
+            [Category::Product, Category::Activation, Category::Activation]
+        );
+        assert_eq!([of("torch_mean"), of("Mean")], [Category::Reduction, Category::Elementwise]);
+        assert_eq!(of("com.microsoft.MatMul"), Category::Product);
     }
 }

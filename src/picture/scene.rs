@@ -105,9 +105,11 @@ impl<'g> Scene<'g> {
             scene.groups[i].depth = scene.groups[scene.groups[i].parent as usize].depth + 1;
         }
         scene.inputs();
+        let categories: Vec<Category> = graph.kinds.iter().map(|kind| category::of(graph.text_of(kind.name))).collect();
         for (i, operation) in graph.operations.iter().enumerate() {
             if !scene.folded[i] {
-                scene.add(operation_node(graph, &scene.folded, i, groups.of(i, operation.origin)));
+                let place = (groups.of(i, operation.origin), categories[graph.kind_id(operation).index()]);
+                scene.add(operation_node(graph, &scene.folded, i, place));
             }
         }
         scene.outputs();
@@ -285,10 +287,9 @@ fn port(graph: &Graph, subject: Subject, tensor: TensorId) -> Node {
     }
 }
 
-fn operation_node(graph: &Graph, folded: &[bool], i: usize, group: u32) -> Node {
+fn operation_node(graph: &Graph, folded: &[bool], i: usize, (group, category): (u32, Category)) -> Node {
     let operation = &graph.operations[i];
     let name = graph.operation_name(operation);
-    let category = category::of(name);
     let first = graph.tensors_of(operation).next();
     let title = match first {
         Some(tensor) if category == Category::Port => graph.tensor_name(tensor),
