@@ -366,7 +366,7 @@ codes! {
     OnnxOverload          "E2022" none error   "function without this overload";
     OnnxArguments         "E2023" none error   "more operands than the function has";
     OnnxUndefined         "E2024" none error   "output of a function without a value";
-    OnnxReassigned        "E2025" none error   "input of a function assigned in it";
+    OnnxReassigned        "E2025" none error   "value of a function defined twice";
     OnnxReference         "E2026" none error   "attribute of another type than the function takes";
     OnnxOpset             "E2027" none error   "operator sets of two versions";
     // The check of models of ONNX.

@@ -103,6 +103,9 @@ impl<'f> Expansion<'f> {
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
         let call = Call { path, ..call };
+        // Nodes that are added besides copies are in the standard domain. They are the same in all versions, except for
+        // those that depend on the version of the graph.
+        let _ = imports.need(self.names, &call.callee.imports, None);
         let checkpoint = self.checkpoint(target);
         self.flow.attempts += 1;
         let expanded = with_stack(|| match operator {
@@ -315,7 +318,8 @@ impl<'f> Expansion<'f> {
         let Some(count) = flow.inputs.len().checked_sub(scanned).filter(|_| scanned > 0) else {
             return Ok(Err("it has fewer operands than `num_scan_inputs` says".to_owned()));
         };
-        if imports.version(self.names, None).is_some_and(|version| version < SCAN_WITHOUT_BATCHES) {
+        let version = call.callee.imports.version(self.names, None).or(imports.version(self.names, None));
+        if version.is_some_and(|version| version < SCAN_WITHOUT_BATCHES) {
             return Ok(Err("scans of operator set 8 have batches".to_owned()));
         }
         if body.inputs.len() != flow.inputs.len() || body.outputs.len() < count {

@@ -305,8 +305,8 @@ impl<'f> Expansion<'f> {
 
     fn body(&mut self, node: &Node, call: Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
         let (function, callee) = (call.function, call.callee);
-        if let Some((input, at)) = callee.reassigned {
-            let message = format!("`{}` is an input of the function and assigned in it", self.names.text(input));
+        if let Some((name, at)) = callee.reassigned {
+            let message = format!("`{}` is defined twice in the function", self.names.text(name));
             return Err(Box::new(Found::new(Code::OnnxReassigned, at, message)));
         }
         let mut scope = self.open_scope();

@@ -157,18 +157,19 @@ pub(super) struct Callee {
     pub(super) locals: Vec<NameId>,
     /// The first default of each attribute, as its index.
     defaults: FxHashMap<Name, usize>,
-    /// An input that is also the result of a node, and the location of the node.
+    /// A value that is defined twice, and the location of the second definition.
     pub(super) reassigned: Option<(NameId, u32)>,
 }
 
 impl Callee {
     pub(super) fn new(names: &ModelNames, function: &Function) -> Self {
         let mut callee = Callee { imports: Imports::new(names, &function.opsets), ..Callee::default() };
+        let inputs = function.inputs.iter().map(|input| (*input, function.at));
+        let results = function.nodes.iter().flat_map(|node| node.outputs.iter().map(|result| (*result, node.at)));
+        let mut seen = FxHashSet::default();
+        let defined = inputs.chain(results).filter(|(name, _)| *name != NameId::ROOT);
+        callee.reassigned = defined.into_iter().find(|(name, _)| !seen.insert(*name));
         let mut boundary: FxHashSet<NameId> = function.inputs.iter().copied().collect();
-        for node in &function.nodes {
-            let input = node.outputs.iter().find(|result| boundary.contains(*result) && **result != NameId::ROOT);
-            callee.reassigned = callee.reassigned.or(input.map(|input| (*input, node.at)));
-        }
         callee.passed = function.outputs.iter().map(|output| !boundary.insert(*output)).collect();
         let results = function.nodes.iter().flat_map(|node| &node.outputs).copied();
         callee.locals = results.filter(|result| *result != NameId::ROOT && !boundary.contains(result)).collect();

@@ -82,7 +82,13 @@ fn what_cannot_be_expanded_is_refused() {
     assert_eq!(refused("y = l.f:v2 (x)", f), [Code::OnnxOverload]);
     assert_eq!(refused("y = l.f (x)", &format!("{f} {f}")), [Code::OnnxDuplicate]);
     assert_eq!(refused("y = l.f ()", "fn f (a) => (a) { }"), [Code::OnnxUndefined]);
-    assert_eq!(refused("y = l.f (x)", "fn f (a) => (b) { a = Neg (a) b = Abs (a) }"), [Code::OnnxReassigned]);
+    for f in [
+        "(a) => (b) { a = Neg (a) b = Abs (a) }",
+        "(a, a) => (b) { b = Abs (a) }",
+        "(a) => (b) { t = Neg (a) u = Abs (t) t = Exp (a) b = Add (u, t) }",
+    ] {
+        assert_eq!(refused("y = l.f (x)", &format!("fn f {f}")), [Code::OnnxReassigned], "{f}");
+    }
     assert_eq!(
         refused("y = l.f (x)", "fn f (a) => (b) { b = l.g (a) } fn g (a) => (b) { b = l.f (a) }"),
         [Code::OnnxRecursion]
@@ -230,6 +236,36 @@ fn scans_of_known_extents_are_unrolled() {
          y_t1 = Add (x, y_e1); y_o1 = Neg (y_t1); y = Identity (y_t1); \
          z_axes = Constant <value: tensor = int64[1] {0}> (); z = Unsqueeze (y_o1, z_axes)"
     );
+}
+
+/// Nodes that an expansion adds are those of the operator set of the function.
+#[test]
+fn expanded_loops_import_their_operator_set() {
+    let text = |version: u32, more: &str| {
+        format!(
+            "<ir_version: 8, opset_import: [\"l\" : 1]> g (float[2] x) => (float[2] y) <int64 m = {{2}}> {{ y = l.f (x, m) }}
+            <domain: \"l\", opset_import: [\"\" : {version}]> f (a, m) => (z) {{
+            b, z = Loop <body = b (int64 i, bool c, float[2] s) => (c, s, s) {{ }}> (m, , a) {more} }}"
+        )
+    };
+    let options = Options { unroll: true, ..Options::default() };
+    let flat = |text: &str| {
+        let (document, _) = Document::parse("m", text, &mut Sources::new(), &options);
+        let mut document = document.unwrap();
+        document.flatten(&options).unwrap();
+        document.to_text(false).unwrap().0
+    };
+    let found = flat(&text(11, ""));
+    assert!(found.contains("\"\": 11") && found.contains("Unsqueeze <axes: ints = [0]> (x)"), "{found}");
+    let found = flat(&text(13, ""));
+    assert!(found.contains("\"\": 13") && found.contains("Unsqueeze (x, y_axes)"), "{found}");
+    // The function is written for scans with batches, whatever the graph imports.
+    let scan = "<ir_version: 8, opset_import: [\"\" : 17, \"l\" : 1]> g (float[2] x, float[1, 2] w) => (float[2] y) { y = l.f (x, w) }
+        <domain: \"l\", opset_import: [\"\" : 8]> f (x, w) => (y) {
+        y, z = Scan <num_scan_inputs = 1, body = b (s, e) => (t, e) { t = Add (s, e) }> (x, w) }";
+    let (document, _) = Document::parse("m", scan, &mut Sources::new(), &options);
+    let found = document.unwrap().flatten(&options).unwrap_err();
+    assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [Code::OnnxOpset]);
 }
 
 #[test]
