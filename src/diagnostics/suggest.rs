@@ -1,7 +1,7 @@
 //! "Did you mean": the nearest of the known names.
 
 /// The maximum number of known names to compare: a document can have very many.
-const MAX_KNOWN: usize = 10_000;
+pub(crate) const MAX_KNOWN: usize = 10_000;
 
 /// The longest names that are compared.
 const MAX_LETTERS: usize = 64;

@@ -9,7 +9,7 @@ use super::error::ModelError;
 use super::index::{Index, ModelFile, Place};
 use super::input::{BOMB, GZIP, Input, Packed, Plain};
 use super::limits::Limits;
-use super::tar::{Entries, EntryError};
+use super::tar::{Entries, Entry, EntryError, truncated};
 use super::{DATA, GRAPH, QUANT};
 use crate::diagnostics::Code;
 use crate::tensor::dat::HEADER_LENGTH;
@@ -111,14 +111,14 @@ impl Archive {
 /// The entries of any archive.
 pub(super) trait EntryStream {
     /// The next entry.
-    fn next_entry(&mut self) -> Result<Option<super::tar::Entry>, EntryError>;
+    fn next_entry(&mut self) -> Result<Option<Entry>, EntryError>;
 
     /// The bytes of the current entry.
     fn content(&mut self) -> &mut dyn Read;
 }
 
 impl<I: Input> EntryStream for Entries<I> {
-    fn next_entry(&mut self) -> Result<Option<super::tar::Entry>, EntryError> {
+    fn next_entry(&mut self) -> Result<Option<Entry>, EntryError> {
         self.next()
     }
 
@@ -147,48 +147,51 @@ fn list(
     let mut seen = 0;
     while let Some(entry) = entries.next_entry()? {
         seen += 1;
-        if seen > limits.entries {
-            return too_many(limits);
-        }
-        if entry.folder {
-            continue;
-        }
-        let keep = match entry.path.as_str() {
-            GRAPH => limits.graph,
-            QUANT => limits.quant,
-            path if path.ends_with(DATA) => HEADER_LENGTH as u64,
-            _ => 0,
+        let added = match entry.folder {
+            true => index.add_folders(&(entry.path + "/")),
+            false => index.add(kept(entries, entry, limits, packed)?),
         };
-        let text = matches!(entry.path.as_str(), GRAPH | QUANT);
-        if text && entry.size > keep {
-            let message = format!("{} has {} bytes, at most {keep} are read", entry.path, entry.size);
-            return Err(EntryError::Refused(Code::TooLarge, message));
-        }
-        let allowed = packed.map_or(u64::MAX, |packed| limits.inflated(limits.text, packed));
-        if text && entry.size > allowed {
-            return Err(EntryError::Refused(Code::ModelLimit, BOMB.to_string()));
-        }
-        let mut bytes = Vec::new();
-        entries.content().take(keep).read_to_end(&mut bytes)?;
-        if (bytes.len() as u64) < keep.min(entry.size) {
-            let message = "the archive ends in the middle of an entry".to_string();
-            return Err(EntryError::Refused(Code::ModelArchive, message));
-        }
-        let bytes = bytes.into_boxed_slice();
-        let place = if text { Place::Kept(bytes) } else { Place::Packed { offset: entry.offset, head: bytes } };
-        let file = ModelFile::new(entry.path, entry.size, place);
-        index.add(file).map_err(|(code, message)| EntryError::Refused(code, message))?;
+        added.map_err(|(code, message)| EntryError::Refused(code, message))?;
         // The names of the entries can contain more folders than there are entries.
-        if index.exceeds(limits) {
-            return too_many(limits);
+        if seen > limits.entries || index.exceeds(limits) {
+            let entries = limits.entries;
+            let message = format!("the archive has more than {entries} files and folders, or names that are too long");
+            return Err(EntryError::Refused(Code::ModelLimit, message));
         }
     }
     Ok(())
 }
 
-fn too_many(limits: &Limits) -> Result<(), EntryError> {
-    let message = format!("the archive has more than {} files and folders, or names that are too long", limits.entries);
-    Err(EntryError::Refused(Code::ModelLimit, message))
+/// A file with the bytes that are kept of it.
+fn kept(
+    entries: &mut dyn EntryStream,
+    entry: Entry,
+    limits: &Limits,
+    packed: Option<u64>,
+) -> Result<ModelFile, EntryError> {
+    let keep = match entry.path.as_str() {
+        GRAPH => limits.graph,
+        QUANT => limits.quant,
+        path if path.ends_with(DATA) => HEADER_LENGTH as u64,
+        _ => 0,
+    };
+    let text = matches!(entry.path.as_str(), GRAPH | QUANT);
+    if text && entry.size > keep {
+        let message = format!("{} has {} bytes, at most {keep} are read", entry.path, entry.size);
+        return Err(EntryError::Refused(Code::TooLarge, message));
+    }
+    let allowed = packed.map_or(u64::MAX, |packed| limits.inflated(limits.text, packed));
+    if text && entry.size > allowed {
+        return Err(EntryError::Refused(Code::ModelLimit, BOMB.to_string()));
+    }
+    let mut bytes = Vec::new();
+    entries.content().take(keep).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < keep.min(entry.size) {
+        return truncated();
+    }
+    let bytes = bytes.into_boxed_slice();
+    let place = if text { Place::Kept(bytes) } else { Place::Packed { offset: entry.offset, head: bytes } };
+    Ok(ModelFile::new(entry.path, entry.size, place))
 }
 
 /// Converts an error: failed system calls are I/O errors, defects of the archive are refusals.

@@ -14,10 +14,6 @@ use crate::graph::{Graph, KeptFragment, Operation, Value};
 use crate::source::Location;
 use crate::tensor::dat::{HEADER_LENGTH, Header, ItemType};
 
-/// The maximum number of missing files for which similar names are searched, and of names that are compared.
-const MAX_HINTS: usize = 20;
-const MAX_CANDIDATES: usize = 20_000;
-
 /// The variables of a graph and of its kept fragments: graph, operation and label.
 fn variables(graph: &Graph) -> Vec<(&Graph, &Operation, &str)> {
     let mut found = Vec::new();
@@ -55,7 +51,7 @@ pub(crate) fn count_variables(graph: &Graph) -> usize {
 ///
 /// A file cannot be read.
 pub(crate) fn data(model: &Model, graph: &Graph, main: Location, found: &mut Diagnostics) -> Result<(), ModelError> {
-    let mut check = Check { model, named: FxHashMap::default(), hints: 0, found };
+    let mut check = Check { model, named: FxHashMap::default(), found };
     let variables = variables(graph);
     if let [(graph, first, _), _, ..] = variables[..]
         && !model.files().any(|file| file.path().ends_with(DATA))
@@ -75,8 +71,6 @@ struct Check<'a> {
     model: &'a Model,
     /// The data files of variables, with the headers of those that are valid.
     named: FxHashMap<String, Option<Header>>,
-    /// The number of files for which similar names have been searched.
-    hints: usize,
     found: &'a mut Diagnostics,
 }
 
@@ -121,9 +115,8 @@ impl Check<'_> {
     ) -> Result<Option<Header>, ModelError> {
         let model = self.model;
         let Some(file) = model.file(name) else {
-            self.hints += 1;
-            let data = model.files().map(ModelFile::path).filter(|path| path.ends_with(DATA)).take(MAX_CANDIDATES);
-            let near = if self.hints <= MAX_HINTS { suggest::nearest(name, data) } else { None };
+            let data = model.files().map(ModelFile::path).filter(|path| path.ends_with(DATA));
+            let near = if self.found.only_counts(Code::DataMissing) { None } else { suggest::nearest(name, data) };
             let help = near.map(|other| format!("there is `{other}`"));
             let message = format!("variable '{label}' has no data: the model has no `{name}`");
             self.report(graph, operation, Code::DataMissing, message, help);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::ModelError;
 use super::index::{Index, ModelFile, Place};
 use super::limits::Limits;
-use super::path::{clean, is_hidden};
+use super::path::clean;
 use crate::diagnostics::Code;
 
 /// Lists the files of a folder and its subfolders, sorted by name. Names that begin with a dot are ignored.
@@ -29,13 +29,13 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
                 return Err(ModelError::refused(Code::ModelLimit, folder, message));
             }
             let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
             let Some(name) = name.to_str() else {
                 let message = format!("the name `{}` is not UTF-8", name.to_string_lossy().escape_debug());
                 return Err(ModelError::refused(Code::ModelPath, folder, message));
             };
-            if is_hidden(name) {
-                continue;
-            }
             let name = clean(&format!("{prefix}{name}")).map_err(|why| {
                 let message = format!("the name `{prefix}{}` {why}", name.escape_debug());
                 ModelError::refused(Code::ModelPath, folder, message)
@@ -59,15 +59,10 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
     Ok(index)
 }
 
-/// The file with a name in a folder, by the rules of [`list`], if it exists. Other files are not checked, so the folder
-/// may contain other things than a model.
+/// The file with a valid name in a folder, by the rules of [`list`], if it exists. Other files are not checked, so the
+/// folder may contain other things than a model.
 pub(super) fn find(folder: &Path, name: &str) -> Result<Option<ModelFile>, ModelError> {
-    let refuse = |code, message: String| Err(ModelError::refused(code, folder, message));
     let root = fs::canonicalize(folder).map_err(|error| ModelError::io(folder, error))?;
-    let name = match clean(name) {
-        Ok(name) => name,
-        Err(why) => return refuse(Code::ModelPath, format!("the name `{}` {why}", name.escape_debug())),
-    };
     let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
     for end in ends {
         let path = root.join(&name[..end]);
@@ -84,13 +79,10 @@ pub(super) fn find(folder: &Path, name: &str) -> Result<Option<ModelFile>, Model
             continue;
         }
         if kind.is_dir() {
-            return refuse(Code::ModelEntry, format!("`{name}` is a folder, not a file"));
-        }
-        if is_hidden(&name) {
-            return refuse(Code::ModelPath, format!("`{name}` begins with a dot, and readers pass over such names"));
+            return Err(ModelError::refused(Code::ModelEntry, folder, format!("`{name}` is a folder, not a file")));
         }
         let size = fs::metadata(&file).map_err(|error| ModelError::io(&file, error))?.len();
-        return Ok(Some(ModelFile::new(name, size, Place::Disk(file))));
+        return Ok(Some(ModelFile::new(name.to_owned(), size, Place::Disk(file))));
     }
     Ok(None)
 }

@@ -93,11 +93,12 @@ impl Index {
         Ok(())
     }
 
-    /// Adds the folders in a name.
-    fn add_folders(&mut self, path: &str) -> Result<(), (Code, String)> {
+    /// Adds the folders in a name, which are the parts before each slash.
+    pub(crate) fn add_folders(&mut self, path: &str) -> Result<(), (Code, String)> {
         let mut rest = path;
         while let Some((folder, _)) = rest.rsplit_once('/') {
             match self.names.get(folder) {
+                _ if folder.is_empty() => break,
                 Some(None) => break,
                 Some(Some(_)) => return Err((Code::ModelDuplicate, format!("`{folder}` is a file and a folder"))),
                 None => self.names.insert(folder.into(), None),

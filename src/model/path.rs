@@ -50,7 +50,8 @@ pub(crate) fn data_file(label: &str) -> Result<String, &'static str> {
     if label.is_empty() || label.ends_with('/') {
         return Err("is empty");
     }
-    clean(&format!("{label}.dat"))
+    let name = clean(&format!("{label}.dat"))?;
+    if is_hidden(&name) { Err("begins with a dot, and readers ignore such files") } else { Ok(name) }
 }
 
 /// Whether a part of a name begins with a dot. Readers of models ignore these files, which belong to the system or
@@ -94,7 +95,7 @@ mod tests {
     #[test]
     fn labels_are_names_without_extension() {
         assert_eq!(data_file("/a.b/c").as_deref(), Ok("a.b/c.dat"));
-        for label in ["", "/", "a/", "../a", "/../a", "a\\..\\..\\b", "C:\\a"] {
+        for label in ["", "/", "a/", "../a", "/../a", "a\\..\\..\\b", "C:\\a", ".a", "a/.b", ".a/b"] {
             assert!(data_file(label).is_err(), "{label:?}");
         }
     }

@@ -51,7 +51,7 @@ pub(crate) struct Entry {
 }
 
 /// The contents of extended headers, which apply to the next entry.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Extended {
     path: Option<Vec<u8>>,
     size: Option<u64>,
@@ -78,7 +78,9 @@ impl<I: Input> Entries<I> {
         let mut extended = Extended::default();
         loop {
             self.finish()?;
-            let Some(header) = self.header()? else { return Ok(None) };
+            let Some(header) = self.header()? else {
+                return if extended == Extended::default() { Ok(None) } else { truncated() };
+            };
             let kind = header.entry_type();
             let size = header.entry_size().or_else(|_| refuse(Code::ModelArchive, "an entry has no valid size"))?;
             self.start(size);
@@ -237,7 +239,7 @@ impl<I: Input> Read for Entries<I> {
     }
 }
 
-fn truncated<T>() -> Result<T> {
+pub(crate) fn truncated<T>() -> Result<T> {
     refuse(Code::ModelArchive, "the archive ends in the middle of an entry")
 }
 

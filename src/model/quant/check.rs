@@ -8,12 +8,8 @@ use crate::graph::Primitive;
 use crate::graph::{Extent, Graph, TensorId};
 use crate::nnef::ast::{Ast, Element, Fragment, TypeSpec, TypeSpecId};
 use crate::nnef::document::Document;
+use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
-
-/// The maximum number of names that are searched for a similar one.
-const MAX_CANDIDATES: usize = 20_000;
-/// The maximum number of unknown names for which a similar one is searched.
-const MAX_HINTS: usize = 20;
 
 /// Checks entries against a flat graph and the operations of its document. Returns the tensor of each entry, if the
 /// graph has it.
@@ -25,7 +21,11 @@ pub(crate) fn check(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Option<TensorId>> {
     let tensors = tensors(quantization, graph);
-    let mut check = Check { file, document, graph, hints: 0, diagnostics };
+    // A fragment of a later module replaces those of earlier ones.
+    let algorithms = document.modules().iter().flat_map(|module| {
+        module.fragments.iter().rev().map(|fragment| (fragment.name.name, (&module.ast, fragment)))
+    });
+    let mut check = Check { file, document, graph, algorithms: algorithms.collect(), diagnostics };
     let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
     let mut found_tensors = Vec::with_capacity(quantization.entries.len());
     for entry in &quantization.entries {
@@ -67,13 +67,15 @@ struct Check<'a> {
     file: FileId,
     document: &'a Document,
     graph: &'a Graph,
-    /// The number of names for which similar ones have been searched.
-    hints: usize,
+    /// The operations that are declared.
+    algorithms: FxHashMap<Name, (&'a Ast, &'a Fragment)>,
     diagnostics: &'a mut Diagnostics,
 }
 
 impl Check<'_> {
-    fn report(&mut self, code: Code, at: Span, message: String, help: Option<String>) {
+    /// Reports a diagnostic; `help` is called only if it is shown.
+    fn report(&mut self, code: Code, at: Span, message: String, help: impl FnOnce() -> Option<String>) {
+        let help = if self.diagnostics.only_counts(code) { None } else { help() };
         let found = Diagnostic::new(code, Location::new(self.file, at), message);
         self.diagnostics.report(found.help_if(help));
     }
@@ -81,39 +83,28 @@ impl Check<'_> {
     /// Reports a name that is not the name of a tensor (G9).
     fn unknown_tensor(&mut self, entry: &QuantEntry) {
         let graph = self.graph;
-        self.hints += 1;
-        let names: Vec<String> = match graph.tensors.len() {
-            0..MAX_CANDIDATES if self.hints <= MAX_HINTS => {
-                (0..graph.tensors.len()).map(|i| graph.tensor_name(TensorId(i as u32))).collect()
-            }
-            _ => Vec::new(),
+        let help = || {
+            let tensors = 0..graph.tensors.len().min(suggest::MAX_KNOWN);
+            let names: Vec<String> = tensors.map(|i| graph.tensor_name(TensorId(i as u32))).collect();
+            suggest::did_you_mean(&entry.tensor, names.iter().map(String::as_str))
         };
-        let help = suggest::did_you_mean(&entry.tensor, names.iter().map(String::as_str));
         let message = format!("the flat graph has no tensor `{}`; its quantization is left out", entry.tensor);
         self.report(Code::QuantTensor, entry.tensor_at, message, help);
     }
 
-    /// The declaration of an algorithm; the document takes precedence over the standard.
-    fn find(&self, name: &str) -> Option<(&Ast, &Fragment)> {
-        let document = self.document;
-        let name = document.names().get(name)?;
-        document.modules().iter().rev().find_map(|module| {
-            let fragment = module.fragments.iter().find(|fragment| fragment.name.name == name)?;
-            Some((&module.ast, fragment))
-        })
-    }
-
     fn algorithm(&mut self, entry: &QuantEntry, tensor: TensorId) {
         let document = self.document;
-        let found = self.find(&entry.algorithm).filter(|(ast, fragment)| {
+        let name = document.names().get(&entry.algorithm);
+        let found = name.and_then(|name| self.algorithms.get(&name)).filter(|(ast, fragment)| {
             let first = fragment.params.first().map(|param| ast.type_spec(param.ty));
             matches!(first, Some(TypeSpec::Tensor(_)))
         });
-        let Some((ast, fragment)) = found else {
+        let Some(&(ast, fragment)) = found else {
             let message = format!("`{}` is no operation on a tensor that is declared", entry.algorithm);
-            let names = document.modules().iter().flat_map(|module| &module.fragments);
-            let names = names.map(|fragment| document.names().text(fragment.name.name));
-            let help = suggest::did_you_mean(&entry.algorithm, names);
+            let help = || {
+                let names = document.modules().iter().flat_map(|module| &module.fragments);
+                suggest::did_you_mean(&entry.algorithm, names.map(|one| document.names().text(one.name.name)))
+            };
             return self.report(Code::QuantAlgorithm, entry.algorithm_at, message, help);
         };
         // The first parameter is the tensor itself.
@@ -127,9 +118,10 @@ impl Check<'_> {
             let name = argument.name.as_str();
             match params.iter().find(|(param, ..)| *param == name) {
                 None => {
-                    let help = suggest::did_you_mean(name, params.iter().map(|(param, ..)| *param));
                     // An unknown parameter may be a misspelt one, which is then not reported as missing.
-                    given.extend(suggest::nearest(name, params.iter().map(|(param, ..)| *param)));
+                    let near = suggest::nearest(name, params.iter().map(|(param, ..)| *param));
+                    given.extend(near);
+                    let help = near.map(|near| format!("did you mean `{near}`?"));
                     problems.push((argument.at, format!("`{}` has no parameter `{name}`", entry.algorithm), help));
                 }
                 Some(_) if given.contains(&name) => {
@@ -149,7 +141,7 @@ impl Check<'_> {
             problems.push((entry.algorithm_at, message, None));
         }
         for (at, message, help) in problems {
-            self.report(Code::QuantArgument, at, message, help);
+            self.report(Code::QuantArgument, at, message, || help);
         }
     }
 

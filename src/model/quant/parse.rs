@@ -62,7 +62,7 @@ impl<'t> Parser<'t> {
     /// Skips white space and comments.
     fn skip(&mut self) {
         loop {
-            let rest = self.rest().trim_start();
+            let rest = self.rest().trim_start_matches([' ', '\t', '\n', '\r', '\x0B', '\x0C']);
             self.at = self.text.len() - rest.len();
             if !rest.starts_with('#') {
                 return;
@@ -71,13 +71,15 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Skips the rest of a malformed entry.
+    /// Skips the rest of a malformed entry: to its semicolon, or to the end of a line with a quote that is not closed.
     fn recover(&mut self) {
         while let Some(next) = self.rest().chars().next() {
-            if matches!(next, '"' | '\'') && self.quoted().is_ok() {
-                continue;
+            if !matches!(next, '"' | '\'') {
+                self.at += next.len_utf8();
+            } else if let Err(open) = self.quoted() {
+                self.at = open.span.end as usize;
+                return;
             }
-            self.at += next.len_utf8();
             if next == ';' {
                 return;
             }
@@ -310,6 +312,14 @@ mod tests {
         }
         let (read, found) = read("\"a\": f(x = ';\n\"b\": g(y = 1);\n\"c\": h(z = 2);");
         assert_eq!((read.entries.len(), found.len()), (2, 1));
+        assert_eq!(self::read("'a':\u{a0}f();").1.len(), 1);
+    }
+
+    #[test]
+    fn quotes_that_are_not_closed_are_passed_over_once() {
+        let text = format!("x {}\n'b': g();", "\\'".repeat(1 << 20));
+        let (read, found) = read(&text);
+        assert_eq!((read.entries.len(), found.len()), (1, 1));
     }
 
     #[test]
