@@ -124,6 +124,55 @@ fn missing_files_are_2() {
     assert_eq!(code(&run(&["fmt", missing], "")), 2);
 }
 
+/// A failure without a code is an object for programs, too.
+#[test]
+fn failures_are_json_for_programs() {
+    for args in [&["no.nnef"][..], &["check", "no.nnef"], &["fmt", "no.nnef"], &["explain", "E9999"], &["man", "no"]] {
+        let output = run(&[&["--message-format", "json"], args].concat(), "");
+        assert_eq!(code(&output), 2, "{args:?}");
+        let found = &diagnostics(&output)[0];
+        assert_eq!((&found["severity"], &found["code"]), (&"error".into(), &serde_json::Value::Null), "{args:?}");
+        assert!(found["message"].as_str().unwrap().contains("no"), "{args:?}");
+    }
+}
+
+#[test]
+fn standard_input_is_one_input() {
+    let output = run(&["check", "-", "-"], VALID);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).starts_with("<stdin>: ok\nnnef-flatten: standard input"), "{}", stderr(&output));
+}
+
+/// The result and the source map are not written over each other.
+#[test]
+fn outputs_go_to_different_places() {
+    let folder = tempfile::tempdir().unwrap();
+    for (out, map) in [("a.json", "a.json"), ("./a.json", "a.json"), ("-", "-")] {
+        let mut command = command();
+        command.args(["-", "-o", out, "--source-map", map]).current_dir(folder.path());
+        let output = finish(command, VALID.as_bytes());
+        assert_eq!((code(&output), stdout(&output)), (2, ""), "{out} {map}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+    let name = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let output = run(&["-", "-o", &name("a.json"), "--source-map", &name("map.json")], VALID);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+}
+
+/// `/dev/stdout` is standard output, not a file to be replaced.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_name_of_standard_output_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(&path, "before\n").unwrap();
+    let mut child = command();
+    child.args(["-", "-o", "/dev/stdout", "--to", "nnef"]);
+    child.stdout(std::fs::File::options().append(true).open(&path).unwrap());
+    assert_eq!(code(&finish(child, VALID.as_bytes())), 0);
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("before\nversion 1.0;"));
+}
+
 #[test]
 fn wrong_usage_is_2() {
     for args in [
@@ -137,6 +186,16 @@ fn wrong_usage_is_2() {
         &["a", "check", "b"],
         &["explain"],
         &["completions", "tcl"],
+        // Options that the subcommand does not have.
+        &["-o", "out.json", "run", "-"],
+        &["--stats", "check", "-"],
+        &["--to", "json", "check", "-"],
+        &["--strict", "fmt", "-"],
+        &["--lower", "all", "layout", "f32[2]"],
+        &["--lower", "all", "explain", "E0401"],
+        // Standard input can be read once.
+        &["--fragments", "-", "-"],
+        &["run", "--inputs", "-", "-"],
     ] {
         let output = run(args, VALID);
         assert_eq!((code(&output), stdout(&output)), (2, ""), "{args:?}");
@@ -152,6 +211,8 @@ fn help_and_version_are_0() {
         assert!(stdout(&output).contains("nnef-flatten"), "{args:?}");
     }
     assert!(stdout(&run(&["--help"], "")).contains("Examples:"));
+    assert!(stdout(&run(&["--color=always", "--help"], "")).contains('\u{1b}'));
+    assert!(!stdout(&run(&["--color", "always", "--help", "--color=never"], "")).contains('\u{1b}'));
     assert!(!stdout(&run(&["-h"], "")).contains("Examples:"));
 }
 
@@ -284,6 +345,12 @@ fn a_full_disk_is_2() {
     let output = finish(stream, VALID.as_bytes());
     assert_eq!(code(&output), 2);
     assert_eq!(stderr(&output), "nnef-flatten: <stdout>: No space left on device\n");
+    for args in [&["--help"][..], &["--version"], &["man"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut stream = command();
+        stream.args(args).stdout(full);
+        assert_eq!(code(&finish(stream, b"")), 2, "{args:?}");
+    }
     let output = run(&["-", "-o", "/dev/full"], VALID);
     assert_eq!((code(&output), stderr(&output)), (2, "nnef-flatten: /dev/full: No space left on device\n"));
 }
@@ -315,6 +382,9 @@ fn fmt_writes_in_place_or_to_standard_output() {
     assert_eq!((code(&output), stdout(&output), stderr(&output)), (0, "", ""));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), formatted);
     assert_eq!(code(&run(&["fmt", "--check", name], "")), 0);
+    // A pipe cannot be replaced.
+    #[cfg(target_os = "linux")]
+    assert_eq!(stdout(&run(&["fmt", "/dev/stdin"], VALID)), formatted);
     std::fs::write(&path, INVALID).unwrap();
     assert_eq!(code(&run(&["fmt", name], "")), 1);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), INVALID);

@@ -4,6 +4,7 @@
 
 mod corpus;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -12,6 +13,8 @@ use nnef_flatten::model::{Limits, Model};
 use nnef_flatten::tensor::Tensor;
 use nnef_flatten::{Lower, Options, expand, parse};
 use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 fn run(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).env("NO_COLOR", "1").output().unwrap()
@@ -113,6 +116,14 @@ fn what_does_not_fit_is_refused_with_a_code() {
     };
     assert_eq!(code("in.json", br#"{"x": [1, 2, 3]}"#), "E0822");
     assert_eq!(code("in.json", b"{}"), "E0822");
+    assert_eq!(code("in.json", br#"{"x": [1, 2], "x": [1, 2]}"#), "E0822");
+    assert_eq!(code("in.json", br#"{"x": [1e999, 2]}"#), "E0829");
+    let mut twice = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for name in ["x", "x.npy"] {
+        twice.start_file(name, SimpleFileOptions::default()).unwrap();
+        twice.write_all(&Tensor::scalars(&[2], vec![1.0, 2.0]).unwrap().to_npy()).unwrap();
+    }
+    assert_eq!(code("in.npz", &twice.finish().unwrap().into_inner()), "E0822");
     assert_eq!(code("in.json", br#"{"x": "#), "E0829");
     assert_eq!(code("in.npz", b"PK\x03\x04"), "E0829");
     assert_eq!(code("in.npy", b"\x93NUMPY\x01\x00"), "E0829");

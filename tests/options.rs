@@ -222,6 +222,21 @@ mod command {
             ("--from loops --keep twice -", "--keep means nothing"),
             ("run --from loops --input-shape x=1 -", "--input-shape means nothing"),
             ("check --from loops --lower all -", "--lower means nothing"),
+            ("run --from loops --layout {0} -", "--layout means nothing"),
+            ("--production node -", "--production means nothing"),
+            ("--from onnxtxt --set S=1 -", "--set means nothing"),
+            ("--from onnxtxt --keep-unused -", "--keep-unused means nothing"),
+            ("--from onnxtxt --max-trips 3 -", "--max-trips means nothing"),
+            ("fmt --from onnxtxt -", "only documents and models of NNEF"),
+            ("fmt --from loops -", "only documents and models of NNEF"),
+            ("fmt a.param", "only documents and models of NNEF"),
+            ("run a.onnx", "models of ONNX are not evaluated"),
+            ("expr --fuse a.onnxtxt", "models of ONNX are not fused"),
+            ("--to pnnx - -o a.bin", "cannot both be written to this file"),
+            ("layout - --index 1", "--index means nothing for a text"),
+            ("layout - --to nnef", "--to nnef means nothing for a text"),
+            ("layout f32[6] --to nnef --memory", "--memory means nothing for --to nnef"),
+            ("layout f32[6] --to nnef --reshape f32[2,3]", "--reshape means nothing for --to nnef"),
         ] {
             let (status, err) = outcome(folder.path(), args, &standard());
             assert!(status == 2 && err.contains(why), "{args}: {status} {err}");

@@ -188,6 +188,32 @@ fn files_are_evaluated() {
     assert_eq!(refused(&["run", FILE, "--inputs", inputs, "--input-shape", "v_0=2,4"], b"").first().unwrap(), "E2223");
 }
 
+/// The data of each operator are a file of their own, which readers see.
+#[test]
+fn labels_of_data_are_unique_and_visible() {
+    let (folder, path) = scratch(
+        "m.param",
+        b"7767517\n6 5\npnnx.Input i 0 1 x #x=(1)f32\npnnx.Attribute a/b 0 1 u @data=(1)f32 #u=(1)f32\n\
+        pnnx.Attribute a_b 0 1 v @data=(1)f32 #v=(1)f32\npnnx.Attribute .c 0 1 w @data=(1)f32 #w=(1)f32\n\
+        pnnx.Expression e 4 1 x u v w y expr=add(add(mul(@0,@1),@2),@3) #y=(1)f32\npnnx.Output o 1 0 y #y=(1)f32\n",
+    );
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(file("m.bin")).unwrap());
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, value) in [("a/b.data", 2f32), ("a_b.data", 30.0), (".c.data", 400.0)] {
+        archive.start_file(name, options).unwrap();
+        archive.write_all(&value.to_le_bytes()).unwrap();
+    }
+    archive.finish().unwrap();
+    let (model, inputs) = (file("model.tar"), file("x.json"));
+    std::fs::write(&inputs, "{\"v_x\": [1]}").unwrap();
+    done(&["-q", &path, "-o", &model], "");
+    for input in [&path, &model] {
+        let found: Value = serde_json::from_str(&done(&["run", "--inputs", &inputs, input], "")).unwrap();
+        assert_eq!(found["outputs"]["v_y"]["data"], json!([432.0]), "{input}");
+    }
+}
+
 #[test]
 fn files_that_lie_are_refused() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE)).unwrap();

@@ -30,7 +30,7 @@ pub(crate) fn run(
     verification: &args::Verification,
     reporter: &mut Reporter,
 ) -> RunResult {
-    let Destination { to, target } = Destination::new(output)?;
+    let Destination { to, target } = Destination::new(output, language)?;
     language.usable()?;
     layouts::usable(output, to, verification.verify)?;
     if language.from == Some(args::From::Loops) {
@@ -103,14 +103,15 @@ impl Destination {
     /// # Errors
     ///
     /// Options that contradict each other.
-    pub(super) fn new(output: &args::Output) -> Result<Self, Failure> {
+    pub(super) fn new(output: &args::Output, language: &Language) -> Result<Self, Failure> {
         let target = models::target(path(output), output.to)?;
         let to = notation(output, target.is_some())?;
         if let Writer::Onnx(form) = to.writer {
             fits_stdout(form, output)?;
         }
         distinct(output, to)?;
-        refuse_vain("this input: it is metadata of models of ONNX", &[("--provenance", output.provenance)])?;
+        let production = language.production.is_some();
+        refuse_vain("inputs other than ONNX", &[("--provenance", output.provenance), ("--production", production)])?;
         Ok(Destination { to, target })
     }
 }
@@ -135,14 +136,14 @@ pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Fai
 pub(super) fn distinct(output: &args::Output, to: &Notation) -> Result<(), Failure> {
     let map = output.source_map.as_deref();
     let Some(path) = path(output) else {
-        if map.is_some_and(io::is_stream) {
+        if map.is_some_and(io::is_stdout) {
             let message = "result and source map cannot both go to standard output; use -o or name a file";
             return Err(Failure::Message(message.to_owned()));
         }
         return Ok(());
     };
     let data = matches!(to.writer, Writer::Pnnx(_)).then(|| path.with_extension(encode::PNNX_DATA));
-    let map = map.filter(|map| !io::is_stream(map)).map(Path::to_owned);
+    let map = map.filter(|map| !io::is_stdout(map)).map(Path::to_owned);
     let mut files = vec![("the graph", path.to_owned()), ("a graph", path.join(model::GRAPH))];
     files.extend(data.map(|data| ("the data of the graph", data)));
     files.extend(map.map(|map| ("the source map", map)));
@@ -259,17 +260,24 @@ pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Resul
     let for_onnx = matches!(to.writer, Writer::Onnx(_));
     let compounds = for_onnx.then(|| from_nnef::names().collect());
     let migrate = for_onnx || to.dialect == Some(Dialect::V1);
-    process_with(input, &Options { migrate, compounds, ..options(language)? })
+    process_with(input, Options { migrate, compounds, ..options(language) }, language)
 }
 
 /// Parses and expands an input for commands that do not write the graph: loops are always expanded, and
 /// the dialect is kept.
 pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
-    process_with(input, &Options { expand_loops: true, ..options(language)? })
+    process_with(input, Options { expand_loops: true, ..options(language) }, language)
 }
 
-/// Parses and expands an input with options of the library.
-fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
+/// Parses and expands an input with options of the library and the declaration files.
+fn process_with(input: Input, mut options: Options, language: &Language) -> Result<Processed, Unread> {
+    for path in &language.fragments {
+        options.libraries.push(match path.to_str().and_then(registries::find) {
+            Some(registry) => (registry.name.to_owned(), String::new()),
+            None => io::read(path, options.max_text).map(|library| (library.name, library.text))?,
+        });
+    }
+    let options = &options;
     let parsed = crate::parse(&input.name, input.text, options);
     let mut diagnostics = Diagnostics::new(options.strict);
     let refused = parsed.diagnostics.has_errors();
@@ -292,10 +300,11 @@ fn process_with(input: Input, options: &Options) -> Result<Processed, Unread> {
     Ok((parsed.document, result))
 }
 
-/// The options of the library, with the contents of the declaration files.
-pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
-    let mut options = Options {
+/// The options of the library, without declaration files: a document has those that it was parsed with.
+pub(crate) fn options(language: &Language) -> Options {
+    Options {
         strict: language.strict,
+        lower: language.lower.clone().unwrap_or_default(),
         dialect: dialect(language.from),
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
@@ -304,19 +313,7 @@ pub(crate) fn options(language: &Language) -> Result<Options, Unread> {
         max_trips: language.max_trips,
         flat: language.flat,
         ..language.limits.options()
-    };
-    if let Some(lower) = &language.lower {
-        options.lower = lower.clone();
     }
-    for path in &language.fragments {
-        if let Some(registry) = path.to_str().and_then(registries::find) {
-            options.libraries.push((registry.name.to_owned(), String::new()));
-            continue;
-        }
-        let library = io::read(path, options.max_text)?;
-        options.libraries.push((library.name, library.text));
-    }
-    Ok(options)
 }
 
 /// The dialect that `--from` names; `None` if the text decides.
@@ -343,7 +340,7 @@ pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> RunResul
 
 /// The path of the result, unless it is standard output.
 pub(super) fn path(output: &args::Output) -> Option<&Path> {
-    output.output.as_deref().filter(|path| !io::is_stream(path))
+    output.output.as_deref().filter(|path| !io::is_stdout(path))
 }
 
 /// The notation of the result: from `--to`, or from the extension of its file. A whole model is in the
@@ -389,7 +386,7 @@ fn write(
 pub(super) fn write_source_map(graph: &Graph, sources: &Sources, output: &args::Output) -> Result<(), Failure> {
     let mut map = |out: &mut dyn std::io::Write| graph.write_source_map(sources, out);
     match output.source_map.as_deref() {
-        Some(path) if io::is_stream(path) => io::write_stdout(&mut map),
+        Some(path) if io::is_stdout(path) => io::write_stdout(&mut map),
         Some(path) => io::write_file(path, &mut map),
         None => Ok(()),
     }

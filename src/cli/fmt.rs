@@ -10,7 +10,7 @@ use super::io::{self, Unread};
 use super::limits::Limits;
 use super::models::{self, Opened, Origin};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten};
+use super::{Failure, RunResult, Status, flatten, onnx, pnnx};
 
 /// Formats every input; with `check`, only lists those that would change.
 pub(crate) fn run(
@@ -22,6 +22,11 @@ pub(crate) fn run(
     let options = Options { dialect: flatten::dialect(from), ..limits.options() };
     let mut status = Status::Done;
     for input in inputs {
+        // Other notations are not read as NNEF, whatever errors that would give.
+        if from == Some(From::Loops) || onnx::form(input, from).is_some() || pnnx::is_one(input, from) {
+            let input = input.display();
+            return Err(Failure::Message(format!("{input}: only documents and models of NNEF are formatted")));
+        }
         let outcome = match format(input, check, (&options, limits), reporter) {
             Err(Failure::Message(message)) => {
                 reporter.complain(&message);
@@ -68,18 +73,17 @@ fn format(path: &Path, check: bool, (options, limits): (&Options, &Limits), repo
         }
         return Ok(if same { Status::Done } else { Status::Refused });
     }
-    if let Origin::Archive(model) = &origin {
-        if io::is_stream(path) {
-            let message = "an archive on standard input cannot be formatted in its place: give its name";
+    match &origin {
+        Origin::Stream => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
+        Origin::Archive(_) if !path.is_file() => {
+            let message = "an archive on standard input or in a pipe cannot be formatted in its place: give its name";
             return Err(Failure::Message(message.to_owned()));
         }
-        if !same {
-            models::replace_graph(model, &text)?;
+        _ if same => {}
+        Origin::Archive(model) => models::replace_graph(model, &text)?,
+        Origin::Document(_) | Origin::Folder(_) => {
+            io::write_file(&models::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
         }
-    } else if io::is_stream(path) {
-        io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?;
-    } else if !same {
-        io::write_file(&models::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
     }
     Ok(Status::Done)
 }

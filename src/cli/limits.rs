@@ -86,7 +86,8 @@ impl Limits {
         set(&mut options.max_depth, self.max_depth);
         set(&mut options.max_length, self.max_length);
         set(&mut options.max_memory, self.max_memory);
-        set(&mut options.max_text, self.max_text);
+        // Offsets in texts have 32 bits.
+        set(&mut options.max_text, self.max_text.map(|bytes| bytes.min(u32::MAX.into())));
         // Networks with loops count steps of layers; their limit grows with that of operations.
         set(&mut options.max_steps, self.max_ops.map(|operations| operations.saturating_mul(20)));
         set(&mut options.max_bytes, self.max_memory);
@@ -137,6 +138,7 @@ mod tests {
         let single = Limits { max_ops: Some(7), max_items: Some(8), max_files: Some(9), ..Limits::default() };
         for merged in [untrusted.clone().merge(single.clone()), single.merge(untrusted)] {
             assert_eq!(merged.options(), Options { max_ops: 7, max_steps: 140, ..Options::untrusted() });
+            assert_eq!(Limits { max_text: Some(u64::MAX), ..merged.clone() }.text(), u64::from(u32::MAX));
             assert_eq!(merged.evaluation().max_items, 8);
             assert_eq!(merged.evaluation().max_work, eval::Limits::untrusted().max_work);
             assert_eq!((merged.model().entries, merged.model().graph), (9, model::Limits::untrusted().graph));

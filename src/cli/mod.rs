@@ -35,10 +35,12 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, Args, CommandFactory, FromArgMatches, ValueEnum};
 
 use crate::diagnostics::visible;
-use args::{Cli, Command};
+use args::{Cli, Command, Language, MessageFormat};
 use report::Reporter;
 
 /// The result of a run.
@@ -69,41 +71,76 @@ pub fn main() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "nnef-flatten: internal error, please report it: {panic}");
         std::process::exit(Status::Failed as i32);
     }));
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            complain_usage(&error);
-            return ExitCode::from(if error.use_stderr() { Status::Failed } else { Status::Done } as u8);
-        }
+    let (format, result) = match parse() {
+        Ok(cli) => (cli.reporting.message_format, run(cli)),
+        Err(error) => (MessageFormat::Human, show(&error)),
     };
-    let result = run(cli);
     let _settled = interrupt::settle();
     let status = match result {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
         Err(Failure::Message(message)) => {
-            report::complain(&message);
+            report::complain(&message, format);
             Status::Failed
         }
     };
     ExitCode::from(status as u8)
 }
 
-/// Prints an error about the arguments, or the requested help. An error can contain names of files, so
+/// Parses the arguments. Of the options before a subcommand, those are accepted that apply to it.
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = Cli::command().color(color());
+    command.build();
+    let matches = command.clone().try_get_matches()?;
+    if let Some(name) = matches.subcommand_name() {
+        let merged = Language::augment_args(clap::Command::new(""));
+        let has =
+            |of: &clap::Command, argument: &Arg| of.get_arguments().any(|known| known.get_id() == argument.get_id());
+        let applies = |argument: &Arg| {
+            argument.is_global_set()
+                || has(&merged, argument) && command.find_subcommand(name).is_some_and(|of| has(of, argument))
+        };
+        let given =
+            |argument: &&Arg| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let vain = command.get_arguments().filter(given).find(|argument| !applies(argument));
+        if let Some(argument) = vain {
+            let message = format!("unexpected argument '{argument}' before the subcommand '{name}'");
+            return Err(command.error(ErrorKind::UnknownArgument, message));
+        }
+    }
+    Cli::from_arg_matches(&matches)
+}
+
+/// The value of `--color` for messages about the arguments, before these are parsed.
+fn color() -> clap::ColorChoice {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let value = |at: usize| match words[at].strip_prefix("--color")? {
+        "" => words.get(at + 1).map(String::as_str),
+        rest => rest.strip_prefix('='),
+    };
+    let last = (0..words.len()).rev().find_map(value);
+    last.and_then(|last| ValueEnum::from_str(last, false).ok()).unwrap_or(clap::ColorChoice::Auto)
+}
+
+/// Shows an error about the arguments, or the requested help. An error can contain names of files, so
 /// control characters are escaped.
-fn complain_usage(error: &clap::Error) {
+fn show(error: &clap::Error) -> RunResult {
     let text = error.render().to_string();
-    let _ = match visible::escaped(&text) {
+    let shown = match visible::escaped(&text) {
         Cow::Borrowed(_) => error.print(),
         Cow::Owned(text) => std::io::stderr().write_all(text.as_bytes()),
     };
+    match error.use_stderr() {
+        true => Ok(Status::Failed),
+        false => shown.map(|()| Status::Done).map_err(|error| io::failure("<stdout>", &error)),
+    }
 }
 
 fn run(cli: Cli) -> RunResult {
     let mut reporter = Reporter::new(&cli.reporting);
     let Some(command) = cli.command else {
         let Some(inputs) = inputs_or_stdin(cli.input.into_iter().collect()) else {
-            return show_help(None);
+            return show_help(None, &mut reporter);
         };
         let (input, language, output, verification) = (&inputs[0], &cli.language, &cli.output, &cli.verification);
         if pnnx::is_one(input, language.from) {
@@ -114,35 +151,31 @@ fn run(cli: Cli) -> RunResult {
             None => flatten::run(input, language, output, verification, &mut reporter),
         };
     };
-    if let Some(input) = cli.input {
-        let input = input.display();
-        return Err(Failure::Message(format!("unexpected argument '{input}' before a subcommand; see --help")));
-    }
     match command {
         Command::Check { inputs, language } => match inputs_or_stdin(inputs) {
             Some(inputs) => check::run(&inputs, &cli.language.merge(language), &mut reporter),
-            None => show_help(Some("check")),
+            None => show_help(Some("check"), &mut reporter),
         },
         Command::Fmt { inputs, check, from, limits } => match inputs_or_stdin(inputs) {
             Some(inputs) => {
                 let limits = cli.language.limits.merge(limits);
                 fmt::run(&inputs, check, (from.or(cli.language.from), &limits), &mut reporter)
             }
-            None => show_help(Some("fmt")),
+            None => show_help(Some("fmt"), &mut reporter),
         },
         Command::Run(arguments) => {
             let language = cli.language.merge(arguments.language.clone());
             match inputs_or_stdin(arguments.input.clone().into_iter().collect()) {
                 Some(inputs) => run::run(&inputs[0], &arguments, &language, &mut reporter),
-                None => show_help(Some("run")),
+                None => show_help(Some("run"), &mut reporter),
             }
         }
         Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
-            (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout")),
+            (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), &mut reporter),
             _ => layout::run(&arguments, &mut reporter),
         },
         Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
-            (None, None) => show_help(Some("expr")),
+            (None, None) => show_help(Some("expr"), &mut reporter),
             _ => {
                 let language = cli.language.merge(arguments.language.clone());
                 expr::run(&arguments, &language, &mut reporter)
@@ -164,14 +197,13 @@ fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
 }
 
 /// Shows the usage when there is no input.
-fn show_help(subcommand: Option<&str>) -> RunResult {
+fn show_help(subcommand: Option<&str>, reporter: &mut Reporter) -> RunResult {
     let mut command = Cli::command();
     command.build();
     let command = match subcommand.and_then(|name| command.find_subcommand_mut(name)) {
         Some(subcommand) => subcommand.clone(),
         None => command,
     };
-    let help = command.clone().render_help();
-    let _ = write!(anstream::stderr(), "{}", help.ansi());
+    reporter.help(&command.clone().render_help());
     Ok(Status::Failed)
 }

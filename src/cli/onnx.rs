@@ -52,7 +52,7 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
 
 /// Checks a model and expands its calls. Returns the sources, whether it is accepted, and the diagnostics.
 pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
-    let options = flatten::options(language)?;
+    let options = flatten::options(language);
     let (sources, document, mut diagnostics) = read(input, form, language, &options)?;
     if let Some(document) = document {
         diagnostics.extend(document.check(&options));
@@ -75,8 +75,8 @@ pub(crate) fn run(
 ) -> RunResult {
     usable(language, output, verification)?;
     let to = target(form, output)?;
-    let read = flatten::options(language).and_then(|options| Ok((read(input, form, language, &options)?, options)));
-    let ((sources, document, mut diagnostics), options) = match read {
+    let options = flatten::options(language);
+    let (sources, document, mut diagnostics) = match read(input, form, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
@@ -183,6 +183,9 @@ fn usable(language: &Language, output: &args::Output, verification: &args::Verif
         &[
             ("--fragments", !language.fragments.is_empty()),
             ("--input-shape", !language.input_shape.is_empty()),
+            ("--set", !language.set.is_empty()),
+            ("--keep-unused", language.keep_unused),
+            ("--max-trips", language.max_trips.is_some()),
             ("--drop-bitcasts", output.drop_bitcasts),
             ("--layout", !output.layout.is_empty()),
             ("--verify", verification.verify),

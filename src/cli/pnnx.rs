@@ -88,14 +88,14 @@ fn expanded(read: Read, options: &Options) -> Expanded {
 
 /// The graph of a file.
 pub(crate) fn graph(input: &Path, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
-    let options = flatten::options(language)?;
+    let options = flatten::options(language);
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok((sources, result))
 }
 
 /// Checks a file. Returns the sources, whether it is accepted, and the diagnostics.
 pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
-    let options = flatten::options(language)?;
+    let options = flatten::options(language);
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok(match result {
         Ok((_, found)) => (sources, !found.has_errors(), found),
@@ -112,15 +112,12 @@ pub(crate) fn run(
     reporter: &mut Reporter,
 ) -> RunResult {
     usable(language, verification)?;
-    let Destination { to, target } = Destination::new(output)?;
+    let Destination { to, target } = Destination::new(output, language)?;
     super::layouts::usable(output, to, false)?;
     if matches!(to.writer, Writer::Pnnx(_)) {
         return rewrite(input, language, output, reporter);
     }
-    let options = match flatten::options(language) {
-        Ok(options) => options,
-        Err(unread) => return flatten::report_unread(unread, reporter),
-    };
+    let options = flatten::options(language);
     let read = match read(input, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -149,7 +146,7 @@ fn stored(weights: &Weights) -> Result<Option<tempfile::TempDir>, Failure> {
     let Some(archive) = &weights.archive else { return Ok(None) };
     let fail = |error: &dyn std::fmt::Display| Failure::Message(format!("the data cannot be stored: {error}"));
     let folder = tempfile::tempdir().map_err(|error| fail(&error))?;
-    for (label, member, typed) in &weights.members {
+    for (label, (member, typed)) in &weights.members {
         let tensor = archive.tensor(member, typed).map_err(|error| fail(&error))?;
         let bytes = tensor.to_dat().map_err(|error| fail(&error))?;
         std::fs::write(folder.path().join(format!("{label}.dat")), bytes).map_err(|error| fail(&error))?;
@@ -167,10 +164,7 @@ fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &
             ("--stats", output.stats),
         ],
     )?;
-    let options = match flatten::options(language) {
-        Ok(options) => options,
-        Err(unread) => return flatten::report_unread(unread, reporter),
-    };
+    let options = flatten::options(language);
     let Read { sources, file, model, archive, mut found } = match read(input, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -203,10 +197,7 @@ pub(crate) fn evaluate(
     reporter: &mut Reporter,
 ) -> RunResult {
     usable(language, &args::Verification::default())?;
-    let options = match flatten::options(language) {
-        Ok(options) => Options { lower: Lower::All, ..options },
-        Err(unread) => return flatten::report_unread(unread, reporter),
-    };
+    let options = Options { lower: Lower::All, ..flatten::options(language) };
     let read = match read(input, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),

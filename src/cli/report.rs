@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 
+use crate::diagnostics::json::failure;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity, render, visible};
 use crate::source::Sources;
 use anstream::{AutoStream, ColorChoice};
+use clap::builder::StyledStr;
 
 use super::args::{Level, MessageFormat, Reporting, Warnings};
 
@@ -185,11 +187,19 @@ impl Reporter {
     /// Reports a failure on a file, between diagnostics.
     pub(crate) fn complain(&mut self, message: &str) {
         let _ = self.out.flush();
-        complain(message);
+        complain(message, self.format);
+    }
+
+    /// Writes the usage of the command.
+    pub(crate) fn help(&mut self, text: &StyledStr) {
+        let _ = write!(self.out, "{}", text.ansi());
     }
 }
 
-/// Writes why the run failed.
-pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "nnef-flatten: {}", visible::clean(message));
+/// Writes why the run failed: for programs as an object with the fields of a diagnostic, null but for the message.
+pub(crate) fn complain(message: &str, format: MessageFormat) {
+    let _ = match format {
+        MessageFormat::Human => writeln!(io::stderr(), "nnef-flatten: {}", visible::clean(message)),
+        MessageFormat::Json => writeln!(io::stderr(), "{}", visible::escaped(&failure(message).to_string())),
+    };
 }

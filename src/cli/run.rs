@@ -11,32 +11,28 @@ use crate::{Document, Graph};
 
 use super::args::{self, Language};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, io, layouts, loops, models, pnnx, tensors};
+use super::{Failure, RunResult, Status, flatten, io, layouts, loops, models, onnx, pnnx, tensors};
 
 /// Evaluates one input, depending on its notation.
 pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
     language.usable()?;
-    let path = arguments.output.as_deref().filter(|path| !io::is_stream(path));
+    let path = arguments.output.as_deref().filter(|path| !io::is_stdout(path));
     let to = tensors::form(path, arguments.to)?;
     tensors::fits_stdout(path, to)?;
     if pnnx::is_one(input, language.from) {
         return pnnx::evaluate(input, arguments, (path, to), language, reporter);
     }
-    match language.from {
-        Some(args::From::Pnnx) | None | Some(args::From::Auto | args::From::Nnef | args::From::NnefDraft) => {
-            document(input, arguments, (path, to), language, reporter)
-        }
-        Some(args::From::Loops) if !arguments.layout.is_empty() => {
-            Err(Failure::Message("--layout means nothing for networks with loops".to_owned()))
-        }
-        Some(args::From::Loops) if to != args::RunTo::Json => {
-            Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()))
-        }
-        Some(args::From::Onnx | args::From::Onnxtxt) => {
-            Err(Failure::Message("models of ONNX are not evaluated".to_owned()))
-        }
-        Some(args::From::Loops) => loops::run(input, arguments.inputs.as_deref(), language, path, reporter),
+    if onnx::form(input, language.from).is_some() {
+        return Err(Failure::Message("models of ONNX are not evaluated".to_owned()));
     }
+    if language.from != Some(args::From::Loops) {
+        return document(input, arguments, (path, to), language, reporter);
+    }
+    flatten::refuse_vain("networks with loops", &[("--layout", !arguments.layout.is_empty())])?;
+    if to != args::RunTo::Json {
+        return Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()));
+    }
+    loops::run(input, arguments.inputs.as_deref(), language, path, reporter)
 }
 
 /// Evaluates a document in one of the dialects of NNEF.

@@ -2,7 +2,7 @@
 
 use crate::graph::stats::Stats;
 use crate::layout::Removed;
-use crate::{Document, Graph, Lower};
+use crate::{Document, Graph, Lower, Options};
 use serde_json::json;
 
 use super::args::Language;
@@ -11,9 +11,7 @@ use super::report::Reporter;
 
 /// The statistics of a document with nothing expanded.
 pub(crate) fn before(document: &Document, language: &Language, migrate: bool) -> Option<Stats> {
-    let mut options = flatten::options(language).ok()?;
-    (options.lower, options.migrate) = (Lower::None, migrate);
-    options.keep.clear();
+    let options = Options { lower: Lower::None, keep: Vec::new(), migrate, ..flatten::options(language) };
     let expansion = crate::expand(document, &options).ok()?;
     Some(Stats::new(&expansion.graph))
 }

@@ -6,7 +6,6 @@ use crate::source::Location;
 use crate::{Dialect, Document, Graph, Lower, Options};
 
 use super::args::{Language, Verification};
-use super::io::Unread;
 use super::models::{self, Origin};
 use super::report::Reporter;
 use super::{Failure, flatten, tensors};
@@ -24,19 +23,16 @@ pub(crate) fn verify(
     reporter: &mut Reporter,
 ) -> Result<bool, Failure> {
     let seed = verification.seed.unwrap_or(0);
-    let read = || -> Result<_, Unread> {
-        let read = |path| tensors::read(path, graph, &language.limits);
-        let given = verification.inputs.as_deref().map(read).transpose()?;
-        Ok((flatten::options(language)?, given.unwrap_or_default()))
-    };
-    let (options, given) = match read() {
-        Ok(read) => read,
+    let read = |path| tensors::read(path, graph, &language.limits);
+    let given = match verification.inputs.as_deref().map(read).transpose() {
+        Ok(given) => given.unwrap_or_default(),
         Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
     };
     // The specification's bodies of these two operations are invalid for all operands, so the evaluator has
     // kernels for them. The draft does not have these operations.
     let of_dialect = document.dialect() == Dialect::V1;
     let keep = ["avg_roi_align", "max_roi_align"].into_iter().filter(|_| of_dialect).map(str::to_owned).collect();
+    let options = flatten::options(language);
     let options = Options { lower: Lower::All, keep, unroll: false, expand_loops: true, flat: false, ..options };
     let source = match crate::expand(document, &options) {
         Ok(expansion) => expansion.graph,

@@ -59,6 +59,16 @@ fn write_json(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic) 
     writeln!(out, "{}", escaped(&object.to_string()))
 }
 
+/// The object for a failure that is no diagnostic: the fields of one, null or empty but for the message.
+#[cfg(feature = "cli")]
+pub(crate) fn failure(message: &str) -> Value {
+    json!({
+        "severity": "error", "code": null, "rule": null, "message": message, "file": null, "line": null,
+        "column": null, "end_line": null, "end_column": null, "label": null, "help": null, "labels": [],
+        "expansion": [], "elided": null,
+    })
+}
+
 fn expansion(sources: &Sources, diagnostic: &Diagnostic) -> Vec<Value> {
     diagnostic
         .expansion
@@ -106,6 +116,19 @@ mod tests {
                 "elided": { "count": 7, "before": 1 },
             })
         );
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn failures_have_the_fields_of_diagnostics() {
+        let (mut sources, mut out) = (Sources::new(), Vec::new());
+        let at = Location { file: sources.add("t", ""), ..Location::default() };
+        write_json(&mut out, &sources, &Diagnostic::new(Code::TooLarge, at, "m")).unwrap();
+        let of_diagnostic: Value = serde_json::from_slice(&out).unwrap();
+        let of_failure = failure("m");
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&of_failure), names(&of_diagnostic));
+        assert_eq!((&of_failure["message"], &of_failure["severity"]), (&json!("m"), &json!("error")));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Whether a character changes the order in which others are shown, or breaks lines in some programs.
 pub(crate) fn is_directional(c: char) -> bool {
-    matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Whether a character controls a terminal instead of being shown. Line ends and tabs are harmless.
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn what_controls_a_terminal_is_escaped() {
-        assert_eq!(clean("a\n\u{1b}[0m\u{202e}"), "a \\u{1b}[0m\\u{202e}");
+        assert_eq!(clean("a\n\u{1b}[0m\u{202e}\u{61c}"), "a \\u{1b}[0m\\u{202e}\\u{61c}");
         assert_eq!(escaped("a\n\t\u{1b}[0m\u{9b}\u{7f}\ré"), "a\n\t\\u001b[0m\\u009b\\u007f\\u000dé");
         assert!(matches!(escaped("é\n\t"), Cow::Borrowed(_)));
     }

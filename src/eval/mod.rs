@@ -65,6 +65,7 @@ pub use quantized::Quantizations;
 use run::Run;
 pub use verify::Difference;
 
+use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
 use crate::tensor::{DType, Tensor, TensorError};
 
@@ -189,7 +190,10 @@ fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId,
     let mut bound = FxHashMap::default();
     for (name, tensor) in given {
         if let Some(i) = boundary.input(name)? {
-            bound.insert(graph.inputs[i], Arc::new(tensor.clone().widened()));
+            let before = bound.insert(graph.inputs[i], Arc::new(tensor.clone().widened()));
+            if before.is_some() {
+                return Err(EvalError::new(Code::EvalInput, format!("input `{name}` is given twice")));
+            }
         }
     }
     Ok(bound)

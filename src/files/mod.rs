@@ -175,6 +175,22 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn temporary_folders_are_removed_whatever_their_permissions() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let stage = temporary::Folder::beside(&folder.path().join("out")).unwrap();
+        let locked = stage.path().join("locked");
+        fs::create_dir_all(locked.join("inner")).unwrap();
+        fs::write(locked.join("inner/text"), "").unwrap();
+        for path in [locked.join("inner"), locked] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o500)).unwrap();
+        }
+        drop(stage);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
     #[test]
     fn folders_are_exchanged_or_moved_in_two_steps() {
         let folder = tempfile::tempdir().unwrap();

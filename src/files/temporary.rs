@@ -33,7 +33,7 @@ pub(crate) fn remove_all() -> Held {
     for name in held.0.iter() {
         // Other threads may still write into a folder, so its removal can fail at first.
         for _ in 0..100 {
-            let removed = if name.is_dir() { fs::remove_dir_all(name) } else { fs::remove_file(name) };
+            let removed = if name.is_dir() { remove(name) } else { fs::remove_file(name) };
             if removed.is_ok() || !name.exists() {
                 break;
             }
@@ -41,6 +41,28 @@ pub(crate) fn remove_all() -> Held {
         }
     }
     held
+}
+
+/// Removes a folder with all that is in it, also if some of its folders may not be changed: it may be an output that
+/// has been replaced.
+fn remove(folder: &Path) -> io::Result<()> {
+    fs::remove_dir_all(folder).or_else(|_| {
+        unlock(folder)?;
+        fs::remove_dir_all(folder)
+    })
+}
+
+/// Permits this process to change a folder and the folders in it.
+fn unlock(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            unlock(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// A path in [`NAMES`], which is removed from there on drop.
@@ -120,5 +142,11 @@ impl Folder {
     /// Its path.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = remove(self.folder.path());
     }
 }

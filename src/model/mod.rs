@@ -44,6 +44,7 @@ use archive::Archive;
 pub use error::ModelError;
 pub use index::ModelFile;
 use index::{Index, Place};
+pub(crate) use input::GZIP;
 pub use limits::Limits;
 pub(crate) use write::rewrite;
 pub use write::{Content, Target};
@@ -70,7 +71,7 @@ pub struct Model {
 /// Whether bytes are the start of a gzip file or a tar archive. At least 512 bytes are needed to recognize a tar
 /// archive.
 pub(crate) fn is_archive(bytes: &[u8]) -> bool {
-    bytes.starts_with(&input::GZIP) || bytes.get(257..262) == Some(b"ustar")
+    bytes.starts_with(&GZIP) || bytes.get(257..262) == Some(b"ustar")
 }
 
 /// Whether a file name has the extension of an archive.

@@ -168,6 +168,8 @@ impl Document {
         diagnostics: &mut Diagnostics,
     ) {
         let text = text.into();
+        // Offsets in texts have 32 bits.
+        let max_text = max_text.min(u32::MAX.into());
         if text.len() as u64 > max_text {
             let file = self.sources.add(name, "");
             diagnostics.report(Diagnostic::too_large(Location::new(file, Span::default()), max_text));

@@ -24,8 +24,8 @@ use crate::{Lower, Options};
 const CONSTRUCTS: &[&str] = &["prim::TupleConstruct", "prim::ListConstruct"];
 const UNPACKS: &[&str] = &["prim::TupleUnpack", "prim::ListUnpack"];
 
-/// The variables of a graph: label, member of the archive, shape and type.
-pub(crate) type Members = Vec<(String, String, Typed)>;
+/// The variables of a graph by their labels: member of the archive, shape and type.
+pub(crate) type Members = FxHashMap<String, (String, Typed)>;
 
 /// A graph with its variables and warnings.
 pub(crate) type Imported = (Graph, Members, Diagnostics);
@@ -45,7 +45,8 @@ impl Model {
             options,
             held: FxHashMap::default(),
             names: FxHashSet::default(),
-            members: Vec::new(),
+            members: Members::default(),
+            renamed: 0,
             found: Diagnostics::new(options.strict),
         };
         for operator in &self.operators {
@@ -83,6 +84,8 @@ struct Import<'a, 'd> {
     /// The names of tensors.
     names: FxHashSet<String>,
     members: Members,
+    /// The number of labels that were made unique.
+    renamed: usize,
     found: Diagnostics,
 }
 
@@ -217,10 +220,19 @@ impl<'a> Import<'a, '_> {
         };
         let member = format!("{}.{}", operator.name, param.key);
         let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let label: String = member.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+        let mut plain: String = member.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+        // Readers of models ignore files whose names begin with a dot.
+        if plain.starts_with('.') {
+            plain.replace_range(..1, "_");
+        }
+        let mut label = plain.clone();
+        while self.members.contains_key(&label) {
+            self.renamed += 1;
+            label = format!("{plain}_{}", self.renamed);
+        }
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let of = primitive(&typed.element);
-        self.members.push((label, member, typed));
+        self.members.insert(label, (member, typed));
         let results = [(name, Some(Shape::of(&shape)))];
         let tensors = self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results)).ok()?;
         tensors.first().copied()
@@ -488,8 +500,8 @@ impl crate::eval::Variables for Weights {
         _: Option<crate::tensor::DType>,
     ) -> Result<Option<crate::tensor::Tensor>, crate::tensor::TensorError> {
         let Some(archive) = &self.archive else { return Ok(None) };
-        match self.members.iter().find(|(known, ..)| known == label) {
-            Some((_, member, typed)) => archive.tensor(member, typed).map(|tensor| Some(tensor.widened())),
+        match self.members.get(label) {
+            Some((member, typed)) => archive.tensor(member, typed).map(|tensor| Some(tensor.widened())),
             None => Ok(None),
         }
     }

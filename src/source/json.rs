@@ -260,7 +260,10 @@ impl Parser<'_> {
         if let Ok(int) = text.parse() {
             return Ok(Value::Int(int));
         }
-        text.parse().map(Value::Float).map_err(|_| malformed(self))
+        match text.parse() {
+            Ok(float) if f64::is_finite(float) => Ok(Value::Float(float)),
+            _ => Err(SyntaxError { message: "number out of range".to_owned(), ..malformed(self) }),
+        }
     }
 
     fn string(&mut self) -> ParseResult<String> {
@@ -303,21 +306,19 @@ impl Parser<'_> {
     /// `uXXXX`, or a surrogate pair of two escapes.
     fn unicode(&mut self, out: &mut String) -> ParseResult<()> {
         self.at += 1;
-        let high = self.hex()?;
-        let code = if (0xD800..0xDC00).contains(&high) && self.text[self.at..].starts_with("\\u") {
+        let mut units = vec![self.hex()?];
+        if (0xD800..0xDC00).contains(&units[0]) && self.text[self.at..].starts_with("\\u") {
             self.at += 2;
-            let low = self.hex()?;
-            0x10000 + ((high - 0xD800) << 10) + (low.wrapping_sub(0xDC00) & 0x3FF)
-        } else {
-            high
-        };
-        out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            units.push(self.hex()?);
+        }
+        let text = String::from_utf16(&units).map_err(|_| self.wrong("half of a surrogate pair"))?;
+        out.push_str(&text);
         Ok(())
     }
 
-    fn hex(&mut self) -> ParseResult<u32> {
+    fn hex(&mut self) -> ParseResult<u16> {
         let digits = self.text.get(self.at..self.at + 4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
-        let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let code = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
         let Some(code) = code else { return Err(self.wrong("expected four hexadecimal digits")) };
         self.at += 4;
         Ok(code)
@@ -373,6 +374,10 @@ mod tests {
             ("\"abc", 1),
             ("\"\\x\"", 2),
             ("\"\\u12g4\"", 3),
+            ("\"\\ud83dx\"", 7),
+            ("\"\\ud83d\\u0041\"", 13),
+            ("\"\\udc00\"", 7),
+            ("[1e400]", 1),
             ("\"a\nb\"", 2),
             ("1 é", 2),
             ("\\", 0),

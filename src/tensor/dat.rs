@@ -79,9 +79,7 @@ pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError
             Tensor::integers(&shape, raw.map(fits).collect::<Result<_, _>>()?)
         }
         ItemType::QuantizedUnsigned => Tensor::scalars(&shape, dequantize(header, raw)?),
-        ItemType::QuantizedSigned => {
-            fail("the items are quantized codes, and how is said in no header: see graph.quant")
-        }
+        ItemType::QuantizedSigned => fail("the items are quantized codes, whose values only graph.quant defines"),
         ItemType::Vendor { vendor, code } => fail(format!("item type {code} of vendor {vendor} is not known")),
     }
 }
@@ -157,13 +155,13 @@ fn parts_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<(He
 
 /// Decodes linear quantization with the deprecated parameters.
 fn dequantize(header: &Header, raw: impl Iterator<Item = u64>) -> Result<Vec<f64>, TensorError> {
-    let (min, max) =
-        (f64::from(f32::from_le_bytes(header.parameter(0))), f64::from(f32::from_le_bytes(header.parameter(1))));
-    if max.partial_cmp(&min) != Some(std::cmp::Ordering::Greater) {
+    let [min, max] = [0, 1].map(|i| f64::from(f32::from_le_bytes(header.parameter(i))));
+    let range = max - min;
+    if !(range > 0.0 && range.is_finite()) {
         return fail("the items are quantized codes, and the header has no range for them: see graph.quant");
     }
     let levels = (u64::MAX >> (64 - header.bits)) as f64;
-    Ok(raw.map(|code| code as f64 / levels * (max - min) + min).collect())
+    Ok(raw.map(|code| code as f64 / levels * range + min).collect())
 }
 
 /// The bits of the `i`th item. The length of the bytes has been checked.
@@ -180,12 +178,14 @@ fn item_bits(data: &[u8], i: usize, bits: u32) -> u64 {
     (0..bits).fold(0, |value, k| value << 1 | bit(first + k))
 }
 
-fn signed(bits: u64, width: u32) -> i64 {
+/// The value of a signed integer of some bits.
+pub(super) fn signed(bits: u64, width: u32) -> i64 {
     let unused = 64 - width;
     ((bits << unused) as i64) >> unused
 }
 
-fn float(bits: u64, width: u32) -> f64 {
+/// The value of a floating point number of 16, 32 or 64 bits.
+pub(super) fn float(bits: u64, width: u32) -> f64 {
     match width {
         16 => half(bits as u16),
         32 => f64::from(f32::from_bits(bits as u32)),
@@ -194,7 +194,7 @@ fn float(bits: u64, width: u32) -> f64 {
 }
 
 /// The value of a 16-bit floating point number.
-pub(super) fn half(bits: u16) -> f64 {
+fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1F), f64::from(bits & 0x3FF));
     match exponent {
@@ -257,6 +257,10 @@ mod tests {
         let mut bytes = file(ItemType::QuantizedUnsigned, 8, &[3], &[0, 51, 255]);
         assert!(Tensor::from_dat(&bytes).unwrap_err().0.contains("graph.quant"));
         bytes[52..56].copy_from_slice(&(-1f32).to_le_bytes());
+        for wrong in [-1f32, f32::NAN, f32::INFINITY] {
+            bytes[56..60].copy_from_slice(&wrong.to_le_bytes());
+            assert!(Tensor::from_dat(&bytes).is_err(), "{wrong}");
+        }
         bytes[56..60].copy_from_slice(&4f32.to_le_bytes());
         assert_eq!(Tensor::from_dat(&bytes).unwrap(), Tensor::scalars(&[3], vec![-1.0, 0.0, 4.0]).unwrap());
     }

@@ -4,7 +4,7 @@
 //! items. Numbers and truth values are supported, in both byte orders and both axis orders; complex numbers, strings
 //! and objects are not.
 
-use super::{ArrayShape, Buffer, Data, Element, ElementType, Layout, Tensor, TensorError, volume};
+use super::{ArrayShape, Buffer, Data, Element, ElementType, Layout, Tensor, TensorError, dat, volume};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// The maximum length of a header in bytes.
@@ -96,7 +96,7 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), TensorError> {
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
         [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
-        [version, ..] if *version > 3 => return fail(format!("version {version} of numpy's format is not known")),
+        [version @ (0 | 4..), ..] => return fail(format!("version {version} of numpy's format is not known")),
         _ => return fail("the array of numpy ends within its header"),
     };
     if length > MAX_HEADER || length > rest.len() {
@@ -129,7 +129,11 @@ impl Header {
         let Some(shape) = extents.and_then(|_| parts.map(extent).collect::<Option<Vec<_>>>()) else {
             return fail("the header of the numpy array has no valid shape");
         };
-        let layout = if fortran.starts_with("True") { Layout::column_major } else { Layout::row_major };
+        let layout = match (fortran.starts_with("True"), fortran.starts_with("False")) {
+            (true, _) => Layout::column_major,
+            (_, true) => Layout::row_major,
+            _ => return fail("fortran_order in the header of the numpy array is neither True nor False"),
+        };
         let array = ArrayShape::new(element, &shape).with_layout(layout(shape.len()))?;
         Ok(Header { kind: item.as_bytes()[0], big_endian: order == ">", array })
     }
@@ -166,12 +170,7 @@ impl Header {
     }
 
     fn float(&self, item: &[u8]) -> f64 {
-        let bits = self.bits(item);
-        match self.width() {
-            2 => super::dat::half(bits as u16),
-            4 => f64::from(f32::from_bits(bits as u32)),
-            _ => f64::from_bits(bits),
-        }
+        dat::float(self.bits(item), 8 * self.width() as u32)
     }
 
     fn integer(&self, item: &[u8]) -> Result<i64, TensorError> {
@@ -179,8 +178,7 @@ impl Header {
         if self.kind == b'u' {
             return i64::try_from(bits).map_err(|_| TensorError::new(format!("{bits} is too large")));
         }
-        let unused = 64 - 8 * self.width() as u32;
-        Ok(((bits << unused) as i64) >> unused)
+        Ok(dat::signed(bits, 8 * self.width() as u32))
     }
 }
 
@@ -261,6 +259,7 @@ mod tests {
             "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999, 9999999999, 9999999999)}",
             "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9999999999, 9999999999, 9999999999)}",
             "{'descr': '<f0', 'fortran_order': False, 'shape': (1,)}",
+            "{'descr': '<f8', 'fortran_order': 1, 'shape': (1,)}",
         ] {
             assert!(Tensor::from_npy(&file(header, &[0; 8])).is_err(), "{header}");
         }

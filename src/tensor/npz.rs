@@ -56,7 +56,8 @@ pub(crate) fn read_some<E: From<TensorError>>(
     let mut left = limit;
     for i in 0..archive.len() {
         let mut member = archive.by_index(i).map_err(|error| broken(&error))?;
-        let name = member.name().map_err(|error| broken(&error))?.trim_end_matches(".npy").to_string();
+        let name = member.name().map_err(|error| broken(&error))?;
+        let name = name.strip_suffix(".npy").unwrap_or(&name).to_string();
         if !wanted(&name)? {
             continue;
         }

@@ -2,6 +2,7 @@
 
 use super::{Archive, Fixture, GRAPH, gzip, numbers};
 use nnef_flatten::model::{Limits, Model, ModelError};
+use std::fs;
 use std::path::Path;
 
 /// The error for a small archive, whichever way it is read.
@@ -58,6 +59,10 @@ fn names_occur_once() {
         let archive = Archive::default().file(first, "1").file(second, "2").end();
         assert_eq!(refusal(&archive, &Limits::default()).unwrap().0, "E1204", "{first} {second}");
     }
+    for (first, second) in [(("a.dat", b'5'), ("a.dat", b'0')), (("a.dat", b'0'), ("a.dat/", b'5'))] {
+        let archive = Archive::default().raw(first.0, first.1, 0, b"").raw(second.0, second.1, 0, b"").end();
+        assert_eq!(refusal(&archive, &Limits::default()).unwrap().0, "E1204", "{first:?} {second:?}");
+    }
     // A folder may have any number of entries.
     let archive = Archive::default().raw("a/", b'5', 0, b"").file("a/b", "1").raw("a/", b'5', 0, b"").end();
     assert_eq!(refusal(&archive, &Limits::default()), None);
@@ -86,6 +91,8 @@ fn archives_that_unpack_to_too_much_are_refused() {
     assert_eq!(refusal(&many.end(), &limits).unwrap().0, "E1205");
     let deep = Archive::default().file("a/b/c/d/e/f/g/h/i/j/k.dat", "");
     assert_eq!(refusal(&deep.end(), &limits).unwrap().0, "E1205");
+    let folders = Archive::default().raw("a/b/c/d/e/f/g/h/i/j/k/", b'5', 0, b"");
+    assert_eq!(refusal(&folders.end(), &limits).unwrap().0, "E1205");
     let long = (0..6).fold(Archive::default(), |archive, i| archive.file(&format!("{i}{}", "n".repeat(90)), ""));
     assert_eq!(refusal(&long.end(), &limits).unwrap().0, "E1205");
     let quant = Archive::default().file("graph.quant", "# longer than ten").end();
@@ -113,6 +120,9 @@ fn broken_archives_are_refused() {
             }
         }
     }
+    // An extended header announces an entry.
+    let cut = Archive::default().file("graph.nnef", GRAPH).raw("pax", b'x', 12, b"12 path=wxy\n");
+    assert_eq!(refusal(&cut.end(), &limits).unwrap().0, "E1201");
     let packed = gzip(&archive);
     for length in 0..packed.len() {
         assert_eq!(refusal(&packed[..length], &limits).unwrap().0, "E1201", "{length} bytes");
@@ -193,6 +203,39 @@ fn links_out_of_a_folder_are_refused() {
     fixture.run("-q m -o out/").done();
     assert!(std::fs::symlink_metadata(fixture.path("out/w.dat")).unwrap().is_file());
     assert_eq!(std::fs::read(fixture.path("out/w.dat")).unwrap(), numbers(&[2.0, -1.0]));
+}
+
+/// Readers ignore files whose names begin with a dot, so these are no data, whatever contains them.
+#[test]
+fn hidden_files_are_no_data() {
+    let fixture = Fixture::model();
+    let graph = GRAPH.replace("label = 'w'", "label = 'part/.w'");
+    fixture.write("m/graph.nnef", &graph);
+    fixture.write("m/part/.w.dat", numbers(&[2.0, -1.0]));
+    fixture.write("x.json", "{\"x\": [1, 1]}");
+    let archive = Archive::default().file("graph.nnef", &graph).file("part/.w.dat", numbers(&[2.0, -1.0]));
+    fixture.write("m.tar", archive.file("part/one.b.dat", numbers(&[0.5, 0.25])).end());
+    for input in ["m", "m.tar"] {
+        for (command, code) in [("check", "E1202"), ("-o out.tar", "E1202"), ("run --inputs x.json", "E0823")] {
+            let run = fixture.run(&format!("{command} {input} --message-format json"));
+            assert_eq!(run.status(), 1, "{command} {input}: {}", run.err());
+            assert!(run.codes().contains(&code.to_string()), "{command} {input}: {}", run.err());
+        }
+    }
+    assert!(!fixture.path("out.tar").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf8_are_refused_unless_they_are_hidden() {
+    use std::os::unix::ffi::OsStrExt;
+    let fixture = Fixture::model();
+    let file = |name: &[u8]| fs::write(fixture.path("m").join(std::ffi::OsStr::from_bytes(name)), "").unwrap();
+    file(b".\xff");
+    fixture.run("check m").done();
+    file(b"\xff");
+    let run = fixture.run("check m --message-format json");
+    assert_eq!((run.status(), run.codes().last().map(String::as_str)), (1, Some("E1202")));
 }
 
 /// What is wrong with the data file `w.dat` of a model, and how it is made.

@@ -122,6 +122,21 @@ fn a_full_device_is_2() {
     }
 }
 
+/// A limit on the size of files is an error as any other, not a signal that ends the run.
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_is_2() {
+    let fixture = Fixture::model();
+    for output in ["out.nnef", "out.tar", "out/"] {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "ulimit -f 0 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_nnef-flatten")]);
+        let run = command.args(["-q", "m", "-o", output]).current_dir(fixture.folder.path()).output().unwrap();
+        assert_eq!(run.status.code(), Some(2), "{output}: {:?}", run.status);
+        assert!(String::from_utf8_lossy(&run.stderr).contains("File too large"), "{output}");
+        fixture.has_only(&["m"]);
+    }
+}
+
 #[test]
 fn refused_documents_write_nothing() {
     let fixture = Fixture::model();

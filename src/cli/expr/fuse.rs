@@ -7,7 +7,7 @@ use crate::Graph;
 use crate::cli::args::{self, ExprTo, Language};
 use crate::cli::io::Unread;
 use crate::cli::report::Reporter;
-use crate::cli::{Failure, RunResult, Status, flatten, io, loops, models, pnnx};
+use crate::cli::{Failure, RunResult, Status, flatten, io, loops, models, onnx, pnnx};
 use crate::pnnx::fuse::{Part, Rule, fuse};
 use crate::source::Sources;
 
@@ -16,6 +16,9 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
     language.usable()?;
     if !matches!(arguments.to, None | Some(ExprTo::Text | ExprTo::Json)) {
         return Err(Failure::Message("fused graphs are told as text or json".to_owned()));
+    }
+    if onnx::form(input, language.from).is_some() {
+        return Err(Failure::Message("models of ONNX are not fused".to_owned()));
     }
     let (sources, result) = match read(input, language) {
         Ok(read) => read,

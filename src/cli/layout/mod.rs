@@ -4,12 +4,13 @@ mod drawing;
 mod json;
 mod listing;
 
+use std::io::Read;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::model;
+use crate::model::GZIP;
 use crate::source::{Location, Sources, Span};
 use crate::tensor::{ArrayShape, PaddingValue, Shape, TensorError};
 use crate::{Diagnostics, Graph};
@@ -42,6 +43,10 @@ pub(crate) fn run(arguments: &args::Layout, reporter: &mut Reporter) -> RunResul
         (None, Some(text)) => text,
         _ => return listing(arguments, reporter),
     };
+    if arguments.to == Some(LayoutTo::Nnef) {
+        let options = [("--index", !arguments.index.is_empty()), ("--memory", arguments.memory)];
+        flatten::refuse_vain("--to nnef", &[&options[..], &compared(arguments)].concat())?;
+    }
     let mut sources = Sources::new();
     match ask(arguments, text, &mut sources).and_then(|asked| asked.answer(arguments.to)) {
         Ok(answer) => io::write_stdout(&mut |out| out.write_all(&answer)).map(|()| Status::Done),
@@ -53,22 +58,39 @@ pub(crate) fn run(arguments: &args::Layout, reporter: &mut Reporter) -> RunResul
     }
 }
 
-/// The first bytes of gzip data.
-const GZIP: [u8; 2] = [0x1F, 0x8B];
+/// The options that compare the shape with another one.
+fn compared(arguments: &args::Layout) -> [(&'static str, bool); 2] {
+    [("--reshape", arguments.reshape.is_some()), ("--transpose", arguments.transpose.is_some())]
+}
 
 /// The text from standard input. Traces are compressed texts, or binary files that contain texts.
 fn text() -> Result<String, Unread> {
-    let (name, mut bytes) = io::read_bytes(Path::new("-"), crate::Options::default().max_text)?;
+    let limit = crate::Options::default().max_text;
+    let (name, mut bytes) = io::read_bytes(Path::new("-"), limit)?;
     if bytes.starts_with(&GZIP) {
-        let limits = model::Limits::default();
-        let allowed = limits.inflated(limits.unpacked, bytes.len() as u64);
-        bytes = io::read_all(&name, (0, allowed), &mut MultiGzDecoder::new(bytes.as_slice()))?;
+        let mut unpacked = Vec::new();
+        let read = MultiGzDecoder::new(bytes.as_slice()).take(limit + 1).read_to_end(&mut unpacked);
+        if read.is_err() {
+            let message = "the gzip data are damaged, or end too early".to_owned();
+            return Err(io::refused(name, "", Span::default(), Code::ModelArchive, message));
+        }
+        if unpacked.len() as u64 > limit {
+            return Err(io::refuse(name, String::new(), |at| Diagnostic::too_large(at, limit)));
+        }
+        bytes = unpacked;
     }
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Lists the shapes in the text from standard input.
 fn listing(arguments: &args::Layout, reporter: &mut Reporter) -> RunResult {
+    let options = [
+        ("--to nnef", arguments.to == Some(LayoutTo::Nnef)),
+        ("--padded", arguments.padded.is_some()),
+        ("--index", !arguments.index.is_empty()),
+        ("--memory", arguments.memory),
+    ];
+    flatten::refuse_vain("a text with shapes", &[&options[..], &compared(arguments)].concat())?;
     let text = match text() {
         Ok(text) => text,
         Err(unread) => return flatten::report_unread(unread, reporter),

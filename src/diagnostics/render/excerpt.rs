@@ -145,14 +145,16 @@ fn ceil(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// A character in a form that is safe to show: control characters would reach the terminal,
-/// directional overrides would reorder the line, and rare line separators would shift the line
-/// numbers. Their replacement has the same length in bytes.
+/// A character in a form that is safe and visible: control characters would reach the terminal,
+/// directional overrides would reorder the line, rare line separators would shift the line
+/// numbers, and nothing could be marked in a line under a character without a width. Their replacement
+/// has the same length in bytes.
 fn harmless(c: char) -> char {
     match c {
         '\t' | '\n' | '\r' => c,
         '\u{0}'..='\u{1f}' | '\u{7f}' => '?',
-        '\u{80}'..='\u{9f}' => '¿',
+        '\u{80}'..='\u{9f}' | '\u{61c}' => '¿',
+        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => '\u{fffd}',
         _ if is_directional(c) => '\u{fffd}',
         _ => c,
     }
@@ -195,5 +197,6 @@ mod tests {
     #[test]
     fn nothing_harmful_is_shown() {
         assert_eq!(piece("a\u{1b}[31m\u{202e}b", 0, 1).0, "a?[31m\u{fffd}b");
+        assert_eq!(piece("\u{feff}a\u{200b}\u{61c}b", 0, 1).0, "\u{fffd}a\u{fffd}¿b");
     }
 }

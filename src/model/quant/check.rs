@@ -22,9 +22,10 @@ pub(crate) fn check(
 ) -> Vec<Option<TensorId>> {
     let tensors = tensors(quantization, graph);
     // A fragment of a later module replaces those of earlier ones.
-    let algorithms = document.modules().iter().flat_map(|module| {
-        module.fragments.iter().rev().map(|fragment| (fragment.name.name, (&module.ast, fragment)))
-    });
+    let algorithms = document
+        .modules()
+        .iter()
+        .flat_map(|module| module.fragments.iter().rev().map(|fragment| (fragment.name.name, (&module.ast, fragment))));
     let mut check = Check { file, document, graph, algorithms: algorithms.collect(), diagnostics };
     let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
     let mut found_tensors = Vec::with_capacity(quantization.entries.len());
