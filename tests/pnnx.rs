@@ -615,4 +615,18 @@ fn models_of_nnef_are_written_with_their_data() {
     let found: Value = serde_json::from_str(&found).unwrap();
     let outputs = found["outputs"].as_object().unwrap();
     assert_eq!(outputs.values().next().unwrap()["data"], json!([[18.0, -197.0]]), "{found}");
+    // Variables of one label have one member; different data never have.
+    let twice = |label: &str| {
+        let variable = format!("v = variable<scalar>(shape = [1, 2], label = '{label}'); c =");
+        std::fs::write(&document, text.replace("c =", &variable).replace("x * w", "x * w * v")).unwrap();
+    };
+    twice("w");
+    done(&[&document, "-o", &param], "");
+    let found = done(&["run", &param, "--inputs", &path("inputs.json")], "");
+    assert!(found.contains("[[25.5, 403.0]]"), "{found}");
+    for name in ["c", "d d", "d_d"] {
+        std::fs::copy(path("model/w.dat"), path(&format!("model/{name}.dat"))).unwrap();
+    }
+    twice("c");
+    assert_eq!(refused(&[&document, "-o", &param], b""), ["E2224"]);
 }

@@ -203,6 +203,10 @@ fn the_last_level_of_a_code_decides() {
         }
     }
     assert_eq!(stderr(&run(&["--allow", "all"], &text)), "");
+    // Warnings that are only counted are counted as errors, too.
+    let many: String = (0..25).map(|i| format!("t{i} = acme{i}(x);\n")).collect();
+    let output = run(&["--deny", "E0401"], &document("", "x").replace("y =", &format!("{many}y =")));
+    assert!(stderr(&output).ends_with("20 errors (5 more not shown)\n"), "{}", stderr(&output));
 }
 
 #[test]

@@ -140,10 +140,11 @@ impl Reporter {
         }
         self.total.suppressed += suppressed - of_warnings;
         for (code, count) in warnings {
+            let level = self.level(code).filter(|level| *level == Severity::Error || !self.quiet);
             if let Some(warned) = self.warned.get_mut(&code) {
                 warned.0 += count;
                 self.total.warnings += count;
-            } else if self.level(code) == Some(Severity::Warning) && !self.quiet {
+            } else if level.is_some() {
                 self.total.suppressed += count;
             }
         }

@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashMap;
+
 use super::data::Archive;
 use super::fuse::{Part, Rule, fuse};
 use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Typed};
@@ -57,20 +59,33 @@ type Missing = Vec<(String, Location)>;
 ///
 /// # Errors
 ///
-/// Data cannot be read.
+/// Data cannot be read, or different data would have one name.
 pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, Missing), TensorError> {
     let (mut members, mut missing) = (Vec::new(), Vec::new());
+    let mut named = FxHashMap::default();
     for operation in graph.operations() {
         if !matches!(graph.operation_name(operation), VARIABLE | CONSTANT) {
             continue;
         }
         let Some(attribute) = source(graph, operation) else { continue };
+        let label = match graph.attribute(operation, "label") {
+            Some(Value::String(label)) => Some(&**label),
+            _ => None,
+        };
+        match named.insert(attribute.name.clone(), label) {
+            None => {}
+            // Variables of one label have one member.
+            Some(before) if before.is_some() && before == label => continue,
+            Some(_) => {
+                return Err(TensorError::new(format!("different data would both be called `{}`", attribute.name)));
+            }
+        }
         let Some(typed) = attribute.params(Role::Data).next().and_then(Param::typed) else { continue };
         let shape = typed.extents.iter().map(|extent| extent.and_then(|extent| usize::try_from(extent).ok()));
         let Some(shape) = shape.collect::<Option<Vec<usize>>>() else { continue };
-        let loaded = match graph.attribute(operation, "label") {
-            Some(Value::String(label)) => variables.load(label, &shape, None)?,
-            _ => constant(graph, operation, &shape),
+        let loaded = match label {
+            Some(label) => variables.load(label, &shape, None)?,
+            None => constant(graph, operation, &shape),
         };
         match loaded {
             Some(tensor) => members.push((format!("{}.data", attribute.name), stored(&tensor, &typed.element))),
