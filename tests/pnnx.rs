@@ -591,6 +591,21 @@ fn what_cannot_be_lowered_leaves_nothing_behind() {
     Graph::from_pnnx(&graph.to_pnnx(), &Options::untrusted()).unwrap();
 }
 
+/// Where a type is not known, files say so.
+#[test]
+fn types_that_are_not_known_are_written_as_such() {
+    use nnef_flatten::{Graph, Options};
+    let text = "7767517\n3 2\npnnx.Input in 0 1 0 #0=(2)f32\nfoo.Bar r 1 1 0 1 #1=(2)c64\npnnx.Output o 1 0 1\n";
+    let written = Graph::from_pnnx(text, &Options::default()).unwrap().to_pnnx();
+    assert!(written.contains("#v_0=(2)f32") && written.contains("#v_1=(2)null"), "{written}");
+    let text = "7767517\n4 3\npnnx.Input in 0 1 0 #0=(3)i64\npnnx.Input more 0 1 1 #1=(3)f32\n\
+        pnnx.Expression r 2 1 0 1 2 expr=exp(mul(@0,@1))\npnnx.Output o 1 0 2\n";
+    let written = done(&["--from", "pnnx", "--to", "pnnx"], text);
+    assert!(written.contains("#3=(3)null") && !written.contains("#3=(3)i64"), "{written}");
+    let written = done(&["--from", "pnnx", "--to", "pnnx"], &text.replace("i64", "f32"));
+    assert!(written.contains("#3=(3)f32"), "{written}");
+}
+
 /// Variables and constants of a model go to the archive beside the file, and are read back from it.
 #[test]
 fn models_of_nnef_are_written_with_their_data() {

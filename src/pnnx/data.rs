@@ -2,10 +2,12 @@
 
 use std::io::{Cursor, Read, Write};
 
+use rustc_hash::FxHashMap;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::model::{Model, Role, Typed};
+use crate::eval::Variables;
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
 
 /// An element type: its name, its size in bytes, and the decoding of an element.
@@ -187,6 +189,28 @@ fn tensor(archive: &mut Opened, name: &str, typed: &Typed) -> Result<Tensor, Ten
     };
     let shape = shape(typed).unwrap_or_default();
     Tensor::new(&shape, data).ok_or_else(|| TensorError::new("the data do not fill their shape"))
+}
+
+/// The variables of a graph by their labels: member of the archive, shape and type.
+pub(crate) type Members = FxHashMap<String, (String, Typed)>;
+
+/// The data of a graph's variables.
+#[derive(Debug, Default)]
+pub(crate) struct Weights {
+    /// The archive, if there is one.
+    pub(crate) archive: Option<Archive>,
+    /// The variables.
+    pub(crate) members: Members,
+}
+
+impl Variables for Weights {
+    fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
+        let Some(archive) = &self.archive else { return Ok(None) };
+        match self.members.get(label) {
+            Some((member, typed)) => archive.tensor(member, typed).map(|tensor| Some(tensor.widened())),
+            None => Ok(None),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 //! broadcasts with the last axes aligned, NNEF with the first, so that operands of lower rank get leading axes of
 //! extent 1.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::item::{Item, List, MAX_DEPTH};
 use super::number::{self, Meaning, Number};
 use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
@@ -20,19 +21,6 @@ use crate::graph::{Extent, Shape, TensorId, Value};
 use crate::nnef::build::Builder;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
-
-/// The expansion of a node.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Item {
-    /// A tensor.
-    Tensor(TensorId),
-    /// A literal.
-    Literal(Literal),
-    /// The items of a list.
-    List(Arc<[Item]>),
-    /// None: the error has been reported.
-    Refused,
-}
 
 /// The context of an expansion.
 #[derive(Clone, Copy)]
@@ -126,7 +114,11 @@ impl Expander<'_, '_> {
     fn node(&mut self, node: &Node, operands: &[Item], last: bool) -> Item {
         match node.term {
             Term::Literal(literal) => Item::Literal(literal),
-            Term::List => Item::List(operands.into()),
+            Term::List if operands.contains(&Item::Refused) => Item::Refused,
+            Term::List => match List::new(operands) {
+                Some(list) => Item::List(list),
+                None => self.refuse(Code::TooDeep, node.span, format!("lists are nested deeper than {MAX_DEPTH}")),
+            },
             Term::Argument(number) => {
                 let tensor = usize::try_from(number).ok().and_then(|number| self.context.operands.get(number));
                 match tensor {

@@ -3,11 +3,11 @@
 
 use std::fmt::Write;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data::Archive;
 use super::fuse::{Part, Rule, fuse};
-use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Typed};
+use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Typed, UNKNOWN};
 use crate::eval::Variables;
 use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
 use crate::graph::{Graph, Operand, Operation, Primitive, TensorId, Value};
@@ -137,7 +137,8 @@ fn typed(graph: &Graph, tensor: TensorId) -> Option<Typed> {
     let element = match graph.dtype(tensor) {
         Some(Primitive::Integer) => "i64",
         Some(Primitive::Logical) => "bool",
-        _ => "f32",
+        Some(Primitive::Scalar) => "f32",
+        Some(Primitive::String | Primitive::Generic) | None => UNKNOWN,
     };
     Some(Typed { extents, element: element.to_owned() })
 }
@@ -152,11 +153,10 @@ fn operator(
     mut params: Vec<Param>,
 ) -> Operator {
     let names = |tensors: &[TensorId]| tensors.iter().map(|tensor| graph.tensor_name(*tensor)).collect::<Vec<_>>();
-    for tensor in inputs.iter().chain(outputs) {
-        let name = graph.tensor_name(*tensor);
-        let known = params.iter().any(|param| param.role == Role::Shape && param.key == name);
-        if let Some(typed) = typed(graph, *tensor).filter(|_| !known) {
-            params.push(Param::new(Role::Shape, &name, typed.to_string()));
+    let mut known: FxHashSet<TensorId> = FxHashSet::default();
+    for tensor in inputs.iter().chain(outputs).filter(|tensor| known.insert(**tensor)) {
+        if let Some(typed) = typed(graph, *tensor) {
+            params.push(Param::new(Role::Shape, &graph.tensor_name(*tensor), typed.to_string()));
         }
     }
     let (inputs, outputs) = (names(inputs), names(outputs));
@@ -177,8 +177,13 @@ fn source(graph: &Graph, operation: &Operation) -> Option<Operator> {
         Some(Value::String(label)) => Some(label.split_ascii_whitespace().collect::<Vec<_>>().join("_")),
         _ => None,
     };
-    let data = typed(graph, tensor)?.to_string();
-    Some(operator(graph, ATTRIBUTE, name, &[], &[tensor], vec![Param::new(Role::Data, "data", data)]))
+    let mut data = typed(graph, tensor)?;
+    if data.element == UNKNOWN {
+        // Their data are written as such.
+        data.element = "f32".to_owned();
+    }
+    let data = Param::new(Role::Data, "data", data.to_string());
+    Some(operator(graph, ATTRIBUTE, name, &[], &[tensor], vec![data]))
 }
 
 fn other(graph: &Graph, operation: &Operation) -> Operator {

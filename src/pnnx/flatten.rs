@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::model::{EXPR, EXPRESSION, Model, Operator, Param, Role, Typed};
+use super::model::{EXPR, EXPRESSION, FLOATS, Model, Operator, Param, Role, Typed, UNKNOWN};
 use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
@@ -87,30 +87,44 @@ impl Flattening<'_> {
     fn other(&mut self, operator: &Operator) {
         let mut changed = operator.clone();
         changed.inputs.clear();
+        // The operands that are literals and have no name.
+        let mut unnamed: FxHashMap<&str, usize> = FxHashMap::default();
         for input in &operator.inputs {
-            match self.became.get(input).cloned() {
+            match self.became.get(input) {
                 None => changed.inputs.push(input.clone()),
                 Some(Made::Refused) => return,
-                Some(Made::Operand(name)) => {
-                    rename(&mut changed, input, &name);
-                    changed.inputs.push(name);
-                }
-                Some(Made::Literal(literal)) => {
-                    let argument =
-                        changed.params.iter_mut().find(|param| param.role == Role::Argument && param.text == *input);
-                    let Some(argument) = argument else {
-                        let message =
-                            format!("an operand of {} is a number, and nothing says what it is for", operator.name);
-                        self.refuse(operator.span, message);
-                        return;
-                    };
-                    argument.role = Role::Value;
-                    argument.text = text(literal);
-                    changed.params.retain(|param| param.role != Role::Shape || param.key != *input);
-                }
+                Some(Made::Operand(name)) => changed.inputs.push(name.clone()),
+                Some(Made::Literal(_)) => *unnamed.entry(input).or_default() += 1,
             }
         }
+        for param in operator.params(Role::Argument) {
+            unnamed.entry(&param.text).and_modify(|count| *count = count.saturating_sub(1));
+        }
+        if unnamed.values().any(|count| *count > 0) {
+            let message = format!("an operand of {} is a number, and nothing says what it is for", operator.name);
+            self.refuse(operator.span, message);
+            return;
+        }
+        changed.params = operator.params.iter().filter_map(|param| self.param(param)).collect();
         self.model.operators.push(changed);
+    }
+
+    /// A parameter with its operand replaced by its expansion; none if it is the shape of a literal.
+    fn param(&self, param: &Param) -> Option<Param> {
+        let operand = match param.role {
+            Role::Argument => &param.text,
+            Role::Shape => &param.key,
+            Role::Value | Role::Data => return Some(param.clone()),
+        };
+        match (param.role, self.became.get(operand)) {
+            (Role::Argument, Some(Made::Operand(name))) => Some(Param { text: name.clone(), ..param.clone() }),
+            (Role::Argument, Some(Made::Literal(literal))) => {
+                Some(Param { role: Role::Value, text: text(*literal), ..param.clone() })
+            }
+            (_, Some(Made::Operand(name))) => Some(Param { key: name.clone(), ..param.clone() }),
+            (_, Some(Made::Literal(_))) => None,
+            _ => Some(param.clone()),
+        }
     }
 
     fn expression(&mut self, operator: &Operator) {
@@ -250,7 +264,8 @@ impl Flattening<'_> {
         Made::Operand(result)
     }
 
-    /// Records the shape that operands are broadcast to, with the last axes aligned.
+    /// Records the shape that operands are broadcast to, with the last axes aligned. The type is known only if all
+    /// operands have the same type of floats: other types depend on the operation and on its literals.
     fn infer(&mut self, operands: &[String], result: &str) {
         let typed: Option<Vec<&Typed>> = operands.iter().map(|name| self.shapes.get(name)).collect();
         let Some(typed) = typed else { return };
@@ -265,18 +280,9 @@ impl Flattening<'_> {
             }
         }
         let extents = extents.iter().map(Extent::known).collect();
-        self.shapes.insert(result.to_owned(), Typed { extents, element: first.element.clone() });
-    }
-}
-
-/// Renames an operand in the parameters.
-fn rename(operator: &mut Operator, from: &str, to: &str) {
-    for param in &mut operator.params {
-        match param.role {
-            Role::Argument if param.text == from => param.text = to.to_owned(),
-            Role::Shape if param.key == from => param.key = to.to_owned(),
-            _ => {}
-        }
+        let same = FLOATS.contains(&first.element.as_str()) && typed.iter().all(|typed| typed.element == first.element);
+        let element = if same { first.element.clone() } else { UNKNOWN.to_owned() };
+        self.shapes.insert(result.to_owned(), Typed { extents, element });
     }
 }
 

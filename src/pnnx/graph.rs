@@ -1,6 +1,7 @@
 //! Converts a single expression to a flat graph.
 
-use super::expand::{Context, Item, expand};
+use super::expand::{Context, expand};
+use super::item::Item;
 use super::tokens::Literal;
 use super::tree::{Expression, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};

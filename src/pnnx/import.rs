@@ -1,16 +1,23 @@
 //! Imports PNNX files as flat graphs: expressions are expanded, and every other operator becomes one operation, or
 //! operations of NNEF if the options select that.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 
-use super::data::Archive;
-use super::expand::{self, Context, Item};
+use rustc_hash::FxHashMap;
+
+use super::arguments::arguments;
+use super::data::Members;
+use super::distinct::Distinct;
+use super::expand::{self, Context};
 use super::graph::constant;
-use super::lower::{self, Line, Operand};
-use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Setting, Typed};
+use super::item::{Item, List, MAX_DEPTH};
+use super::lower::{self, Line, Lowered, Operand, Refusal};
+use super::model::{
+    ATTRIBUTE, CONSTRUCTS, EXPR, EXPRESSION, FLOATS, INPUT, Model, OUTPUT, Operator, Param, Role, Typed, UNKNOWN,
+};
 use super::parse::{Reading, parse};
 use super::tokens::Literal;
-use super::tree::{Term, push_leaf};
+use super::tree::Term;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
@@ -20,12 +27,8 @@ use crate::nnef::migrate::target::{Target, identifier};
 use crate::source::{FileId, Location, Span};
 use crate::{Lower, Options};
 
-/// Operators that combine operands to a list or tuple, and operators that unpack these.
-const CONSTRUCTS: &[&str] = &["prim::TupleConstruct", "prim::ListConstruct"];
+/// Operators that unpack lists and tuples.
 const UNPACKS: &[&str] = &["prim::TupleUnpack", "prim::ListUnpack"];
-
-/// The variables of a graph by their labels: member of the archive, shape and type.
-pub(crate) type Members = FxHashMap<String, (String, Typed)>;
 
 /// A graph with its variables and warnings.
 pub(crate) type Imported = (Graph, Members, Diagnostics);
@@ -44,12 +47,16 @@ impl Model {
             file,
             options,
             held: FxHashMap::default(),
-            names: FxHashSet::default(),
+            names: Distinct::default(),
+            labels: Distinct::default(),
             members: Members::default(),
-            renamed: 0,
+            items: 0,
             found: Diagnostics::new(options.strict),
         };
         for operator in &self.operators {
+            if !CONSTRUCTS.contains(&operator.kind.as_str()) && !import.counts(operator) {
+                break;
+            }
             import.operator(operator);
             if import.builder.graph.operations().len() as u64 > options.max_ops {
                 let message = format!("the graph has more than {} operations", options.max_ops);
@@ -60,7 +67,9 @@ impl Model {
         let given = options.shapes.inputs.iter().map(|(name, _)| name);
         let graph = &import.builder.graph;
         let known: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-        let unknown: Vec<&String> = given.filter(|name| !known.contains(name)).collect();
+        // Inputs that are refused are not in the graph.
+        let complete = !import.found.has_errors();
+        let unknown: Vec<&String> = given.filter(|name| complete && !known.contains(name)).collect();
         for name in unknown {
             let message = format!("the graph has no input `{name}`; its inputs are {}", known.join(", "));
             import.report(Code::OptionInput, Span::default(), message);
@@ -82,10 +91,12 @@ struct Import<'a, 'd> {
     /// The item of each operand.
     held: FxHashMap<&'a str, Item>,
     /// The names of tensors.
-    names: FxHashSet<String>,
+    names: Distinct,
+    /// The labels of variables.
+    labels: Distinct,
     members: Members,
-    /// The number of labels that were made unique.
-    renamed: usize,
+    /// The number of items of lists that operators have had as operands.
+    items: u64,
     found: Diagnostics,
 }
 
@@ -102,8 +113,8 @@ impl<'a> Import<'a, '_> {
             ATTRIBUTE => self.attribute(operator),
             EXPRESSION if self.options.lower != Lower::None => self.expression(operator),
             kind if CONSTRUCTS.contains(&kind) => {
-                let items = self.operands(operator);
-                self.hold(operator, vec![Item::List(items.into())]);
+                let item = self.list(operator);
+                self.hold(operator, vec![item]);
             }
             kind if UNPACKS.contains(&kind) && self.unpacked(operator).is_some() => {
                 let items = self.unpacked(operator).unwrap_or_default();
@@ -111,6 +122,19 @@ impl<'a> Import<'a, '_> {
             }
             _ => self.other(operator),
         }
+    }
+
+    /// The list of an operator's operands.
+    fn list(&mut self, operator: &Operator) -> Item {
+        let operands = self.operands(operator);
+        if operands.contains(&Item::Refused) {
+            return Item::Refused;
+        }
+        let list = List::new(&operands).map(Item::List);
+        if list.is_none() {
+            self.report(Code::TooDeep, operator.span, format!("lists are nested deeper than {MAX_DEPTH}"));
+        }
+        list.unwrap_or(Item::Refused)
     }
 
     /// The items of the list that an operator unpacks.
@@ -126,6 +150,19 @@ impl<'a> Import<'a, '_> {
         operator.inputs.iter().map(item).collect()
     }
 
+    /// Counts the items of lists that an operator has as operands, since its arguments are copies of them. Returns
+    /// whether they are allowed.
+    fn counts(&mut self, operator: &Operator) -> bool {
+        let items = operator.inputs.iter().filter_map(|name| self.held.get(name.as_str())).map(Item::count);
+        self.items = items.fold(self.items, u64::saturating_add);
+        let allowed = self.items <= self.options.max_length as u64;
+        if !allowed {
+            let message = format!("operators have more than {} items of lists as operands", self.options.max_length);
+            self.report(Code::LengthBudget, operator.span, message);
+        }
+        allowed
+    }
+
     fn hold(&mut self, operator: &'a Operator, items: Vec<Item>) {
         for (name, item) in operator.outputs.iter().zip(items) {
             self.held.insert(name, item);
@@ -138,10 +175,8 @@ impl<'a> Import<'a, '_> {
         self.distinct(text)
     }
 
-    fn distinct(&mut self, mut text: String) -> NameId {
-        while !self.names.insert(text.clone()) {
-            text.push('_');
-        }
+    fn distinct(&mut self, text: String) -> NameId {
+        let text = self.names.add(&text, false);
         self.builder.name(&text)
     }
 
@@ -151,18 +186,28 @@ impl<'a> Import<'a, '_> {
         let mut text = String::new();
         self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
         let given = self.options.shapes.inputs.iter().find(|(input, _)| *input == text);
-        let given =
-            given.map(|(_, shape)| shape.iter().map(|extent| extent.known().unwrap_or(-1)).collect::<Vec<i64>>());
-        let typed = operator.shape_of(output);
-        let span = operator.param(Role::Shape, output).map_or(operator.span, |param| param.span);
+        let given: Option<Option<Vec<i64>>> = given.map(|(_, shape)| shape.iter().map(Extent::known).collect());
+        let param = operator.param(Role::Shape, output);
+        let (typed, span) = (param.and_then(Param::typed), param.map_or(operator.span, |param| param.span));
+        if given == Some(None) {
+            let message = format!("the extents of the input {} have to be integers", operator.name);
+            self.report(Code::OpenExtent, span, message);
+            return self.hold(operator, vec![Item::Refused]);
+        }
         let known = || typed.as_ref()?.extents.iter().copied().collect::<Option<Vec<i64>>>();
-        let Some(shape) = given.or_else(known) else {
+        let Some(shape) = given.flatten().or_else(known) else {
             let message = format!("the shape of the input {} is not known", operator.name);
             let diagnostic = Diagnostic::new(Code::OpenExtent, Location::new(self.file, span), message);
             self.found.report(diagnostic.help(format!("give it: `--input-shape {text}=…`")));
             return self.hold(operator, vec![Item::Refused]);
         };
-        let of = typed.as_ref().map_or(Primitive::Scalar, |typed| primitive(&typed.element));
+        // NNEF's own default stands for a type that is not known.
+        let of = typed.as_ref().map_or(Some(Primitive::Scalar), |typed| primitive(&typed.element));
+        let Some(of) = of else {
+            let element = typed.map(|typed| typed.element).unwrap_or_default();
+            self.report(Code::PnnxShape, span, format!("elements of the type `{element}` have no counterpart in NNEF"));
+            return self.hold(operator, vec![Item::Refused]);
+        };
         let fits = typed.is_none_or(|typed| fits(&Shape::of(&shape), &typed));
         if !fits {
             self.report(
@@ -202,12 +247,16 @@ impl<'a> Import<'a, '_> {
     }
 
     fn attribute(&mut self, operator: &'a Operator) {
-        let Some((param, output)) = operator.params(Role::Data).next().zip(operator.outputs.first()) else {
-            return self.report(Code::PnnxData, operator.span, format!("{} has no data", operator.name));
+        let Some(output) = operator.outputs.first() else { return };
+        let data: Vec<&Param> = operator.params(Role::Data).collect();
+        let &[param] = &data[..] else {
+            let message = format!("{} has the data of {} tensors instead of 1", operator.name, data.len());
+            self.report(Code::PnnxData, operator.span, message);
+            return self.hold(operator, vec![Item::Refused]);
         };
         let name = self.name(output);
         let item = self.variable(operator, param, name).map_or(Item::Refused, Item::Tensor);
-        self.check(operator, output, &item);
+        self.check(operator, operator.param(Role::Shape, output), &item);
         self.hold(operator, vec![item]);
     }
 
@@ -220,18 +269,18 @@ impl<'a> Import<'a, '_> {
         };
         let member = format!("{}.{}", operator.name, param.key);
         let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let mut plain: String = member.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+        let mut label: String = member.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
         // Readers of models ignore files whose names begin with a dot.
-        if plain.starts_with('.') {
-            plain.replace_range(..1, "_");
+        if label.starts_with('.') {
+            label.replace_range(..1, "_");
         }
-        let mut label = plain.clone();
-        while self.members.contains_key(&label) {
-            self.renamed += 1;
-            label = format!("{plain}_{}", self.renamed);
-        }
+        // Labels are compared without regard to case, as file names are.
+        let label = self.labels.add(&label, true);
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
-        let of = primitive(&typed.element);
+        let Some(of) = primitive(&typed.element) else {
+            self.report(Code::PnnxData, param.span, format!("data of the type `{}` are not read", typed.element));
+            return None;
+        };
         self.members.insert(label, (member, typed));
         let results = [(name, Some(Shape::of(&shape)))];
         let tensors = self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results)).ok()?;
@@ -267,20 +316,20 @@ impl<'a> Import<'a, '_> {
             self.options,
             &mut self.found,
         );
-        self.check(operator, output, &item);
+        self.check(operator, operator.param(Role::Shape, output), &item);
         self.hold(operator, vec![item]);
     }
 
     /// Compares the shape of a result with the shape in the file; sets extents that are unknown.
-    fn check(&mut self, operator: &Operator, output: &str, item: &Item) {
-        let (Item::Tensor(tensor), Some(typed)) = (item, operator.shape_of(output)) else { return };
+    fn check(&mut self, operator: &Operator, told: Option<&Param>, item: &Item) {
+        let (Item::Tensor(tensor), Some(param)) = (item, told) else { return };
+        let Some(typed) = param.typed() else { return };
         let graph = &mut self.builder.graph;
         match graph.shape(*tensor) {
             None => graph.set_shape(*tensor, Some(shape_of(&typed))),
             Some(shape) if !fits(shape, &typed) => {
-                let message = format!("the result {output} of {} has the shape {shape:?}", operator.name);
-                let span = operator.param(Role::Shape, output).map_or(operator.span, |param| param.span);
-                self.report(Code::PnnxShape, span, message);
+                let message = format!("the result {} of {} has the shape {shape:?}", param.key, operator.name);
+                self.report(Code::PnnxShape, param.span, message);
             }
             Some(_) => {}
         }
@@ -301,31 +350,46 @@ impl<'a> Import<'a, '_> {
                 data.push((param.key.clone(), tensor));
             }
         }
-        let keys = operator.argument_names();
+        let (keys, _) = operator.argument_names();
+        let told = operator.shapes();
         if self.options.lower == Lower::All {
             let named = keys.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
-            if let Some(results) = self.lowered(operator, &names, named, &data) {
-                return self.hold(operator, results.into_iter().map(Item::Tensor).collect());
+            match self.lowered(operator, &names, named, &data, &told) {
+                Ok(results) => return self.hold(operator, results.into_iter().map(Item::Tensor).collect()),
+                Err(refusal) => self.passed(operator, &refusal),
             }
-            let message = format!("`{}` is passed through: it has no counterpart in NNEF here", operator.kind);
-            self.report(Code::PnnxPassed, operator.span, message);
         }
         let arguments = arguments(operator, &keys, &operands, &data);
-        let shapes = operator.outputs.iter().map(|output| operator.shape_of(output).map(|typed| shape_of(&typed)));
+        let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
+        let shapes = operator.outputs.iter().map(|output| typed(output).map(|typed| shape_of(&typed)));
         let results: Vec<(NameId, Option<Shape>)> = names.into_iter().zip(shapes).collect();
         let tensors = self.builder.pass(&identifier(&operator.kind), arguments, Results::Each(&results));
         self.hold(operator, tensors.into_iter().map(Item::Tensor).collect());
     }
 
-    /// Lowers an operator to operations of NNEF and returns their results; none, without adding operations, if
-    /// that is not possible.
+    /// Reports that an operator is not lowered.
+    fn passed(&mut self, operator: &Operator, refusal: &Refusal) {
+        let at = Location::new(self.file, operator.span);
+        let message = format!("`{}` is passed through: {refusal}", operator.kind);
+        let mut diagnostic = Diagnostic::new(Code::PnnxPassed, at, message);
+        if let Refusal::Setting { key, .. } = refusal
+            && let Some(param) = operator.param(Role::Value, key)
+        {
+            diagnostic = diagnostic.see(Location::new(self.file, param.span), "the setting");
+        }
+        self.found.report(diagnostic);
+    }
+
+    /// Lowers an operator to operations of NNEF and returns their results. If that is not possible, no operations are
+    /// added.
     fn lowered(
         &mut self,
         operator: &Operator,
         names: &[NameId],
         operands: Vec<Operand>,
         data: &[(String, TensorId)],
-    ) -> Option<Vec<TensorId>> {
+        told: &FxHashMap<&str, &Param>,
+    ) -> Lowered<Vec<TensorId>> {
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
         let mut found = Diagnostics::new(self.options.strict);
@@ -333,6 +397,7 @@ impl<'a> Import<'a, '_> {
             builder: &mut self.builder,
             operator,
             operands,
+            params: operator.params(Role::Value).map(|param| (param, Cell::new(false))).collect(),
             data,
             name: names.first().copied().unwrap_or(NameId::ROOT),
             file: self.file,
@@ -340,10 +405,13 @@ impl<'a> Import<'a, '_> {
             found: &mut found,
             counts: FxHashMap::default(),
         };
-        let Some(results) = lower::lower(&mut line) else {
-            // The findings of the attempt are dropped with its operations.
-            self.builder.graph.rewind(mark);
-            return None;
+        let results = match lower::lower(&mut line) {
+            Ok(results) => results,
+            Err(refusal) => {
+                // The findings of the attempt are dropped with its operations.
+                self.builder.graph.rewind(mark);
+                return Err(refusal);
+            }
         };
         self.found.extend(found);
         for ((output, name), tensor) in operator.outputs.iter().zip(names).zip(&results) {
@@ -351,9 +419,9 @@ impl<'a> Import<'a, '_> {
             if tensor.index() >= before {
                 self.builder.graph.tensors[tensor.index()].name = *name;
             }
-            self.check(operator, output, &Item::Tensor(*tensor));
+            self.check(operator, told.get(output.as_str()).copied(), &Item::Tensor(*tensor));
         }
-        Some(results)
+        Ok(results)
     }
 }
 
@@ -367,17 +435,28 @@ pub(super) fn expand_items(
     options: &Options,
     found: &mut Diagnostics,
 ) -> Item {
+    let root = expression.root();
     let mut tensors = Vec::new();
     // Literals are substituted for operands in the expression.
     let mut places: Vec<Term> = Vec::new();
-    for item in operands {
+    for (number, item) in (0..).zip(operands) {
         places.push(match item {
             Item::Tensor(tensor) => {
                 tensors.push(*tensor);
                 Term::Argument(tensors.len() as u64 - 1)
             }
             Item::Literal(literal) => Term::Literal(*literal),
-            Item::List(_) => Term::Literal(Literal::None),
+            Item::List(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => return item.clone(),
+            Item::List(_) => {
+                if let Some((_, node)) = expression.nodes().find(|(_, node)| node.term == Term::Argument(number)) {
+                    let at = at.unwrap_or(Location::new(file, node.span));
+                    let message = format!("the operand @{number} is a list, which has no counterpart in NNEF here");
+                    found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
+                    return Item::Refused;
+                }
+                // Nothing uses it.
+                Term::Literal(Literal::None)
+            }
             Item::Refused => return Item::Refused,
         });
     }
@@ -387,86 +466,13 @@ pub(super) fn expand_items(
     expand::expand(builder, &expression, context, found)
 }
 
-/// The arguments of an operator that is not lowered: operands, data, then parameters.
-fn arguments(
-    operator: &Operator,
-    keys: &[String],
-    operands: &[Item],
-    data: &[(String, TensorId)],
-) -> Vec<(String, Value)> {
-    let mut arguments: Vec<(String, Value)> = Vec::new();
-    let mut add = |key: &str, value: Value| {
-        let key = identifier(key);
-        // Stored data take precedence over a flag with the same key that indicates whether there are data.
-        if arguments.iter().all(|(known, _)| *known != key) {
-            arguments.push((key, value));
-        }
-    };
-    keys.iter().zip(operands).for_each(|(key, item)| add(key, value(item)));
-    data.iter().for_each(|(key, tensor)| add(key, Value::Tensor(*tensor)));
-    operator.params(Role::Value).for_each(|param| add(&param.key, setting(&param.setting())));
-    arguments
-}
-
-fn value(item: &Item) -> Value {
-    match item {
-        Item::Tensor(tensor) => Value::Tensor(*tensor),
-        Item::Literal(found) => literal(*found),
-        Item::List(items) => items_of(items.iter().map(value).collect()),
-        Item::Refused => Value::String("None".into()),
-    }
-}
-
-fn setting(setting: &Setting) -> Value {
-    match setting {
-        Setting::Literal(found) => literal(*found),
-        Setting::Word(word) => Value::String(word.as_str().into()),
-        Setting::List(items) => items_of(items.iter().map(self::setting).collect()),
-    }
-}
-
-fn literal(literal: Literal) -> Value {
-    match literal {
-        Literal::Int(int) => Value::Int(int),
-        Literal::Float(float) if float.is_finite() => Value::Scalar(float),
-        Literal::Bool(truth) => Value::Logical(truth),
-        Literal::Float(_) | Literal::Complex(..) | Literal::None => {
-            let mut text = String::new();
-            push_leaf(&mut text, Term::Literal(literal));
-            Value::String(text.as_str().into())
-        }
-    }
-}
-
-/// An array value of a graph; arrays of integers are packed.
-fn items_of(items: Vec<Value>) -> Value {
-    let integers: Option<Vec<i64>> = items
-        .iter()
-        .map(|item| match item {
-            Value::Int(int) => Some(*int),
-            _ => None,
-        })
-        .collect();
-    if let Some(integers) = integers {
-        return Value::Integers(integers.into());
-    }
-    let number = |item: &Value| match item {
-        Value::Int(int) => Some(*int as f64),
-        Value::Scalar(scalar) => Some(*scalar),
-        _ => None,
-    };
-    match items.iter().map(number).collect::<Option<Vec<f64>>>() {
-        Some(scalars) => Value::Scalars(scalars.into()),
-        None => Value::Array(items.into()),
-    }
-}
-
-/// The primitive type of an element type.
-fn primitive(element: &str) -> Primitive {
+/// The primitive type of an element type, if there is one.
+fn primitive(element: &str) -> Option<Primitive> {
     match element {
-        "bool" => Primitive::Logical,
-        element if element.starts_with(['i', 'u']) => Primitive::Integer,
-        _ => Primitive::Scalar,
+        "bool" => Some(Primitive::Logical),
+        "i8" | "i16" | "i32" | "i64" | "u8" => Some(Primitive::Integer),
+        UNKNOWN => Some(Primitive::Scalar),
+        element => FLOATS.contains(&element).then_some(Primitive::Scalar),
     }
 }
 
@@ -481,30 +487,6 @@ fn fits(shape: &Shape, typed: &Typed) -> bool {
     let told = shape_of(typed);
     let same = shape.extents().iter().zip(told.extents()).all(|(a, b)| a.unify(b).is_some());
     shape.rank() == told.rank() && same
-}
-
-/// The data of a graph's variables.
-#[derive(Debug, Default)]
-pub(crate) struct Weights {
-    /// The archive, if there is one.
-    pub(crate) archive: Option<Archive>,
-    /// The variables.
-    pub(crate) members: Members,
-}
-
-impl crate::eval::Variables for Weights {
-    fn load(
-        &self,
-        label: &str,
-        _: &[usize],
-        _: Option<crate::tensor::DType>,
-    ) -> Result<Option<crate::tensor::Tensor>, crate::tensor::TensorError> {
-        let Some(archive) = &self.archive else { return Ok(None) };
-        match self.members.get(label) {
-            Some((member, typed)) => archive.tensor(member, typed).map(|tensor| Some(tensor.widened())),
-            None => Ok(None),
-        }
-    }
 }
 
 #[cfg(test)]

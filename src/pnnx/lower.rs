@@ -4,30 +4,36 @@ mod linear;
 mod norms;
 mod reductions;
 mod resample;
+mod settings;
 mod shaping;
 mod windows;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
-use super::expand::Item;
 use super::import::expand_items;
-use super::model::{Operator, Setting};
+use super::item::Item;
+use super::model::{Operator, Param};
 use super::parse::{Reading, parse};
+use super::tokens::Literal;
 use crate::Options;
 use crate::diagnostics::Diagnostics;
 use crate::graph::names::NameId;
-use crate::graph::{TensorId, Value};
+use crate::graph::{Extent, Shape, TensorId, Value};
 use crate::nnef::build::{Builder, Results};
 use crate::source::{FileId, Location};
+use settings::Kind;
+
+pub(super) use settings::{Lowered, Refusal};
 
 /// An operand of an operator that is being lowered.
 pub(super) struct Operand {
     /// The name of its argument.
     name: String,
     item: Item,
-    /// Whether a rule has read its tensors.
+    /// Whether a rule has read it.
     used: Cell<bool>,
 }
 
@@ -43,6 +49,8 @@ pub(super) struct Line<'a, 'd> {
     pub(super) builder: &'a mut Builder<'d>,
     pub(super) operator: &'a Operator,
     pub(super) operands: Vec<Operand>,
+    /// The parameters, and whether a rule has read them.
+    pub(super) params: Vec<(&'a Param, Cell<bool>)>,
     /// The stored data.
     pub(super) data: &'a [(String, TensorId)],
     /// The name of the result.
@@ -62,10 +70,8 @@ enum Rule {
     Text(&'static str),
     /// An expression of the operand with numeric parameters: `%name` is replaced by the value or the default of each.
     With(&'static str, &'static [(&'static str, f64)]),
-    /// The operand itself.
-    Operand,
-    /// A function that adds operations; none if it does not support the parameters.
-    By(fn(&mut Line) -> Option<Vec<TensorId>>),
+    /// A function that adds operations.
+    By(fn(&mut Line) -> Lowered<Vec<TensorId>>),
 }
 
 use Rule::{By, Same, Text, With};
@@ -91,7 +97,7 @@ const TABLE: &[(&[&str], Rule)] = &[
     ),
     (&["nn.Hardshrink", "F.hardshrink"], With("select(gt(abs(@0),%lambd),@0,0.0)", &[("lambd", 0.5)])),
     (&["nn.Softshrink", "F.softshrink"], With("mul(sign(@0),max(sub(abs(@0),%lambd),0.0))", &[("lambd", 0.5)])),
-    (&["nn.Softplus", "F.softplus"], With("div(logaddexp(mul(@0,%beta),0.0),%beta)", &[("beta", 1.0)])),
+    (&["nn.Softplus", "F.softplus"], With(SOFTPLUS, &[("beta", 1.0), ("threshold", 20.0)])),
     (&["nn.GELU", "F.gelu"], By(gelu)),
     (&["nn.LeakyReLU", "F.leaky_relu"], By(|line| line.with_number("leaky_relu", "negative_slope", 0.01))),
     (&["nn.ELU", "F.elu"], By(|line| line.with_number("elu", "alpha", 1.0))),
@@ -99,14 +105,14 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["torch.clamp"], By(|line| clamp(line, ["min", "max"], [None, None]))),
     (&["nn.PReLU", "F.prelu"], By(prelu)),
     (&["nn.GLU", "F.glu"], By(shaping::gated)),
-    (&["nn.Dropout", "nn.Dropout2d", "nn.Identity", "F.dropout", "torch.clone", "Tensor.contiguous"], Rule::Operand),
+    (&["nn.Dropout", "nn.Dropout2d", "nn.Identity", "F.dropout", "torch.clone", "Tensor.contiguous"], By(identity)),
     (&["torch.eq"], By(|line| compare(line, "eq"))),
     (&["torch.ne"], By(|line| compare(line, "ne"))),
     (&["torch.lt"], By(|line| compare(line, "lt"))),
     (&["torch.le"], By(|line| compare(line, "le"))),
     (&["torch.gt"], By(|line| compare(line, "gt"))),
     (&["torch.ge"], By(|line| compare(line, "ge"))),
-    (&["torch.where"], Text("select(@0,@1,@2)")),
+    (&["torch.where"], By(choose)),
     (&["nn.Linear", "F.linear"], By(linear::linear)),
     (&["torch.matmul", "torch.bmm", "torch.mm"], By(linear::matmul)),
     (&["torch.addmm"], By(linear::addmm)),
@@ -219,33 +225,35 @@ const TABLE: &[(&[&str], Rule)] = &[
 
 /// SELU with its standard factors.
 const SELU: &str = "mul(1.0507009873554805,add(max(@0,0.0),mul(1.6732632423543772,expm1(min(@0,0.0)))))";
+/// Softplus, which torch replaces by the operand from a threshold on.
+const SOFTPLUS: &str = "select(gt(mul(@0,%beta),%threshold),@0,div(logaddexp(mul(@0,%beta),0.0),%beta))";
 /// CELU.
 const CELU: &str = "add(max(@0,0.0),mul(%alpha,expm1(div(min(@0,0.0),%alpha))))";
 
-/// Lowers an operator and returns its results; none if the table has no rule for it, or the rule does not support its
-/// parameters. A tensor that the rule does not read would be ignored, so this is not supported either.
-pub(super) fn lower(line: &mut Line) -> Option<Vec<TensorId>> {
+/// Lowers an operator and returns its results.
+///
+/// # Errors
+///
+/// The table has no rule for it, the rule does not support its operands or settings, or it does not use all of them.
+pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let kind = line.operator.kind.as_str();
-    let (_, rule) = TABLE.iter().find(|(kinds, _)| kinds.contains(&kind))?;
-    let results = match rule {
+    let rule = TABLE.iter().find(|(kinds, _)| kinds.contains(&kind)).map(|(_, rule)| rule);
+    let results = match rule.ok_or(Refusal::Because("NNEF has no counterpart".into()))? {
         Same(nnef) => {
             let x = line.tensor("input")?;
             vec![line.add(nnef, vec![Value::Tensor(x)])?]
         }
         Text(text) => vec![line.text_of(text)?],
         With(text, params) => vec![line.text_with(text, params)?],
-        Rule::Operand => vec![line.tensor("input")?],
         By(function) => function(line)?,
     };
-    let complete = line.operands.iter().all(|operand| operand.used.get() || !has_tensor(&operand.item));
-    (complete && results.len() == line.operator.outputs.len()).then_some(results)
-}
-
-fn has_tensor(item: &Item) -> bool {
-    match item {
-        Item::Tensor(_) => true,
-        Item::List(items) => items.iter().any(has_tensor),
-        Item::Literal(_) | Item::Refused => false,
+    if let Some(refusal) = line.unread() {
+        return Err(refusal);
+    }
+    let wanted = line.operator.outputs.len();
+    match results.len() {
+        found if found == wanted => Ok(results),
+        found => Err(Refusal::Because(format!("NNEF gives {found} results instead of {wanted}").into())),
     }
 }
 
@@ -255,22 +263,14 @@ fn integers(items: impl IntoIterator<Item = i64>) -> Value {
 }
 
 impl Line<'_, '_> {
-    fn operand(&self, name: &str) -> Option<&Operand> {
-        self.operands.iter().find(|operand| operand.name == name)
-    }
-
     /// The tensor for an argument; if operands have no argument names, the first one is `input`.
-    fn tensor(&self, name: &str) -> Option<TensorId> {
-        let operand = self.operand(name)?;
-        let Item::Tensor(tensor) = operand.item else { return None };
-        operand.used.set(true);
-        Some(tensor)
-    }
-
-    /// Permits that the tensor for an argument is not read, because it has no effect on the results.
-    fn ignore(&self, name: &str) {
-        if let Some(operand) = self.operand(name) {
-            operand.used.set(true);
+    fn tensor(&self, name: &str) -> Lowered<TensorId> {
+        match self.operand(name) {
+            Some(Operand { item: Item::Tensor(tensor), used, .. }) => {
+                used.set(true);
+                Ok(*tensor)
+            }
+            _ => Err(Refusal::Because(format!("it has no operand `{name}` that is a tensor").into())),
         }
     }
 
@@ -279,80 +279,39 @@ impl Line<'_, '_> {
         self.data.iter().find(|(known, _)| known == name).map(|(_, tensor)| *tensor)
     }
 
-    /// Stored data, or the operand with this argument name.
-    fn weights(&self, name: &str) -> Option<TensorId> {
-        self.stored(name).or_else(|| self.tensor(name))
+    /// The extents of a tensor; all have to be known.
+    fn extents(&self, tensor: TensorId) -> Lowered<Vec<i64>> {
+        self.builder.graph.shape(tensor).and_then(Shape::known).ok_or(Refusal::SHAPE)
     }
 
-    /// A parameter, or an operand that is a number or a list of numbers.
-    fn setting(&self, name: &str) -> Option<Setting> {
-        fn of(item: &Item) -> Option<Setting> {
-            match item {
-                Item::Literal(literal) => Some(Setting::Literal(*literal)),
-                Item::List(items) => items.iter().map(of).collect::<Option<_>>().map(Setting::List),
-                Item::Tensor(_) | Item::Refused => None,
-            }
-        }
-        let operand = self.operand(name).and_then(|operand| of(&operand.item));
-        operand.or_else(|| self.operator.setting(name))
+    /// The extents of a tensor as far as they are known.
+    fn shape(&self, tensor: TensorId) -> Lowered<Vec<Option<i64>>> {
+        let shape = self.builder.graph.shape(tensor).ok_or(Refusal::SHAPE)?;
+        Ok(shape.extents().iter().map(Extent::known).collect())
     }
 
-    fn number(&self, name: &str) -> Option<f64> {
-        self.setting(name)?.float()
-    }
-
-    fn integer(&self, name: &str) -> Option<i64> {
-        self.setting(name)?.integer()
-    }
-
-    fn flag(&self, name: &str) -> bool {
-        self.setting(name) == Some(Setting::Literal(super::tokens::Literal::Bool(true)))
-    }
-
-    fn word(&self, name: &str) -> Option<String> {
-        match self.setting(name)? {
-            Setting::Word(word) => Some(word),
-            _ => None,
-        }
-    }
-
-    /// The extents of a tensor, if all are known.
-    fn extents(&self, tensor: TensorId) -> Option<Vec<i64>> {
-        self.builder.graph.shape(tensor)?.known()
-    }
-
-    fn rank(&self, tensor: TensorId) -> Option<i64> {
-        self.builder.graph.shape(tensor).map(|shape| shape.rank() as i64)
-    }
-
-    /// An axis as an index; a negative axis counts from the end.
-    fn axis(&self, axis: i64, rank: i64) -> Option<i64> {
-        let axis = if axis < 0 { axis + rank } else { axis };
-        (0..rank).contains(&axis).then_some(axis)
-    }
-
-    /// The axes in a parameter as indices; all axes without it.
-    fn axes(&self, name: &str, rank: i64) -> Option<Vec<i64>> {
-        match self.setting(name) {
-            None | Some(Setting::Literal(super::tokens::Literal::None)) => Some((0..rank).collect()),
-            Some(setting) => setting.integers()?.into_iter().map(|axis| self.axis(axis, rank)).collect(),
-        }
+    fn rank(&self, tensor: TensorId) -> Lowered<i64> {
+        self.builder.graph.shape(tensor).map(|shape| shape.rank() as i64).ok_or(Refusal::SHAPE)
     }
 
     /// Adds an operation and infers the shape of its result.
-    fn add(&mut self, nnef: &'static str, arguments: Vec<Value>) -> Option<TensorId> {
+    fn add(&mut self, nnef: &'static str, arguments: Vec<Value>) -> Lowered<TensorId> {
+        if arguments.iter().any(|value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite())) {
+            return Err(Refusal::Because(format!("`{nnef}` would have an argument that is no finite number").into()));
+        }
         let name = self.fresh(nnef);
-        let tensor = self.builder.emit(nnef, arguments, name, None).ok()?;
-        self.builder.infer(tensor).ok()?;
-        Some(tensor)
+        let tensor = self.builder.emit(nnef, arguments, name, None).map_err(|_| Refusal::UNFIT)?;
+        self.builder.infer(tensor).map_err(|_| Refusal::UNFIT)?;
+        Ok(tensor)
     }
 
     /// Adds an operation whose result is an array of tensors.
-    fn add_array(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Option<Vec<TensorId>> {
+    fn add_array(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Lowered<Vec<TensorId>> {
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
-        let tensors = self.builder.add(nnef, None, arguments, Results::Array(&results)).ok()?;
-        self.builder.infer(*tensors.first()?).ok()?;
-        Some(tensors.into_vec())
+        let added = self.builder.add(nnef, None, arguments, Results::Array(&results));
+        let tensors = added.map_err(|_| Refusal::UNFIT)?;
+        self.builder.infer(*tensors.first().ok_or(Refusal::UNFIT)?).map_err(|_| Refusal::UNFIT)?;
+        Ok(tensors.into_vec())
     }
 
     fn fresh(&mut self, nnef: &'static str) -> NameId {
@@ -362,7 +321,7 @@ impl Line<'_, '_> {
     }
 
     /// Adds an expression of the operands by number.
-    fn text_of(&mut self, text: &str) -> Option<TensorId> {
+    fn text_of(&mut self, text: &str) -> Lowered<TensorId> {
         for (number, operand) in self.operands.iter().enumerate() {
             if text.contains(&format!("@{number}")) {
                 operand.used.set(true);
@@ -373,22 +332,24 @@ impl Line<'_, '_> {
     }
 
     /// Adds an expression.
-    fn text(&mut self, text: &str, operands: &[Item]) -> Option<TensorId> {
-        let parsed = parse(text, (self.file, 0), Reading { template: true, ..Reading::default() }).ok()?.0;
+    fn text(&mut self, text: &str, operands: &[Item]) -> Lowered<TensorId> {
+        const NONE: Refusal =
+            Refusal::Because(Cow::Borrowed("an expression of its operands has no counterpart in NNEF"));
+        let reading = Reading { template: true, ..Reading::default() };
+        let parsed = parse(text, (self.file, 0), reading).map_err(|_| NONE)?.0;
         let name = self.fresh("expr");
         let at = (self.file, Some(Location::new(self.file, self.operator.span)));
-        let item = expand_items(self.builder, &parsed.expression, operands, name, at, self.options, self.found);
-        match item {
-            Item::Tensor(tensor) => Some(tensor),
-            _ => None,
+        match expand_items(self.builder, &parsed.expression, operands, name, at, self.options, self.found) {
+            Item::Tensor(tensor) => Ok(tensor),
+            _ => Err(NONE),
         }
     }
 
     /// Adds an expression of the operand with numeric parameters.
-    fn text_with(&mut self, text: &str, params: &[(&str, f64)]) -> Option<TensorId> {
+    fn text_with(&mut self, text: &str, params: &[(&str, f64)]) -> Lowered<TensorId> {
         let mut text = text.to_owned();
         for (key, default) in params {
-            let number = self.setting(key).map_or(Some(*default), |setting| setting.float())?;
+            let number = self.setting_or(key, *default)?;
             text = text.replace(&format!("%{key}"), &format!("{number:?}"));
         }
         let x = self.tensor("input")?;
@@ -396,57 +357,85 @@ impl Line<'_, '_> {
     }
 
     /// Adds an operation on one tensor and a number.
-    fn with_number(&mut self, nnef: &'static str, key: &str, default: f64) -> Option<Vec<TensorId>> {
-        let number = match self.setting(key) {
-            Some(setting) => setting.float()?,
-            None => default,
-        };
+    fn with_number(&mut self, nnef: &'static str, key: &str, default: f64) -> Lowered<Vec<TensorId>> {
+        let number = self.setting_or(key, default)?;
         let x = self.tensor("input")?;
-        Some(vec![self.add(nnef, vec![Value::Tensor(x), Value::Scalar(number)])?])
+        Ok(vec![self.add(nnef, vec![Value::Tensor(x), Value::Scalar(number)])?])
     }
 
     /// Adds axes of extent 1 to a tensor.
-    fn with_axes(&mut self, tensor: TensorId, axes: Vec<i64>) -> Option<TensorId> {
+    fn with_axes(&mut self, tensor: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
         if axes.is_empty() {
-            return Some(tensor);
+            return Ok(tensor);
         }
         self.add("unsqueeze", vec![Value::Tensor(tensor), integers(axes)])
     }
 }
 
-/// Only the approximation by `tanh`: NNEF has no error function.
-fn gelu(line: &mut Line) -> Option<Vec<TensorId>> {
-    (line.word("approximate")? == "tanh").then_some(())?;
-    let text = "mul(mul(@0,0.5),add(tanh(mul(mul(@0,add(mul(mul(@0,@0),0.044715),1.0)),0.7978845608028654)),1.0))";
-    Some(vec![line.text_of(text)?])
+/// The operand itself: copies, and what does something only in training.
+fn identity(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    line.off("training")?;
+    ["p", "memory_format"].iter().for_each(|key| line.ignore(key));
+    Ok(vec![line.tensor("input")?])
 }
 
-fn clamp(line: &mut Line, keys: [&str; 2], defaults: [Option<f64>; 2]) -> Option<Vec<TensorId>> {
-    let [least, most] = [0, 1].map(|i| line.number(keys[i]).or(defaults[i]));
+/// Only the approximation by `tanh`: NNEF has no error function.
+fn gelu(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    line.choice("approximate", &[("tanh", ())], None)?;
+    let text = "mul(mul(@0,0.5),add(tanh(mul(mul(@0,add(mul(mul(@0,@0),0.044715),1.0)),0.7978845608028654)),1.0))";
+    Ok(vec![line.text_of(text)?])
+}
+
+/// A bound that is missing or `None` is the default.
+fn clamp(line: &mut Line, keys: [&str; 2], defaults: [Option<f64>; 2]) -> Lowered<Vec<TensorId>> {
+    let least = line.optional(keys[0])?.or(defaults[0]);
+    let most = line.optional(keys[1])?.or(defaults[1]);
     let x = line.tensor("input")?;
     let arguments = |y: f64| vec![Value::Tensor(x), Value::Scalar(y)];
-    Some(vec![match (least, most) {
-        (Some(least), Some(most)) => line.add("clamp", [arguments(least), vec![Value::Scalar(most)]].concat())?,
+    Ok(vec![match (least, most) {
+        (Some(least), Some(most)) => {
+            // For contradictory bounds, torch and NNEF give different ones.
+            line.require(keys[1], least <= most, &format!("a number of at least {least:?}"))?;
+            line.add("clamp", [arguments(least), vec![Value::Scalar(most)]].concat())?
+        }
         (Some(least), None) => line.add("max", arguments(least))?,
         (None, Some(most)) => line.add("min", arguments(most))?,
-        (None, None) => return None,
+        (None, None) => return Err(line.refuse(keys[0], <f64 as Kind>::EXPECTED)),
     }])
 }
 
-fn prelu(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight) = (line.tensor("input")?, line.weights("weight")?);
-    let weight = line.with_axes(weight, vec![0])?;
-    Some(vec![line.add("prelu", vec![Value::Tensor(x), Value::Tensor(weight)])?])
+fn prelu(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let weight = line.data("weight")?;
+    line.agrees("num_parameters", &line.shape(weight)?)?;
+    // Channels are the second axis.
+    let weight = if line.rank(x)? > 1 { line.with_axes(weight, vec![0])? } else { weight };
+    Ok(vec![line.add("prelu", vec![Value::Tensor(x), Value::Tensor(weight)])?])
 }
 
-fn compare(line: &mut Line, nnef: &'static str) -> Option<Vec<TensorId>> {
+/// A choice between two operands, which may be numbers.
+fn choose(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let text = "select(@0,@1,@2)";
+    if line.operand("condition").is_none() {
+        return Ok(vec![line.text_of(text)?]);
+    }
+    let condition = line.tensor("condition")?;
+    let item = |key: &str| match line.tensor(key) {
+        Ok(tensor) => Ok(Item::Tensor(tensor)),
+        Err(_) => line.required(key).map(|number| Item::Literal(Literal::Float(number))),
+    };
+    let items = [Item::Tensor(condition), item("input")?, item("other")?];
+    Ok(vec![line.text(text, &items)?])
+}
+
+fn compare(line: &mut Line, nnef: &'static str) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let y = match line.tensor("other") {
-        Some(y) if line.rank(x)? == line.rank(y)? => Value::Tensor(y),
-        Some(_) => return None,
-        None => Value::Scalar(line.number("other")?),
+        Ok(y) if line.rank(x)? == line.rank(y)? => Value::Tensor(y),
+        Ok(_) => return Err(Refusal::UNFIT),
+        Err(_) => Value::Scalar(line.required("other")?),
     };
-    Some(vec![line.add(nnef, vec![Value::Tensor(x), y])?])
+    Ok(vec![line.add(nnef, vec![Value::Tensor(x), y])?])
 }
 
 #[cfg(test)]

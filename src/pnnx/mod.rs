@@ -1,6 +1,8 @@
 //! PNNX: element-wise expressions such as `mul(add(@0,@1),@2)`, and the files that contain them.
 
+mod arguments;
 pub(crate) mod data;
+mod distinct;
 pub(crate) mod evaluate;
 pub(crate) mod expand;
 pub(crate) mod export;
@@ -9,6 +11,7 @@ pub(crate) mod fold;
 pub(crate) mod fuse;
 pub(crate) mod graph;
 pub(crate) mod import;
+pub(crate) mod item;
 mod library;
 mod lower;
 pub(crate) mod model;

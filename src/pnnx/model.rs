@@ -1,5 +1,6 @@
 //! PNNX files: one operator in each line.
 
+use std::collections::VecDeque;
 use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
@@ -19,6 +20,25 @@ pub(crate) const EXPR: &str = "expr";
 pub(crate) const INPUT: &str = "pnnx.Input";
 pub(crate) const OUTPUT: &str = "pnnx.Output";
 pub(crate) const ATTRIBUTE: &str = "pnnx.Attribute";
+
+/// The element types of floats.
+pub(crate) const FLOATS: &[&str] = &["f16", "bf16", "f32", "f64"];
+/// The element type where it is not known.
+pub(crate) const UNKNOWN: &str = "null";
+
+/// Operators that combine operands to a list or tuple.
+pub(crate) const CONSTRUCTS: &[&str] = &["prim::TupleConstruct", "prim::ListConstruct"];
+
+/// The numbers of operands and results of operators that have a meaning for the reader; any number of operands if
+/// there is none.
+fn counts(kind: &str) -> Option<(Option<usize>, usize)> {
+    match kind {
+        INPUT | ATTRIBUTE => Some((Some(0), 1)),
+        OUTPUT => Some((None, 0)),
+        EXPRESSION => Some((None, 1)),
+        kind => CONSTRUCTS.contains(&kind).then_some((None, 1)),
+    }
+}
 
 /// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,40 +157,6 @@ fn setting(text: &str) -> Setting {
     }
 }
 
-impl Setting {
-    /// An integer.
-    pub(crate) fn integer(&self) -> Option<i64> {
-        match self {
-            Setting::Literal(Literal::Int(value)) => Some(*value),
-            _ => None,
-        }
-    }
-
-    /// A number as a float.
-    pub(crate) fn float(&self) -> Option<f64> {
-        match self {
-            Setting::Literal(literal) => literal.number().map(|number| number.float()),
-            _ => None,
-        }
-    }
-
-    /// Numbers; a single number is a list of one.
-    pub(crate) fn floats(&self) -> Option<Vec<f64>> {
-        match self {
-            Setting::List(items) => items.iter().map(Setting::float).collect(),
-            single => single.float().map(|value| vec![value]),
-        }
-    }
-
-    /// Integers; a single integer is a list of one.
-    pub(crate) fn integers(&self) -> Option<Vec<i64>> {
-        match self {
-            Setting::List(items) => items.iter().map(Setting::integer).collect(),
-            single => single.integer().map(|value| vec![value]),
-        }
-    }
-}
-
 impl Operator {
     /// The first parameter with a role and a key.
     pub(crate) fn param(&self, role: Role, key: &str) -> Option<&Param> {
@@ -182,28 +168,32 @@ impl Operator {
         self.params.iter().filter(move |param| param.role == role)
     }
 
-    /// The value of a parameter.
-    pub(crate) fn setting(&self, key: &str) -> Option<Setting> {
-        self.param(Role::Value, key).map(Param::setting)
+    /// The parameters with the shapes of operands and results.
+    pub(crate) fn shapes(&self) -> FxHashMap<&str, &Param> {
+        // The first one of several for one operand is kept.
+        let shapes: Vec<&Param> = self.params(Role::Shape).collect();
+        shapes.into_iter().rev().map(|param| (param.key.as_str(), param)).collect()
     }
 
-    /// The shape of an operand or result, if the line has it.
-    pub(crate) fn shape_of(&self, operand: &str) -> Option<Typed> {
-        self.param(Role::Shape, operand)?.typed()
-    }
-
-    /// The argument name of each operand; without names, they are `input`, `input1` and so on.
-    pub(crate) fn argument_names(&self) -> Vec<String> {
-        let mut named: Vec<&Param> = self.params(Role::Argument).collect();
+    /// The argument name of each operand; without names, they are `input`, `input1` and so on. Also returns the names
+    /// that belong to no operand.
+    pub(crate) fn argument_names(&self) -> (Vec<String>, Vec<&Param>) {
+        let mut named: FxHashMap<&str, VecDeque<&Param>> = FxHashMap::default();
+        for param in self.params(Role::Argument) {
+            named.entry(&param.text).or_default().push_back(param);
+        }
         let mut unnamed = 0;
-        let mut name = |operand: &String| match named.iter().position(|param| param.text == *operand) {
-            Some(at) => named.remove(at).key.clone(),
+        let mut name = |operand: &String| match named.get_mut(operand.as_str()).and_then(VecDeque::pop_front) {
+            Some(param) => param.key.clone(),
             None => {
                 unnamed += 1;
                 if unnamed == 1 { "input".to_owned() } else { format!("input{}", unnamed - 1) }
             }
         };
-        self.inputs.iter().map(&mut name).collect()
+        let names = self.inputs.iter().map(&mut name).collect();
+        let mut rest: Vec<&Param> = named.into_values().flatten().collect();
+        rest.sort_by_key(|param| param.span.start);
+        (names, rest)
     }
 }
 
@@ -324,16 +314,29 @@ impl<'t> Reader<'t> {
                 self.found.report(diagnostic.see(Location::new(self.file, before), "the first one"));
             }
         }
-        let params = rest.iter().filter_map(|word| self.param(*word)).collect();
+        let found = (inputs.len(), outputs.len());
+        if let Some(wanted) =
+            counts(kind).filter(|wanted| wanted.0.unwrap_or(found.0) != found.0 || wanted.1 != found.1)
+        {
+            let operands = wanted.0.map_or("any number of operands".to_owned(), |count| format!("{count} operands"));
+            let message = format!("`{kind}` has {operands} and {} results, not {} and {}", wanted.1, found.0, found.1);
+            self.error(Code::PnnxSyntax, *span, message);
+        }
+        let params: Vec<Param> = rest.iter().filter_map(|word| self.param(*word)).collect();
         let names = |words: &[Word]| words.iter().map(|(word, _)| (*word).to_owned()).collect();
-        Some(Operator {
+        let operator = Operator {
             kind: (*kind).to_owned(),
             name: (*name).to_owned(),
             inputs: names(inputs),
             outputs: names(outputs),
             params,
             span: *span,
-        })
+        };
+        for param in operator.argument_names().1 {
+            let message = format!("`{}` is no operand of `{name}`, or has another name already", param.text);
+            self.error(Code::PnnxOperand, param.span, message);
+        }
+        Some(operator)
     }
 
     /// Splits words after `count` of them.
@@ -392,10 +395,11 @@ mod tests {
         assert!(found.is_empty());
         assert_eq!(model.print(), TEXT);
         let linear = &model.operators[1];
-        assert_eq!(linear.setting("dim").unwrap().integers(), Some(vec![-1]));
-        assert_eq!(linear.setting("p").unwrap().float(), Some(1.5));
-        assert_eq!(linear.setting("mode"), Some(Setting::Word("zeros".into())));
-        assert_eq!(model.operators[0].shape_of("0").unwrap().extents, [Some(2), None]);
+        let setting = |key: &str| linear.param(Role::Value, key).map(Param::setting);
+        assert_eq!(setting("dim"), Some(Setting::List(vec![Setting::Literal(Literal::Int(-1))])));
+        assert_eq!(setting("p"), Some(Setting::Literal(Literal::Float(1.5))));
+        assert_eq!(setting("mode"), Some(Setting::Word("zeros".into())));
+        assert_eq!(model.operators[0].shapes()["0"].typed().unwrap().extents, [Some(2), None]);
     }
 
     #[test]
@@ -412,6 +416,11 @@ mod tests {
             ("2 1 1 0 2 expr", "2 1 1 7 2 expr", Code::PnnxOperand),
             ("2 1 1 0 2 expr", "2 1 1 0 1 expr", Code::PnnxOperand),
             ("m0                       1 1 0 1", "m0", Code::PnnxSyntax),
+            ("in                       0 1 0", "in                       0 2 0 7", Code::PnnxSyntax),
+            ("e                        2 1 1 0 2", "e                        2 2 1 0 2 7", Code::PnnxSyntax),
+            ("out                      1 0 2", "out                      1 1 2 7", Code::PnnxSyntax),
+            ("p=1.5", "$bias=7", Code::PnnxOperand),
+            ("p=1.5", "$input=0 $bias=0", Code::PnnxOperand),
         ] {
             let text = TEXT.replace(from, to);
             assert_ne!(text, TEXT, "{from}");

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::pnnx::evaluate::Value as Found;
 use crate::tensor::Tensor;

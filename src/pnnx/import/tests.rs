@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
-use crate::Options;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Evaluator;
+use crate::graph::Graph;
 use crate::pnnx::model::Model;
 use crate::source::FileId;
+use crate::{Lower, Options};
 
 fn model(text: &str) -> Model {
     Model::read(text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0
@@ -35,4 +36,136 @@ fn literals_that_are_no_finite_numbers_are_no_outputs() {
         let codes: Vec<Code> = found.iter().map(|found| found.code).collect();
         assert_eq!(codes, [Code::ExpressionCounterpart], "{literal}");
     }
+}
+
+fn graph(text: &str) -> Result<(Graph, Diagnostics), Diagnostics> {
+    let options = Options::default().with(|options| options.lower = Lower::All);
+    model(text).graph(FileId::default(), &options).map(|(graph, _, found)| (graph, found))
+}
+
+fn codes(text: &str) -> Vec<Code> {
+    match graph(text) {
+        Ok((_, found)) | Err(found) => found.iter().map(|found| found.code).collect(),
+    }
+}
+
+/// A file with operators between an input of shape `[2, 3]` and an output.
+fn file(operators: &[String], output: &str) -> String {
+    let results: usize = operators
+        .iter()
+        .map(|line| line.split_ascii_whitespace().nth(3).and_then(|count| count.parse::<usize>().ok()).unwrap_or(0))
+        .sum();
+    let (count, lines) = (operators.len() + 2, operators.join("\n"));
+    let input = "pnnx.Input in 0 1 0 #0=(2,3)f32";
+    format!("7767517\n{count} {}\n{input}\n{lines}\npnnx.Output out 1 0 {output}\n", results + 1)
+}
+
+/// A list that is the whole expression stays what it is, and is no `None`, for which defaults would stand.
+#[test]
+fn lists_are_operands_and_results_of_expressions() {
+    let with = |expression: &str, dim: &str| {
+        let lines = [
+            "pnnx.Expression e 0 1 1 expr=1".to_owned(),
+            "prim::ListConstruct l 1 1 1 2".to_owned(),
+            format!("pnnx.Expression f 1 1 2 3 expr={expression}"),
+            format!("torch.sum s 2 1 0 {dim} 4 $input=0 $dim={dim}"),
+        ];
+        file(&lines, "4")
+    };
+    for text in [with("@0", "3"), with("@0", "2"), with("[1]", "3")] {
+        let (graph, found) = graph(&text).unwrap();
+        assert!(found.is_empty(), "{text}");
+        let sum = graph.shape(graph.outputs[0]).map(|shape| format!("{shape:?}"));
+        assert_eq!(sum.as_deref(), Some("[2]"), "{text}");
+    }
+    for expression in ["neg(@0)", "[@0]"] {
+        assert_eq!(codes(&with(expression, "3")), [Code::ExpressionCounterpart], "{expression}");
+    }
+}
+
+/// Deep lists end in an error, and so do lists with too many items, although the file is short.
+#[test]
+fn lists_are_limited() {
+    let deep = |count: usize| {
+        let lines: Vec<String> = (0..count).map(|i| format!("prim::ListConstruct l{i} 1 1 {i} {}", i + 1)).collect();
+        file(&lines, &count.to_string())
+    };
+    assert!(graph(&deep(64)).is_ok());
+    for count in [65, 50_000] {
+        assert_eq!(codes(&deep(count)), [Code::TooDeep]);
+    }
+    let text = format!("{}@0{}", "[".repeat(50_000), "]".repeat(50_000));
+    assert_eq!(codes(&file(&[format!("pnnx.Expression e 1 1 0 1 expr={text}")], "1")), [Code::TooDeep]);
+    let doubled: Vec<String> = (0..40).map(|i| format!("prim::ListConstruct l{i} 2 1 {i} {i} {}", i + 1)).collect();
+    assert_eq!(codes(&file(&doubled, "40")), [Code::LengthBudget]);
+    let operator = "foo.Bar r 1 1 40 41".to_owned();
+    assert_eq!(codes(&file(&[doubled, vec![operator]].concat(), "41")), [Code::LengthBudget]);
+}
+
+#[test]
+fn types_without_a_counterpart_are_refused() {
+    let input = |element: &str| {
+        format!("7767517\n3 2\npnnx.Input in 0 1 0 #0=(2){element}\nF.relu r 1 1 0 1\npnnx.Output out 1 0 1\n")
+    };
+    for element in ["f32", "f64", "f16", "bf16", "i64", "u8", "bool", "null"] {
+        assert_eq!(codes(&input(element)), [], "{element}");
+    }
+    for element in ["c64", "i128", "f8"] {
+        assert_eq!(codes(&input(element)), [Code::PnnxShape], "{element}");
+        let data = format!("7767517\n2 1\npnnx.Attribute a 0 1 0 @data=(2){element}\npnnx.Output out 1 0 0\n");
+        assert_eq!(codes(&data), [Code::PnnxData], "{element}");
+    }
+    for data in ["", "@data=(2)f32 @more=(2)f32"] {
+        let data = format!("7767517\n2 1\npnnx.Attribute a 0 1 0 {data}\npnnx.Output out 1 0 0\n");
+        assert_eq!(codes(&data), [Code::PnnxData], "{data}");
+    }
+}
+
+/// Inputs with extents that are no integers are refused.
+#[test]
+fn inputs_have_known_extents() {
+    let text = "7767517\n3 2\npnnx.Input in 0 1 0 #0=(?,3)f32\nF.relu r 1 1 0 1\npnnx.Output out 1 0 1\n";
+    let with = |shape: &[&str]| {
+        let shape = shape.iter().map(|extent| extent.parse().unwrap()).collect();
+        let options = Options::default().with(|options| options.shapes.inputs = vec![("v_0".to_owned(), shape)]);
+        let found = model(text).graph(FileId::default(), &options).map(drop);
+        found.err().map(|found| found.iter().map(|found| found.code).collect::<Vec<_>>())
+    };
+    assert_eq!(with(&["2", "3"]), None);
+    assert_eq!(with(&["S", "3"]), Some(vec![Code::OpenExtent]));
+    assert_eq!(codes(text), [Code::OpenExtent]);
+}
+
+/// Names that become equal stay distinct: those of data, of arguments, and of tensors.
+#[test]
+fn nothing_is_lost_by_equal_names() {
+    let text = file(
+        &[
+            "pnnx.Attribute a:b 0 1 1 @data=(2,3)f32".to_owned(),
+            "pnnx.Attribute A_b 0 1 2 @data=(2,3)f32".to_owned(),
+            "foo.Bar r 2 1 1 2 3 $input=2 a.b=7 a_b=8 w=True flag=False @w=(1)f32".to_owned(),
+        ],
+        "3",
+    );
+    let (graph, members, _) = model(&text).graph(FileId::default(), &Options::default()).unwrap();
+    let mut labels: Vec<(&str, &str)> = members.iter().map(|(label, (member, _))| (&label[..], &member[..])).collect();
+    labels.sort_unstable();
+    assert_eq!(labels, [("A_b.data_2", "A_b.data"), ("a_b.data", "a:b.data"), ("r.w", "r.w")]);
+    let operation = graph.operations().last().unwrap();
+    let keys: Vec<String> = graph.named_arguments(operation).filter_map(|(key, _)| key.map(str::to_owned)).collect();
+    assert_eq!(keys, ["input", "input_2", "w", "a_b", "a_b_2", "flag"]);
+}
+
+/// Many equal names, and many names of operands, take time in proportion.
+#[test]
+fn many_names_are_read_at_once() {
+    let signs = |i: usize| (0..15).map(|bit| if i >> bit & 1 == 0 { '~' } else { '!' }).collect::<String>();
+    let count = 20_000;
+    let lines: Vec<String> = (0..count).map(|i| format!("pnnx.Attribute a{i} 0 1 {} @data=(1)f32", signs(i))).collect();
+    assert!(graph(&file(&lines, "0")).is_ok());
+    let list = |item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(" ");
+    let operands = list(&|i| signs(i));
+    let arguments = list(&|i| format!("$k{i}={}", signs(count - 1 - i)));
+    let operator = format!("foo.Bar r {count} 1 {operands} 1 {arguments}");
+    assert!(graph(&file(&[lines, vec![operator]].concat(), "1")).is_ok());
 }

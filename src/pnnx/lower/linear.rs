@@ -1,12 +1,15 @@
 //! Matrix products, attention, and embeddings.
 
-use super::{Line, integers};
+use super::{Line, Lowered, Refusal, integers};
 use crate::graph::{Primitive, TensorId, Value};
 
 /// The product of each vector along the last axis with the transposed weight matrix, plus the bias.
-pub(super) fn linear(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight, bias) = (line.tensor("input")?, line.weights("weight")?, line.weights("bias"));
-    let rank = line.rank(x).filter(|rank| *rank > 0)?;
+pub(super) fn linear(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, weight, bias) = (line.tensor("input")?, line.data("weight")?, line.weights("bias")?);
+    let &[outputs, inputs] = &line.shape(weight)?[..] else { return Err(Refusal::UNFIT) };
+    line.agrees("in_features", &[inputs])?;
+    line.agrees("out_features", &[outputs])?;
+    let rank = Some(line.rank(x)?).filter(|rank| *rank > 0).ok_or(Refusal::UNFIT)?;
     let matrix = if rank == 1 { line.with_axes(x, vec![0])? } else { x };
     let wide = rank.max(2);
     let weight = line.with_axes(weight, (0..wide - 2).collect())?;
@@ -19,70 +22,76 @@ pub(super) fn linear(line: &mut Line) -> Option<Vec<TensorId>> {
     if rank == 1 {
         y = line.add("squeeze", vec![Value::Tensor(y), integers([0])])?;
     }
-    Some(vec![y])
+    Ok(vec![y])
 }
 
-pub(super) fn matmul(line: &mut Line) -> Option<Vec<TensorId>> {
-    let second = ["other", "mat2"].into_iter().find_map(|name| line.tensor(name));
-    let (a, b) = (line.tensor("input")?, second?);
+pub(super) fn matmul(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (a, b) = (line.tensor("input")?, line.tensor(line.key_of(&["other", "mat2"]))?);
     let (m, n) = (line.rank(a)?, line.rank(b)?);
     // Products with vectors have another rank.
-    (m > 1 && n > 1).then_some(())?;
+    if m < 2 || n < 2 {
+        return Err(Refusal::UNFIT);
+    }
     let rank = m.max(n);
     let a = line.with_axes(a, (0..rank - m).collect())?;
     let b = line.with_axes(b, (0..rank - n).collect())?;
-    Some(vec![line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?])
+    Ok(vec![line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?])
 }
 
 /// `beta * input + alpha * (mat1 @ mat2)`.
-pub(super) fn addmm(line: &mut Line) -> Option<Vec<TensorId>> {
-    let [c, a, b] = ["input", "mat1", "mat2"].map(|name| line.tensor(name));
-    let (c, a, b) = (c?, a?, b?);
+pub(super) fn addmm(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (c, a, b) = (line.tensor("input")?, line.tensor("mat1")?, line.tensor("mat2")?);
     let mut y = line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?;
     let more = 2 - line.rank(c)?;
+    if more < 0 {
+        return Err(Refusal::UNFIT);
+    }
     let mut c = line.with_axes(c, (0..more).collect())?;
     for (key, term) in [("alpha", &mut y), ("beta", &mut c)] {
-        let factor = line.setting(key).map_or(Some(1.0), |factor| factor.float())?;
+        let factor: f64 = line.setting_or(key, 1.0)?;
         if factor != 1.0 {
             *term = line.add("mul", vec![Value::Tensor(*term), Value::Scalar(factor)])?;
         }
     }
-    Some(vec![line.add("add", vec![Value::Tensor(y), Value::Tensor(c)])?])
+    Ok(vec![line.add("add", vec![Value::Tensor(y), Value::Tensor(c)])?])
 }
 
 /// The rows of a table.
-pub(super) fn embedding(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (indices, table) = (line.tensor("input")?, line.weights("weight")?);
-    if line.number("max_norm").is_some() {
-        return None;
-    }
-    Some(vec![line.add("gather", vec![Value::Tensor(table), Value::Tensor(indices), Value::Int(0)])?])
+pub(super) fn embedding(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (indices, table) = (line.tensor("input")?, line.data("weight")?);
+    let &[rows, columns] = &line.shape(table)?[..] else { return Err(Refusal::UNFIT) };
+    line.agrees("num_embeddings", &[rows])?;
+    line.agrees("embedding_dim", &[columns])?;
+    // These have a meaning only in training.
+    ["padding_idx", "scale_grad_by_freq", "sparse"].iter().for_each(|key| line.ignore(key));
+    Ok(vec![line.add("gather", vec![Value::Tensor(table), Value::Tensor(indices), Value::Int(0)])?])
 }
 
 /// Attention: the values, weighted by the softmax of the scaled products of queries and keys.
-pub(super) fn attention(line: &mut Line) -> Option<Vec<TensorId>> {
-    let [query, key, value] = ["query", "key", "value"].map(|name| line.tensor(name));
-    let (query, key, value) = (query?, key?, value?);
+pub(super) fn attention(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (query, key, value) = (line.tensor("query")?, line.tensor("key")?, line.tensor("value")?);
     let extents = line.extents(query)?;
-    let same = [key, value].iter().all(|tensor| line.rank(*tensor) == Some(extents.len() as i64));
-    let drops = line.setting("dropout_p").is_some_and(|p| p.float() != Some(0.0));
-    if !same || drops || line.flag("is_causal") || line.flag("enable_gqa") {
-        return None;
+    let rank = extents.len() as i64;
+    if rank < 2 || line.rank(key)? != rank || line.rank(value)? != rank {
+        return Err(Refusal::UNFIT);
     }
-    let width = *extents.last().filter(|_| extents.len() > 1)?;
-    let scale = line.number("scale").unwrap_or_else(|| 1.0 / (width as f64).sqrt());
+    let dropped: f64 = line.setting_or("dropout_p", 0.0)?;
+    line.require("dropout_p", dropped == 0.0, "0")?;
+    line.off("is_causal")?;
+    line.off("enable_gqa")?;
+    let default = 1.0 / (extents[extents.len() - 1] as f64).sqrt();
+    let scale = line.optional("scale")?.unwrap_or(default);
     let [no, yes] = [false, true].map(Value::Logical);
     let scores = line.add("matmul", vec![Value::Tensor(query), Value::Tensor(key), no, yes])?;
     let mut scores = line.add("mul", vec![Value::Tensor(scores), Value::Scalar(scale)])?;
-    if let Some(mask) = line.tensor("attn_mask") {
-        let more = extents.len() as i64 - line.rank(mask)?;
-        let mask = line.with_axes(mask, (0..more).collect())?;
+    if let Ok(mask) = line.tensor("attn_mask") {
+        let mask = line.with_axes(mask, (0..rank - line.rank(mask)?).collect())?;
         // Only numeric masks are added; logical masks select, which is not supported.
         if line.builder.graph.tensors[mask.index()].dtype != Some(Primitive::Scalar) {
-            return None;
+            return Err(Refusal::Because("its mask does not consist of numbers".into()));
         }
         scores = line.add("add", vec![Value::Tensor(scores), Value::Tensor(mask)])?;
     }
-    let weights = line.add("softmax", vec![Value::Tensor(scores), integers([extents.len() as i64 - 1])])?;
-    Some(vec![line.add("matmul", vec![Value::Tensor(weights), Value::Tensor(value)])?])
+    let weights = line.add("softmax", vec![Value::Tensor(scores), integers([rank - 1])])?;
+    Ok(vec![line.add("matmul", vec![Value::Tensor(weights), Value::Tensor(value)])?])
 }

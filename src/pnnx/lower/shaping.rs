@@ -1,163 +1,171 @@
 //! Operators that move items: reshape, transpose, split, concatenate, repeat.
 
-use super::{Line, integers};
+use super::settings::Kind;
+use super::{Line, Lowered, Refusal, integers};
 use crate::graph::{TensorId, Value};
-use crate::pnnx::expand::Item;
-use crate::pnnx::model::Setting;
-use crate::pnnx::tokens::Literal;
+use crate::pnnx::item::Item;
 
-fn one(line: &mut Line, nnef: &'static str, x: TensorId, attribute: Value) -> Option<Vec<TensorId>> {
-    Some(vec![line.add(nnef, vec![Value::Tensor(x), attribute])?])
+fn one(line: &mut Line, nnef: &'static str, x: TensorId, attribute: Value) -> Lowered<Vec<TensorId>> {
+    Ok(vec![line.add(nnef, vec![Value::Tensor(x), attribute])?])
 }
 
-pub(super) fn transpose(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn transpose(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let rank = line.rank(x)?;
-    let [a, b] = [line.integer("dim0")?, line.integer("dim1")?].map(|axis| line.axis(axis, rank));
+    let (a, b) = (line.axis("dim0", rank, None)?, line.axis("dim1", rank, None)?);
     let mut order: Vec<i64> = (0..rank).collect();
-    order.swap(a? as usize, b? as usize);
+    order.swap(a as usize, b as usize);
     one(line, "transpose", x, integers(order))
 }
 
-pub(super) fn permute(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn permute(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let rank = line.rank(x)?;
-    let order = line.setting("dims").and_then(|dims| dims.integers())?;
-    let order = order.into_iter().map(|axis| line.axis(axis, rank)).collect::<Option<Vec<i64>>>()?;
+    let order = line.axes("dims", rank)?.filter(|order| order.len() as i64 == rank);
+    let order = order.ok_or_else(|| line.refuse("dims", format!("a list of all {rank} axes")))?;
     one(line, "transpose", x, integers(order))
 }
 
-pub(super) fn turn(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn turn(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let rank = line.rank(x).filter(|rank| *rank <= 2)?;
+    let rank = Some(line.rank(x)?).filter(|rank| *rank <= 2).ok_or(Refusal::UNFIT)?;
     one(line, "transpose", x, integers((0..rank).rev()))
 }
 
-pub(super) fn reshape(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn reshape(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let shape = line.setting("shape")?.integers()?;
+    let shape: Vec<i64> = line.required("shape")?;
     // An extent of 0 is copied from the operand in NNEF, and means an empty tensor in torch.
-    (!shape.contains(&0)).then_some(())?;
-    one(line, "reshape", x, integers(shape))
+    line.require("shape", !shape.contains(&0), "a list of integers without 0")?;
+    one(line, "reshape", x, integers(shape)).map_err(|_| line.refuse("shape", "a shape of as many items"))
 }
 
-pub(super) fn flatten(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn flatten(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let rank = line.rank(x).filter(|rank| *rank > 0)?;
-    let first = line.axis(line.integer("start_dim").unwrap_or(0), rank)?;
-    let last = line.axis(line.integer("end_dim").unwrap_or(-1), rank)?;
     let extents = line.extents(x)?;
-    let (first, last) = (first as usize, last as usize);
-    (first <= last).then_some(())?;
-    let joined = extents[first..=last].iter().try_fold(1i64, |all, extent| all.checked_mul(*extent))?;
+    let rank = extents.len() as i64;
+    let first = line.axis("start_dim", rank, Some(0))? as usize;
+    let last = line.axis("end_dim", rank, Some(-1))? as usize;
+    line.require("end_dim", first <= last, "an axis that is not before `start_dim`")?;
+    let joined = extents[first..=last].iter().try_fold(1i64, |all, extent| all.checked_mul(*extent));
+    let joined = joined.ok_or(Refusal::UNFIT)?;
     let shape = extents[..first].iter().copied().chain([joined]).chain(extents[last + 1..].iter().copied());
     one(line, "reshape", x, integers(shape))
 }
 
-pub(super) fn squeeze(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn squeeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
-    let mut axes = line.axes("dim", extents.len() as i64)?;
+    let rank = extents.len() as i64;
+    let given = line.axes("dim", rank)?;
+    // In torch, an empty list stands for no axis, in pnnx for all of them.
+    line.require("dim", given.as_ref().is_none_or(|axes| !axes.is_empty()), "`None` or a list that is not empty")?;
+    let mut axes = given.unwrap_or_else(|| (0..rank).collect());
     axes.retain(|axis| extents[*axis as usize] == 1);
-    if axes.is_empty() { Some(vec![x]) } else { one(line, "squeeze", x, integers(axes)) }
+    if axes.is_empty() { Ok(vec![x]) } else { one(line, "squeeze", x, integers(axes)) }
 }
 
-pub(super) fn unsqueeze(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn unsqueeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let axis = line.axis(line.integer("dim")?, line.rank(x)? + 1)?;
+    let axis = line.axis("dim", line.rank(x)? + 1, None)?;
     one(line, "unsqueeze", x, integers([axis]))
 }
 
 /// All operands but the axis as tensors; lists are flattened.
-fn tensors(line: &Line) -> Option<Vec<TensorId>> {
+fn tensors(line: &Line) -> Lowered<Vec<TensorId>> {
+    let none = |name: &str| Refusal::Because(format!("its operand `{name}` does not consist of tensors").into());
     let mut found = Vec::new();
     for operand in line.operands.iter().filter(|operand| operand.name != "dim") {
-        match &operand.item {
-            Item::Tensor(tensor) => found.push(*tensor),
-            Item::List(items) => {
-                for item in items.iter() {
-                    let Item::Tensor(tensor) = item else { return None };
-                    found.push(*tensor);
-                }
-            }
-            Item::Literal(_) | Item::Refused => return None,
+        let items = match &operand.item {
+            Item::List(items) => &items[..],
+            item => std::slice::from_ref(item),
+        };
+        for item in items {
+            let Item::Tensor(tensor) = item else { return Err(none(&operand.name)) };
+            found.push(*tensor);
         }
         operand.used.set(true);
     }
-    Some(found).filter(|found| !found.is_empty())
+    if found.is_empty() { Err(none("tensors")) } else { Ok(found) }
 }
 
-fn joined(line: &mut Line, nnef: &'static str, more: i64) -> Option<Vec<TensorId>> {
+fn joined(line: &mut Line, nnef: &'static str, more: i64) -> Lowered<Vec<TensorId>> {
     let tensors = tensors(line)?;
-    let axis = line.axis(line.integer("dim").unwrap_or(0), line.rank(tensors[0])? + more)?;
+    let axis = line.axis("dim", line.rank(tensors[0])? + more, Some(0))?;
     let values = Value::Array(tensors.into_iter().map(Value::Tensor).collect());
-    Some(vec![line.add(nnef, vec![values, Value::Int(axis)])?])
+    Ok(vec![line.add(nnef, vec![values, Value::Int(axis)])?])
 }
 
-pub(super) fn cat(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn cat(line: &mut Line) -> Lowered<Vec<TensorId>> {
     joined(line, "concat", 0)
 }
 
-pub(super) fn stack(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn stack(line: &mut Line) -> Lowered<Vec<TensorId>> {
     joined(line, "stack", 1)
 }
 
-/// The extents of the parts of `torch.chunk`, `torch.split` or `torch.tensor_split`.
-fn parts(line: &Line, extent: i64, count: i64) -> Option<Vec<i64>> {
+/// The extents of the parts of `torch.chunk`, `torch.split` or `torch.tensor_split`, with the setting they follow
+/// from. No more parts than one beyond `count` are computed.
+fn parts(line: &Line, extent: i64, count: usize) -> Lowered<(&'static str, Vec<i64>)> {
     let cut = |size: i64| {
-        let parts = (0..).map(|i| i * size).take_while(|at| *at < extent).take(count as usize + 1);
-        parts.map(|at| size.min(extent - at)).collect::<Vec<i64>>()
+        let starts = (0..).map(|i| size.saturating_mul(i)).take_while(|at| *at < extent).take(count + 1);
+        starts.map(|at| size.min(extent - at)).collect::<Vec<i64>>()
     };
-    let setting = |key: &str| line.setting(key);
     match line.operator.kind.as_str() {
         "torch.chunk" => {
-            let chunks = setting("chunks")?.integer().filter(|chunks| *chunks > 0)?;
-            Some(cut((extent + chunks - 1) / chunks))
+            let chunks = line.at_least("chunks", 1, None)?;
+            Ok(("chunks", cut(extent / chunks + i64::from(extent % chunks > 0))))
         }
         "torch.split" => {
-            let sizes = setting("split_size_or_sections").or_else(|| setting("split_size"))?;
-            match sizes.integer() {
-                Some(size) if size > 0 => Some(cut(size)),
-                Some(_) => None,
-                None => sizes.integers(),
-            }
+            let key = line.key_of(&["split_size_or_sections", "split_size"]);
+            let parts = if line.is_list(key) { line.required(key)? } else { cut(line.at_least(key, 1, None)?) };
+            Ok((key, parts))
+        }
+        _ if line.key_of(&["indices", "sections"]) == "sections" => {
+            let sections = line.at_least("sections", 1, None)?;
+            line.agrees("sections", &[Some(count as i64)])?;
+            // The first parts are larger by one.
+            let parts = (0..sections).map(|i| extent / sections + i64::from(i < extent % sections));
+            Ok(("sections", parts.collect()))
         }
         _ => {
-            let places = setting("indices").or_else(|| setting("sections"))?;
-            if let Some(sections) = setting("sections").and_then(|sections| sections.integer()).filter(|n| *n > 0) {
-                // The first parts are larger by one.
-                return Some((0..sections).map(|i| extent / sections + i64::from(i < extent % sections)).collect());
-            }
-            let ends: Vec<i64> = places.integers()?.into_iter().chain([extent]).collect();
-            Some(ends.iter().scan(0, |before, end| Some(end - std::mem::replace(before, *end))).collect())
+            let is_list = line.is_list("indices");
+            line.require("indices", is_list, <Vec<i64>>::EXPECTED)?;
+            let mut ends: Vec<i64> = line.required("indices")?;
+            ends.push(extent);
+            // Differences of places outside the axis are no extents, so it does not matter that they saturate.
+            let parts = ends.iter().scan(0i64, |before, end| Some(end.saturating_sub(std::mem::replace(before, *end))));
+            Ok(("indices", parts.collect()))
         }
     }
 }
 
-pub(super) fn split(line: &mut Line) -> Option<Vec<TensorId>> {
-    let x = line.tensor("input").or_else(|| line.tensor("tensor"))?;
+pub(super) fn split(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor(line.key_of(&["input", "tensor"]))?;
     let extents = line.extents(x)?;
-    let axis = line.axis(line.integer("dim").unwrap_or(0), extents.len() as i64)?;
+    let axis = line.axis("dim", extents.len() as i64, Some(0))?;
     let (extent, count) = (extents[axis as usize], line.operator.outputs.len());
-    let parts = parts(line, extent, count as i64)?;
-    (parts.len() == count && parts.iter().all(|part| *part > 0) && parts.iter().sum::<i64>() == extent).then_some(())?;
+    let (key, parts) = parts(line, extent, count)?;
+    let sum = parts.iter().try_fold(0i64, |sum, part| sum.checked_add(*part));
+    let fits = parts.len() == count && parts.iter().all(|part| *part > 0) && sum == Some(extent);
+    line.require(key, fits, &format!("a division of {extent} items into {count} parts"))?;
     line.add_array("split", vec![Value::Tensor(x), Value::Int(axis), integers(parts)], count)
 }
 
-pub(super) fn unbind(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn unbind(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
-    let axis = line.axis(line.integer("dim").unwrap_or(0), extents.len() as i64)?;
+    let axis = line.axis("dim", extents.len() as i64, Some(0))?;
     let count = line.operator.outputs.len();
-    (extents[axis as usize] == count as i64).then_some(())?;
+    line.require("dim", extents[axis as usize] == count as i64, &format!("an axis of {count} items"))?;
     line.add_array("unstack", vec![Value::Tensor(x), Value::Int(axis)], count)
 }
 
-pub(super) fn select(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn select(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
-    let axis = line.axis(line.integer("dim")?, extents.len() as i64)?;
-    let index = line.axis(line.integer("index")?, extents[axis as usize])?;
+    let axis = line.axis("dim", extents.len() as i64, None)?;
+    let index = line.axis("index", extents[axis as usize], None)?;
     let range = [integers([axis]), integers([index]), integers([index + 1])];
     let part = line.add("slice", [vec![Value::Tensor(x)], range.to_vec()].concat())?;
     one(line, "squeeze", part, integers([axis]))
@@ -166,82 +174,85 @@ pub(super) fn select(line: &mut Line) -> Option<Vec<TensorId>> {
 /// What pnnx writes in `selects` for an axis along which no single item is selected.
 const UNSELECTED: i64 = i32::MAX as i64;
 
-pub(super) fn slice(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn slice(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
-    let rank = extents.len() as i64;
-    let axes = line.setting("dim").or_else(|| line.setting("dims"))?.integers()?;
-    let axes = axes.into_iter().map(|axis| line.axis(axis, rank)).collect::<Option<Vec<i64>>>()?;
-    let whole = match line.setting("selects") {
-        Some(selects) => selects.integers()?.iter().all(|select| *select == UNSELECTED),
-        None => true,
-    };
+    let key = line.key_of(&["dim", "dims"]);
+    let axes = line.axes(key, extents.len() as i64)?.filter(|axes| !axes.is_empty());
+    let axes = axes.ok_or_else(|| line.refuse(key, <Vec<i64>>::EXPECTED))?;
+    let selects = line.optional::<Vec<i64>>("selects")?.unwrap_or_default();
+    let whole = selects.iter().all(|select| *select == UNSELECTED);
+    line.require("selects", whole, &format!("{UNSELECTED} for each axis"))?;
     let count = axes.len();
-    let (starts, ends) = (places(line, ["start", "starts"], count)?, places(line, ["end", "ends"], count)?);
-    let steps: Vec<i64> = places(line, ["step", "steps"], count)?.into_iter().map(|step| step.unwrap_or(1)).collect();
     let along = || axes.iter().map(|axis| extents[*axis as usize]);
     let at = |(place, extent): (i64, i64)| if place < 0 { (place + extent).max(0) } else { place.min(extent) };
+    let (starts, ends) = (places(line, ["start", "starts"], count)?, places(line, ["end", "ends"], count)?);
     let begin: Vec<i64> = starts.iter().map(|start| start.unwrap_or(0)).zip(along()).map(at).collect();
     let end: Vec<i64> = ends.iter().zip(along()).map(|(end, extent)| at((end.unwrap_or(extent), extent))).collect();
-    let nothing = begin.iter().zip(&end).any(|(begin, end)| begin >= end) || steps.iter().any(|step| *step < 1);
-    (whole && !nothing).then_some(())?;
+    let step_keys = ["step", "steps"];
+    let steps: Vec<i64> = places(line, step_keys, count)?.into_iter().map(|step| step.unwrap_or(1)).collect();
+    line.require(line.key_of(&step_keys), steps.iter().all(|step| *step > 0), "a positive integer for each axis")?;
+    if begin.iter().zip(&end).any(|(begin, end)| begin >= end) {
+        return Err(Refusal::Because("NNEF has no slice without items".into()));
+    }
     let attributes = [axes, begin, end, steps].map(integers);
-    Some(vec![line.add("slice", [vec![Value::Tensor(x)], attributes.to_vec()].concat())?])
+    Ok(vec![line.add("slice", [vec![Value::Tensor(x)], attributes.to_vec()].concat())?])
 }
 
-/// The integers for the axes of a slice, from a parameter for one or for several axes; `None` where the parameter has
-/// it, or if there is no parameter.
-fn places(line: &Line, [one, several]: [&str; 2], count: usize) -> Option<Vec<Option<i64>>> {
-    let place = |setting: &Setting| match setting {
-        Setting::Literal(Literal::None) => Some(None),
-        other => other.integer().map(Some),
-    };
-    let places = match line.setting(one).or_else(|| line.setting(several)) {
-        None | Some(Setting::Literal(Literal::None)) => vec![None; count],
-        Some(Setting::List(items)) => items.iter().map(place).collect::<Option<_>>()?,
-        Some(single) => vec![place(&single)?],
-    };
-    (places.len() == count).then_some(places)
+/// The integers for the axes of a slice, from a setting for one or for several axes; `None` where the setting has it,
+/// or if there is no setting.
+fn places(line: &Line, keys: [&str; 2], count: usize) -> Lowered<Vec<Option<i64>>> {
+    let key = line.key_of(&keys);
+    let places = line.optional::<Vec<Option<i64>>>(key)?.unwrap_or_else(|| vec![None; count]);
+    line.require(key, places.len() == count, &format!("an integer or `None` for each of {count} axes"))?;
+    Ok(places)
 }
 
-pub(super) fn expand(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn expand(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
-    let to = line.setting("shape").or_else(|| line.setting("sizes"))?.integers()?;
-    let more = to.len().checked_sub(extents.len())?;
-    let x = line.with_axes(x, (0..more as i64).collect())?;
-    let from = std::iter::repeat_n(1, more).chain(extents);
+    let key = line.key_of(&["shape", "sizes"]);
+    let to: Vec<i64> = line.required(key)?;
+    let unfit = |line: &Line| line.refuse(key, format!("a shape to which {extents:?} can be expanded"));
+    let more = to.len().checked_sub(extents.len()).ok_or_else(|| unfit(line))?;
+    // -1 is an extent that is not changed. New axes have no such extent.
+    let from = std::iter::repeat_n(None, more).chain(extents.iter().copied().map(Some));
     let repeats = from.zip(to).map(|(from, to)| match (from, to) {
-        (_, -1) => Some(1),
-        (from, to) if from == to => Some(1),
-        (1, to) => Some(to),
+        (Some(_), -1) => Some(1),
+        (Some(from), to) if from == to => Some(1),
+        (None | Some(1), 1..) => Some(to),
         _ => None,
     });
-    let repeats = repeats.collect::<Option<Vec<i64>>>()?;
+    let repeats = repeats.collect::<Option<Vec<i64>>>().ok_or_else(|| unfit(line))?;
+    let x = line.with_axes(x, (0..more as i64).collect())?;
     one(line, "tile", x, integers(repeats))
 }
 
 /// Repeats the operand along each axis.
-pub(super) fn repeat(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn repeat(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let mut times = ["sizes", "repeats", "dims"].iter().find_map(|key| line.setting(key)?.integers())?;
+    let key = line.key_of(&["sizes", "repeats", "dims"]);
+    let mut times: Vec<i64> = line.required(key)?;
+    line.require(key, times.iter().all(|times| *times > 0), "a list of positive integers")?;
     let rank = line.rank(x)? as usize;
     if let Some(more) = times.len().checked_sub(rank) {
         let x = line.with_axes(x, (0..more as i64).collect())?;
         return one(line, "tile", x, integers(times));
     }
+    // Only `torch.tile` accepts fewer numbers than axes; they are for the last ones.
+    line.require(key, line.operator.kind == "torch.tile", &format!("a list of at least {rank} integers"))?;
     times.splice(0..0, std::iter::repeat_n(1, rank - times.len()));
     one(line, "tile", x, integers(times))
 }
 
 /// GLU: the first half along an axis, times the sigmoid of the second half.
-pub(super) fn gated(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn gated(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
-    let axis = line.axis(line.integer("dim").unwrap_or(-1), extents.len() as i64)?;
+    let axis = line.axis("dim", extents.len() as i64, Some(-1))?;
     let half = extents[axis as usize] / 2;
-    (extents[axis as usize] == 2 * half && half > 0).then_some(())?;
+    line.require("dim", half > 0 && extents[axis as usize] == 2 * half, "an axis of an even number of items")?;
     let parts = line.add_array("split", vec![Value::Tensor(x), Value::Int(axis), integers([half, half])], 2)?;
     let gate = line.add("sigmoid", vec![Value::Tensor(parts[1])])?;
-    Some(vec![line.add("mul", vec![Value::Tensor(parts[0]), Value::Tensor(gate)])?])
+    Ok(vec![line.add("mul", vec![Value::Tensor(parts[0]), Value::Tensor(gate)])?])
 }

@@ -30,11 +30,271 @@ fn file(shapes: &[&str], kind: &str, params: &str) -> String {
 
 /// The graph, and whether an operator is passed through.
 fn lowered(text: &str) -> (Graph, bool) {
+    let (graph, message) = told(text);
+    (graph, message.is_some())
+}
+
+/// The graph, and why an operator is passed through.
+fn told(text: &str) -> (Graph, Option<String>) {
     let model = Model::read(text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0;
     let options = Options::default().with(|options| options.lower = Lower::All);
     let (graph, _, found) = model.graph(FileId::default(), &options).unwrap_or_else(|found| panic!("{text}{found}"));
-    let passed = found.iter().any(|found| found.code == Code::PnnxPassed);
+    let passed = found.iter().find(|found| found.code == Code::PnnxPassed).map(|found| found.message.clone());
     (graph, passed)
+}
+
+/// An operator of each rule with the settings that its rule reads: the shapes of operands, the kind, the parameters.
+/// Numbers that may be fractions are written with a point.
+const EXAMPLES: &[(&[&str], &str, &str)] = &[
+    (&["(4)f32"], "F.relu", ""),
+    (&["(4)f32"], "F.sigmoid", ""),
+    (&["(4)f32"], "F.tanh", ""),
+    (&["(4)f32"], "F.silu", ""),
+    (&["(4)f32"], "F.mish", ""),
+    (&["(4)f32"], "F.softsign", ""),
+    (&["(4)f32"], "F.logsigmoid", ""),
+    (&["(4)f32"], "F.hardsigmoid", ""),
+    (&["(4)f32"], "F.hardswish", ""),
+    (&["(4)f32"], "F.relu6", ""),
+    (&["(4)f32"], "F.tanhshrink", ""),
+    (&["(4)f32"], "F.selu", ""),
+    (&["(4)f32"], "F.celu", "alpha=1.0"),
+    (&["(4)f32"], "F.threshold", "threshold=1.0 value=2.0"),
+    (&["(4)f32"], "F.hardshrink", "lambd=0.5"),
+    (&["(4)f32"], "F.softshrink", "lambd=0.5"),
+    (&["(4)f32"], "F.softplus", "beta=1.0 threshold=20.0"),
+    (&["(4)f32"], "F.gelu", "approximate=tanh"),
+    (&["(4)f32"], "F.leaky_relu", "negative_slope=0.01"),
+    (&["(4)f32"], "F.elu", "alpha=1.0"),
+    (&["(4)f32"], "F.hardtanh", "min_val=-1.0 max_val=1.0"),
+    (&["(4)f32"], "torch.clamp", "min=-1.0 max=1.0"),
+    (&["(1,2)f32"], "nn.PReLU", "num_parameters=2 @weight=(2)f32"),
+    (&["(4)f32"], "F.glu", "dim=0"),
+    (&["(4)f32"], "F.dropout", "training=False"),
+    (&["(4)f32"], "torch.eq", "other=1.0"),
+    (&["(4)f32"], "torch.ne", "other=1.0"),
+    (&["(4)f32"], "torch.lt", "other=1.0"),
+    (&["(4)f32"], "torch.le", "other=1.0"),
+    (&["(4)f32"], "torch.gt", "other=1.0"),
+    (&["(4)f32"], "torch.ge", "other=1.0"),
+    (&["(4)bool", "(4)f32"], "torch.where", "$condition=0 $other=1 input=0.0"),
+    (&["(1,3)f32"], "nn.Linear", "bias=False in_features=3 out_features=2 @weight=(2,3)f32"),
+    (&["(1,3)f32", "(3,2)f32"], "torch.mm", "$input=0 $mat2=1"),
+    (&["(2)f32", "(1,3)f32", "(3,2)f32"], "torch.addmm", "$input=0 $mat1=1 $mat2=2 alpha=2.0 beta=3.0"),
+    (&["(2)i64"], "nn.Embedding", "num_embeddings=5 embedding_dim=3 @weight=(5,3)f32"),
+    (
+        &["(1,2,4)f32", "(1,3,4)f32", "(1,3,4)f32"],
+        "F.scaled_dot_product_attention",
+        "$query=0 $key=1 $value=2 dropout_p=0.0 is_causal=False enable_gqa=False scale=0.5",
+    ),
+    (
+        &["(1,4,5,5)f32"],
+        "nn.Conv2d",
+        "bias=False dilation=(1,1) groups=2 in_channels=4 kernel_size=(3,3) out_channels=4 padding=(1,1) \
+            padding_mode=zeros stride=(1,1) @weight=(4,2,3,3)f32",
+    ),
+    (
+        &["(1,4,5)f32"],
+        "nn.ConvTranspose1d",
+        "bias=False dilation=(1) groups=2 in_channels=4 kernel_size=(3) out_channels=2 padding=(1) output_padding=(0) \
+            stride=(2) @weight=(4,1,3)f32",
+    ),
+    (
+        &["(1,4,5,5)f32"],
+        "F.max_pool2d",
+        "kernel_size=(2,2) stride=(2,2) padding=(1,1) dilation=(1,1) ceil_mode=True return_indices=False",
+    ),
+    (
+        &["(1,4,5,5)f32"],
+        "F.avg_pool2d",
+        "kernel_size=(2,2) stride=(2,2) padding=(1,1) ceil_mode=False count_include_pad=True",
+    ),
+    (&["(1,4,4,4)f32"], "F.adaptive_avg_pool2d", "output_size=(2,1)"),
+    (&["(1,4,4,4)f32"], "F.adaptive_max_pool2d", "output_size=(2,1) return_indices=False"),
+    (
+        &["(1,2,3)f32"],
+        "nn.BatchNorm1d",
+        "num_features=2 eps=0.1 affine=False track_running_stats=True @running_mean=(2)f32 @running_var=(2)f32",
+    ),
+    (&["(1,2,3)f32"], "nn.LayerNorm", "normalized_shape=(2,3) eps=0.1 elementwise_affine=False"),
+    (&["(1,2,3)f32"], "nn.RMSNorm", "normalized_shape=(2,3) eps=0.1 elementwise_affine=False"),
+    (&["(1,4,3)f32"], "nn.GroupNorm", "num_groups=2 num_channels=4 eps=0.1 affine=False"),
+    (&["(1,4,3)f32"], "nn.InstanceNorm1d", "num_features=4 eps=0.1 affine=False track_running_stats=False"),
+    (&["(1,4,3)f32"], "F.instance_norm", "eps=0.1 use_input_stats=True"),
+    (&["(1,4,3)f32"], "F.local_response_norm", "size=3 alpha=0.1 beta=0.5 k=1.0"),
+    (&["(1,4,3)f32"], "F.normalize", "p=2.0 dim=1 eps=0.1"),
+    (&["(2,3)f32"], "F.softmax", "dim=1"),
+    (&["(2,3)f32"], "F.log_softmax", "dim=1"),
+    (&["(2,3)f32"], "torch.sum", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.mean", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.amax", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.amin", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.max", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.min", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.argmax", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.argmin", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.var", "dim=(1) keepdim=False unbiased=True"),
+    (&["(2,3)f32"], "torch.std", "dim=(1) keepdim=False correction=0.5"),
+    (&["(2,3)f32"], "torch.logsumexp", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.norm", "dim=(1) keepdim=False p=2.0"),
+    (&["(2,3)f32"], "torch.transpose", "dim0=0 dim1=1"),
+    (&["(2,3)f32"], "torch.permute", "dims=(1,0)"),
+    (&["(2,3)f32"], "torch.t", ""),
+    (&["(2,3)f32"], "Tensor.reshape", "shape=(3,2)"),
+    (&["(2,3)f32"], "torch.flatten", "start_dim=0 end_dim=1"),
+    (&["(2,1)f32"], "torch.squeeze", "dim=1"),
+    (&["(2,3)f32"], "torch.unsqueeze", "dim=1"),
+    (&["(2)f32", "(2)f32"], "torch.cat", "dim=0"),
+    (&["(2)f32", "(2)f32"], "torch.stack", "dim=0"),
+    (&["(2)f32"], "torch.chunk", "chunks=1 dim=0"),
+    (&["(2)f32"], "torch.split", "split_size_or_sections=2 dim=0"),
+    (&["(2)f32"], "torch.split", "split_size_or_sections=(2) dim=0"),
+    (&["(2)f32"], "torch.tensor_split", "sections=1 dim=0"),
+    (&["(2)f32"], "torch.tensor_split", "indices=() dim=0"),
+    (&["(1)f32"], "torch.unbind", "dim=0"),
+    (&["(2,3)f32"], "Tensor.select", "dim=1 index=2"),
+    (&["(2,3)f32"], "Tensor.slice", "dim=1 start=0 end=2 step=1"),
+    (
+        &["(2,3)f32"],
+        "Tensor.slice",
+        "dims=(0,1) starts=(0,None) ends=(2,3) steps=(1,1) selects=(2147483647,2147483647)",
+    ),
+    (&["(2,1)f32"], "Tensor.expand", "sizes=(-1,3)"),
+    (&["(2,1)f32"], "Tensor.repeat", "sizes=(1,3)"),
+    (&["(2,3)f32"], "F.pad", "pad=(1,0) mode=constant value=0.5"),
+    (&["(1,2,3)f32"], "nn.ConstantPad1d", "padding=(1,0) value=0.5"),
+    (&["(1,2,3)f32"], "nn.ReflectionPad1d", "padding=(1,0)"),
+    (&["(1,2,3)f32"], "nn.ReplicationPad1d", "padding=(1,0)"),
+    (&["(1,2,3,3)f32"], "F.interpolate", "size=(6,6) mode=bilinear align_corners=True antialias=False"),
+    (&["(1,2,3,3)f32"], "F.interpolate", "scale_factor=(2.0,2.0) mode=nearest"),
+    (&["(1,4,3,3)f32"], "F.pixel_shuffle", "upscale_factor=2"),
+    (&["(1,4,4,4)f32"], "F.pixel_unshuffle", "downscale_factor=2"),
+    (&["(1,4,4,4)f32"], "F.channel_shuffle", "groups=2"),
+];
+
+/// What is wrong as the value of a setting.
+fn wrong_values(kind: &str, value: &str) -> Vec<&'static str> {
+    let mut wrong = vec!["zz", "(1,zz)", "(1,2", "nan", "1+2j", "99999999999999999999"];
+    if !["Tensor.repeat", "Tensor.expand"].contains(&kind) {
+        wrong.push("(1,2,3,4,5,6,7,8,9)");
+    }
+    if !["True", "False"].contains(&value) {
+        wrong.extend(["True", "(False)", "inf"]);
+    }
+    if !value.contains('.') {
+        wrong.extend(["1.5", "(1.5)", "(1.5,1.5)"]);
+    }
+    wrong
+}
+
+/// A setting that has another type, or that nothing reads, is named, and never replaced by a default.
+#[test]
+fn settings_of_a_wrong_kind_are_named() {
+    let is_example = |kinds: &[&str]| EXAMPLES.iter().any(|(_, kind, _)| kinds.contains(kind));
+    let missing: Vec<_> = TABLE.iter().filter(|(kinds, _)| !is_example(kinds)).map(|(kinds, _)| kinds).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    for (shapes, kind, params) in EXAMPLES {
+        let message = |params: &str| told(&file(shapes, kind, params)).1;
+        assert_eq!(message(params), None, "{kind} {params}");
+        for (more, refused) in [("zz=None", false), ("inplace=True", false), ("zz=1", true), ("zz=word", true)] {
+            let found = message(&format!("{params} {more}"));
+            assert_eq!(found.is_some_and(|found| found.contains("`zz`")), refused, "{kind} {params} {more}");
+        }
+        for param in params.split_ascii_whitespace().filter(|param| !param.starts_with(['@', '$'])) {
+            let (key, value) = param.split_once('=').unwrap();
+            for wrong in wrong_values(kind, value) {
+                let params = params.replace(param, &format!("{key}={wrong}"));
+                let found = message(&params).unwrap_or_else(|| panic!("{kind} {params}"));
+                assert!(found.contains(&format!("`{key}` is `{wrong}`")), "{kind} {params}: {found}");
+            }
+        }
+    }
+}
+
+/// Settings of the right type that contradict the data or have no counterpart.
+#[test]
+fn settings_without_a_counterpart_are_named() {
+    let cases: &[(&[&str], &str, &str, &str)] = &[
+        (&["(1,3)f32"], "nn.Linear", "bias=True @weight=(2,3)f32", "bias"),
+        (&["(1,3)f32"], "nn.Linear", "bias=False @weight=(2,3)f32 @bias=(2)f32", "bias"),
+        (&["(1,3)f32"], "nn.Linear", "in_features=4 @weight=(2,3)f32", "in_features"),
+        (&["(1,2,3)f32"], "nn.LayerNorm", "normalized_shape=(4)", "normalized_shape"),
+        (&["(1,2,3)f32"], "nn.LayerNorm", "normalized_shape=(3) elementwise_affine=True", "elementwise_affine"),
+        (&["(1,2,5)f32"], "nn.Conv1d", "groups=0 @weight=(2,2,3)f32", "groups"),
+        (&["(1,2,5)f32"], "nn.Conv1d", "stride=(0) @weight=(2,2,3)f32", "stride"),
+        (&["(1,2,5)f32"], "nn.Conv1d", "kernel_size=(5) @weight=(2,2,3)f32", "kernel_size"),
+        (&["(1,2,5)f32"], "nn.Conv1d", "padding_mode=circular padding=(1) @weight=(2,2,3)f32", "padding_mode"),
+        (&["(1,2,5)f32"], "nn.Conv1d", "padding=full @weight=(2,2,3)f32", "padding"),
+        (&["(1,2,5)f32"], "F.max_pool1d", "stride=(1)", "kernel_size"),
+        (&["(1,2,5)f32"], "F.avg_pool1d", "kernel_size=(2) divisor_override=3", "divisor_override"),
+        (&["(1,2,5)f32"], "F.avg_pool1d", "kernel_size=(2) ceil_mode=True padding=(1)", "ceil_mode"),
+        (&["(1,2,5)f32"], "F.interpolate", "size=(10,10)", "size"),
+        (&["(1,2,5)f32"], "F.interpolate", "size=(10) scale_factor=2.0", "scale_factor"),
+        (&["(1,2,5)f32"], "F.interpolate", "size=(7)", "size"),
+        (&["(1,2,5)f32"], "F.interpolate", "size=(10) mode=nearest align_corners=True", "align_corners"),
+        (&["(1,2,5)f32"], "F.dropout", "p=0.5 training=True", "training"),
+        (&["(5)f32"], "torch.clamp", "min=2.0 max=1.0", "max"),
+        (&["(5)f32"], "torch.clamp", "", "min"),
+        (&["(5)f32"], "F.pad", "pad=(1) mode=constant", "pad"),
+        (&["(1,5)f32"], "F.pad", "pad=(1,1) mode=reflect value=1.0", "value"),
+        (&["(5)f32"], "torch.sum", "dim=(0,0)", "dim"),
+        (&["(5)f32"], "torch.sum", "dim=0 dim=0", "dim"),
+        (&["(5)f32"], "torch.sum", "dim=0 dtype=torch.float64", "dtype"),
+        (&["(5)f32"], "torch.squeeze", "dim=()", "dim"),
+        (&["(5)f32"], "torch.norm", "p=3", "p"),
+        (&["(5)f32"], "torch.tensor_split", "sections=1000000000000", "sections"),
+        (&["(5)f32"], "torch.tensor_split", "indices=(-9223372036854775808)", "indices"),
+        (
+            &["(5)f32"],
+            "torch.split",
+            "split_size_or_sections=(9223372036854775807,9223372036854775807)",
+            "split_size_or_sections",
+        ),
+        (&["(5)f32"], "Tensor.expand", "sizes=(-1,5)", "sizes"),
+        (&["(4,5)f32"], "Tensor.repeat", "sizes=(2)", "sizes"),
+        (&["(4,5)f32"], "F.softmax", "", "dim"),
+        (&["(1,2,5)f32"], "nn.InstanceNorm1d", "track_running_stats=True", "track_running_stats"),
+    ];
+    for (shapes, kind, params, key) in cases {
+        let text = file(shapes, kind, params);
+        let found = told(&text).1.unwrap_or_else(|| panic!("{text}"));
+        assert!(found.contains(&format!("`{kind}`")) && found.contains(&format!("`{key}`")), "{text}{found}");
+    }
+}
+
+/// Settings near the limits of 64 bits end in a message, too.
+#[test]
+fn huge_settings_are_refused() {
+    let huge = "9223372036854775807";
+    for (shapes, kind, params) in EXAMPLES {
+        for param in params.split_ascii_whitespace().filter(|param| !param.starts_with(['@', '$'])) {
+            let (key, _) = param.split_once('=').unwrap();
+            for value in [huge, "-9223372036854775808", "0", "-1", "(9223372036854775807,9223372036854775807)", "()"] {
+                told(&file(shapes, kind, &params.replace(param, &format!("{key}={value}"))));
+            }
+        }
+    }
+}
+
+/// Above its threshold, softplus is the operand.
+#[test]
+fn softplus_has_a_threshold() {
+    let text = file(&["(3)f32"], "F.softplus", "beta=2.0 threshold=3.0");
+    let found = value(&text, &[&[3]]).1;
+    assert!((found[0] - (2f64.exp().ln_1p() / 2.0)).abs() < 1e-9 && found[1..] == [2.0, 3.0], "{found:?}");
+}
+
+/// The operands of a choice are found by their names.
+#[test]
+fn choices_have_their_operands_by_name() {
+    let text = file(&["(2)f32", "(2)bool", "(2)f32"], "torch.where", "$other=0 $condition=1 $input=2");
+    let (graph, passed) = lowered(&text);
+    assert!(!passed);
+    let choice = graph.operations().iter().find(|operation| graph.operation_name(operation) == "select").unwrap();
+    let mut names = Vec::new();
+    let mut add = |tensor| names.push(graph.tensor_name(tensor));
+    graph.operands_of(choice).for_each(|operand| operand.each_tensor(&mut add));
+    assert_eq!(names, ["v_1", "v_2", "v_0"]);
 }
 
 /// A tensor where a rule expects a number must not be replaced by a default.

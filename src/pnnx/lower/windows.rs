@@ -1,25 +1,17 @@
 //! Operators with windows.
 
-use super::{Line, integers};
+use super::{Line, Lowered, Refusal, integers};
 use crate::graph::{TensorId, Value};
-use crate::pnnx::model::Setting;
-
-/// A parameter with a number for each axis, or one number for all axes.
-pub(super) fn per_axis(line: &Line, key: &str, count: usize, default: i64) -> Option<Vec<i64>> {
-    match line.setting(key) {
-        None => Some(vec![default; count]),
-        Some(setting) => match setting.integers()?.as_slice() {
-            [] => Some(vec![default; count]),
-            [one] => Some(vec![*one; count]),
-            several if several.len() == count => Some(several.to_vec()),
-            _ => None,
-        },
-    }
-}
+use crate::pnnx::lower::settings::Kind;
 
 /// Pairs of integers as an attribute.
 pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
     Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
+}
+
+/// An integer that fits into 64 bits. Sums of a few products of settings and extents fit into 128 bits.
+fn fitting(value: i128) -> Lowered<i64> {
+    i64::try_from(value).map_err(|_| Refusal::Because("the settings of its window are too large".into()))
 }
 
 /// The size, stride, dilation and padding of a window along each axis.
@@ -31,97 +23,105 @@ struct Window {
 }
 
 impl Window {
+    /// The number of items from the first to the last one of a window.
+    fn reach(&self, axis: usize) -> i128 {
+        i128::from(self.dilation[axis]) * (i128::from(self.size[axis]) - 1) + 1
+    }
+
     /// Increases the padding at the end, so that a last incomplete window that begins within the items is included.
-    fn round_up(&mut self, extents: &[i64]) {
+    fn round_up(&mut self, extents: &[i64]) -> Lowered<()> {
         for (i, extent) in extents.iter().enumerate() {
-            let (before, after) = self.padding[i];
-            let reach = self.dilation[i] * (self.size[i] - 1) + 1;
-            let room = extent + before + after - reach;
-            let rest = room.rem_euclid(self.stride[i].max(1));
-            let begins = room - rest + self.stride[i];
+            let [extent, before, after, stride] =
+                [*extent, self.padding[i].0, self.padding[i].1, self.stride[i]].map(i128::from);
+            let room = extent + before + after - self.reach(i);
+            let rest = room.rem_euclid(stride);
+            let begins = room - rest + stride;
             // A window that begins after the items, in the padding, is not included.
             if room >= 0 && rest != 0 && begins < extent + before {
-                self.padding[i].1 += self.stride[i] - rest;
+                self.padding[i].1 = fitting(after + stride - rest)?;
             }
         }
+        Ok(())
     }
 }
 
-fn window(line: &Line, size: Vec<i64>, stride: Option<Vec<i64>>) -> Option<Window> {
+/// A window of a size, and of a stride unless that is a setting.
+fn window(line: &Line, size: Vec<i64>, stride: Option<Vec<i64>>) -> Lowered<Window> {
     let count = size.len();
-    let dilation = per_axis(line, "dilation", count, 1)?;
-    let padding = match line.word("padding").as_deref() {
-        Some("same") => size
-            .iter()
-            .zip(&dilation)
-            .map(|(size, dilation)| dilation * (size - 1))
-            .map(|all| (all / 2, all - all / 2))
-            .collect(),
-        Some("valid") => vec![(0, 0); count],
-        Some(_) => return None,
-        None => per_axis(line, "padding", count, 0)?.into_iter().map(|padding| (padding, padding)).collect(),
-    };
-    let stride = match stride {
-        Some(stride) => stride,
-        None => per_axis(line, "stride", count, 1)?,
-    };
-    Some(Window { size, stride, dilation, padding })
+    let dilation = line.per_axis("dilation", count, 1, Some(1))?;
+    let stride = stride.map_or_else(|| line.per_axis("stride", count, 1, Some(1)), Ok)?;
+    let mut window = Window { size, stride, dilation, padding: vec![(0, 0); count] };
+    let is_word = line.is_word("padding");
+    if is_word && line.choice("padding", &[("same", true), ("valid", false)], None)? {
+        for axis in 0..count {
+            let all = window.reach(axis) - 1;
+            window.padding[axis] = (fitting(all / 2)?, fitting(all - all / 2)?);
+        }
+    } else if !is_word {
+        let padding = line.per_axis("padding", count, 0, Some(0))?;
+        window.padding = padding.into_iter().map(|padding| (padding, padding)).collect();
+    }
+    Ok(window)
 }
 
 /// The bias of a convolution, with an axis for the batch; 0 if there is no bias.
-fn bias(line: &mut Line) -> Option<Value> {
-    match line.weights("bias") {
+fn bias(line: &mut Line) -> Lowered<Value> {
+    match line.weights("bias")? {
         Some(bias) => line.with_axes(bias, vec![0]).map(Value::Tensor),
-        None => Some(Value::Scalar(0.0)),
+        None => Ok(Value::Scalar(0.0)),
     }
 }
 
-/// The border mode of a convolution.
-fn border(line: &Line) -> Option<Value> {
-    Some(Value::String(
-        match line.word("padding_mode").as_deref() {
-            None | Some("zeros") => "constant",
-            Some("reflect") => "reflect",
-            Some("replicate") => "replicate",
-            Some(_) => return None,
-        }
-        .into(),
-    ))
+/// The window of a convolution, and the number of groups. The channels, and the size of the window, are those of the
+/// weight: `inner` per group along its second axis, and `outer` along its first one.
+fn filter(line: &Line, weight: TensorId, inner: &str, outer: &str) -> Lowered<(Window, i64)> {
+    let extents = line.extents(weight)?;
+    let [first, second, size @ ..] = &extents[..] else { return Err(Refusal::UNFIT) };
+    // In NNEF, 0 groups are one for each channel.
+    let groups = line.at_least("groups", 1, Some(1))?;
+    line.agrees(outer, &[Some(*first)])?;
+    line.agrees(inner, &[second.checked_mul(groups)])?;
+    line.agrees("kernel_size", &size.iter().copied().map(Some).collect::<Vec<_>>())?;
+    Ok((window(line, size.to_vec(), None)?, groups))
 }
 
-pub(super) fn conv(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight) = (line.tensor("input")?, line.weights("weight")?);
-    let extents = line.extents(weight)?;
-    (line.rank(x)? as usize == extents.len()).then_some(())?;
-    let window = window(line, extents.get(2..)?.to_vec(), None)?;
-    let (border, groups) = (border(line)?, line.integer("groups").unwrap_or(1));
+pub(super) fn conv(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, weight) = (line.tensor("input")?, line.data("weight")?);
+    if line.rank(x)? != line.rank(weight)? {
+        return Err(Refusal::UNFIT);
+    }
+    let (window, groups) = filter(line, weight, "in_channels", "out_channels")?;
+    let borders = [("zeros", "constant"), ("reflect", "reflect"), ("replicate", "replicate")];
+    let border = line.choice("padding_mode", &borders, Some("constant"))?;
     let bias = bias(line)?;
     let arguments = vec![
         Value::Tensor(x),
         Value::Tensor(weight),
         bias,
-        border,
+        Value::String(border.into()),
         pairs(window.padding),
         integers(window.stride),
         integers(window.dilation),
         Value::Int(groups),
     ];
-    Some(vec![line.add("conv", arguments)?])
+    Ok(vec![line.add("conv", arguments)?])
 }
 
-pub(super) fn deconv(line: &mut Line) -> Option<Vec<TensorId>> {
-    let (x, weight) = (line.tensor("input")?, line.weights("weight")?);
+pub(super) fn deconv(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, weight) = (line.tensor("input")?, line.data("weight")?);
     let (extents, input) = (line.extents(weight)?, line.extents(x)?);
-    (input.len() == extents.len()).then_some(())?;
-    let window = window(line, extents.get(2..)?.to_vec(), None)?;
-    let more = per_axis(line, "output_padding", window.size.len(), 0)?;
-    let groups = line.integer("groups").unwrap_or(1);
-    let spatial = input.get(2..)?.iter().enumerate().map(|(i, extent)| {
-        let (before, after) = window.padding[i];
-        let reach = window.dilation[i] * (window.size[i] - 1) + 1;
-        (extent - 1) * window.stride[i] - before - after + reach + more[i]
-    });
-    let output = [input[0], extents[1] * groups].into_iter().chain(spatial).collect::<Vec<i64>>();
+    if input.len() != extents.len() {
+        return Err(Refusal::UNFIT);
+    }
+    let (window, groups) = filter(line, weight, "out_channels", "in_channels")?;
+    line.choice("padding_mode", &[("zeros", ())], Some(()))?;
+    let more = line.per_axis("output_padding", window.size.len(), 0, Some(0))?;
+    let mut output = vec![input[0], fitting(i128::from(extents[1]) * i128::from(groups))?];
+    for (i, extent) in input[2..].iter().enumerate() {
+        let [extent, stride, before, after, more] =
+            [*extent, window.stride[i], window.padding[i].0, window.padding[i].1, more[i]].map(i128::from);
+        output.push(fitting((extent - 1) * stride - before - after + window.reach(i) + more)?);
+    }
     // `output_padding` reduces the padding at the end.
     let padding = window.padding.iter().zip(&more).map(|(&(before, after), more)| (before, after - more));
     let bias = bias(line)?;
@@ -131,46 +131,48 @@ pub(super) fn deconv(line: &mut Line) -> Option<Vec<TensorId>> {
         bias,
         Value::String("constant".into()),
         pairs(padding),
-        integers(window.stride.clone()),
-        integers(window.dilation.clone()),
+        integers(window.stride),
+        integers(window.dilation),
         integers(output),
         Value::Int(groups),
     ];
-    Some(vec![line.add("deconv", arguments)?])
+    Ok(vec![line.add("deconv", arguments)?])
 }
 
 /// The number of spatial axes of an operator: its kind ends in `1d`, `2d` or `3d`.
-fn spatial(line: &Line) -> Option<usize> {
-    line.operator.kind.strip_suffix('d')?.chars().next_back()?.to_digit(10).map(|digit| digit as usize)
+pub(super) fn spatial(line: &Line) -> Lowered<usize> {
+    let digit = line.operator.kind.strip_suffix('d').and_then(|kind| kind.chars().next_back()?.to_digit(10));
+    digit.map(|digit| digit as usize).ok_or(Refusal::UNFIT)
 }
 
 /// Pooling over the last axes.
-fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Option<Vec<TensorId>> {
+fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let spatial = spatial(line)?;
     let extents = line.extents(x)?;
-    let outer = extents.len().checked_sub(spatial)?;
-    let size = per_axis(line, "kernel_size", spatial, 1)?;
-    let stride = match line.setting("stride").and_then(|stride| stride.integers()) {
-        Some(stride) if !stride.is_empty() => per_axis(line, "stride", spatial, 1)?,
-        _ => size.clone(),
+    let outer = extents.len().checked_sub(spatial).ok_or(Refusal::UNFIT)?;
+    let size = line.per_axis("kernel_size", spatial, 1, None)?;
+    // Without a stride, or with `()`, it is the size.
+    let stride = match line.optional::<Vec<i64>>("stride") {
+        Ok(None) => size.clone(),
+        Ok(Some(stride)) if stride.is_empty() => size.clone(),
+        _ => line.per_axis("stride", spatial, 1, None)?,
     };
-    if line.flag("return_indices") {
-        return None;
-    }
+    line.off("return_indices")?;
     let mut window = window(line, size, Some(stride))?;
-    if line.flag("ceil_mode") {
+    let up = line.flag("ceil_mode")?;
+    if up {
         // The padding added by `ceil_mode` must not be included in a mean.
-        (border == "ignore" || window.padding.iter().all(|padding| *padding == (0, 0))).then_some(())?;
-        window.round_up(extents.get(outer..)?);
+        let apart = border == "ignore" || window.padding.iter().all(|padding| *padding == (0, 0));
+        line.require("ceil_mode", apart, "`False` with padding that counts")?;
+        window.round_up(&extents[outer..])?;
     }
-    let border = if line.flag("ceil_mode") { "ignore" } else { border };
-    pooled(line, nnef, x, border, window).map(|y| vec![y])
+    pooled(line, nnef, x, if up { "ignore" } else { border }, window).map(|y| vec![y])
 }
 
 /// Adds a pooling operation with a window over the last axes.
-fn pooled(line: &mut Line, nnef: &'static str, x: TensorId, border: &str, window: Window) -> Option<TensorId> {
-    let outer = (line.rank(x)? as usize).checked_sub(window.size.len())?;
+fn pooled(line: &mut Line, nnef: &'static str, x: TensorId, border: &str, window: Window) -> Lowered<TensorId> {
+    let outer = (line.rank(x)? as usize).checked_sub(window.size.len()).ok_or(Refusal::UNFIT)?;
     let with_outer = |of: Vec<i64>| integers(std::iter::repeat_n(1, outer).chain(of));
     let padding = std::iter::repeat_n((0, 0), outer).chain(window.padding);
     let arguments = vec![
@@ -184,39 +186,42 @@ fn pooled(line: &mut Line, nnef: &'static str, x: TensorId, border: &str, window
     line.add(nnef, arguments)
 }
 
-pub(super) fn max_pool(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn max_pool(line: &mut Line) -> Lowered<Vec<TensorId>> {
     pool(line, "max_pool", "ignore")
 }
 
-pub(super) fn avg_pool(line: &mut Line) -> Option<Vec<TensorId>> {
+pub(super) fn avg_pool(line: &mut Line) -> Lowered<Vec<TensorId>> {
     // The padding may be included in the mean. NNEF has no counterpart for another divisor.
-    let own = line.setting("divisor_override").is_some_and(|divisor| divisor.integer().is_some());
-    let counts = line.setting("count_include_pad").is_none() || line.flag("count_include_pad");
-    if own { None } else { pool(line, "avg_pool", if counts { "constant" } else { "ignore" }) }
+    let own = line.optional::<i64>("divisor_override")?.is_some();
+    line.require("divisor_override", !own, "`None`")?;
+    let counts = line.setting_or("count_include_pad", true)?;
+    pool(line, "avg_pool", if counts { "constant" } else { "ignore" })
 }
 
 /// Adaptive pooling: of all items, or by equal windows if the extents are multiples of the extents of the result.
 /// Windows of different sizes have no counterpart in NNEF.
-pub(super) fn adaptive(line: &mut Line, [all, windows]: [&'static str; 2]) -> Option<Vec<TensorId>> {
+pub(super) fn adaptive(line: &mut Line, [all, windows]: [&'static str; 2]) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let (extents, spatial) = (line.extents(x)?, spatial(line)?);
-    let outer = extents.len().checked_sub(spatial)?;
+    let outer = extents.len().checked_sub(spatial).ok_or(Refusal::UNFIT)?;
     let inner = &extents[outer..];
-    if line.flag("return_indices") {
-        return None;
-    }
-    let items = match line.setting("output_size")? {
-        Setting::List(items) => items,
-        one => vec![one; spatial],
+    line.off("return_indices")?;
+    let key = "output_size";
+    let items = match (line.is_list(key), &line.required::<Vec<Option<i64>>>(key)?[..]) {
+        (false, [one]) => vec![*one; spatial],
+        (_, several) => several.to_vec(),
     };
-    // An extent of `None` is not changed.
-    let wanted: Vec<i64> = items.iter().zip(inner).map(|(item, extent)| item.integer().unwrap_or(*extent)).collect();
+    line.require(key, items.len() == spatial, <Vec<Option<i64>>>::EXPECTED)?;
+    // An extent of `None`, for which pnnx also writes 0 if there are several axes, is not changed.
+    let unchanged = |item: &Option<i64>| item.is_none_or(|item| item == 0 && spatial > 1);
+    let wanted = items.iter().zip(inner).map(|(item, from)| item.filter(|_| !unchanged(item)).unwrap_or(*from));
+    let wanted: Vec<i64> = wanted.collect();
     if wanted.iter().all(|extent| *extent == 1) {
         let axes = outer as i64..extents.len() as i64;
-        return Some(vec![line.add(all, vec![Value::Tensor(x), integers(axes)])?]);
+        return Ok(vec![line.add(all, vec![Value::Tensor(x), integers(axes)])?]);
     }
-    let fits = wanted.len() == spatial && wanted.iter().zip(inner).all(|(to, from)| *to > 0 && from % to == 0);
-    fits.then_some(())?;
+    let fits = wanted.iter().zip(inner).all(|(to, from)| *to > 0 && from % to == 0);
+    line.require(key, fits, "a list of divisors of the extents")?;
     let size: Vec<i64> = inner.iter().zip(&wanted).map(|(from, to)| from / to).collect();
     let (stride, count) = (size.clone(), spatial);
     let window = Window { size, stride, dilation: vec![1; count], padding: vec![(0, 0); count] };
