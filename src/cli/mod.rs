@@ -104,7 +104,11 @@ fn parse() -> Result<Cli, clap::Error> {
             |argument: &&Arg| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
         let vain = command.get_arguments().filter(given).find(|argument| !applies(argument));
         if let Some(argument) = vain {
-            let message = format!("unexpected argument '{argument}' before the subcommand '{name}'");
+            let shown = match matches.get_one::<PathBuf>("input").filter(|_| argument.is_positional()) {
+                Some(input) => visible::clean(&input.display().to_string()),
+                None => argument.to_string(),
+            };
+            let message = format!("unexpected argument '{shown}' before the subcommand '{name}'");
             return Err(command.error(ErrorKind::UnknownArgument, message));
         }
     }
