@@ -107,7 +107,7 @@ pub(super) fn resize(call: &Call) -> KernelResult {
     };
     let given = if is_given(call, "sizes") { "sizes" } else { "scales" };
     let numbers = call.numbers(given)?.to_scalars();
-    if let Some(number) = numbers.iter().find(|number| !(**number >= 0.0)) {
+    if let Some(number) = numbers.iter().find(|number| number.is_nan() || **number < 0.0) {
         return Err(EvalError::value(format!("`{given}` of `{}` has the item {number}", call.name())));
     }
     if numbers.len() != output.ndim() {

@@ -38,8 +38,10 @@ pub(crate) use einsum::Einsum;
 use elements::ElementRule;
 pub use shape::Extent;
 pub use shape::Shape;
+pub(crate) use values::Items;
 use values::ValueRule;
-pub(crate) use values::{Items, half_up};
+#[cfg(feature = "eval")]
+pub(crate) use values::half_up;
 pub(crate) use vendor::is_of_converter;
 
 /// The violation of a shape rule.
