@@ -225,7 +225,6 @@ mod command {
             ("run --from loops --layout {0} -", "--layout means nothing"),
             ("--production node -", "--production means nothing"),
             ("--from onnxtxt --set S=1 -", "--set means nothing"),
-            ("--from onnxtxt --keep-unused -", "--keep-unused means nothing"),
             ("--from onnxtxt --max-trips 3 -", "--max-trips means nothing"),
             ("fmt --from onnxtxt -", "only documents and models of NNEF"),
             ("fmt --from loops -", "only documents and models of NNEF"),
@@ -241,6 +240,9 @@ mod command {
             let (status, err) = outcome(folder.path(), args, &standard());
             assert!(status == 2 && err.contains(why), "{args}: {status} {err}");
         }
+        // Models of ONNX keep all their nodes.
+        let kept = outcome(folder.path(), "--from onnxtxt --production node --keep-unused -", "y = Relu (x)");
+        assert_eq!(kept.0, 0, "{}", kept.1);
     }
 
     #[test]

@@ -184,7 +184,6 @@ fn usable(language: &Language, output: &args::Output, verification: &args::Verif
             ("--fragments", !language.fragments.is_empty()),
             ("--input-shape", !language.input_shape.is_empty()),
             ("--set", !language.set.is_empty()),
-            ("--keep-unused", language.keep_unused),
             ("--max-trips", language.max_trips.is_some()),
             ("--drop-bitcasts", output.drop_bitcasts),
             ("--layout", !output.layout.is_empty()),
