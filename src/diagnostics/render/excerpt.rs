@@ -197,6 +197,6 @@ mod tests {
     #[test]
     fn nothing_harmful_is_shown() {
         assert_eq!(piece("a\u{1b}[31m\u{202e}b", 0, 1).0, "a?[31m\u{fffd}b");
-        assert_eq!(piece("\u{feff}a\u{200b}\u{61c}b", 0, 1).0, "\u{fffd}a\u{fffd}¿b");
+        assert_eq!(piece("a\u{feff}\u{200b}\u{61c}b", 0, 1).0, "a\u{fffd}\u{fffd}¿b");
     }
 }
