@@ -598,6 +598,8 @@ fn types_that_are_not_known_are_written_as_such() {
     let text = "7767517\n3 2\npnnx.Input in 0 1 0 #0=(2)f32\nfoo.Bar r 1 1 0 1 #1=(2)c64\npnnx.Output o 1 0 1\n";
     let written = Graph::from_pnnx(text, &Options::default()).unwrap().to_pnnx();
     assert!(written.contains("#v_0=(2)f32") && written.contains("#v_1=(2)null"), "{written}");
+    let written = Graph::from_pnnx(&text.replace("c64", "i64"), &Options::default()).unwrap().to_pnnx();
+    assert!(written.contains("#v_1=(2)i64"), "{written}");
     let text = "7767517\n4 3\npnnx.Input in 0 1 0 #0=(3)i64\npnnx.Input more 0 1 1 #1=(3)f32\n\
         pnnx.Expression r 2 1 0 1 2 expr=exp(mul(@0,@1))\npnnx.Output o 1 0 2\n";
     let written = done(&["--from", "pnnx", "--to", "pnnx"], text);

@@ -202,7 +202,8 @@ impl<'a> Import<'a, '_> {
             return self.hold(operator, vec![Item::Refused]);
         };
         // NNEF's own default stands for a type that is not known.
-        let of = typed.as_ref().map_or(Some(Primitive::Scalar), |typed| primitive(&typed.element));
+        let told = typed.as_ref().filter(|typed| typed.element != UNKNOWN);
+        let of = told.map_or(Some(Primitive::Scalar), |typed| primitive(&typed.element));
         let Some(of) = of else {
             let element = typed.map(|typed| typed.element).unwrap_or_default();
             self.report(Code::PnnxShape, span, format!("elements of the type `{element}` have no counterpart in NNEF"));
@@ -361,9 +362,14 @@ impl<'a> Import<'a, '_> {
         }
         let arguments = arguments(operator, &keys, &operands, &data);
         let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
-        let shapes = operator.outputs.iter().map(|output| typed(output).map(|typed| shape_of(&typed)));
+        let typed: Vec<Option<Typed>> = operator.outputs.iter().map(typed).collect();
+        let shapes = typed.iter().map(|typed| typed.as_ref().map(shape_of));
         let results: Vec<(NameId, Option<Shape>)> = names.into_iter().zip(shapes).collect();
         let tensors = self.builder.pass(&identifier(&operator.kind), arguments, Results::Each(&results));
+        for (tensor, typed) in tensors.iter().zip(&typed) {
+            let of = typed.as_ref().and_then(|typed| primitive(&typed.element));
+            self.builder.graph.tensors[tensor.index()].dtype = of;
+        }
         self.hold(operator, tensors.into_iter().map(Item::Tensor).collect());
     }
 
@@ -466,12 +472,11 @@ pub(super) fn expand_items(
     expand::expand(builder, &expression, context, found)
 }
 
-/// The primitive type of an element type, if there is one.
+/// The primitive type of an element type, if it is known and there is one.
 fn primitive(element: &str) -> Option<Primitive> {
     match element {
         "bool" => Some(Primitive::Logical),
         "i8" | "i16" | "i32" | "i64" | "u8" => Some(Primitive::Integer),
-        UNKNOWN => Some(Primitive::Scalar),
         element => FLOATS.contains(&element).then_some(Primitive::Scalar),
     }
 }

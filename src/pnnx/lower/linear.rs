@@ -88,7 +88,7 @@ pub(super) fn attention(line: &mut Line) -> Lowered<Vec<TensorId>> {
         let mask = line.with_axes(mask, (0..rank - line.rank(mask)?).collect())?;
         // Only numeric masks are added; logical masks select, which is not supported.
         if line.builder.graph.tensors[mask.index()].dtype != Some(Primitive::Scalar) {
-            return Err(Refusal::Because("its mask does not consist of numbers".into()));
+            return Err(Refusal::Because("its mask is not known to be one of scalars".into()));
         }
         scores = line.add("add", vec![Value::Tensor(scores), Value::Tensor(mask)])?;
     }

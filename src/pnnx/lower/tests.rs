@@ -284,6 +284,24 @@ fn softplus_has_a_threshold() {
     assert!((found[0] - (2f64.exp().ln_1p() / 2.0)).abs() < 1e-9 && found[1..] == [2.0, 3.0], "{found:?}");
 }
 
+/// A mask of truth values that an unknown operator gives is not added.
+#[test]
+fn types_of_operators_that_are_passed_through_are_kept() {
+    let text = |element: &str| {
+        let inputs: String = (0..4).map(|i| format!("pnnx.Input in{i} 0 1 {i} #{i}=(1,2,2)f32\n")).collect();
+        format!(
+            "7767517\n7 6\n{inputs}foo.Mask m 1 1 3 4 #4=(1,2,2){element}\n\
+                F.scaled_dot_product_attention a 4 1 0 1 2 4 5 $query=0 $key=1 $value=2 $attn_mask=4\n\
+                pnnx.Output out 1 0 5\n"
+        )
+    };
+    for (element, wanted) in [("f32", false), ("bool", true), ("i64", true), ("null", true), ("c64", true)] {
+        let (graph, _) = lowered(&text(element));
+        let passed = graph.operations().iter().any(|operation| graph.operation_name(operation).starts_with("F_"));
+        assert_eq!(passed, wanted, "{element}");
+    }
+}
+
 /// The operands of a choice are found by their names.
 #[test]
 fn choices_have_their_operands_by_name() {
