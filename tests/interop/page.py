@@ -302,7 +302,8 @@ def main():
         print("no Chromium")
         return 3
     root = pathlib.Path(__file__).resolve().parents[2]
-    with tempfile.TemporaryDirectory() as folder:
+    # Helper processes of the browser may still write into its profile.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         folder = pathlib.Path(folder)
 
         def make(source, name, *options):
