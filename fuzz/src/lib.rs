@@ -1,6 +1,7 @@
 //! What the fuzz targets share: the bounds that each input has to keep, and the generators of the laws.
 
 #[path = "../../tests/common/mod.rs"]
+#[allow(clippy::should_implement_trait)]
 pub mod common;
 #[path = "../../tests/laws/documents.rs"]
 pub mod documents;
