@@ -350,7 +350,7 @@ impl Ast {
     }
 
     /// Adds an expression.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, expr: Expr, span: Span) -> ExprId {
         self.nodes.push(expr, span)
     }

@@ -40,6 +40,9 @@ impl Tokens {
     }
 }
 
+/// A number of at most this many digits without an exponent is never too large.
+const MAX_PLAIN: u32 = 300;
+
 /// Divides a text into tokens, one at a time. Errors are reported except within extension directives,
 /// which may contain any text.
 pub(crate) struct Lexer<'t> {
@@ -87,7 +90,8 @@ impl<'t> Lexer<'t> {
             Kind::Ident => self.word(span, tokens),
             Kind::Comment => tokens.comments.push(span),
             Kind::Int if span.end - span.start > 18 => self.long_integer(span, tokens),
-            Kind::Real => self.real(span, tokens),
+            Kind::Real if span.end - span.start > MAX_PLAIN => self.real(span, tokens),
+            Kind::OtherReal => self.real(span, tokens),
             Kind::Str => self.string(span.start, tokens),
             Kind::Slashes if !self.free => self.slashes(span),
             Kind::Ge => self.greater_or_equal(span, tokens),
@@ -187,9 +191,7 @@ impl<'t> Lexer<'t> {
             let mended = format!("write `{}0{}`", &number[..=point], &number[point + 1..]);
             self.report(Diagnostic::new(Code::NumberWithoutFraction, self.at(span), message).help(mended));
         }
-        // A number with fewer digits and no exponent is never too large.
-        let long = number.len() > 300 || number.bytes().any(|byte| matches!(byte, b'e' | b'E'));
-        if long && number.parse::<f64>().is_ok_and(f64::is_infinite) {
+        if number.parse::<f64>().is_ok_and(f64::is_infinite) {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
             self.report(Diagnostic::new(Code::NonFiniteLiteral, self.at(span), message));
         }

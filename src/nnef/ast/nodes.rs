@@ -168,14 +168,14 @@ impl Nodes {
         ExprId::at(self.nodes.len() - 1)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, expr: Expr, span: Span) -> ExprId {
         let node = self.encode(expr);
         self.add(node, span)
     }
 
-    /// The tag and the words of an expression.
-    #[inline]
+    /// The tag and the words of an expression. Mostly inlined where the kind of the expression is known.
+    #[inline(always)]
     fn encode(&mut self, expr: Expr) -> (u32, u32, u32) {
         let halves = |tag: u32, bits: u64| (tag, bits as u32, (bits >> 32) as u32);
         let range = |tag: u32, range: ListRange| (tag, range.start, range.len);

@@ -9,7 +9,7 @@ use super::Compiler;
 use super::constants::simple_literal;
 use crate::core::arithmetic;
 use crate::core::list::List;
-use crate::core::program::{Hint, Instr, Loop, Site};
+use crate::core::program::{Hint, Instr, Loop, Program, Site};
 use crate::core::unit::UnitId;
 use crate::core::value::Value;
 use crate::graph::Key;
@@ -263,12 +263,13 @@ impl Compiler<'_, '_> {
     /// Replaces the constants pushed last by another one.
     fn replace(&mut self, count: u32, value: Value, span: Span) {
         let start = (self.here() - count) as usize;
-        if let Instr::Const(first) = self.program.instrs[start] {
-            self.program.constants.truncate(first as usize);
-        }
-        self.program.instrs.truncate(start);
-        self.program.spans.truncate(start);
-        self.constant(value, span);
+        let Program { instrs, spans, constants, .. } = &mut *self.program;
+        let Instr::Const(first) = instrs[start] else { return };
+        constants.truncate(first as usize + 1);
+        constants[first as usize] = value;
+        instrs.truncate(start + 1);
+        spans.truncate(start + 1);
+        spans[start] = span;
     }
 
     /// Turns an array of numbers just pushed into a constant tensor.

@@ -99,6 +99,7 @@ pub(super) fn rest<'t>(input: &mut Reader<'t, '_, '_>) -> Input<'t> {
 }
 
 /// Adds an expression from a token to the current position.
+#[inline(always)]
 pub(super) fn push(input: &mut Reader, start: usize, expr: Expr) -> ExprId {
     let tokens = start..place(input);
     input.state().push(expr, tokens)
@@ -189,6 +190,7 @@ impl<'s> Build<'s> {
         &self.text[self.token_span(token).range()]
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, expr: Expr, tokens: Range<usize>) -> ExprId {
         let span = self.bytes(tokens);
         self.ast.push(expr, span)
@@ -226,7 +228,8 @@ impl<'s> Build<'s> {
             Kind::False => Expr::Logical(false),
             Kind::Int | Kind::Real => {
                 let text = self.token_text(token);
-                match numbers::literal(text) {
+                // With the text after the number, its digits can be read eight at a time.
+                match numbers::literal(&self.text[self.token_span(token).start as usize..]) {
                     Some((number, len)) if len == text.len() => number,
                     _ if kind == Kind::Real => text.parse().map_or(Expr::Error, Expr::Scalar),
                     _ => match text.parse::<u64>() {

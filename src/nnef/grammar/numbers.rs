@@ -37,13 +37,10 @@ fn eight(word: u64) -> (u64, usize) {
 /// The number at the start of a text, and its length in bytes; `None` if a diagnostic is needed for it.
 pub(super) fn literal(text: &str) -> Option<(Expr, usize)> {
     let mut cursor = Cursor { text, at: 0 };
-    let integer = cursor.integer();
-    let expr = match (cursor.byte(), integer) {
-        (b'.' | b'e' | b'E', _) => {
-            cursor.at = 0;
-            Expr::Scalar(cursor.real()?)
-        }
-        (_, integer) => Expr::Int(integer?),
+    let digits = cursor.digits();
+    let expr = match cursor.byte() {
+        b'.' | b'e' | b'E' => Expr::Scalar(cursor.real_after(digits)?),
+        _ => Expr::Int(cursor.integer_of(digits)?),
     };
     Some((expr, cursor.at))
 }
@@ -106,6 +103,14 @@ number!(f64, real, scalars, Scalars, scalar_array);
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0B | 0x0C | b'\r' | b'\n')
+}
+
+/// Digits that were read: the position of the first one, how many there are, and their value, which wraps on overflow.
+#[derive(Clone, Copy)]
+struct Digits {
+    start: usize,
+    count: usize,
+    value: u64,
 }
 
 /// A position in a text, which advances by what is read. After a failure it is unspecified.
@@ -191,9 +196,16 @@ impl Cursor<'_> {
         Some((if negative { value.negated() } else { value }, end))
     }
 
+    #[inline(always)]
+    fn digits(&mut self) -> Digits {
+        let (start, mut value) = (self.at, 0);
+        let count = self.append(&mut value);
+        Digits { start, count, value }
+    }
+
     /// Appends digits to a number, which wraps on overflow. Returns the number of digits.
     #[inline(always)]
-    fn digits(&mut self, number: &mut u64) -> usize {
+    fn append(&mut self, number: &mut u64) -> usize {
         let start = self.at;
         while let Some(word) = self.text.as_bytes().get(self.at..).and_then(<[u8]>::first_chunk) {
             let (value, count) = eight(u64::from_le_bytes(*word));
@@ -214,9 +226,12 @@ impl Cursor<'_> {
     }
 
     fn integer(&mut self) -> Option<i64> {
-        let start = self.at;
-        let mut value = 0;
-        let count = self.digits(&mut value);
+        let digits = self.digits();
+        self.integer_of(digits)
+    }
+
+    /// The integer that consists of these digits.
+    fn integer_of(&self, Digits { start, count, value }: Digits) -> Option<i64> {
         let fits = count <= INT_DIGITS || self.significant(start) <= INT_DIGITS;
         (count > 0 && fits).then_some(value as i64)
     }
@@ -229,9 +244,12 @@ impl Cursor<'_> {
     }
 
     fn real(&mut self) -> Option<f64> {
-        let start = self.at;
-        let mut mantissa = 0;
-        let mut count = self.digits(&mut mantissa);
+        let digits = self.digits();
+        self.real_after(digits)
+    }
+
+    /// Reads the rest of a real number after its first digits.
+    fn real_after(&mut self, Digits { start, mut count, value: mut mantissa }: Digits) -> Option<f64> {
         let mut exponent = 0i64;
         if count == 0 {
             return None;
@@ -239,7 +257,7 @@ impl Cursor<'_> {
         let point = self.byte() == b'.';
         if point {
             self.at += 1;
-            let further = self.digits(&mut mantissa);
+            let further = self.append(&mut mantissa);
             if further == 0 {
                 return None;
             }
@@ -273,9 +291,7 @@ impl Cursor<'_> {
         if !negative {
             self.skip(b'+');
         }
-        let start = self.at;
-        let mut value = 0;
-        let count = self.digits(&mut value);
+        let Digits { start, count, value } = self.digits();
         if count == 0 || (count > INT_DIGITS && self.significant(start) > INT_DIGITS) {
             return None;
         }

@@ -54,8 +54,11 @@ kinds! {
         #[regex(r"[0-9]+", priority = 10)]
         Int "integer literal",
         /// A number with a fraction, an exponent or both.
-        #[regex(r"[0-9]+(\.[0-9]*([eE][+\-]?[0-9]+)?|[eE][+\-]?[0-9]+)", priority = 10)]
+        #[regex(r"[0-9]+\.[0-9]+", priority = 10)]
         Real "scalar literal",
+        /// A number that has an exponent, or no digits after its point; becomes a scalar literal.
+        #[regex(r"[0-9]+(\.|(\.[0-9]*)?[eE][+\-]?[0-9]+)", priority = 10)]
+        OtherReal "scalar literal",
         /// A string with its quotes.
         #[regex("['\"]")]
         Str "string literal",
