@@ -153,6 +153,12 @@ pub(crate) struct Output {
     /// Note on each node of a model of ONNX, as metadata, the functions that it was copied from.
     #[arg(long)]
     pub(crate) provenance: bool,
+    /// Compute operations on constants; their results become constants.
+    #[arg(long)]
+    pub(crate) fold: bool,
+    /// Merge equal operations; of equal tensors that the document names, each keeps its operation.
+    #[arg(long)]
+    pub(crate) share: bool,
     /// Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
     /// tensors between them go, too.
     #[arg(long)]

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
-use crate::layout::Removed;
 use crate::model;
 use crate::nnef::registries;
 use crate::onnx::from_nnef;
@@ -20,7 +19,7 @@ use super::encode::{self, Encode};
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, layouts, loops, stats, verify};
+use super::{Failure, RunResult, Status, layouts, loops, passes, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
@@ -44,7 +43,13 @@ pub(crate) fn run(
         Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
-    let Some(removed) = rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
+    let apart = match passes::apart(&origin, &mut document, &result, (output, language)) {
+        Ok(apart) => apart,
+        Err(unread) => return report_unread(unread, reporter),
+    };
+    let Some(removed) = passes::run((output, language), &apart, &mut result, reporter) else {
+        return Ok(Status::Refused);
+    };
     let whole = match target
         .map(|target| Whole::new(target, &origin, &mut document, &mut result, &language.limits))
         .transpose()
@@ -80,7 +85,9 @@ fn network(
         Err(unread) => return report_unread(unread, reporter),
     };
     let whole = target.map(Whole::without_data);
-    let Some(removed) = rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
+    let Some(removed) = passes::run((output, language), &[], &mut result, reporter) else {
+        return Ok(Status::Refused);
+    };
     let target = Target { output, to, whole, model: Encode::new(to, path(output), language, None) };
     finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
@@ -154,26 +161,6 @@ pub(super) fn distinct(output: &args::Output, to: &Notation) -> Result<(), Failu
         }
     }
     Ok(())
-}
-
-/// Assigns the layouts and removes the bitcasts that the options request, and reports that. Returns what
-/// was removed, or `None` if the layouts are refused.
-pub(super) fn rework(
-    output: &args::Output,
-    result: &mut Result<(Graph, Diagnostics), Diagnostics>,
-    reporter: &mut Reporter,
-) -> Option<Option<Removed>> {
-    let Ok((graph, _)) = result else { return Some(None) };
-    if !layouts::assign(graph, &output.layout, reporter) {
-        reporter.summary();
-        return None;
-    }
-    if !output.drop_bitcasts {
-        return Some(None);
-    }
-    let removed = graph.remove_bitcasts();
-    reporter.remark(&removed.told());
-    Some(Some(removed))
 }
 
 /// The output of a graph: its file and its notation.

@@ -21,6 +21,7 @@ mod loops;
 mod man;
 mod models;
 mod onnx;
+mod passes;
 mod pnnx;
 mod progress;
 mod report;

@@ -185,6 +185,8 @@ fn usable(language: &Language, output: &args::Output, verification: &args::Verif
             ("--input-shape", !language.input_shape.is_empty()),
             ("--set", !language.set.is_empty()),
             ("--max-trips", language.max_trips.is_some()),
+            ("--fold", output.fold),
+            ("--share", output.share),
             ("--drop-bitcasts", output.drop_bitcasts),
             ("--layout", !output.layout.is_empty()),
             ("--verify", verification.verify),

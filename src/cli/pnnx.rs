@@ -18,7 +18,7 @@ use super::flatten::Destination;
 use super::io::{self, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, stats};
+use super::{Failure, RunResult, Status, flatten, passes, stats};
 
 /// Whether an input is a file of PNNX, by `--from` or by its extension.
 pub(crate) fn is_one(input: &Path, from: Option<From>) -> bool {
@@ -122,7 +122,9 @@ pub(crate) fn run(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let (sources, mut result, weights) = expanded(read, &options);
-    let Some(removed) = flatten::rework(output, &mut result, reporter) else { return Ok(Status::Refused) };
+    let Some(removed) = passes::run((output, language), &[], &mut result, reporter) else {
+        return Ok(Status::Refused);
+    };
     let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
     let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
     let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
@@ -159,6 +161,8 @@ fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &
         "a file of PNNX that is written again",
         &[
             ("--source-map", output.source_map.is_some()),
+            ("--fold", output.fold),
+            ("--share", output.share),
             ("--drop-bitcasts", output.drop_bitcasts),
             ("--stats", output.stats),
         ],

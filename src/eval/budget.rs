@@ -71,6 +71,11 @@ impl Budget {
         Ok(())
     }
 
+    /// Takes back the steps that exceeded the limit, so that less expensive work may follow.
+    pub(super) fn forgive(&self) {
+        self.0.forgive();
+    }
+
     /// Counts `a * b` steps.
     ///
     /// # Errors
@@ -106,5 +111,8 @@ mod tests {
         budget.release(8);
         assert!(budget.room(&[3]).is_ok());
         assert_eq!(budget.product(usize::MAX, 2).unwrap_err().code, Code::EvalWork);
+        assert!(budget.work(1).is_err());
+        budget.forgive();
+        assert!(budget.work(1).is_ok());
     }
 }

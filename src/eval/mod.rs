@@ -29,6 +29,7 @@ mod conv;
 mod definition;
 mod elementwise;
 mod error;
+mod fold;
 mod matmul;
 mod pool;
 mod quantized;

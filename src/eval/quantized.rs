@@ -29,6 +29,11 @@ impl Quantizations {
         self.of.contains_key(&tensor)
     }
 
+    /// The quantized tensors.
+    pub(crate) fn tensors(&self) -> impl Iterator<Item = TensorId> {
+        self.of.keys().copied()
+    }
+
     /// Rounds a tensor to the values that its codes represent. Integers and logicals are not changed.
     ///
     /// # Errors

@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
     }
 
     /// Drops a tensor that no later operation uses.
-    fn forget(&self, tensor: TensorId) {
+    pub(super) fn forget(&self, tensor: TensorId) {
         if let Some(value) = self.values.borrow_mut().get_mut(tensor.index()).and_then(Option::take) {
             self.budget.release(value.len());
         }
@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
     }
 
     /// Evaluates one operation.
-    fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), EvalError> {
+    pub(super) fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), EvalError> {
         let call = Call { run: self, operation };
         self.budget.work(1)?;
         let Some(kernel) = kernel else {

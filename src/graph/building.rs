@@ -82,6 +82,14 @@ impl Graph {
         KindId(self.kinds.len() as u32 - 1)
     }
 
+    /// The kind of a standard operation, which is added if the graph does not have it.
+    pub(crate) fn standard_kind(&mut self, kind: &Kind) -> KindId {
+        match self.kinds.iter().position(|known| known.name == kind.name && known.standard) {
+            Some(known) => KindId(known as u32),
+            None => self.add_kind(kind.clone()),
+        }
+    }
+
     /// Adds a tensor without a producer.
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
         room::push(
@@ -108,6 +116,15 @@ impl Graph {
         outputs.iter().for_each(|output| self.packed.push_output(*output));
         let signature = self.signature(kind, &keys, outputs.len());
         self.finish_operation(signature, dtype, source)
+    }
+
+    /// Adds an operation of another graph, which has the same tensors and kinds.
+    pub(crate) fn add_again(&mut self, from: &Graph, operation: &Operation) -> OperationId {
+        let (kind, operands, results) = from.signatures.counts(operation.signature());
+        let range = operation.operands..operation.operands + operands;
+        self.packed.copy(&from.packed, range, from.packed.results(&operation.result, results), |tensor| tensor);
+        let signature = self.signatures.intern(kind, from.keys(operation), results);
+        self.finish_operation(signature, operation.type_argument(), (operation.at, operation.origin))
     }
 
     /// The signature of operations of a kind, given the parameters of their arguments and the number of results.

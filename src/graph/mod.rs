@@ -3,6 +3,8 @@
 mod arguments;
 pub(crate) mod border;
 mod building;
+#[cfg(feature = "tensor")]
+pub(crate) mod constant;
 pub(crate) mod dims;
 #[cfg(feature = "tensor")]
 mod layouts;
@@ -17,6 +19,7 @@ pub(crate) mod prune;
 pub(crate) mod scan;
 mod shape_table;
 pub(crate) mod shapes;
+mod share;
 pub(crate) mod standard;
 pub(crate) mod stats;
 #[cfg(test)]
@@ -414,7 +417,7 @@ impl Graph {
 
     /// Calls a function with each tensor in the arguments of an operation.
     #[inline]
-    fn each_operand_tensor(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
+    pub(crate) fn each_operand_tensor(&self, operation: &Operation, mut f: impl FnMut(TensorId)) {
         let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.each_operand_tensor(operation.operands..operation.operands + count, &mut f);
     }
@@ -438,6 +441,12 @@ impl Graph {
     /// The kind of an operation.
     pub(crate) fn kind(&self, operation: &Operation) -> &Kind {
         &self.kinds[self.kind_id(operation).index()]
+    }
+
+    /// Whether the results of operations of a kind depend on nothing but the arguments. This is only known of
+    /// standard operations.
+    pub(crate) fn is_function(&self, kind: &Kind) -> bool {
+        kind.standard && !standard::NO_FUNCTIONS.contains(&self.text_of(kind.name))
     }
 
     /// The name of an operation's kind.

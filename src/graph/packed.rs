@@ -218,6 +218,20 @@ impl Packed {
         }
     }
 
+    /// Replaces every tensor in the arguments.
+    pub(crate) fn map_operands(&mut self, new: impl Fn(TensorId) -> TensorId) {
+        for word in self.operands.iter_mut().filter(|word| **word & TABLE == 0) {
+            *word = new(TensorId(*word)).0;
+        }
+        let mut rest = &mut self.lists[..];
+        while let Some((length, after)) = rest.split_first_mut() {
+            let (tensors, next) = after.split_at_mut(length.index());
+            tensors.iter_mut().for_each(|tensor| *tensor = new(*tensor));
+            rest = next;
+        }
+        self.values.iter_mut().for_each(|value| value.map_tensors(&mut |tensor| new(tensor)));
+    }
+
     /// Copies arguments and results of another table, with tensors replaced by `new`.
     pub(crate) fn copy(
         &mut self,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::permuted_axes;
 use crate::Graph;
 use crate::graph::standard::COPY;
-use crate::graph::{Argument, Dialect, Key, Kind, KindId, Operation, Output, TensorId, Value};
+use crate::graph::{Argument, Dialect, Key, Kind, Operation, Output, TensorId, Value};
 use crate::nnef::migrate::target::Target;
 use crate::tensor::{ArrayShape, DType, ElementType};
 
@@ -200,11 +200,7 @@ fn rewrite(graph: &mut Graph, changes: &[Change]) {
     let kinds: [Option<Kind>; 3] = [COPY, "reshape", "transpose"].map(|name| kind(graph, name));
     let old = graph.take_operations();
     graph.kinds = old.kinds.clone();
-    let id = |graph: &mut Graph, at: usize| -> Option<KindId> {
-        let kind = kinds[at].as_ref()?;
-        let known = graph.kinds.iter().position(|other| other.name == kind.name && other.standard);
-        Some(known.map(|at| KindId(at as u32)).unwrap_or_else(|| graph.add_kind(kind.clone())))
-    };
+    let id = |graph: &mut Graph, at: usize| kinds[at].as_ref().map(|kind| graph.standard_kind(kind));
     let mut alias: Vec<TensorId> = (0..graph.tensors.len()).map(|at| TensorId(at as u32)).collect();
     for (operation, change) in old.operations.iter().zip(changes) {
         let outputs: Vec<Output> = old.outputs_of(operation).collect();

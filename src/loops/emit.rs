@@ -8,13 +8,14 @@ use smallvec::SmallVec;
 use super::network::{Network, TensorId};
 use super::site::{Computed, Failure, Site};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::constant::{bits, items, primitive};
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, COPY};
-use crate::graph::{self, Extent, Graph, Primitive, Shape, Value, prune};
+use crate::graph::{self, Extent, Graph, Shape, Value, prune};
 use crate::nnef::build::{Builder, Results, Unknown};
 use crate::nnef::migrate::target::{Target, identifier};
 use crate::source::Span;
-use crate::tensor::{DType, Data, Dims, Tensor};
+use crate::tensor::{DType, Dims, Tensor};
 
 /// A tensor of the graph.
 #[derive(Clone, Debug)]
@@ -57,23 +58,6 @@ pub(crate) struct Emitter<'n> {
     /// The constants added so far, kept alive so that their addresses remain unique.
     constants: FxHashMap<ConstantKey, (Arc<Tensor>, Flat)>,
     max_ops: u64,
-}
-
-/// The NNEF primitive type of an element type.
-pub(crate) fn primitive(dtype: DType) -> Primitive {
-    match dtype {
-        DType::Float32 | DType::Float64 => Primitive::Scalar,
-        DType::Int32 | DType::Int64 => Primitive::Integer,
-        DType::Bool => Primitive::Logical,
-    }
-}
-
-/// The value of a scalar in NNEF: the shortest decimal that is read back unchanged in the tensor's precision.
-pub(crate) fn scalar(data: &Data, at: usize) -> f64 {
-    match data {
-        Data::Float32(items) => items[at].to_string().parse().unwrap_or(f64::from(items[at])),
-        other => other.float(at),
-    }
 }
 
 /// Extents, axes or indices as an attribute.
@@ -254,23 +238,4 @@ impl<'n> Emitter<'n> {
 fn missing((at, name): Place, Unknown(operation): Unknown) -> Arc<Failure> {
     let message = format!("NNEF 1.0 has no `{operation}`, as `{name}` needs");
     Failure::new(Code::NotFlattenable, at, message)
-}
-
-/// The bits of an element, for exact comparison.
-fn bits(data: &Data, at: usize) -> u64 {
-    if data.dtype().is_integer() { data.integer(at) as u64 } else { data.float(at).to_bits() }
-}
-
-/// The elements of a constant, one if all are equal; none if NNEF 1.0 cannot express them.
-fn items(data: &Data) -> Option<Value> {
-    if data.dtype().is_float() && (0..data.len()).any(|i| !data.float(i).is_finite()) {
-        return None;
-    }
-    let equal = (1..data.len()).all(|i| bits(data, i) == bits(data, 0));
-    let len = if equal { data.len().min(1) } else { data.len() };
-    Some(match primitive(data.dtype()) {
-        Primitive::Integer => Value::Integers((0..len).map(|i| data.integer(i)).collect()),
-        Primitive::Logical => Value::Array((0..len).map(|i| Value::Logical(data.float(i) != 0.0)).collect()),
-        _ => Value::Scalars((0..len).map(|i| scalar(data, i)).collect()),
-    })
 }

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use super::emit::{Flat, integers, primitive, scalar};
+use super::emit::{Flat, integers};
 use super::ops::{Attributes, Lowering, Op, Section, axis_of, order, reduced_axes, sections};
 use super::site::{Computed, Failure, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::Value;
+use crate::graph::constant::{primitive, scalar};
 use crate::tensor::{DType, Dims, Tensor};
 
 /// The maximum size of constants that are tested for equal items.

@@ -13,6 +13,7 @@ mod meaning;
 mod model;
 mod mutants;
 mod mutated;
+mod passes;
 mod real;
 mod scans;
 mod tape;

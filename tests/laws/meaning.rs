@@ -15,7 +15,7 @@ use crate::flattening::Verdict;
 use crate::tape::{cases, generated};
 
 /// The kernel of the operation of generated documents: a function that depends on all arguments.
-fn probe(call: &Call) -> Result<Vec<Tensor>, EvalError> {
+pub fn probe(call: &Call) -> Result<Vec<Tensor>, EvalError> {
     let (factor, shift) = (call.number("s")?, call.ints("a")?.iter().sum::<i64>() as f64);
     let x = call.tensor("x")?;
     let items = x.to_scalars().into_iter().map(|x| x * factor + shift).collect();

@@ -17,7 +17,7 @@ use crate::graph::standard::{
     EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL, SYMBOL_EXTENSIONS, Symbols,
     UNUSED_INPUT,
 };
-use crate::graph::{self, Argument, Graph, KeptFragment, Key, KindId, OriginId, Output, prune};
+use crate::graph::{self, Argument, Graph, KeptFragment, Key, OriginId, Output, prune};
 use crate::nnef::ast::{Ast, Fragment, Ident};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
@@ -37,9 +37,7 @@ pub(super) fn demand_input(checked: &Checked, units: &Units, graph: &mut Graph) 
     if !graph.inputs.is_empty() {
         return;
     }
-    let kind = units.get(external).kind();
-    let known = graph.kinds.iter().position(|known| known.name == kind.name && known.standard);
-    let kind = known.map_or_else(|| graph.add_kind(kind), |known| KindId(known as u32));
+    let kind = graph.standard_kind(&units.get(external).kind());
     let id = graph.names.child(NameId::ROOT, name, 0, false);
     let tensor = graph.add_tensor(id, Some(Primitive::Scalar));
     let shape: Arc<[i64]> = [1].into();

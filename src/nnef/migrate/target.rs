@@ -1,4 +1,4 @@
-//! The operations of NNEF 1.0 as kinds of a graph.
+//! The operations of a dialect, usually NNEF 1.0, as kinds of a graph.
 
 use rustc_hash::FxHashMap;
 
@@ -25,7 +25,7 @@ pub(crate) fn identifier(text: &str) -> String {
     text
 }
 
-/// The declarations of 1.0.
+/// The declarations of a dialect.
 pub(crate) struct Target {
     document: Document,
     options: Options,
@@ -45,7 +45,12 @@ pub(crate) struct Declared {
 impl Target {
     /// The standard library of 1.0.
     pub(crate) fn new() -> Self {
-        let options = Options { dialect: Some(Dialect::V1), ..Options::default() };
+        Target::of(Dialect::V1)
+    }
+
+    /// The standard library of a dialect.
+    pub(crate) fn of(dialect: Dialect) -> Self {
+        let options = Options { dialect: Some(dialect), ..Options::default() };
         // An empty library, so that only the standard library is declared.
         let document = crate::parse_library("<migration>", String::new(), &options).document;
         Target { document, options }
