@@ -34,7 +34,13 @@ struct Input {
     calls: &'static [&'static [&'static str]],
 }
 
-const TEXT_CALLS: &[&[&str]] = &[&["-q"], &["check"], &["-q", "--lower", "all", "--to", "json"], &["fmt", "--check"]];
+const TEXT_CALLS: &[&[&str]] = &[
+    &["-q"],
+    &["check"],
+    &["-q", "--lower", "all", "--to", "json"],
+    &["fmt", "--check"],
+    &["-q", "--fold", "--share"],
+];
 /// For expansions that go on up to their limits.
 const HEAVY_CALLS: &[&[&str]] = &[
     &["-q"],

@@ -32,7 +32,7 @@ pub(crate) struct Run<'a> {
     pub(super) quantizations: Option<&'a Quantizations>,
     /// The number of enclosing evaluations.
     depth: u32,
-    values: RefCell<Vec<Option<Stored>>>,
+    values: RefCell<FxHashMap<TensorId, Stored>>,
     pub(super) updates: RefCell<Vec<(String, Arc<Tensor>)>>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
         variables: &'a dyn Variables,
         inputs: FxHashMap<TensorId, Arc<Tensor>>,
     ) -> Self {
-        let values = RefCell::new(graph.tensors.iter().map(|_| None).collect());
+        let values = RefCell::default();
         let symbols = symbols(graph, &inputs);
         let updates = RefCell::default();
         let quantizations = None;
@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
     /// A tensor that has been computed.
     pub(super) fn tensor(&self, tensor: TensorId) -> Result<Arc<Tensor>, EvalError> {
         let values = self.values.borrow();
-        let Some(value) = values.get(tensor.index()).and_then(Option::as_ref) else {
+        let Some(value) = values.get(&tensor) else {
             return Err(EvalError::argument(format!("`{}` has no value", self.graph.tensor_name(tensor))));
         };
         value.tensor(self.budget)
@@ -92,15 +92,13 @@ impl<'a> Run<'a> {
         };
         let value = Stored::new(value, self.graph.layout(tensor), self.budget)?;
         self.budget.hold(value.len());
-        if let Some(slot) = self.values.borrow_mut().get_mut(tensor.index()) {
-            *slot = Some(value);
-        }
+        self.values.borrow_mut().insert(tensor, value);
         Ok(())
     }
 
     /// Drops a tensor that no later operation uses.
     pub(super) fn forget(&self, tensor: TensorId) {
-        if let Some(value) = self.values.borrow_mut().get_mut(tensor.index()).and_then(Option::take) {
+        if let Some(value) = self.values.borrow_mut().remove(&tensor) {
             self.budget.release(value.len());
         }
     }
@@ -123,7 +121,7 @@ impl<'a> Run<'a> {
         }
         let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>()?;
         // The remaining tensors, including results, no longer count against the limits.
-        (0..graph.tensors.len()).for_each(|i| self.forget(TensorId(i as u32)));
+        self.values.take().into_values().for_each(|value| self.budget.release(value.len()));
         Ok(all)
     }
 
