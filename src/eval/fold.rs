@@ -10,9 +10,7 @@ use super::run::Run;
 use super::{Budget, Evaluator, Kernel, Limits, table};
 use crate::graph::constant::{items, primitive, written};
 use crate::graph::standard::CONSTANT;
-use crate::graph::{
-    Argument, Graph, KeptFragment, Key, Kind, Operation, OperationId, Output, Primitive, TensorId, Value, prune,
-};
+use crate::graph::{Argument, Graph, Key, Kind, Operation, OperationId, Output, Primitive, TensorId, Value, prune};
 use crate::nnef::migrate::target::Target;
 use crate::tensor::{Tensor, volume};
 
@@ -32,14 +30,13 @@ const LIMITS: Limits = Limits { max_items: 1 << 24, max_work: 50_000_000 };
 const DEFINITION: u64 = 20_000;
 
 impl Graph {
-    /// Computes the operations whose tensor operands are all constants, also in kept fragments, and returns how many
-    /// became constants. Only standard operations are computed, within the limits, and only if the results are finite
-    /// and not much larger than their operands; other operations remain. Tensors keep their names. Constants that are
-    /// no longer used are removed, unless the document names them, or `keep_unused`. Tensors in `apart` are not
-    /// treated as constants.
+    /// Computes the operations whose tensor operands are all constants, and returns how many became constants. Only
+    /// standard operations are computed, within the limits, and only if the results are finite and not much larger than
+    /// their operands; other operations remain. Tensors keep their names. Constants that are no longer used are
+    /// removed, unless the document names them, or `keep_unused`. Tensors in `apart` are not treated as constants.
     ///
     /// Graphs with operations of registries are not changed: the element types of their tensors are more precise than
-    /// those of constants.
+    /// those of constants. Kept fragments are not changed, either: they mean what the operation that runs them says.
     ///
     /// ```
     /// use nnef_flatten::eval::Limits;
@@ -62,25 +59,19 @@ impl Graph {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn fold(&mut self, limits: Limits, apart: &[TensorId], keep_unused: bool) -> usize {
-        let mut count = 0;
-        for fragment in &mut self.fragments {
-            if let KeptFragment::Flat(_, body) = fragment {
-                count += body.fold(limits, &[], keep_unused);
-            }
-        }
         if self.conventions.follows {
-            return count;
+            return 0;
         }
         let candidates = Candidates::new(self, apart);
         if candidates.operations.is_empty() {
-            return count;
+            return 0;
         }
         let target = Target::of(self.dialect);
         let mut declarations = target.declarations();
-        let Some(kind) = declarations.find(CONSTANT, self).map(|declared| declared.kind.clone()) else { return count };
+        let Some(kind) = declarations.find(CONSTANT, self).map(|declared| declared.kind.clone()) else { return 0 };
         // The text could not distinguish the standard operation from one of the document with its name.
         if self.kinds.iter().any(|known| known.name == kind.name && !known.standard) {
-            return count;
+            return 0;
         }
         let folded = Folding::fold_all(self, limits, candidates, kind.generic);
         if !folded.is_empty() {
@@ -89,7 +80,7 @@ impl Graph {
                 drop_unused(self, &kind, apart);
             }
         }
-        count + folded.len()
+        folded.len()
     }
 }
 

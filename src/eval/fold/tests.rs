@@ -154,3 +154,28 @@ fn element_types_of_registries_are_not_lost() {
     assert_eq!(graph(body, header, &Options::default()).fold(Limits::default(), &[], false), 0);
     assert_eq!(graph(body, V1, &Options::default()).fold(Limits::default(), &[], false), 1);
 }
+
+/// Bodies of scans have the element types of the registry, and each body would have the limits for itself.
+#[test]
+fn kept_fragments_remain() {
+    let folded = |registry: &str, run: &str| {
+        let text = format!(
+            "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n{registry}\
+             fragment step( x: tensor<scalar>, h: tensor<scalar> ) -> ( n: tensor<scalar>, o: tensor<scalar> )\n\
+             {{ o = mul(x, sqrt(add(0.5, 3.5))); n = h + o; }}\n\
+             graph G( x, h ) -> ( y )\n{{ x = external(shape = [3, 4]); h = external(shape = [1, 4]); y = {run}; }}\n"
+        );
+        let parsed = parse("test", text.clone(), &Options::default());
+        let mut graph = expand(&parsed.document, &Options::default()).unwrap().graph;
+        assert_eq!(graph.fragments().len(), 1, "{text}");
+        let count = graph.fold(Limits::default(), &[], false);
+        let mut out = Vec::new();
+        graph.write_nnef(&mut out).unwrap();
+        assert!(!String::from_utf8(out).unwrap().contains("constant"), "{text}");
+        count
+    };
+    let scan = "tract_core_scan(body = 'step', scan = [('x', x, 0, 1)], full = [], state = [('h', h, 'n')], \
+        output = [('o', 'full', 0, 1)], skip = 0)";
+    assert_eq!(folded("extension tract_registry tract_core;\n", scan), 0);
+    assert_eq!(folded("", "vendor(x, h, body = 'step')"), 0);
+}
