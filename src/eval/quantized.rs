@@ -79,9 +79,18 @@ impl Quantizations {
         );
         let libraries = [self.declarations.as_str(), CODES].into_iter().filter(|text| !text.is_empty());
         let libraries = libraries.map(|text| ("quantizations".to_owned(), text.to_owned())).collect();
+        let shape = value.shape().to_vec();
         let graph = expanded(run.evaluator, (algorithm, dialect), &text, libraries)?;
         let inputs = graph.inputs.iter().map(|input| (*input, Arc::clone(&value))).collect();
         let results = run.inner(&graph, &graph, inputs)?.tensors(&graph.outputs)?;
-        results.into_iter().next().ok_or_else(|| EvalError::argument(format!("`{algorithm}` gives no tensor")))
+        let result = results.into_iter().next();
+        let result = result.ok_or_else(|| EvalError::argument(format!("`{algorithm}` gives no tensor")))?;
+        if result.shape() != shape {
+            let found = result.shape();
+            return Err(EvalError::value(format!(
+                "`{algorithm}` changes the shape of the tensor, {shape:?}, to {found:?}"
+            )));
+        }
+        Ok(result)
     }
 }

@@ -139,6 +139,28 @@ const CASES: &[Case] = &[
         0,
     ),
     (
+        |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("0.50", ".50"))),
+        "E1221",
+        "m/graph.quant:2:57",
+        "`.50` is no number, or none that can be represented",
+        1,
+    ),
+    (
+        |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("0.50", "[0.5, 1]"))),
+        "E1225",
+        "m/graph.quant:2:57",
+        "the items of `scale` have to be of one type; write `1.0` instead of `1`",
+        0,
+    ),
+    (
+        // It would add an axis to the tensor.
+        |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("0.50", "[[0.5]]"))),
+        "E1225",
+        "m/graph.quant:2:57",
+        "`scale` has shape [1, 1], which does not fit a tensor of shape [2]",
+        0,
+    ),
+    (
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("false", "0"))),
         "E1225",
         "m/graph.quant:2:82",

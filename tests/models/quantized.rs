@@ -102,6 +102,12 @@ fn data_of_variables_may_be_codes() {
 fn wrong_quantizations_refuse_a_model() {
     let misspelt = output("'t': linear_quantize(low = 0.0, max = 1.0, bits = 8);", &floats()).unwrap_err();
     assert!(misspelt.contains("E1225") && misspelt.contains("cannot be expanded"), "{misspelt}");
+    for quant in ["'w': linear_quantize(min = [[0.0]], max = 1.0, bits = 8);", "'t': halves_quantize(above = 0.0);"] {
+        let found = output(quant, &floats());
+        let widened =
+            found.as_ref().err().is_some_and(|err| err.contains("changes the shape of the tensor, [2], to [2, 1]"));
+        assert_eq!(widened, quant.contains("[[0.0]]"), "{found:?}");
+    }
     let refused = output("'t': linear_quantise(min = 0.0, max = 1.0, bits = 8);", &floats()).unwrap_err();
     assert!(refused.contains("m/graph.quant:1:") && refused.contains("did you mean"), "{refused}");
 }

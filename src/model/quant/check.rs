@@ -161,12 +161,15 @@ impl Check<'_> {
         if !items(value, primitive) {
             return Some(format!("`{name}` has to be of type {}", primitive.text()));
         }
+        if mixes(value) {
+            return Some(format!("the items of `{name}` have to be of one type; write `1.0` instead of `1`"));
+        }
         let shape = self.graph.shape(tensor)?;
-        let fits = |(axis, &count): (usize, &usize)| {
-            let extent = shape.extents().get(axis).map_or(Some(1), |extent: &Extent| extent.known());
-            count == 1 || extent.is_none_or(|extent| usize::try_from(extent) == Ok(count))
+        let fits = |(&count, extent): (&usize, &Extent)| {
+            count == 1 || extent.known().is_none_or(|extent| usize::try_from(extent) == Ok(count))
         };
-        let fit = extents.iter().enumerate().all(fits);
+        // More axes, even with one item each, would change the rank of the tensor.
+        let fit = extents.len() <= shape.extents().len() && extents.iter().zip(shape.extents()).all(fits);
         (!fit).then(|| format!("`{name}` has shape {extents:?}, which does not fit a tensor of shape {shape:?}"))
     }
 }
@@ -189,4 +192,15 @@ fn items(value: &Literal, wanted: Primitive) -> bool {
         | (Literal::String(_), Primitive::String) => true,
         _ => false,
     }
+}
+
+/// Whether a value contains both integers and scalars, which no array of the language does.
+fn mixes(value: &Literal) -> bool {
+    fn has(value: &Literal, kind: fn(&Literal) -> bool) -> bool {
+        match value {
+            Literal::Array(rows) => rows.iter().any(|row| has(row, kind)),
+            item => kind(item),
+        }
+    }
+    has(value, |item| matches!(item, Literal::Integer(_))) && has(value, |item| matches!(item, Literal::Scalar(_)))
 }

@@ -1,7 +1,10 @@
 //! The parser of `graph.quant`.
 
+use logos::Logos;
+
 use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::nnef::lexer::Kind;
 use crate::source::{FileId, Location, Span};
 
 /// The maximum nesting depth of arrays: no tensor has more axes.
@@ -16,7 +19,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// Names may be in single or double quotes, or `i"name"`, as tract writes names that are not
 /// identifiers.
 pub(crate) fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Quantization {
-    let mut parser = Parser { text, at: 0 };
+    let mut parser = Parser { text, at: 0, unfinished: Vec::new() };
     let mut entries = Vec::new();
     loop {
         parser.skip();
@@ -28,7 +31,12 @@ pub(crate) fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> 
             diagnostics.report(Diagnostic::new(Code::QuantSyntax, Location::new(file, at), message));
             return Quantization { entries };
         }
-        match parser.entry() {
+        let entry = parser.entry();
+        for at in parser.unfinished.drain(..) {
+            let message = format!("the number `{}` has no digits after its point", &text[at.range()]);
+            diagnostics.report(Diagnostic::new(Code::NumberWithoutFraction, Location::new(file, at), message));
+        }
+        match entry {
             Ok(entry) => entries.push(entry),
             Err(Malformed { span, message }) => {
                 diagnostics.report(Diagnostic::new(Code::QuantSyntax, Location::new(file, span), message));
@@ -48,6 +56,8 @@ type Result<T> = std::result::Result<T, Malformed>;
 struct Parser<'t> {
     text: &'t str,
     at: usize,
+    /// The numbers without digits after their points, which the language allows only by way of a liberty.
+    unfinished: Vec<Span>,
 }
 
 impl<'t> Parser<'t> {
@@ -239,14 +249,26 @@ impl<'t> Parser<'t> {
         }
         self.at += length;
         let digits = &rest[..length];
-        let integer = digits.strip_prefix('-').unwrap_or(digits).bytes().all(|byte| byte.is_ascii_digit());
-        let number = match integer {
-            true => digits.parse().map(Literal::Integer).ok(),
-            false => digits.parse().ok().filter(|scalar: &f64| scalar.is_finite()).map(Literal::Scalar),
+        let number = match literal(digits.strip_prefix('-').unwrap_or(digits)) {
+            Some(Kind::Int) => digits.parse().map(Literal::Integer).ok(),
+            Some(Kind::Real | Kind::OtherReal) => {
+                digits.parse().ok().filter(|scalar: &f64| scalar.is_finite()).map(Literal::Scalar)
+            }
+            _ => None,
         };
+        let bare = digits.contains(".e") || digits.contains(".E") || digits.ends_with('.');
+        if bare && number.is_some() {
+            self.unfinished.push(self.span(start));
+        }
         let message = || format!("`{digits}` is no number, or none that can be represented");
         number.ok_or_else(|| Malformed { span: self.span(start), message: message() })
     }
+}
+
+/// The kind of the only token of a text in the language: numbers are evaluated as those of its texts.
+fn literal(text: &str) -> Option<Kind> {
+    let mut tokens = Kind::lexer(text);
+    tokens.next()?.ok().filter(|_| tokens.remainder().is_empty())
 }
 
 fn is_word(c: char) -> bool {
@@ -313,6 +335,27 @@ mod tests {
         let (read, found) = read("\"a\": f(x = ';\n\"b\": g(y = 1);\n\"c\": h(z = 2);");
         assert_eq!((read.entries.len(), found.len()), (2, 1));
         assert_eq!(self::read("'a':\u{a0}f();").1.len(), 1);
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_language() {
+        for number in [".5", "-.5", ".", "-", "--1", "1e", "1e5.0", ".e5", "1e+", "1..2", "-9223372036854775809"] {
+            let message = format!("`{number}` is no number, or none that can be represented");
+            let message = if number == "--1" { message.replace("--1", "-") } else { message };
+            assert_eq!(read(&format!("'x': f(a = {number});")).1[0].0, message);
+        }
+        for (number, wanted) in [
+            ("-9223372036854775808", Literal::Integer(i64::MIN)),
+            ("007", Literal::Integer(7)),
+            ("1.", Literal::Scalar(1.0)),
+            ("-1.e5", Literal::Scalar(-1e5)),
+            ("-1E+5", Literal::Scalar(-1e5)),
+        ] {
+            let (read, found) = read(&format!("'x': f(a = {number});"));
+            assert_eq!(read.entries[0].arguments[0].value, wanted, "{number}");
+            let told = (format!("the number `{number}` has no digits after its point"), number.to_owned());
+            assert_eq!(found, Vec::from_iter(Some(told).filter(|_| number.contains('.'))));
+        }
     }
 
     #[test]
