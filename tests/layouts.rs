@@ -194,6 +194,35 @@ fn known_places() {
     assert_eq!(array("f32[]{:T(256)}").allocated_bytes().unwrap(), 1024);
 }
 
+/// Dimensions of size 1 take no stack and no time, however many there are.
+#[test]
+fn very_many_dimensions_are_walked_through() {
+    let rank = 20_000;
+    let sizes: Vec<u64> = std::iter::repeat_n(1, rank - 2).chain([3, 5]).collect();
+    let layout = Layout::row_major(rank).with_tile(&[Some(2), Some(2)]).unwrap();
+    let many = ArrayShape::new(f32(), &sizes).with_layout(layout).unwrap();
+    let (mut places, mut few) = (Vec::new(), Vec::new());
+    many.each_place(|place| places.push(place)).unwrap();
+    array("f32[3,5]{1,0:T(2,2)}").each_place(|place| few.push(place)).unwrap();
+    assert_eq!(places, few);
+}
+
+/// The strides of empty arrays mean nothing, and are no reason to refuse these.
+#[test]
+fn empty_arrays_have_strides() {
+    let empty = array("f32[0,3000000000,1000000000]");
+    assert_eq!(empty.byte_strides().unwrap().unwrap()[1..], [4_000_000_000, 4]);
+    assert!(array("f32[2,3000000000,1000000000]").byte_strides().is_err());
+}
+
+#[test]
+fn elements_of_six_bits_take_a_byte() {
+    for name in ["f6e2m3fn", "f6e3m2fn"] {
+        assert_eq!(array(&format!("{name}[5]")).allocated_bytes().unwrap(), 5);
+        assert_eq!(array(&format!("{name}[5]{{0:E(6)}}")).allocated_bytes().unwrap(), 4);
+    }
+}
+
 #[test]
 fn large_arrays_are_decided_without_a_walk() {
     let big = array("f32[1048576,1000,1000]{2,1,0:T(8,128)}");
@@ -203,6 +232,8 @@ fn large_arrays_are_decided_without_a_walk() {
     // Without a closed form, and too large to be compared.
     let merged = array("f32[100003,100003]{1,0:T(*,1000)}");
     assert!(merged.reshape_is_bitcast(&array("f32[100003,1,100003]{2,1,0:T(*,*,1000)}")).is_err());
+    assert!(merged.reshape_is_bitcast(&merged).unwrap());
+    assert!(merged.transpose_is_bitcast(&merged, &[0, 1]).unwrap());
     assert!(array("f32[9223372036854775807,2]").elements().is_err());
     assert_eq!(array("f32[9223372036854775807,0]").elements().unwrap(), 0);
 }

@@ -38,6 +38,8 @@ const TYPES: &[(&str, u32, Class)] = &[
     ("u32", 32, Unsigned),
     ("u64", 64, Unsigned),
     ("f4e2m1fn", 4, float(6.0)),
+    ("f6e2m3fn", 6, float(7.5)),
+    ("f6e3m2fn", 6, float(28.0)),
     ("f8e3m4", 8, float(15.5)),
     ("f8e4m3", 8, float(240.0)),
     ("f8e4m3b11fnuz", 8, float(30.0)),

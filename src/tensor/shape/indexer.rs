@@ -39,6 +39,9 @@ pub(super) fn separate(memory: &Memory) -> Option<Vec<Steps>> {
     }
     let mut index = vec![0; memory.sizes.len()];
     let mut table = |dimension: usize| {
+        if memory.sizes[dimension] == 1 {
+            return Steps::Even(1, 0);
+        }
         let mut place = |i| {
             index[dimension] = i;
             memory.place(&index)
@@ -50,7 +53,13 @@ pub(super) fn separate(memory: &Memory) -> Option<Vec<Steps>> {
     Some((0..memory.sizes.len()).map(&mut table).collect())
 }
 
-/// Calls a function with all sums of distances; the last dimension varies fastest.
+/// The steps along dimensions of more than one index. The others have the distance 0 alone.
+pub(super) fn long(steps: Vec<Steps>) -> Vec<Steps> {
+    steps.into_iter().filter(|steps| !matches!(steps, Steps::Even(1, _))).collect()
+}
+
+/// Calls a function with all sums of distances; the last dimension varies fastest. The recursion is as deep as there are
+/// steps, so dimensions of size 1, of which there may be very many, must have been left out by [`long`].
 pub(super) fn each(steps: &[Steps], from: u64, f: &mut impl FnMut(u64)) {
     match steps {
         [] => f(from),

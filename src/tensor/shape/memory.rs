@@ -1,7 +1,7 @@
 //! The arrangement of the elements of an array in memory.
 
 use super::digits::Digits;
-use super::indexer::{each, separate};
+use super::indexer::{each, long, separate};
 use super::{ArrayShape, limited, product};
 use crate::tensor::TensorError;
 
@@ -29,7 +29,7 @@ pub(crate) struct Memory {
 
 /// A tile applied to dimensions: the last dimensions are replaced by the numbers of tiles along them, followed by the
 /// sizes of the tile.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tiling {
     /// The number of dimensions of size 1 that are prepended if the tile has more dimensions.
     pub(crate) prepended: usize,
@@ -129,6 +129,12 @@ impl Memory {
         product(&sizes)?;
         let places = u128::from(product(&physical)?).next_multiple_of(u128::from(shape.layout.tail_alignment.max(1)));
         Ok(Memory { sizes, order, padded, tilings, physical, places: limited(places)? })
+    }
+
+    /// Whether another array of the same sizes is arranged by the same order, padding and tiles.
+    pub(super) fn is_arranged_like(&self, other: &Memory) -> bool {
+        (&self.order, &self.padded, &self.tilings, self.places)
+            == (&other.order, &other.padded, &other.tilings, other.places)
     }
 
     /// The physical dimensions, the major one first.
@@ -238,7 +244,7 @@ impl Memory {
             return each(&digits.by_element(), 0, &mut f);
         }
         if let Some(steps) = separate(self) {
-            return each(&steps, 0, &mut f);
+            return each(&long(steps), 0, &mut f);
         }
         let mut index = vec![0; self.sizes.len()];
         loop {

@@ -329,7 +329,7 @@ impl ArrayShape {
     }
 
     /// The stride of each dimension in bytes; none if the array has padding, tiles or tail alignment, or its
-    /// elements are not whole bytes.
+    /// elements are not whole bytes. Strides of empty arrays are not meaningful.
     ///
     /// # Errors
     ///
@@ -339,7 +339,12 @@ impl ArrayShape {
             return self.sizes().map(|_| None);
         }
         let bytes = u128::from(self.element_bits() / 8);
-        let in_bytes = |stride: u64| limited(u128::from(stride) * bytes);
+        let empty = self.elements()? == 0;
+        let in_bytes = |stride: u64| match limited(u128::from(stride) * bytes) {
+            // No element is anywhere.
+            Err(_) if empty => Ok(i64::MAX as u64),
+            limited => limited,
+        };
         self.strides()?.map(|strides| strides.into_iter().map(in_bytes).collect()).transpose()
     }
 }
