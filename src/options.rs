@@ -17,6 +17,9 @@ pub enum Lower {
     Names(Vec<String>),
 }
 
+/// The words that `--lower` takes instead of names.
+pub(crate) const LEVELS: [&str; 3] = ["custom", "all", "none"];
+
 /// Shapes of inputs and values of dimension symbols that replace those of the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenShapes {

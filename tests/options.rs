@@ -209,6 +209,23 @@ mod command {
             let (status, err) = outcome(folder.path(), args, &standard());
             assert!(status == 1 && err.contains(code) && err.contains(help), "{args}: {status} {err}");
         }
+        let model = "<ir_version: 8, opset_import: [\"\" : 17, \"l\" : 1]>\n\
+            g (float[2] x) => (float[2] y) { y = l.twice (x) }\n\
+            <domain: \"l\", opset_import: [\"\" : 17]>\ntwice (a) => (b) { b = Add (a, a) }\n";
+        for (args, help) in [
+            ("--keep twise", Some("did you mean `twice`?")),
+            ("--lower twise,twice", Some("did you mean `twice`?")),
+            ("check --keep Ad", Some("did you mean `Add`?")),
+            ("--lower al", Some("did you mean `all`?")),
+            // Functions, and operators of the standard that the model does not have.
+            ("--lower twice --keep Add,Relu", None),
+        ] {
+            let (status, err) = outcome(folder.path(), &format!("{args} --from onnxtxt -"), model);
+            match help {
+                Some(help) => assert!(status == 1 && err.contains("E1301") && err.contains(help), "{args}: {err}"),
+                None => assert_eq!(status, 0, "{args}: {err}"),
+            }
+        }
     }
 
     #[test]
@@ -232,6 +249,14 @@ mod command {
             ("run a.onnx", "models of ONNX are not evaluated"),
             ("expr --fuse a.onnxtxt", "models of ONNX are not fused"),
             ("--to pnnx - -o a.bin", "cannot both be written to this file"),
+            ("- --fragments -", "`-` stands for one input"),
+            ("--fragments - --fragments - a.nnef", "`-` stands for one input"),
+            ("--fragments - check a.nnef --fragments -", "`-` stands for one input"),
+            ("- --verify --inputs -", "`-` stands for one input"),
+            ("run --inputs -", "`-` stands for one input"),
+            ("check - a.nnef -", "`-` stands for one input"),
+            ("fmt - -", "`-` stands for one input"),
+            ("expr - --inputs -", "`-` stands for one input"),
             ("layout - --index 1", "--index means nothing for a text"),
             ("layout - --to nnef", "--to nnef means nothing for a text"),
             ("layout f32[6] --to nnef --memory", "--memory means nothing for --to nnef"),

@@ -8,12 +8,9 @@ use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Ast, Expr, GraphDecl};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
-use crate::options::{Lower, Options};
+use crate::options::{LEVELS, Lower, Options};
 use crate::source::Location;
 use crate::source::names::Name;
-
-/// The words that `--lower` takes instead of names.
-const LEVELS: [&str; 3] = ["custom", "all", "none"];
 
 /// Checks the names in the options against a document and its graph.
 pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, diagnostics: &mut Diagnostics) {

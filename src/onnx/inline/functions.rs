@@ -27,13 +27,19 @@ impl Key {
         Key { domain, name, overload: overload.filter(known) }
     }
 
-    fn of_function(names: &ModelNames, function: &Function) -> Key {
+    /// The key of a function.
+    pub(super) fn of_function(names: &ModelNames, function: &Function) -> Key {
         Key::new(names, function.domain, function.name, function.overload)
     }
 
     /// The function that a node would call.
     pub(in crate::onnx) fn of_node(names: &ModelNames, node: &Node) -> Key {
         Key::new(names, node.domain, node.op_type, node.overload)
+    }
+
+    /// The name alone.
+    pub(super) fn name(self, names: &ModelNames) -> &str {
+        self.name.map_or("", |name| names.texts.text(name))
     }
 
     /// The text for messages.

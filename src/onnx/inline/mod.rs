@@ -9,6 +9,7 @@ mod control;
 mod copy;
 mod functions;
 mod known;
+mod named;
 mod operations;
 mod opsets;
 
@@ -57,8 +58,10 @@ impl Found {
 ///
 /// # Errors
 ///
-/// Functions or, if a flat model is required, loops cannot be expanded, or there are more nodes than the options allow.
+/// Functions or, if a flat model is required, loops cannot be expanded, there are more nodes than the options allow, or
+/// the options name operations that there are not.
 pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Result<Diagnostics, Diagnostics> {
+    let unknown = named::check(model, options);
     let functions = std::mem::take(&mut model.functions);
     let expanded = Functions::new(&model.names, &functions, options)
         .and_then(|table| expand_all(model, &functions, &table, options).map_err(|found| vec![*found]));
@@ -67,8 +70,8 @@ pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Resu
         Ok(stays) => (stays, !options.flat),
         Err(found) => (found, false),
     };
-    let accepted = accepted || found.is_empty();
-    for mut found in found {
+    let accepted = (accepted || found.is_empty()) && unknown.is_empty();
+    for mut found in unknown.into_iter().chain(found) {
         if options.flat && found.code == Code::LoopKept {
             found.code = Code::LoopNotFlat;
         }

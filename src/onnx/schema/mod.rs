@@ -193,6 +193,11 @@ impl Schemas {
         self.rows.keys().filter(move |row| row.0 == domain).map(|row| row.1)
     }
 
+    /// The names of the operators of all domains, in unspecified order.
+    pub(crate) fn all_operators(&self) -> impl Iterator<Item = &'static str> {
+        self.rows.keys().map(|row| row.1)
+    }
+
     /// The schema of an operator in a version of its operator set. The standard domain is the empty text.
     pub(crate) fn find(&mut self, domain: &str, name: &str, version: i64) -> Found {
         if !self.domains.contains(&domain) {
