@@ -183,6 +183,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2224", PNNX),
     ("E2225", PNNX),
     ("E2226", PNNX),
+    ("E2227", PNNX),
 ];
 
 /// Codes that always come together with another one.

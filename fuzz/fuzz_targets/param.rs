@@ -9,7 +9,7 @@ fuzz_target!(|bytes: &[u8]| bounded(|| {
     let text = String::from_utf8_lossy(bytes);
     for lower in [Lower::Custom, Lower::All] {
         let Ok(graph) = Graph::from_pnnx(&text, &small().with(|o| o.lower = lower)) else { continue };
-        let file = graph.to_pnnx();
+        let Ok(file) = graph.to_pnnx() else { continue };
         let again = Graph::from_pnnx(&file, &Options::untrusted()).unwrap_or_else(|found| panic!("{file}\n{found}"));
         assert_eq!(again.inputs().len(), graph.inputs().len());
         let mut flat = Vec::new();

@@ -3,6 +3,7 @@
 mod expr;
 mod layout;
 mod reporting;
+mod streams;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;

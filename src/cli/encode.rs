@@ -31,17 +31,25 @@ pub(crate) struct Encode {
     /// Whether the input has quantizations.
     quantized: bool,
     strict: bool,
+    /// Whether data are written.
+    with_data: bool,
 }
 
 impl Encode {
-    /// An encoder with the data of the graph's variables; `None` if the notation has no data.
+    /// An encoder with the data of the graph's variables; `None` for notations that can express every graph.
     pub(crate) fn new(
         to: &Notation,
         path: Option<&Path>,
         language: &Language,
         data: Option<Rc<Model>>,
     ) -> Option<Self> {
-        has_data(to, path).then(|| Encode { writer: to.writer, data, quantized: false, strict: language.strict })
+        matches!(to.writer, Writer::Onnx(_) | Writer::Pnnx(_)).then(|| Encode {
+            writer: to.writer,
+            data,
+            quantized: false,
+            strict: language.strict,
+            with_data: has_data(to, path),
+        })
     }
 
     /// An encoder with the data of the input from which the graph comes.
@@ -61,7 +69,7 @@ impl Encode {
         Ok(encode.map(|encode| Encode { quantized, ..encode }))
     }
 
-    /// The bytes of the model or of the data, with warnings.
+    /// The bytes of the model, or of the data beside a text, with warnings.
     ///
     /// # Errors
     ///
@@ -72,7 +80,10 @@ impl Encode {
                 let document = from_nnef::document(graph, &Data(self.data.as_deref()), self.strict)?;
                 encode(&document, form, self.strict)?
             }
-            _ => self.beside(graph)?,
+            _ => {
+                export::check(graph)?;
+                if self.with_data { self.beside(graph)? } else { (Vec::new(), Diagnostics::new(self.strict)) }
+            }
         };
         if self.quantized {
             let message = "the quantizations of `graph.quant` are left out: nothing is rounded";

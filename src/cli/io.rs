@@ -1,9 +1,8 @@
 //! Files and streams: reading whole texts, and writing them completely or not at all.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, StdinLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::files;
@@ -49,20 +48,6 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
     is_stream(path) || path == "/dev/stdout"
 }
 
-/// Standard input.
-///
-/// # Errors
-///
-/// It has been read before: a second input from it would be empty.
-pub(crate) fn stdin() -> Result<StdinLock<'static>, Unread> {
-    static READ: AtomicBool = AtomicBool::new(false);
-    if READ.swap(true, Ordering::Relaxed) {
-        let message = "standard input can be read only once: `-` stands for one input";
-        return Err(Unread::Failure(Failure::Message(message.to_owned())));
-    }
-    Ok(io::stdin().lock())
-}
-
 /// Reads a text of at most `limit` bytes from a file or from standard input.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Input, Unread> {
     let (name, bytes) = read_bytes(path, limit)?;
@@ -83,7 +68,7 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), U
     let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
     let bytes = if stream {
-        read_all(&name, (0, limit), &mut stdin()?)?
+        read_all(&name, (0, limit), &mut io::stdin().lock())?
     } else {
         let mut file = File::open(path).map_err(fail)?;
         let size = file.metadata().map_err(fail)?.len();

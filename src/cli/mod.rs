@@ -142,6 +142,7 @@ fn show(error: &clap::Error) -> RunResult {
 }
 
 fn run(cli: Cli) -> RunResult {
+    cli.streams()?;
     let mut reporter = Reporter::new(&cli.reporting);
     let Some(command) = cli.command else {
         let Some(inputs) = inputs_or_stdin(cli.input.into_iter().collect()) else {

@@ -71,7 +71,7 @@ pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Opened, Unread> {
     let name = if io::is_stream(path) { "<stdin>".to_owned() } else { path.display().to_string() };
     let fail = |error: std::io::Error| Unread::Failure(io::failure(&name, &error));
     let (mut stream, file): (Box<dyn Read>, _) = if io::is_stream(path) {
-        (Box::new(io::stdin()?), None)
+        (Box::new(std::io::stdin().lock()), None)
     } else {
         let file = File::open(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;

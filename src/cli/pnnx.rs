@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Evaluator;
+use crate::files::temporary::Folder;
 use crate::model::Model as Stored;
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::Model;
@@ -143,10 +144,11 @@ pub(crate) fn run(
 }
 
 /// The data as files of a model, in a temporary folder; `None` without data.
-fn stored(weights: &Weights) -> Result<Option<tempfile::TempDir>, Failure> {
+fn stored(weights: &Weights) -> Result<Option<Folder>, Failure> {
     let Some(archive) = &weights.archive else { return Ok(None) };
     let fail = |error: &dyn std::fmt::Display| Failure::Message(format!("the data cannot be stored: {error}"));
-    let folder = tempfile::tempdir().map_err(|error| fail(&error))?;
+    super::interrupt::watch();
+    let folder = Folder::anywhere().map_err(|error| fail(&error))?;
     for (label, (member, typed)) in &weights.members {
         let tensor = archive.tensor(member, typed).map_err(|error| fail(&error))?;
         let bytes = tensor.to_dat().map_err(|error| fail(&error))?;

@@ -408,6 +408,7 @@ codes! {
     PnnxData              "E2224" none error   "data of an operator are missing or malformed";
     PnnxCount             "E2225" none liberty "counts of a PNNX file are wrong";
     PnnxPassed            "E2226" none warning "operator is passed through";
+    PnnxArgument          "E2227" none error   "argument has no form in files of PNNX";
 }
 
 impl Code {

@@ -1,13 +1,13 @@
 //! Exports flat graphs to PNNX files: element-wise regions become expressions, and every other operation becomes an
 //! operator with its name.
 
-use std::fmt::Write;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data::Archive;
 use super::fuse::{Part, Rule, fuse};
-use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Typed, UNKNOWN};
+use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Setting, Typed, UNKNOWN};
+use super::tokens::Literal;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Variables;
 use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
 use crate::graph::{Graph, Operand, Operation, Primitive, TensorId, Value};
@@ -16,7 +16,7 @@ use crate::source::literals::{push_int, push_scalar};
 use crate::tensor::{Tensor, TensorError, volume};
 
 impl Model {
-    /// The model of a graph, without the data of variables.
+    /// The model of a graph that [`check`] accepts, without the data of variables.
     pub(crate) fn of_graph(graph: &Graph) -> Model {
         let mut model = Model::default();
         let mut parts = fuse(graph, Rule::Once).into_iter().peekable();
@@ -47,6 +47,57 @@ impl Model {
             model.operators.push(operator(graph, OUTPUT, None, &[*output], &[], Vec::new()));
         }
         model
+    }
+}
+
+/// Checks that all arguments of a graph's operations have a form in files.
+///
+/// # Errors
+///
+/// Those that have none.
+pub(crate) fn check(graph: &Graph) -> Result<(), Diagnostics> {
+    let mut found = Diagnostics::new(false);
+    for operation in graph.operations() {
+        let name = graph.operation_name(operation);
+        if matches!(name, EXTERNAL | VARIABLE | CONSTANT) {
+            continue;
+        }
+        for (key, operand) in graph.named_arguments(operation) {
+            let Operand::Value(value) = operand else { continue };
+            if let Some(reason) = without_form(value, true) {
+                let which = key.map_or_else(|| "an argument".to_owned(), |key| format!("the argument `{key}`"));
+                let message = format!("{which} of `{name}` has no form in files of PNNX: {reason}");
+                found.report(Diagnostic::new(Code::PnnxArgument, operation.at, message));
+            }
+        }
+    }
+    if found.has_errors() { Err(found) } else { Ok(()) }
+}
+
+/// Why a value has no form; none if it has one. `outer` is false within a list.
+fn without_form(value: &Value, outer: bool) -> Option<String> {
+    match value {
+        Value::Array(items) | Value::Tuple(items) => {
+            let tensors = items.iter().filter(|item| item.has_tensor()).count();
+            if tensors > 0 && tensors < items.len() {
+                return Some("it is a list of tensors and other values".to_owned());
+            }
+            items.iter().find_map(|item| without_form(item, false))
+        }
+        Value::String(text) => {
+            let divided = !outer && text.contains([',', '(', ')']);
+            let read = Param::new(Role::Value, "", &**text).setting();
+            let same = match read {
+                Setting::Word(_) => true,
+                // Literals of PNNX that NNEF does not have are texts.
+                Setting::Literal(Literal::Float(float)) => !float.is_finite(),
+                Setting::Literal(Literal::Complex(..) | Literal::None) => true,
+                Setting::Literal(_) | Setting::List(_) => false,
+            };
+            let held = same && !divided && !text.is_empty() && !text.contains(char::is_whitespace);
+            (!held).then(|| format!("the text {:?} would be read back as another value", &**text))
+        }
+        _ => None,
     }
 }
 
@@ -226,9 +277,7 @@ fn push(out: &mut String, value: &Value, outer: bool) {
         Value::Int(int) => push_int(out, *int),
         Value::Scalar(scalar) => push_scalar(out, *scalar),
         Value::Logical(truth) => out.push_str(if *truth { "True" } else { "False" }),
-        Value::String(text) | Value::Symbol(text) => {
-            let _ = write!(out, "{}", text.split_ascii_whitespace().collect::<Vec<_>>().join("_"));
-        }
+        Value::String(text) | Value::Symbol(text) => out.push_str(text),
         Value::Tensor(_) => {}
     }
 }

@@ -1,5 +1,6 @@
 //! The public interface for expressions and files of PNNX.
 
+use super::export;
 use super::graph::Form;
 use super::model::Model;
 use super::parse::{Reading, parse};
@@ -62,8 +63,13 @@ impl Graph {
     }
 
     /// The text of a PNNX file: element-wise operations become expressions.
-    pub fn to_pnnx(&self) -> String {
-        Model::of_graph(self).print()
+    ///
+    /// # Errors
+    ///
+    /// Arguments have no form in such files: lists of tensors and numbers, and texts with blanks.
+    pub fn to_pnnx(&self) -> Result<String, Diagnostics> {
+        export::check(self)?;
+        Ok(Model::of_graph(self).print())
     }
 }
 

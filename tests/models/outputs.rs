@@ -194,6 +194,44 @@ fn a_folder_is_there_while_it_is_replaced() {
     fixture.has_only(&["m", "out"]);
 }
 
+/// The data of a file of PNNX are stored in a temporary folder of the system while they are converted.
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_no_data_of_pnnx_behind() {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+    let fixture = Fixture::new();
+    let count: usize = 1 << 26;
+    fixture.write(
+        "w.pnnx.param",
+        format!("7767517\n2 1\npnnx.Attribute w 0 1 0 @data=({count})f32\npnnx.Output out 1 0 0\n"),
+    );
+    let mut archive = zip::ZipWriter::new(fs::File::create(fixture.path("w.pnnx.bin")).unwrap());
+    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    archive.start_file("w.data", stored).unwrap();
+    archive.write_all(&vec![0; count * 4]).unwrap();
+    archive.finish().unwrap();
+    let system = fixture.path("system");
+    fs::create_dir(&system).unwrap();
+    let left = || fs::read_dir(&system).unwrap().count();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
+        .args(["-q", "w.pnnx.param", "-o", "out.tgz"])
+        .current_dir(fixture.folder.path())
+        .env("TMPDIR", &system)
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    while left() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before it was interrupted");
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    assert_eq!(left(), 0);
+    fixture.has_only(&["w.pnnx.param", "w.pnnx.bin", "system"]);
+}
+
 /// Signals end a run by themselves, and nothing temporary stays.
 #[cfg(unix)]
 #[test]

@@ -1,0 +1,60 @@
+//! Which arguments name standard input: it can be read only once.
+
+use std::path::{Path, PathBuf};
+
+use super::{Cli, Command};
+use crate::cli::Failure;
+use crate::cli::io::is_stream;
+
+impl Cli {
+    /// Refuses arguments that name standard input twice: the second input from it would be empty.
+    ///
+    /// # Errors
+    ///
+    /// `-` stands for several inputs.
+    pub(crate) fn streams(&self) -> Result<(), Failure> {
+        let mut files: Vec<&Path> = self.language.fragments.iter().map(PathBuf::as_path).collect();
+        match &self.command {
+            None => {
+                files.push(or_stream(self.input.as_deref()));
+                files.extend(self.verification.inputs.as_deref());
+            }
+            Some(Command::Check { inputs, language }) => {
+                files.push(or_stream(inputs.first().map(PathBuf::as_path)));
+                files.extend(inputs.iter().skip(1).chain(&language.fragments).map(PathBuf::as_path));
+            }
+            Some(Command::Fmt { inputs, .. }) => files.extend(inputs.iter().map(PathBuf::as_path)),
+            Some(Command::Run(run)) => {
+                files.push(or_stream(run.input.as_deref()));
+                files.extend(run.inputs.as_deref());
+                files.extend(run.language.fragments.iter().map(PathBuf::as_path));
+            }
+            Some(Command::Expr(expr)) => {
+                let literal = expr.literal.as_deref().filter(|_| expr.fuse);
+                files.extend(expr.text.as_deref().or(literal).map(Path::new));
+                files.extend(expr.inputs.as_deref());
+                files.extend(expr.language.fragments.iter().map(PathBuf::as_path));
+            }
+            // These read at most one input.
+            Some(
+                Command::Layout(_)
+                | Command::Explain { .. }
+                | Command::Completions { .. }
+                | Command::Man { .. }
+                | Command::Complete { .. },
+            ) => {}
+        }
+        match files.into_iter().filter(|path| is_stream(path)).count() {
+            0 | 1 => Ok(()),
+            _ => {
+                let message = "standard input can be read only once: `-` stands for one input";
+                Err(Failure::Message(message.to_owned()))
+            }
+        }
+    }
+}
+
+/// An input; standard input without one.
+fn or_stream(input: Option<&Path>) -> &Path {
+    input.unwrap_or(Path::new("-"))
+}
