@@ -229,7 +229,7 @@ fn an_interruption_leaves_no_data_of_pnnx_behind() {
     assert!(Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().signal(), Some(15));
     assert_eq!(left(), 0);
-    fixture.has_only(&["w.pnnx.param", "w.pnnx.bin", "system"]);
+    fixture.has_only(&["system", "w.pnnx.bin", "w.pnnx.param"]);
 }
 
 /// Signals end a run by themselves, and nothing temporary stays.
