@@ -41,8 +41,9 @@ pub(crate) fn arrays(text: &str) -> impl Iterator<Item = (usize, Option<ArraySha
     let parser = grammar::shape().lazy();
     let mut at = 0;
     std::iter::from_fn(move || {
-        let (start, end) = next_candidate(text, at)?;
-        at = end;
+        let (start, bracket) = next_candidate(text, at)?;
+        // If this is no shape, the next one may begin anywhere after the bracket.
+        at = bracket + 1;
         let window = text.len().min(start.saturating_add(MAX_ARRAY));
         let window = (start..=window).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(start);
         let line = text[start..window].lines().next().unwrap_or("");
@@ -56,7 +57,7 @@ pub(crate) fn arrays(text: &str) -> impl Iterator<Item = (usize, Option<ArraySha
     })
 }
 
-/// The next element type before a bracket: its start, and the end of the brackets.
+/// The next element type before an opening bracket: its start, and the bracket.
 fn next_candidate(text: &str, from: usize) -> Option<(usize, usize)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_.%-".contains(c);
     for (bracket, _) in text[from..].match_indices('[') {
@@ -64,8 +65,7 @@ fn next_candidate(text: &str, from: usize) -> Option<(usize, usize)> {
         let before = &text[from..bracket];
         let word = before.rfind(|c| !is_word(c)).map_or(before, |at| before[at..].trim_start_matches(|c| !is_word(c)));
         if ElementType::from_name(word).is_some() {
-            let end = text[bracket..].find(']').map_or(text.len(), |at| bracket + at + 1);
-            return Some((bracket - word.len(), end));
+            return Some((bracket - word.len(), bracket));
         }
     }
     None
