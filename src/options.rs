@@ -1,5 +1,6 @@
 //! The options of a run.
 
+use crate::diagnostics::suggest;
 use crate::graph::{Dialect, Extent};
 
 /// Which calls are replaced by the bodies of their fragments.
@@ -18,7 +19,7 @@ pub enum Lower {
 }
 
 /// The words that `--lower` takes instead of names.
-pub(crate) const LEVELS: [&str; 3] = ["custom", "all", "none"];
+const LEVELS: [&str; 3] = ["custom", "all", "none"];
 
 /// Shapes of inputs and values of dimension symbols that replace those of the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,6 +144,32 @@ impl Options {
     pub fn with(mut self, change: impl FnOnce(&mut Options)) -> Options {
         change(&mut self);
         self
+    }
+
+    /// The operations that `lower` names.
+    pub(crate) fn lowered(&self) -> &[String] {
+        if let Lower::Names(names) = &self.lower { names } else { &[] }
+    }
+
+    /// The operations that `lower` and `keep` name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &str> {
+        self.lowered().iter().chain(&self.keep).map(String::as_str)
+    }
+
+    /// Messages about operations that both `lower` and `keep` name.
+    pub(crate) fn conflicts(&self) -> impl Iterator<Item = String> {
+        let both = self.lowered().iter().filter(|name| self.keep.contains(name));
+        both.map(|name| format!("`{name}` is to be expanded and to be kept"))
+    }
+
+    /// The message about an operation that the options name and that there is not.
+    pub(crate) fn unknown(name: &str) -> String {
+        format!("the options name `{name}`, and there is no such operation")
+    }
+
+    /// What an unknown operation in the options may be meant to be: one that is known, or a word of `--lower`.
+    pub(crate) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+        suggest::did_you_mean(name, known.chain(LEVELS))
     }
 
     /// Whether all locals are evaluated, even if no result needs them.

@@ -23,7 +23,7 @@ mod share;
 pub(crate) mod standard;
 pub(crate) mod stats;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod value;
 mod verify;
 mod walk;

@@ -5,7 +5,7 @@ use super::packed::SignatureId;
 use super::primitive::Primitive;
 use super::scan::is_named;
 use super::shape_table::{ShapeId, ShapeTable};
-use super::{OriginId, Shape, TensorId};
+use super::{Graph, OriginId, Shape, TensorId};
 use crate::source::Location;
 
 #[test]
@@ -37,4 +37,12 @@ fn equal_shapes_have_one_number() {
     assert_eq!(table.intern(Shape::of(&[2, 3])), a);
     assert_eq!(table.get(b), Some(&Shape::of(&[3, 2])));
     assert_eq!(size_of::<Option<ShapeId>>(), 4);
+}
+
+/// The statements after that of the input, without spaces at their ends.
+pub(crate) fn statements(graph: &Graph) -> String {
+    let mut out = Vec::new();
+    graph.write_nnef(&mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    text.lines().filter(|line| line.contains(" = ")).skip(1).map(str::trim).collect::<Vec<_>>().join(" ")
 }

@@ -184,12 +184,9 @@ impl<'t> Lexer<'t> {
 
     fn real(&mut self, span: Span, tokens: &mut Tokens) {
         let number = &self.text[span.range()];
-        if let Some(point) = number.bytes().position(|byte| byte == b'.')
-            && !number[point + 1..].starts_with(|c: char| c.is_ascii_digit())
-        {
-            let message = format!("the number `{number}` has no digits after its point");
-            let mended = format!("write `{}0{}`", &number[..=point], &number[point + 1..]);
-            self.report(Diagnostic::new(Code::NumberWithoutFraction, self.at(span), message).help(mended));
+        if let Some(found) = without_fraction(number, self.at(span)) {
+            let mended = format!("write `{}`", number.replacen('.', ".0", 1));
+            self.report(found.help(mended));
         }
         if number.parse::<f64>().is_ok_and(f64::is_infinite) {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
@@ -303,6 +300,14 @@ impl<'t> Lexer<'t> {
         }
         self.position() as u32
     }
+}
+
+/// The diagnostic about a number without digits after its point; none for other numbers.
+pub(crate) fn without_fraction(number: &str, at: Location) -> Option<Diagnostic> {
+    let (_, behind) = number.split_once('.')?;
+    let lacks = !behind.starts_with(|c: char| c.is_ascii_digit());
+    let message = || format!("the number `{number}` has no digits after its point");
+    lacks.then(|| Diagnostic::new(Code::NumberWithoutFraction, at, message()))
 }
 
 /// The name of a character in messages.

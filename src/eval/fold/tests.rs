@@ -1,6 +1,7 @@
 //! Which operations become constants, and which remain.
 
 use crate::eval::Limits;
+use crate::graph::tests::statements;
 use crate::graph::{Graph, TensorId};
 use crate::{Dialect, Options, expand, parse};
 
@@ -10,13 +11,6 @@ fn graph(body: &str, header: &str, options: &Options) -> Graph {
     expand(&parsed.document, options).unwrap_or_else(|errors| panic!("{errors}\n{text}")).graph
 }
 
-fn text(graph: &Graph) -> String {
-    let mut out = Vec::new();
-    graph.write_nnef(&mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
-    text.lines().filter(|line| line.contains(" = ")).skip(1).map(str::trim).collect::<Vec<_>>().join(" ")
-}
-
 const V1: &str = "version 1.0;\nextension KHR_enable_operator_expressions;\n";
 
 /// Asserts the statements of a body after folding.
@@ -24,7 +18,7 @@ fn check(body: &str, wanted: &str) {
     let mut graph = graph(body, V1, &Options::default());
     graph.fold(Limits::default(), &[], false);
     assert_eq!(graph.verify(), Vec::<String>::new(), "{body}");
-    assert_eq!(text(&graph), wanted, "{body}");
+    assert_eq!(statements(&graph), wanted, "{body}");
     assert_eq!(graph.fold(Limits::default(), &[], false), 0, "{body}");
 }
 
@@ -79,7 +73,7 @@ fn names_of_the_document_remain() {
     let mut kept = graph(body, V1, &Options::default());
     assert_eq!(kept.fold(Limits::default(), &[], true), 1);
     assert_eq!(
-        text(&kept),
+        statements(&kept),
         "y_constant1 = constant(shape = [2], value = [4.0, 9.0]); y_sqrt1 = constant(shape = [2], value = [2.0, 3.0]); \
          y = mul(x, y_sqrt1);"
     );
@@ -144,7 +138,7 @@ fn the_draft_has_constants_of_scalars() {
     let body = "c = exp(constant(shape = [1, 2], value = [0.0, 0.0])); b = c < 2.0; y = select(b, x, c);";
     let mut graph = graph(body, "version 1.0\n", &options);
     assert_eq!(graph.fold(Limits::default(), &[], false), 1);
-    assert_eq!(text(&graph), "c = constant(shape = [1, 2], value = [1.0]); b = lt(c, 2.0); y = select(b, x, c);");
+    assert_eq!(statements(&graph), "c = constant(shape = [1, 2], value = [1.0]); b = lt(c, 2.0); y = select(b, x, c);");
 }
 
 #[test]

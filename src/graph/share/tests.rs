@@ -1,5 +1,6 @@
 //! Which operations are equal, and which names remain.
 
+use crate::graph::tests::statements;
 use crate::graph::{Graph, TensorId};
 use crate::{Options, expand, parse};
 
@@ -11,14 +12,6 @@ fn graph(body: &str, outputs: &str, options: &Options) -> Graph {
     );
     let parsed = parse("test", text.clone(), options);
     expand(&parsed.document, options).unwrap_or_else(|errors| panic!("{errors}\n{text}")).graph
-}
-
-/// The statements after that of the input, without spaces at their ends.
-fn statements(graph: &Graph) -> String {
-    let mut out = Vec::new();
-    graph.write_nnef(&mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
-    text.lines().filter(|line| line.contains(" = ")).skip(1).map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// Asserts the statements of a body with an output `y` after merging.

@@ -4,7 +4,7 @@ use logos::Logos;
 
 use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::{Kind, without_fraction};
 use crate::source::{FileId, Location, Span};
 
 /// The maximum nesting depth of arrays: no tensor has more axes.
@@ -19,7 +19,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// Names may be in single or double quotes, or `i"name"`, as tract writes names that are not
 /// identifiers.
 pub(crate) fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Quantization {
-    let mut parser = Parser { text, at: 0, unfinished: Vec::new() };
+    let mut parser = Parser { text, at: 0, unusual: Vec::new() };
     let mut entries = Vec::new();
     loop {
         parser.skip();
@@ -32,9 +32,10 @@ pub(crate) fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> 
             return Quantization { entries };
         }
         let entry = parser.entry();
-        for at in parser.unfinished.drain(..) {
-            let message = format!("the number `{}` has no digits after its point", &text[at.range()]);
-            diagnostics.report(Diagnostic::new(Code::NumberWithoutFraction, Location::new(file, at), message));
+        for at in parser.unusual.drain(..) {
+            if let Some(found) = without_fraction(&text[at.range()], Location::new(file, at)) {
+                diagnostics.report(found);
+            }
         }
         match entry {
             Ok(entry) => entries.push(entry),
@@ -56,8 +57,9 @@ type Result<T> = std::result::Result<T, Malformed>;
 struct Parser<'t> {
     text: &'t str,
     at: usize,
-    /// The numbers without digits after their points, which the language allows only by way of a liberty.
-    unfinished: Vec<Span>,
+    /// The numbers with an exponent or without digits after their points; the latter are allowed only by way of a
+    /// liberty.
+    unusual: Vec<Span>,
 }
 
 impl<'t> Parser<'t> {
@@ -249,16 +251,16 @@ impl<'t> Parser<'t> {
         }
         self.at += length;
         let digits = &rest[..length];
-        let number = match literal(digits.strip_prefix('-').unwrap_or(digits)) {
+        let kind = literal(digits.strip_prefix('-').unwrap_or(digits));
+        let number = match kind {
             Some(Kind::Int) => digits.parse().map(Literal::Integer).ok(),
             Some(Kind::Real | Kind::OtherReal) => {
                 digits.parse().ok().filter(|scalar: &f64| scalar.is_finite()).map(Literal::Scalar)
             }
             _ => None,
         };
-        let bare = digits.contains(".e") || digits.contains(".E") || digits.ends_with('.');
-        if bare && number.is_some() {
-            self.unfinished.push(self.span(start));
+        if kind == Some(Kind::OtherReal) && number.is_some() {
+            self.unusual.push(self.span(start));
         }
         let message = || format!("`{digits}` is no number, or none that can be represented");
         number.ok_or_else(|| Malformed { span: self.span(start), message: message() })

@@ -8,17 +8,13 @@ use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Ast, Expr, GraphDecl};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
-use crate::options::{LEVELS, Lower, Options};
+use crate::options::Options;
 use crate::source::Location;
 use crate::source::names::Name;
 
 /// Checks the names in the options against a document and its graph.
 pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, diagnostics: &mut Diagnostics) {
-    let lower: &[String] = match &options.lower {
-        Lower::Names(names) => names,
-        _ => &[],
-    };
-    let operations: Vec<&str> = lower.iter().chain(&options.keep).map(String::as_str).collect();
+    let operations: Vec<&str> = options.named().collect();
     let declared = |name: &str| {
         let name = checked.document.names().get(name);
         name.is_some_and(|name| checked.find(checked.document.main_id(), name).is_some())
@@ -34,15 +30,11 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
         diagnostics.report(Diagnostic::new(code, at, message).help_if(help));
     };
     let start = Location { file, ..Location::default() };
-    for name in lower.iter().filter(|name| options.keep.contains(name)) {
-        report(Code::OptionConflict, start, format!("`{name}` is to be expanded and to be kept"), &|| None);
-    }
+    options.conflicts().for_each(|message| report(Code::OptionConflict, start, message, &|| None));
     for name in operations.into_iter().filter(|name| !declared(name) && !used.calls(checked, name)) {
-        let message = format!("the options name `{name}`, and there is no such operation");
         let declared = || checked.fragment_ids().map(|id| checked.fragment(id).name);
         let all = || declared().chain(used.called.iter().copied()).map(|name| checked.text(name));
-        let known = || suggest::did_you_mean(name, all().chain(LEVELS));
-        report(Code::OptionOperation, start, message, &known);
+        report(Code::OptionOperation, start, Options::unknown(name), &|| Options::meant(name, all()));
     }
     for (name, _) in options.shapes.inputs.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
         let names = || graph.params.iter().map(|param| checked.text(param.name));

@@ -4,34 +4,27 @@ use std::collections::BTreeSet;
 
 use super::Found;
 use super::functions::{Key, each_node};
-use crate::diagnostics::{Code, suggest};
+use crate::diagnostics::Code;
 use crate::onnx::model::{Function, Model, ModelNames, Node};
 use crate::onnx::schema::Schemas;
-use crate::options::{LEVELS, Lower, Options};
+use crate::options::Options;
 
 /// The names in the options that are neither functions of a model, nor operators of the standard, nor called in the
 /// model; and those that are both to be expanded and to be kept.
 pub(super) fn check(model: &Model, options: &Options) -> Vec<Found> {
-    let lower: &[String] = match &options.lower {
-        Lower::Names(names) => names,
-        _ => &[],
-    };
-    let mut found: Vec<Found> = Vec::new();
-    for name in lower.iter().filter(|name| options.keep.contains(name)) {
-        found.push(Found::new(Code::OptionConflict, 0, format!("`{name}` is to be expanded and to be kept")));
-    }
+    let mut found: Vec<Found> =
+        options.conflicts().map(|message| Found::new(Code::OptionConflict, 0, message)).collect();
     let names = &model.names;
     let declared =
         |name: &str| model.functions.iter().any(|function| is(names, Key::of_function(names, function), name));
-    let mut unknown = lower.iter().chain(&options.keep).filter(|name| !declared(name)).peekable();
+    let mut unknown = options.named().filter(|name| !declared(name)).peekable();
     if unknown.peek().is_none() {
         return found;
     }
     let known = known(model);
-    for name in unknown.filter(|name| !known.contains(name.as_str())) {
-        let message = format!("the options name `{name}`, and there is no such operation");
-        let help = suggest::did_you_mean(name, known.iter().map(String::as_str).chain(LEVELS));
-        found.push(Found { help, ..Found::new(Code::OptionOperation, 0, message) });
+    for name in unknown.filter(|name| !known.contains(*name)) {
+        let help = Options::meant(name, known.iter().map(String::as_str));
+        found.push(Found { help, ..Found::new(Code::OptionOperation, 0, Options::unknown(name)) });
     }
     found
 }
