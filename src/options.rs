@@ -1,6 +1,5 @@
 //! The options of a run.
 
-use crate::diagnostics::suggest;
 use crate::graph::{Dialect, Extent};
 
 /// Which calls are replaced by the bodies of their fragments.
@@ -19,7 +18,7 @@ pub enum Lower {
 }
 
 /// The words that `--lower` takes instead of names.
-const LEVELS: [&str; 3] = ["custom", "all", "none"];
+pub(crate) const LEVELS: [&str; 3] = ["custom", "all", "none"];
 
 /// Shapes of inputs and values of dimension symbols that replace those of the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,11 +164,6 @@ impl Options {
     /// The message about an operation that the options name and that there is not.
     pub(crate) fn unknown(name: &str) -> String {
         format!("the options name `{name}`, and there is no such operation")
-    }
-
-    /// What an unknown operation in the options may be meant to be: one that is known, or a word of `--lower`.
-    pub(crate) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-        suggest::did_you_mean(name, known.chain(LEVELS))
     }
 
     /// Whether all locals are evaluated, even if no result needs them.

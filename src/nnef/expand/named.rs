@@ -8,7 +8,7 @@ use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Ast, Expr, GraphDecl};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
-use crate::options::Options;
+use crate::options::{LEVELS, Options};
 use crate::source::Location;
 use crate::source::names::Name;
 
@@ -34,7 +34,8 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
     for name in operations.into_iter().filter(|name| !declared(name) && !used.calls(checked, name)) {
         let declared = || checked.fragment_ids().map(|id| checked.fragment(id).name);
         let all = || declared().chain(used.called.iter().copied()).map(|name| checked.text(name));
-        report(Code::OptionOperation, start, Options::unknown(name), &|| Options::meant(name, all()));
+        let known = || suggest::did_you_mean(name, all().chain(LEVELS));
+        report(Code::OptionOperation, start, Options::unknown(name), &known);
     }
     for (name, _) in options.shapes.inputs.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
         let names = || graph.params.iter().map(|param| checked.text(param.name));

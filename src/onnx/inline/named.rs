@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::Found;
 use super::functions::{Key, each_node};
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, suggest};
 use crate::onnx::model::{Function, Model, ModelNames, Node};
 use crate::onnx::schema::Schemas;
-use crate::options::Options;
+use crate::options::{LEVELS, Options};
 
 /// The names in the options that are neither functions of a model, nor operators of the standard, nor called in the
 /// model; and those that are both to be expanded and to be kept.
@@ -23,7 +23,7 @@ pub(super) fn check(model: &Model, options: &Options) -> Vec<Found> {
     }
     let known = known(model);
     for name in unknown.filter(|name| !known.contains(*name)) {
-        let help = Options::meant(name, known.iter().map(String::as_str));
+        let help = suggest::did_you_mean(name, known.iter().map(String::as_str).chain(LEVELS));
         found.push(Found { help, ..Found::new(Code::OptionOperation, 0, Options::unknown(name)) });
     }
     found
