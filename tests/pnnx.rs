@@ -663,12 +663,14 @@ fn arguments_without_a_form_in_files_are_refused() {
         "bar(x, mode = '1')",
         "bar(x, mode = '(a,b)')",
         "bar(x, modes = ['a', 'b,c'])",
+        "bar(2.0, x)",
+        "bar(x, [1, 2])",
     ] {
         let codes = refused(&["-q", "--allow", "all", "--to", "pnnx", "-"], document(call).as_bytes());
         assert_eq!(codes, ["E2227"], "{call}");
     }
     for (call, wanted) in [
-        ("bar([x, x], 2.0)", "nnef.bar y 2 1 x x y value=2.0"),
+        ("bar([x, x], by = 2.0)", "nnef.bar y 2 1 x x y by=2.0"),
         ("bar(x, mode = 'a,b', sizes = [1, 2], modes = ['a', 'b'])", "mode=a,b sizes=(1,2) modes=(a,b)"),
     ] {
         let text = done(&["-q", "--to", "pnnx", "-"], &document(call));

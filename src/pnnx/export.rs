@@ -64,7 +64,11 @@ pub(crate) fn check(graph: &Graph) -> Result<(), Diagnostics> {
         }
         for (key, operand) in graph.named_arguments(operation) {
             let Operand::Value(value) = operand else { continue };
-            if let Some(reason) = without_form(value, true) {
+            let reason = match key {
+                None if !value.has_tensor() => Some("it has no name, and its position would be lost".to_owned()),
+                _ => without_form(value, true),
+            };
+            if let Some(reason) = reason {
                 let which = key.map_or_else(|| "an argument".to_owned(), |key| format!("the argument `{key}`"));
                 let message = format!("{which} of `{name}` has no form in files of PNNX: {reason}");
                 found.report(Diagnostic::new(Code::PnnxArgument, operation.at, message));
@@ -246,10 +250,10 @@ fn other(graph: &Graph, operation: &Operation) -> Operator {
             (Operand::Tensor(tensor), Some(key)) => {
                 named.push(Param::new(Role::Argument, key, graph.tensor_name(tensor)));
             }
-            (Operand::Value(value), key) if inputs.len() == before => {
+            (Operand::Value(value), Some(key)) if inputs.len() == before => {
                 let mut text = String::new();
                 push(&mut text, value, true);
-                params.push(Param::new(Role::Value, key.unwrap_or("value"), text));
+                params.push(Param::new(Role::Value, key, text));
             }
             _ => {}
         }
