@@ -374,6 +374,30 @@ const QUANTIZATIONS: &[(&str, Make)] = &[
     ("arguments of a quantization", |n| format!("\"x\": linear_quantize({});", list(n, ", ", |i| format!("a{i} = 1")))),
 ];
 
+/// Documents whose operations can be folded or merged.
+const REWORKED: &[(&str, Make)] = &[
+    ("operations on constants", |n| {
+        let step = |i| format!("t{} = sub(mul(t{i}, 0.5), 0.1);", i + 1);
+        document("", &format!("t0 = 1.5; {} y = add(x, t{n});", list(n, "\n", step)))
+    }),
+    ("operations on constants that nothing uses", |n| {
+        document("", &(list(n, "\n", |i| format!("t{i} = exp({i}.5);")) + "y = copy(x);"))
+    }),
+    ("equal operations", |n| document("", &(list(n, "\n", |i| format!("t{i} = exp(x);")) + "y = copy(x);"))),
+    ("equal operations on equal operations", |n| {
+        let step = |i| format!("t{} = add(exp(t{i}), exp(t{i}));", i + 1);
+        document("", &format!("t0 = exp(x); {} y = copy(t{n});", list(n, "\n", step)))
+    }),
+    ("fragments with constants", |n| {
+        let call = |i| format!("t{i} = f{i}(x);");
+        document(&list(n, "\n", |i| simple(i, "x * exp(1.5) + x * exp(1.5)")), &(list(n, "\n", call) + "y = copy(x);"))
+    }),
+    ("calls of a fragment with constants", |n| {
+        let call = |i| format!("t{i} = f0(x);");
+        document(&simple(0, "x * exp(1.5) + x * exp(1.5)"), &(list(n, "\n", call) + "y = copy(x);"))
+    }),
+];
+
 /// The length of the first list.
 const LENGTH: usize = 500;
 /// How many times longer the second list is.
@@ -384,12 +408,16 @@ const MOST: f64 = 4.8;
 /// What a case is given to the command as.
 #[derive(Clone, Copy)]
 enum Input {
-    Document,
+    /// A document, and the options before it.
+    Document(&'static [&'static str]),
     Network,
     Quantization,
     /// A model of ONNX, and the subcommand and options before it.
     Onnx(&'static [&'static str]),
 }
+
+/// A document whose loops are unrolled.
+const UNROLLED: Input = Input::Document(&["--unroll"]);
 
 impl Input {
     /// The arguments of a call of the command, whose files are written to a folder.
@@ -400,7 +428,10 @@ impl Input {
             path.into_os_string()
         };
         match self {
-            Self::Document => vec!["--unroll".into(), file("graph.nnef", text)],
+            Self::Document(options) => {
+                let file = file("graph.nnef", text);
+                options.iter().map(OsString::from).chain([file]).collect()
+            }
             Self::Network => vec!["--unroll".into(), "--from".into(), "loops".into(), file("loops.json", text)],
             Self::Quantization => {
                 file("graph.nnef", &document("", "y = relu(x);"));
@@ -453,7 +484,13 @@ fn grow_in_proportion(input: Input, without: &str, cases: &[(&'static str, Make)
 
 #[test]
 fn documents_take_steps_in_proportion() {
-    grow_in_proportion(Input::Document, "", DOCUMENTS);
+    grow_in_proportion(UNROLLED, "", DOCUMENTS);
+}
+
+#[test]
+fn folding_and_merging_take_steps_in_proportion() {
+    grow_in_proportion(Input::Document(&["--fold", "--share"]), "", REWORKED);
+    grow_in_proportion(Input::Document(&["--fold", "--share", "--lower", "none"]), "", REWORKED);
 }
 
 /// Operations on extents that are sums of `n` symbols, each combined with all sums before it.
@@ -471,12 +508,12 @@ fn sums_of_symbols(n: usize, operations: usize) -> String {
 /// The extents have up to `n` sums of `n` symbols.
 #[test]
 fn broadcast_extents_take_steps_in_proportion() {
-    if Input::Document.steps("").is_none() {
+    if UNROLLED.steps("").is_none() {
         println!("skipped: valgrind is not installed");
         return;
     }
     let [few, many] = [5, 15].map(|n| {
-        let [none, all] = [0, 200].map(|operations| Input::Document.steps(&sums_of_symbols(n, operations)).unwrap());
+        let [none, all] = [0, 200].map(|operations| UNROLLED.steps(&sums_of_symbols(n, operations)).unwrap());
         all.saturating_sub(none)
     });
     let ratio = many as f64 / few.max(1) as f64;

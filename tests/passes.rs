@@ -202,9 +202,10 @@ fn other_inputs_refuse_the_options() {
     }
 }
 
-/// A hundred thousand operations, chains whose tensors double, and work beyond the limits.
+/// A hundred thousand operations, chains whose tensors double, work beyond the limits, and many fragments that are kept.
+/// `tests/growth.rs` counts the instructions.
 #[test]
-fn long_and_hostile_documents_are_reworked_soon() {
+fn long_and_hostile_documents_are_reworked() {
     let chain = |count: usize, step: &dyn Fn(usize) -> String| (1..=count).map(step).collect::<Vec<_>>().join("\n");
     let twice = chain(33_000, &|i| format!("t{i} = add(exp(t{0}), exp(t{0}));", i - 1));
     let square = "constant(shape = [1000, 1000], value = [1.5])";
@@ -224,11 +225,9 @@ fn long_and_hostile_documents_are_reworked_soon() {
         (chain(9000, &|i| format!("t{i} = l2_normalization({i}.0, axes = []);")) + "y = copy(x);", "constants: "),
     ] {
         let text = document(&body);
-        let start = std::time::Instant::now();
         let output = flatten(&["--fold", "--share"], &text);
         let (flat, told) = texts(&output);
         assert!(output.status.success() && told.contains(wanted), "{told}");
         assert!(flat.len() < 10 * text.len() + 100_000, "{} of {} bytes", flat.len(), text.len());
-        assert!(start.elapsed().as_secs() < 60);
     }
 }

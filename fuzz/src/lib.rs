@@ -15,7 +15,9 @@ pub mod models;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use nnef_flatten::Options;
+use nnef_flatten::eval::{Evaluator, Limits};
+use nnef_flatten::tensor::Tensor;
+use nnef_flatten::{Graph, Options};
 use tape::Tape;
 
 /// The most processor time of an input.
@@ -48,6 +50,24 @@ pub fn small() -> Options {
         o.max_depth = 2_000;
         o.max_steps = 200_000;
     })
+}
+
+/// An evaluator whose random variables and limits suit a target that is run many times a second.
+pub fn evaluator() -> Evaluator {
+    let mut limits = Limits::untrusted();
+    (limits.max_items, limits.max_work) = (1 << 20, 10_000_000);
+    Evaluator::with_limits(limits).random_variables(1)
+}
+
+/// Random inputs, unless they are large: the shapes are those of the text.
+pub fn small_inputs(graph: &Graph) -> Option<Vec<(String, Tensor)>> {
+    let small = |input: &_| {
+        let shape = graph.shape(*input)?.known()?;
+        let items = shape.iter().try_fold(1i64, |items, extent| items.checked_mul(*extent))?;
+        (items <= 1 << 16).then_some(())
+    };
+    graph.inputs().iter().try_for_each(small)?;
+    graph.random_inputs(&[], 1).ok()
 }
 
 /// The choices of a generator, which bytes decide.
