@@ -202,6 +202,25 @@ fn other_inputs_refuse_the_options() {
     }
 }
 
+#[test]
+fn folded_constants_are_data_of_pnnx_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("folded.pnnx.param");
+    let body = "y = x * sqrt(constant(shape = [2], value = [4.0, 9.0])) + exp(0.0);";
+    let output = flatten(&["--fold", "-o", path.to_str().unwrap()], &document(body));
+    assert!(output.status.success(), "{}", texts(&output).1);
+    let file = std::fs::read_to_string(&path).unwrap();
+    let attributes: Vec<&str> = file.lines().filter(|line| line.starts_with("pnnx.Attribute")).collect();
+    // The constant of rank 0 is a literal of the expression.
+    assert!(matches!(attributes[..], [one] if one.contains("y_sqrt1")), "{file}");
+    assert!(file.contains("expr=add(mul(@0,@1),1.0)"), "{file}");
+    let inputs = folder.path().join("inputs.json");
+    std::fs::write(&inputs, r#"{"v_x": {"dtype": "float32", "shape": [2], "data": [1, 2]}}"#).unwrap();
+    let output = run(&["run", path.to_str().unwrap(), "--inputs", inputs.to_str().unwrap()]);
+    let (result, told) = texts(&output);
+    assert!(result.contains(r#""data": [3.0, 7.0]"#), "{result}{told}");
+}
+
 /// A hundred thousand operations, chains whose tensors double, work beyond the limits, and many fragments that are kept.
 /// `tests/growth.rs` counts the instructions.
 #[test]

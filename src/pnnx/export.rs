@@ -19,15 +19,13 @@ impl Model {
     /// The model of a graph that [`check`] accepts, without the data of variables.
     pub(crate) fn of_graph(graph: &Graph) -> Model {
         let mut model = Model::default();
-        let mut parts = fuse(graph, Rule::Once).into_iter().peekable();
+        let parts = fuse(graph, Rule::Once);
+        let operands = operands(graph, &parts);
+        let mut parts = parts.into_iter().peekable();
         for (at, operation) in graph.operations().iter().enumerate() {
-            match graph.operation_name(operation) {
-                EXTERNAL | VARIABLE | CONSTANT => {
-                    // Constants that are literals of expressions are not needed.
-                    model.operators.extend(source(graph, operation));
-                    continue;
-                }
-                _ => {}
+            if matches!(graph.operation_name(operation), EXTERNAL | VARIABLE | CONSTANT) {
+                model.operators.extend(source(graph, operation, &operands));
+                continue;
             }
             let ends = |part: &Part| match part {
                 Part::Region { output, .. } => graph.tensors_of(operation).next() == Some(*output),
@@ -118,11 +116,12 @@ type Missing = Vec<(String, Location)>;
 pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, Missing), TensorError> {
     let (mut members, mut missing) = (Vec::new(), Vec::new());
     let mut named = FxHashMap::default();
+    let operands = operands(graph, &fuse(graph, Rule::Once));
     for operation in graph.operations() {
         if !matches!(graph.operation_name(operation), VARIABLE | CONSTANT) {
             continue;
         }
-        let Some(attribute) = source(graph, operation) else { continue };
+        let Some(attribute) = source(graph, operation, &operands) else { continue };
         let label = match graph.attribute(operation, "label") {
             Some(Value::String(label)) => Some(&**label),
             _ => None,
@@ -222,11 +221,27 @@ fn operator(
     Operator { kind: kind.to_owned(), name, inputs, outputs, params, ..Operator::default() }
 }
 
-/// The operator of an input, a variable or a constant.
-fn source(graph: &Graph, operation: &Operation) -> Option<Operator> {
+/// The tensors that operators of a file have as operands.
+fn operands(graph: &Graph, parts: &[Part]) -> FxHashSet<TensorId> {
+    let mut found: FxHashSet<TensorId> = graph.outputs().iter().copied().collect();
+    for part in parts {
+        match part {
+            Part::Region { inputs, .. } => found.extend(inputs),
+            Part::Other(at) => graph.operands_of(&graph.operations()[*at]).for_each(|operand| {
+                operand.each_tensor(&mut |tensor| drop(found.insert(tensor)));
+            }),
+        }
+    }
+    found
+}
+
+/// The operator of an input, a variable or a constant; none for a constant that is only a literal of expressions.
+fn source(graph: &Graph, operation: &Operation, operands: &FxHashSet<TensorId>) -> Option<Operator> {
     let tensor = graph.tensors_of(operation).next()?;
-    if graph.operation_name(operation) == EXTERNAL {
-        return Some(operator(graph, INPUT, None, &[], &[tensor], Vec::new()));
+    match graph.operation_name(operation) {
+        EXTERNAL => return Some(operator(graph, INPUT, None, &[], &[tensor], Vec::new())),
+        CONSTANT if !operands.contains(&tensor) => return None,
+        _ => {}
     }
     let name = match graph.attribute(operation, "label") {
         Some(Value::String(label)) => Some(label.split_ascii_whitespace().collect::<Vec<_>>().join("_")),
