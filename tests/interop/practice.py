@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--models", default=os.path.join(os.path.dirname(__file__), "../../../shared/models"))
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--set", action="append", default=[], metavar="S=5", help="values of symbols; others are 6")
-    parser.add_argument("--timeout", type=int, default=20, help="seconds for a network")
+    parser.add_argument("--timeout", type=int, default=30, help="seconds for a network")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
