@@ -228,7 +228,7 @@ fn operands(graph: &Graph, parts: &[Part]) -> FxHashSet<TensorId> {
         match part {
             Part::Region { inputs, .. } => found.extend(inputs),
             Part::Other(at) => graph.operands_of(&graph.operations()[*at]).for_each(|operand| {
-                operand.each_tensor(&mut |tensor| drop(found.insert(tensor)));
+                operand.each_tensor(&mut |tensor| found.extend([tensor]));
             }),
         }
     }
