@@ -235,12 +235,14 @@ fn operands(graph: &Graph, parts: &[Part]) -> FxHashSet<TensorId> {
     found
 }
 
-/// The operator of an input, a variable or a constant; none for a constant that is only a literal of expressions.
+/// The operator of an input, a variable or a constant; none for a constant of rank 0 that no operator has as an operand,
+/// since expressions have its literal.
 fn source(graph: &Graph, operation: &Operation, operands: &FxHashSet<TensorId>) -> Option<Operator> {
     let tensor = graph.tensors_of(operation).next()?;
+    let is_scalar = || graph.shape(tensor).is_some_and(|shape| shape.rank() == 0);
     match graph.operation_name(operation) {
         EXTERNAL => return Some(operator(graph, INPUT, None, &[], &[tensor], Vec::new())),
-        CONSTANT if !operands.contains(&tensor) => return None,
+        CONSTANT if !operands.contains(&tensor) && is_scalar() => return None,
         _ => {}
     }
     let name = match graph.attribute(operation, "label") {
