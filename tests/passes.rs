@@ -221,8 +221,8 @@ fn folded_constants_are_data_of_pnnx_files() {
     assert!(result.contains(r#""data": [3.0, 7.0]"#), "{result}{told}");
 }
 
-/// A hundred thousand operations, chains whose tensors double, work beyond the limits, and many fragments that are kept.
-/// `tests/growth.rs` counts the instructions.
+/// A hundred thousand operations, chains whose tensors double, and work beyond the limits. `tests/growth.rs` counts the
+/// instructions, also with many fragments that are kept.
 #[test]
 fn long_and_hostile_documents_are_reworked() {
     let chain = |count: usize, step: &dyn Fn(usize) -> String| (1..=count).map(step).collect::<Vec<_>>().join("\n");

@@ -75,6 +75,16 @@ pub fn choices(bytes: &[u8]) -> Tape {
     Tape::new(bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair.get(1).copied().unwrap_or(0)])).collect())
 }
 
+/// A byte, and the text that follows: a generated document if the byte is even, or any text.
+pub fn source(bytes: &[u8]) -> (u8, String) {
+    let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let text = match first % 2 {
+        0 => documents::document(&mut choices(rest)).text,
+        _ => String::from_utf8_lossy(rest).into_owned(),
+    };
+    (*first, text)
+}
+
 /// The options of a run that a byte chooses, and the rest of the bytes.
 pub fn chosen(bytes: &[u8]) -> (Options, &[u8]) {
     let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));

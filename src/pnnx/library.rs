@@ -66,7 +66,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Arguments have no form in such files: lists of tensors and numbers, and texts with blanks.
+    /// Arguments have no form in such files: lists of tensors and numbers, texts with blanks, values without a name.
     pub fn to_pnnx(&self) -> Result<String, Diagnostics> {
         export::check(self)?;
         Ok(Model::of_graph(self).print())
