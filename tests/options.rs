@@ -257,10 +257,10 @@ mod command {
             ("check - a.nnef -", "`-` stands for one input"),
             ("fmt - -", "`-` stands for one input"),
             ("expr - --inputs -", "`-` stands for one input"),
-            ("layout - --index 1", "--index means nothing for a text"),
-            ("layout - --to nnef", "--to nnef means nothing for a text"),
-            ("layout f32[6] --to nnef --memory", "--memory means nothing for --to nnef"),
-            ("layout f32[6] --to nnef --reshape f32[2,3]", "--reshape means nothing for --to nnef"),
+            ("layout - --index 1", "--index does not apply to a text"),
+            ("layout - --to nnef", "--to nnef does not apply to a text"),
+            ("layout f32[6] --to nnef --memory", "--memory does not apply to --to nnef"),
+            ("layout f32[6] --to nnef --reshape f32[2,3]", "--reshape does not apply to --to nnef"),
         ] {
             let (status, err) = outcome(folder.path(), args, &standard());
             assert!(status == 2 && err.contains(why), "{args}: {status} {err}");
@@ -275,7 +275,7 @@ mod command {
         let folder = tempfile::tempdir().unwrap();
         for name in ["flat.txt", "flat.nnfe", "model.zip", "model.tar.bz2"] {
             let (status, err) = outcome(folder.path(), &format!("- -o {name}"), &standard());
-            assert!(status == 2 && err.contains("is the ending of no notation"), "{name}: {status} {err}");
+            assert!(status == 2 && err.contains("no notation has the extension"), "{name}: {status} {err}");
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         for args in ["- -o flat.txt --to nnef", "- -o flat", "- -o flat.NNEF", "- -o flat.gv", "- -o .flat"] {

@@ -194,7 +194,7 @@ fn other_inputs_refuse_the_options() {
             let output = run(&[args, &[option]].concat());
             let (_, told) = texts(&output);
             assert_eq!(output.status.code(), Some(2), "{told}");
-            assert!(told.contains(&format!("{option} means nothing for")), "{told}");
+            assert!(told.contains(&format!("{option} does not apply to")), "{told}");
         }
         for args in [&["check", option][..], &[option, "check"], &["run", option]] {
             assert_eq!(run(&[args, &["examples/gru.nnef"]].concat()).status.code(), Some(2), "{args:?}");

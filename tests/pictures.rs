@@ -184,7 +184,7 @@ fn parts_of_models_have_no_statistics() {
             .unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}: {told}");
-        assert!(told.contains("a part of a model is no graph"), "{told}");
+        assert!(told.contains("a part of a model has no graph"), "{told}");
     }
 }
 

@@ -77,7 +77,7 @@ fn results_on_a_terminal_are_harmless() {
     assert!(String::from_utf8(output.stdout).unwrap().contains(STRANGE));
     let relu = document().replace("vendor_op(x", "relu(x); # (");
     let shown = on_terminal(&["run", "--to", "npy", "-"], &relu);
-    assert!(shown.contains("no text for a terminal"), "{shown}");
+    assert!(shown.contains("not written to a terminal"), "{shown}");
 }
 
 #[test]

@@ -2,30 +2,32 @@
 
 mod expr;
 mod layout;
+mod notation;
 mod reporting;
 mod streams;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
-use crate::Lower;
+use crate::diagnostics::Code;
 use crate::graph::Extent;
 use crate::onnx::text::Production;
-use crate::write::{NOTATIONS, Notation};
-use clap::builder::PossibleValue;
+use crate::source::{FileId, Location, Span};
+use crate::{Diagnostics, Lower, Options};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::Failure;
 use super::limits::Limits;
 pub(crate) use expr::{Expr, ExprTo};
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
+pub(crate) use notation::{From, To};
 pub(crate) use reporting::{Level, MessageFormat, Reporting, Warnings};
 
 const EXAMPLES: &str = "\
 Examples:
   nnef-flatten graph.nnef                        flatten to standard output
+  nnef-flatten model.onnx -o flat.onnx           inline the functions of a model of ONNX
   nnef-flatten model/ -o flat.nnef               read model/graph.nnef, write a file
   nnef-flatten model/ -o flat.tgz                take weights and quantizations along
   nnef-flatten --lower all --to json graph.nnef  primitives only, as JSON
@@ -45,19 +47,22 @@ Exit status: 0 done, 1 the input was refused, 2 wrong usage or failed input or o
 
 const USAGE: &str = "nnef-flatten [OPTIONS] INPUT\n       nnef-flatten SUBCOMMAND …";
 
-/// Flattens NNEF documents into graphs of primitive operations.
+/// Flattens descriptions of neural networks into graphs of primitive operations.
 ///
-/// Reads an NNEF document with fragments, selects, comprehensions and recursion, and writes the
-/// flat graph that it describes.
+/// Reads NNEF documents with fragments, selects, comprehensions and recursion, models of ONNX with
+/// functions, files of PNNX with expressions, and networks with loops, and writes the flat graph that
+/// they describe.
 #[derive(Debug, Parser)]
 #[command(name = "nnef-flatten", version, after_help = "See --help for examples.", after_long_help = EXAMPLES)]
 #[command(subcommand_help_heading = "Subcommands", subcommand_value_name = "SUBCOMMAND")]
-#[command(override_usage = USAGE, args_override_self = true)]
+#[command(override_usage = USAGE)]
 pub(crate) struct Cli {
     /// What to do instead of flattening.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// A document, `-` for standard input, or a model: a folder with a graph.nnef, a .tar, a .tgz.
+    /// A document of NNEF, a model of ONNX (.onnx, .onnxtxt), a file of PNNX (.pnnx.param), a network
+    /// with loops (JSON), or `-` for standard input; or an NNEF model: a folder with a graph.nnef, a
+    /// .tar, a .tgz.
     pub(crate) input: Option<PathBuf>,
     /// The result.
     #[command(flatten)]
@@ -76,9 +81,9 @@ pub(crate) struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make all checks, those of expansion included, and write no output.
+    /// Check inputs completely, expansion included, without writing a result.
     Check {
-        /// Documents, `-` for standard input, or models, whose data files are checked, too.
+        /// Inputs in any notation, `-` for standard input, or models, whose data files are checked, too.
         #[arg(value_name = "INPUT")]
         inputs: Vec<PathBuf>,
         /// How documents are read and expanded.
@@ -96,13 +101,13 @@ pub(crate) enum Command {
         /// The notation of the input [default: auto].
         #[arg(long, value_name = "NOTATION")]
         from: Option<From>,
-        /// What an input may take.
+        /// Limits on the resources of a run.
         #[command(flatten)]
         limits: Limits,
     },
-    /// Evaluate a document on given inputs.
+    /// Evaluate a document, a file of PNNX or a network with loops on given inputs.
     Run(Run),
-    /// Tell where the elements of an array are in memory: shapes and layouts of XLA.
+    /// Show where the elements of an array are in memory: shapes and layouts of XLA.
     #[command(after_long_help = layout::EXAMPLES, override_usage = layout::USAGE)]
     Layout(Layout),
     /// Read an expression of PNNX: check, fold, evaluate or expand it; or fuse a graph into expressions.
@@ -126,7 +131,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", conflicts_with = "subcommand")]
         folder: Option<PathBuf>,
     },
-    /// Tell what the last of some words may become; the completion scripts call it.
+    /// List the completions of the last of some words; the completion scripts call it.
     #[command(hide = true, disable_help_flag = true)]
     Complete {
         /// The words after the name of the command.
@@ -137,6 +142,7 @@ pub(crate) enum Command {
 
 /// Where the result goes, and as what.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Output {
     /// Write the result to this file, whole or not at all; a folder (out/) or archive (.tar, .tgz)
     /// gets the whole model, data included [default: standard output].
@@ -145,13 +151,14 @@ pub(crate) struct Output {
     /// The notation of the result [default: by the extension of PATH, else nnef].
     #[arg(long, value_name = "NOTATION")]
     pub(crate) to: Option<To>,
-    /// How many threads write the result, which does not depend on it [default: all of the machine].
+    /// The number of threads that write the result; the result is the same with any number [default: all
+    /// processors].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Write to this file, as JSON, from which place and through which calls each operation comes.
+    /// Write the source location and the enclosing calls of each operation to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) source_map: Option<PathBuf>,
-    /// Note on each node of a model of ONNX, as metadata, the functions that it was copied from.
+    /// Record the functions that each node of a model of ONNX was copied from, as metadata of the node.
     #[arg(long)]
     pub(crate) provenance: bool,
     /// Compute operations on constants; their results become constants.
@@ -164,20 +171,21 @@ pub(crate) struct Output {
     /// tensors between them go, too.
     #[arg(long)]
     pub(crate) drop_bitcasts: bool,
-    /// Give a tensor a layout, as in x={0,1:T(8,128)}, or all tensors of its rank, as in {1,0}: --to json
-    /// and html show it, --stats and --drop-bitcasts count with it; repeatable.
+    /// Assign a layout to a tensor, as in x={0,1:T(8,128)}, or to all tensors of its rank, as in {1,0}:
+    /// --to json and html show it, --stats and --drop-bitcasts use it; repeatable.
     #[arg(long, value_name = "[NAME=]LAYOUT")]
     pub(crate) layout: Vec<String>,
-    /// Tell, on standard error, how many operations there are of each kind, parameters and
-    /// multiplications.
+    /// Write the number of operations of each kind, of parameters and of multiplications to standard
+    /// error.
     #[arg(long)]
     pub(crate) stats: bool,
 }
 
 /// How the result is compared with its source.
 #[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Verification")]
 pub(crate) struct Verification {
-    /// Evaluate source and result, and tell the largest difference.
+    /// Evaluate the source and the result on the same inputs, and report the largest difference.
     #[arg(long)]
     pub(crate) verify: bool,
     /// Inputs for --verify: .npz, .npy or JSON; the others are random.
@@ -224,23 +232,25 @@ pub(crate) enum RunTo {
 
 /// How documents are read and expanded.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Input and expansion")]
 pub(crate) struct Language {
     /// The notation of the input [default: auto].
     #[arg(long, value_name = "NOTATION")]
     pub(crate) from: Option<From>,
-    /// What an ONNX text is [default: model].
+    /// The part of a model that an ONNX text contains [default: model].
     #[arg(long, value_name = "PART")]
     pub(crate) production: Option<Production>,
-    /// What to expand: custom fragments (default), all compounds, none, or the operations named.
+    /// What to expand: custom fragments and functions (default), standard compounds too, nothing, or
+    /// only the named operations.
     #[arg(long, value_name = "custom|all|none|NAME,…", value_parser = lower)]
     pub(crate) lower: Option<Lower>,
-    /// Operations to leave as they are.
+    /// Operations that are not expanded.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = name)]
     pub(crate) keep: Vec<String>,
-    /// Accept only what the standard allows: liberties become errors.
+    /// Accept only what the standard allows: tolerated deviations become errors.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Further declarations, which may replace standard ones; repeatable.
+    /// A file of additional declarations, which may replace standard ones; repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) fragments: Vec<PathBuf>,
     /// Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S; repeatable.
@@ -249,26 +259,25 @@ pub(crate) struct Language {
     /// Give a dimension symbol a value, as in S=5; repeatable.
     #[arg(long, value_name = "SYMBOL=N", value_parser = symbol)]
     pub(crate) set: Vec<(String, i64)>,
-    /// Evaluate and keep what no output needs.
+    /// Keep operations that no output needs.
     #[arg(long)]
     pub(crate) keep_unused: bool,
     /// Unroll loops and scans.
     #[arg(long)]
     pub(crate) unroll: bool,
-    /// The most trips of a loop whose number of trips depends on run-time data [default: none].
+    /// The maximum number of trips of a loop whose trip count depends on run-time data [default: none].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_trips: Option<u64>,
-    /// Refuse whatever would stay a loop.
+    /// Refuse loops that cannot be unrolled.
     #[arg(long)]
     pub(crate) flat: bool,
-    /// What an input may take.
+    /// Limits on the resources of a run.
     #[command(flatten)]
     pub(crate) limits: Limits,
 }
 
 impl Language {
-    /// Refuses options that contradict each other, or that mean nothing for the input: what is said
-    /// in vain is a mistake.
+    /// Refuses options that contradict each other, or that have no effect on the input.
     ///
     /// # Errors
     ///
@@ -296,7 +305,7 @@ impl Language {
         if self.from != Some(From::Loops) {
             return Ok(());
         }
-        let vain = [
+        let unused = [
             ("--lower", self.lower.is_some()),
             ("--keep", !self.keep.is_empty()),
             ("--fragments", !self.fragments.is_empty()),
@@ -304,9 +313,25 @@ impl Language {
             ("--keep-unused", self.keep_unused),
             ("--set", !self.set.is_empty()),
         ];
-        match vain.iter().find(|(_, given)| *given) {
-            Some((option, _)) => fail(format!("{option} means nothing for networks with loops (--from loops)")),
+        match unused.iter().find(|(_, given)| *given) {
+            Some((option, _)) => fail(format!("{option} does not apply to networks with loops")),
             None => Ok(()),
+        }
+    }
+
+    /// Moves diagnostics about names in the options to the options, which `add` makes a source.
+    pub(crate) fn locate(&self, found: &mut Diagnostics, mut add: impl FnMut(&str, &str) -> FileId) {
+        let lowered = match &self.lower {
+            Some(Lower::Names(names)) => names.as_slice(),
+            _ => &[],
+        };
+        let named = [("--lower", lowered), ("--keep", &self.keep)];
+        for diagnostic in found.iter_mut().filter(|found| found.code == Code::OptionOperation) {
+            let mut names = named.iter().flat_map(|(option, names)| names.iter().map(move |name| (*option, name)));
+            if let Some((option, name)) = names.find(|(_, name)| Options::unknown(name) == diagnostic.message) {
+                let span = Span::new(0, name.len() as u32);
+                diagnostic.at = Location::new(add(option, name), span);
+            }
         }
     }
 
@@ -331,40 +356,6 @@ impl Language {
             input_shape: self.input_shape,
             set: self.set,
         }
-    }
-}
-
-/// Notations that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum From {
-    /// NNEF, the dialect told by the version line.
-    Auto,
-    /// NNEF 1.0.
-    Nnef,
-    /// The provisional NNEF of 2017.
-    NnefDraft,
-    /// A network with loops, as JSON.
-    Loops,
-    /// A model of ONNX, in protobuf.
-    Onnx,
-    /// A model of ONNX, or a part of one, as text.
-    Onnxtxt,
-    /// A file of PNNX, with its data beside it.
-    Pnnx,
-}
-
-/// A notation that can be written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct To(pub &'static Notation);
-
-impl ValueEnum for To {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<To>> = LazyLock::new(|| NOTATIONS.iter().map(To).collect());
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name).help(self.0.help))
     }
 }
 
@@ -412,7 +403,7 @@ mod tests {
     use clap::CommandFactory;
 
     fn parse(args: &str) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(std::iter::once("nnef-flatten").chain(args.split_whitespace()))
+        crate::cli::usage::parse_words(args)
     }
 
     #[test]

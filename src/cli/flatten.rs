@@ -16,6 +16,7 @@ use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
 use super::encode::{self, Encode};
+use super::inputs::Opened;
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
@@ -23,7 +24,7 @@ use super::{Failure, RunResult, Status, layouts, loops, passes, stats, verify};
 
 /// Flattens one input.
 pub(crate) fn run(
-    input: &Path,
+    input: Opened,
     language: &Language,
     output: &args::Output,
     verification: &args::Verification,
@@ -32,9 +33,6 @@ pub(crate) fn run(
     let Destination { to, target } = Destination::new(output, language)?;
     language.usable()?;
     layouts::usable(output, to, verification.verify)?;
-    if language.from == Some(args::From::Loops) {
-        return network(input, (language, output, verification), (to, target), reporter);
-    }
     let opened = models::open(input, &language.limits).and_then(|opened| {
         let processed = process(opened.input, language, to)?;
         Ok((opened.origin, processed))
@@ -74,12 +72,16 @@ pub(crate) fn run(
 }
 
 /// Flattens a network with loops.
-fn network(
-    input: &Path,
-    (language, output, verification): (&Language, &args::Output, &args::Verification),
-    (to, target): (&Notation, Option<model::Target>),
+pub(crate) fn network(
+    input: Opened,
+    language: &Language,
+    output: &args::Output,
+    verification: &args::Verification,
     reporter: &mut Reporter,
 ) -> RunResult {
+    let Destination { to, target } = Destination::new(output, language)?;
+    language.usable()?;
+    layouts::usable(output, to, verification.verify)?;
     let (sources, net, mut result) = match loops::process(input, language) {
         Ok(processed) => processed,
         Err(unread) => return report_unread(unread, reporter),
@@ -126,7 +128,7 @@ impl Destination {
 /// Refuses options that do not apply to an input or a notation.
 pub(super) fn refuse_vain(of: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
     match options.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Failure::Message(format!("{option} means nothing for {of}"))),
+        Some((option, _)) => Err(Failure::Message(format!("{option} does not apply to {of}"))),
         None => Ok(()),
     }
 }
@@ -136,7 +138,7 @@ pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Fai
     if to != OnnxForm::Protobuf || path(output).is_some() || !std::io::stdout().is_terminal() {
         return Ok(());
     }
-    Err(Failure::Message("protobuf is nothing for a terminal: name a file with -o, or --to onnxtxt".to_owned()))
+    Err(Failure::Message("protobuf is not written to a terminal: name a file with -o, or use --to onnxtxt".to_owned()))
 }
 
 /// Refuses to write two results to the same stream or file: the graph, the data of a PNNX file, the source map.
@@ -256,6 +258,12 @@ pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Proce
     process_with(input, Options { expand_loops: true, ..options(language) }, language)
 }
 
+/// The flat graph of an input for commands that do not write it.
+pub(crate) fn graph_for_use(input: Opened, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
+    let (document, result) = process_for_use(models::open(input, &language.limits)?.input, language)?;
+    Ok((document.sources().clone(), result))
+}
+
 /// Parses and expands an input with options of the library and the declaration files.
 fn process_with(input: Input, mut options: Options, language: &Language) -> Result<Processed, Unread> {
     for path in &language.fragments {
@@ -265,7 +273,7 @@ fn process_with(input: Input, mut options: Options, language: &Language) -> Resu
         });
     }
     let options = &options;
-    let parsed = crate::parse(&input.name, input.text, options);
+    let mut parsed = crate::parse(&input.name, input.text, options);
     let mut diagnostics = Diagnostics::new(options.strict);
     let refused = parsed.diagnostics.has_errors();
     diagnostics.extend(parsed.diagnostics);
@@ -279,7 +287,8 @@ fn process_with(input: Input, mut options: Options, language: &Language) -> Resu
             diagnostics.extend(expansion.diagnostics);
             if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
         }
-        Err(errors) => {
+        Err(mut errors) => {
+            language.locate(&mut errors, |option, name| parsed.document.add_source(option, name.to_owned()));
             diagnostics.extend(errors);
             Err(diagnostics)
         }

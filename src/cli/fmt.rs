@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use crate::Options;
 use crate::source::without_mark;
 
-use super::args::From;
+use super::args::{From, Language};
+use super::inputs;
 use super::io::{self, Unread};
 use super::limits::Limits;
-use super::models::{self, Opened, Origin};
+use super::models::{self, Origin, Text};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, onnx, pnnx};
+use super::{Failure, RunResult, Status, flatten};
 
 /// Formats every input; with `check`, only lists those that would change.
 pub(crate) fn run(
@@ -22,12 +23,7 @@ pub(crate) fn run(
     let options = Options { dialect: flatten::dialect(from), ..limits.options() };
     let mut status = Status::Done;
     for input in inputs {
-        // Other notations are not read as NNEF, whatever errors that would give.
-        if from == Some(From::Loops) || onnx::form(input, from).is_some() || pnnx::is_one(input, from) {
-            let input = input.display();
-            return Err(Failure::Message(format!("{input}: only documents and models of NNEF are formatted")));
-        }
-        let outcome = match format(input, check, (&options, limits), reporter) {
+        let outcome = match format(input, check, (&options, from, limits), reporter) {
             Err(Failure::Message(message)) => {
                 reporter.complain(&message);
                 Status::Failed
@@ -46,8 +42,24 @@ fn is_library(text: &str) -> bool {
     code.is_some_and(|line| line.starts_with("fragment"))
 }
 
-fn format(path: &Path, check: bool, (options, limits): (&Options, &Limits), reporter: &mut Reporter) -> RunResult {
-    let Opened { input, origin } = match models::open(path, limits) {
+/// Reads an input, which has to be NNEF: other notations are not formatted.
+fn read(path: &Path, (from, limits): (Option<From>, &Limits)) -> Result<Text, Unread> {
+    let language = Language { from, limits: limits.clone(), ..Language::default() };
+    let input = inputs::open(path, &language)?;
+    if !input.notation.verbs.formatted {
+        let message = format!("{}: only documents and models of NNEF are formatted", input.opened.name);
+        return Err(Unread::Failure(Failure::Message(message)));
+    }
+    models::open(input.opened, limits)
+}
+
+fn format(
+    path: &Path,
+    check: bool,
+    (options, from, limits): (&Options, Option<From>, &Limits),
+    reporter: &mut Reporter,
+) -> RunResult {
+    let Text { input, origin } = match read(path, (from, limits)) {
         Ok(opened) => opened,
         Err(Unread::Failure(failure)) => return Err(failure),
         Err(Unread::Refused(refused)) => {

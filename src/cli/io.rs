@@ -148,7 +148,7 @@ pub(crate) fn by_ending<'e, T>(
     let known: Vec<String> = known.map(|ending| format!(".{ending}")).collect();
     let (path, known) = (path.display(), known.join(", "));
     Err(Failure::Message(format!(
-        "{path}: `.{ending}` is the ending of no notation, those are {known}; --to names one"
+        "{path}: no notation has the extension `.{ending}`; known extensions are {known}; --to names a notation"
     )))
 }
 

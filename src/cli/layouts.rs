@@ -21,7 +21,7 @@ pub(super) fn usable(output: &args::Output, to: &Notation, verified: bool) -> Re
     }
     let shown = SHOWN_IN.join(" and ");
     Err(Failure::Message(format!(
-        "--layout means nothing for --to {}: {shown} show layouts, --stats uses them",
+        "--layout does not apply to --to {}: {shown} show layouts, --stats and --drop-bitcasts use them",
         to.name
     )))
 }

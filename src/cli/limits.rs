@@ -8,34 +8,34 @@ use crate::{Options, eval, model};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct Limits {
-    /// All limits at once; the other options replace single ones [default: default].
+    /// A set of limits; the other options replace single ones [default: default].
     #[arg(long, value_name = "PROFILE")]
     limits: Option<Profile>,
-    /// The most operations that may be emitted [default: 10000000].
+    /// The maximum number of emitted operations [default: 10000000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_ops: Option<u64>,
-    /// The deepest that calls may be nested [default: 1048576].
+    /// The maximum depth of nested calls [default: 1048576].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_depth: Option<u64>,
-    /// The most items of an array, and characters of a string [default: 10000000].
+    /// The maximum number of items of an array, and of characters of a string [default: 10000000].
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
-    /// The most bytes of values and open calls at a time [default: 805306368].
+    /// The maximum number of bytes of values and open calls at a time [default: 805306368].
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<u64>,
-    /// The longest text of a document [default: 2147483648].
+    /// The maximum number of bytes of a text [default: 2147483648].
     #[arg(long, value_name = "BYTES")]
     max_text: Option<u64>,
-    /// The most files and folders of a model [default: 200000].
+    /// The maximum number of files and folders of a model [default: 200000].
     #[arg(long, value_name = "N")]
     max_files: Option<usize>,
-    /// What a compressed model may unpack to whatever its size [default: 8589934592].
+    /// The number of bytes that a compressed model may unpack to, whatever its size [default: 8589934592].
     #[arg(long, value_name = "BYTES")]
     max_unpacked: Option<u64>,
-    /// The most tensor items at a time of an evaluation [default: 536870912].
+    /// The maximum number of tensor items at a time in an evaluation [default: 536870912].
     #[arg(long, value_name = "N")]
     max_items: Option<u64>,
-    /// The most elementary steps of an evaluation [default: 200000000000].
+    /// The maximum number of elementary steps of an evaluation [default: 200000000000].
     #[arg(long, value_name = "N")]
     max_work: Option<u64>,
 }
@@ -43,10 +43,10 @@ pub(crate) struct Limits {
 /// Sets of limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// For one's own models, as large as the machine can hold.
+    /// For trusted models, as large as the machine can hold.
     #[default]
     Default,
-    /// For inputs of strangers, as a service reads them.
+    /// For inputs from unknown sources, as a service reads them.
     Untrusted,
 }
 

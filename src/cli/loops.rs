@@ -11,14 +11,17 @@ use crate::tensor::json::{self, Style};
 use crate::tensor::{Tensor, TensorError};
 use crate::{Graph, Options};
 
-use super::args::{Language, Verification};
+use super::args::{self, Language, Verification};
+use super::inputs::{Checked, Opened};
 use super::io::{self, Unread};
+use super::models::Expanded;
 use super::report::Reporter;
+use super::run::Written;
 use super::{Failure, RunResult, Status, flatten, tensors};
 
 /// Reads a network.
-fn read(input: &Path, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
-    let input = io::read(input, language.limits.text())?;
+fn read(input: Opened, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
+    let input = input.text(language.limits.text())?;
     Ok(Network::read(&input.name, input.text, sources, language.strict))
 }
 
@@ -36,7 +39,7 @@ fn options(language: &Language) -> Options {
 type Processed = (Sources, Option<Network>, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and unrolls a network.
-pub(crate) fn process(input: &Path, language: &Language) -> Result<Processed, Unread> {
+pub(crate) fn process(input: Opened, language: &Language) -> Result<Processed, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, None, Err(diagnostics))) };
@@ -74,8 +77,12 @@ pub(crate) fn verify(
     };
     let seed = verification.seed.unwrap_or(0);
     match compare(net, graph, (&given, seed), language) {
-        Ok(told) => {
-            reporter.remark(&told);
+        Ok(Compared::Equal(items, largest)) => {
+            super::verify::tell(items, largest, reporter);
+            Ok(true)
+        }
+        Ok(Compared::TooFewTrips(why)) => {
+            super::verify::tell_nothing(&why, reporter);
             Ok(true)
         }
         Err(found) => {
@@ -86,13 +93,21 @@ pub(crate) fn verify(
     }
 }
 
-/// Compares a network with its graph. Returns the message if they agree.
+/// The result of a comparison without a difference.
+enum Compared {
+    /// The number of compared items, and the largest difference.
+    Equal(usize, f64),
+    /// The trip limit does not suffice, for the reason in the text.
+    TooFewTrips(String),
+}
+
+/// Compares a network with its graph.
 fn compare(
     net: &Network,
     graph: &Graph,
     (given, seed): (&[(String, Tensor)], u64),
     language: &Language,
-) -> Result<String, Diagnostics> {
+) -> Result<Compared, Diagnostics> {
     let refuse = |diagnostic: Diagnostic| {
         let mut found = Diagnostics::default();
         found.report(diagnostic);
@@ -118,7 +133,8 @@ fn compare(
     if let Some((name, finished)) = flat.get(net.outputs.len())
         && finished.to_scalars().contains(&0.0)
     {
-        return Ok(format!("not verified: on these inputs the trips do not suffice (`{name}` does not hold)"));
+        let why = format!("on these inputs the trips do not suffice (`{name}` does not hold)");
+        return Ok(Compared::TooFewTrips(why));
     }
     let outputs = net.evaluate(inputs, &options(language))?.outputs;
     let (mut items, mut largest) = (0, 0.0_f64);
@@ -131,27 +147,37 @@ fn compare(
         }
         (items, largest) = (items + wanted.len(), largest.max(apart));
     }
-    Ok(super::verify::verified(items, largest))
+    Ok(Compared::Equal(items, largest))
 }
 
-/// Reads a network and checks the rules.
-pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, Diagnostics), Unread> {
+/// The flat graph of a network.
+pub(crate) fn graph(input: Opened, language: &Language) -> Result<(Sources, Expanded), Unread> {
+    process(input, language).map(|(sources, _, result)| (sources, result))
+}
+
+/// Reads a network and checks the rules; its loops need not be unrolled.
+pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     if let Some(net) = net {
         diagnostics.extend(net.check(language.strict));
     }
-    Ok((sources, diagnostics))
+    Ok((sources, !diagnostics.has_errors(), diagnostics))
 }
 
 /// Evaluates a network and writes the values of its outputs.
 pub(crate) fn run(
-    input: &Path,
-    inputs: Option<&Path>,
+    input: Opened,
+    arguments: &args::Run,
+    (path, to): Written,
     language: &Language,
-    path: Option<&Path>,
     reporter: &mut Reporter,
 ) -> RunResult {
+    flatten::refuse_vain("networks with loops", &[("--layout", !arguments.layout.is_empty())])?;
+    if to != args::RunTo::Json {
+        return Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()));
+    }
+    let inputs = arguments.inputs.as_deref();
     let mut sources = Sources::new();
     let (net, mut diagnostics) = match read(input, language, &mut sources) {
         Ok(read) => read,

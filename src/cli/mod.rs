@@ -12,6 +12,7 @@ mod explain;
 mod expr;
 mod flatten;
 mod fmt;
+mod inputs;
 mod interrupt;
 mod io;
 mod layout;
@@ -29,19 +30,16 @@ mod run;
 mod stats;
 mod tensors;
 mod terminal;
+mod usage;
 mod verify;
 
-use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{Arg, Args, CommandFactory, FromArgMatches, ValueEnum};
+use clap::CommandFactory;
 
-use crate::diagnostics::visible;
-use args::{Cli, Command, Language, MessageFormat};
+use args::{Cli, Command, MessageFormat};
 use report::Reporter;
 
 /// The result of a run.
@@ -72,9 +70,9 @@ pub fn main() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "nnef-flatten: internal error, please report it: {panic}");
         std::process::exit(Status::Failed as i32);
     }));
-    let (format, result) = match parse() {
+    let (format, result) = match usage::parse() {
         Ok(cli) => (cli.reporting.message_format, run(cli)),
-        Err(error) => (MessageFormat::Human, show(&error)),
+        Err(error) => (MessageFormat::Human, usage::show(&error)),
     };
     let _settled = interrupt::settle();
     let status = match result {
@@ -88,74 +86,14 @@ pub fn main() -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-/// Parses the arguments. Of the options before a subcommand, those are accepted that apply to it.
-fn parse() -> Result<Cli, clap::Error> {
-    let mut command = Cli::command().color(color());
-    command.build();
-    let matches = command.clone().try_get_matches()?;
-    if let Some(name) = matches.subcommand_name() {
-        let merged = Language::augment_args(clap::Command::new(""));
-        let has =
-            |of: &clap::Command, argument: &Arg| of.get_arguments().any(|known| known.get_id() == argument.get_id());
-        let applies = |argument: &Arg| {
-            argument.is_global_set()
-                || has(&merged, argument) && command.find_subcommand(name).is_some_and(|of| has(of, argument))
-        };
-        let given =
-            |argument: &&Arg| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
-        let vain = command.get_arguments().filter(given).find(|argument| !applies(argument));
-        if let Some(argument) = vain {
-            let shown = match matches.get_one::<PathBuf>("input").filter(|_| argument.is_positional()) {
-                Some(input) => visible::clean(&input.display().to_string()),
-                None => argument.to_string(),
-            };
-            let message = format!("unexpected argument '{shown}' before the subcommand '{name}'");
-            return Err(command.error(ErrorKind::UnknownArgument, message));
-        }
-    }
-    Cli::from_arg_matches(&matches)
-}
-
-/// The value of `--color` for messages about the arguments, before these are parsed.
-fn color() -> clap::ColorChoice {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let value = |at: usize| match words[at].strip_prefix("--color")? {
-        "" => words.get(at + 1).map(String::as_str),
-        rest => rest.strip_prefix('='),
-    };
-    let last = (0..words.len()).rev().find_map(value);
-    last.and_then(|last| ValueEnum::from_str(last, false).ok()).unwrap_or(clap::ColorChoice::Auto)
-}
-
-/// Shows an error about the arguments, or the requested help. An error can contain names of files, so
-/// control characters are escaped.
-fn show(error: &clap::Error) -> RunResult {
-    let text = error.render().to_string();
-    let shown = match visible::escaped(&text) {
-        Cow::Borrowed(_) => error.print(),
-        Cow::Owned(text) => std::io::stderr().write_all(text.as_bytes()),
-    };
-    match error.use_stderr() {
-        true => Ok(Status::Failed),
-        false => shown.map(|()| Status::Done).map_err(|error| io::failure("<stdout>", &error)),
-    }
-}
-
 fn run(cli: Cli) -> RunResult {
     cli.streams()?;
     let mut reporter = Reporter::new(&cli.reporting);
     let Some(command) = cli.command else {
-        let Some(inputs) = inputs_or_stdin(cli.input.into_iter().collect()) else {
+        let Some(inputs) = inputs_or_stdin(cli.input.clone().into_iter().collect()) else {
             return show_help(None, &mut reporter);
         };
-        let (input, language, output, verification) = (&inputs[0], &cli.language, &cli.output, &cli.verification);
-        if pnnx::is_one(input, language.from) {
-            return pnnx::run(input, language, output, verification, &mut reporter);
-        }
-        return match onnx::form(input, language.from) {
-            Some(form) => onnx::run(input, form, language, output, verification, &mut reporter),
-            None => flatten::run(input, language, output, verification, &mut reporter),
-        };
+        return inputs::flatten(&inputs[0], &cli, &mut reporter);
     };
     match command {
         Command::Check { inputs, language } => match inputs_or_stdin(inputs) {
@@ -178,7 +116,10 @@ fn run(cli: Cli) -> RunResult {
         }
         Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
             (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), &mut reporter),
-            _ => layout::run(&arguments, &mut reporter),
+            _ => {
+                let limits = cli.language.limits.merge(arguments.limits.clone());
+                layout::run(&arguments, &limits, &mut reporter)
+            }
         },
         Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
             (None, None) => show_help(Some("expr"), &mut reporter),

@@ -1,7 +1,7 @@
 //! Whole models on the command line: recognizing inputs, and writing models.
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use crate::source::{Location, Span};
 use crate::{Document, Graph};
 
 use super::args::To;
+use super::inputs::Opened;
 use super::io::{self, Input, Unread};
 use super::limits::Limits;
 use super::progress::Progress;
@@ -46,56 +47,43 @@ impl Origin {
     }
 }
 
-/// An input.
-pub(crate) struct Opened {
+/// A text of NNEF.
+pub(crate) struct Text {
     /// The text of the graph.
     pub(crate) input: Input,
     /// The kind of the input.
     pub(crate) origin: Origin,
 }
 
-/// How many bytes are needed to recognize an archive.
-const FIRST: u64 = 512;
-
-/// Opens an input, and reads the text of its graph. Its bytes or its name determine the kind.
-pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Opened, Unread> {
-    if !io::is_stream(path) && path.is_dir() {
-        return Ok(Opened {
+/// Reads the text of the graph of an input. Its bytes or its name determine the kind.
+pub(crate) fn open(opened: Opened, limits: &Limits) -> Result<Text, Unread> {
+    let path = &opened.path.clone();
+    if opened.is_folder() {
+        return Ok(Text {
             input: graph_in(path, &document_path(path), limits)?,
             origin: Origin::Folder(path.to_owned()),
         });
     }
     if is_graph(path) {
-        return Ok(Opened { input: graph_in(parent(path), path, limits)?, origin: Origin::Document(path.to_owned()) });
+        return Ok(Text { input: graph_in(parent(path), path, limits)?, origin: Origin::Document(path.to_owned()) });
     }
-    let name = if io::is_stream(path) { "<stdin>".to_owned() } else { path.display().to_string() };
-    let fail = |error: std::io::Error| Unread::Failure(io::failure(&name, &error));
-    let (mut stream, file): (Box<dyn Read>, _) = if io::is_stream(path) {
-        (Box::new(std::io::stdin().lock()), None)
-    } else {
-        let file = File::open(path).map_err(fail)?;
-        let metadata = file.metadata().map_err(fail)?;
-        (Box::new(file), Some(metadata).filter(fs::Metadata::is_file))
-    };
-    let mut first = Vec::with_capacity(FIRST as usize);
-    stream.as_mut().take(FIRST).read_to_end(&mut first).map_err(fail)?;
-    if model::is_archive(&first) || model::has_archive_name(path) {
-        let archive = match file {
-            Some(_) => File::open(path).map_err(fail)?,
+    if model::is_archive(opened.start().bytes()) || model::has_archive_name(path) {
+        let name = opened.name.clone();
+        let fail = |error: std::io::Error| Unread::Failure(io::failure(&name, &error));
+        let archive = match opened.is_file() {
+            true => File::open(path).map_err(fail)?,
             // A stream has to be read twice: for the list of its files, and for their bytes.
-            None => model::spool(&mut first.as_slice().chain(stream)).map_err(fail)?,
+            false => model::spool(&mut opened.stream()).map_err(fail)?,
         };
         let model = Model::from_file(Path::new(&name), archive, &limits.model()).map_err(unread)?;
         let graph = model.graph().map_err(unread)?;
-        return Ok(Opened {
+        return Ok(Text {
             input: io::text(format!("{name}/{GRAPH}"), graph)?,
             origin: Origin::Archive(Rc::new(model)),
         });
     }
-    let size = file.as_ref().map_or(0, fs::Metadata::len);
-    let bytes = io::read_all(&name, (size, limits.text()), &mut first.as_slice().chain(stream))?;
-    let origin = if file.is_some() { Origin::Document(path.to_owned()) } else { Origin::Stream };
-    Ok(Opened { input: io::text(name, bytes)?, origin })
+    let origin = if opened.is_file() { Origin::Document(path.to_owned()) } else { Origin::Stream };
+    Ok(Text { input: opened.text(limits.text())?, origin })
 }
 
 /// Whether a document has the file name of a model's graph, so that it belongs to the model in its folder.

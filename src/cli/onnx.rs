@@ -1,7 +1,6 @@
 //! Models of ONNX on the command line: flattening and checking.
 
 use std::io::Write;
-use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::Stats;
@@ -10,40 +9,27 @@ use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Graph, Options};
 
-use super::args::{self, From, Language};
+use super::args::{self, Language};
+use super::inputs::{Checked, Opened};
 use super::io::{self, Unread};
+use super::models::Expanded;
 use super::report::Reporter;
+use super::run::Written;
 use super::{Failure, RunResult, Status, encode, flatten, stats};
-
-/// The form of an input that is a model of ONNX: from `--from`, or from the extension of the file.
-pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
-    match from {
-        Some(From::Onnx) => return Some(OnnxForm::Protobuf),
-        Some(From::Onnxtxt) => return Some(OnnxForm::Text),
-        // A folder is a model of NNEF, whatever its name.
-        None | Some(From::Auto) if input.is_dir() => return None,
-        None | Some(From::Auto) => {}
-        Some(From::Nnef | From::NnefDraft | From::Loops | From::Pnnx) => return None,
-    }
-    match Notation::of_extension(input.extension()?.to_str()?)?.writer {
-        Writer::Onnx(form) => Some(form),
-        _ => None,
-    }
-}
 
 /// The sources, the document if it could be read, and the diagnostics.
 type Read = (Sources, Option<Document>, Diagnostics);
 
-fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) -> Result<Read, Unread> {
+fn read(input: Opened, form: OnnxForm, language: &Language, options: &Options) -> Result<Read, Unread> {
     let mut sources = Sources::new();
     let (document, diagnostics) = match form {
         OnnxForm::Text => {
-            let input = io::read(input, options.max_text)?;
+            let input = input.text(options.max_text)?;
             let file = sources.add(input.name, input.text);
             Document::parse_part(&sources, file, language.production.unwrap_or_default(), options)
         }
         OnnxForm::Protobuf => {
-            let (name, bytes) = io::read_bytes(input, options.max_text)?;
+            let (name, bytes) = input.bytes(options.max_text)?;
             Document::decode(&name, bytes, &mut sources, options)
         }
     };
@@ -51,38 +37,38 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
 }
 
 /// Checks a model and expands its calls. Returns the sources, whether it is accepted, and the diagnostics.
-pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
+pub(crate) fn check(input: Opened, form: OnnxForm, language: &Language) -> Result<Checked, Unread> {
     let options = flatten::options(language);
-    let (sources, document, mut diagnostics) = read(input, form, language, &options)?;
+    let (mut sources, document, mut diagnostics) = read(input, form, language, &options)?;
     if let Some(document) = document {
         diagnostics.extend(document.check(&options));
         if !diagnostics.has_errors() {
             flatten(document, &options, &mut diagnostics);
         }
     }
+    language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
     let accepted = !diagnostics.has_errors();
     Ok((sources, accepted, diagnostics))
 }
 
 /// Flattens a model and writes it, by default in the form of the input.
 pub(crate) fn run(
-    input: &Path,
+    input: Opened,
     form: OnnxForm,
-    language: &Language,
-    output: &args::Output,
-    verification: &args::Verification,
+    (language, output, verification): (&Language, &args::Output, &args::Verification),
     reporter: &mut Reporter,
 ) -> RunResult {
     usable(language, output, verification)?;
     let to = target(form, output)?;
     let options = flatten::options(language);
-    let (sources, document, mut diagnostics) = match read(input, form, language, &options) {
+    let (mut sources, document, mut diagnostics) = match read(input, form, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let before = document.as_ref().filter(|_| output.stats).and_then(|document| document.graph(&options));
     let before = before.map(|graph| Stats::new(&graph));
     let mut document = document.and_then(|document| flatten(document, &options, &mut diagnostics));
+    language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
     if let Some(document) = document.as_mut().filter(|_| output.provenance) {
         if !matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf)) {
             return Err(Failure::Message(
@@ -129,6 +115,16 @@ pub(crate) fn run(
     Ok(Status::Done)
 }
 
+/// The evaluation of a model, which is refused.
+pub(crate) fn evaluate(_: Opened, _: &args::Run, _: Written, _: &Language, _: &mut Reporter) -> RunResult {
+    Err(Failure::Message("models of ONNX are not evaluated".to_owned()))
+}
+
+/// The graph of a model for `expr --fuse`, which is refused.
+pub(crate) fn graph_for_fusion(_: Opened, _: &Language) -> Result<(Sources, Expanded), Unread> {
+    Err(Unread::Failure(Failure::Message("models of ONNX are not fused".to_owned())))
+}
+
 /// The graph of a model, if an option needs it.
 fn graph(
     document: Option<&Document>,
@@ -146,7 +142,7 @@ fn graph(
         return Ok(None);
     };
     let graph = document.graph(options);
-    graph.map(Some).ok_or_else(|| Failure::Message(format!("{option}: a part of a model is no graph")))
+    graph.map(Some).ok_or_else(|| Failure::Message(format!("{option}: a part of a model has no graph")))
 }
 
 /// Expands calls; `None` if that fails.
@@ -165,7 +161,7 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
     let foreign = |to: &&Notation| to.dialect.is_some() || matches!(to.writer, Writer::Pnnx(_));
     let Some(to) = to.filter(|to| !foreign(to)) else {
         return Err(Failure::Message(
-            "models of ONNX are written as onnx or onnxtxt, or told as json or a picture".to_owned(),
+            "models of ONNX are written as onnx, onnxtxt, json, dot, svg or html".to_owned(),
         ));
     };
     if let Writer::Onnx(form) = to.writer {

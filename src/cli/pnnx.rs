@@ -13,22 +13,14 @@ use crate::source::{FileId, Location, Sources, Span};
 use crate::write::Writer;
 use crate::{Graph, Lower, Options};
 
-use super::args::{self, From, Language};
+use super::args::{self, Language};
 use super::encode::{self, Encode};
 use super::flatten::Destination;
+use super::inputs::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, flatten, passes, stats};
-
-/// Whether an input is a file of PNNX, by `--from` or by its extension.
-pub(crate) fn is_one(input: &Path, from: Option<From>) -> bool {
-    match from {
-        Some(From::Pnnx) => true,
-        None | Some(From::Auto) => input.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("param")),
-        Some(_) => false,
-    }
-}
 
 /// A file that was read.
 struct Read {
@@ -44,14 +36,15 @@ fn data_path(input: &Path) -> Option<PathBuf> {
     (!io::is_stream(input)).then(|| input.with_extension(encode::PNNX_DATA))
 }
 
-fn read(input: &Path, language: &Language, options: &Options) -> Result<Read, Unread> {
-    let text = io::read(input, options.max_text)?;
+fn read(input: Opened, language: &Language, options: &Options) -> Result<Read, Unread> {
+    let data_path = data_path(&input.path);
+    let text = input.text(options.max_text)?;
     let mut sources = Sources::new();
     let file = sources.add(text.name, text.text);
     let mut found = Diagnostics::new(options.strict);
     let model = found.take(Model::read(sources.file(file).text(), file, options.strict));
     let mut archive = None;
-    if let (Some(model), Some(path)) = (&model, data_path(input).filter(|path| path.is_file())) {
+    if let (Some(model), Some(path)) = (&model, data_path.filter(|path| path.is_file())) {
         let (name, bytes) = io::read_bytes(&path, language.limits.arrays())?;
         match Archive::new(bytes) {
             Ok(read) => {
@@ -87,14 +80,14 @@ fn expanded(read: Read, options: &Options) -> Expanded {
 }
 
 /// The graph of a file.
-pub(crate) fn graph(input: &Path, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
+pub(crate) fn graph(input: Opened, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
     let options = flatten::options(language);
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok((sources, result))
 }
 
 /// Checks a file. Returns the sources, whether it is accepted, and the diagnostics.
-pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, bool, Diagnostics), Unread> {
+pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unread> {
     let options = flatten::options(language);
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok(match result {
@@ -105,7 +98,7 @@ pub(crate) fn check(input: &Path, language: &Language) -> Result<(Sources, bool,
 
 /// Flattens a file and writes it.
 pub(crate) fn run(
-    input: &Path,
+    input: Opened,
     language: &Language,
     output: &args::Output,
     verification: &args::Verification,
@@ -158,7 +151,7 @@ fn stored(weights: &Weights) -> Result<Option<Folder>, Failure> {
 }
 
 /// Writes a PNNX file again, with its expressions expanded; if the output is a file, its data are copied.
-fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &mut Reporter) -> RunResult {
+fn rewrite(input: Opened, language: &Language, output: &args::Output, reporter: &mut Reporter) -> RunResult {
     flatten::refuse_vain(
         "a file of PNNX that is written again",
         &[
@@ -195,9 +188,9 @@ fn rewrite(input: &Path, language: &Language, output: &args::Output, reporter: &
 
 /// Evaluates a file, whose operators become operations of NNEF.
 pub(crate) fn evaluate(
-    input: &Path,
+    input: Opened,
     arguments: &args::Run,
-    (path, to): (Option<&Path>, args::RunTo),
+    (path, to): super::run::Written,
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {

@@ -168,6 +168,14 @@ impl Reporter {
         }
     }
 
+    /// Writes a requested result: a remark for people, an object for programs.
+    pub(crate) fn result(&mut self, text: &str, object: &serde_json::Value) {
+        match self.format {
+            MessageFormat::Human => self.remark(text),
+            MessageFormat::Json => self.tell(text, object),
+        }
+    }
+
     /// Writes requested information in the requested format.
     pub(crate) fn tell(&mut self, text: &str, object: &serde_json::Value) {
         let _ = match self.format {

@@ -10,36 +10,32 @@ use crate::tensor::Tensor;
 use crate::{Document, Graph};
 
 use super::args::{self, Language};
+use super::inputs::{self, Input, Opened};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, io, layouts, loops, models, onnx, pnnx, tensors};
+use super::{RunResult, Status, flatten, io, layouts, models, tensors};
 
 /// Evaluates one input, depending on its notation.
 pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
-    language.usable()?;
     let path = arguments.output.as_deref().filter(|path| !io::is_stdout(path));
     let to = tensors::form(path, arguments.to)?;
     tensors::fits_stdout(path, to)?;
-    if pnnx::is_one(input, language.from) {
-        return pnnx::evaluate(input, arguments, (path, to), language, reporter);
+    match inputs::open(input, language) {
+        Ok(Input { opened, notation, language }) => {
+            language.usable()?;
+            (notation.verbs.evaluate)(opened, arguments, (path, to), &language, reporter)
+        }
+        Err(unread) => flatten::report_unread(unread, reporter),
     }
-    if onnx::form(input, language.from).is_some() {
-        return Err(Failure::Message("models of ONNX are not evaluated".to_owned()));
-    }
-    if language.from != Some(args::From::Loops) {
-        return document(input, arguments, (path, to), language, reporter);
-    }
-    flatten::refuse_vain("networks with loops", &[("--layout", !arguments.layout.is_empty())])?;
-    if to != args::RunTo::Json {
-        return Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()));
-    }
-    loops::run(input, arguments.inputs.as_deref(), language, path, reporter)
 }
 
+/// The file of the outputs, if it is not standard output, and their form.
+pub(crate) type Written<'p> = (Option<&'p Path>, args::RunTo);
+
 /// Evaluates a document in one of the dialects of NNEF.
-fn document(
-    input: &Path,
+pub(crate) fn document(
+    input: Opened,
     arguments: &args::Run,
-    (path, to): (Option<&Path>, args::RunTo),
+    (path, to): Written,
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {

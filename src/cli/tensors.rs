@@ -82,7 +82,7 @@ pub(crate) fn fits_stdout(path: Option<&Path>, to: RunTo) -> Result<(), Failure>
     if path.is_some() || to == RunTo::Json || !std::io::stdout().is_terminal() {
         return Ok(());
     }
-    Err(Failure::Message("arrays of numpy are no text for a terminal: name a file with -o".to_owned()))
+    Err(Failure::Message("arrays of NumPy are not written to a terminal: name a file with -o".to_owned()))
 }
 
 /// Writes named tensors to a file, or to standard output.

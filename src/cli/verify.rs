@@ -4,6 +4,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::Evaluator;
 use crate::source::Location;
 use crate::{Dialect, Document, Graph, Lower, Options};
+use serde_json::json;
 
 use super::args::{Language, Verification};
 use super::models::{self, Origin};
@@ -54,7 +55,7 @@ pub(crate) fn verify(
     let problem = match found {
         Ok(difference) if difference.largest <= TOLERANCE => {
             let (items, largest) = (difference.items, difference.largest);
-            reporter.remark(&verified(items, largest));
+            tell(items, largest, reporter);
             return Ok(true);
         }
         Ok(difference) => {
@@ -70,8 +71,14 @@ pub(crate) fn verify(
     Ok(false)
 }
 
-/// The message for a source and a flat graph that agree.
-pub(crate) fn verified(items: usize, largest: f64) -> String {
-    let largest = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
-    format!("verified: {items} items of the outputs, the largest difference is {largest}")
+/// Reports that a source and a flat graph agree; for programs as an object.
+pub(crate) fn tell(items: usize, largest: f64, reporter: &mut Reporter) {
+    let shown = if largest == 0.0 { "0".to_owned() } else { format!("{largest:e}") };
+    let text = format!("verified: {items} items of the outputs, the largest difference is {shown}");
+    reporter.result(&text, &json!({ "verify": { "verified": true, "items": items, "largest_difference": largest } }));
+}
+
+/// Reports that a comparison says nothing on these inputs, and why.
+pub(crate) fn tell_nothing(why: &str, reporter: &mut Reporter) {
+    reporter.result(&format!("not verified: {why}"), &json!({ "verify": { "verified": false, "reason": why } }));
 }

@@ -104,6 +104,7 @@ codes! {
     NotUtf8               "E0001" L5   error   "the text is not UTF-8";
     TooLarge              "E0002" none error   "the text is too large";
     TooDeep               "E0003" none error   "the nesting is too deep";
+    ForeignInput          "E0004" none error   "the input is not in a notation that is read";
     // Lexical elements.
     BadIdentifier         "E0101" L1   error   "not an identifier";
     BadNumber             "E0102" L2   error   "malformed number";
@@ -348,6 +349,7 @@ codes! {
     ShapeUnsized          "E1509" none error   "shape without a size in memory";
     ShapeMemory           "E1510" none error   "memory cannot be shown or compared";
     ShapeTensor           "E1511" none error   "layout does not fit a tensor of the graph";
+    ShapeNone             "E1512" none warning "text without shapes";
     // Texts and files of ONNX.
     OnnxSyntax            "E2001" none error   "something else is expected in an ONNX text";
     OnnxString            "E2002" none error   "string of an ONNX text does not end";

@@ -208,6 +208,11 @@ impl Diagnostics {
         self.list.iter()
     }
 
+    /// The diagnostics that are kept, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Diagnostic> {
+        self.list.iter_mut()
+    }
+
     /// How many diagnostics were only counted.
     pub fn suppressed(&self) -> usize {
         self.suppressed

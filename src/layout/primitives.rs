@@ -1,6 +1,7 @@
 //! The memory of an array as `pad`, `transpose` and `reshape`.
 
 use crate::Graph;
+use crate::Options;
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::{Builder, Unknown};
@@ -27,8 +28,14 @@ impl Graph {
     ///
     /// A dimension has no bound, the array is empty, or its padding value cannot be expressed as a number.
     pub fn memory_of(shape: &ArrayShape) -> Result<Graph, TensorError> {
+        Graph::memory_within(shape, Options::default().max_memory)
+    }
+
+    /// [`Graph::memory_of`] with another limit on the bytes that the graph takes: each tile adds operations whose
+    /// shapes have all dimensions so far.
+    pub(crate) fn memory_within(shape: &ArrayShape, max_memory: u64) -> Result<Graph, TensorError> {
         let target = Target::new();
-        build(Builder::new("memory", target.declarations()), shape)
+        build(Builder::new("memory", target.declarations()), shape, max_memory)
     }
 }
 
@@ -40,7 +47,12 @@ struct Array<'d> {
     shape: Vec<u64>,
     /// The shape that it must have before the next operation; `settle` adds a reshape if that differs.
     wanted: Vec<u64>,
+    /// The limit on memory, and what is left of it.
+    memory: (u64, u64),
 }
+
+/// An estimate of the memory of an extent of an operation's shape: in the graph, in its arguments and in its text.
+const EXTENT: u64 = 64;
 
 /// Adds an operation whose result has the shape `shape`.
 fn emit(
@@ -60,6 +72,10 @@ fn integers(items: impl IntoIterator<Item = u64>) -> Value {
 
 impl Array<'_> {
     fn emit(&mut self, operation: &'static str, arguments: Vec<Value>, shape: Vec<u64>) -> Result<(), TensorError> {
+        let (limit, left) = self.memory;
+        self.memory.1 = left.checked_sub(EXTENT * (shape.len() as u64 + 8)).ok_or_else(|| {
+            TensorError::new(format!("the layout as primitives takes more than {limit} bytes (--max-memory)"))
+        })?;
         let root = self.builder.name("y");
         let name = self.builder.under(root, operation);
         let arguments = [vec![Value::Tensor(self.tensor)], arguments].concat();
@@ -113,7 +129,7 @@ impl Array<'_> {
     }
 }
 
-fn build(mut builder: Builder, shape: &ArrayShape) -> Result<Graph, TensorError> {
+fn build(mut builder: Builder, shape: &ArrayShape, max_memory: u64) -> Result<Graph, TensorError> {
     let memory = shape.memory()?;
     let sizes = shape.sizes()?;
     if sizes.contains(&0) {
@@ -122,7 +138,8 @@ fn build(mut builder: Builder, shape: &ArrayShape) -> Result<Graph, TensorError>
     let name = builder.name("x");
     let extents: Vec<i64> = sizes.iter().map(|&size| size as i64).collect();
     let input = builder.input(Primitive::Scalar, name, &extents).map_err(missing)?;
-    let mut array = Array { builder, tensor: input, shape: sizes.clone(), wanted: sizes };
+    let memory_left = (max_memory, max_memory);
+    let mut array = Array { builder, tensor: input, shape: sizes.clone(), wanted: sizes, memory: memory_left };
     if let Some((padded, value)) = shape.layout().padding() {
         let none = || TensorError::new(format!("no number is the {} of {}", value.name(), shape.element()));
         array.pad(padded.to_vec(), value.value(shape.element()).ok_or_else(none)?)?;

@@ -214,7 +214,7 @@ impl Svg<'_> {
                 let operation = &graph.operations[id.index()];
                 let results: Vec<String> = graph.tensors_of(operation).take(8).map(tensor).collect();
                 let at = self.places.start(operation.at);
-                let file = self.sources.file(operation.at.file).name();
+                let file = self.sources.file(operation.at.file).short_name();
                 let name = graph.operation_name(operation);
                 format!("{name}\n{}\n{file}:{}:{}", results.join("\n"), at.line, at.column)
             }

@@ -86,6 +86,11 @@ impl SourceFile {
         &self.name
     }
 
+    /// The name without the folder, for results: these do not depend on where the file is.
+    pub(crate) fn short_name(&self) -> &str {
+        self.name.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(&self.name)
+    }
+
     /// The whole text.
     pub(crate) fn text(&self) -> &str {
         &self.text

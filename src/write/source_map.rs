@@ -65,7 +65,7 @@ impl Map<'_> {
     }
 
     fn file(&self, at: Location) -> &str {
-        self.sources.file(at.file).name()
+        self.sources.file(at.file).short_name()
     }
 
     fn call(&self, call: Origin) -> Value {

@@ -67,7 +67,7 @@ pub(crate) struct Expr {
     pub(crate) language: Language,
 }
 
-/// Forms of what is told on an expression.
+/// Forms of the description of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExprTo {
     /// Lines for people.

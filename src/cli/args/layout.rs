@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
+use crate::cli::limits::Limits;
 use crate::tensor::PaddingValue;
 
 pub(super) const USAGE: &str = "nnef-flatten layout [OPTIONS] SHAPE\n       nnef-flatten layout [OPTIONS] -- SHAPE\n       \
@@ -26,8 +27,8 @@ Examples:
 /// The arguments of `layout`.
 #[derive(Args, Debug)]
 pub(crate) struct Layout {
-    /// A shape such as 'f32[2,3]{1,0:T(8,128)}', or `-`: the shapes in the text from standard input,
-    /// largest first.
+    /// A shape such as 'f32[2,3]{1,0:T(8,128)}', or `-` to list the shapes in a text from standard input,
+    /// such as a dump of HLO or StableHLO, largest first.
     pub(crate) shape: Option<String>,
     /// A shape, whatever it begins with.
     #[arg(last = true, value_name = "SHAPE", hide = true, conflicts_with = "shape")]
@@ -41,24 +42,27 @@ pub(crate) struct Layout {
     /// What --padded pads with [default: zero].
     #[arg(long, value_name = "VALUE", requires = "padded")]
     pub(crate) padding_value: Option<Padding>,
-    /// Tell the place of the element at an index, as in 1,2; of a scalar, (); repeatable.
+    /// Show the place of the element at an index, as in 1,2; for a scalar, (); repeatable.
     #[arg(long, value_name = "INDEX", value_parser = numbers)]
     pub(crate) index: Vec<Numbers>,
     /// List which element is at each place, by its number in row-major order.
     #[arg(long)]
     pub(crate) memory: bool,
-    /// Tell whether a reshape to this shape is a bitcast: it moves nothing in memory.
+    /// Show whether a reshape to this shape is a bitcast: it moves nothing in memory.
     #[arg(long, value_name = "SHAPE", conflicts_with = "transpose")]
     pub(crate) reshape: Option<String>,
-    /// Tell whether a transposition to this shape is a bitcast.
+    /// Show whether a transposition to this shape is a bitcast.
     #[arg(long, value_name = "SHAPE", requires = "permutation")]
     pub(crate) transpose: Option<String>,
     /// Which dimension of the operand each dimension of the result is.
     #[arg(long, value_name = "DIMENSIONS", value_parser = numbers, requires = "transpose")]
     pub(crate) permutation: Option<Numbers>,
+    /// Limits on the resources of a run.
+    #[command(flatten)]
+    pub(crate) limits: Limits,
 }
 
-/// Forms of what is told on a shape.
+/// Forms of the description of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayoutTo {
     /// A table, with a drawing of small memories.
@@ -101,6 +105,6 @@ pub(super) fn numbers(text: &str) -> Result<Numbers, String> {
     if inner.is_empty() {
         return Ok(Numbers(Vec::new()));
     }
-    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| format!("`{part}` is no number, as in 1,2"));
+    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| format!("`{part}` is not a number; expected numbers as in 1,2"));
     inner.split(',').map(number).collect::<Result<_, _>>().map(Numbers)
 }

@@ -1,4 +1,4 @@
-//! The arguments on what is told, and how.
+//! The arguments on messages.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,24 +8,25 @@ use crate::diagnostics::Code;
 
 /// How findings are reported.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Messages")]
 pub(crate) struct Reporting {
     /// The form of messages on standard error; json is one object a line.
     #[arg(long, value_name = "FORM", default_value = "human", global = true)]
     pub(crate) message_format: MessageFormat,
-    /// When to use colours; auto heeds the terminal, NO_COLOR, CLICOLOR and TERM.
+    /// When to use colours; auto depends on the terminal, NO_COLOR, CLICOLOR and TERM.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub(crate) color: clap::ColorChoice,
-    /// Say nothing but errors.
+    /// Report errors only.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Which warnings are written for people.
+    /// Which warnings the human format shows.
     #[arg(long, value_name = "WHICH", default_value = "summary", global = true)]
     pub(crate) warnings: Warnings,
-    /// Do not tell warnings of this code, or of all codes; repeatable.
+    /// Suppress warnings of this code, or of all codes; repeatable.
     #[arg(long, value_name = "CODE|all", value_parser = allowed, global = true)]
     pub(crate) allow: Vec<Level>,
-    /// Take warnings of this code, or of all codes, as errors; repeatable. The last of --allow and
-    /// --deny that names a code decides.
+    /// Treat warnings of this code, or of all codes, as errors; repeatable. The last --allow or --deny
+    /// that names a code applies.
     #[arg(long, value_name = "CODE|all", value_parser = denied, global = true)]
     pub(crate) deny: Vec<Level>,
 }
@@ -53,7 +54,7 @@ pub(crate) enum Warnings {
 pub(crate) struct Level {
     /// The code; none for all codes.
     pub(crate) of: Option<Code>,
-    /// Whether they are errors; otherwise they are not told.
+    /// Whether they are errors; otherwise they are suppressed.
     pub(crate) denied: bool,
     /// Its position among such options on the command line.
     position: usize,

@@ -5,22 +5,23 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::cli::args::{self, ExprTo, Language};
+use crate::cli::inputs::{self, Input};
 use crate::cli::io::Unread;
 use crate::cli::report::Reporter;
-use crate::cli::{Failure, RunResult, Status, flatten, io, loops, models, onnx, pnnx};
+use crate::cli::{Failure, RunResult, Status, flatten, io};
 use crate::pnnx::fuse::{Part, Rule, fuse};
-use crate::source::Sources;
 
 /// Fuses one input.
 pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
     language.usable()?;
     if !matches!(arguments.to, None | Some(ExprTo::Text | ExprTo::Json)) {
-        return Err(Failure::Message("fused graphs are told as text or json".to_owned()));
+        return Err(Failure::Message("fused graphs are written as text or json".to_owned()));
     }
-    if onnx::form(input, language.from).is_some() {
-        return Err(Failure::Message("models of ONNX are not fused".to_owned()));
-    }
-    let (sources, result) = match read(input, language) {
+    let read = inputs::open(input, language).and_then(|Input { opened, notation, language }| {
+        language.usable().map_err(Unread::Failure)?;
+        (notation.verbs.graph)(opened, &language)
+    });
+    let (sources, result) = match read {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
@@ -32,20 +33,6 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
         _ => listing(&graph, &parts),
     };
     io::write_stdout(&mut |out| out.write_all(text.as_bytes())).map(|()| Status::Done)
-}
-
-/// The flat graph of an input, whatever its notation.
-fn read(input: &Path, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
-    if pnnx::is_one(input, language.from) {
-        return pnnx::graph(input, language);
-    }
-    if language.from == Some(args::From::Loops) {
-        let (sources, _, result) = loops::process(input, language)?;
-        return Ok((sources, result));
-    }
-    let opened = models::open(input, &language.limits)?;
-    let (document, result) = flatten::process_for_use(opened.input, language)?;
-    Ok((document.sources().clone(), result))
 }
 
 /// The first result of an operation.

@@ -203,14 +203,14 @@ fn operands(path: &Path, arguments: &args::Expr, language: &Language) -> Result<
     let refuse = |at: Span, message: String| io::refused(input.name.clone(), text, at, Code::TensorFile, message);
     let json = reader::parse(text).map_err(|error| refuse(error.at, format!("no JSON: {}", error.message)))?;
     let Some(items) = json.as_array() else {
-        return Err(refuse(json.at, "the operands are no JSON array".to_owned()));
+        return Err(refuse(json.at, "the operands are not a JSON array".to_owned()));
     };
     let read = |item: &reader::Json| tensors::tensor(item).map(|tensor| Arc::new(tensor.widened()));
     let all: Vec<Arc<Tensor>> =
         items.iter().map(read).collect::<Result<_, _>>().map_err(|(at, message)| refuse(at, message))?;
     let count = arguments.batch.map_or(1, std::num::NonZero::get);
     if !all.len().is_multiple_of(count) {
-        return Err(refuse(json.at, format!("{} operands are no sets of {count}", all.len())));
+        return Err(refuse(json.at, format!("{} operands cannot be divided into sets of {count}", all.len())));
     }
     Ok((0..count).map(|set| all.iter().skip(set).step_by(count).cloned().collect()).collect())
 }

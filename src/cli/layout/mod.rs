@@ -12,11 +12,13 @@ use flate2::read::MultiGzDecoder;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::model::GZIP;
 use crate::source::{Location, Sources, Span};
-use crate::tensor::{ArrayShape, PaddingValue, Shape, TensorError};
+use crate::tensor::{ArrayShape, PaddingValue, Shape, ShapeList, TensorError};
 use crate::{Diagnostics, Graph};
 
 use super::args::{self, LayoutTo, Numbers};
+use super::inputs::{Start, foreign_format};
 use super::io::Unread;
+use super::limits::Limits;
 use super::report::Reporter;
 use super::{RunResult, Status, flatten, io};
 use listing::Listing;
@@ -37,18 +39,18 @@ struct Asked {
 }
 
 /// Answers the questions about a shape, or lists the shapes in a text.
-pub(crate) fn run(arguments: &args::Layout, reporter: &mut Reporter) -> RunResult {
+pub(crate) fn run(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -> RunResult {
     let text = match (&arguments.shape, &arguments.text) {
         (Some(shape), None) if shape != "-" => shape,
         (None, Some(text)) => text,
-        _ => return listing(arguments, reporter),
+        _ => return listing(arguments, limits, reporter),
     };
     if arguments.to == Some(LayoutTo::Nnef) {
         let options = [("--index", !arguments.index.is_empty()), ("--memory", arguments.memory)];
         flatten::refuse_vain("--to nnef", &[&options[..], &compared(arguments)].concat())?;
     }
     let mut sources = Sources::new();
-    match ask(arguments, text, &mut sources).and_then(|asked| asked.answer(arguments.to)) {
+    match ask(arguments, text, &mut sources).and_then(|asked| asked.answer(arguments.to, limits)) {
         Ok(answer) => io::write_stdout(&mut |out| out.write_all(&answer)).map(|()| Status::Done),
         Err(found) => {
             reporter.all(&sources, found);
@@ -63,11 +65,17 @@ fn compared(arguments: &args::Layout) -> [(&'static str, bool); 2] {
     [("--reshape", arguments.reshape.is_some()), ("--transpose", arguments.transpose.is_some())]
 }
 
-/// The text from standard input. Traces are compressed texts, or binary files that contain texts.
-fn text() -> Result<String, Unread> {
-    let limit = crate::Options::default().max_text;
+/// What a compressed text may unpack to whatever its size, and how many times larger than the compressed one a larger
+/// text may be: dumps repeat themselves more than weights, and less than a decompression bomb.
+const UNPACKED: u64 = 32 << 20;
+const RATIO: u64 = 50;
+
+/// The bytes from standard input. Traces are compressed texts, or binary files that contain texts.
+fn bytes(limits: &Limits) -> Result<Vec<u8>, Unread> {
+    let limit = limits.text();
     let (name, mut bytes) = io::read_bytes(Path::new("-"), limit)?;
     if bytes.starts_with(&GZIP) {
+        let limit = limit.min(UNPACKED.max(RATIO.saturating_mul(bytes.len() as u64)));
         let mut unpacked = Vec::new();
         let read = MultiGzDecoder::new(bytes.as_slice()).take(limit + 1).read_to_end(&mut unpacked);
         if read.is_err() {
@@ -75,15 +83,18 @@ fn text() -> Result<String, Unread> {
             return Err(io::refused(name, "", Span::default(), Code::ModelArchive, message));
         }
         if unpacked.len() as u64 > limit {
-            return Err(io::refuse(name, String::new(), |at| Diagnostic::too_large(at, limit)));
+            let message = format!("the compressed text unpacks to more than {limit} bytes, which its size does not allow");
+            return Err(io::refuse(name, String::new(), |at| {
+                Diagnostic::new(Code::TooLarge, at, message).help("unpack it first: gunzip -c FILE | nnef-flatten layout -")
+            }));
         }
         bytes = unpacked;
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(bytes)
 }
 
 /// Lists the shapes in the text from standard input.
-fn listing(arguments: &args::Layout, reporter: &mut Reporter) -> RunResult {
+fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -> RunResult {
     let options = [
         ("--to nnef", arguments.to == Some(LayoutTo::Nnef)),
         ("--padded", arguments.padded.is_some()),
@@ -91,15 +102,36 @@ fn listing(arguments: &args::Layout, reporter: &mut Reporter) -> RunResult {
         ("--memory", arguments.memory),
     ];
     flatten::refuse_vain("a text with shapes", &[&options[..], &compared(arguments)].concat())?;
-    let text = match text() {
-        Ok(text) => text,
+    let bytes = match bytes(limits) {
+        Ok(bytes) => bytes,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let found = Listing::new(&text);
+    let refuse = |code: Code, message: String, help: Option<String>| {
+        io::refuse("<stdin>".to_owned(), String::new(), |at| Diagnostic::new(code, at, message).help_if(help))
+    };
+    let list = match ShapeList::of(&String::from_utf8_lossy(&bytes), limits.options().max_memory) {
+        Ok(list) => list,
+        Err(error) => {
+            let unread = refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()));
+            return flatten::report_unread(unread, reporter);
+        }
+    };
+    let found = Listing::new(&list);
     io::write_stdout(&mut |out| match arguments.to {
         Some(LayoutTo::Json) => found.write_json(out),
         _ => found.write_table(out),
     })?;
+    if list.shapes().is_empty() {
+        let start = Start::new(&bytes, true);
+        let format = foreign_format(&start).map(|what| format!(": it is {what}")).unwrap_or_default();
+        let help = "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf have no such texts";
+        let message = format!("the input has no shapes of arrays{format}");
+        if let Unread::Refused(found) = refuse(Code::ShapeNone, message, Some(help.to_owned())) {
+            reporter.one(&found.0, &found.1);
+        }
+    }
+    reporter.all(&Sources::new(), Diagnostics::default());
+    reporter.summary();
     Ok(Status::Done)
 }
 
@@ -154,10 +186,10 @@ fn ask(arguments: &args::Layout, text: &str, sources: &mut Sources) -> Answer<As
 }
 
 impl Asked {
-    fn answer(&self, to: Option<LayoutTo>) -> Answer<Vec<u8>> {
+    fn answer(&self, to: Option<LayoutTo>, limits: &Limits) -> Answer<Vec<u8>> {
         match to {
             Some(LayoutTo::Nnef) => {
-                let graph = Graph::memory_of(array(&self.shape, self.at)?);
+                let graph = Graph::memory_within(array(&self.shape, self.at)?, limits.options().max_memory);
                 let mut text = Vec::new();
                 let graph = located(graph, Code::ShapeUnsized, self.at)?;
                 let written = graph.write_nnef(&mut text).map_err(|error| TensorError::new(error.to_string()));

@@ -124,7 +124,7 @@ impl Data<'_> {
     fn head(&mut self) {
         self.text.push('{');
         self.key("files");
-        let files: Vec<&str> = self.sources.iter().map(|(_, file)| file.name()).collect();
+        let files: Vec<&str> = self.sources.iter().map(|(_, file)| file.short_name()).collect();
         self.strings(&files);
         self.key("styles");
         self.list(STYLES, |data, style| {

@@ -12,9 +12,6 @@ use crate::source::{FileId, Location, Span};
 /// The maximum nesting depth of tuples.
 const MAX_NESTING: usize = 200;
 
-/// The maximum length in bytes of arrays that are found in a text.
-const MAX_ARRAY: usize = 4096;
-
 /// Reads a shape.
 pub(super) fn read(text: &str, file: FileId) -> Result<Shape, Diagnostics> {
     let mut checker = Checker { file, found: Diagnostics::default() };
@@ -36,39 +33,13 @@ pub(super) fn read_layout(text: &str, start: usize, file: FileId) -> Result<Layo
     }
 }
 
-/// The arrays in any text: the start of each, and its shape, or none if its syntax is not valid.
-pub(crate) fn arrays(text: &str) -> impl Iterator<Item = (usize, Option<ArrayShape>)> {
-    let parser = grammar::shape().lazy();
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let (start, bracket) = next_candidate(text, at)?;
-        // If this is no shape, the next one may begin anywhere after the bracket.
-        at = bracket + 1;
-        let window = text.len().min(start.saturating_add(MAX_ARRAY));
-        let window = (start..=window).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(start);
-        let line = text[start..window].lines().next().unwrap_or("");
-        let raw = parser.parse(line).into_output();
-        let mut checker = Checker { file: FileId::default(), found: Diagnostics::default() };
-        let shape = match raw {
-            Some(Raw::Array(raw)) => checker.array(&raw).filter(|_| !checker.found.has_errors()),
-            _ => None,
-        };
-        Some((start, shape))
-    })
-}
-
-/// The next element type before an opening bracket: its start, and the bracket.
-fn next_candidate(text: &str, from: usize) -> Option<(usize, usize)> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_.%-".contains(c);
-    for (bracket, _) in text[from..].match_indices('[') {
-        let bracket = from + bracket;
-        let before = &text[from..bracket];
-        let word = before.rfind(|c| !is_word(c)).map_or(before, |at| before[at..].trim_start_matches(|c| !is_word(c)));
-        if ElementType::from_name(word).is_some() {
-            return Some((bracket - word.len(), bracket));
-        }
+/// Reads an array at the start of a text; none if its syntax is not valid.
+pub(super) fn array(text: &str) -> Option<ArrayShape> {
+    let mut checker = Checker { file: FileId::default(), found: Diagnostics::default() };
+    match grammar::shape().lazy().parse(text).into_output()? {
+        Raw::Array(raw) => checker.array(&raw).filter(|_| !checker.found.has_errors()),
+        _ => None,
     }
-    None
 }
 
 struct Checker {

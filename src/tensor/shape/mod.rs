@@ -15,6 +15,7 @@ mod functions;
 mod grammar;
 mod indexer;
 mod layout;
+mod list;
 mod memory;
 mod print;
 
@@ -23,12 +24,12 @@ use std::str::FromStr;
 use super::TensorError;
 use crate::diagnostics::Diagnostics;
 use crate::source::{FileId, Sources};
-pub(crate) use check::arrays;
 pub use element::ElementType;
 pub use functions::Ignoring;
 pub use layout::Layout;
 pub use layout::PaddingValue;
 pub(crate) use layout::permutation;
+pub use list::{ListedShape, ShapeList};
 
 pub(crate) use memory::{Memory, Tiling};
 
@@ -328,14 +329,15 @@ impl ArrayShape {
         Ok(self.memory()?.strides())
     }
 
-    /// The stride of each dimension in bytes; none if the array has padding, tiles or tail alignment, or its
-    /// elements are not whole bytes. Strides of empty arrays are not meaningful.
+    /// The stride of each dimension in bytes; none if the array has padding or tiles, or its elements are not whole
+    /// bytes. Memory behind the last element does not change strides. Strides of empty arrays are not meaningful.
     ///
     /// # Errors
     ///
     /// A dimension has no bound, or a number does not fit into 63 bits.
     pub fn byte_strides(&self) -> Result<Option<Vec<u64>>, TensorError> {
-        if !self.layout.is_plain() || !self.element_bits().is_multiple_of(8) {
+        let dense = self.layout.padding.is_none() && self.layout.tiles.is_empty();
+        if !dense || !self.element_bits().is_multiple_of(8) {
             return self.sizes().map(|_| None);
         }
         let bytes = u128::from(self.element_bits() / 8);

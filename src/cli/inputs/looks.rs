@@ -1,0 +1,207 @@
+//! How the first bytes of the input notations look. A function is true only if the notation is certain.
+
+use crate::source::without_mark;
+
+/// The first bytes of an input.
+pub(crate) struct Start<'b> {
+    bytes: &'b [u8],
+    /// The bytes as text up to the first that is not UTF-8, without blanks at its start.
+    text: &'b str,
+    /// Whether these are all bytes of the input.
+    whole: bool,
+}
+
+impl<'b> Start<'b> {
+    pub(crate) fn new(bytes: &'b [u8], whole: bool) -> Self {
+        let valid = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        Start { bytes, text: without_mark(valid).trim_start(), whole }
+    }
+
+    pub(crate) fn bytes(&self) -> &'b [u8] {
+        self.bytes
+    }
+
+    pub(super) fn text(&self) -> &'b str {
+        self.text
+    }
+
+
+    /// Whether the bytes are certainly no text: they have zeros, and others that are not UTF-8.
+    pub(crate) fn is_binary(&self) -> bool {
+        let control = |byte: &&u8| **byte < b' ' && !b"\t\n\r\x0c\x1b".contains(*byte);
+        let controls = self.bytes.iter().filter(control).count();
+        let invalid = std::str::from_utf8(self.bytes).is_err_and(|error| error.error_len().is_some());
+        controls * 10 > self.bytes.len() || self.bytes.contains(&0) && invalid
+    }
+
+    /// The text after comments that begin with `#`.
+    pub(super) fn after_comments(&self) -> &'b str {
+        let mut text = self.text;
+        while text.starts_with('#') {
+            text = text.split_once('\n').map_or("", |(_, rest)| rest.trim_start());
+        }
+        text
+    }
+}
+
+/// A notation that only `--from` or the version line tells.
+pub(super) fn nothing(_: &Start) -> bool {
+    false
+}
+
+/// `version 1.0`, after comments.
+pub(super) fn nnef(start: &Start) -> bool {
+    let Some(rest) = start.after_comments().strip_prefix("version") else { return false };
+    let version = rest.trim_start();
+    version.len() < rest.len() && version.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// An object whose `inputs` are an object, or that has `layers`: in other JSON of graphs, `inputs` is an array.
+pub(super) fn loops(start: &Start) -> bool {
+    let member = |name: &str| {
+        let (_, rest) = start.text.split_once(name)?;
+        Some(rest.trim_start().strip_prefix(':')?.trim_start())
+    };
+    let inside = start.text.strip_prefix('{').map(str::trim_start);
+    inside.is_some_and(|inside| inside.starts_with('"'))
+        && (member("\"inputs\"").is_some_and(|value| value.starts_with('{'))
+            || member("\"layers\"").is_some_and(|value| value.starts_with('[')))
+}
+
+/// The header `<ir_version: 8, …>`, or a graph, `g (float[2] x) => (…) {`.
+pub(super) fn onnxtxt(start: &Start) -> bool {
+    let text = start.after_comments();
+    if let Some(header) = text.strip_prefix('<') {
+        let key = header.trim_start();
+        let rest = key.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        // Names of XML have colons, too.
+        let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
+        return key.len() > rest.len()
+            && value.is_some_and(|value| value.starts_with(|c: char| c.is_ascii_digit() || "\"[-".contains(c)));
+    }
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_.".contains(c)).trim_start();
+    rest.len() < text.len()
+        && rest.strip_prefix('(').and_then(|inside| inside.split_once(')')).is_some_and(|(_, after)| {
+            after.trim_start().starts_with("=>")
+        })
+}
+
+/// The first line of files of PNNX, and of those of ncnn.
+pub(super) const PARAM_MAGIC: &str = "7767517";
+
+/// A file of PNNX: its operators have names with a domain, as `pnnx.Input`, or its parameters have names.
+pub(super) fn pnnx(start: &Start) -> bool {
+    operators(start).is_some_and(|mut operators| !operators.any(is_of_ncnn))
+}
+
+/// The lines of operators that are seen whole.
+fn operators<'b>(start: &Start<'b>) -> Option<impl Iterator<Item = &'b str>> {
+    let rest = start.text.strip_prefix(PARAM_MAGIC)?;
+    rest.starts_with(['\n', '\r', ' ']).then_some(())?;
+    let end = if start.whole { rest.len() } else { rest.rfind('\n').unwrap_or(0) };
+    Some(rest[..end].trim_start().lines().skip(1))
+}
+
+/// A layer of ncnn: its type has no domain, and its parameters have numbers.
+pub(super) fn is_of_ncnn(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let layer = words.next().is_some_and(|kind| !kind.contains(['.', ':']));
+    let numbered = |word: &str| {
+        let key = word.split_once('=').map(|(key, _)| key.trim_start_matches('-'));
+        key.is_some_and(|key| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    layer && (line.starts_with("Input ") || words.any(numbered))
+}
+
+/// A text of ncnn with the same first line as PNNX.
+pub(super) fn ncnn(start: &Start) -> bool {
+    operators(start).is_some_and(|mut operators| operators.any(is_of_ncnn))
+}
+
+/// The fields of a model of ONNX: number, and whether its value is a number, a text, or a message.
+const MODEL: &[(u64, Field)] = &[
+    (1, Field::Number),
+    (2, Field::Text),
+    (3, Field::Text),
+    (4, Field::Text),
+    (5, Field::Number),
+    (6, Field::Text),
+    (7, Field::Message),
+    (8, Field::Message),
+    (14, Field::Message),
+    (20, Field::Message),
+    (25, Field::Message),
+    (26, Field::Message),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Number,
+    Text,
+    Message,
+}
+
+/// Protobuf whose fields are those of a model, with its graph, its operator sets, or its version and another field.
+pub(super) fn onnx(start: &Start) -> bool {
+    let (mut rest, mut seen) = (start.bytes, Vec::new());
+    while !rest.is_empty() {
+        // The last field may be cut.
+        let cut = !start.whole && rest.len() < 20;
+        let Some((key, after)) = varint(rest) else { return cut && seen.len() > 1 };
+        let field = MODEL.iter().find(|(number, _)| *number == key >> 3).map(|(_, field)| *field);
+        let Some(field) = field else { return false };
+        let Some((value, after)) = varint(after) else { return cut && seen.len() > 1 };
+        let length = match (field, key & 7) {
+            (Field::Number, 0) => 0,
+            (Field::Text | Field::Message, 2) => value,
+            _ => return false,
+        };
+        let shown = after.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+        if field == Field::Text && after[..shown].iter().any(|byte| *byte < b' ' && !b"\t\n\r".contains(byte)) {
+            return false;
+        }
+        if start.whole && (shown as u64) < length {
+            return false;
+        }
+        seen.push(key >> 3);
+        rest = &after[shown..];
+    }
+    // A version alone is the start of other formats, too.
+    seen.contains(&7) || seen.contains(&8) || seen.contains(&1) && seen.len() > 1
+}
+
+/// Whether bytes are fields of protobuf, one after the other.
+pub(super) fn protobuf(start: &Start) -> bool {
+    let (mut rest, mut count) = (start.bytes, 0);
+    while !rest.is_empty() {
+        let Some((key, after)) = varint(rest).filter(|(key, _)| (1..1 << 20).contains(&(key >> 3))) else {
+            return false;
+        };
+        let skip = match key & 7 {
+            0 => varint(after).map(|(_, rest)| (after.len() - rest.len()) as u64),
+            1 => Some(8),
+            2 => varint(after).map(|(length, rest)| length.saturating_add((after.len() - rest.len()) as u64)),
+            5 => Some(4),
+            _ => None,
+        };
+        let Some(skip) = skip else { return false };
+        if start.whole && skip > after.len() as u64 {
+            return false;
+        }
+        rest = after.get(usize::try_from(skip).unwrap_or(usize::MAX)..).unwrap_or(&[]);
+        count += 1;
+    }
+    // Short texts may look like a field or two.
+    count > 0 && start.is_binary()
+}
+
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0;
+    for (i, byte) in bytes.iter().take(10).enumerate() {
+        value |= u64::from(byte & 0x7F) << (7 * i).min(63);
+        if byte & 0x80 == 0 {
+            return Some((value, &bytes[i + 1..]));
+        }
+    }
+    None
+}

@@ -1,0 +1,132 @@
+//! The parsing of arguments, and messages on wrong usage.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::builder::ValueParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum};
+
+use super::args::{Cli, Language};
+use super::{RunResult, Status, io};
+use crate::diagnostics::{suggest, visible};
+
+/// The command with its options as they are parsed: the last of several values wins, but a file is given once.
+fn command() -> clap::Command {
+    once(Cli::command())
+}
+
+fn once(command: clap::Command) -> clap::Command {
+    let file = ValueParser::path_buf().type_id();
+    let repeatable = |arg: &Arg| !matches!(arg.get_action(), ArgAction::Append | ArgAction::Count);
+    let last = |arg: Arg| match arg.is_positional() || !repeatable(&arg) || arg.get_value_parser().type_id() == file {
+        true => arg,
+        false => {
+            let id = arg.get_id().clone();
+            arg.overrides_with(id)
+        }
+    };
+    command.mut_args(last).mut_subcommands(once)
+}
+
+/// Parses the arguments. Of the options before a subcommand, those are accepted that apply to it.
+pub(super) fn parse() -> Result<Cli, clap::Error> {
+    parse_from(std::env::args_os())
+}
+
+fn parse_from(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
+    let words: Vec<std::ffi::OsString> = words.into_iter().collect();
+    let mut command = command().color(color(&words));
+    command.build();
+    let matches = command.clone().try_get_matches_from(&words).map_err(|error| explained(error, &mut command, &words))?;
+    if let Some(name) = matches.subcommand_name() {
+        let merged = Language::augment_args(clap::Command::new(""));
+        let has =
+            |of: &clap::Command, argument: &Arg| of.get_arguments().any(|known| known.get_id() == argument.get_id());
+        let applies = |argument: &Arg| {
+            argument.is_global_set()
+                || has(&merged, argument) && command.find_subcommand(name).is_some_and(|of| has(of, argument))
+        };
+        let given =
+            |argument: &&Arg| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let vain = command.get_arguments().filter(given).find(|argument| !applies(argument));
+        if let Some(argument) = vain {
+            let shown = match matches.get_one::<PathBuf>("input").filter(|_| argument.is_positional()) {
+                Some(input) => visible::clean(&input.display().to_string()),
+                None => argument.to_string(),
+            };
+            let message = format!("unexpected argument '{shown}' before the subcommand '{name}'");
+            return Err(command.error(ErrorKind::UnknownArgument, message));
+        }
+    }
+    Cli::from_arg_matches(&matches)
+}
+
+/// The value of `--color` for messages about the arguments, before these are parsed.
+fn color(words: &[std::ffi::OsString]) -> clap::ColorChoice {
+    let words: Vec<Cow<str>> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let value = |at: usize| match words[at].strip_prefix("--color")? {
+        "" => words.get(at + 1).map(|word| &**word),
+        rest => rest.strip_prefix('='),
+    };
+    let last = (0..words.len()).rev().find_map(value);
+    last.and_then(|last| ValueEnum::from_str(last, false).ok()).unwrap_or(clap::ColorChoice::Auto)
+}
+
+/// The subcommand that a word probably misspells; none for the name of a file.
+pub(super) fn subcommand_like(word: &str) -> Option<String> {
+    let command = Cli::command();
+    let names = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(clap::Command::get_name);
+    let names: Vec<&str> = names.chain(["help"]).collect();
+    // Names with an extension or a folder are files.
+    let word = Some(word).filter(|word| !word.contains(['.', '/', '\\']))?;
+    suggest::nearest(word, names).map(str::to_owned)
+}
+
+/// An error about a superfluous word: the first word may be a misspelt subcommand, the second an output.
+fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi::OsString]) -> clap::Error {
+    let superfluous = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => word.clone(),
+        _ => return error,
+    };
+    if superfluous.starts_with('-') && superfluous.len() > 1 {
+        return error;
+    }
+    let matches = command.clone().ignore_errors(true).try_get_matches_from(words);
+    let first = matches.as_ref().ok().filter(|matches| matches.subcommand_name().is_none());
+    let Some(first) = first.and_then(|matches| matches.get_one::<PathBuf>("input")) else { return error };
+    let shown = visible::clean(&first.display().to_string());
+    if !first.exists()
+        && let Some(name) = subcommand_like(&first.to_string_lossy())
+    {
+        let message = format!("unrecognized subcommand '{shown}'; did you mean '{name}'?");
+        return command.error(ErrorKind::InvalidSubcommand, message);
+    }
+    let message = match Path::new(&superfluous).exists() {
+        true => format!("one input at a time: '{shown}' and '{superfluous}' are two; check and fmt take several"),
+        false => format!("unexpected argument '{superfluous}' after the input '{shown}': use -o {superfluous} for the output"),
+    };
+    command.error(ErrorKind::UnknownArgument, message)
+}
+
+/// Shows an error about the arguments, or the requested help. An error can contain names of files, so
+/// control characters are escaped.
+pub(super) fn show(error: &clap::Error) -> RunResult {
+    let text = error.render().to_string();
+    let shown = match visible::escaped(&text) {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(text) => std::io::stderr().write_all(text.as_bytes()),
+    };
+    match error.use_stderr() {
+        true => Ok(Status::Failed),
+        false => shown.map(|()| Status::Done).map_err(|error| io::failure("<stdout>", &error)),
+    }
+}
+
+/// Tests of the arguments parse as the command does.
+#[cfg(test)]
+pub(super) fn parse_words(line: &str) -> Result<Cli, clap::Error> {
+    parse_from(std::iter::once("nnef-flatten").chain(line.split_whitespace()).map(Into::into))
+}
