@@ -5,6 +5,7 @@ pub(crate) mod border;
 mod building;
 #[cfg(feature = "tensor")]
 pub(crate) mod constant;
+pub(crate) mod deviations;
 pub(crate) mod dims;
 #[cfg(feature = "tensor")]
 mod layouts;

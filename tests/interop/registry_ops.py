@@ -139,6 +139,17 @@ class Spec:
         return f"    {name} = tract_core_external(shape = {list(self.shape)}, datum_type = '{of}');\n"
 
 
+class Given(Spec):
+    """An input of given items."""
+
+    def __init__(self, items, dtype=np.float32):
+        self.items = np.array(items, dtype)
+        super().__init__(dtype, self.items.shape)
+
+    def array(self, rng):
+        return self.items
+
+
 def spec(dtype):
     return lambda shape, scale=1.0, least=None, **more: Spec(dtype, shape, scale, least, **more)
 
@@ -188,8 +199,9 @@ def compare(binary, case, rng):
     return None, False
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def compare_all(about, cases):
+    """Compares cases, with the options of the command line."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--bin", required=True)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -214,4 +226,4 @@ def main():
 F, I, B = spec(np.float32), spec(np.int64), spec(np.bool_)
 
 if __name__ == "__main__":
-    main()
+    compare_all(__doc__, cases)
