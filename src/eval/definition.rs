@@ -132,7 +132,7 @@ fn document(call: &Call) -> Result<(String, Given), EvalError> {
         inputs.push("unused".to_string());
         lines.push_str("    unused = external(shape = [1]);\n");
     }
-    let version = match (call.draft(), call.graph().conventions.follows) {
+    let version = match (call.draft(), call.graph().conventions.deviates) {
         (true, _) => "version 1.0\n",
         (false, false) => "version 1.0;\n",
         // The definition has the operations of documents with registries.

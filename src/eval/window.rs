@@ -105,11 +105,6 @@ impl Windows {
         volume(&self.axes.iter().map(|axis| axis.size).collect::<Vec<_>>()).unwrap_or(usize::MAX)
     }
 
-    /// Whether the output is the down-scaled or the up-scaled space.
-    pub(crate) fn direction(&self) -> Direction {
-        self.direction
-    }
-
     /// The border of the input.
     pub(crate) fn border(&self) -> Border {
         self.border

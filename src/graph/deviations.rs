@@ -64,7 +64,7 @@ const WITHOUT_DEFINITION: &[Deviation] = &[PlaneIndex, NumberBeforeNan, SquareRo
 pub(crate) const REPLICATED: &str = "replicated";
 
 /// Whether a standard operation has a deviation.
-fn has(deviation: Deviation, name: &str) -> bool {
+pub(crate) fn has(deviation: Deviation, name: &str) -> bool {
     TABLE.iter().any(|(of, names)| *of == deviation && names.split_ascii_whitespace().any(|known| known == name))
 }
 
@@ -77,6 +77,6 @@ impl Graph {
     /// Whether operations of a kind have a deviation in this graph.
     #[inline]
     pub(crate) fn deviates(&self, kind: &Kind, deviation: Deviation) -> bool {
-        self.conventions.follows && kind.standard && has(deviation, self.text_of(kind.name))
+        self.conventions.deviates && kind.standard && has(deviation, self.text_of(kind.name))
     }
 }
