@@ -44,6 +44,9 @@ pub(crate) fn run(
         Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
+    if let Ok((graph, _)) = &mut result {
+        models::infer_shapes(&origin, graph, &language.limits);
+    }
     let apart = match passes::apart(&origin, &mut document, &result, (output, language)) {
         Ok(apart) => apart,
         Err(unread) => return report_unread(unread, reporter),
