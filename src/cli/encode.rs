@@ -1,21 +1,25 @@
 //! Encoding of flat graphs with their data, on the command line: models of ONNX, and files of PNNX.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use rustc_hash::FxHashMap;
 
-use crate::Graph;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::{Evaluator, Variables};
+use crate::graph::standard::VARIABLE;
+use crate::graph::{TensorId, Value};
 use crate::model::Model;
-use crate::onnx::Document;
+use crate::onnx;
 use crate::onnx::from_nnef::{self, Element, Weight, Weights};
 use crate::pnnx::data::Archive;
 use crate::pnnx::export;
 use crate::source::Location;
-use crate::tensor::DType;
+use crate::tensor::{DType, Tensor, TensorError};
 use crate::write::{Notation, OnnxForm, Writer};
+use crate::{Document, Graph};
 
 use super::args::Language;
 use super::io::Unread;
@@ -28,8 +32,11 @@ pub(super) const PNNX_DATA: &str = "bin";
 pub(crate) struct Encode {
     writer: Writer,
     data: Option<Rc<Model>>,
+    /// Computes the data of quantized variables, by label.
+    evaluator: Evaluator,
+    quantized: FxHashMap<String, TensorId>,
     /// Whether the input has quantizations.
-    quantized: bool,
+    has_quantizations: bool,
     strict: bool,
     /// Whether data are written.
     with_data: bool,
@@ -46,7 +53,9 @@ impl Encode {
         matches!(to.writer, Writer::Onnx(_) | Writer::Pnnx(_)).then(|| Encode {
             writer: to.writer,
             data,
-            quantized: false,
+            evaluator: Evaluator::with_limits(language.limits.evaluation()),
+            quantized: FxHashMap::default(),
+            has_quantizations: false,
             strict: language.strict,
             with_data: has_data(to, path),
         })
@@ -57,16 +66,32 @@ impl Encode {
         to: &Notation,
         path: Option<&Path>,
         language: &Language,
-        source: Option<(&Origin, &Graph)>,
+        source: Option<(&Origin, &Graph, &mut Document)>,
     ) -> Result<Option<Self>, Unread> {
         let source = source.filter(|_| has_data(to, path));
-        let data = source.map(|(origin, graph)| models::data(origin, &[graph], &language.limits)).transpose()?;
-        let quantized = match (&data, source) {
-            (Some(Some(model)), Some((origin, _))) if origin.is_model() => models::quant(model)?.is_some(),
-            _ => false,
+        let data = match &source {
+            Some((origin, graph, _)) => models::data(origin, &[graph], &language.limits)?,
+            None => None,
         };
-        let encode = Self::new(to, path, language, data.flatten());
-        Ok(encode.map(|encode| Encode { quantized, ..encode }))
+        let text = match (&data, &source) {
+            (Some(model), Some((origin, ..))) if origin.is_model() => models::quant(model)?,
+            _ => None,
+        };
+        let Some(mut encode) = Self::new(to, path, language, data) else { return Ok(None) };
+        encode.has_quantizations = text.is_some();
+        if let (Some(text), Some((_, graph, document))) = (text, source)
+            // Errors in the text have been reported where it was checked.
+            && let Some(of) = document.quantizations(&text.name, &text.text, graph, &mut Diagnostics::default())
+        {
+            encode.quantized = of.tensors().filter_map(|tensor| Some((label(graph, tensor)?, tensor))).collect();
+            encode.evaluator = encode.evaluator.quantized(of);
+        }
+        Ok(Some(encode))
+    }
+
+    /// The data of the variables of a graph.
+    fn variables<'e>(&'e self, graph: &'e Graph) -> Decoded<'e> {
+        Decoded { encode: self, graph }
     }
 
     /// The bytes of the model, or of the data beside a text, with warnings.
@@ -77,7 +102,7 @@ impl Encode {
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
-                let document = from_nnef::document(graph, &Data(self.data.as_deref()), self.strict)?;
+                let document = from_nnef::document(graph, &self.variables(graph), self.strict)?;
                 encode(&document, form, self.strict)?
             }
             _ => {
@@ -85,7 +110,7 @@ impl Encode {
                 if self.with_data { self.beside(graph)? } else { (Vec::new(), Diagnostics::new(self.strict)) }
             }
         };
-        if self.quantized {
+        if self.has_quantizations {
             let message = "the quantizations of `graph.quant` are left out: nothing is rounded";
             found.report(Diagnostic::new(Code::OnnxQuantized, first_place(graph), message));
         }
@@ -94,10 +119,7 @@ impl Encode {
 
     /// The content of the data file of a PNNX file; empty if the graph has no data.
     fn beside(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
-        let data = match &self.data {
-            Some(model) => export::data(graph, &model.data()),
-            None => export::data(graph, &BTreeMap::new()),
-        };
+        let data = export::data(graph, &self.variables(graph));
         let refused = |message: String, at: Location| {
             let mut diagnostics = Diagnostics::new(self.strict);
             let diagnostic = Diagnostic::new(Code::PnnxData, at, message);
@@ -130,19 +152,57 @@ fn has_data(to: &Notation, path: Option<&Path>) -> bool {
 /// # Errors
 ///
 /// The form cannot express the model.
-pub(super) fn encode(document: &Document, form: OnnxForm, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
+pub(super) fn encode(document: &onnx::Document, form: OnnxForm, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
     match form {
         OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(strict))),
         OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (text.into_bytes(), warnings)),
     }
 }
 
-/// The data of a model's variables, if there is a model.
-struct Data<'m>(Option<&'m Model>);
+/// The label of the variable that gives a tensor.
+fn label(graph: &Graph, tensor: TensorId) -> Option<String> {
+    let operation = &graph.operations[graph.tensors[tensor.index()].producer?.index()];
+    match graph.attribute(operation, "label")? {
+        Value::String(label) if graph.operation_name(operation) == VARIABLE => Some(label.to_string()),
+        _ => None,
+    }
+}
 
-impl Weights for Data<'_> {
+/// The data of a model's variables, if there is a model. Those of quantized variables are decoded.
+struct Decoded<'e> {
+    encode: &'e Encode,
+    graph: &'e Graph,
+}
+
+impl Decoded<'_> {
+    /// The data of a quantized variable.
+    fn decoded(&self, label: &str, model: &Model) -> Result<Option<Tensor>, TensorError> {
+        let Some(tensor) = self.encode.quantized.get(label) else { return Ok(None) };
+        let value = self.encode.evaluator.variable(self.graph, *tensor, &model.data());
+        value.map(|value| Some(Arc::unwrap_or_clone(value))).map_err(|error| TensorError::new(error.message))
+    }
+}
+
+impl Variables for Decoded<'_> {
+    fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
+        let Some(model) = self.encode.data.as_deref() else { return Ok(None) };
+        match self.decoded(label, model)? {
+            Some(tensor) => Ok(Some(tensor)),
+            None => model.data().load(label, shape, of),
+        }
+    }
+}
+
+impl Weights for Decoded<'_> {
     fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String> {
-        let Some(model) = self.0 else { return Ok(None) };
+        let Some(model) = self.encode.data.as_deref() else { return Ok(None) };
+        let dims = |shape: &[usize]| shape.iter().map(|&extent| extent as i64).collect();
+        if let Some(tensor) = self.decoded(label, model).map_err(|error| error.to_string())?
+            && tensor.dtype() == DType::Float64
+        {
+            let bytes = tensor.to_scalars().iter().flat_map(|item| (*item as f32).to_le_bytes()).collect::<Vec<u8>>();
+            return Ok(Some(Weight { dims: dims(tensor.shape()), element: Element::Float, bytes: bytes.into() }));
+        }
         let of = of.map(|of| match of {
             Element::Float => DType::Float64,
             Element::Int => DType::Int64,
@@ -150,7 +210,7 @@ impl Weights for Data<'_> {
         });
         let raw = model.data().raw(label, shape, of).map_err(|error| error.to_string())?;
         Ok(raw.map(|raw| Weight {
-            dims: raw.shape.iter().map(|&extent| extent as i64).collect(),
+            dims: dims(&raw.shape),
             element: match raw.dtype {
                 DType::Float32 | DType::Float64 => Element::Float,
                 DType::Int32 | DType::Int64 => Element::Int,

@@ -7,6 +7,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::model;
 use crate::nnef::registries;
+use crate::nnef::standardize::standardize;
 use crate::onnx::from_nnef;
 use crate::options::GivenShapes;
 use crate::picture::{MAX_OPERATIONS, Picture};
@@ -41,6 +42,9 @@ pub(crate) fn run(
         Ok(opened) => opened,
         Err(unread) => return report_unread(unread, reporter),
     };
+    if let Ok((graph, _)) = &mut result {
+        models::infer_shapes(&origin, graph, &language.limits);
+    }
     let apart = match passes::apart(&origin, &mut document, &result, (output, language)) {
         Ok(apart) => apart,
         Err(unread) => return report_unread(unread, reporter),
@@ -55,7 +59,7 @@ pub(crate) fn run(
         Ok(whole) => whole,
         Err(unread) => return report_unread(unread, reporter),
     };
-    let graph = result.as_ref().ok().map(|(graph, _)| (&origin, graph));
+    let graph = result.as_ref().ok().map(|(graph, _)| (&origin, graph, &mut document));
     let target = match Encode::of_input(to, path(output), language, graph) {
         Ok(model) => Target { output, to, whole, model },
         Err(unread) => return report_unread(unread, reporter),
@@ -249,7 +253,16 @@ pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Resul
     let for_onnx = matches!(to.writer, Writer::Onnx(_));
     let compounds = for_onnx.then(|| from_nnef::names().collect());
     let migrate = for_onnx || to.dialect == Some(Dialect::V1);
-    process_with(input, Options { migrate, compounds, ..options(language) }, language)
+    let (document, result) = process_with(input, Options { migrate, compounds, ..options(language) }, language)?;
+    let without_registries = for_onnx || matches!(to.writer, Writer::Pnnx(_));
+    let result = result.and_then(|(mut graph, mut warnings)| {
+        let Some(errors) = without_registries.then(|| standardize(&mut graph).err()).flatten() else {
+            return Ok((graph, warnings));
+        };
+        warnings.extend(errors);
+        Err(warnings)
+    });
+    Ok((document, result))
 }
 
 /// Parses and expands an input for commands that do not write the graph: loops are always expanded, and

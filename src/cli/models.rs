@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::diagnostics::Diagnostics;
+use crate::eval::Variables;
 use crate::files::parent;
 use crate::model::{self, Content, GRAPH, Model, ModelError, QUANT, Target, check, rewrite};
 use crate::source::{Location, Span};
+use crate::tensor::DType;
 use crate::{Document, Graph};
 
 use super::args::To;
@@ -116,6 +118,25 @@ pub(crate) fn data(origin: &Origin, graphs: &[&Graph], limits: &Limits) -> Resul
         Origin::Document(path) => parent(path),
     };
     Model::of_variables(folder, graphs, &limits.model()).map(|model| Some(Rc::new(model))).map_err(unread)
+}
+
+/// Infers shapes that depend on the data of small variables, as far as there are data: faults of the data are reported
+/// where these are checked or used.
+pub(crate) fn infer_shapes(origin: &Origin, graph: &mut Graph, limits: &Limits) {
+    let variables = graph.variables_of_shapes();
+    if variables.is_empty() {
+        return;
+    }
+    let Ok(Some(model)) = data(origin, &[graph], limits) else { return };
+    let data = model.data();
+    let items = |(tensor, label, shape): &(TensorId, &str, Vec<i64>)| {
+        let shape: Vec<usize> = shape.iter().map(|&extent| usize::try_from(extent).ok()).collect::<Option<_>>()?;
+        let stored = data.load(label, &shape, None).ok().flatten()?;
+        let scalars = matches!(stored.dtype(), DType::Float32 | DType::Float64);
+        Some((*tensor, stored.to_scalars(), scalars))
+    };
+    let known = variables.iter().filter_map(items).collect();
+    graph.infer_with(known);
 }
 
 /// The refusal or failure of a model that was not read.

@@ -169,6 +169,7 @@ codes! {
     LengthMismatch        "E0503" U3   error   "array has another length than the left side";
     UnknownLength         "E0504" U4   error   "length of an array result is not known";
     ChainedResults        "E0505" U5   error   "call with several results used as a value";
+    TupleOfArray          "E0506" U2   practice "array assigned to a tuple of names";
     // Identifiers.
     ParameterAssigned     "E0601" I1   error   "parameter assigned";
     InputNotExternal      "E0602" I2   error   "graph input is not defined by external";
@@ -303,8 +304,9 @@ codes! {
     UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
     BiasShape             "E1021" H2   practice "bias has another shape than [1, C]";
-    ChannelAxis           "E1022" H1   practice "parameters of a batch normalization along the last axis";
-    WindowOfNothing       "E1023" H3   practice "window without items";
+    ChannelAxis           "E1022" H1   liberty "parameters of a batch normalization along the last axis";
+    WindowOfNothing       "E1023" H3   liberty "window without items";
+    BiasAlongBatch        "E1024" H11  liberty "bias of a linear layer along the batch";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";

@@ -11,6 +11,7 @@ use super::run::Run;
 use crate::diagnostics::Code;
 use crate::graph::Dialect;
 use crate::graph::Primitive;
+use crate::graph::deviations::Deviation;
 use crate::graph::dims::Dim;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 use crate::tensor::{DType, Element, Tensor};
@@ -49,6 +50,11 @@ impl<'a> Call<'a> {
     /// The budget of the evaluation.
     pub(crate) fn budget(&self) -> &'a Budget {
         self.run.budget
+    }
+
+    /// Whether the operation has a deviation, in a graph with registries.
+    pub(crate) fn deviates(&self, deviation: Deviation) -> bool {
+        self.graph().deviates(self.graph().kind(self.operation), deviation)
     }
 
     /// Whether the graph is of the draft dialect, in which every shape implicitly has further trailing axes of

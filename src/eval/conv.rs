@@ -6,6 +6,7 @@ use super::array::pack;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window::{Direction, Windows};
+use crate::graph::deviations::Deviation;
 
 /// The numbers of groups and channels of a convolution.
 struct Channels {
@@ -14,13 +15,24 @@ struct Channels {
     input: usize,
     /// The output channels of a group.
     output: usize,
+    /// Whether the filter has the axes `(output channels, input channels of a group, …)`.
+    outputs_first: bool,
 }
 
 /// Checks the channels of input and filter. The filter has the axes `(c, C / G, …)`, where `C` is the number of
 /// channels of the up-scaled space, `c` that of the down-scaled space and `G` the number of groups.
-fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -> Result<Channels, EvalError> {
+fn channels(
+    call: &Call,
+    input: usize,
+    filter: &[usize],
+    direction: Direction,
+    reference: &[usize],
+) -> Result<Channels, EvalError> {
+    let outputs_first = direction == Direction::Down || call.deviates(Deviation::OutputsFirst);
     let groups = match call.int("groups")? {
-        0 => input,
+        0 if call.deviates(Deviation::OutputsFirst) => filter[0],
+        // Each channel separately: of the result, if a transposed convolution states its shape.
+        0 => reference.get(1).copied().unwrap_or(input),
         groups => usize::try_from(groups).map_err(|_| EvalError::argument("`groups` is negative"))?,
     };
     let wrong = || {
@@ -33,11 +45,11 @@ fn channels(call: &Call, input: usize, filter: &[usize], direction: Direction) -
         return Err(wrong());
     }
     let (inner, outer) = (filter[1], filter[0] / groups);
-    let (taken, given) = if direction == Direction::Down { (inner, outer) } else { (outer, inner) };
+    let (taken, given) = if outputs_first { (inner, outer) } else { (outer, inner) };
     if taken.checked_mul(groups) != Some(input) {
         return Err(wrong());
     }
-    Ok(Channels { groups, input: taken, output: given })
+    Ok(Channels { groups, input: taken, output: given, outputs_first })
 }
 
 /// The bias of each channel of the output.
@@ -71,14 +83,17 @@ fn convolve(call: &Call, direction: Direction) -> KernelResult {
             "`{name}` of an input of shape {input:?} and a filter of shape {filter:?}"
         )));
     }
-    let channels = channels(call, input.shape()[1], filter.shape(), direction)?;
-    let count = channels.output * channels.groups;
+    let spatial_only = call.deviates(Deviation::SpatialOutputShape);
     let reference = match direction {
         Direction::Up => call.naturals("output_shape")?,
         Direction::Down => Vec::new(),
     };
+    let stated = if spatial_only { &[][..] } else { &reference[..] };
+    let channels = channels(call, input.shape()[1], filter.shape(), direction, stated)?;
+    let count = channels.output * channels.groups;
     let spatial = match reference[..] {
         [] => None,
+        _ if spatial_only => Some(&reference[..]).filter(|reference| reference.len() + 2 == input.ndim()),
         [batch, channels, ..] if reference.len() == input.ndim() && batch == input.shape()[0] && channels == count => {
             Some(&reference[2..])
         }
@@ -111,7 +126,6 @@ fn correlate(
         return Err(EvalError::shapes("an operand has no order"));
     };
     let all = channels.output * channels.groups;
-    let up = windows.direction() == Direction::Up;
     windows.each(call, |position, pairs| {
         for batch in 0..shape[0] {
             for channel in 0..all {
@@ -120,11 +134,10 @@ fn correlate(
                 for inner in 0..channels.input {
                     let source =
                         (batch * channels.groups * channels.input + group * channels.input + inner) * input_space;
-                    // The rows of the filter are the channels of the down-scaled space.
-                    let row = if up {
-                        (group * channels.input + inner) * channels.output + within
-                    } else {
+                    let row = if channels.outputs_first {
                         channel * channels.input + inner
+                    } else {
+                        (group * channels.input + inner) * channels.output + within
                     };
                     let weights = &w[row * window..(row + 1) * window];
                     for (k, place) in pairs {

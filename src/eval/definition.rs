@@ -132,7 +132,12 @@ fn document(call: &Call) -> Result<(String, Given), EvalError> {
         inputs.push("unused".to_string());
         lines.push_str("    unused = external(shape = [1]);\n");
     }
-    let version = if call.draft() { "version 1.0\n" } else { "version 1.0;\n" };
+    let version = match (call.draft(), call.graph().conventions.deviates) {
+        (true, _) => "version 1.0\n",
+        (false, false) => "version 1.0;\n",
+        // The definition has the operations of documents with registries.
+        (false, true) => "version 1.0;\nextension tract_registry tract_nnef;\n",
+    };
     let (inputs, names) = (inputs.join(", "), names.join(", "));
     let whole = format!("{version}graph G({inputs}) -> ({names})\n{{\n{lines}    {targets} = {};\n}}\n", text.out);
     Ok((whole, given))

@@ -8,6 +8,7 @@ use super::broadcast::{common, repeated};
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::graph::Value;
+use crate::graph::deviations::Deviation;
 use crate::graph::shapes::half_up;
 use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
 use crate::tensor::{DType, Tensor};
@@ -45,6 +46,10 @@ pub(crate) fn find(name: &str) -> Option<Kernel> {
 pub(crate) fn elementwise(call: &Call) -> KernelResult {
     match find(call.name()) {
         Some(Kernel::Float(..)) if keeps_integers(call) => copy(call),
+        Some(Kernel::Float(..)) if call.deviates(Deviation::SquareRoot) => match kernels::find(call.name()) {
+            Some(Kernel::Float(_, f)) => apply(call, f),
+            _ => Err(EvalError::argument(format!("`{}` is not computed item by item", call.name()))),
+        },
         Some(Kernel::Float(_, f)) => apply(call, f),
         Some(Kernel::Number(_, f, whole)) => number(call, f, whole),
         Some(Kernel::Arithmetic(op)) => arithmetic(call, op),
@@ -134,7 +139,10 @@ fn arithmetic(call: &Call, op: Arith) -> KernelResult {
         };
         return Ok(vec![repeated(call, &x, &y, checked)?]);
     }
+    let number_first = call.deviates(Deviation::NumberBeforeNan);
     let function: fn(f64, f64) -> f64 = match op {
+        Arith::Min if number_first => f64::min,
+        Arith::Max if number_first => f64::max,
         // By definition (4.2.4), the result is the second operand if the first is NaN.
         Arith::Min => |x, y| if x < y { x } else { y },
         Arith::Max => |x, y| if x > y { x } else { y },

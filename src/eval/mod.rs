@@ -162,6 +162,27 @@ impl Evaluator {
         kind.standard.then(|| Arc::new(definition::by_definition) as Kernel)
     }
 
+    /// The value of a variable: its data, decoded if they are codes of a quantized tensor.
+    ///
+    /// # Errors
+    ///
+    /// The data are missing or cannot be read or decoded.
+    pub(crate) fn variable(
+        &self,
+        graph: &Graph,
+        tensor: TensorId,
+        variables: &dyn Variables,
+    ) -> Result<Arc<Tensor>, EvalError> {
+        let budget = Budget::new(self.limits);
+        let run = Run::new(graph, graph, self, &budget, variables, FxHashMap::default());
+        let run = run.quantized(&self.quantizations);
+        if let Some(producer) = graph.tensors[tensor.index()].producer {
+            let operation = &graph.operations[producer.index()];
+            run.step(operation, self.kernel(graph, graph.kind(operation)).as_ref())?;
+        }
+        run.tensor(tensor)
+    }
+
     /// Evaluates a graph on inputs, by name. Inputs of another element type are converted if no value
     /// changes.
     ///

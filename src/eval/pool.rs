@@ -7,6 +7,7 @@ use super::error::EvalError;
 use super::reduce::{greater, sum};
 use super::window::{Direction, Pair, Windows};
 use crate::graph::border::Border;
+use crate::graph::deviations::Deviation;
 use crate::tensor::Tensor;
 
 /// An input and the windows over it.
@@ -38,7 +39,13 @@ impl Pool {
             )));
         }
         let reference = Some(&reference[..]).filter(|reference| !reference.is_empty());
-        let windows = Windows::read(call, input.shape(), &size, direction, reference)?;
+        if call.deviates(Deviation::SpatialWindows) {
+            size.iter_mut().take(2).for_each(|size| *size = 1);
+        }
+        let mut windows = Windows::read(call, input.shape(), &size, direction, reference)?;
+        if call.deviates(Deviation::IgnoredBorder) {
+            windows.ignore_border();
+        }
         Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows })
     }
 
@@ -89,7 +96,8 @@ pub(crate) fn box_filter(call: &Call) -> KernelResult {
 
 /// The transpose of a box filter.
 pub(crate) fn debox(call: &Call) -> KernelResult {
-    summed(call, Direction::Up, call.flag("normalize")?)
+    let normalize = call.flag("normalize")? && !call.deviates(Deviation::NeverNormalized);
+    summed(call, Direction::Up, normalize)
 }
 
 /// A box filter that computes means.
@@ -101,10 +109,12 @@ pub(crate) fn avg_pool(call: &Call) -> KernelResult {
 fn greatest(call: &Call) -> Result<(Tensor, Tensor), EvalError> {
     let pool = Pool::read(call, Direction::Down)?;
     let (mut values, mut places) = (Vec::new(), Vec::new());
+    let of_plane = call.deviates(Deviation::PlaneIndex);
+    let plane = pool.shape.iter().skip(2).product::<usize>().max(1);
     pool.windows.each(call, |_, pairs| {
         // A window that covers no item has no greatest one: its first position stands for it.
         let (k, place) = pool.best(pairs).unwrap_or((0, None));
-        places.push(k as i64);
+        places.push(if of_plane { place.unwrap_or(0) % plane } else { k } as i64);
         values.push(pool.item(place));
         Ok(())
     })?;

@@ -4,6 +4,7 @@
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use crate::graph::deviations::Deviation;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
 /// The axes of a reduction, sorted and checked: each exists and is distinct.
@@ -59,6 +60,14 @@ fn summed(call: &Call, normalize: bool) -> KernelResult {
             total.ok_or_else(|| EvalError::value("a sum of integers leaves the range of 64 bits"))
         };
         return Ok(vec![reduce(call, &input, &axes, total)?]);
+    }
+    if input.dtype() == DType::Int64 && call.deviates(Deviation::WholeMean) {
+        let mean = |items: &[i64]| {
+            let total: i128 = items.iter().map(|item| i128::from(*item)).sum();
+            let mean = total.checked_div(items.len() as i128).and_then(|mean| i64::try_from(mean).ok());
+            mean.ok_or_else(|| EvalError::value("there is no mean of no integers"))
+        };
+        return Ok(vec![reduce(call, &input, &axes, mean)?]);
     }
     let input = call.numbers_to("input", rank_asked(call)?)?;
     let divisor = if normalize { volume_along(input.shape(), &axes) } else { 1.0 };

@@ -7,6 +7,7 @@ use super::call::{Call, KernelResult};
 use super::elementwise::convert;
 use super::error::EvalError;
 use super::window;
+use crate::graph::deviations::Deviation;
 use crate::tensor::{DType, Tensor};
 
 /// The items at these indices of each axis; `None` is filled with `fill`.
@@ -33,6 +34,19 @@ fn range(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<
     Some(steps.map(|at| usize::try_from(at).ok()).collect())
 }
 
+/// The places of a range of [`Deviation::CutFirst`].
+fn cut_first(begin: i64, end: i64, stride: i64, extent: usize) -> Option<Vec<Option<usize>>> {
+    if (begin, end) == (0, 0) {
+        return Some(Vec::new());
+    }
+    let mut places = range(begin, end, 1, extent)?;
+    if stride < 0 {
+        places.reverse();
+    }
+    let step = usize::try_from(stride.unsigned_abs()).unwrap_or(usize::MAX);
+    Some(places.into_iter().step_by(step).collect())
+}
+
 /// A section along some axes.
 pub(crate) fn slice(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
@@ -47,7 +61,11 @@ pub(crate) fn slice(call: &Call) -> KernelResult {
         let axis = call.check_axis(*axis, input.rank())?;
         let stride = stride.get(i).copied().unwrap_or(1);
         let extent = input.shape()[axis];
-        let found = if stride == 0 { None } else { range(begin[i], end[i], stride, extent) };
+        let found = match (stride, call.deviates(Deviation::CutFirst)) {
+            (0, _) => None,
+            (_, false) => range(begin[i], end[i], stride, extent),
+            (_, true) => cut_first(begin[i], end[i], stride, extent),
+        };
         places[axis] = found.ok_or_else(|| {
             let (begin, end) = (begin[i], end[i]);
             EvalError::shapes(format!(

@@ -7,11 +7,15 @@
 use super::call::Call;
 use super::error::EvalError;
 use crate::graph::border::Border;
+use crate::graph::deviations::{Deviation, REPLICATED};
 use crate::tensor::volume;
 
 /// The border mode of an operation.
 pub(crate) fn border(call: &Call) -> Result<Border, EvalError> {
     let mode = call.string("border")?;
+    if mode == REPLICATED && call.deviates(Deviation::Replicated) {
+        return Ok(Border::Replicate);
+    }
     Border::named(mode, ()).ok_or_else(|| EvalError::argument(format!("'{mode}' is no border mode")))
 }
 
@@ -66,6 +70,7 @@ impl Windows {
                 )));
             }
         }
+        let padding = if call.deviates(Deviation::SpatialWindows) { without_first(padding) } else { padding };
         let axis = |i: usize| {
             let step = |items: &[i64], name: &str| match items.get(i).copied().unwrap_or(1) {
                 step if step >= 1 => Ok(step),
@@ -85,6 +90,11 @@ impl Windows {
         Ok(Windows { axes, direction, border: border(call)? })
     }
 
+    /// Ignores the border.
+    pub(crate) fn ignore_border(&mut self) {
+        self.border = Border::Ignore;
+    }
+
     /// The extents of the output.
     pub(crate) fn output(&self) -> Vec<usize> {
         self.axes.iter().map(|axis| axis.output).collect()
@@ -93,11 +103,6 @@ impl Windows {
     /// The number of items of a window.
     pub(crate) fn volume(&self) -> usize {
         volume(&self.axes.iter().map(|axis| axis.size).collect::<Vec<_>>()).unwrap_or(usize::MAX)
-    }
-
-    /// Whether the output is the down-scaled or the up-scaled space.
-    pub(crate) fn direction(&self) -> Direction {
-        self.direction
     }
 
     /// The border of the input.
@@ -171,6 +176,12 @@ pub(crate) fn advance(index: &mut [usize], shape: &[usize]) {
         }
         *at = 0;
     }
+}
+
+/// The padding, without that of batch and channels.
+fn without_first(mut padding: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    padding.iter_mut().take(2).for_each(|padding| *padding = (0, 0));
+    padding
 }
 
 /// The window along an axis, with extents and automatic padding as in 4.3; none if the window does not fit.

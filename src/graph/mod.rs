@@ -5,6 +5,7 @@ pub(crate) mod border;
 mod building;
 #[cfg(feature = "tensor")]
 pub(crate) mod constant;
+pub(crate) mod deviations;
 pub(crate) mod dims;
 #[cfg(feature = "tensor")]
 mod layouts;
@@ -253,6 +254,8 @@ pub enum KeptFragment {
 pub(crate) struct Conventions {
     /// Whether the element types of results follow the operands, as in tract: a sum of integers is an integer.
     pub(crate) follows: bool,
+    /// Whether standard operations have the deviations of documents with registries.
+    pub(crate) deviates: bool,
     /// Whether literal arrays stay literals in the output, for tools that do not have the operation `constant`.
     pub(crate) keeps_literals: bool,
 }

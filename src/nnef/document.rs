@@ -81,6 +81,8 @@ fn registries_of(text: &str, options: &Options) -> Vec<&'static Registry> {
             found.push(registry);
         }
     }
+    let built_in = registries::find(registries::BUILT_IN).filter(|_| !found.is_empty());
+    found.extend(built_in.filter(|built_in| found.iter().all(|known| known.name != built_in.name)));
     found
 }
 

@@ -14,4 +14,5 @@ pub(crate) mod migrate;
 pub(crate) mod operators;
 pub(crate) mod print;
 pub(crate) mod registries;
+pub(crate) mod standardize;
 pub(crate) mod types;

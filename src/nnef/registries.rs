@@ -78,6 +78,7 @@ macro_rules! registries {
 }
 
 registries! {
+    "tract_nnef" None;
     "tract_core" None;
     "tract_transformers" None;
     "tract_onnx" None;
@@ -86,8 +87,8 @@ registries! {
     "tract_resource" None;
 }
 
-/// Registries whose operations are those of the standard.
-const BUILT_IN: &[&str] = &["tract_nnef"];
+/// The registry that tract always has: operations that it adds to those of the standard.
+pub(crate) const BUILT_IN: &str = "tract_nnef";
 
 /// The registry of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Registry> {
@@ -96,7 +97,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Registry> {
 
 /// Whether a name is that of a registry.
 pub(crate) fn is_known(name: &str) -> bool {
-    find(name).is_some() || BUILT_IN.contains(&name)
+    find(name).is_some()
 }
 
 /// The names of the operations of all registries, each with its registry.

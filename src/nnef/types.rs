@@ -379,7 +379,9 @@ fn same_primitive(formal: Primitive, actual: Primitive, generic: &mut Option<Pri
         Primitive::Generic => *generic.get_or_insert(actual),
         formal => formal,
     };
-    if formal == actual { Fit::Exact } else { otherwise }
+    // Inside a generic fragment `?` stays open; any value is converted to it (3.3.2).
+    let open = formal == Primitive::Generic && otherwise != Fit::Elements;
+    if formal == actual || open { Fit::Exact } else { otherwise }
 }
 
 #[cfg(test)]

@@ -139,6 +139,17 @@ class Spec:
         return f"    {name} = tract_core_external(shape = {list(self.shape)}, datum_type = '{of}');\n"
 
 
+class Given(Spec):
+    """An input of given items."""
+
+    def __init__(self, items, dtype=np.float32):
+        self.items = np.array(items, dtype)
+        super().__init__(dtype, self.items.shape)
+
+    def array(self, rng):
+        return self.items
+
+
 def spec(dtype):
     return lambda shape, scale=1.0, least=None, **more: Spec(dtype, shape, scale, least, **more)
 
@@ -147,7 +158,19 @@ def run(binary, *args):
     return subprocess.run([binary, *args], capture_output=True, text=True)
 
 
-def compare(binary, case, rng):
+def by_onnxruntime(binary, folder, arrays):
+    """What the translation of a model to ONNX computes; None if the translation is refused."""
+    import onnxruntime
+    path = os.path.join(folder, "model.onnx")
+    if run(binary, "-q", folder, "-o", path).returncode:
+        return None
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return session.run(None, arrays)
+
+
+def compare(binary, case, rng, onnx=False):
     """What is wrong with a case; nothing if all agree. None where tract does not run it."""
     name, inputs, call, *count = case
     results = [f"y{i}" for i in range(count[0] if count else 1)]
@@ -165,6 +188,15 @@ def compare(binary, case, rng):
             wanted = [output.to_numpy() for output in outputs]
         except Exception as error:
             return "tract: " + " ".join(str(error).split("Stack backtrace")[0].split())[-160:], True
+        if onnx:
+            try:
+                translated = by_onnxruntime(binary, folder, arrays)
+            except Exception as error:
+                return "onnxruntime: " + str(error)[-160:], False
+            difference = 0.0 if translated is None else apart(translated, wanted)
+            # Reductions and maxima of operators are free in what they make of NaN.
+            if difference > 1e-4 and not any(np.isnan(array).any() for array in arrays.values()):
+                return f"the model of ONNX differs by {difference:g}", False
         given, found = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
         np.savez(given, **arrays)
         done = run(binary, "run", "-q", folder, "--inputs", given, "-o", found)
@@ -188,11 +220,13 @@ def compare(binary, case, rng):
     return None, False
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def compare_all(about, cases):
+    """Compares cases, with the options of the command line."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--bin", required=True)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("--onnx", action="store_true")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     agree = differ = refused = 0
@@ -201,7 +235,7 @@ def main():
         for case in cases(rng):
             if args.names and not any(case[0].startswith(name) for name in args.names):
                 continue
-            wrong, by_tract = compare(args.bin, case, rng)
+            wrong, by_tract = compare(args.bin, case, rng, args.onnx)
             agree += wrong is None
             differ += wrong is not None and not by_tract
             refused += by_tract
@@ -214,4 +248,4 @@ def main():
 F, I, B = spec(np.float32), spec(np.int64), spec(np.bool_)
 
 if __name__ == "__main__":
-    main()
+    compare_all(__doc__, cases)

@@ -31,6 +31,14 @@ fn each(call: &Call, name: &str, f: impl Fn(f64) -> f64) -> KernelResult {
     Ok(vec![call.mapped(&*call.numbers(name)?, f)?])
 }
 
+pub(super) fn recip(call: &Call) -> KernelResult {
+    each(call, "x", f64::recip)
+}
+
+pub(super) fn square(call: &Call) -> KernelResult {
+    each(call, "x", |x| x * x)
+}
+
 pub(super) fn round_even(call: &Call) -> KernelResult {
     each(call, "x", f64::round_ties_even)
 }

@@ -21,6 +21,8 @@ use crate::tensor::{DType, Tensor};
 
 /// The kernels.
 pub(super) const TABLE: &[(&str, Function)] = &[
+    ("recip", items::recip),
+    ("square", items::square),
     ("tract_core_external", sources::external),
     ("tract_core_cast", items::cast),
     ("tract_core_shape_of", arrange::shape_of),

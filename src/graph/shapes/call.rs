@@ -5,6 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::shape::{Extent, Shape};
 use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
 use crate::diagnostics::Code;
+use crate::graph::deviations::Deviation;
 use crate::graph::dims::Dim;
 use crate::graph::{Graph, Kind, Operand, Operation, TensorId, Value};
 use crate::room::with_stack;
@@ -81,6 +82,11 @@ impl<'a> Call<'a> {
     /// Whether each shape is implicitly extended by axes of extent 1 at its end, as in the draft.
     pub(crate) fn endless(&self) -> bool {
         self.plan.draft
+    }
+
+    /// Whether the operation has a deviation, in a graph with registries.
+    pub(crate) fn deviates(&self, deviation: Deviation) -> bool {
+        self.graph.deviates(self.kind, deviation)
     }
 
     /// The name of the operation.

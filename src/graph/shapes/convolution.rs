@@ -5,6 +5,7 @@ use super::shape::{Extent, Shape};
 use super::window::Window;
 use super::{RuleResult, ShapeError, refuse, same};
 use crate::diagnostics::Code;
+use crate::graph::deviations::Deviation;
 use crate::graph::dims::Dim;
 
 const CODE: Code = Code::ConvolutionShapes;
@@ -17,6 +18,8 @@ struct Step<'s> {
     groups: Option<i64>,
     output_shape: Option<&'s [Option<i64>]>,
     transposed: bool,
+    /// Whether the filter of a transposed convolution has the output channels first.
+    outputs_first: bool,
 }
 
 fn error<T>(message: String) -> Result<T, ShapeError> {
@@ -45,6 +48,10 @@ impl Step<'_> {
                     output.push(change(self.window, i - 2, &input[i], filter)?);
                 }
             }
+            Some(reference) if self.outputs_first => {
+                check_positive("output_shape", reference, CODE)?;
+                output.extend(reference.iter().map(|&extent| Extent::from(extent)));
+            }
             Some(reference) => output = self.reference(reference, input, &output)?,
             None => output.resize(input.len(), Extent::UNKNOWN),
         }
@@ -56,7 +63,8 @@ impl Step<'_> {
     fn groups(&self, input: &[Extent]) -> Result<Option<i64>, ShapeError> {
         let groups = match self.groups {
             Some(groups) if groups < 0 => return error(format!("`groups` is {groups}, it cannot be negative")),
-            Some(0) => input[1].known(),
+            Some(0) if self.outputs_first => self.filter.and_then(|filter| filter[0].known()),
+            Some(0) => self.planes(input),
             groups => groups,
         };
         if let (Some(groups), Some(count)) =
@@ -68,16 +76,26 @@ impl Step<'_> {
         Ok(groups)
     }
 
+    /// The number of groups that convolve each channel separately: the channels of the input, but those of the result
+    /// if `output_shape` says that a transposed convolution has one filter for each.
+    fn planes(&self, input: &[Extent]) -> Option<i64> {
+        let stated = self.output_shape.filter(|_| self.transposed).and_then(|shape| shape.get(1).copied().flatten());
+        stated.or(input[1].known())
+    }
+
     /// Checks that input and filter have compatible numbers of channels, and returns the number of channels of
     /// the result.
     fn channels(&self, input: &[Extent], groups: Option<i64>) -> Result<Extent, ShapeError> {
         let Some(filter) = self.filter else { return Ok(Extent::UNKNOWN) };
         let all = Extent::from(filter[1].dim().times(Dim::from(groups)));
-        let (taken, given) = if self.transposed { (filter[0].clone(), all) } else { (all, filter[0].clone()) };
+        let (taken, given) = match self.transposed && !self.outputs_first {
+            true => (filter[0].clone(), all),
+            false => (all, filter[0].clone()),
+        };
         if taken.unify(&input[1]).is_none() {
             let (shape, channels) = (filter, &input[1]);
             return error(match groups {
-                Some(groups) if !self.transposed && groups != 1 => format!(
+                Some(groups) if (!self.transposed || self.outputs_first) && groups != 1 => format!(
                     "the filter of shape {shape:?} with {groups} groups takes {taken:?} channels, the input has {channels:?}"
                 ),
                 _ => format!("the filter of shape {shape:?} takes {taken:?} channels, the input has {channels:?}"),
@@ -140,7 +158,8 @@ pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleRe
         let spatial = filter.as_ref().and_then(|filter| filter.get(2..)).unwrap_or(&[]);
         check_positive("filter", &spatial.iter().map(|extent| extent.known()).collect::<Ints>(), CODE)?;
     }
-    let output_shape = call.ints(Role::OutputShape);
+    let outputs_first = call.deviates(Deviation::OutputsFirst);
+    let output_shape = output_shape(call, of_rank.map(|extents| extents.len()));
     let step = Step {
         filter: filter.as_deref(),
         bias: call.extents(2),
@@ -148,8 +167,19 @@ pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleRe
         groups: if planewise { Some(0) } else { call.int(Role::Groups) },
         output_shape: output_shape.as_deref(),
         transposed,
+        outputs_first,
     };
     same(step.apply(input.as_deref())?)
+}
+
+/// The attribute `output_shape`; empty if it is ignored.
+fn output_shape(call: &Call, rank: Option<usize>) -> Option<Ints> {
+    let given = call.ints(Role::OutputShape)?;
+    let ignored = || rank.is_some_and(|rank| given.len() + 2 != rank);
+    if call.deviates(Deviation::SpatialOutputShape) && ignored() {
+        return Some(Ints::new());
+    }
+    Some(given)
 }
 
 /// `separable_conv`: a planewise convolution, then a convolution over the channels at each position. The
@@ -158,7 +188,8 @@ pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let [input, plane, point] = operands(call, [0, 1, 2]);
     let axes = input.as_ref().map(|input| input.len().saturating_sub(2));
     let (window, unit) = (Window::read(call, axes, CODE)?, Window::plain(CODE));
-    let output_shape = call.ints(Role::OutputShape);
+    let outputs_first = call.deviates(Deviation::OutputsFirst);
+    let output_shape = output_shape(call, input.as_ref().map(|input| input.len()));
     // The second step adds the bias.
     let (bias, none) = (call.extents(3), Some(&[][..]));
     let planes = Step {
@@ -168,6 +199,7 @@ pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
         groups: Some(0),
         output_shape: output_shape.as_deref(),
         transposed,
+        outputs_first,
     };
     let points = Step {
         filter: point.as_deref(),
@@ -176,6 +208,7 @@ pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
         groups: call.int(Role::Groups),
         output_shape: Some(&[]),
         transposed,
+        outputs_first,
     };
     let (first, second) = if transposed { (points, planes) } else { (planes, points) };
     let between = first.apply(input.as_deref())?;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::call::{Call, Extents, Role};
 use super::elementwise::broadcast;
-use super::shape::Extent;
-use super::{RuleResult, ShapeError, UNKNOWN, known, refuse};
+use super::shape::{Extent, Shape};
+use super::{Inferred, RuleResult, ShapeError, UNKNOWN, known, refuse};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::MatmulShapes;
@@ -60,5 +60,14 @@ pub(crate) fn linear(call: &Call) -> RuleResult {
     let (Some(input), Some(filter)) = (call.matrix(0), call.matrix(1)) else { return UNKNOWN };
     let output = product(call.name(), &input, &filter, [Some(false), Some(true)])?;
     let Some(bias) = call.extents(2) else { return UNKNOWN };
-    known(broadcast(call.name(), &output, bias)?)
+    let extents = broadcast(call.name(), &output, bias)?;
+    if let [items] = bias
+        && items.known() != Some(1)
+    {
+        // The first axes of operands stand beside each other.
+        let message = format!("the bias has shape {bias:?}: it is added along the batch; one along channels is [1, C]");
+        let results = Inferred::Same(Some(Shape::new(&extents)));
+        return Err(ShapeError { code: Code::BiasAlongBatch, message, results });
+    }
+    known(extents)
 }

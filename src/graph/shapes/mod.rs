@@ -20,6 +20,7 @@ mod sections;
 mod selection;
 mod shape;
 mod sources;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod values;

@@ -5,6 +5,7 @@ use super::shape::{Extent, Shape, unify};
 use super::window::Window;
 use super::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use crate::diagnostics::Code;
+use crate::graph::deviations::Deviation;
 use crate::graph::dims::Dim;
 
 const CODE: Code = Code::PoolingShapes;
@@ -34,7 +35,12 @@ impl Pool {
         let input = longest.and_then(|rank| call.extents_to(0, rank));
         let rank = input.as_ref().map(|input| input.len());
         call.check_length(Role::Size, size.as_ref().map(|size| size.len()), rank, CODE)?;
-        Ok(Pool { input, size, window: Window::read(call, rank, CODE)? })
+        let mut pool = Pool { input, size, window: Window::read(call, rank, CODE)? };
+        if call.deviates(Deviation::SpatialWindows) {
+            pool.size.iter_mut().flatten().take(2).for_each(|size| *size = Some(1));
+            pool.window.leave_out(2);
+        }
+        Ok(pool)
     }
 
     fn filter(&self, i: usize) -> Extent {

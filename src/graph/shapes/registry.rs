@@ -12,7 +12,7 @@ use crate::graph::scan::{Collected, Scan};
 use crate::graph::{Operand, Value};
 
 /// Elementwise operations.
-const BY_ITEM: &str = "tract_core_round_even tract_core_erf tract_core_hard_swish tract_core_silu \
+const BY_ITEM: &str = "recip square tract_core_round_even tract_core_erf tract_core_hard_swish tract_core_silu \
     tract_transformers_silu tract_core_is_nan tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor \
     tract_core_bitnot tract_shl tract_shr";
 

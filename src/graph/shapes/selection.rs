@@ -4,6 +4,7 @@ use super::call::{Call, Dims, Extents, Role};
 use super::shape::Extent;
 use super::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse};
 use crate::diagnostics::Code;
+use crate::graph::deviations::Deviation;
 use crate::graph::dims::Dim;
 
 /// The number of items of a range along an axis, from `begin` to `end` with a `stride`.
@@ -76,11 +77,24 @@ pub(crate) fn slice(call: &Call) -> RuleResult {
             |items: &Option<Dims>| items.as_ref().and_then(|items| items.get(i).cloned()).unwrap_or(Dim::Unknown);
         let step = stride.as_ref().and_then(|items| items.get(i).cloned().unwrap_or(Some(1)));
         extents[axis] = match step {
-            Some(step) => count(axis, extents[axis].clone(), (item(&begin), item(&end), step))?,
+            Some(step) => {
+                let range = (item(&begin), item(&end), step);
+                let range = if call.deviates(Deviation::CutFirst) { cut_first(range) } else { range };
+                count(axis, extents[axis].clone(), range)?
+            }
             None => Extent::UNKNOWN,
         };
     }
     known(extents)
+}
+
+/// The range with as many items as one of [`Deviation::CutFirst`].
+fn cut_first((begin, end, stride): (Dim, Dim, i64)) -> (Dim, Dim, i64) {
+    let stride = stride.checked_abs().unwrap_or(i64::MAX);
+    match (&begin, &end) {
+        (Dim::Int(0), Dim::Int(0)) => (Dim::Int(1), Dim::Int(1), stride),
+        _ => (begin, end, stride),
+    }
 }
 
 fn check_length(call: &Call, role: Role, length: usize, rank: usize) -> Result<(), ShapeError> {

@@ -31,7 +31,7 @@ impl Item {
         }
     }
 
-    fn of_scalar(value: f64) -> Item {
+    pub(super) fn of_scalar(value: f64) -> Item {
         if value.fract() == 0.0 && value.abs() < 9e15 { Item::Dim(Dim::Int(value as i64)) } else { Item::Scalar(value) }
     }
 
@@ -61,7 +61,7 @@ impl Items {
         self.progression.is_none()
     }
 
-    fn new(items: Vec<Item>, scalars: bool) -> Option<Items> {
+    pub(super) fn new(items: Vec<Item>, scalars: bool) -> Option<Items> {
         (items.len() <= MAX_ITEMS).then_some(Items { items, scalars, progression: None })
     }
 

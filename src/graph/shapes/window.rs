@@ -35,6 +35,11 @@ impl Window {
         Ok(Window { code, padding, stride, dilation })
     }
 
+    /// Removes the padding of the first axes.
+    pub(crate) fn leave_out(&mut self, axes: usize) {
+        self.padding.iter_mut().flatten().take(axes).for_each(|padding| *padding = [Some(0); 2]);
+    }
+
     /// The length of the longest parameter, if known.
     pub(crate) fn axes(call: &Call) -> Option<usize> {
         let padding = call.pairs(Role::Padding)?.len();

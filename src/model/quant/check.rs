@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::graph::Primitive;
-use crate::graph::{Extent, Graph, TensorId};
+use crate::graph::{Extent, Graph, Shape, TensorId};
 use crate::nnef::ast::{Ast, Element, Fragment, TypeSpec, TypeSpecId};
 use crate::nnef::document::Document;
 use crate::source::names::Name;
@@ -165,12 +165,39 @@ impl Check<'_> {
             return Some(format!("the items of `{name}` have to be of one type; write `1.0` instead of `1`"));
         }
         let shape = self.graph.shape(tensor)?;
-        let fits = |(&count, extent): (&usize, &Extent)| {
-            count == 1 || extent.known().is_none_or(|extent| usize::try_from(extent) == Ok(count))
-        };
-        // More axes, even with one item each, would change the rank of the tensor.
-        let fit = extents.len() <= shape.extents().len() && extents.iter().zip(shape.extents()).all(fits);
-        (!fit).then(|| format!("`{name}` has shape {extents:?}, which does not fit a tensor of shape {shape:?}"))
+        if fits(&extents, shape) {
+            return None;
+        }
+        let message = format!("`{name}` has shape {extents:?}, which does not fit a tensor of shape {shape:?}");
+        Some(match channel_axis(value, shape) {
+            Some(axis) => format!("{message}: it is read as one value for each item along axis {axis}"),
+            None => message,
+        })
+    }
+}
+
+/// Whether an array can be repeated to the shape of a tensor, from its first axis on.
+fn fits(extents: &[usize], shape: &Shape) -> bool {
+    let fits = |(&count, extent): (&usize, &Extent)| {
+        count == 1 || extent.known().is_none_or(|extent| usize::try_from(extent) == Ok(count))
+    };
+    // More axes, even with one item each, would change the rank of the tensor.
+    extents.len() <= shape.extents().len() && extents.iter().zip(shape.extents()).all(fits)
+}
+
+/// The axis that a list of values belongs to, if it does not fit the first axes of a tensor. A converter writes the
+/// values of channels as a list, whatever their axis: it is the only axis of that extent, or else that of the channels.
+pub(super) fn channel_axis(value: &Literal, shape: &Shape) -> Option<usize> {
+    let extents = extents(value)?;
+    let [count] = extents[..] else { return None };
+    if fits(&extents, shape) {
+        return None;
+    }
+    let has_count = |axis: &usize| shape.extents()[*axis].known().and_then(|extent| usize::try_from(extent).ok()) == Some(count);
+    let axes: Vec<usize> = (0..shape.rank()).filter(has_count).collect();
+    match axes[..] {
+        [axis] => Some(axis),
+        _ => axes.contains(&1).then_some(1),
     }
 }
 

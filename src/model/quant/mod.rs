@@ -7,7 +7,7 @@
 mod check;
 mod parse;
 
-use check::check;
+use check::{channel_axis, check};
 use parse::parse;
 
 use rustc_hash::FxHashMap;
@@ -49,7 +49,10 @@ impl Document {
         for (entry, tensor) in quantization.entries.iter().zip(tensors) {
             let arguments = entry.arguments.iter().map(|argument| {
                 let value = text.get(argument.value_at.range()).unwrap_or_default();
-                format!("{} = {value}", argument.name)
+                let shape = tensor.and_then(|tensor| graph.shape(tensor));
+                let axis = shape.and_then(|shape| channel_axis(&argument.value, shape)).unwrap_or(0);
+                // An axis of extent 1 for each axis in front.
+                format!("{} = {}{value}{}", argument.name, "[".repeat(axis), "]".repeat(axis))
             });
             let mut arguments: Vec<String> = arguments.collect();
             let is_symmetric = |argument: &QuantArgument| argument.name == SYMMETRIC;

@@ -250,7 +250,12 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                     self.assign(item, ty, value);
                 }
             }
-            (Expr::Array(items), Type::Array(array)) => {
+            (expr @ (Expr::Array(items) | Expr::Tuple(items)), Type::Array(array)) => {
+                if matches!(expr, Expr::Tuple(_)) {
+                    let message = format!("the left side is a tuple, the value is {}", self.describe(ty));
+                    let help = "write the names in brackets: `[a, b] = ..;`";
+                    self.push(Diagnostic::new(Code::TupleOfArray, self.at(span), message).help(help));
+                }
                 let ty = self.types().item(array);
                 self.ast.items(items).iter().for_each(|&item| self.assign(item, ty, value));
             }

@@ -14,6 +14,7 @@ use crate::core::unit::UnitId;
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::{did_you_mean, misspelt};
 use crate::graph::Primitive;
+use crate::graph::operators::{BINARY, Class};
 use crate::graph::shapes::is_of_converter;
 use crate::graph::standard::EXTERNAL;
 use crate::nnef::ast::{Arguments, Call, CallId, ExprId, Ident};
@@ -419,6 +420,11 @@ impl BodyCheck<'_, '_> {
             // In registry documents types are checked at run time; shape rules and kernels check the values they use.
             fit = Fit::Structure;
         }
+        let logicals = actual == Type::Tensor(Element::Of(Primitive::Logical));
+        if fit == Fit::Elements && logicals && info.module == ModuleId::STANDARD && orders(&self.text(call.name.name)) {
+            // Logicals have no order.
+            fit = Fit::None;
+        }
         self.argument_fit(call, param, (value, actual), fit, before.or(*generic));
     }
 
@@ -470,6 +476,11 @@ impl BodyCheck<'_, '_> {
         let help = (formal == "scalar" && whole).then(|| "write the number with a point: `1.0`".to_string());
         self.push(self.finding(code, span, message).help_if(help));
     }
+}
+
+/// Whether an operation compares by order.
+fn orders(name: &str) -> bool {
+    BINARY.iter().any(|row| row.class == Class::Order && row.tensor == Some(name))
 }
 
 /// The type of a call's result: elements declared as `tensor<>` are unknown until the graph runs.

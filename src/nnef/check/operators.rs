@@ -76,6 +76,11 @@ impl BodyCheck<'_, '_> {
 
     fn tensor_operator(&mut self, class: Class, text: &str, span: Span, left: Type, right: Type) -> Type {
         let wanted = if class == Class::Logic { Primitive::Logical } else { Primitive::Scalar };
+        let logicals = Type::Tensor(Element::Of(Primitive::Logical));
+        if class == Class::Order && (left == logicals || right == logicals) {
+            // Logicals have no order.
+            return self.undefined(text, span, left, right);
+        }
         let mut element = None;
         for ty in [left, right] {
             match ty {

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::core::unit::UnitId;
 use crate::graph::Dialect;
+use crate::graph::deviations;
 use crate::graph::operators::{BINARY, UNARY};
 use crate::graph::scan;
 use crate::nnef::check::{Checked, FragmentInfo};
@@ -63,7 +64,11 @@ impl Lowering {
                 ModuleId::STANDARD => more.iter().any(|needed| needed == checked.text(info.name)),
                 _ => options.migrate && checked.document.dialect() == Dialect::Draft,
             };
-            info.has_body && ((wanted || needed) && !kept(info) || !gives_tensors(checked, info))
+            // In a document with registries, some compounds are not what their definitions say.
+            let defined = info.module != ModuleId::STANDARD
+                || !checked.document.of_practice()
+                || !deviations::has_no_definition(checked.text(info.name));
+            info.has_body && defined && ((wanted || needed) && !kept(info) || !gives_tensors(checked, info))
         };
         let open_array = |info: &FragmentInfo| {
             info.has_body && info.results.iter().any(|result| matches!(result.ty, Type::Array(_)))

@@ -186,7 +186,9 @@ impl Run<'_> {
             words.extend(others.map(|(at, _)| self.state.ident(at)));
         }
         let known = registries::is_extension(self.state.names.text(words[0].name));
-        if let Some(odd) = odd.filter(|_| !known || self.diagnostics.strict()) {
+        // Khronos' parser only reads names separated by commas.
+        let accepted = (known || listed) && !self.diagnostics.strict();
+        if let Some(odd) = odd.filter(|_| !accepted) {
             let message = "an extension is written as identifiers separated by spaces";
             self.report(Code::VendorSyntax, start + 1 + odd, message);
         }

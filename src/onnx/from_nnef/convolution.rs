@@ -76,8 +76,10 @@ fn operands(call: &mut Call) -> Made<Operands> {
     }
     let shape = call.extents(&filter)?;
     let dims = input.dims.clone().unwrap_or_else(|| vec![None; shape.len()]);
+    // The channels of the result, if a transposed convolution states them.
+    let stated = if call.name() == "deconv" { call.ints("output_shape")?.get(1).copied() } else { None };
     let groups = match call.int("groups")? {
-        0 => dims[1].ok_or_else(|| call.open_extents())?,
+        0 => stated.or(dims[1]).ok_or_else(|| call.open_extents())?,
         groups => groups,
     };
     Ok(Operands { inner: dims[2..].to_vec(), size: shape[2..].to_vec(), input, filter, groups, flat })
@@ -249,7 +251,14 @@ pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
     };
     let matrices = input.rank() == Some(2) && filter.rank() == Some(2);
     // `Gemm` broadcasts a bias by the rules of ONNX, which differ from NNEF for a bias with fewer axes.
-    if let Some(bias) = bias.as_ref().filter(|bias| matrices && matches!(bias.rank(), Some(0..=2))) {
+    let fits = |bias: &&Value| {
+        let output = [input.dims.as_ref().map(|dims| dims[0]), filter.dims.as_ref().map(|dims| dims[0])];
+        let fits = |(extent, output): (&Option<i64>, Option<Option<i64>>)| {
+            *extent == Some(1) || extent.is_some() && *extent == output.flatten()
+        };
+        bias.dims.as_ref().is_some_and(|dims| dims.len() <= 2 && dims.iter().zip(output).all(fits))
+    };
+    if let Some(bias) = bias.as_ref().filter(|_| matrices).filter(fits) {
         let bias = call.out.lengthen(bias, 2);
         let made = call.node("Gemm", &[&input, &filter, &bias], vec![("transB", AttributeValue::Int(1))]);
         return Ok(vec![made]);
