@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 
-use super::check::{self, Places};
+use super::check;
 use super::inline;
 use super::model::{Model, ModelNames};
+use super::places::Places;
 use super::protobuf::{self, Part, WireError};
 use super::provenance;
 use super::text::{self, Parsed, Production};
@@ -73,10 +74,11 @@ impl Document {
         // A binary file has no lines to show.
         let file = sources.add(name, String::new());
         let mut diagnostics = Diagnostics::new(options.strict);
-        match protobuf::decode(&Bytes::from(bytes)) {
+        let bytes = Bytes::from(bytes);
+        match protobuf::decode(&bytes) {
             Ok(model) => {
                 let parsed = Parsed::Model(Box::new(model));
-                (Some(Document { parsed, file, places: Places::Fields }), diagnostics)
+                (Some(Document { parsed, file, places: Places::Fields(bytes) }), diagnostics)
             }
             Err(WireError { message, at }) => {
                 let message = format!("{message}, at byte {at}");
@@ -88,7 +90,7 @@ impl Document {
 
     /// A model that was created from a file in another notation.
     pub(crate) fn made(model: Model, file: FileId) -> Document {
-        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields }
+        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields(Bytes::new()) }
     }
 
     /// The location of findings without a location: a protobuf file has no lines.
@@ -117,7 +119,7 @@ impl Document {
     /// Checks a model. A part of a model is not checked.
     pub fn check(&self, options: &Options) -> Diagnostics {
         match &self.parsed {
-            Parsed::Model(model) => check::check(model, self.file, self.places, options),
+            Parsed::Model(model) => check::check(model, self.file, &self.places, options),
             _ => Diagnostics::new(options.strict),
         }
     }
@@ -135,15 +137,18 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Functions or loops cannot be expanded, there are more nodes than the options allow, or constants whose data are
-    /// outside the folder of the model.
+    /// The model is broken: values without a definition, operands or attributes that do not fit the function. Functions or
+    /// loops cannot be expanded, there are more nodes than the options allow, or constants whose data are outside the
+    /// folder of the model.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         let (file, (names, part)) = (self.file, self.part());
-        check::external_data(names, part, file, self.places, options)?;
-        match (self.model(), &options.lower) {
-            (None, _) | (_, Lower::None) => Ok(Diagnostics::new(options.strict)),
-            (Some(model), _) => inline::expand(model, file, options),
+        check::external_data(names, part, file, &self.places, options)?;
+        let Parsed::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
+        let mut found = check::structure(model, file, &self.places, options)?;
+        if options.lower != Lower::None {
+            found.extend(inline::expand(model, file, &self.places, options)?);
         }
+        Ok(found)
     }
 
     /// Adds metadata to each node that [`Self::flatten`] copied: the functions that it comes from, the outermost

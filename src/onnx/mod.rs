@@ -9,6 +9,7 @@ mod elements;
 pub(crate) mod from_nnef;
 mod inline;
 pub(crate) mod model;
+mod places;
 pub(crate) mod protobuf;
 mod provenance;
 mod schema;

@@ -81,7 +81,7 @@ pub(crate) struct ExpandedCall {
     /// The call in whose copy it is.
     pub(crate) parent: OriginId,
     pub(crate) function: Name,
-    /// Its location in a text; 0 in a protobuf file.
+    /// Its start in the text or in the protobuf file.
     pub(crate) at: u32,
 }
 
@@ -173,7 +173,7 @@ pub(crate) struct Node {
     pub(crate) name: Option<NameId>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) rest: Fields,
-    /// Its start in a text; 0 in a protobuf file.
+    /// Its start in the text or in the protobuf file.
     pub(crate) at: u32,
     /// The call in whose copy it is.
     pub(crate) origin: OriginId,
@@ -307,6 +307,6 @@ pub(crate) struct Function {
     pub(crate) overload: Option<Name>,
     pub(crate) value_info: Vec<ValueInfo>,
     pub(crate) rest: Fields,
-    /// Its start in a text; 0 in a protobuf file.
+    /// Its start in the text or in the protobuf file.
     pub(crate) at: u32,
 }

@@ -5,18 +5,8 @@ use bytes::Bytes;
 use super::Check;
 use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Length};
-use crate::onnx::model::{Graph, Tensor};
-use crate::onnx::protobuf::fields::{graph, sparse, tensor};
+use crate::onnx::model::Tensor;
 use crate::onnx::protobuf::reader::Reader;
-
-/// The names of sparse constants, which are not decoded.
-pub(super) fn sparse_names(graph: &Graph) -> impl Iterator<Item = String> + use<'_> {
-    let fields = graph.rest.iter().flat_map(|fields| fields.iter());
-    fields.filter(|field| field.number == graph::SPARSE_INITIALIZER).filter_map(|field| {
-        let name = payloads(&payloads(&field.bytes, sparse::VALUES).pop()?, tensor::NAME).pop()?;
-        Some(String::from_utf8_lossy(&name).into_owned())
-    })
-}
 
 /// The payloads of the fields with a number. The last one counts, if the field is not repeated.
 pub(super) fn payloads(message: &Bytes, wanted: u32) -> Vec<Bytes> {

@@ -3,39 +3,55 @@
 //! The rules are those of the ONNX specification (`IR.md`) and of the table of operators. Errors that only an expansion
 //! can detect are reported by the expansion.
 
+mod attributes;
+mod calls;
+mod constants;
 mod data;
 mod external;
+mod functions;
+mod header;
 mod nodes;
 mod scopes;
+mod sparse;
 mod types;
+mod values;
 
-use rustc_hash::FxHashSet;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::inline::{Functions, Imports};
-use super::model::{Function, Graph, Model, ModelNames, OperatorSet, Tensor, ValueInfo};
+use super::model::{Function, Graph, Model, ModelNames, OperatorSet};
+use super::places::Places;
 use super::protobuf::Part;
-use super::schema::Schemas;
+use super::schema::{Found, Schemas, TypeId};
 use crate::Options;
 use crate::diagnostics::suggest::did_you_mean;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, trace};
 use crate::graph::names::NameId;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
+use calls::Flow;
 use external::Outside;
 use scopes::Scopes;
 
-/// How messages describe a location in a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Places {
-    /// By a location in the text.
-    Text,
-    /// By a path of fields, such as `graph.node[3]`.
-    Fields,
-}
-
 /// A step of a path: a field, and an index if it is repeated.
 type Step = (&'static str, Option<usize>);
+
+/// The types of some values, as far as they are known.
+type Types = Vec<Option<TypeId>>;
+
+/// What a pass over nodes checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    All,
+    /// Names, numbers of operands and calls: what a model must have in order that it can be expanded.
+    Structure,
+    /// Types in the body of a function, for the types of a call.
+    Types,
+}
 
 /// A part of a model with its own imports.
 struct Body<'m> {
@@ -44,43 +60,63 @@ struct Body<'m> {
     function: Option<&'m Function>,
     /// The names of the function's attributes.
     attributes: FxHashSet<Name>,
+    /// The operators that were looked up, by domain and name.
+    operators: RefCell<FxHashMap<(Option<Name>, Option<Name>), Found>>,
 }
 
 impl<'m> Body<'m> {
     fn new(names: &ModelNames, opsets: &[OperatorSet], function: Option<&'m Function>) -> Self {
-        let attributes = function.into_iter().flat_map(nodes::attributes_of).collect();
-        Body { imports: Imports::new(names, opsets), function, attributes }
+        let attributes = function.into_iter().flat_map(functions::attributes_of).collect();
+        Body { imports: Imports::new(names, opsets), function, attributes, operators: RefCell::default() }
     }
 }
 
 struct Check<'m> {
     names: &'m ModelNames,
     functions: Functions,
+    /// The functions of the model, with their bodies.
+    bodies: Vec<(&'m Function, Rc<Body<'m>>)>,
+    /// The domains of the functions.
+    domains: FxHashSet<&'m str>,
+    ir_version: i64,
+    /// The operator sets of the model, and those that only functions import.
+    imports: Imports,
     schemas: Schemas,
     scopes: Scopes,
+    flow: Flow,
+    pass: Pass,
     path: Vec<Step>,
-    places: Places,
+    /// The innermost node with a name: the length of its path, and the name.
+    node: Option<(usize, NameId)>,
+    places: &'m Places,
     file: FileId,
     diagnostics: Diagnostics,
 }
 
 /// Checks a model.
-pub(crate) fn check(model: &Model, file: FileId, places: Places, options: &Options) -> Diagnostics {
+pub(crate) fn check(model: &Model, file: FileId, places: &Places, options: &Options) -> Diagnostics {
     let mut check = Check::new(&model.names, file, places, options);
-    match Functions::new(&model.names, &model.functions, options) {
-        Ok(functions) => check.functions = functions,
-        Err(found) => found.into_iter().for_each(|found| found.report(file, &mut check.diagnostics)),
-    }
-    check.header(model);
     check.outside(external::outside(&model.names, Part::Model(model)));
-    if let Some(graph) = &model.graph {
-        let body = Body::new(&model.names, &model.opsets, None);
-        check.within(("graph", None), |check| check.graph(graph, &body));
-    }
-    for (i, function) in model.functions.iter().enumerate() {
-        check.within(("functions", Some(i)), |check| check.function(function));
-    }
+    check.model(model, Pass::All, options);
     check.diagnostics
+}
+
+/// Checks what a model must have in order that it can be expanded: values that are defined before they are used and
+/// only once, operands as many as there may be, and calls that fit the functions. Returns warnings.
+///
+/// # Errors
+///
+/// The model is broken.
+pub(crate) fn structure(
+    model: &Model,
+    file: FileId,
+    places: &Places,
+    options: &Options,
+) -> Result<Diagnostics, Diagnostics> {
+    let mut check = Check::new(&model.names, file, places, options);
+    check.model(model, Pass::Structure, options);
+    let found = check.diagnostics;
+    if found.has_errors() { Err(found) } else { Ok(found) }
 }
 
 /// Checks that no external data of a model, or of a part of one, are outside the folder of the model.
@@ -92,7 +128,7 @@ pub(crate) fn external_data(
     names: &ModelNames,
     part: Part,
     file: FileId,
-    places: Places,
+    places: &Places,
     options: &Options,
 ) -> Result<(), Diagnostics> {
     let outside = external::outside(names, part);
@@ -105,16 +141,48 @@ pub(crate) fn external_data(
 }
 
 impl<'m> Check<'m> {
-    fn new(names: &'m ModelNames, file: FileId, places: Places, options: &Options) -> Self {
+    fn new(names: &'m ModelNames, file: FileId, places: &'m Places, options: &Options) -> Self {
         Check {
             names,
             functions: Functions::default(),
+            bodies: Vec::new(),
+            domains: FxHashSet::default(),
+            ir_version: 0,
+            imports: Imports::default(),
             schemas: Schemas::new(),
             scopes: Scopes::new(names),
+            flow: Flow::default(),
+            pass: Pass::All,
             path: Vec::new(),
+            node: None,
             places,
             file,
             diagnostics: Diagnostics::new(options.strict),
+        }
+    }
+
+    /// Checks a model in one pass.
+    fn model(&mut self, model: &'m Model, pass: Pass, options: &Options) {
+        self.pass = pass;
+        match Functions::new(&self.names, &model.functions, options) {
+            Ok(functions) => {
+                self.functions = functions;
+                self.domains = model.functions.iter().map(|function| self.text(function.domain)).collect();
+            }
+            Err(found) => {
+                found.into_iter().for_each(|found| found.report(self.file, self.places, &mut self.diagnostics));
+            }
+        }
+        self.header(model);
+        let body = |function: &'m Function| (function, Rc::new(Body::new(self.names, &function.opsets, Some(function))));
+        self.bodies = model.functions.iter().map(body).collect();
+        self.flow = Flow::new(model);
+        for i in 0..model.functions.len() {
+            self.within(("functions", Some(i)), |check| check.function(i));
+        }
+        if let Some(graph) = &model.graph {
+            let body = Body::new(self.names, &header::opsets(model), None);
+            self.within(("graph", None), |check| check.graph(graph, &body));
         }
     }
 
@@ -127,18 +195,46 @@ impl<'m> Check<'m> {
     }
 
     fn report(&mut self, code: Code, at: u32, message: String, help: Option<String>) {
+        let is_hidden = match self.pass {
+            Pass::All => false,
+            Pass::Structure => code == Code::OnnxShadowed,
+            Pass::Types => code != Code::OnnxType,
+        };
+        if is_hidden {
+            return;
+        }
         let message = match self.places {
             Places::Text => message,
-            Places::Fields => {
-                let steps = self.path.iter().map(|(field, item)| match item {
-                    Some(item) => format!("{field}[{item}]"),
-                    None => (*field).to_owned(),
-                });
-                format!("{message} ({})", steps.collect::<Vec<_>>().join("."))
-            }
+            Places::Fields(_) => format!("{message} ({})", self.path_text()),
         };
-        let place = Location::new(self.file, Span::new(at, at));
-        self.diagnostics.report(Diagnostic::new(code, place, message).help_if(help));
+        // A call repeats what is wrong in a function for all calls.
+        if code == Code::OnnxType && !self.flow.is_new(at, &message) {
+            return;
+        }
+        let place = |at: u32| Location::new(self.file, Span::new(at, at));
+        let mut diagnostic = Diagnostic::new(code, place(at), message).help_if(help);
+        let calls = self.flow.calls();
+        trace::attach(&mut diagnostic, calls.len(), |i| {
+            let (function, at) = calls[calls.len() - 1 - i];
+            (self.functions.keys[function].describe(self.names), place(at))
+        });
+        self.diagnostics.report(diagnostic);
+    }
+
+    /// The path of fields to the current place, with the name of the node.
+    fn path_text(&self) -> String {
+        let mut text = String::new();
+        for (i, (field, item)) in self.path.iter().enumerate() {
+            let point = if i > 0 { "." } else { "" };
+            let item = item.map_or_else(String::new, |item| format!("[{item}]"));
+            text.push_str(&format!("{point}{field}{item}"));
+            if let Some((len, name)) = self.node
+                && len == i + 1
+            {
+                text.push_str(&format!(" '{}'", self.names.text(name)));
+            }
+        }
+        text
     }
 
     /// A help text with the nearest known name, if a diagnostic with this code would be kept.
@@ -159,85 +255,29 @@ impl<'m> Check<'m> {
         name.map_or("", |name| self.names.texts.text(name))
     }
 
-    /// Checks the fields that every model must have.
-    fn header(&mut self, model: &Model) {
-        let missing = [
-            ("graph", model.graph.is_none()),
-            ("`ir_version`", model.ir_version.is_none()),
-            ("imported operator set", model.opsets.is_empty()),
-        ];
-        for (what, _) in missing.iter().filter(|(_, missing)| *missing) {
-            self.report(Code::OnnxModel, 0, format!("the model has no {what}"), None);
-        }
-    }
-
-    fn function(&mut self, function: &'m Function) {
-        if function.opsets.is_empty() {
-            let message = format!("the function `{}` imports no operator set", self.text(function.name));
-            self.report(Code::OnnxModel, function.at, message, None);
-        }
-        let body = Body::new(self.names, &function.opsets, Some(function));
-        self.scopes.enter();
-        for (i, input) in function.inputs.iter().enumerate() {
-            self.within(("input", Some(i)), |check| check.define(*input, None, function.at));
-        }
-        self.declare(&function.value_info);
-        self.nodes(&function.nodes, &body);
-        for (i, output) in function.outputs.iter().enumerate() {
-            self.within(("output", Some(i)), |check| check.output(*output, function.at));
-        }
-        self.scopes.leave();
-    }
-
-    /// Checks a graph, whose values are visible in it and in its inner graphs.
-    fn graph(&mut self, graph: &'m Graph, body: &Body<'m>) {
+    /// Checks a graph, whose values are visible in it and in its inner graphs. Returns the types of its outputs.
+    fn graph(&mut self, graph: &'m Graph, body: &Body<'m>) -> Types {
         with_stack(|| {
+            let is_main = self.path.len() == 1;
             self.scopes.enter();
             let start = graph.nodes.first().map_or(0, |node| node.at);
-            self.boundary(&graph.inputs, start);
-            for (i, tensor) in graph.initializers.iter().enumerate() {
-                self.within(("initializer", Some(i)), |check| check.initializer(tensor, start));
+            if self.pass == Pass::All && self.text(graph.name).is_empty() {
+                self.report(Code::OnnxIncomplete, start, "a graph has no name".to_owned(), None);
             }
-            data::sparse_names(graph).for_each(|name| self.define_text(&name));
-            self.declare(&graph.value_info);
-            self.declare(&graph.outputs);
+            self.inputs(&graph.inputs, is_main, start);
+            self.initializers(graph, start);
+            if self.pass != Pass::Structure {
+                self.declare(&graph.value_info);
+                self.declare(&graph.outputs);
+            }
             self.nodes(&graph.nodes, body);
             let end = graph.nodes.last().map_or(0, |node| node.at);
-            for (i, output) in graph.outputs.iter().enumerate() {
-                self.within(("output", Some(i)), |check| check.output(output.name.unwrap_or(NameId::ROOT), end));
-            }
+            self.outputs(&graph.outputs, is_main, end);
+            let name = |output: &super::model::ValueInfo| output.name.unwrap_or(NameId::ROOT);
+            let types = graph.outputs.iter().map(|output| self.scopes.type_of(name(output))).collect();
             self.scopes.leave();
-        });
-    }
-
-    /// Records the types that a graph declares.
-    fn declare(&mut self, values: &[ValueInfo]) {
-        for value in values {
-            if let (Some(name), Some(ty)) = (value.name, self.type_of(value)) {
-                self.scopes.declare(name, ty);
-            }
-        }
-    }
-
-    fn boundary(&mut self, inputs: &[ValueInfo], at: u32) {
-        for (i, input) in inputs.iter().enumerate() {
-            let ty = self.type_of(input);
-            self.within(("input", Some(i)), |check| check.define(input.name.unwrap_or(NameId::ROOT), ty, at));
-        }
-    }
-
-    /// Checks a constant; it is the default of the input with its name, if there is one.
-    fn initializer(&mut self, tensor: &Tensor, at: u32) {
-        self.tensor(tensor, at);
-        let Some(name) = tensor.name.filter(|name| *name != NameId::ROOT) else {
-            return self.report(Code::OnnxModel, at, "an initializer has no name".to_owned(), None);
-        };
-        if self.scopes.is_own(name) && !self.scopes.has_default(name) {
-            return self.scopes.give_default(name);
-        }
-        let ty = self.tensor_type(tensor.data_type);
-        self.define(name, ty, at);
-        self.scopes.give_default(name);
+            types
+        })
     }
 }
 

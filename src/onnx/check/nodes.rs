@@ -1,66 +1,176 @@
-//! Checks nodes against the table of operators: operands, attributes and types.
+//! Checks nodes against the table of operators: operands, results and types.
 
-use rustc_hash::FxHashSet;
+use std::rc::Rc;
 
-use super::{Body, Check};
+use smallvec::SmallVec;
+
+use super::{Body, Check, Pass, Types};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Function, Node};
+use crate::onnx::model::{Attribute, AttributeValue, Node};
 use crate::onnx::schema::{Found, Parameter, ParameterType, Presence, Schema, TypeId, counts};
-use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
 
 /// The types bound to the type variables of an operator by its operands.
-type Bound = Vec<Option<TypeId>>;
+type Bound = SmallVec<[Option<TypeId>; 4]>;
+
+/// Operators of the first versions that programs accept although no version has them.
+const EXPERIMENTAL: &[&str] = &[
+    "ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill", "ImageScaler",
+    "ParametricSoftplus", "Scale", "ScaledTanh",
+];
+
+/// The operators whose results have the element type that an attribute names, with this attribute.
+const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
+    ("Cast", "to"),
+    ("EyeLike", "dtype"),
+    ("RandomNormal", "dtype"),
+    ("RandomNormalLike", "dtype"),
+    ("RandomUniform", "dtype"),
+    ("RandomUniformLike", "dtype"),
+    ("Multinomial", "dtype"),
+    ("Bernoulli", "dtype"),
+];
+
+/// The operators whose results are those of graphs in attributes: the attribute, and the number of results of the graph
+/// before those of the operator.
+const GRAPHS: &[(&str, &str, usize)] =
+    &[("If", "then_branch", 0), ("If", "else_branch", 0), ("Loop", "body", 1), ("Scan", "body", 0)];
+
+/// The types of the results of graphs in the attributes of a node, by the name of the attribute.
+pub(super) type Graphs = SmallVec<[(Option<Name>, Types); 2]>;
 
 impl<'m> Check<'m> {
     /// Checks nodes; values must be defined before they are used.
     pub(super) fn nodes(&mut self, nodes: &'m [Node], body: &Body<'m>) {
+        let around = self.node;
         for (i, node) in nodes.iter().enumerate() {
-            self.within(("node", Some(i)), |check| {
-                for input in &node.inputs {
-                    let later = || nodes[i..].iter().any(|node| node.outputs.contains(input));
-                    check.operand(*input, node.at, later);
-                }
-                check.node(node, body);
-            });
+            if self.pass == Pass::Types && !self.flow.spend() {
+                break;
+            }
+            self.path.push(("node", Some(i)));
+            self.node = node.name.filter(|name| *name != NameId::ROOT).map(|name| (self.path.len(), name)).or(around);
+            for input in &node.inputs {
+                let later = || nodes[i..].iter().any(|node| node.outputs.contains(input));
+                self.operand(*input, node.at, later);
+            }
+            self.node(node, body);
+            self.path.pop();
         }
+        self.node = around;
     }
 
     fn node(&mut self, node: &'m Node, body: &Body<'m>) {
-        self.attributes(node, body);
-        let called = match self.functions.called(self.names, node) {
-            Ok(called) => called.map(|function| &self.functions.keys[function]).copied(),
-            Err(found) => return found.report(self.file, &mut self.diagnostics),
+        let graphs = self.attributes(node, body);
+        if self.pass == Pass::All {
+            self.named(node, body);
+        }
+        let types = match self.functions.called(self.names, node) {
+            Ok(Some(function)) => self.call(function, node),
+            Ok(None) => match self.schema(node, body) {
+                Some(schema) => self.operation(node, &schema, &graphs),
+                None => Types::new(),
+            },
+            Err(found) => {
+                let (code, message, help) = found.told();
+                self.report(code, node.at, message, help);
+                Types::new()
+            }
         };
-        let schema = if called.is_none() { self.schema(node, body) } else { None };
-        let bound = schema.as_deref().map_or_else(Vec::new, |schema| {
-            self.operands(node, schema);
-            self.schema_attributes(node, schema);
-            self.operand_types(node, schema)
-        });
         for (i, output) in node.outputs.iter().enumerate() {
-            let made = schema.as_deref().and_then(|schema| output_type(schema, &bound, i));
+            let made = types.get(i).copied().flatten();
             let ty = self.result_type(*output, made, node.at);
-            self.within(("output", Some(i)), |check| check.define(*output, ty, node.at));
+            self.within(("output", Some(i)), |check| check.result(*output, ty, node.at));
         }
     }
 
-    /// The schema of a node's operator in the imported version of its operator set; none if it is unknown.
-    fn schema(&mut self, node: &Node, body: &Body) -> Option<std::rc::Rc<Schema>> {
-        let (name, domain) = (self.text(node.op_type), self.text(node.domain));
-        let domain = if domain == "ai.onnx" { "" } else { domain };
-        let Some(version) = body.imports.version(self.names, node.domain) else {
+    /// Checks the use of an operator against its schema. Returns the types of the results.
+    fn operation(&mut self, node: &'m Node, schema: &Schema, graphs: &Graphs) -> Types {
+        self.operands(node, schema);
+        if self.pass == Pass::Structure {
+            return Types::new();
+        }
+        self.schema_attributes(node, schema);
+        let bound = self.operand_types(node, schema);
+        let made = |i| output_type(schema, &bound, i).or_else(|| self.named_type(node, graphs, i));
+        (0..node.outputs.len()).map(made).collect()
+    }
+
+    /// The type of a result that attributes determine.
+    fn named_type(&self, node: &Node, graphs: &Graphs, i: usize) -> Option<TypeId> {
+        let operator = self.text(node.op_type);
+        let attribute = |name: &str| node.attributes.iter().find(|attribute| self.text(attribute.name) == name);
+        if let Some((_, name)) = TYPE_ATTRIBUTES.iter().find(|row| row.0 == operator) {
+            let AttributeValue::Int(number) = attribute(name)?.value else { return None };
+            return self.tensor_type(Some(i32::try_from(number).ok()?));
+        }
+        if operator == "Constant" {
+            return node.attributes.iter().find_map(|attribute| self.constant_type(attribute));
+        }
+        let mut rows = GRAPHS.iter().filter(|row| row.0 == operator);
+        rows.find_map(|(_, name, skipped)| {
+            let graph = graphs.iter().find(|graph| self.text(graph.0) == *name)?;
+            *graph.1.get(i + skipped)?
+        })
+    }
+
+    fn constant_type(&self, value: &Attribute) -> Option<TypeId> {
+        let named = |name: &str| self.schemas.type_id(name);
+        match (self.text(value.name), &value.value) {
+            ("value", AttributeValue::Tensor(tensor)) => self.tensor_type(tensor.data_type),
+            ("value_float" | "value_floats", _) => named("tensor(float)"),
+            ("value_int" | "value_ints", _) => named("tensor(int64)"),
+            ("value_string" | "value_strings", _) => named("tensor(string)"),
+            _ => None,
+        }
+    }
+
+    /// Checks that a node names an operator of an imported operator set, and has operands or results.
+    fn named(&mut self, node: &Node, body: &Body) {
+        let name = self.text(node.op_type);
+        if name.is_empty() {
+            self.report(Code::OnnxModel, node.at, "a node has no operator".to_owned(), None);
+        }
+        if node.inputs.is_empty() && node.outputs.is_empty() {
+            let message = format!("this node of `{name}` has neither inputs nor outputs");
+            self.report(Code::OnnxOperands, node.at, message, None);
+        }
+        if body.imports.version(self.names, node.domain).is_none() {
+            let domain = self.standard(node);
             let set = if domain.is_empty() { "ai.onnx" } else { domain };
             let whose = if body.function.is_some() { "function" } else { "model" };
             let message = format!("the {whose} does not import the operator set `{set}` of `{name}`");
             self.report(Code::OnnxNoOpset, node.at, message, None);
-            return None;
-        };
+        }
+    }
+
+    /// The domain of a node; the standard domain is the empty text.
+    pub(super) fn standard(&self, node: &Node) -> &'m str {
+        match self.text(node.domain) {
+            "ai.onnx" => "",
+            domain => domain,
+        }
+    }
+
+    /// The schema of a node's operator in the imported version of its operator set; none if it is unknown.
+    fn schema(&mut self, node: &Node, body: &Body) -> Option<Rc<Schema>> {
+        let version = body.imports.version(self.names, node.domain)?;
+        let (name, domain) = (self.text(node.op_type), self.standard(node));
+        let key = (node.domain, node.op_type);
+        let known = body.operators.borrow().get(&key).cloned();
+        let found = known.unwrap_or_else(|| {
+            let found = self.schemas.find(domain, name, version);
+            body.operators.borrow_mut().insert(key, found.clone());
+            found
+        });
         let set = if domain.is_empty() { String::new() } else { format!(" of `{domain}`") };
-        let (message, help) = match self.schemas.find(domain, name, version) {
+        let (message, help) = match found {
             Found::Schema(schema) if !schema.deprecated => return Some(schema),
-            Found::Foreign => return None,
+            Found::Foreign => {
+                self.foreign(node);
+                return None;
+            }
+            _ if self.pass == Pass::Structure || domain.is_empty() && EXPERIMENTAL.contains(&name) => return None,
             Found::Schema(schema) => {
                 let since = schema.version;
                 (format!("operator set {version}{set} has no `{name}` any more, since version {since}"), None)
@@ -96,90 +206,24 @@ impl<'m> Check<'m> {
                 self.report(Code::OnnxOperands, node.at, message, None);
                 continue;
             }
-            // Any output may be omitted.
             let missing = |parameter: &(usize, &Parameter)| {
                 parameter.1.presence == Presence::Required && given[parameter.0] == NameId::ROOT
             };
-            let known = parameters.iter().take(given.len()).enumerate();
-            if let Some((_, parameter)) = known.filter(|_| what == "inputs").find(missing) {
-                let message = format!("the input `{}` of `{name}` is left out", parameter.name);
-                self.report(Code::OnnxOperands, node.at, message, None);
-            }
-        }
-    }
-
-    /// Checks the attributes of any node: names, references, and contents.
-    fn attributes(&mut self, node: &'m Node, body: &Body<'m>) {
-        let mut seen = FxHashSet::default();
-        for (i, attribute) in node.attributes.iter().enumerate() {
-            self.path.push(("attribute", Some(i)));
-            if !seen.insert(attribute.name) {
-                let message = format!("the attribute `{}` is given twice", self.text(attribute.name));
-                self.report(Code::OnnxTwice, node.at, message, None);
-            }
-            if let Some(reference) = attribute.reference {
-                self.reference(reference, node, body);
-            }
-            match &attribute.value {
-                AttributeValue::Graph(graph) => self.within(("g", None), |check| check.graph(graph, body)),
-                AttributeValue::Graphs(graphs) => {
-                    for (i, graph) in graphs.iter().enumerate() {
-                        self.within(("graphs", Some(i)), |check| check.graph(graph, body));
-                    }
-                }
-                AttributeValue::Tensor(tensor) => self.tensor(tensor, node.at),
-                AttributeValue::Tensors(tensors) => tensors.iter().for_each(|tensor| self.tensor(tensor, node.at)),
-                _ => {}
-            }
-            self.path.pop();
-        }
-    }
-
-    fn reference(&mut self, reference: Name, node: &Node, body: &Body) {
-        if body.attributes.contains(&reference) {
-            return;
-        }
-        let name = self.text(Some(reference));
-        let (message, help) = match body.function {
-            None => (format!("`@{name}` stands outside of a function"), None),
-            Some(function) => {
-                let known = attributes_of(function).map(|known| self.text(Some(known)));
-                let near = self.nearest(Code::OnnxNoAttribute, name, known);
-                (format!("the function `{}` has no attribute `{name}`", self.text(function.name)), near)
-            }
-        };
-        self.report(Code::OnnxNoAttribute, node.at, message, help);
-    }
-
-    /// Checks attributes against the schema of the operator.
-    fn schema_attributes(&mut self, node: &Node, schema: &Schema) {
-        let operator = self.text(node.op_type);
-        for attribute in &node.attributes {
-            let name = self.text(attribute.name);
-            let Some(row) = schema.attributes.iter().find(|row| row.name == name) else {
-                let near = self.nearest(Code::OnnxNoAttribute, name, schema.attributes.iter().map(|row| row.name));
-                let message = format!("`{operator}` has no attribute `{name}`");
-                self.report(Code::OnnxNoAttribute, node.at, message, near);
-                continue;
-            };
-            let given = kind(attribute);
-            if given.is_some_and(|given| given != row.kind) {
-                let given = given.map_or("", AttributeType::name);
-                let message = format!("the attribute `{name}` of `{operator}` is `{}`, not `{given}`", row.kind.name());
-                self.report(Code::OnnxAttributeType, node.at, message, None);
-            }
-        }
-        for row in schema.attributes.iter().filter(|row| row.required) {
-            if !node.attributes.iter().any(|attribute| self.text(attribute.name) == row.name) {
-                let message = format!("`{operator}` needs the attribute `{}`", row.name);
-                self.report(Code::OnnxAttributeMissing, node.at, message, None);
+            if let Some((_, parameter)) = parameters.iter().take(given.len()).enumerate().find(missing) {
+                // Programs compute results that nobody uses.
+                let (code, what) = match what {
+                    "inputs" => (Code::OnnxOperands, "input"),
+                    _ => (Code::OnnxIncomplete, "output"),
+                };
+                let message = format!("the {what} `{}` of `{name}` is left out", parameter.name);
+                self.report(code, node.at, message, None);
             }
         }
     }
 
     /// Checks the known types of operands, and binds type variables.
     fn operand_types(&mut self, node: &Node, schema: &Schema) -> Bound {
-        let mut bound: Bound = vec![None; schema.variables.len()];
+        let mut bound = Bound::from_elem(None, schema.variables.len());
         for (i, input) in node.inputs.iter().enumerate() {
             let Some(parameter) = at(&schema.inputs, i) else { continue };
             let Some(ty) = self.scopes.type_of(*input) else { continue };
@@ -235,21 +279,9 @@ impl<'m> Check<'m> {
     }
 }
 
-/// The names of the attributes of a function.
-pub(super) fn attributes_of(function: &Function) -> impl Iterator<Item = Name> {
-    let defaults = function.defaults.iter().filter_map(|attribute| attribute.name);
-    function.attributes.iter().copied().chain(defaults)
-}
-
 /// The parameter of an operand; further operands belong to the last parameter, which is variadic.
 fn at(parameters: &[Parameter], i: usize) -> Option<&Parameter> {
     parameters.get(i).or_else(|| parameters.last())
-}
-
-/// The type of an attribute: the declared type, or else that of its value.
-fn kind(attribute: &Attribute) -> Option<AttributeType> {
-    let written = attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
-    written.or_else(|| attribute.value.kind())
 }
 
 fn output_type(schema: &Schema, bound: &Bound, i: usize) -> Option<TypeId> {

@@ -16,15 +16,18 @@ struct Value {
     has_default: bool,
 }
 
+/// A declared type, with the nesting depth of the graph that declares it.
+type Declared = (u32, TypeId);
+
 /// The visible values, by the numbers of their names.
 #[derive(Debug)]
 pub(super) struct Scopes {
     values: Vec<Option<Value>>,
-    /// The declared types of values.
-    declared: Vec<Option<TypeId>>,
+    /// The declared types of values, with the nesting depths of the graphs that declare them.
+    declared: Vec<Option<Declared>>,
     /// The previous values of the names in the open graphs, restored at their ends.
     hidden: Vec<(NameId, Option<Value>)>,
-    redeclared: Vec<(NameId, Option<TypeId>)>,
+    redeclared: Vec<(NameId, Option<Declared>)>,
     /// For each open graph, the lengths of `hidden` and `redeclared` at its start.
     marks: Vec<(usize, usize)>,
 }
@@ -53,7 +56,8 @@ impl Scopes {
     /// Records the type that the innermost graph declares for a value.
     pub(super) fn declare(&mut self, name: NameId, ty: TypeId) {
         if let Some(declared) = self.declared.get_mut(name.index()) {
-            self.redeclared.push((name, declared.replace(ty)));
+            let depth = self.marks.len() as u32;
+            self.redeclared.push((name, declared.replace((depth, ty))));
         }
     }
 
@@ -89,15 +93,25 @@ impl Scopes {
         self.get(name)?.ty
     }
 
-    /// The declared type of a value.
+    /// The type that the innermost graph declares for a value.
     pub(super) fn declared(&self, name: NameId) -> Option<TypeId> {
-        *self.declared.get(name.index())?
+        let (depth, ty) = (*self.declared.get(name.index())?)?;
+        (depth == self.depth()).then_some(ty)
     }
 }
 
 impl Check<'_> {
-    /// Defines a value; an empty name defines none.
+    /// Defines an input or a constant; an empty name defines none. It may hide a value of a graph around this one.
     pub(super) fn define(&mut self, name: NameId, ty: Option<TypeId>, at: u32) {
+        self.define_as(name, ty, at, Code::OnnxShadowed);
+    }
+
+    /// Defines a result of a node; an empty name defines none. A value is assigned once, also in inner graphs.
+    pub(super) fn result(&mut self, name: NameId, ty: Option<TypeId>, at: u32) {
+        self.define_as(name, ty, at, Code::OnnxTwice);
+    }
+
+    fn define_as(&mut self, name: NameId, ty: Option<TypeId>, at: u32, hiding: Code) {
         if name == NameId::ROOT {
             return;
         }
@@ -105,18 +119,11 @@ impl Check<'_> {
             let text = self.names.text(name);
             let (code, message) = match before.depth == self.scopes.depth() {
                 true => (Code::OnnxTwice, format!("`{text}` is defined twice")),
-                false => (Code::OnnxShadowed, format!("`{text}` hides a value of a graph around this one")),
+                false => (hiding, format!("`{text}` hides a value of a graph around this one")),
             };
             self.report(code, at, message, None);
         }
         self.scopes.set(name, Value { depth: self.scopes.depth(), ty, has_default: false });
-    }
-
-    /// Defines a value by the text of its name, if anything refers to it.
-    pub(super) fn define_text(&mut self, text: &str) {
-        if let Some(name) = self.names.value_named(text) {
-            self.define(name, None, 0);
-        }
     }
 
     /// Refuses an operand that is not a visible value.

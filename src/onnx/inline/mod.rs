@@ -18,9 +18,10 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, TraceFrame};
 use crate::source::{FileId, Location, Span};
 
 use super::model::{Function, Model};
+use super::places::Places;
 use copy::Expansion;
 
-pub(super) use functions::{Functions, own_names};
+pub(super) use functions::{Functions, each_node, own_names};
 pub(super) use opsets::Imports;
 
 /// A finding about a node.
@@ -44,9 +45,14 @@ impl Found {
         self
     }
 
-    pub(super) fn report(self, file: FileId, diagnostics: &mut Diagnostics) {
+    /// Its code, message and help.
+    pub(super) fn told(self) -> (Code, String, Option<String>) {
+        (self.code, self.message, self.help)
+    }
+
+    pub(super) fn report(self, file: FileId, places: &Places, diagnostics: &mut Diagnostics) {
         let place = |at: u32| Location::new(file, Span::new(at, at));
-        let mut diagnostic = Diagnostic::new(self.code, place(self.at), self.message).help_if(self.help);
+        let mut diagnostic = Diagnostic::new(self.code, place(self.at), places.tell(self.message, self.at)).help_if(self.help);
         let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
         diagnostic.expansion.extend(self.calls.into_iter().map(frame));
         diagnostics.report(diagnostic);
@@ -60,7 +66,12 @@ impl Found {
 ///
 /// Functions or, if a flat model is required, loops cannot be expanded, there are more nodes than the options allow, or
 /// the options name operations that there are not.
-pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Result<Diagnostics, Diagnostics> {
+pub(crate) fn expand(
+    model: &mut Model,
+    file: FileId,
+    places: &Places,
+    options: &Options,
+) -> Result<Diagnostics, Diagnostics> {
     let unknown = named::check(model, options);
     let functions = std::mem::take(&mut model.functions);
     let expanded = Functions::new(&model.names, &functions, options)
@@ -75,7 +86,7 @@ pub(crate) fn expand(model: &mut Model, file: FileId, options: &Options) -> Resu
         if options.flat && found.code == Code::LoopKept {
             found.code = Code::LoopNotFlat;
         }
-        found.report(file, &mut diagnostics);
+        found.report(file, places, &mut diagnostics);
     }
     if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }

@@ -25,6 +25,12 @@ pub(crate) fn decode(file: &Bytes) -> Read<Model> {
     Ok(model)
 }
 
+/// Decodes a tensor that is in a field that was kept. Its name belongs to no model.
+pub(crate) fn tensor(message: &Bytes) -> Read<Tensor> {
+    let mut decoder = Decoder { names: ModelNames::default() };
+    decoder.tensor(Reader::new(message))
+}
+
 struct Decoder {
     names: ModelNames,
 }
@@ -109,7 +115,7 @@ impl Decoder {
     }
 
     fn node(&mut self, mut reader: Reader) -> Read<Node> {
-        let mut found = Node::default();
+        let mut found = Node { at: reader.position(), ..Node::default() };
         while let Some((field, payload)) = reader.field()? {
             match field {
                 node::INPUT => found.inputs.push(self.value(&reader, &payload)?),
@@ -331,7 +337,7 @@ impl Decoder {
     }
 
     fn function(&mut self, mut reader: Reader) -> Read<Function> {
-        let mut found = Function::default();
+        let mut found = Function { at: reader.position(), ..Function::default() };
         while let Some((field, payload)) = reader.field()? {
             match field {
                 function::NAME => found.name = Some(self.name(&reader, &payload)?),

@@ -11,8 +11,9 @@ macro_rules! fields {
 fields! {
     model {
         IR_VERSION = 1, PRODUCER_NAME = 2, PRODUCER_VERSION = 3, DOMAIN = 4, MODEL_VERSION = 5, DOC_STRING = 6,
-        GRAPH = 7, OPSET_IMPORT = 8, METADATA = 14, FUNCTIONS = 25,
+        GRAPH = 7, OPSET_IMPORT = 8, METADATA = 14, TRAINING_INFO = 20, FUNCTIONS = 25,
     }
+    training { INITIALIZATION = 1, ALGORITHM = 2 }
     entry { KEY = 1, VALUE = 2 }
     opset { DOMAIN = 1, VERSION = 2 }
     graph {
@@ -28,7 +29,7 @@ fields! {
         DIMS = 1, DATA_TYPE = 2, FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6, INT64_DATA = 7, NAME = 8, RAW_DATA = 9,
         DOUBLE_DATA = 10, UINT64_DATA = 11, EXTERNAL_DATA = 13, DATA_LOCATION = 14,
     }
-    sparse { VALUES = 1, INDICES = 2 }
+    sparse { VALUES = 1, INDICES = 2, DIMS = 3 }
     value_info { NAME = 1, TYPE = 2 }
     type_proto { TENSOR = 1, SEQUENCE = 4, MAP = 5, OPAQUE = 7, SPARSE_TENSOR = 8, OPTIONAL = 9 }
     tensor_type { ELEMENT = 1, SHAPE = 2 }

@@ -6,6 +6,7 @@
 
 mod decode;
 mod encode;
+mod paths;
 pub(super) mod fields;
 pub(super) mod reader;
 pub(super) mod writer;
@@ -13,8 +14,9 @@ pub(super) mod writer;
 pub(crate) use reader::{MAX_DEPTH, WireError};
 pub(crate) use writer::push_packed;
 
-pub(crate) use decode::decode;
+pub(crate) use decode::{decode, tensor};
 pub(crate) use encode::{Part, encode};
+pub(crate) use paths::path;
 
 #[cfg(test)]
 mod tests;

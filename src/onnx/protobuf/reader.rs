@@ -42,6 +42,11 @@ impl<'f> Reader<'f> {
         Reader { file, at: 0, end: file.len(), depth: 0 }
     }
 
+    /// The offset in the file of the next field. Files of protobuf have less than two gigabytes.
+    pub(crate) fn position(&self) -> u32 {
+        u32::try_from(self.at).unwrap_or(u32::MAX)
+    }
+
     /// The next field: its number and its payload; none at the end.
     pub(crate) fn field(&mut self) -> Read<Option<(u32, Payload)>> {
         if self.at >= self.end {

@@ -11,7 +11,7 @@ use super::types::AttributeType;
 const TABLE: &str = include_str!("operators.txt");
 
 /// A type of values, such as `tensor(float)`, as its number in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TypeId(u8);
 
 /// A set of types.

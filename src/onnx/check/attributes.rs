@@ -1,0 +1,211 @@
+//! Checks attributes: those of any node, and those of operators by the table.
+
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+use super::functions::attributes_of;
+use super::nodes::Graphs;
+use super::{Body, Check, Pass, Types};
+use crate::diagnostics::Code;
+use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, Tensor};
+use crate::onnx::protobuf::fields::attribute as fields;
+use crate::onnx::schema::Schema;
+use crate::onnx::types::AttributeType;
+use crate::source::names::Name;
+
+/// The first version of the format in which attributes state their types.
+const WITH_TYPES: i64 = 2;
+
+/// The types of the fields that are kept for each value, with their numbers.
+const KEPT: &[(u32, AttributeType)] = &[
+    (fields::FLOAT, AttributeType::Float),
+    (fields::INT, AttributeType::Int),
+    (fields::STRING, AttributeType::String),
+    (fields::TENSOR, AttributeType::Tensor),
+    (fields::GRAPH, AttributeType::Graph),
+    (fields::FLOATS, AttributeType::Floats),
+    (fields::INTS, AttributeType::Ints),
+    (fields::STRINGS, AttributeType::Strings),
+    (fields::TENSORS, AttributeType::Tensors),
+    (fields::GRAPHS, AttributeType::Graphs),
+    (fields::TYPE_PROTO, AttributeType::Type),
+    (fields::TYPE_PROTOS, AttributeType::Types),
+    (fields::SPARSE_TENSOR, AttributeType::SparseTensor),
+    (fields::SPARSE_TENSORS, AttributeType::SparseTensors),
+];
+
+/// The types of the values of an attribute; a right one has at most one. Empty lists are no values.
+fn given(attribute: &Attribute) -> SmallVec<[AttributeType; 2]> {
+    let mut found = SmallVec::new();
+    let is_empty = match &attribute.value {
+        AttributeValue::Floats(items) => items.is_empty(),
+        AttributeValue::Ints(items) => items.is_empty(),
+        _ => false,
+    };
+    found.extend(attribute.value.kind().filter(|_| !is_empty));
+    for field in attribute.rest.iter().flat_map(|fields| fields.iter()) {
+        let kept = KEPT.iter().find(|row| row.0 == field.number);
+        found.extend(kept.map(|row| row.1).filter(|kind| !found.contains(kind)));
+    }
+    found
+}
+
+/// The name of the type that an attribute states.
+fn stated(attribute: &Attribute) -> &'static str {
+    attribute.kind.and_then(AttributeType::numbered).map_or("undefined", AttributeType::name)
+}
+
+impl<'m> Check<'m> {
+    /// Checks the attributes of any node: names, references, and contents. Returns the types of the results of graphs.
+    pub(super) fn attributes(&mut self, node: &'m Node, body: &Body<'m>) -> Graphs {
+        let mut graphs = Graphs::new();
+        let mut seen = FxHashSet::default();
+        for (i, attribute) in node.attributes.iter().enumerate() {
+            let is_twice = node.attributes.len() > 1 && !seen.insert(attribute.name);
+            let has_graphs = matches!(attribute.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
+            if self.pass != Pass::All && !is_twice && !has_graphs {
+                continue;
+            }
+            self.path.push(("attribute", Some(i)));
+            if is_twice {
+                let message = format!("the attribute `{}` is given twice", self.text(attribute.name));
+                self.report(Code::OnnxTwice, node.at, message, None);
+            }
+            if self.pass == Pass::All {
+                self.attribute(attribute, node.at);
+                if let Some(reference) = attribute.reference {
+                    self.reference(reference, node, body);
+                }
+            }
+            if let Some(types) = self.attribute_value(attribute, body, node.at) {
+                graphs.push((attribute.name, types));
+            }
+            self.path.pop();
+        }
+        graphs
+    }
+
+    /// Checks the graphs and tensors in an attribute. Returns the types of the results of a graph.
+    pub(super) fn attribute_value(&mut self, attribute: &'m Attribute, body: &Body<'m>, at: u32) -> Option<Types> {
+        match &attribute.value {
+            AttributeValue::Graph(graph) => {
+                return Some(self.within(("g", None), |check| check.graph(graph, body)));
+            }
+            AttributeValue::Graphs(graphs) => self.each_graph(graphs, body),
+            AttributeValue::Tensor(tensor) => self.within(("t", None), |check| check.constant(tensor, at)),
+            AttributeValue::Tensors(tensors) => self.each_tensor(tensors, at),
+            _ => {}
+        }
+        if self.pass == Pass::All {
+            self.sparse_fields(("sparse_tensor", None), &attribute.rest, fields::SPARSE_TENSOR, at);
+            self.sparse_fields(("sparse_tensors", Some(0)), &attribute.rest, fields::SPARSE_TENSORS, at);
+        }
+        None
+    }
+
+    fn each_graph(&mut self, graphs: &'m [Graph], body: &Body<'m>) {
+        for (i, graph) in graphs.iter().enumerate() {
+            self.within(("graphs", Some(i)), |check| check.graph(graph, body));
+        }
+    }
+
+    fn each_tensor(&mut self, tensors: &'m [Tensor], at: u32) {
+        for (i, tensor) in tensors.iter().enumerate() {
+            self.within(("tensors", Some(i)), |check| check.constant(tensor, at));
+        }
+    }
+
+    /// Checks that name, type and value of an attribute are there and go together.
+    pub(super) fn attribute(&mut self, attribute: &Attribute, at: u32) {
+        let name = self.text(attribute.name);
+        if name.is_empty() {
+            self.report(Code::OnnxModel, at, "an attribute has no name".to_owned(), None);
+        }
+        let given = given(attribute);
+        let refers = attribute.reference.is_some() && self.path.len() > IN_BODY;
+        let message = match given[..] {
+            _ if attribute.kind.is_none() && self.ir_version >= WITH_TYPES => {
+                format!("the attribute `{name}` has no type")
+            }
+            [] => return,
+            [_] if refers => format!("the attribute `{name}` has both a value and a reference"),
+            [kind] if attribute.kind.is_none_or(|stated| stated == kind as i32) => return,
+            [kind] => {
+                format!("the attribute `{name}` has the type `{}` and a value of `{}`", stated(attribute), kind.name())
+            }
+            _ => format!("the attribute `{name}` has several values"),
+        };
+        self.report(Code::OnnxAttribute, at, message, None);
+    }
+
+    fn reference(&mut self, reference: Name, node: &Node, body: &Body) {
+        if body.attributes.contains(&reference) {
+            return;
+        }
+        let name = self.text(Some(reference));
+        let (message, help) = match body.function {
+            None => (format!("`@{name}` stands outside of a function"), None),
+            Some(function) => {
+                let known = attributes_of(function).map(|known| self.text(Some(known)));
+                let near = self.nearest(Code::OnnxNoAttribute, name, known);
+                (format!("the function `{}` has no attribute `{name}`", self.text(function.name)), near)
+            }
+        };
+        self.report(Code::OnnxNoAttribute, node.at, message, help);
+    }
+
+    /// Checks attributes against the schema of the operator.
+    pub(super) fn schema_attributes(&mut self, node: &Node, schema: &Schema) {
+        if self.pass != Pass::All {
+            return;
+        }
+        let operator = self.text(node.op_type);
+        for (i, attribute) in node.attributes.iter().enumerate() {
+            let name = self.text(attribute.name);
+            let Some(row) = schema.attributes.iter().find(|row| row.name == name) else {
+                // Names with two underscores are those of programs.
+                if !name.starts_with("__") {
+                    let near = self.nearest(Code::OnnxNoAttribute, name, schema.attributes.iter().map(|row| row.name));
+                    let message = format!("`{operator}` has no attribute `{name}`");
+                    self.report(Code::OnnxNoAttribute, node.at, message, near);
+                }
+                continue;
+            };
+            self.within(("attribute", Some(i)), |check| check.fits(attribute, row.kind, operator, node.at));
+        }
+        for row in schema.attributes.iter().filter(|row| row.required) {
+            if !node.attributes.iter().any(|attribute| self.text(attribute.name) == row.name) {
+                let message = format!("`{operator}` needs the attribute `{}`", row.name);
+                self.report(Code::OnnxAttributeMissing, node.at, message, None);
+            }
+        }
+    }
+
+    /// Checks the type of an attribute that an operator has, and that there is a value if it is a message.
+    fn fits(&mut self, attribute: &Attribute, wanted: AttributeType, operator: &str, at: u32) {
+        let name = self.text(attribute.name);
+        let values = given(attribute);
+        if attribute.kind != Some(wanted as i32) {
+            // What is wrong by itself is reported already.
+            let is_told = attribute.kind.is_none() && self.ir_version >= WITH_TYPES;
+            if !is_told && values.first().is_none_or(|kind| attribute.kind.is_none() || attribute.kind == Some(*kind as i32)) {
+                let message =
+                    format!("the attribute `{name}` of `{operator}` is `{}`, not `{}`", wanted.name(), stated(attribute));
+                self.report(Code::OnnxAttributeType, at, message, None);
+            }
+            return;
+        }
+        let is_message = matches!(
+            wanted,
+            AttributeType::Tensor | AttributeType::Graph | AttributeType::SparseTensor | AttributeType::Type
+        );
+        let refers = attribute.reference.is_some_and(|reference| !self.text(Some(reference)).is_empty());
+        if is_message && values.is_empty() && !refers {
+            let message = format!("the attribute `{name}` of `{operator}` has no value");
+            self.report(Code::OnnxAttribute, at, message, None);
+        }
+    }
+}
+
+/// The length of the path to an attribute of a node that is in no inner graph.
+const IN_BODY: usize = 3;

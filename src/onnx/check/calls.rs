@@ -1,0 +1,211 @@
+//! Checks calls of functions, and follows types through them.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::functions::attributes_of;
+use super::{Body, Check, Pass, Types};
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::onnx::inline::each_node;
+use crate::onnx::model::{Function, Graph, Model, Node};
+use crate::onnx::schema::Found;
+use crate::room::with_stack;
+use crate::source::names::Name;
+
+/// Domains in which programs have operators of their own, besides functions of models, with all domains below them.
+const NATIVE: &[&str] = &["", "ai.onnx", "com.microsoft", "com.ms", "org.pytorch"];
+
+/// An attribute that a function needs, with the operator for which it does.
+type Need = (Name, Option<Name>);
+
+/// The types that are followed through calls.
+#[derive(Default)]
+pub(super) struct Flow {
+    /// The types of results by function and types of operands.
+    results: FxHashMap<(usize, Types), Rc<Types>>,
+    /// The attributes without which a function cannot be called.
+    needs: FxHashMap<usize, Rc<Vec<Need>>>,
+    /// The nodes that may still be visited: functions can be called with more combinations of types than a check
+    /// should take time for.
+    left: usize,
+    /// The open calls: the function, and the location of the call.
+    calls: Vec<(usize, u32)>,
+    /// What has been reported about types.
+    told: FxHashSet<(u32, String)>,
+}
+
+impl Flow {
+    pub(super) fn new(model: &Model) -> Self {
+        const VISITS: usize = 16;
+        const LEAST: usize = 10_000;
+        let mut nodes = 0_usize;
+        let of_functions = model.functions.iter().map(|function| &function.nodes);
+        let of_graph = model.graph.iter().map(|graph: &Graph| &graph.nodes);
+        of_functions.chain(of_graph).for_each(|all| each_node(all, &mut |_| nodes += 1));
+        Flow { left: nodes.saturating_mul(VISITS).max(LEAST), ..Flow::default() }
+    }
+
+    /// Whether another node may be visited.
+    pub(super) fn spend(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left > 0
+    }
+
+    pub(super) fn is_new(&mut self, at: u32, message: &str) -> bool {
+        self.told.insert((at, message.to_owned()))
+    }
+
+    pub(super) fn calls(&self) -> &[(usize, u32)] {
+        &self.calls
+    }
+}
+
+impl<'m> Check<'m> {
+    /// Checks the call of a function. Returns the types of the results.
+    pub(super) fn call(&mut self, index: usize, node: &'m Node) -> Types {
+        let function = self.bodies[index].0;
+        if self.pass != Pass::Types {
+            self.call_operands(index, function, node);
+            self.call_attributes(index, function, node);
+        }
+        match self.pass {
+            Pass::Structure => Types::new(),
+            _ => self.call_types(index, function, node).to_vec(),
+        }
+    }
+
+    /// Refuses more operands or results than the function has.
+    fn call_operands(&mut self, index: usize, function: &Function, node: &Node) {
+        for (what, given, declared) in [
+            ("inputs", node.inputs.len(), function.inputs.len()),
+            ("outputs", node.outputs.len(), function.outputs.len()),
+        ] {
+            if given > declared {
+                let described = self.functions.keys[index].describe(self.names);
+                let message = format!("`{described}` has {declared} {what}, this call has {given}");
+                self.report(Code::OnnxArguments, node.at, message, None);
+            }
+        }
+    }
+
+    /// Checks that a call gives the attributes that the function needs, and reports those that it does not take.
+    fn call_attributes(&mut self, index: usize, function: &'m Function, node: &Node) {
+        let key = self.functions.keys[index];
+        for (i, attribute) in node.attributes.iter().enumerate() {
+            let Some(name) = attribute.name else { continue };
+            if attributes_of(function).any(|known| known == name) {
+                continue;
+            }
+            let text = self.text(Some(name));
+            let known = attributes_of(function).map(|known| self.text(Some(known)));
+            let near = self.nearest(Code::OnnxUntaken, text, known);
+            let message = format!("the function `{}` does not take the attribute `{text}`", key.describe(self.names));
+            self.within(("attribute", Some(i)), |check| check.report(Code::OnnxUntaken, node.at, message, near));
+        }
+        for (name, operator) in self.needs(index).iter() {
+            if !node.attributes.iter().any(|attribute| attribute.name == Some(*name)) {
+                let (name, operator) = (self.text(Some(*name)), self.text(*operator));
+                let message = format!(
+                    "`{}` needs the attribute `{name}` for `{operator}`, and this call does not give it",
+                    key.describe(self.names)
+                );
+                self.report(Code::OnnxAttributeMissing, node.at, message, None);
+            }
+        }
+    }
+
+    /// The attributes without a default for which an operator in the function, or in one that it calls, has none.
+    fn needs(&mut self, index: usize) -> Rc<Vec<Need>> {
+        if let Some(known) = self.flow.needs.get(&index) {
+            return known.clone();
+        }
+        let (function, body) = (self.bodies[index].0, self.bodies[index].1.clone());
+        let mut found = Vec::new();
+        if !function.attributes.is_empty() {
+            let has_default = |name: Name| function.defaults.iter().any(|default| default.name == Some(name));
+            let mut visit = |node: &Node| {
+                for attribute in &node.attributes {
+                    let Some(reference) = attribute.reference else { continue };
+                    if has_default(reference) || !body.attributes.contains(&reference) {
+                        continue;
+                    }
+                    let operator = with_stack(|| self.needed(node, attribute.name, &body));
+                    if let Some(operator) = operator
+                        && !found.iter().any(|(name, _)| *name == reference)
+                    {
+                        found.push((reference, operator));
+                    }
+                }
+            };
+            each_node(&function.nodes, &mut visit);
+        }
+        let found = Rc::new(found);
+        self.flow.needs.insert(index, found.clone());
+        found
+    }
+
+    /// The operator that needs an attribute of a node, if there is one: its own, or one that it calls.
+    fn needed(&mut self, node: &Node, name: Option<Name>, body: &Body) -> Option<Option<Name>> {
+        if let Ok(Some(called)) = self.functions.called(self.names, node) {
+            return self.needs(called).iter().find(|need| Some(need.0) == name).map(|need| need.1);
+        }
+        let version = body.imports.version(self.names, node.domain)?;
+        let Found::Schema(schema) = self.schemas.find(self.standard(node), self.text(node.op_type), version) else {
+            return None;
+        };
+        let text = self.text(name);
+        schema.attributes.iter().any(|row| row.required && row.name == text).then_some(node.op_type)
+    }
+
+    /// Refuses a call of a function that the model does not have, in a domain that has only functions of the model.
+    pub(super) fn foreign(&mut self, node: &Node) {
+        let domain = self.text(node.domain);
+        let is_native = |native: &&str| {
+            domain.strip_prefix(*native).is_some_and(|rest| rest.is_empty() || (rest.starts_with('.') && !native.is_empty()))
+        };
+        if self.pass == Pass::Types || !self.domains.contains(domain) || NATIVE.iter().any(|native| is_native(&native)) {
+            return;
+        }
+        let name = self.text(node.op_type);
+        let known = self.bodies.iter().filter(|(function, _)| self.text(function.domain) == domain);
+        let near = self.nearest(Code::OnnxNoFunction, name, known.map(|(function, _)| self.text(function.name)));
+        let message = format!("the model has functions of the domain `{domain}`, but no `{name}`");
+        self.report(Code::OnnxNoFunction, node.at, message, near);
+    }
+
+    /// The types of the results of a call, from those of its operands.
+    fn call_types(&mut self, index: usize, function: &'m Function, node: &Node) -> Rc<Types> {
+        let type_of = |name: &NameId| if *name == NameId::ROOT { None } else { self.scopes.type_of(*name) };
+        let mut types: Types = node.inputs.iter().take(function.inputs.len()).map(type_of).collect();
+        types.resize(function.inputs.len(), None);
+        let key = (index, types);
+        if let Some(known) = self.flow.results.get(&key) {
+            return known.clone();
+        }
+        let results = Rc::new(with_stack(|| self.body_types(index, function, &key.1, node.at)));
+        self.flow.results.insert(key, results.clone());
+        results
+    }
+
+    /// Checks the types in the body of a function with types of its operands. Returns those of its results.
+    fn body_types(&mut self, index: usize, function: &'m Function, operands: &Types, at: u32) -> Types {
+        let body = self.bodies[index].1.clone();
+        let around = (std::mem::replace(&mut self.pass, Pass::Types), std::mem::take(&mut self.path), self.node.take());
+        self.path.push(("functions", Some(index)));
+        self.flow.calls.push((index, at));
+        self.scopes.enter();
+        for (input, ty) in function.inputs.iter().zip(operands) {
+            self.define(*input, *ty, function.at);
+        }
+        self.declare(&function.value_info);
+        self.nodes(&function.nodes, &body);
+        // A value of another type than that of an earlier call has no type of its own.
+        let results = function.outputs.iter().map(|output| self.scopes.type_of(*output)).collect();
+        self.scopes.leave();
+        self.flow.calls.pop();
+        (self.pass, self.path, self.node) = around;
+        results
+    }
+}

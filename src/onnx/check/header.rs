@@ -1,0 +1,75 @@
+//! Checks the fields of a model around its graph and its functions.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashSet;
+
+use super::{Check, Pass};
+use crate::diagnostics::Code;
+use crate::onnx::inline::Imports;
+use crate::onnx::model::{Fields, Model, OperatorSet};
+
+/// The latest version of the format, that of onnx 1.23.
+const LATEST: i64 = 14;
+
+/// The first version of the format in which models import operator sets.
+const WITH_IMPORTS: i64 = 3;
+
+/// The operator sets of a model; models of the oldest formats use the first version of the standard one.
+pub(super) fn opsets(model: &Model) -> Cow<'_, [OperatorSet]> {
+    let is_old = model.ir_version.is_some_and(|version| (1..WITH_IMPORTS).contains(&version));
+    if is_old && model.opsets.is_empty() {
+        return Cow::Owned(vec![OperatorSet { domain: None, version: Some(1), rest: Fields::None }]);
+    }
+    Cow::Borrowed(&model.opsets)
+}
+
+impl<'m> Check<'m> {
+    /// Checks the fields that every model must have, and notes the versions.
+    pub(super) fn header(&mut self, model: &'m Model) {
+        self.ir_version = model.ir_version.unwrap_or(0);
+        // Of several imports of a domain the last one counts: those of the model are preferred.
+        let of_functions = model.functions.iter().rev().flat_map(|function| &function.opsets);
+        let all: Vec<OperatorSet> = of_functions.chain(&*opsets(model)).cloned().collect();
+        self.imports = Imports::new(self.names, &all);
+        if model.graph.is_none() {
+            self.report(Code::OnnxModel, 0, "the model has no graph".to_owned(), None);
+        }
+        if self.pass != Pass::All {
+            return;
+        }
+        if self.ir_version == 0 {
+            self.report(Code::OnnxModel, 0, "the model has no `ir_version`".to_owned(), None);
+        } else if !(1..=LATEST).contains(&self.ir_version) {
+            let message = format!("`ir_version` is {}, the latest known one is {LATEST}", self.ir_version);
+            self.report(Code::OnnxVersion, 0, message, None);
+        }
+        if model.opsets.is_empty() && !(1..WITH_IMPORTS).contains(&self.ir_version) {
+            self.report(Code::OnnxModel, 0, "the model has no imported operator set".to_owned(), None);
+        }
+        if !model.opsets.is_empty() && (1..WITH_IMPORTS).contains(&self.ir_version) {
+            let message = format!("models of `ir_version` {} import no operator sets", self.ir_version);
+            self.report(Code::OnnxVersion, 0, message, None);
+        }
+        self.versions(&model.opsets, 0);
+        let mut seen = FxHashSet::default();
+        for (i, entry) in model.metadata.iter().enumerate() {
+            let key = entry.key.as_deref().unwrap_or("");
+            if !seen.insert(key) {
+                let message = format!("the metadata have the key `{key}` twice");
+                self.within(("metadata_props", Some(i)), |check| check.report(Code::OnnxTwice, 0, message, None));
+            }
+        }
+    }
+
+    /// Checks the versions of imported operator sets.
+    pub(super) fn versions(&mut self, opsets: &[OperatorSet], at: u32) {
+        for (i, opset) in opsets.iter().enumerate() {
+            let version = opset.version.unwrap_or(0);
+            if i32::try_from(version).is_err() {
+                let message = format!("{version} is not a version of an operator set");
+                self.within(("opset_import", Some(i)), |check| check.report(Code::OnnxVersion, at, message, None));
+            }
+        }
+    }
+}

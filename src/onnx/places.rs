@@ -1,0 +1,27 @@
+//! How messages describe places in a model.
+
+use bytes::Bytes;
+
+use super::protobuf;
+
+/// How messages describe a place in a model.
+#[derive(Clone, Debug)]
+pub(crate) enum Places {
+    /// By a location in the text.
+    Text,
+    /// By a path of fields, such as `graph.node[3]`, in this file; it is empty if the model was not read from a file.
+    Fields(Bytes),
+}
+
+impl Places {
+    /// A message about the node or function at a place.
+    pub(super) fn tell(&self, message: String, at: u32) -> String {
+        match self {
+            Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
+                Some(path) => format!("{message} ({path})"),
+                None => message,
+            },
+            _ => message,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Names places in a protobuf file by the path of fields that leads there.
+
+use bytes::Bytes;
+
+use super::fields::{attribute, function, graph, model, node, training};
+use super::reader::{Payload, Reader};
+
+/// A kind of message with nodes in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Message {
+    Model,
+    Training,
+    Graph,
+    Function,
+    Node,
+    Attribute,
+}
+
+/// A field with messages: the message that has it, its number, its name, what it contains, and whether it is repeated.
+type Row = (Message, u32, &'static str, Message, bool);
+
+/// The fields on the ways to nodes.
+const FIELDS: &[Row] = &[
+    (Message::Model, model::GRAPH, "graph", Message::Graph, false),
+    (Message::Model, model::FUNCTIONS, "functions", Message::Function, true),
+    (Message::Model, model::TRAINING_INFO, "training_info", Message::Training, true),
+    (Message::Training, training::INITIALIZATION, "initialization", Message::Graph, false),
+    (Message::Training, training::ALGORITHM, "algorithm", Message::Graph, false),
+    (Message::Graph, graph::NODE, "node", Message::Node, true),
+    (Message::Function, function::NODE, "node", Message::Node, true),
+    (Message::Function, function::ATTRIBUTE_PROTO, "attribute_proto", Message::Attribute, true),
+    (Message::Node, node::ATTRIBUTE, "attribute", Message::Attribute, true),
+    (Message::Attribute, attribute::GRAPH, "g", Message::Graph, false),
+    (Message::Attribute, attribute::GRAPHS, "graphs", Message::Graph, true),
+];
+
+/// The path to the node or function whose message starts at an offset, with its name, such as
+/// `graph.node[3] 'layer.4/softmax'`; none for other offsets.
+pub(crate) fn path(file: &Bytes, at: u32) -> Option<String> {
+    let (mut reader, mut kind, mut path) = (Reader::new(file), Message::Model, String::new());
+    while path.is_empty() || reader.position() != at {
+        let (inner, row, index) = step(&mut reader, kind, at)?;
+        let point = if path.is_empty() { "" } else { "." };
+        let index = if row.4 { format!("[{index}]") } else { String::new() };
+        path.push_str(&format!("{point}{}{index}", row.2));
+        (reader, kind) = (inner, row.3);
+    }
+    let name = match kind {
+        Message::Node => node::NAME,
+        Message::Function => function::NAME,
+        _ => return None,
+    };
+    let mut named = None;
+    while let Ok(Some((number, payload))) = reader.field() {
+        if number == name {
+            named = reader.bytes(&payload).ok();
+        }
+    }
+    let name = named.filter(|name| !name.is_empty()).map(|name| format!(" '{}'", String::from_utf8_lossy(&name)));
+    Some(path + &name.unwrap_or_default())
+}
+
+/// The message in the current one that contains an offset: itself, its field, and its index in that field.
+fn step<'f>(reader: &mut Reader<'f>, kind: Message, at: u32) -> Option<(Reader<'f>, &'static Row, usize)> {
+    let mut counts = [0; FIELDS.len()];
+    while let Some((number, payload)) = reader.field().ok()? {
+        let Some(known) = FIELDS.iter().position(|row| (row.0, row.1) == (kind, number)) else { continue };
+        let Payload::Bytes(start, end) = payload else { continue };
+        let at = at as usize;
+        if (start..end).contains(&at) || start == at {
+            return Some((reader.message(&payload).ok()?, &FIELDS[known], counts[known]));
+        }
+        counts[known] += 1;
+    }
+    None
+}
