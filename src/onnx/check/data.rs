@@ -1,13 +1,11 @@
 //! Checks the number of elements of constant tensors.
 
-use bytes::Bytes;
-
 use super::Check;
 use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Length};
 use crate::onnx::model::{Graph, Tensor};
 use crate::onnx::protobuf::fields::{graph, sparse, tensor};
-use crate::onnx::protobuf::reader::Reader;
+use crate::onnx::protobuf::reader::payloads;
 
 /// The names of sparse constants, which are not decoded.
 pub(super) fn sparse_names(graph: &Graph) -> impl Iterator<Item = String> + use<'_> {
@@ -16,18 +14,6 @@ pub(super) fn sparse_names(graph: &Graph) -> impl Iterator<Item = String> + use<
         let name = payloads(&payloads(&field.bytes, sparse::VALUES).pop()?, tensor::NAME).pop()?;
         Some(String::from_utf8_lossy(&name).into_owned())
     })
-}
-
-/// The payloads of the fields with a number. The last one counts, if the field is not repeated.
-pub(super) fn payloads(message: &Bytes, wanted: u32) -> Vec<Bytes> {
-    let mut reader = Reader::new(message);
-    let mut found = Vec::new();
-    while let Ok(Some((number, payload))) = reader.field() {
-        if number == wanted {
-            found.extend(reader.bytes(&payload));
-        }
-    }
-    found
 }
 
 impl Check<'_> {

@@ -4,13 +4,15 @@
 //! can detect are reported by the expansion.
 
 mod data;
-mod external;
 mod nodes;
 mod scopes;
 mod types;
 
+use std::path::Path;
+
 use rustc_hash::FxHashSet;
 
+use super::external::{self, Finding, Folder, Step};
 use super::inline::{Functions, Imports};
 use super::model::{Function, Graph, Model, ModelNames, OperatorSet, Tensor, ValueInfo};
 use super::protobuf::Part;
@@ -22,7 +24,6 @@ use crate::graph::names::NameId;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
-use external::Outside;
 use scopes::Scopes;
 
 /// How messages describe a location in a model.
@@ -33,9 +34,6 @@ pub(crate) enum Places {
     /// By a path of fields, such as `graph.node[3]`.
     Fields,
 }
-
-/// A step of a path: a field, and an index if it is repeated.
-type Step = (&'static str, Option<usize>);
 
 /// A part of a model with its own imports.
 struct Body<'m> {
@@ -72,7 +70,6 @@ pub(crate) fn check(model: &Model, file: FileId, places: Places, options: &Optio
         Err(found) => found.into_iter().for_each(|found| found.report(file, &mut check.diagnostics)),
     }
     check.header(model);
-    check.outside(external::outside(&model.names, Part::Model(model)));
     if let Some(graph) = &model.graph {
         let body = Body::new(&model.names, &model.opsets, None);
         check.within(("graph", None), |check| check.graph(graph, &body));
@@ -83,24 +80,26 @@ pub(crate) fn check(model: &Model, file: FileId, places: Places, options: &Optio
     check.diagnostics
 }
 
-/// Checks that no external data of a model, or of a part of one, are outside the folder of the model.
+/// Checks the external data of a model or of a part of one, and their files if the folder of the model is known.
 ///
 /// # Errors
 ///
-/// The tensors whose data are outside.
+/// The tensors whose data are not there.
 pub(crate) fn external_data(
     names: &ModelNames,
     part: Part,
-    file: FileId,
-    places: Places,
+    (file, places, folder): (FileId, Places, Option<&Path>),
     options: &Options,
 ) -> Result<(), Diagnostics> {
-    let outside = external::outside(names, part);
-    if outside.is_empty() {
+    let findings = external::findings(external::stored(names, part), folder.and_then(Folder::new));
+    if findings.is_empty() {
         return Ok(());
     }
     let mut check = Check::new(names, file, places, options);
-    check.outside(outside);
+    for Finding { code, path, at, message } in findings {
+        check.path = path;
+        check.report(code, at, message, None);
+    }
     Err(check.diagnostics)
 }
 
@@ -144,15 +143,6 @@ impl<'m> Check<'m> {
     /// A help text with the nearest known name, if a diagnostic with this code would be kept.
     fn nearest<'k>(&self, code: Code, wanted: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
         if self.diagnostics.only_counts(code) { None } else { did_you_mean(wanted, known) }
-    }
-
-    /// Reports external data outside the folder of the model.
-    fn outside(&mut self, outside: Vec<Outside>) {
-        for Outside { path, at, message } in outside {
-            self.path = path;
-            self.report(Code::OnnxExternal, at, message, None);
-        }
-        self.path.clear();
     }
 
     fn text(&self, name: Option<Name>) -> &'m str {

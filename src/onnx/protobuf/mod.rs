@@ -8,12 +8,13 @@ mod decode;
 mod encode;
 pub(super) mod fields;
 pub(super) mod reader;
+pub(super) mod texts;
 pub(super) mod writer;
 
 pub(crate) use reader::{MAX_DEPTH, WireError};
 pub(crate) use writer::push_packed;
 
-pub(crate) use decode::decode;
+pub(crate) use decode::{Decoded, decode, decode_graph, decode_tensor};
 pub(crate) use encode::{Part, encode};
 
 #[cfg(test)]
