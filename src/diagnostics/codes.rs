@@ -361,10 +361,12 @@ codes! {
     OnnxInitializer       "E2006" none error   "constant tensor without the type or the shape of one";
     OnnxElements          "E2007" none error   "number of elements does not fit the shape";
     OnnxComma             "E2008" none liberty "comma in front of a node";
-    OnnxDomain            "E2009" none liberty "part of a domain that starts with a digit";
+    OnnxDomain            "E2009" none liberty "part of a domain that is not an identifier";
     OnnxProtobuf          "E2010" none error   "the file is not a model in protobuf";
     OnnxNoText            "E2011" none error   "the text notation cannot say this";
     OnnxLeftOut           "E2012" none warning "left out in the text notation";
+    OnnxNotUtf8           "E2013" none liberty "text of a model that is not UTF-8";
+    OnnxNanBits           "E2014" none liberty "bits of a NaN that the text notation cannot say";
     OnnxDuplicate         "E2020" none error   "function declared twice";
     OnnxRecursion         "E2021" none error   "functions call each other without an end";
     OnnxOverload          "E2022" none error   "function without this overload";
@@ -393,6 +395,8 @@ codes! {
     OnnxElement           "E2046" none error   "element type that there is not";
     OnnxSparse            "E2047" none error   "malformed sparse tensor";
     OnnxVersion           "E2048" none error   "version that there is not";
+    OnnxExternalFile      "E2060" none error   "external data are not where and what the model says";
+    OnnxDataLeft          "E2061" none liberty "external data do not follow the model";
     // Graphs of NNEF as models of ONNX.
     OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
     OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";

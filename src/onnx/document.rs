@@ -1,18 +1,31 @@
 //! A model or a part of one, read from a file: the interface for the command and other programs.
 
+use std::path::PathBuf;
+
 use bytes::Bytes;
 
 use super::check;
+use super::external::{self, Folder};
 use super::inline;
 use super::model::{Model, ModelNames};
 use super::places::Places;
-use super::protobuf::{self, Part, WireError};
+use super::protobuf::{self, Decoded, Part, WireError};
 use super::provenance;
 use super::text::{self, Parsed, Production};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
 use crate::{Graph, Lower, Options};
+
+/// A file with external data of a model.
+pub(crate) struct ExternalFile {
+    /// The location as the model has it.
+    pub(crate) location: String,
+    /// Its path relative to the folder of the model.
+    pub(crate) path: PathBuf,
+    /// The file; none if the folder of the model is not known.
+    pub(crate) source: Option<PathBuf>,
+}
 
 /// A model, or a part of a model in a separate text.
 ///
@@ -37,6 +50,8 @@ pub struct Document {
     pub(crate) parsed: Parsed,
     pub(crate) file: FileId,
     places: Places,
+    /// The folder of external data, if it is known.
+    folder: Option<PathBuf>,
 }
 
 impl Document {
@@ -60,7 +75,7 @@ impl Document {
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
         let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.strict);
-        (parsed.map(|parsed| Document { parsed, file, places: Places::Text }), diagnostics)
+        (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None }), diagnostics)
     }
 
     /// Reads a model from protobuf. Messages refer to the file by `name`. Returns a document if there are no
@@ -76,9 +91,14 @@ impl Document {
         let mut diagnostics = Diagnostics::new(options.strict);
         let bytes = Bytes::from(bytes);
         match protobuf::decode(&bytes) {
-            Ok(model) => {
+            Ok(Decoded { model, not_utf8 }) => {
+                if let Some(text) = not_utf8 {
+                    let shown = String::from_utf8_lossy(&protobuf::texts::encode(&text)).into_owned();
+                    let message = format!("the text `{shown}` is not UTF-8; its bytes are kept");
+                    diagnostics.report(Diagnostic::new(Code::OnnxNotUtf8, Self::nowhere(file), message));
+                }
                 let parsed = Parsed::Model(Box::new(model));
-                (Some(Document { parsed, file, places: Places::Fields(bytes) }), diagnostics)
+                (Some(Document { parsed, file, places: Places::Fields(bytes), folder: None }), diagnostics)
             }
             Err(WireError { message, at }) => {
                 let message = format!("{message}, at byte {at}");
@@ -90,7 +110,31 @@ impl Document {
 
     /// A model that was created from a file in another notation.
     pub(crate) fn made(model: Model, file: FileId) -> Document {
-        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields(Bytes::new()) }
+        Document {
+            parsed: Parsed::Model(Box::new(model)),
+            file,
+            places: Places::Fields(Bytes::new()),
+            folder: None,
+        }
+    }
+
+    /// Sets the folder of the model, where the files of its external data are. Without it, they are not looked at.
+    pub fn set_folder(&mut self, folder: impl Into<PathBuf>) {
+        self.folder = Some(folder.into());
+    }
+
+    /// The locations of external data with their paths relative to the folder of the model, and with their files if
+    /// they are there. Each location once.
+    pub(crate) fn external_files(&self) -> Vec<ExternalFile> {
+        let (names, part) = self.part();
+        let stored = external::stored(names, part);
+        let mut folder = self.folder.as_deref().and_then(Folder::new);
+        let file = |location: &str| ExternalFile {
+            location: location.to_owned(),
+            path: external::path_of(location),
+            source: folder.as_mut().and_then(|folder| folder.file(location)),
+        };
+        external::locations(&stored).into_iter().map(file).collect()
     }
 
     /// The location of findings without a location: a protobuf file has no lines.
@@ -116,12 +160,21 @@ impl Document {
         }
     }
 
-    /// Checks a model. A part of a model is not checked.
+    /// Checks a model, and the external data of a model or of a part of one. Other parts of models are not checked.
     pub fn check(&self, options: &Options) -> Diagnostics {
-        match &self.parsed {
+        let mut found = match &self.parsed {
             Parsed::Model(model) => check::check(model, self.file, &self.places, options),
             _ => Diagnostics::new(options.strict),
+        };
+        if let Err(errors) = self.check_external_data(options) {
+            found.extend(errors);
         }
+        found
+    }
+
+    fn check_external_data(&self, options: &Options) -> Result<(), Diagnostics> {
+        let (names, part) = self.part();
+        check::external_data(names, part, (self.file, &self.places, self.folder.as_deref()), options)
     }
 
     /// The model as a graph, for pictures, JSON and statistics; none for a part of a model.
@@ -138,11 +191,11 @@ impl Document {
     /// # Errors
     ///
     /// The model is broken: values without a definition, operands or attributes that do not fit the function. Functions or
-    /// loops cannot be expanded, there are more nodes than the options allow, or constants whose data are outside the
-    /// folder of the model.
+    /// loops cannot be expanded, there are more nodes than the options allow, or external data are outside the folder of
+    /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
-        let (file, (names, part)) = (self.file, self.part());
-        check::external_data(names, part, file, &self.places, options)?;
+        self.check_external_data(options)?;
+        let file = self.file;
         let Parsed::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
         let mut found = check::structure(model, file, &self.places, options)?;
         if options.lower != Lower::None {
@@ -183,6 +236,10 @@ impl Document {
             let count = lost.left_out;
             let message = format!("documentation, metadata or other fields of {count} parts have no place in the text");
             diagnostics.report(Diagnostic::new(Code::OnnxLeftOut, at, message));
+        }
+        if lost.nan_bits > 0 {
+            let message = format!("{} NaNs have bits that a text cannot say; their signs are kept", lost.nan_bits);
+            diagnostics.report(Diagnostic::new(Code::OnnxNanBits, at, message).help("write protobuf: --to onnx"));
         }
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok((text, diagnostics)) }
     }

@@ -26,7 +26,7 @@ impl Elements {
         let element = tensor.data_type.and_then(ElementType::numbered).ok_or(Unread)?;
         let count = count(tensor, element).ok_or(Unread)?;
         let fields = tensor.rest.iter().flat_map(|fields| fields.iter());
-        let raw = fields.clone().find(|field| field.number == tensor::RAW_DATA);
+        let raw = raw_data(tensor);
         let elements = match raw {
             Some(raw) => from_raw(&raw.bytes, element, count)?,
             None => from_fields(fields.filter(|field| field.number == element.storage.field()), element, count)?,
@@ -59,9 +59,8 @@ pub(crate) enum Length {
 /// Counts the elements of a tensor without reading them.
 pub(crate) fn length(of: &Tensor) -> Length {
     let fields = || of.rest.iter().flat_map(|fields| fields.iter());
-    let is_external = fields().any(|field| field.number == tensor::DATA_LOCATION && field.bytes.first() == Some(&1));
     let Some(element) = of.data_type.and_then(ElementType::numbered) else { return Length::Right };
-    if is_external || !of.external.is_empty() {
+    if of.is_external() {
         return Length::Right;
     }
     let Some(expected) = count(of, element) else { return Length::Broken };
@@ -71,7 +70,7 @@ pub(crate) fn length(of: &Tensor) -> Length {
         2..8 => count.checked_mul(element.bits as usize).map(|bits| bits.div_ceil(8)),
         _ => Some(count),
     };
-    let raw = fields().find(|field| field.number == tensor::RAW_DATA);
+    let raw = raw_data(of);
     let (expected, found) = match raw {
         Some(_) if element.storage == Storage::String => return Length::Broken,
         Some(raw) => {
@@ -92,6 +91,38 @@ pub(crate) fn length(of: &Tensor) -> Length {
     let Some(expected) = expected else { return Length::Broken };
     if expected == found { Length::Right } else { Length::Wrong { expected, found } }
 }
+
+/// The field with raw data. Of a field that occurs several times the last one counts.
+fn raw_data(of: &Tensor) -> Option<&Field> {
+    let mut fields = of.rest.iter().flat_map(|fields| fields.iter()).rev();
+    fields.find(|field| field.number == tensor::RAW_DATA && field.wire == Wire::Bytes)
+}
+
+impl Tensor {
+    /// Whether the elements are in another file.
+    pub(crate) fn is_external(&self) -> bool {
+        let mut fields = self.rest.iter().flat_map(|fields| fields.iter()).rev();
+        let location = fields.find(|field| field.number == tensor::DATA_LOCATION && field.wire == Wire::Varint);
+        location.is_some_and(|field| field.bytes.first() == Some(&EXTERNAL))
+    }
+
+    /// The number of bytes of the elements in another file; `None` if the type is not known or has no such form, or
+    /// the shape is not valid.
+    pub(crate) fn external_bytes(&self) -> Option<u64> {
+        let element = self.data_type.and_then(ElementType::numbered)?;
+        let extents = self.dims.iter().map(|&extent| u64::try_from(extent).ok());
+        let bits = extents.into_iter().try_fold(u64::from(element.bits), |bits, extent| bits.checked_mul(extent?))?;
+        match element.bits {
+            0 => None,
+            // A truth value is a byte.
+            1 => Some(bits),
+            _ => Some(bits.div_ceil(8)),
+        }
+    }
+}
+
+/// The value of `data_location` for data in another file.
+const EXTERNAL: u8 = 1;
 
 /// The number of bytes of a number in raw data.
 fn raw_bytes(element: &ElementType) -> usize {

@@ -6,6 +6,7 @@
 pub(crate) mod check;
 mod document;
 mod elements;
+mod external;
 pub(crate) mod from_nnef;
 mod inline;
 pub(crate) mod model;

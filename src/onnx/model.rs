@@ -1,6 +1,6 @@
 //! A model in memory: the contents of a protobuf file or a text, without loss.
 //!
-//! Names are interned. Values are referred to by ids of the table that also has the names of expanded values
+//! Names are interned; those that are not UTF-8 have a representation, see [`super::protobuf::texts`]. Values are referred to by ids of the table that also has the names of expanded values
 //! ([`TensorNames`]). Fields that are not interpreted (weights, training information, fields of later versions of ONNX)
 //! stay encoded, as slices of the file, see [`Field`].
 
@@ -20,7 +20,7 @@ pub(crate) struct Field {
     pub(crate) number: u32,
     /// Its wire type.
     pub(crate) wire: Wire,
-    /// The payload without its length; for numbers, their little-endian bytes.
+    /// The payload without its length or the tags of a group; for numbers, their little-endian bytes.
     pub(crate) bytes: Bytes,
 }
 
@@ -35,6 +35,8 @@ pub(crate) enum Wire {
     Bytes,
     /// Four bytes.
     Fixed32,
+    /// Fields between two tags, an old form of messages. No field of ONNX has it.
+    Group,
 }
 
 /// The fields of a message that stay encoded, in the order of the file. Most messages have none.
@@ -180,7 +182,7 @@ pub(crate) struct Node {
 }
 
 /// An attribute of a node, or the default of a function's attribute.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Attribute {
     pub(crate) name: Option<Name>,
     /// The declared type, see [`super::types::AttributeType`].

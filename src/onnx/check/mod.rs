@@ -7,7 +7,6 @@ mod attributes;
 mod calls;
 mod constants;
 mod data;
-mod external;
 mod functions;
 mod header;
 mod nodes;
@@ -17,10 +16,13 @@ mod types;
 mod values;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+
+use super::external::{self, Finding, Folder, Step};
 use super::inline::{Functions, Imports};
 use super::model::{Function, Graph, Model, ModelNames, OperatorSet};
 use super::places::Places;
@@ -34,11 +36,7 @@ use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 use calls::Flow;
-use external::Outside;
 use scopes::Scopes;
-
-/// A step of a path: a field, and an index if it is repeated.
-type Step = (&'static str, Option<usize>);
 
 /// The types of some values, as far as they are known.
 type Types = Vec<Option<TypeId>>;
@@ -96,7 +94,6 @@ struct Check<'m> {
 /// Checks a model.
 pub(crate) fn check(model: &Model, file: FileId, places: &Places, options: &Options) -> Diagnostics {
     let mut check = Check::new(&model.names, file, places, options);
-    check.outside(external::outside(&model.names, Part::Model(model)));
     check.model(model, Pass::All, options);
     check.diagnostics
 }
@@ -119,24 +116,26 @@ pub(crate) fn structure(
     if found.has_errors() { Err(found) } else { Ok(found) }
 }
 
-/// Checks that no external data of a model, or of a part of one, are outside the folder of the model.
+/// Checks the external data of a model or of a part of one, and their files if the folder of the model is known.
 ///
 /// # Errors
 ///
-/// The tensors whose data are outside.
+/// The tensors whose data are not there.
 pub(crate) fn external_data(
     names: &ModelNames,
     part: Part,
-    file: FileId,
-    places: &Places,
+    (file, places, folder): (FileId, &Places, Option<&Path>),
     options: &Options,
 ) -> Result<(), Diagnostics> {
-    let outside = external::outside(names, part);
-    if outside.is_empty() {
+    let findings = external::findings(external::stored(names, part), folder.and_then(Folder::new));
+    if findings.is_empty() {
         return Ok(());
     }
     let mut check = Check::new(names, file, places, options);
-    check.outside(outside);
+    for Finding { code, path, at, message } in findings {
+        check.path = path;
+        check.report(code, at, message, None);
+    }
     Err(check.diagnostics)
 }
 
@@ -240,15 +239,6 @@ impl<'m> Check<'m> {
     /// A help text with the nearest known name, if a diagnostic with this code would be kept.
     fn nearest<'k>(&self, code: Code, wanted: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
         if self.diagnostics.only_counts(code) { None } else { did_you_mean(wanted, known) }
-    }
-
-    /// Reports external data outside the folder of the model.
-    fn outside(&mut self, outside: Vec<Outside>) {
-        for Outside { path, at, message } in outside {
-            self.path = path;
-            self.report(Code::OnnxExternal, at, message, None);
-        }
-        self.path.clear();
     }
 
     fn text(&self, name: Option<Name>) -> &'m str {

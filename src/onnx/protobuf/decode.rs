@@ -1,4 +1,10 @@
 //! Decodes protobuf messages to models.
+//!
+//! Functions add the fields of an encoded message to a message, because a field that is one message may occur in
+//! several parts, which readers of protobuf merge. Of a field that is one number or text the last value counts. A field
+//! in another encoding than its message declares is unknown and kept.
+
+use std::borrow::Cow;
 
 use bytes::Bytes;
 
@@ -7,10 +13,11 @@ use super::fields::{
     type_proto, value_info,
 };
 use super::reader::{Payload, Reader, WireError};
+use super::texts;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
     Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
-    Shape, Tensor, TensorType, Type, TypeForm, ValueInfo,
+    Shape, Tensor, TensorType, Type, TypeForm, ValueInfo, Wire,
 };
 use crate::room;
 use crate::source::names::Name;
@@ -18,21 +25,46 @@ use crate::source::names::Name;
 type Read<T> = Result<T, WireError>;
 
 /// Decodes a model.
-pub(crate) fn decode(file: &Bytes) -> Read<Model> {
-    let mut decoder = Decoder { names: ModelNames::default() };
-    let mut model = decoder.model(Reader::new(file))?;
+pub(crate) fn decode(file: &Bytes) -> Read<Decoded> {
+    if file.is_empty() {
+        return Err(WireError { message: "the file is empty".to_owned(), at: 0 });
+    }
+    let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
+    let mut model = decoder.made(Reader::new(file), Decoder::model)?;
     model.names = decoder.names;
-    Ok(model)
+    Ok(Decoded { model, not_utf8: decoder.not_utf8 })
 }
 
-/// Decodes a tensor that is in a field that was kept. Its name belongs to no model.
-pub(crate) fn tensor(message: &Bytes) -> Read<Tensor> {
-    let mut decoder = Decoder { names: ModelNames::default() };
-    decoder.tensor(Reader::new(message))
+/// Decodes a graph in a message that stays encoded, with its names.
+pub(crate) fn decode_graph(message: &Bytes) -> Read<(Graph, ModelNames)> {
+    decode_apart(message, Decoder::graph)
+}
+
+/// Decodes a tensor in a message that stays encoded, with its names.
+pub(crate) fn decode_tensor(message: &Bytes) -> Read<(Tensor, ModelNames)> {
+    decode_apart(message, Decoder::tensor)
+}
+
+fn decode_apart<T: Default>(
+    message: &Bytes,
+    read: impl FnOnce(&mut Decoder, Reader, &mut T) -> Read<()>,
+) -> Read<(T, ModelNames)> {
+    let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
+    let found = decoder.made(Reader::new(message), read)?;
+    Ok((found, decoder.names))
+}
+
+/// A model that was decoded.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub(crate) model: Model,
+    /// The first text that is not UTF-8, see [`texts`].
+    pub(crate) not_utf8: Option<Box<str>>,
 }
 
 struct Decoder {
     names: ModelNames,
+    not_utf8: Option<Box<str>>,
 }
 
 /// Keeps a field that is not interpreted.
@@ -40,25 +72,53 @@ fn keep(rest: &mut Fields, reader: &Reader, number: u32, payload: Payload) {
     rest.get_or_insert_default().push(reader.keep(number, payload));
 }
 
-/// Sets a field that is one message. Programs differ in what several ones mean.
-fn set<T>(field: &mut Option<T>, reader: &Reader, message: T) -> Read<()> {
-    match field.replace(message) {
-        None => Ok(()),
-        Some(_) => Err(reader.error("a field that is one message is given twice")),
-    }
-}
-
-fn text(reader: &Reader, payload: &Payload) -> Read<Option<Box<str>>> {
-    Ok(Some(reader.text(payload)?.into()))
-}
-
 fn number(reader: &Reader, payload: &Payload) -> Read<Option<i32>> {
     Ok(Some(reader.int(payload)? as i32))
 }
 
 impl Decoder {
+    /// A new message with the fields of an encoded one.
+    fn made<T: Default>(
+        &mut self,
+        reader: Reader,
+        read: impl FnOnce(&mut Self, Reader, &mut T) -> Read<()>,
+    ) -> Read<T> {
+        let mut found = T::default();
+        read(self, reader, &mut found)?;
+        Ok(found)
+    }
+
+    /// A new item of a repeated field.
+    fn item<T: Default>(
+        &mut self,
+        reader: &Reader,
+        payload: &Payload,
+        read: impl FnOnce(&mut Self, Reader, &mut T) -> Read<()>,
+    ) -> Read<T> {
+        self.made(reader.message(payload)?, read)
+    }
+
+    fn text(&mut self, reader: &Reader, payload: &Payload) -> Read<Option<Box<str>>> {
+        let text = reader.text(payload)?;
+        self.note(&text);
+        Ok(Some(text.into()))
+    }
+
     fn name(&mut self, reader: &Reader, payload: &Payload) -> Read<Name> {
-        Ok(self.names.texts.intern(reader.text(payload)?))
+        let text = reader.text(payload)?;
+        self.note(&text);
+        Ok(self.names.texts.intern(&text))
+    }
+
+    /// Notes a text that is not UTF-8.
+    fn note(&mut self, text: &Cow<str>) {
+        // Texts that are UTF-8 are seldom represented by others.
+        if let Cow::Owned(text) = text
+            && self.not_utf8.is_none()
+            && texts::written(text).is_none()
+        {
+            self.not_utf8 = Some(text.as_str().into());
+        }
     }
 
     fn value(&mut self, reader: &Reader, payload: &Payload) -> Read<NameId> {
@@ -66,88 +126,104 @@ impl Decoder {
         Ok(self.names.value(name))
     }
 
-    fn model(&mut self, mut reader: Reader) -> Read<Model> {
-        let mut found = Model::default();
+    fn model(&mut self, mut reader: Reader, found: &mut Model) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                model::IR_VERSION => found.ir_version = Some(reader.int(&payload)?),
-                model::PRODUCER_NAME => found.producer_name = text(&reader, &payload)?,
-                model::PRODUCER_VERSION => found.producer_version = text(&reader, &payload)?,
-                model::DOMAIN => found.domain = text(&reader, &payload)?,
-                model::MODEL_VERSION => found.model_version = Some(reader.int(&payload)?),
-                model::DOC_STRING => found.doc_string = text(&reader, &payload)?,
-                model::GRAPH => set(&mut found.graph, &reader, self.graph(reader.message(&payload)?)?)?,
-                model::OPSET_IMPORT => found.opsets.push(self.opset(reader.message(&payload)?)?),
-                model::METADATA => found.metadata.push(read_entry(reader.message(&payload)?)?),
-                model::FUNCTIONS => found.functions.push(self.function(reader.message(&payload)?)?),
-                _ => keep(&mut found.rest, &reader, field, payload),
-            }
-        }
-        Ok(found)
-    }
-
-    fn opset(&mut self, mut reader: Reader) -> Read<OperatorSet> {
-        let mut found = OperatorSet::default();
-        while let Some((field, payload)) = reader.field()? {
-            match field {
-                opset::DOMAIN => found.domain = Some(self.name(&reader, &payload)?),
-                opset::VERSION => found.version = Some(reader.int(&payload)?),
-                _ => keep(&mut found.rest, &reader, field, payload),
-            }
-        }
-        Ok(found)
-    }
-
-    fn graph(&mut self, mut reader: Reader) -> Read<Graph> {
-        let mut found = Graph::default();
-        while let Some((field, payload)) = reader.field()? {
-            match field {
-                graph::NODE => room::push(&mut found.nodes, self.node(reader.message(&payload)?)?),
-                graph::NAME => found.name = Some(self.name(&reader, &payload)?),
-                graph::INITIALIZER => found.initializers.push(self.tensor(reader.message(&payload)?)?),
-                graph::INPUT => found.inputs.push(self.value_info(reader.message(&payload)?)?),
-                graph::OUTPUT => found.outputs.push(self.value_info(reader.message(&payload)?)?),
-                graph::VALUE_INFO => found.value_info.push(self.value_info(reader.message(&payload)?)?),
-                _ => keep(&mut found.rest, &reader, field, payload),
-            }
-        }
-        Ok(found)
-    }
-
-    fn node(&mut self, mut reader: Reader) -> Read<Node> {
-        let mut found = Node { at: reader.position(), ..Node::default() };
-        while let Some((field, payload)) = reader.field()? {
-            match field {
-                node::INPUT => found.inputs.push(self.value(&reader, &payload)?),
-                node::OUTPUT => found.outputs.push(self.value(&reader, &payload)?),
-                node::NAME => found.name = Some(self.value(&reader, &payload)?),
-                node::OP_TYPE => found.op_type = Some(self.name(&reader, &payload)?),
-                node::ATTRIBUTE => {
-                    room::push_few(&mut found.attributes, self.attribute(reader.message(&payload)?)?);
+            match (field, payload.wire()) {
+                (model::IR_VERSION, Wire::Varint) => found.ir_version = Some(reader.int(&payload)?),
+                (model::PRODUCER_NAME, Wire::Bytes) => found.producer_name = self.text(&reader, &payload)?,
+                (model::PRODUCER_VERSION, Wire::Bytes) => found.producer_version = self.text(&reader, &payload)?,
+                (model::DOMAIN, Wire::Bytes) => found.domain = self.text(&reader, &payload)?,
+                (model::MODEL_VERSION, Wire::Varint) => found.model_version = Some(reader.int(&payload)?),
+                (model::DOC_STRING, Wire::Bytes) => found.doc_string = self.text(&reader, &payload)?,
+                (model::GRAPH, Wire::Bytes) => {
+                    self.graph(reader.message(&payload)?, found.graph.get_or_insert_default())?;
                 }
-                node::DOMAIN => found.domain = Some(self.name(&reader, &payload)?),
-                node::OVERLOAD => found.overload = Some(self.name(&reader, &payload)?),
+                (model::OPSET_IMPORT, Wire::Bytes) => found.opsets.push(self.item(&reader, &payload, Self::opset)?),
+                (model::METADATA, Wire::Bytes) => found.metadata.push(self.item(&reader, &payload, Self::entry)?),
+                (model::FUNCTIONS, Wire::Bytes) => {
+                    found.functions.push(self.item(&reader, &payload, Self::function)?)
+                }
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn attribute(&mut self, mut reader: Reader) -> Read<Attribute> {
-        let mut found =
-            Attribute { name: None, kind: None, value: AttributeValue::None, reference: None, rest: Fields::None };
+    fn entry(&mut self, mut reader: Reader, found: &mut Entry) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                attribute::NAME => found.name = Some(self.name(&reader, &payload)?),
-                attribute::TYPE => found.kind = number(&reader, &payload)?,
-                attribute::REF_ATTR_NAME => found.reference = Some(self.name(&reader, &payload)?),
+            match (field, payload.wire()) {
+                (entry::KEY, Wire::Bytes) => found.key = self.text(&reader, &payload)?,
+                (entry::VALUE, Wire::Bytes) => found.value = self.text(&reader, &payload)?,
+                _ => keep(&mut found.rest, &reader, field, payload),
+            }
+        }
+        Ok(())
+    }
+
+    fn opset(&mut self, mut reader: Reader, found: &mut OperatorSet) -> Read<()> {
+        while let Some((field, payload)) = reader.field()? {
+            match (field, payload.wire()) {
+                (opset::DOMAIN, Wire::Bytes) => found.domain = Some(self.name(&reader, &payload)?),
+                (opset::VERSION, Wire::Varint) => found.version = Some(reader.int(&payload)?),
+                _ => keep(&mut found.rest, &reader, field, payload),
+            }
+        }
+        Ok(())
+    }
+
+    fn graph(&mut self, mut reader: Reader, found: &mut Graph) -> Read<()> {
+        while let Some((field, payload)) = reader.field()? {
+            match (field, payload.wire()) {
+                (graph::NODE, Wire::Bytes) => {
+                    room::push(&mut found.nodes, self.item(&reader, &payload, Self::node)?);
+                }
+                (graph::NAME, Wire::Bytes) => found.name = Some(self.name(&reader, &payload)?),
+                (graph::INITIALIZER, Wire::Bytes) => {
+                    found.initializers.push(self.item(&reader, &payload, Self::tensor)?);
+                }
+                (graph::INPUT, Wire::Bytes) => found.inputs.push(self.item(&reader, &payload, Self::value_info)?),
+                (graph::OUTPUT, Wire::Bytes) => found.outputs.push(self.item(&reader, &payload, Self::value_info)?),
+                (graph::VALUE_INFO, Wire::Bytes) => {
+                    found.value_info.push(self.item(&reader, &payload, Self::value_info)?);
+                }
+                _ => keep(&mut found.rest, &reader, field, payload),
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, mut reader: Reader, found: &mut Node) -> Read<()> {
+        found.at = reader.position();
+        while let Some((field, payload)) = reader.field()? {
+            match (field, payload.wire()) {
+                (node::INPUT, Wire::Bytes) => found.inputs.push(self.value(&reader, &payload)?),
+                (node::OUTPUT, Wire::Bytes) => found.outputs.push(self.value(&reader, &payload)?),
+                (node::NAME, Wire::Bytes) => found.name = Some(self.value(&reader, &payload)?),
+                (node::OP_TYPE, Wire::Bytes) => found.op_type = Some(self.name(&reader, &payload)?),
+                (node::ATTRIBUTE, Wire::Bytes) => {
+                    room::push_few(&mut found.attributes, self.item(&reader, &payload, Self::attribute)?);
+                }
+                (node::DOMAIN, Wire::Bytes) => found.domain = Some(self.name(&reader, &payload)?),
+                (node::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name(&reader, &payload)?),
+                _ => keep(&mut found.rest, &reader, field, payload),
+            }
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, mut reader: Reader, found: &mut Attribute) -> Read<()> {
+        while let Some((field, payload)) = reader.field()? {
+            match (field, payload.wire()) {
+                (attribute::NAME, Wire::Bytes) => found.name = Some(self.name(&reader, &payload)?),
+                (attribute::TYPE, Wire::Varint) => found.kind = number(&reader, &payload)?,
+                (attribute::REF_ATTR_NAME, Wire::Bytes) => found.reference = Some(self.name(&reader, &payload)?),
                 _ => match self.attribute_value(&reader, field, &payload, &mut found.value)? {
                     Kept::Value => {}
                     Kept::Field => keep(&mut found.rest, &reader, field, payload),
                 },
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Reads a field that is a value of an attribute, or an item of a list. All values of an attribute have one
@@ -159,202 +235,220 @@ impl Decoder {
         payload: &Payload,
         value: &mut AttributeValue,
     ) -> Read<Kept> {
-        macro_rules! items {
-            ($variant:ident, |$items:ident| $add:expr) => {{
-                if *value == AttributeValue::None {
-                    *value = AttributeValue::$variant(Vec::new());
+        use AttributeValue as V;
+        // The value of this kind that the attribute has, which is empty at first.
+        macro_rules! own {
+            ($variant:ident) => {{
+                if value.is_empty() {
+                    *value = V::$variant(Default::default());
                 }
-                let AttributeValue::$variant($items) = value else { return Err(several(reader)) };
-                $add
+                match value {
+                    V::$variant(own) => own,
+                    _ => return Err(reader.error("an attribute has several values")),
+                }
             }};
         }
-        let single = match field {
-            attribute::FLOAT => AttributeValue::Float(reader.float(payload)?),
-            attribute::INT => AttributeValue::Int(reader.int(payload)?),
-            attribute::STRING => AttributeValue::String(Box::new(reader.bytes(payload)?)),
-            attribute::TENSOR => AttributeValue::Tensor(Box::new(self.tensor(reader.message(payload)?)?)),
-            attribute::GRAPH => AttributeValue::Graph(Box::new(self.graph(reader.message(payload)?)?)),
-            attribute::TYPE_PROTO => AttributeValue::Type(Box::new(self.type_proto(reader.message(payload)?)?)),
-            attribute::FLOATS => {
-                items!(Floats, |items| reader.floats(payload, |float| items.push(float))?);
-                return Ok(Kept::Value);
+        match (field, payload.wire()) {
+            (attribute::FLOAT, Wire::Fixed32) => *own!(Float) = reader.float(payload)?,
+            (attribute::INT, Wire::Varint) => *own!(Int) = reader.int(payload)?,
+            (attribute::STRING, Wire::Bytes) => **own!(String) = reader.bytes(payload)?,
+            (attribute::TENSOR, Wire::Bytes) => self.tensor(reader.message(payload)?, own!(Tensor))?,
+            (attribute::GRAPH, Wire::Bytes) => self.graph(reader.message(payload)?, own!(Graph))?,
+            (attribute::TYPE_PROTO, Wire::Bytes) => self.type_proto(reader.message(payload)?, own!(Type))?,
+            (attribute::FLOATS, Wire::Fixed32 | Wire::Bytes) => {
+                let floats = own!(Floats);
+                reader.floats(payload, |float| floats.push(float))?;
             }
-            attribute::INTS => {
-                items!(Ints, |items| reader.ints(payload, |int| items.push(int))?);
-                return Ok(Kept::Value);
+            (attribute::INTS, Wire::Varint | Wire::Bytes) => {
+                let ints = own!(Ints);
+                reader.ints(payload, |int| ints.push(int))?;
             }
-            attribute::STRINGS => {
-                items!(Strings, |items| items.push(reader.bytes(payload)?));
-                return Ok(Kept::Value);
-            }
-            attribute::TENSORS => {
-                items!(Tensors, |items| items.push(self.tensor(reader.message(payload)?)?));
-                return Ok(Kept::Value);
-            }
-            attribute::GRAPHS => {
-                items!(Graphs, |items| items.push(self.graph(reader.message(payload)?)?));
-                return Ok(Kept::Value);
-            }
-            attribute::TYPE_PROTOS => {
-                items!(Types, |items| items.push(self.type_proto(reader.message(payload)?)?));
-                return Ok(Kept::Value);
-            }
+            (attribute::STRINGS, Wire::Bytes) => own!(Strings).push(reader.bytes(payload)?),
+            (attribute::TENSORS, Wire::Bytes) => own!(Tensors).push(self.item(reader, payload, Self::tensor)?),
+            (attribute::GRAPHS, Wire::Bytes) => own!(Graphs).push(self.item(reader, payload, Self::graph)?),
+            (attribute::TYPE_PROTOS, Wire::Bytes) => own!(Types).push(self.item(reader, payload, Self::type_proto)?),
             _ => return Ok(Kept::Field),
-        };
-        let is_message =
-            matches!(single, AttributeValue::Tensor(_) | AttributeValue::Graph(_) | AttributeValue::Type(_));
-        let is_other = std::mem::discriminant(value) != std::mem::discriminant(&single);
-        if *value != AttributeValue::None && (is_message || is_other) {
-            return Err(several(reader));
         }
-        *value = single;
         Ok(Kept::Value)
     }
 
-    fn tensor(&mut self, mut reader: Reader) -> Read<Tensor> {
-        let mut found = Tensor::default();
+    fn tensor(&mut self, mut reader: Reader, found: &mut Tensor) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                tensor::DIMS => reader.ints(&payload, |extent| found.dims.push(extent))?,
-                tensor::DATA_TYPE => found.data_type = number(&reader, &payload)?,
-                tensor::NAME => found.name = Some(self.value(&reader, &payload)?),
-                tensor::EXTERNAL_DATA => found.external.push(read_entry(reader.message(&payload)?)?),
+            match (field, payload.wire()) {
+                (tensor::DIMS, Wire::Varint | Wire::Bytes) => {
+                    reader.ints(&payload, |extent| found.dims.push(extent))?;
+                }
+                (tensor::DATA_TYPE, Wire::Varint) => found.data_type = number(&reader, &payload)?,
+                (tensor::NAME, Wire::Bytes) => found.name = Some(self.value(&reader, &payload)?),
+                (tensor::EXTERNAL_DATA, Wire::Bytes) => {
+                    found.external.push(self.item(&reader, &payload, Self::entry)?);
+                }
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn value_info(&mut self, mut reader: Reader) -> Read<ValueInfo> {
-        let mut found = ValueInfo::default();
+    fn value_info(&mut self, mut reader: Reader, found: &mut ValueInfo) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                value_info::NAME => found.name = Some(self.value(&reader, &payload)?),
-                value_info::TYPE => set(&mut found.ty, &reader, self.type_proto(reader.message(&payload)?)?)?,
+            match (field, payload.wire()) {
+                (value_info::NAME, Wire::Bytes) => found.name = Some(self.value(&reader, &payload)?),
+                (value_info::TYPE, Wire::Bytes) => {
+                    self.type_proto(reader.message(&payload)?, found.ty.get_or_insert_default())?;
+                }
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn type_proto(&mut self, mut reader: Reader) -> Read<Type> {
-        let mut found = Type::default();
+    /// Reads a type. It has one form: the last one counts, and parts of one form are merged.
+    fn type_proto(&mut self, mut reader: Reader, found: &mut Type) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            let form = match field {
-                type_proto::TENSOR => TypeForm::Tensor(self.tensor_type(reader.message(&payload)?)?),
-                type_proto::SPARSE_TENSOR => TypeForm::SparseTensor(self.tensor_type(reader.message(&payload)?)?),
-                type_proto::SEQUENCE => {
-                    let (element, rest) = self.element_type(reader.message(&payload)?)?;
-                    TypeForm::Sequence(element, rest)
-                }
-                type_proto::OPTIONAL => {
-                    let (element, rest) = self.element_type(reader.message(&payload)?)?;
-                    TypeForm::Optional(element, rest)
-                }
-                type_proto::MAP => self.map_type(reader.message(&payload)?)?,
-                type_proto::OPAQUE => self.opaque_type(reader.message(&payload)?)?,
-                _ => {
-                    keep(&mut found.rest, &reader, field, payload);
-                    continue;
-                }
+            match (field, payload.wire()) {
+                (
+                    type_proto::TENSOR
+                    | type_proto::SPARSE_TENSOR
+                    | type_proto::SEQUENCE
+                    | type_proto::OPTIONAL
+                    | type_proto::MAP
+                    | type_proto::OPAQUE,
+                    Wire::Bytes,
+                ) => self.type_form(field, reader.message(&payload)?, &mut found.form)?,
+                _ => keep(&mut found.rest, &reader, field, payload),
+            }
+        }
+        Ok(())
+    }
+
+    fn type_form(&mut self, field: u32, reader: Reader, form: &mut TypeForm) -> Read<()> {
+        use TypeForm as F;
+        if form.field() != field {
+            *form = match field {
+                type_proto::TENSOR => F::Tensor(TensorType::default()),
+                type_proto::SPARSE_TENSOR => F::SparseTensor(TensorType::default()),
+                type_proto::SEQUENCE => F::Sequence(None, None),
+                type_proto::OPTIONAL => F::Optional(None, None),
+                type_proto::MAP => F::Map { key: None, value: None, rest: None },
+                _ => F::Opaque { domain: None, name: None, rest: None },
             };
-            if found.form != TypeForm::None {
-                return Err(reader.error("a type has several forms"));
-            }
-            found.form = form;
         }
-        Ok(found)
+        match form {
+            F::None => Ok(()),
+            F::Tensor(ty) | F::SparseTensor(ty) => self.tensor_type(reader, ty),
+            F::Sequence(ty, rest) | F::Optional(ty, rest) => self.element_type(reader, ty, rest),
+            F::Map { key, value, rest } => self.map_type(reader, key, value, rest),
+            F::Opaque { domain, name, rest } => self.opaque_type(reader, domain, name, rest),
+        }
     }
 
-    fn element_type(&mut self, mut reader: Reader) -> Read<(Option<Box<Type>>, Fields)> {
-        let mut found = (None, Fields::None);
+    fn element_type(&mut self, mut reader: Reader, ty: &mut Option<Box<Type>>, rest: &mut Fields) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                element::TYPE => set(&mut found.0, &reader, Box::new(self.type_proto(reader.message(&payload)?)?))?,
-                _ => keep(&mut found.1, &reader, field, payload),
+            match (field, payload.wire()) {
+                (element::TYPE, Wire::Bytes) => {
+                    self.type_proto(reader.message(&payload)?, ty.get_or_insert_default())?;
+                }
+                _ => keep(rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn map_type(&mut self, mut reader: Reader) -> Read<TypeForm> {
-        let (mut key, mut value, mut rest) = (None, None, Fields::None);
+    fn map_type(
+        &mut self,
+        mut reader: Reader,
+        key: &mut Option<i32>,
+        value: &mut Option<Box<Type>>,
+        rest: &mut Fields,
+    ) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                map::KEY => key = number(&reader, &payload)?,
-                map::VALUE => set(&mut value, &reader, Box::new(self.type_proto(reader.message(&payload)?)?))?,
-                _ => keep(&mut rest, &reader, field, payload),
+            match (field, payload.wire()) {
+                (map::KEY, Wire::Varint) => *key = number(&reader, &payload)?,
+                (map::VALUE, Wire::Bytes) => {
+                    self.type_proto(reader.message(&payload)?, value.get_or_insert_default())?;
+                }
+                _ => keep(rest, &reader, field, payload),
             }
         }
-        Ok(TypeForm::Map { key, value, rest })
+        Ok(())
     }
 
-    fn opaque_type(&mut self, mut reader: Reader) -> Read<TypeForm> {
-        let (mut domain, mut name, mut rest) = (None, None, Fields::None);
+    fn opaque_type(
+        &mut self,
+        mut reader: Reader,
+        domain: &mut Option<Name>,
+        name: &mut Option<Name>,
+        rest: &mut Fields,
+    ) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                opaque::DOMAIN => domain = Some(self.name(&reader, &payload)?),
-                opaque::NAME => name = Some(self.name(&reader, &payload)?),
-                _ => keep(&mut rest, &reader, field, payload),
+            match (field, payload.wire()) {
+                (opaque::DOMAIN, Wire::Bytes) => *domain = Some(self.name(&reader, &payload)?),
+                (opaque::NAME, Wire::Bytes) => *name = Some(self.name(&reader, &payload)?),
+                _ => keep(rest, &reader, field, payload),
             }
         }
-        Ok(TypeForm::Opaque { domain, name, rest })
+        Ok(())
     }
 
-    fn tensor_type(&mut self, mut reader: Reader) -> Read<TensorType> {
-        let mut found = TensorType::default();
+    fn tensor_type(&mut self, mut reader: Reader, found: &mut TensorType) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                tensor_type::ELEMENT => found.element = number(&reader, &payload)?,
-                tensor_type::SHAPE => set(&mut found.shape, &reader, self.shape(reader.message(&payload)?)?)?,
+            match (field, payload.wire()) {
+                (tensor_type::ELEMENT, Wire::Varint) => found.element = number(&reader, &payload)?,
+                (tensor_type::SHAPE, Wire::Bytes) => {
+                    self.shape(reader.message(&payload)?, found.shape.get_or_insert_default())?;
+                }
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn shape(&mut self, mut reader: Reader) -> Read<Shape> {
-        let mut found = Shape::default();
+    fn shape(&mut self, mut reader: Reader, found: &mut Shape) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                shape::DIM => found.dims.push(self.dim(reader.message(&payload)?)?),
+            match (field, payload.wire()) {
+                (shape::DIM, Wire::Bytes) => found.dims.push(self.item(&reader, &payload, Self::dim)?),
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn dim(&mut self, mut reader: Reader) -> Read<Dim> {
-        let mut found = Dim::default();
+    fn dim(&mut self, mut reader: Reader, found: &mut Dim) -> Read<()> {
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                dim::VALUE => found.extent = Extent::Value(reader.int(&payload)?),
-                dim::PARAM => found.extent = Extent::Symbol(self.name(&reader, &payload)?),
+            match (field, payload.wire()) {
+                (dim::VALUE, Wire::Varint) => found.extent = Extent::Value(reader.int(&payload)?),
+                (dim::PARAM, Wire::Bytes) => found.extent = Extent::Symbol(self.name(&reader, &payload)?),
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn function(&mut self, mut reader: Reader) -> Read<Function> {
-        let mut found = Function { at: reader.position(), ..Function::default() };
+    fn function(&mut self, mut reader: Reader, found: &mut Function) -> Read<()> {
+        found.at = reader.position();
         while let Some((field, payload)) = reader.field()? {
-            match field {
-                function::NAME => found.name = Some(self.name(&reader, &payload)?),
-                function::INPUT => found.inputs.push(self.value(&reader, &payload)?),
-                function::OUTPUT => found.outputs.push(self.value(&reader, &payload)?),
-                function::ATTRIBUTE => found.attributes.push(self.name(&reader, &payload)?),
-                function::ATTRIBUTE_PROTO => found.defaults.push(self.attribute(reader.message(&payload)?)?),
-                function::NODE => found.nodes.push(self.node(reader.message(&payload)?)?),
-                function::DOC_STRING => found.doc_string = text(&reader, &payload)?,
-                function::OPSET_IMPORT => found.opsets.push(self.opset(reader.message(&payload)?)?),
-                function::DOMAIN => found.domain = Some(self.name(&reader, &payload)?),
-                function::OVERLOAD => found.overload = Some(self.name(&reader, &payload)?),
-                function::VALUE_INFO => found.value_info.push(self.value_info(reader.message(&payload)?)?),
+            match (field, payload.wire()) {
+                (function::NAME, Wire::Bytes) => found.name = Some(self.name(&reader, &payload)?),
+                (function::INPUT, Wire::Bytes) => found.inputs.push(self.value(&reader, &payload)?),
+                (function::OUTPUT, Wire::Bytes) => found.outputs.push(self.value(&reader, &payload)?),
+                (function::ATTRIBUTE, Wire::Bytes) => found.attributes.push(self.name(&reader, &payload)?),
+                (function::ATTRIBUTE_PROTO, Wire::Bytes) => {
+                    found.defaults.push(self.item(&reader, &payload, Self::attribute)?);
+                }
+                (function::NODE, Wire::Bytes) => found.nodes.push(self.item(&reader, &payload, Self::node)?),
+                (function::DOC_STRING, Wire::Bytes) => found.doc_string = self.text(&reader, &payload)?,
+                (function::OPSET_IMPORT, Wire::Bytes) => {
+                    found.opsets.push(self.item(&reader, &payload, Self::opset)?)
+                }
+                (function::DOMAIN, Wire::Bytes) => found.domain = Some(self.name(&reader, &payload)?),
+                (function::OVERLOAD, Wire::Bytes) => found.overload = Some(self.name(&reader, &payload)?),
+                (function::VALUE_INFO, Wire::Bytes) => {
+                    found.value_info.push(self.item(&reader, &payload, Self::value_info)?);
+                }
                 _ => keep(&mut found.rest, &reader, field, payload),
             }
         }
-        Ok(found)
+        Ok(())
     }
 }
 
@@ -364,18 +458,14 @@ enum Kept {
     Field,
 }
 
-fn several(reader: &Reader) -> WireError {
-    reader.error("an attribute has several values")
-}
-
-fn read_entry(mut reader: Reader) -> Read<Entry> {
-    let mut found = Entry::default();
-    while let Some((field, payload)) = reader.field()? {
-        match field {
-            entry::KEY => found.key = text(&reader, &payload)?,
-            entry::VALUE => found.value = text(&reader, &payload)?,
-            _ => keep(&mut found.rest, &reader, field, payload),
+impl AttributeValue {
+    /// Whether there is no value yet; an empty list is none in protobuf.
+    fn is_empty(&self) -> bool {
+        match self {
+            AttributeValue::None => true,
+            AttributeValue::Floats(items) => items.is_empty(),
+            AttributeValue::Ints(items) => items.is_empty(),
+            _ => false,
         }
     }
-    Ok(found)
 }

@@ -1,5 +1,6 @@
 //! Encodes models to protobuf messages. Fields are in the order of their numbers, as other programs write them;
-//! functions write them from the last to the first, see [`Writer`].
+//! functions write them from the last to the first, see [`Writer`]. Kept fields of all numbers are written, since a
+//! field in another encoding than its message declares is kept, too.
 
 use super::fields::{
     attribute, dim, element, entry, function, graph, map, model, node, opaque, opset, shape, tensor, tensor_type,
@@ -57,7 +58,7 @@ impl Encoder<'_> {
 
     fn text(&mut self, number: u32, text: &Option<Box<str>>) {
         if let Some(text) = text {
-            self.out.bytes(number, text.as_bytes());
+            self.out.text(number, text);
         }
     }
 
@@ -69,12 +70,12 @@ impl Encoder<'_> {
 
     fn name(&mut self, number: u32, name: Option<Name>) {
         if let Some(name) = name {
-            self.out.bytes(number, self.names.texts.text(name).as_bytes());
+            self.out.text(number, self.names.texts.text(name));
         }
     }
 
     fn value(&mut self, number: u32, value: NameId) {
-        self.out.bytes(number, self.spellings.spell(value).as_bytes());
+        self.out.text(number, self.spellings.spell(value));
     }
 
     fn values(&mut self, number: u32, values: &[NameId]) {
@@ -92,6 +93,7 @@ impl Encoder<'_> {
         self.messages(model::METADATA, &of.metadata, Self::entry);
         self.kept(&of.rest, model::OPSET_IMPORT, model::METADATA);
         self.messages(model::OPSET_IMPORT, &of.opsets, Self::opset);
+        self.kept(&of.rest, 0, model::OPSET_IMPORT);
         if let Some(graph) = &of.graph {
             self.message(model::GRAPH, graph, Self::graph);
         }
@@ -116,7 +118,7 @@ impl Encoder<'_> {
     }
 
     fn graph(&mut self, of: &Graph) {
-        self.kept(&of.rest, graph::VALUE_INFO, END);
+        self.kept(&of.rest, graph::INPUT, END);
         self.messages(graph::VALUE_INFO, &of.value_info, Self::value_info);
         self.messages(graph::OUTPUT, &of.outputs, Self::value_info);
         self.messages(graph::INPUT, &of.inputs, Self::value_info);
@@ -128,7 +130,7 @@ impl Encoder<'_> {
     }
 
     fn node(&mut self, of: &Node) {
-        self.kept(&of.rest, node::OVERLOAD, END);
+        self.kept(&of.rest, node::DOMAIN, END);
         self.name(node::OVERLOAD, of.overload);
         self.name(node::DOMAIN, of.domain);
         self.kept(&of.rest, 0, node::DOMAIN);
@@ -192,15 +194,7 @@ impl Encoder<'_> {
     }
 
     fn type_proto(&mut self, of: &Type) {
-        let number = match &of.form {
-            TypeForm::None => 0,
-            TypeForm::Tensor(_) => type_proto::TENSOR,
-            TypeForm::SparseTensor(_) => type_proto::SPARSE_TENSOR,
-            TypeForm::Sequence(..) => type_proto::SEQUENCE,
-            TypeForm::Optional(..) => type_proto::OPTIONAL,
-            TypeForm::Map { .. } => type_proto::MAP,
-            TypeForm::Opaque { .. } => type_proto::OPAQUE,
-        };
+        let number = of.form.field();
         self.kept(&of.rest, number, END);
         if number > 0 {
             self.message(number, &of.form, Self::type_form);
@@ -252,7 +246,7 @@ impl Encoder<'_> {
     }
 
     fn function(&mut self, of: &Function) {
-        self.kept(&of.rest, function::OVERLOAD, END);
+        self.kept(&of.rest, function::INPUT, END);
         self.name(function::OVERLOAD, of.overload);
         self.messages(function::VALUE_INFO, &of.value_info, Self::value_info);
         self.messages(function::ATTRIBUTE_PROTO, &of.defaults, Self::attribute);
@@ -265,5 +259,20 @@ impl Encoder<'_> {
         self.values(function::INPUT, &of.inputs);
         self.kept(&of.rest, 0, function::INPUT);
         self.name(function::NAME, of.name);
+    }
+}
+
+impl TypeForm {
+    /// The number of the field of a type that has this form; 0 if the type has none.
+    pub(super) fn field(&self) -> u32 {
+        match self {
+            TypeForm::None => 0,
+            TypeForm::Tensor(_) => type_proto::TENSOR,
+            TypeForm::SparseTensor(_) => type_proto::SPARSE_TENSOR,
+            TypeForm::Sequence(..) => type_proto::SEQUENCE,
+            TypeForm::Optional(..) => type_proto::OPTIONAL,
+            TypeForm::Map { .. } => type_proto::MAP,
+            TypeForm::Opaque { .. } => type_proto::OPAQUE,
+        }
     }
 }

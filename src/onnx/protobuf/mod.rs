@@ -9,12 +9,13 @@ mod encode;
 mod paths;
 pub(super) mod fields;
 pub(super) mod reader;
+pub(super) mod texts;
 pub(super) mod writer;
 
 pub(crate) use reader::{MAX_DEPTH, WireError};
 pub(crate) use writer::push_packed;
 
-pub(crate) use decode::{decode, tensor};
+pub(crate) use decode::{Decoded, decode, decode_graph, decode_tensor};
 pub(crate) use encode::{Part, encode};
 pub(crate) use paths::path;
 

@@ -23,7 +23,7 @@ type Row = (Message, u32, &'static str, Message, bool);
 const FIELDS: &[Row] = &[
     (Message::Model, model::GRAPH, "graph", Message::Graph, false),
     (Message::Model, model::FUNCTIONS, "functions", Message::Function, true),
-    (Message::Model, model::TRAINING_INFO, "training_info", Message::Training, true),
+    (Message::Model, model::TRAINING, "training_info", Message::Training, true),
     (Message::Training, training::INITIALIZATION, "initialization", Message::Graph, false),
     (Message::Training, training::ALGORITHM, "algorithm", Message::Graph, false),
     (Message::Graph, graph::NODE, "node", Message::Node, true),

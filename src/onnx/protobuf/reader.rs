@@ -1,7 +1,10 @@
 //! Reads the wire format of protobuf.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
+use super::texts;
 use crate::onnx::model::{Field, Wire};
 
 /// The maximum nesting depth of messages: other readers of protobuf refuse deeper ones.
@@ -32,9 +35,31 @@ pub(crate) enum Payload {
     Number(u64, Wire),
     /// Bytes of the file: start, and exclusive end.
     Bytes(usize, usize),
+    /// The fields of a group: start, and exclusive end, without the tags around them.
+    Group(usize, usize),
+}
+
+impl Payload {
+    /// The encoding of the field. A field in another encoding than its message declares is unknown, as it is for other
+    /// readers of protobuf.
+    pub(crate) fn wire(&self) -> Wire {
+        match self {
+            Payload::Number(_, wire) => *wire,
+            Payload::Bytes(..) => Wire::Bytes,
+            Payload::Group(..) => Wire::Group,
+        }
+    }
 }
 
 type Read<T> = Result<T, WireError>;
+
+/// The numbers of the encodings that begin and end a group.
+const START_GROUP: u64 = 3;
+const END_GROUP: u64 = 4;
+
+fn too_deep() -> String {
+    format!("messages are nested deeper than {MAX_DEPTH}")
+}
 
 impl<'f> Reader<'f> {
     /// A reader of a whole file.
@@ -53,10 +78,54 @@ impl<'f> Reader<'f> {
             return Ok(None);
         }
         let at = self.at;
+        let (number, wire) = self.key()?;
+        let payload = match wire {
+            START_GROUP => {
+                let start = self.at;
+                let end = self.skip_group(number, at)?;
+                Payload::Group(start, end)
+            }
+            _ => self.payload(wire, at)?,
+        };
+        Ok(Some((number, payload)))
+    }
+
+    /// The number of a field, and the number of its encoding.
+    fn key(&mut self) -> Read<(u32, u64)> {
+        let at = self.at;
         let key = self.varint()?;
-        let number = u32::try_from(key >> 3).ok().filter(|number| (1..1 << 29).contains(number));
-        let Some(number) = number else { return Err(self.error_at(at, "a field without a number")) };
-        let payload = match key & 7 {
+        match u32::try_from(key >> 3).ok().filter(|number| (1..1 << 29).contains(number)) {
+            Some(number) => Ok((number, key & 7)),
+            None => Err(self.error_at(at, "a field without a number")),
+        }
+    }
+
+    /// Skips the fields of a group up to its end. Returns where they end.
+    fn skip_group(&mut self, number: u32, start: usize) -> Read<usize> {
+        let mut open = vec![number];
+        while self.at < self.end {
+            let at = self.at;
+            let (number, wire) = self.key()?;
+            match wire {
+                START_GROUP if open.len() as u32 + self.depth < MAX_DEPTH => open.push(number),
+                START_GROUP => return Err(self.error_at(at, &too_deep())),
+                END_GROUP => {
+                    if open.pop() != Some(number) {
+                        return Err(self.error_at(at, "the end of a group that is not open"));
+                    }
+                    if open.is_empty() {
+                        return Ok(at);
+                    }
+                }
+                _ => drop(self.payload(wire, at)?),
+            }
+        }
+        Err(self.error_at(start, "a group that does not end"))
+    }
+
+    /// The payload of a field that is not a group; `at` is the position of its key.
+    fn payload(&mut self, wire: u64, at: usize) -> Read<Payload> {
+        Ok(match wire {
             0 => Payload::Number(self.varint()?, Wire::Varint),
             1 => Payload::Number(u64::from_le_bytes(self.fixed()?), Wire::Fixed64),
             2 => {
@@ -71,8 +140,7 @@ impl<'f> Reader<'f> {
             }
             5 => Payload::Number(u64::from(u32::from_le_bytes(self.fixed()?)), Wire::Fixed32),
             _ => return Err(self.error_at(at, "a field of no known encoding")),
-        };
-        Ok(Some((number, payload)))
+        })
     }
 
     fn varint(&mut self) -> Read<u64> {
@@ -101,7 +169,7 @@ impl<'f> Reader<'f> {
     pub(crate) fn message(&self, payload: &Payload) -> Read<Reader<'f>> {
         let (at, end) = self.range(payload)?;
         if self.depth >= MAX_DEPTH {
-            return Err(self.error_at(at, &format!("messages are nested deeper than {MAX_DEPTH}")));
+            return Err(self.error_at(at, &too_deep()));
         }
         Ok(Reader { file: self.file, at, end, depth: self.depth + 1 })
     }
@@ -110,7 +178,9 @@ impl<'f> Reader<'f> {
     pub(crate) fn range(&self, payload: &Payload) -> Read<(usize, usize)> {
         match *payload {
             Payload::Bytes(start, end) => Ok((start, end)),
-            Payload::Number(..) => Err(self.error_at(self.at, "a number stands where a message or a text is expected")),
+            Payload::Number(..) | Payload::Group(..) => {
+                Err(self.error_at(self.at, "a number stands where a message or a text is expected"))
+            }
         }
     }
 
@@ -120,11 +190,10 @@ impl<'f> Reader<'f> {
         Ok(self.file.slice(start..end))
     }
 
-    /// A field of text.
-    pub(crate) fn text(&self, payload: &Payload) -> Read<&'f str> {
+    /// A field of text, see [`super::texts`].
+    pub(crate) fn text(&self, payload: &Payload) -> Read<Cow<'f, str>> {
         let (start, end) = self.range(payload)?;
-        std::str::from_utf8(&self.file[start..end])
-            .map_err(|error| self.error_at(start + error.valid_up_to(), "a text that is not UTF-8"))
+        Ok(texts::decode(&self.file[start..end]))
     }
 
     /// A field with an integer.
@@ -146,7 +215,7 @@ impl<'f> Reader<'f> {
     /// Adds the integers of a repeated field, packed or not.
     pub(crate) fn ints(&self, payload: &Payload, mut add: impl FnMut(i64)) -> Read<()> {
         match payload {
-            Payload::Number(..) => add(self.int(payload)?),
+            Payload::Number(..) | Payload::Group(..) => add(self.int(payload)?),
             &Payload::Bytes(at, end) => {
                 let mut packed = Reader { file: self.file, at, end, depth: self.depth };
                 while packed.at < packed.end {
@@ -160,7 +229,7 @@ impl<'f> Reader<'f> {
     /// Adds the floats of a repeated field, packed or not.
     pub(crate) fn floats(&self, payload: &Payload, mut add: impl FnMut(f32)) -> Read<()> {
         match payload {
-            Payload::Number(..) => add(self.float(payload)?),
+            Payload::Number(..) | Payload::Group(..) => add(self.float(payload)?),
             &Payload::Bytes(at, end) => {
                 let (floats, rest) = self.file[at..end].as_chunks::<4>();
                 if !rest.is_empty() {
@@ -176,6 +245,7 @@ impl<'f> Reader<'f> {
     pub(crate) fn keep(&self, number: u32, payload: Payload) -> Field {
         let (wire, bytes) = match payload {
             Payload::Bytes(start, end) => (Wire::Bytes, self.file.slice(start..end)),
+            Payload::Group(start, end) => (Wire::Group, self.file.slice(start..end)),
             Payload::Number(bits, Wire::Fixed32) => {
                 (Wire::Fixed32, Bytes::copy_from_slice(&(bits as u32).to_le_bytes()))
             }
@@ -191,5 +261,26 @@ impl<'f> Reader<'f> {
 
     fn error_at(&self, at: usize, message: &str) -> WireError {
         WireError { message: message.to_owned(), at }
+    }
+}
+
+/// The payloads of the fields of bytes with a number in a message that is not decoded otherwise.
+pub(crate) fn payloads(message: &Bytes, wanted: u32) -> Vec<Bytes> {
+    let mut reader = Reader::new(message);
+    let mut found = Vec::new();
+    while let Ok(Some((number, payload))) = reader.field() {
+        if number == wanted && payload.wire() == Wire::Bytes {
+            found.extend(reader.bytes(&payload));
+        }
+    }
+    found
+}
+
+/// The payload of a field that is one message; its parts are merged, which for encoded messages means joined.
+pub(crate) fn merged(message: &Bytes, wanted: u32) -> Option<Bytes> {
+    let mut parts = payloads(message, wanted);
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(Bytes::from(parts.concat())),
     }
 }

@@ -1,5 +1,6 @@
 //! Writes the wire format of protobuf.
 
+use super::texts;
 use crate::onnx::model::{Field, Fields, Wire};
 
 /// Writes messages from the last byte to the first, so that the length of a message is known when it is written in
@@ -44,6 +45,11 @@ impl Writer {
         self.key(number, 2);
     }
 
+    /// Adds a field of text, see [`super::texts`].
+    pub(crate) fn text(&mut self, number: u32, text: &str) {
+        self.bytes(number, &texts::encode(text));
+    }
+
     /// Adds an integer field.
     pub(crate) fn int(&mut self, number: u32, value: i64) {
         self.varint(value as u64);
@@ -82,6 +88,11 @@ impl Writer {
             Wire::Varint => {
                 let bits = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
                 self.int(*number, bits as i64);
+            }
+            Wire::Group => {
+                self.key(*number, 4);
+                self.put(bytes);
+                self.key(*number, 3);
             }
             Wire::Fixed64 | Wire::Fixed32 => {
                 self.put(bytes);

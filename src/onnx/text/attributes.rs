@@ -183,7 +183,7 @@ impl Parser<'_> {
         let start = self.cursor.at;
         let ty = self.nested(2, Self::ty)?;
         let span = Span::new(start as u32, self.cursor.at as u32);
-        let data = matches!(self.cursor.peek(), b'{' | b'=') || self.cursor.at_identifier();
+        let data = matches!(self.cursor.peek(), b'{' | b'=' | b'"') || self.cursor.at_identifier();
         if !data {
             return Ok(AttributeValue::Type(Box::new(ty)));
         }
@@ -195,9 +195,9 @@ impl Parser<'_> {
 
     /// Reads the optional name and the data of a tensor.
     fn attribute_tensor(&mut self, ty: &Type, span: Span) -> Read<Tensor> {
-        let name = match self.cursor.at_identifier() {
-            true => self.identifier("a name")?,
-            false => self.names.texts.intern(""),
+        let name = match self.cursor.peek() {
+            b'{' | b'=' => self.names.texts.intern(""),
+            _ => self.name("a name")?,
         };
         let name = self.names.value(name);
         self.cursor.eat(b'=');

@@ -18,6 +18,11 @@ pub(super) struct Number<'t> {
     pub(super) span: Span,
 }
 
+/// Whether a byte may be in a part of a domain: any that has no meaning in the notation.
+pub(super) fn is_domain_byte(byte: u8) -> bool {
+    !byte.is_ascii_whitespace() && !byte.is_ascii_control() && !b"\"#()<>[]{},.:=@".contains(&byte)
+}
+
 impl<'t> Cursor<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Cursor { text, at: 0 }

@@ -1,11 +1,13 @@
 //! Models, functions, graphs and nodes.
 
+use super::cursor::is_domain_byte;
 use super::{Parser, Read};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Function, Graph, Model, Node, Tensor, TypeForm, ValueInfo, Values};
 use crate::room;
 use crate::source::Span;
+use crate::source::names::is_identifier;
 
 impl Parser<'_> {
     pub(super) fn model(&mut self) -> Read<Model> {
@@ -202,13 +204,16 @@ impl Parser<'_> {
     /// operator and the others are the domain, and an optional overload.
     fn operation(&mut self, node: &mut Node) -> Read<()> {
         let start = self.start() as usize;
-        let mut name = self.identifier("the name of an operation")?;
-        let mut domain_end = None;
-        while self.cursor.eat(b'.') {
-            domain_end = Some(self.cursor.at - 1);
-            if !self.numeric_part() {
-                name = self.identifier("a name")?;
+        let (mut name, mut domain_end) = (None, None);
+        loop {
+            if !self.other_part() {
+                let expected = if domain_end.is_none() { "the name of an operation" } else { "a name" };
+                name = Some(self.identifier(expected)?);
             }
+            if !self.cursor.eat(b'.') {
+                break;
+            }
+            domain_end = Some(self.cursor.at - 1);
         }
         node.domain = Some(match domain_end {
             None => self.names.standard_domain(),
@@ -217,25 +222,25 @@ impl Parser<'_> {
                 self.names.texts.intern(&domain)
             }
         });
-        node.op_type = Some(name);
+        node.op_type = name;
         if self.cursor.eat(b':') {
             node.overload = Some(self.identifier("the name of an overload")?);
         }
         Ok(())
     }
 
-    /// Consumes a part of a domain that starts with a digit, if it is next. Exporters number their domains in
-    /// this way; other readers refuse it.
-    fn numeric_part(&mut self) -> bool {
+    /// Consumes a part of a domain that is not an identifier, if it is next. Exporters put versions into domains; other
+    /// readers refuse them.
+    fn other_part(&mut self) -> bool {
         let start = self.start();
-        let rest = &self.cursor.text()[start as usize..];
-        let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        if !rest.starts_with(|c: char| c.is_ascii_digit()) || !rest[len..].starts_with('.') {
+        let rest = &self.cursor.text().as_bytes()[start as usize..];
+        let len = rest.iter().position(|byte| !is_domain_byte(*byte)).unwrap_or(rest.len());
+        if len == 0 || rest.get(len) != Some(&b'.') || is_identifier(&self.cursor.text()[start as usize..][..len]) {
             return false;
         }
         self.cursor.at += len;
         let span = Span::new(start, self.cursor.at as u32);
-        self.report(Code::OnnxDomain, span, "parts of a domain that start with a digit are not in the grammar");
+        self.report(Code::OnnxDomain, span, "parts of a domain that are not identifiers are not in the grammar");
         true
     }
 

@@ -28,10 +28,10 @@ impl Parser<'_> {
             match key {
                 "ir_version" => model.ir_version = Some(parser.int("an integer")?),
                 "model_version" => model.model_version = Some(parser.int("an integer")?),
-                "producer_name" => model.producer_name = Some(parser.string()?.into()),
-                "producer_version" => model.producer_version = Some(parser.string()?.into()),
-                "domain" => model.domain = Some(parser.string()?.into()),
-                "doc_string" => model.doc_string = Some(parser.string()?.into()),
+                "producer_name" => model.producer_name = Some(parser.text()?.into()),
+                "producer_version" => model.producer_version = Some(parser.text()?.into()),
+                "domain" => model.domain = Some(parser.text()?.into()),
+                "doc_string" => model.doc_string = Some(parser.text()?.into()),
                 "opset_import" => parser.opsets(&mut model.opsets)?,
                 "metadata_props" => parser.entries(&mut model.metadata)?,
                 _ => return Err(parser.unknown_key(key, span, &MODEL_KEYS)),
@@ -44,10 +44,10 @@ impl Parser<'_> {
     pub(super) fn function_header(&mut self, function: &mut Function) -> Read<()> {
         self.header(|parser, key, span| {
             match key {
-                "doc_string" => function.doc_string = Some(parser.string()?.into()),
+                "doc_string" => function.doc_string = Some(parser.text()?.into()),
                 "opset_import" => parser.opsets(&mut function.opsets)?,
                 "domain" | "overload" => {
-                    let text = parser.string()?;
+                    let text = parser.text()?;
                     let name = Some(parser.names.texts.intern(&text));
                     if key == "domain" {
                         function.domain = name;
@@ -93,7 +93,7 @@ impl Parser<'_> {
     /// Reads pairs of strings in brackets.
     pub(super) fn entries(&mut self, entries: &mut Vec<Entry>) -> Read<()> {
         self.pairs(|parser, key| {
-            let value = Some(parser.string()?.into());
+            let value = Some(parser.text()?.into());
             entries.push(Entry { key: Some(key.into()), value, rest: Fields::None });
             Ok(())
         })
@@ -106,7 +106,7 @@ impl Parser<'_> {
             return Ok(());
         }
         self.list(b']', "`]` or `,`", |parser| {
-            let key = parser.string()?;
+            let key = parser.text()?;
             parser.expect(b':', "`:`")?;
             value(parser, key)
         })

@@ -4,12 +4,14 @@ use indexmap::IndexSet;
 
 use super::super::elements::{Elements, Unread};
 use super::Parser;
+use super::cursor::is_domain_byte;
 use crate::graph::names::{NameId, Spellings};
 use crate::onnx::model::{
     Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, Tensor, TensorType, Type,
     TypeForm, ValueInfo,
 };
-use crate::onnx::protobuf::Part;
+use crate::onnx::protobuf::fields::graph;
+use crate::onnx::protobuf::{Part, texts};
 use crate::onnx::types::{AttributeType, ElementType};
 use crate::source::names::{Name, is_identifier};
 use header::Header;
@@ -39,6 +41,8 @@ pub(crate) struct Lost {
     pub(crate) wrong: IndexSet<String>,
     /// The number of parts with documentation, metadata or fields that are omitted.
     pub(crate) left_out: usize,
+    /// The number of NaNs with a payload or that signal, of which only the sign is kept.
+    pub(crate) nan_bits: usize,
 }
 
 struct Printer<'m> {
@@ -52,11 +56,9 @@ fn is_special_float(text: &str) -> bool {
     ["nan", "inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a text is a list of identifiers, separated by points. Those behind the first may start with a digit.
+/// Whether a text is a list of parts of a domain, separated by points.
 fn is_domain(text: &str) -> bool {
-    let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let mut parts = text.split('.');
-    parts.next().is_some_and(is_identifier) && parts.all(|part| !part.is_empty() && is_part(part))
+    text.split('.').all(|part| !part.is_empty() && part.bytes().all(is_domain_byte))
 }
 
 impl Printer<'_> {
@@ -91,10 +93,18 @@ impl Printer<'_> {
         }
     }
 
+    /// Prints a name or another text of a model, which may not be UTF-8.
+    fn text(&mut self, text: &str) {
+        match texts::written(text) {
+            Some(text) => self.string(&text),
+            None => self.wrong("a text that is not UTF-8".to_owned()),
+        }
+    }
+
     /// Prints a name where quotes are allowed.
     fn quotable(&mut self, name: Option<Name>) {
         let text = name.map_or("", |name| self.names.texts.text(name));
-        if is_identifier(text) { self.put(text) } else { self.string(text) }
+        if is_identifier(text) { self.put(text) } else { self.text(text) }
     }
 
     /// Prints a name where only an identifier is allowed.
@@ -113,7 +123,7 @@ impl Printer<'_> {
             self.out.push_str(spelled);
         } else {
             let spelled = spelled.to_owned();
-            self.string(&spelled);
+            self.text(&spelled);
         }
     }
 
@@ -180,6 +190,9 @@ impl Printer<'_> {
     fn graph(&mut self, of: &Graph, level: usize) {
         self.quotable(of.name);
         self.lost.left_out += usize::from(of.rest.is_some());
+        if of.rest.iter().flat_map(|fields| fields.iter()).any(|field| field.number == graph::SPARSE_INITIALIZER) {
+            self.wrong("a sparse constant".to_owned());
+        }
         self.put(" (");
         self.list(&of.inputs, Self::value_info);
         self.put(") => (");
@@ -231,7 +244,7 @@ impl Printer<'_> {
         let domain = of.domain.map_or("", |domain| self.names.texts.text(domain));
         if !domain.is_empty() {
             if !is_domain(domain) {
-                self.wrong(format!("the domain `{domain}`, which is no list of identifiers"));
+                self.wrong(format!("the domain `{domain}`, whose parts are empty or have characters of the notation"));
             }
             self.put(domain);
             self.put(".");
@@ -302,14 +315,14 @@ impl Printer<'_> {
         self.put(if brackets { "[" } else { "" });
         match value {
             V::None => {}
-            V::Float(float) => self.float(f64::from(*float), format!("{float:?}")),
+            V::Float(float) => self.float(*float),
             V::Int(int) => self.put(itoa::Buffer::new().format(*int)),
             V::String(bytes) => self.bytes(bytes),
             V::Tensor(tensor) => self.tensor(tensor),
             V::Graph(graph) => self.subgraph(graph, level),
             V::Type(ty) => self.ty(ty),
             V::Floats(floats) => {
-                self.list(floats, |printer, float| printer.float(f64::from(*float), format!("{float:?}")));
+                self.list(floats, |printer, float| printer.float(*float));
             }
             V::Ints(ints) => self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(*int))),
             V::Strings(strings) => self.list(strings, |printer, bytes| printer.bytes(bytes)),
@@ -328,12 +341,24 @@ impl Printer<'_> {
         self.graph(graph, level);
     }
 
-    fn float(&mut self, value: f64, shortest: String) {
-        if value.is_nan() {
-            self.put(if value.is_sign_negative() { "-nan" } else { "nan" });
-        } else {
-            self.put(&shortest);
+    fn float(&mut self, value: f32) {
+        match value.is_nan() {
+            true => self.nan(value.is_sign_negative(), value.abs().to_bits() == f32::NAN.to_bits()),
+            false => self.put(&format!("{value:?}")),
         }
+    }
+
+    fn double(&mut self, value: f64) {
+        match value.is_nan() {
+            true => self.nan(value.is_sign_negative(), value.abs().to_bits() == f64::NAN.to_bits()),
+            false => self.put(&format!("{value:?}")),
+        }
+    }
+
+    /// Prints a NaN; `plain` is whether it has no bits but its sign.
+    fn nan(&mut self, negative: bool, plain: bool) {
+        self.put(if negative { "-nan" } else { "nan" });
+        self.lost.nan_bits += usize::from(!plain);
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
@@ -345,11 +370,24 @@ impl Printer<'_> {
 
     fn value_info(&mut self, of: &ValueInfo) {
         self.lost.left_out += usize::from(of.rest.is_some());
-        if let Some(ty) = &of.ty {
+        let said = of.ty.as_ref().filter(|ty| !self.says_nothing(ty));
+        if let Some(ty) = said {
             self.ty(ty);
             self.put(" ");
         }
-        self.value(of.name.unwrap_or(NameId::ROOT), of.ty.is_none());
+        self.value(of.name.unwrap_or(NameId::ROOT), said.is_none());
+    }
+
+    /// Whether a type has no form or no element type, as exporters write it for the results of branches. The text has
+    /// no type then; what the type has besides is left out.
+    fn says_nothing(&mut self, of: &Type) -> bool {
+        let more = match &of.form {
+            TypeForm::None => of.rest.is_some(),
+            TypeForm::Tensor(TensorType { element: None | Some(0), .. }) => true,
+            _ => return false,
+        };
+        self.lost.left_out += usize::from(more);
+        true
     }
 
     fn ty(&mut self, of: &Type) {
@@ -444,24 +482,25 @@ impl Printer<'_> {
         self.data(of);
     }
 
-    /// Prints a tensor in an attribute, where its name must be an identifier.
+    /// Prints a tensor in an attribute.
     fn tensor(&mut self, of: &Tensor) {
         self.shape_of(of);
-        let spelled = self.spellings.spell(of.name.unwrap_or(NameId::ROOT));
-        if is_identifier(spelled) {
-            self.out.push(' ');
-            self.out.push_str(spelled);
-        } else if !spelled.is_empty() {
-            self.lost.left_out += 1;
+        if let Some(name) = of.name.filter(|name| *name != NameId::ROOT) {
+            self.put(" ");
+            self.value(name, false);
         }
-        self.put(if of.external.is_empty() { " " } else { " = " });
+        self.put(if of.is_external() { " = " } else { " " });
         self.data(of);
     }
 
     fn data(&mut self, of: &Tensor) {
-        if !of.external.is_empty() {
-            return self.entries(&of.external);
+        if of.is_external() {
+            return match of.external.is_empty() {
+                true => self.wrong("external data without a location".to_owned()),
+                false => self.entries(&of.external),
+            };
         }
+        self.lost.left_out += usize::from(!of.external.is_empty());
         self.put("{");
         match Elements::of(of) {
             Ok(Elements::Ints(ints)) => self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(int))),
@@ -469,11 +508,9 @@ impl Printer<'_> {
                 self.list(ints, |printer, int| printer.put(itoa::Buffer::new().format(int)));
             }
             Ok(Elements::Floats(floats)) => {
-                self.list(floats, |printer, float| printer.float(f64::from(float), format!("{float:?}")));
+                self.list(floats, Self::float);
             }
-            Ok(Elements::Doubles(floats)) => {
-                self.list(floats, |printer, float| printer.float(float, format!("{float:?}")));
-            }
+            Ok(Elements::Doubles(floats)) => self.list(floats, Self::double),
             Ok(Elements::Strings(strings)) => self.list(&strings, |printer, bytes| printer.bytes(bytes)),
             Err(Unread) => self.wrong("a tensor whose elements do not fit its type and shape".to_owned()),
         }
@@ -483,9 +520,9 @@ impl Printer<'_> {
     fn entries(&mut self, entries: &[Entry]) {
         self.put("[");
         self.list(entries, |printer, entry| {
-            printer.string(entry.key.as_deref().unwrap_or_default());
+            printer.text(entry.key.as_deref().unwrap_or_default());
             printer.put(": ");
-            printer.string(entry.value.as_deref().unwrap_or_default());
+            printer.text(entry.value.as_deref().unwrap_or_default());
         });
         self.put("]");
     }

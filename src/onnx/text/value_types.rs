@@ -5,6 +5,7 @@ use super::{Parser, Read};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Dim, Extent, Fields, Shape, TensorType, Type, TypeForm, ValueInfo};
+use crate::onnx::protobuf::texts;
 use crate::onnx::types::ElementType;
 use crate::source::Span;
 use crate::source::names::Name;
@@ -35,8 +36,17 @@ impl Parser<'_> {
         if self.cursor.peek() != b'"' {
             return self.identifier(expected);
         }
-        let text = self.string()?;
+        let text = self.text()?;
         Ok(self.names.texts.intern(&text))
+    }
+
+    /// Reads a string that is a name or another text of a model, see [`texts`].
+    pub(super) fn text(&mut self) -> Read<String> {
+        let text = self.string()?;
+        Ok(match texts::represents(&text) {
+            true => texts::decode(text.as_bytes()).into_owned(),
+            false => text,
+        })
     }
 
     /// Reads a name of a value.

@@ -27,14 +27,14 @@ impl Header {
 
     pub(super) fn text(&mut self, printer: &mut Printer, key: &str, text: &Option<Box<str>>) {
         if let Some(text) = text {
-            self.add(printer, key, |printer| printer.string(text));
+            self.add(printer, key, |printer| printer.text(text));
         }
     }
 
     pub(super) fn name(&mut self, printer: &mut Printer, key: &str, name: Option<Name>) {
         if let Some(name) = name {
             let text = printer.names.texts.text(name).to_owned();
-            self.add(printer, key, |printer| printer.string(&text));
+            self.add(printer, key, |printer| printer.text(&text));
         }
     }
 
@@ -46,7 +46,7 @@ impl Header {
             printer.put("[");
             printer.list(opsets, |printer, opset| {
                 let domain = opset.domain.map_or("", |domain| printer.names.texts.text(domain)).to_owned();
-                printer.string(&domain);
+                printer.text(&domain);
                 let _ = write!(printer.out, ": {}", opset.version.unwrap_or_default());
             });
             printer.put("]");
