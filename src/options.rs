@@ -1,5 +1,8 @@
 //! The options of a run.
 
+use std::collections::BTreeMap;
+
+use crate::graph::dims::Dim;
 use crate::graph::{Dialect, Extent};
 
 /// Which calls are replaced by the bodies of their fragments.
@@ -25,8 +28,70 @@ pub(crate) const LEVELS: [&str; 3] = ["custom", "all", "none"];
 pub struct GivenShapes {
     /// Shapes that replace those of graph inputs, by name.
     pub inputs: Vec<(String, Vec<Extent>)>,
-    /// Values of dimension symbols, by name.
-    pub symbols: Vec<(String, i64)>,
+    /// Values of dimension symbols, by name: integers, or expressions on other symbols.
+    pub symbols: Vec<(String, Extent)>,
+}
+
+impl GivenShapes {
+    /// The same shapes and values with the values of symbols in place of these symbols.
+    ///
+    /// # Errors
+    ///
+    /// A symbol has two values or one that depends on itself, or an extent becomes negative or too long. The text
+    /// says what the options give.
+    pub(crate) fn resolved(&self) -> Result<GivenShapes, String> {
+        let mut symbols: Vec<(String, Dim)> = Vec::new();
+        for (name, value) in &self.symbols {
+            if !value.dim().is_plain() {
+                return Err(format!("`{name}` a value that operators alone do not express"));
+            }
+            symbols.push((name.clone(), value.dim()));
+        }
+        // Each round replaces one level of symbols in values.
+        for round in 0.. {
+            let given: BTreeMap<&str, &Dim> = symbols.iter().map(|(name, dim)| (name.as_str(), dim)).collect();
+            let uses = |dim: &Dim| {
+                let mut found = false;
+                dim.each_symbol(&mut |symbol| found |= given.contains_key(symbol));
+                found
+            };
+            let Some((name, _)) = symbols.iter().find(|(_, dim)| uses(dim)) else { break };
+            if round > symbols.len() {
+                return Err(format!("`{name}` a value that depends on itself"));
+            }
+            let value = |symbol: &str| given.get(symbol).map(|dim| (*dim).clone());
+            let next = symbols.iter().map(|(name, dim)| (name.clone(), dim.substituted(&value)));
+            symbols = next.collect();
+        }
+        let mut given: BTreeMap<&str, &Dim> = BTreeMap::new();
+        for (name, dim) in &symbols {
+            if given.insert(name, dim).is_some_and(|before| before != dim) {
+                return Err(format!("two values for `{name}`"));
+            }
+        }
+        let value = |symbol: &str| given.get(symbol).map(|dim| (*dim).clone());
+        let checked = |name: &str, dim: Dim| match Extent::from(dim.clone()) {
+            extent if extent.is_unknown() => Err(format!("`{name}` an extent that is negative or too long: {}", dim.text())),
+            extent => Ok(extent),
+        };
+        let extents = |(name, shape): &(String, Vec<Extent>)| {
+            let shape = shape.iter().map(|extent| checked(name, extent.dim().substituted(&value)));
+            Ok((name.clone(), shape.collect::<Result<_, String>>()?))
+        };
+        let inputs = self.inputs.iter().map(extents).collect::<Result<_, String>>()?;
+        let symbols = symbols.iter().map(|(name, dim)| Ok((name.clone(), checked(name, dim.clone())?)));
+        Ok(GivenShapes { inputs, symbols: symbols.collect::<Result<_, String>>()? })
+    }
+
+    /// Whether a symbol occurs in a given shape, or in the value of another symbol.
+    pub(crate) fn mentions(&self, symbol: &str) -> bool {
+        let values = self.symbols.iter().filter(|(name, _)| name != symbol).map(|(_, value)| value);
+        let mut found = false;
+        for extent in self.inputs.iter().flat_map(|(_, shape)| shape).chain(values) {
+            extent.dim().each_symbol(&mut |name| found |= name == symbol);
+        }
+        found
+    }
 }
 
 /// The options of a run.

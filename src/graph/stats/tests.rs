@@ -7,7 +7,7 @@ fn stats(body: &str) -> Stats {
     let options = Options::default();
     let text = format!("version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1,3,8,8]); {body} }}");
     let parsed = parse("test", text, &options);
-    Stats::new(&expand(&parsed.document, &options).unwrap().graph)
+    Stats::new(&expand(&parsed.document, &options).unwrap().graph, Setting::without_data(NNEF))
 }
 
 #[test]

@@ -31,6 +31,30 @@ pub(crate) fn print_module(module: &Module, names: &Names, text: &str, dialect: 
     writer.out
 }
 
+/// Prints a fragment of a module as [`print_module`] does, without what stands around it.
+pub(crate) fn print_fragment(
+    module: &Module,
+    names: &Names,
+    text: &str,
+    dialect: Dialect,
+    fragment: &Fragment,
+) -> String {
+    let start = fragment.span.start;
+    let mut writer = Writer {
+        module,
+        names,
+        rules: dialect.rules(),
+        text: text.get(..fragment.span.end as usize).unwrap_or(text),
+        out: String::new(),
+        comment: module.comments.partition_point(|comment| comment.start < start),
+        last: start,
+        fresh: true,
+    };
+    writer.fragment(fragment, false);
+    writer.out.truncate(writer.out.trim_end().len());
+    writer.out
+}
+
 pub(super) struct Writer<'a> {
     pub(super) module: &'a Module,
     pub(super) names: &'a Names,
@@ -184,7 +208,7 @@ impl Writer<'_> {
         });
         let results = results.collect();
         let close = if fragment.body.is_some() { "" } else { ";" };
-        self.head(head, params, results, close);
+        self.head(head, [params, results], close, false);
         match &fragment.body {
             Some(body) => self.body(body.span, |writer| writer.assignments(&body.assignments)),
             None => self.trail(fragment.span.end),
@@ -206,22 +230,23 @@ impl Writer<'_> {
         self.lead(graph.body.span.start, graph.span.start, "", force);
         let texts = |idents: &[Ident]| idents.iter().map(|ident| self.names.text(ident.name).to_owned()).collect();
         let (params, results) = (texts(&graph.params), texts(&graph.results));
-        self.head(format!("graph {}", self.names.text(graph.name.name)), params, results, "");
         let body = &graph.body;
+        let stays = self.on_one_line(Span { start: graph.span.start, end: body.span.start });
+        self.head(format!("graph {}", self.names.text(graph.name.name)), [params, results], "", stays);
         self.body(body.span, |writer| writer.assignments(&body.assignments));
     }
 
-    /// `name( a, b ) -> ( c )`, on one line if it fits.
-    fn head(&mut self, name: String, params: Vec<String>, results: Vec<String>, close: &str) {
+    /// `name(a, b) -> (c)`, on one line if it fits, or if it `stays` there.
+    fn head(&mut self, name: String, [params, results]: [Vec<String>; 2], close: &str, stays: bool) {
         let list = |items: &[String], [before, between, behind]: [&str; 3]| match items {
             [] => "()".to_owned(),
             _ => format!("({before}{}{behind})", items.join(between)),
         };
-        let flat = |items: &[String]| list(items, [" ", ", ", " "]);
+        let flat = |items: &[String]| list(items, ["", ", ", ""]);
         let broken = |items: &[String]| list(items, ["\n    ", ",\n    ", "\n"]);
         let tail = format!(") -> {}{close}", flat(&results));
         let line = format!("{name}{} -> {}{close}", flat(&params), flat(&results));
-        if line.len() <= WIDTH {
+        if line.len() <= WIDTH || stays {
             self.out.push_str(&line);
         } else {
             let results = if tail.len() <= WIDTH { flat(&results) } else { broken(&results) };
@@ -260,7 +285,8 @@ impl Writer<'_> {
         let semicolon = if self.rules.semicolons { ";" } else { "" };
         self.printer().expr(assignment.value, 0);
         self.out.push_str(semicolon);
-        if self.out.len() - line > WIDTH && self.breaks(assignment.value) {
+        let long = self.out.len() - line > WIDTH && self.breaks(assignment.value);
+        if long && !(self.on_one_line(assignment.span) && self.printer().is_flat(assignment.value)) {
             self.out.truncate(value);
             self.printer().list(assignment.value, BROKEN);
             self.out.push_str(semicolon);
@@ -268,10 +294,21 @@ impl Writer<'_> {
         self.trail(assignment.span.end);
     }
 
-    /// Prints a left side; the outermost tuple has no parentheses.
+    /// Whether a part of the text is on one line, but for spaces at its end. Flat statements and heads of graphs stay
+    /// there, since programs write them so: one line for each operation.
+    fn on_one_line(&self, span: Span) -> bool {
+        self.text.get(span.range()).is_some_and(|text| !text.trim_end().contains('\n'))
+    }
+
+    /// Prints a left side; the outermost tuple keeps its parentheses, or has none.
     pub(super) fn target(&mut self, id: ExprId) {
         let ast = &self.module.ast;
         let Expr::Tuple(range) = ast.expr(id) else { return self.printer().expr(id, 0) };
+        let start = ast.span(id).start;
+        let inner = ast.items(range).first().map_or(start, |item| ast.span(*item).start);
+        if self.text.as_bytes().get(start as usize) == Some(&b'(') && inner > start {
+            return self.printer().expr(id, 0);
+        }
         for (index, item) in ast.items(range).iter().enumerate() {
             let mut printer = self.printer();
             printer.separate(index);
