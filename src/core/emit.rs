@@ -11,7 +11,6 @@ use super::list::List;
 use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
 use super::sites::{Emission, Reached};
-use super::symbolic::Symbolic;
 use super::unit::{Form, Unit, UnitId};
 use super::value::Value;
 use crate::diagnostics::Code;

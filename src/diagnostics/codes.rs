@@ -291,7 +291,7 @@ codes! {
     // Shapes.
     BroadcastShapes       "E1001" H1   liberty "shapes of operands do not agree";
     ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";
-    PoolingShapes         "E1003" H3   liberty "window does not fit the input";
+    PoolingShapes         "E1003" H3   error   "window does not fit the input";
     ReduceAxes            "E1004" H4   liberty "axis out of range";
     ReshapeVolume         "E1005" H5   error   "items do not fill the new shape";
     TransposeAxes         "E1006" H6   error   "axes are no permutation";
@@ -308,6 +308,7 @@ codes! {
     ChannelAxis           "E1022" H1   practice "parameters of a batch normalization along the last axis";
     WindowOfNothing       "E1023" H3   practice "window without items";
     UnequalExtents        "E1024" H1   error   "operands of one rank have different extents";
+    AxisOutside           "E1025" H4   error   "axis that the tensor does not have";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";
