@@ -236,3 +236,38 @@ impl Options {
         self.strict || self.keep_unused
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of symbols, and the shape of `x`, with each other's values; or what contradicts.
+    fn resolved(symbols: &[(&str, &str)], shape: &str) -> Result<(Vec<String>, Vec<String>), String> {
+        let extent = |text: &str| text.parse::<Extent>().unwrap();
+        let given = GivenShapes {
+            inputs: vec![("x".to_owned(), shape.split(',').map(extent).collect())],
+            symbols: symbols.iter().map(|(name, value)| ((*name).to_owned(), extent(value))).collect(),
+        };
+        let texts = |shape: &[Extent]| shape.iter().map(Extent::to_string).collect();
+        let resolved = given.resolved()?;
+        let values: Vec<Extent> = resolved.symbols.iter().map(|(_, value)| value.clone()).collect();
+        Ok((texts(&values), texts(&resolved.inputs[0].1)))
+    }
+
+    #[test]
+    fn values_of_symbols_reach_each_other_and_shapes() {
+        let found = resolved(&[("T", "2*S+1"), ("S", "P"), ("P", "3")], "T,S,4,Q").unwrap();
+        assert_eq!(found, (vec!["7".to_owned(), "3".into(), "3".into()], vec!["7".to_owned(), "3".into(), "4".into(), "Q".into()]));
+        assert!(resolved(&[("S", "2"), ("S", "1+1")], "S").is_ok());
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let refused = |symbols: &[(&str, &str)]| resolved(symbols, "n,3").unwrap_err();
+        assert_eq!(refused(&[("S", "1"), ("S", "2")]), "two values for `S`");
+        assert_eq!(refused(&[("S", "T"), ("T", "S+1")]), "`S` a value that depends on itself");
+        assert!(refused(&[("S", "P-5"), ("P", "2")]).contains("negative"));
+        assert!(refused(&[("n", "P-5"), ("P", "2")]).contains("negative"));
+        assert!(refused(&[("S", "max(P,2)")]).contains("operators alone"));
+    }
+}

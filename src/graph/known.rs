@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use super::shapes::{Item, Items};
 use super::{Argument, Graph, Key, Operand, Operation, Output, Primitive, Shape, TensorId, Value, prune};
 
-/// Standard operations that take a number in place of a tensor of one item.
+/// Standard operations that take a number in place of a tensor of one item; in documents of registries, which have no
+/// operation for constants, known scalars are written there.
 const ARITHMETIC: &[&str] = &["add", "sub", "mul", "div", "pow", "min", "max"];
 
 impl Graph {
@@ -70,7 +71,7 @@ impl Graph {
         if tensors == 0 || self.tensors_of(operation).all(|tensor| known.contains_key(&tensor)) {
             return None;
         }
-        let arithmetic = kind.standard && ARITHMETIC.contains(&self.text_of(kind.name));
+        let arithmetic = self.conventions.follows && kind.standard && ARITHMETIC.contains(&self.text_of(kind.name));
         let rank = self.tensors_of(operation).next().and_then(|result| self.shape(result)).map(Shape::rank);
         let wide = rank.is_some_and(|rank| rank > 1);
         let mut any = false;

@@ -79,3 +79,74 @@ pub(super) fn check(graph: &Graph, operation: &Operation, limit: Limit, draft: b
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Lower, Options, expand, parse};
+
+    const FILTER: &str = "f = variable(shape = [6,3,2], label = 'f');";
+
+    /// The codes of a body, in the default mode or under `--strict`.
+    fn codes(body: &str, strict: bool, lower: Lower) -> Vec<&'static str> {
+        let options = Options::default().with(|options| (options.strict, options.lower) = (strict, lower));
+        let text = format!("version 1.0;\ngraph G( x ) -> ( y ) {{ x = external(shape = [2,3,4]); {body} }}");
+        let parsed = parse("test", text, &options);
+        assert!(!parsed.diagnostics.has_errors());
+        let found = match expand(&parsed.document, &options) {
+            Ok(expansion) => expansion.diagnostics,
+            Err(errors) => errors,
+        };
+        found.into_sorted().iter().map(|found| found.code.as_str()).collect()
+    }
+
+    #[test]
+    fn values_of_the_text_are_accepted() {
+        let bodies = [
+            "y = box(x, size = [1,1,3], border = 'reflect-even');".to_owned(),
+            "y = avg_pool(x, size = [1,1,3], border = 'ignore');".to_owned(),
+            "y = max_pool(x, size = [1,1,3], border = 'ignore');".to_owned(),
+            format!("{FILTER} y = conv(x, f, border = 'replicate');"),
+            "y = multilinear_upsample(x, factor = [2], method = 'aligned', border = 'replicate');".to_owned(),
+            "y = pad(x, padding = [(0,0),(0,0),(1,1)], border = 'reflect');".to_owned(),
+            "y = linear_quantize(x, 0.0, 1.0, bits = 8);".to_owned(),
+        ];
+        for body in bodies {
+            for lower in [Lower::Custom, Lower::All] {
+                assert_eq!(codes(&body, true, lower), [""; 0], "{body}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_values_are_refused() {
+        let bodies = [
+            "y = box(x, size = [1,1,2], border = 'zero');".to_owned(),
+            format!("{FILTER} y = conv(x, f, border = 'CONSTANT');"),
+            "y = rms_pool(x, size = [1,1,2], border = '');".to_owned(),
+            "y = multilinear_upsample(x, factor = [2], method = 'linear');".to_owned(),
+            "y = multilinear_upsample(x, factor = [2], border = 'edge');".to_owned(),
+            "y = linear_quantize(x, 0.0, 1.0, bits = 0);".to_owned(),
+            "y = logarithmic_quantize(x, 1.0, bits = 65);".to_owned(),
+        ];
+        for body in bodies {
+            for strict in [false, true] {
+                assert_eq!(codes(&body, strict, Lower::Custom), ["E0908"], "{body}");
+            }
+        }
+        // The parts of a compound give the code once, at the call.
+        let pool = "y = max_pool(x, size = [1,1,2], border = 'zero');";
+        assert_eq!(codes(pool, false, Lower::All), ["E0908"]);
+    }
+
+    #[test]
+    fn common_values_are_warnings() {
+        for body in [
+            format!("{FILTER} y = conv(x, f, border = 'ignore');"),
+            "y = pad(x, padding = [(0,0),(0,0),(1,1)], border = 'replicated');".to_owned(),
+        ] {
+            for strict in [false, true] {
+                assert_eq!(codes(&body, strict, Lower::Custom), ["E0909"], "{body}");
+            }
+        }
+    }
+}
