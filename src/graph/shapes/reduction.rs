@@ -16,13 +16,13 @@ pub(crate) fn reduce(call: &Call) -> RuleResult {
         return checked.map(|()| Inferred::UNKNOWN);
     }
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
-    let any = given.contains(&None);
-    for (i, extent) in extents.iter_mut().enumerate() {
-        if given.contains(&Some(i as i64)) {
+    if given.contains(&None) {
+        // An unknown axis may be any one.
+        extents.iter_mut().filter(|extent| **extent != Extent::ONE).for_each(|extent| *extent = Extent::UNKNOWN);
+    }
+    for axis in given.iter().flatten() {
+        if let Some(extent) = usize::try_from(*axis).ok().and_then(|axis| extents.get_mut(axis)) {
             *extent = Extent::ONE;
-        } else if any && *extent != Extent::ONE {
-            // An unknown axis may be this one.
-            *extent = Extent::UNKNOWN;
         }
     }
     match checked {
