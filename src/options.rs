@@ -71,7 +71,9 @@ impl GivenShapes {
         }
         let value = |symbol: &str| given.get(symbol).map(|dim| (*dim).clone());
         let checked = |name: &str, dim: Dim| match Extent::from(dim.clone()) {
-            extent if extent.is_unknown() => Err(format!("`{name}` an extent that is negative or too long: {}", dim.text())),
+            extent if extent.is_unknown() => {
+                Err(format!("`{name}` an extent that is negative or too long: {}", dim.text()))
+            }
             extent => Ok(extent),
         };
         let extents = |(name, shape): &(String, Vec<Extent>)| {
@@ -257,7 +259,10 @@ mod tests {
     #[test]
     fn values_of_symbols_reach_each_other_and_shapes() {
         let found = resolved(&[("T", "2*S+1"), ("S", "P"), ("P", "3")], "T,S,4,Q").unwrap();
-        assert_eq!(found, (vec!["7".to_owned(), "3".into(), "3".into()], vec!["7".to_owned(), "3".into(), "4".into(), "Q".into()]));
+        assert_eq!(
+            found,
+            (vec!["7".to_owned(), "3".into(), "3".into()], vec!["7".to_owned(), "3".into(), "4".into(), "Q".into()])
+        );
         assert!(resolved(&[("S", "2"), ("S", "1+1")], "S").is_ok());
     }
 

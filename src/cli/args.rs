@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 
 use crate::Lower;
 use crate::graph::Extent;
-use crate::options::GivenShapes;
 use crate::onnx::text::Production;
+use crate::options::GivenShapes;
 use crate::write::{NOTATIONS, Notation};
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -70,7 +70,9 @@ impl Graph {
         }
         let target = Target::of(self.dialect);
         let mut declarations = target.declarations();
-        let Some(kind) = declarations.find(CONSTANT, self).map(|declared| declared.kind.clone()) else { return written };
+        let Some(kind) = declarations.find(CONSTANT, self).map(|declared| declared.kind.clone()) else {
+            return written;
+        };
         // The text could not distinguish the standard operation from one of the document with its name.
         if self.kinds.iter().any(|known| known.name == kind.name && !known.standard) {
             return written;

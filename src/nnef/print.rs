@@ -15,7 +15,7 @@ use crate::graph::operators::UNARY_PRECEDENCE;
 use crate::room::with_stack;
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::source::names::Names;
-pub(crate) use module::{print_fragment, print_module};
+pub(crate) use module::{print_extension, print_fragment, print_module};
 
 /// The precedence of expressions that are not operators.
 const ATOM: u8 = UNARY_PRECEDENCE + 1;
@@ -122,7 +122,9 @@ impl Printer<'_> {
     /// documents consist of. Numbers may depend on symbols.
     fn is_flat(&self, id: ExprId) -> bool {
         let mut open: Vec<ExprId> = match self.ast.expr(id) {
-            Expr::Call(call) => self.ast.arguments(&self.ast.call(call)).iter().map(|argument| argument.value).collect(),
+            Expr::Call(call) => {
+                self.ast.arguments(&self.ast.call(call)).iter().map(|argument| argument.value).collect()
+            }
             _ => vec![id],
         };
         while let Some(id) = open.pop() {

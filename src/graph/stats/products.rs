@@ -220,7 +220,8 @@ fn recurrent(graph: &Graph, operation: &Operation) -> Option<u64> {
             Key::Named(name) => graph.text_of(name),
             Key::Param(_) | Key::Positional => "",
         };
-        let is_weight = matches!(name, "W" | "R") || name.starts_with("weight_") || name.is_empty() && (1..3).contains(&i);
+        let is_weight =
+            matches!(name, "W" | "R") || name.starts_with("weight_") || name.is_empty() && (1..3).contains(&i);
         if let (true, Operand::Tensor(tensor)) = (is_weight, operand) {
             let items = shape(graph, tensor).as_deref().map(product);
             weights = weights.zip(items).map(|(weights, items)| weights.saturating_add(items));

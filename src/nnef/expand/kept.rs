@@ -21,7 +21,7 @@ use crate::graph::{self, Argument, Graph, KeptFragment, Key, OriginId, Output, p
 use crate::nnef::ast::{Ast, Ident};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
-use crate::nnef::print::print_fragment;
+use crate::nnef::print::{print_extension, print_fragment};
 use crate::nnef::types::{Element, Type};
 use crate::options::Options;
 use crate::source::names::Name;
@@ -301,12 +301,12 @@ fn extensions(checked: &Checked, fragments: bool, bodies: bool) -> Vec<String> {
         FLATTEN_LOOPS => bodies && !module.ast.loops.is_empty(),
         _ => true,
     };
+    let text = document.sources().file(module.file).text();
     let mut lines = Vec::new();
     for extension in &module.extensions {
         let words: Vec<&str> = extension.words.iter().map(|word| document.names().text(word.name)).collect();
-        let text = document.sources().text(Location::new(module.file, extension.text));
         if words.iter().all(|word| needed(word)) {
-            lines.push(text.to_string());
+            lines.push(print_extension(module, document.names(), text, document.dialect(), extension));
         } else {
             let rest: Vec<&str> = words.into_iter().filter(|word| needed(word)).collect();
             if !rest.is_empty() {

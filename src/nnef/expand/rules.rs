@@ -101,10 +101,17 @@ impl<'a> Check<'a> {
 
 /// G4: extents are positive. In the draft, 0 is an unknown extent of an `external`.
 fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
-    let open = check.draft && check.graph.operation_name(operation) == EXTERNAL;
+    let external = check.graph.operation_name(operation) == EXTERNAL;
+    let open = check.draft && external;
     let Some(shape) = check.shape(operation) else { return };
     if let Some(extent) = shape.iter().find(|&&extent| extent < i64::from(!open)) {
-        check.report(operation, Code::BadExtent, format!("extent {extent} in shape {shape:?} is not positive"));
+        let message = format!("extent {extent} in shape {shape:?} is not positive");
+        let mut diagnostic = Diagnostic::new(Code::BadExtent, operation.at, message);
+        if let Some(tensor) = check.graph.tensors_of(operation).next().filter(|_| external) {
+            let name = check.graph.tensor_name(tensor);
+            diagnostic = diagnostic.help(format!("if it is not known, give it: `--input-shape {name}=…`"));
+        }
+        check.diagnostics.report(with_origin(check.graph, operation, diagnostic));
     }
 }
 

@@ -39,20 +39,21 @@ pub(crate) fn print_fragment(
     dialect: Dialect,
     fragment: &Fragment,
 ) -> String {
-    let start = fragment.span.start;
-    let mut writer = Writer {
-        module,
-        names,
-        rules: dialect.rules(),
-        text: text.get(..fragment.span.end as usize).unwrap_or(text),
-        out: String::new(),
-        comment: module.comments.partition_point(|comment| comment.start < start),
-        last: start,
-        fresh: true,
-    };
+    let mut writer = Writer::of_part(module, (names, text), dialect, fragment.span);
     writer.fragment(fragment, false);
     writer.out.truncate(writer.out.trim_end().len());
     writer.out
+}
+
+/// The text between `extension` and `;`, as [`print_module`] writes it.
+pub(crate) fn print_extension(
+    module: &Module,
+    names: &Names,
+    text: &str,
+    dialect: Dialect,
+    extension: &Extension,
+) -> String {
+    Writer::of_part(module, (names, text), dialect, extension.span).extension_text(extension)
 }
 
 pub(super) struct Writer<'a> {
@@ -67,6 +68,22 @@ pub(super) struct Writer<'a> {
     last: u32,
     /// Whether nothing was printed yet in this block, which does not start with a blank line.
     fresh: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer of a part of a module, without what stands around it.
+    fn of_part(module: &'a Module, (names, text): (&'a Names, &'a str), dialect: Dialect, part: Span) -> Self {
+        Writer {
+            module,
+            names,
+            rules: dialect.rules(),
+            text: text.get(..part.end as usize).unwrap_or(text),
+            out: String::new(),
+            comment: module.comments.partition_point(|comment| comment.start < part.start),
+            last: part.start,
+            fresh: true,
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -159,20 +176,25 @@ impl Writer<'_> {
         Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut self.out }
     }
 
-    /// `extension A B;`: identifiers separated by one space, other text as it is.
+    /// `extension A B;`
     fn extension(&mut self, extension: &Extension, force: bool) {
         self.lead(extension.span.end, extension.span.start, "", force);
         self.out.push_str("extension ");
+        let text = self.extension_text(extension);
+        self.out.push_str(&text);
+        self.out.push(';');
+        self.trail(extension.span.end);
+    }
+
+    /// `A B`: identifiers separated by one space, other text as it is.
+    fn extension_text(&self, extension: &Extension) -> String {
         let raw = self.raw(extension.text);
         let plain = raw.chars().all(|c| c == '_' || c == ',' || c.is_ascii_alphanumeric() || c.is_whitespace());
         if plain && extension.words.len() == raw.split([',', ' ', '\t']).filter(|word| !word.is_empty()).count() {
             let words: Vec<&str> = extension.words.iter().map(|word| self.names.text(word.name)).collect();
-            self.out.push_str(&words.join(" "));
-        } else {
-            self.out.push_str(&raw);
+            return words.join(" ");
         }
-        self.out.push(';');
-        self.trail(extension.span.end);
+        raw
     }
 
     /// A piece of the text on one line and without the comments in it.
