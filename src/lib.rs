@@ -89,7 +89,7 @@ pub fn parse(name: &str, text: String, options: &Options) -> Parsed {
 /// ```
 /// let text = "fragment f( x: tensor<> )->(y: tensor<scalar>);".to_string();
 /// let parsed = nnef_flatten::parse_library("ops.nnef", text, &Default::default());
-/// assert_eq!(parsed.document.format(), "fragment f( x: tensor<> ) -> ( y: tensor<scalar> );\n");
+/// assert_eq!(parsed.document.format(), "fragment f(x: tensor<>) -> (y: tensor<scalar>);\n");
 /// ```
 pub fn parse_library(name: &str, text: String, options: &Options) -> Parsed {
     Document::parse(name, text, ModuleKind::Library, options)

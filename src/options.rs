@@ -1,5 +1,8 @@
 //! The options of a run.
 
+use std::collections::BTreeMap;
+
+use crate::graph::dims::Dim;
 use crate::graph::{Dialect, Extent};
 
 /// Which calls are replaced by the bodies of their fragments.
@@ -25,8 +28,72 @@ pub(crate) const LEVELS: [&str; 3] = ["custom", "all", "none"];
 pub struct GivenShapes {
     /// Shapes that replace those of graph inputs, by name.
     pub inputs: Vec<(String, Vec<Extent>)>,
-    /// Values of dimension symbols, by name.
-    pub symbols: Vec<(String, i64)>,
+    /// Values of dimension symbols, by name: integers, or expressions on other symbols.
+    pub symbols: Vec<(String, Extent)>,
+}
+
+impl GivenShapes {
+    /// The same shapes and values with the values of symbols in place of these symbols.
+    ///
+    /// # Errors
+    ///
+    /// A symbol has two values or one that depends on itself, or an extent becomes negative or too long. The text
+    /// says what the options give.
+    pub(crate) fn resolved(&self) -> Result<GivenShapes, String> {
+        let mut symbols: Vec<(String, Dim)> = Vec::new();
+        for (name, value) in &self.symbols {
+            if !value.dim().is_plain() {
+                return Err(format!("`{name}` a value that operators alone do not express"));
+            }
+            symbols.push((name.clone(), value.dim()));
+        }
+        // Each round replaces one level of symbols in values.
+        for round in 0.. {
+            let given: BTreeMap<&str, &Dim> = symbols.iter().map(|(name, dim)| (name.as_str(), dim)).collect();
+            let uses = |dim: &Dim| {
+                let mut found = false;
+                dim.each_symbol(&mut |symbol| found |= given.contains_key(symbol));
+                found
+            };
+            let Some((name, _)) = symbols.iter().find(|(_, dim)| uses(dim)) else { break };
+            if round > symbols.len() {
+                return Err(format!("`{name}` a value that depends on itself"));
+            }
+            let value = |symbol: &str| given.get(symbol).map(|dim| (*dim).clone());
+            let next = symbols.iter().map(|(name, dim)| (name.clone(), dim.substituted(&value)));
+            symbols = next.collect();
+        }
+        let mut given: BTreeMap<&str, &Dim> = BTreeMap::new();
+        for (name, dim) in &symbols {
+            if given.insert(name, dim).is_some_and(|before| before != dim) {
+                return Err(format!("two values for `{name}`"));
+            }
+        }
+        let value = |symbol: &str| given.get(symbol).map(|dim| (*dim).clone());
+        let checked = |name: &str, dim: Dim| match Extent::from(dim.clone()) {
+            extent if extent.is_unknown() => {
+                Err(format!("`{name}` an extent that is negative or too long: {}", dim.text()))
+            }
+            extent => Ok(extent),
+        };
+        let extents = |(name, shape): &(String, Vec<Extent>)| {
+            let shape = shape.iter().map(|extent| checked(name, extent.dim().substituted(&value)));
+            Ok((name.clone(), shape.collect::<Result<_, String>>()?))
+        };
+        let inputs = self.inputs.iter().map(extents).collect::<Result<_, String>>()?;
+        let symbols = symbols.iter().map(|(name, dim)| Ok((name.clone(), checked(name, dim.clone())?)));
+        Ok(GivenShapes { inputs, symbols: symbols.collect::<Result<_, String>>()? })
+    }
+
+    /// Whether a symbol occurs in a given shape, or in the value of another symbol.
+    pub(crate) fn mentions(&self, symbol: &str) -> bool {
+        let values = self.symbols.iter().filter(|(name, _)| name != symbol).map(|(_, value)| value);
+        let mut found = false;
+        for extent in self.inputs.iter().flat_map(|(_, shape)| shape).chain(values) {
+            extent.dim().each_symbol(&mut |name| found |= name == symbol);
+        }
+        found
+    }
 }
 
 /// The options of a run.
@@ -169,5 +236,43 @@ impl Options {
     /// Whether all locals are evaluated, even if no result needs them.
     pub(crate) fn demand_all(&self) -> bool {
         self.strict || self.keep_unused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of symbols, and the shape of `x`, with each other's values; or what contradicts.
+    fn resolved(symbols: &[(&str, &str)], shape: &str) -> Result<(Vec<String>, Vec<String>), String> {
+        let extent = |text: &str| text.parse::<Extent>().unwrap();
+        let given = GivenShapes {
+            inputs: vec![("x".to_owned(), shape.split(',').map(extent).collect())],
+            symbols: symbols.iter().map(|(name, value)| ((*name).to_owned(), extent(value))).collect(),
+        };
+        let texts = |shape: &[Extent]| shape.iter().map(Extent::to_string).collect();
+        let resolved = given.resolved()?;
+        let values: Vec<Extent> = resolved.symbols.iter().map(|(_, value)| value.clone()).collect();
+        Ok((texts(&values), texts(&resolved.inputs[0].1)))
+    }
+
+    #[test]
+    fn values_of_symbols_reach_each_other_and_shapes() {
+        let found = resolved(&[("T", "2*S+1"), ("S", "P"), ("P", "3")], "T,S,4,Q").unwrap();
+        assert_eq!(
+            found,
+            (vec!["7".to_owned(), "3".into(), "3".into()], vec!["7".to_owned(), "3".into(), "4".into(), "Q".into()])
+        );
+        assert!(resolved(&[("S", "2"), ("S", "1+1")], "S").is_ok());
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let refused = |symbols: &[(&str, &str)]| resolved(symbols, "n,3").unwrap_err();
+        assert_eq!(refused(&[("S", "1"), ("S", "2")]), "two values for `S`");
+        assert_eq!(refused(&[("S", "T"), ("T", "S+1")]), "`S` a value that depends on itself");
+        assert!(refused(&[("S", "P-5"), ("P", "2")]).contains("negative"));
+        assert!(refused(&[("n", "P-5"), ("P", "2")]).contains("negative"));
+        assert!(refused(&[("S", "max(P,2)")]).contains("operators alone"));
     }
 }

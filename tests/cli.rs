@@ -420,7 +420,7 @@ fn completions_and_manual_are_written() {
 fn files_of_declarations_are_formatted() {
     let output = run(&["fmt", "-"], "# ours\nfragment f(x:tensor<>)->(y:tensor<scalar>);\n");
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert_eq!(stdout(&output), "# ours\nfragment f( x: tensor<> ) -> ( y: tensor<scalar> );\n");
+    assert_eq!(stdout(&output), "# ours\nfragment f(x: tensor<>) -> (y: tensor<scalar>);\n");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/nnef/std/registries/tract_core.nnef");
     let once = run(&["fmt", "-"], std::fs::read(file).unwrap());
     let twice = run(&["fmt", "-"], stdout(&once));

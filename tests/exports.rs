@@ -124,7 +124,7 @@ fn a_bias_of_one_axis_lies_along_the_batch() {
         b = constant(shape = [3], value = [1.0, 2.0, 3.0]);\n    y = linear(x, w, b);\n";
     let x = json!({"x": [[1.0, 2.0]]});
     let output = on(&["run"], "", body, &x);
-    assert!(stderr(&output).contains("E1024"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("E1026"), "{}", stderr(&output));
     assert_eq!(data(&output), json!([[4.0, 4.0, 4.0], [5.0, 5.0, 5.0], [6.0, 6.0, 6.0]]));
     // `Gemm` cannot enlarge the product.
     let model = on(&["-q", "--to", "onnxtxt"], "", body, &x);

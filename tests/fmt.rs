@@ -4,7 +4,7 @@
 mod corpus;
 
 use corpus::{cases, flatten, models};
-use nnef_flatten::{Dialect, Graph, Options, parse};
+use nnef_flatten::{Dialect, Graph, Lower, Options, parse};
 
 /// The formatted text of a flat graph. It may contain fragments that are kept verbatim.
 fn flat(graph: Option<Graph>, options: &Options) -> Option<String> {
@@ -42,6 +42,44 @@ fn the_corpus_keeps_its_meaning() {
 fn models_keep_their_meaning() {
     for (name, text) in models() {
         check(&name, &text, &Options::default());
+    }
+}
+
+/// What this program writes needs no formatting: heads, long statements, several results, kept fragments.
+#[test]
+fn flat_text_is_formatted() {
+    let written = |text: &str, options: &Options| {
+        let mut out = Vec::new();
+        flatten(text, options).0.map(|graph| graph.write_nnef(&mut out).unwrap());
+        String::from_utf8(out).unwrap()
+    };
+    let check = |name: &str, text: &str, options: &Options| {
+        let flat = written(text, options);
+        let Some(again) = format(&flat, &Options::default()) else { return };
+        assert_eq!(flat, again, "{name}");
+    };
+    let v1 = Options::default().with(|o| o.dialect = Some(Dialect::V1));
+    for lower in [Lower::Custom, Lower::All, Lower::None] {
+        let options = v1.clone().with(|o| o.lower = lower.clone());
+        for case in cases("").iter().filter(|case| case["kind"] == "valid" && case["dialect"] != "draft") {
+            check(&case["id"].to_string(), case["source"].as_str().unwrap(), &options);
+        }
+        for (name, text) in models() {
+            check(&name, &text, &options);
+        }
+    }
+    let inputs = (0..30).map(|i| format!("input{i}")).collect::<Vec<_>>().join(", ");
+    let sources = (0..30).map(|i| format!("input{i} = external(shape = [2,3]);")).collect::<String>();
+    let fragment = "fragment f(x:tensor<scalar>,k:integer=1)->(y:tensor<scalar>){y=x+1.0;#of f\n}";
+    let text = format!(
+        "version 1.0; extension KHR_enable_fragment_definitions  KHR_enable_operator_expressions; {fragment} \
+         graph G({inputs})->(y, a, z) {{ {sources} y, a = moments(concat([{inputs}], axis = 1), axes = [0]); z = f(input1); }}"
+    );
+    for lower in [Lower::Custom, Lower::None] {
+        let options = v1.clone().with(|o| o.lower = lower);
+        let flat = written(&text, &options);
+        assert!(flat.contains("(y, a) = moments("), "{flat}");
+        assert_eq!(format(&flat, &options).unwrap(), flat);
     }
 }
 

@@ -201,3 +201,30 @@ fn statistics_are_a_table_or_json() {
     assert_eq!((stats["operations"]["after"]["conv"].as_u64(), stats["parameters"].as_u64()), (Some(2), Some(1152)));
     assert_eq!(stats["multiply_adds"], 2 * 8 * 32 * 32 * 8 * 9);
 }
+
+#[test]
+fn bytes_are_those_of_the_data_and_of_declared_types() {
+    let bytes = |args: &[&str]| {
+        let output = run(&[&["-q", "--stats", "--message-format", "json"], args].concat());
+        let stats: Value = serde_json::from_slice(&output.stderr).unwrap();
+        (
+            stats["stats"]["parameters"].as_u64(),
+            stats["stats"]["bytes"].as_u64(),
+            stats["stats"]["multiply_adds"].as_u64(),
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let graph = "version 1.0;\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2,3]);\n\
+                 w = variable(shape = [3,4], label = 'w');\n    y = matmul(x, w);\n}\n";
+    std::fs::write(folder.path().join("graph.nnef"), graph).unwrap();
+    let path = folder.path().to_str().unwrap().to_owned();
+    assert_eq!(bytes(&[&path]), (Some(12), Some(48), Some(24)));
+    let data = nnef_flatten::tensor::Tensor::scalars(&[3, 4], vec![0.5; 12]).unwrap().to_dat().unwrap();
+    std::fs::write(folder.path().join("w.dat"), &data).unwrap();
+    assert_eq!(bytes(&[&path]), (Some(12), Some(data.len() as u64 - 128), Some(24)));
+    let model = folder.path().join("m.onnxtxt");
+    let text = "<ir_version: 10, opset_import: [\"\" : 21]> g (float16[2,3] x) => (float16[2,4] y)\n\
+                <float16[3,4] w = {0,0,0,0,0,0,0,0,0,0,0,0}> { y = MatMul (x, w) }";
+    std::fs::write(&model, text).unwrap();
+    assert_eq!(bytes(&[model.to_str().unwrap()]), (Some(12), Some(24), Some(24)));
+}

@@ -79,9 +79,50 @@ fn symbols_and_inputs_get_values() {
     assert_eq!((stderr(&again), std::str::from_utf8(&again.stdout).unwrap()), ("", &*flat));
     let wrong = run(&["--set", "T=5"], &format!("{HEAD}graph G( x ) -> ( y )\n{{\n{EXPORT}}}\n"));
     assert!(wrong.status.code() == Some(1) && stderr(&wrong).contains("E1307"), "{}", stderr(&wrong));
-    for args in [&["--set", "S=-1"][..], &["--set", "S"], &["--set", "S=1", "--set", "S=2"], &["--input-shape", "x=S+"]]
-    {
+    for args in [
+        &["--set", "S=-1"][..],
+        &["--set", "S"],
+        &["--set", "S=1", "--set", "S=2"],
+        &["--set", "S=T", "--set", "T=S+1"],
+        &["--set", "S=T-5", "--set", "T=2"],
+        &["--input-shape", "x=S+"],
+    ] {
         assert_eq!(run(args, HEAD).status.code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn symbols_are_set_to_expressions_and_in_given_shapes() {
+    let found = tensors(&["--keep-unused", "--set", "S=T+1", "--set", "T=4"], EXPORT);
+    assert_eq!((shape(&found, "masks"), shape(&found, "y")), ("[5,11]".into(), "[7,4]".into()));
+    let found = tensors(&["--keep-unused", "--input-shape", "x=2,3*n,4", "--set", "n=2"], EXPORT);
+    assert_eq!(shape(&found, "masks"), "[6,13]");
+    // The new symbol is declared, so that the flat graph is read again unchanged.
+    let flat = run(&["--set", "S=2*P"], &format!("{HEAD}graph G( x ) -> ( y )\n{{\n{EXPORT}}}\n"));
+    let flat = String::from_utf8(flat.stdout).unwrap();
+    assert!(flat.contains("extension tract_symbol P;") && flat.contains("2 * P"), "{flat}");
+    let again = run(&[], &flat);
+    assert_eq!((stderr(&again), std::str::from_utf8(&again.stdout).unwrap()), ("", &*flat));
+}
+
+#[test]
+fn known_extents_are_written_by_fold() {
+    let body = "    x = tract_core_external(shape = [1, S, 8], datum_type = 'f32');
+    d = tract_core_shape_of(x);
+    n = squeeze(slice(d, axes = [0], begin = [1], end = [2]), axes = [0]);
+    w = tract_core_cast(n, to = 'f32');
+    z = mul(x, w);
+    y = reshape(z, shape = [1, n, 2, 4]);
+";
+    let text = format!("{HEAD}graph G( x ) -> ( y )\n{{\n{body}}}\n");
+    let folded = run(&["-q", "--fold", "--set", "S=7"], &text);
+    let folded = String::from_utf8(folded.stdout).unwrap();
+    assert!(folded.contains("z = mul(x, 7.0);") && folded.contains("reshape(z, shape = [1, 7, 2, 4])"), "{folded}");
+    assert!(!folded.contains("shape_of") && !folded.contains("squeeze"), "{folded}");
+    // Without a value, or without the option, the tensors stay.
+    for args in [&["-q", "--fold"][..], &["-q", "--set", "S=7"]] {
+        let flat = String::from_utf8(run(args, &text).stdout).unwrap();
+        assert!(flat.contains("tract_core_shape_of(x)") && flat.contains("[1, n, 2, 4]"), "{flat}");
     }
 }
 

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use crate::diagnostics::Code;
 use crate::graph::Extent;
 use crate::onnx::text::Production;
+use crate::options::GivenShapes;
 use crate::source::{FileId, Location, Span};
 use crate::{Diagnostics, Lower, Options};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -256,9 +257,9 @@ pub(crate) struct Language {
     /// Override the shape of a graph input, as in image=1,3,224,224 or tokens=1,S; repeatable.
     #[arg(long, value_name = "NAME=SHAPE", value_parser = input_shape)]
     pub(crate) input_shape: Vec<(String, Vec<Extent>)>,
-    /// Give a dimension symbol a value, as in S=5; repeatable.
+    /// Give a dimension symbol a value, as in S=5, or an expression on others, as in T=2*S+1; repeatable.
     #[arg(long, value_name = "SYMBOL=N", value_parser = symbol)]
-    pub(crate) set: Vec<(String, i64)>,
+    pub(crate) set: Vec<(String, Extent)>,
     /// Keep operations that no output needs.
     #[arg(long)]
     pub(crate) keep_unused: bool,
@@ -296,11 +297,8 @@ impl Language {
         if let Some((_, (name, _))) = twice {
             return fail(format!("--input-shape gives two shapes for `{name}`"));
         }
-        let mut symbols = self.set.iter().enumerate();
-        let twice = symbols
-            .find(|(i, (name, value))| self.set[..*i].iter().any(|(other, before)| name == other && value != before));
-        if let Some((_, (name, _))) = twice {
-            return fail(format!("--set gives two values for `{name}`"));
+        if let Err(conflict) = self.shapes().resolved() {
+            return fail(format!("--set gives {conflict}"));
         }
         if self.from != Some(From::Loops) {
             return Ok(());
@@ -333,6 +331,11 @@ impl Language {
                 diagnostic.at = Location::new(add(option, name), span);
             }
         }
+    }
+
+    /// The shapes of inputs and values of symbols.
+    pub(crate) fn shapes(&self) -> GivenShapes {
+        GivenShapes { inputs: self.input_shape.clone(), symbols: self.set.clone() }
     }
 
     /// These options and those given after a subcommand, which win.
@@ -378,10 +381,10 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-fn symbol(text: &str) -> Result<(String, i64), String> {
-    let form = "expected SYMBOL=N, as in S=5";
+fn symbol(text: &str) -> Result<(String, Extent), String> {
+    let form = "expected SYMBOL=N, as in S=5 or T=2*S+1";
     let (symbol, value) = text.split_once('=').ok_or(form)?;
-    let value = value.trim().parse::<i64>().ok().filter(|value| *value >= 0).ok_or(form)?;
+    let value = value.trim().parse::<Extent>().map_err(|_| form)?;
     Ok((name(symbol).map_err(|_| form)?, value))
 }
 

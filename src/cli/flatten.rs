@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
+use crate::graph::stats::{NNEF, Setting};
 use crate::model;
 use crate::nnef::registries;
 use crate::nnef::standardize::standardize;
 use crate::onnx::from_nnef;
-use crate::options::GivenShapes;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
@@ -69,7 +69,10 @@ pub(crate) fn run(
             !verification.verify || verify::verify(&origin, &document, graph, language, verification, reporter)?;
         if output.stats {
             let before = stats::before(&document, language, to.dialect == Some(Dialect::V1));
-            stats::tell(before, graph, removed, reporter);
+            // Data that cannot be read are reported where they are needed.
+            let data = models::data(&origin, &[graph], &language.limits).ok().flatten();
+            let stored = |label: &str| data.as_ref()?.stored(label);
+            stats::tell(before, (graph, Setting { known: NNEF, stored: &stored }), removed, reporter);
         }
         Ok(verified)
     })
@@ -97,7 +100,7 @@ pub(crate) fn network(
     let target = Target { output, to, whole, model: Encode::new(to, path(output), language, None) };
     finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
-            stats::tell(None, graph, removed, reporter);
+            stats::tell(None, (graph, Setting::without_data(NNEF)), removed, reporter);
         }
         match net.filter(|_| verification.verify) {
             Some(net) => loops::verify(&net, graph, language, verification, &sources, reporter),
@@ -317,7 +320,7 @@ pub(crate) fn options(language: &Language) -> Options {
         dialect: dialect(language.from),
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
-        shapes: GivenShapes { inputs: language.input_shape.clone(), symbols: language.set.clone() },
+        shapes: language.shapes(),
         unroll: language.unroll,
         max_trips: language.max_trips,
         flat: language.flat,

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::diagnostics::Diagnostics;
-use crate::graph::stats::Stats;
+use crate::graph::stats::{ONNX, Setting, Stats};
 use crate::onnx::Document;
 use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
@@ -66,7 +66,7 @@ pub(crate) fn run(
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let before = document.as_ref().filter(|_| output.stats).and_then(|document| document.graph(&options));
-    let before = before.map(|graph| Stats::new(&graph));
+    let before = before.map(|graph| Stats::new(&graph, Setting::without_data(ONNX)));
     let mut document = document.and_then(|document| flatten(document, &options, &mut diagnostics));
     language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
     if let Some(document) = document.as_mut().filter(|_| output.provenance) {
@@ -80,7 +80,7 @@ pub(crate) fn run(
     let graph = graph(document.as_ref(), &options, output, to)?;
     let tell_stats = |graph: &Graph, reporter: &mut Reporter| {
         if output.stats {
-            stats::tell(before, graph, None, reporter);
+            stats::tell(before, (graph, Setting::without_data(ONNX)), None, reporter);
         }
     };
     let Writer::Onnx(to) = to.writer else {

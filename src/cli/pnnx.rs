@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Evaluator;
 use crate::files::temporary::Folder;
+use crate::graph::stats::{NNEF, Setting};
 use crate::model::Model as Stored;
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::Model;
@@ -81,14 +82,20 @@ fn expanded(read: Read, options: &Options) -> Expanded {
 
 /// The graph of a file.
 pub(crate) fn graph(input: Opened, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
-    let options = flatten::options(language);
+    let options = options(language);
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok((sources, result))
 }
 
+/// The options of the library, with the values of symbols in the shapes of inputs.
+fn options(language: &Language) -> Options {
+    let shapes = language.shapes();
+    Options { shapes: shapes.resolved().unwrap_or(shapes), ..flatten::options(language) }
+}
+
 /// Checks a file. Returns the sources, whether it is accepted, and the diagnostics.
 pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unread> {
-    let options = flatten::options(language);
+    let options = options(language);
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok(match result {
         Ok((_, found)) => (sources, !found.has_errors(), found),
@@ -110,7 +117,7 @@ pub(crate) fn run(
     if matches!(to.writer, Writer::Pnnx(_)) {
         return rewrite(input, language, output, reporter);
     }
-    let options = flatten::options(language);
+    let options = options(language);
     let read = match read(input, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -130,7 +137,8 @@ pub(crate) fn run(
     let target = flatten::Target { output, to, whole, model };
     flatten::finish(&sources, result, target, reporter, |graph, reporter| {
         if output.stats {
-            stats::tell(None, graph, removed, reporter);
+            let stored = |label: &str| weights.bytes(label);
+            stats::tell(None, (graph, Setting { known: NNEF, stored: &stored }), removed, reporter);
         }
         Ok(true)
     })
@@ -162,7 +170,7 @@ fn rewrite(input: Opened, language: &Language, output: &args::Output, reporter: 
             ("--stats", output.stats),
         ],
     )?;
-    let options = flatten::options(language);
+    let options = options(language);
     let Read { sources, file, model, archive, mut found } = match read(input, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -195,7 +203,7 @@ pub(crate) fn evaluate(
     reporter: &mut Reporter,
 ) -> RunResult {
     usable(language, &args::Verification::default())?;
-    let options = Options { lower: Lower::All, ..flatten::options(language) };
+    let options = Options { lower: Lower::All, ..options(language) };
     let read = match read(input, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -214,12 +222,15 @@ pub(crate) fn evaluate(
 fn usable(language: &Language, verification: &args::Verification) -> Result<(), Failure> {
     language.usable()?;
     let names = matches!(language.lower, Some(Lower::Names(_)));
+    let shapes = language.shapes();
+    let foreign = language.set.iter().any(|(symbol, _)| !shapes.mentions(symbol));
     flatten::refuse_vain(
         "files of PNNX",
         &[
             ("--fragments", !language.fragments.is_empty()),
             ("--keep", !language.keep.is_empty()),
             ("--lower with names", names),
+            ("--set of a symbol that no --input-shape has", foreign),
             ("--unroll", language.unroll),
             ("--verify", verification.verify),
         ],

@@ -1,6 +1,6 @@
 //! `--stats`: statistics of the flat graph and of the document.
 
-use crate::graph::stats::Stats;
+use crate::graph::stats::{NNEF, Setting, Stats};
 use crate::layout::Removed;
 use crate::{Document, Graph, Lower, Options};
 use serde_json::json;
@@ -13,12 +13,17 @@ use super::report::Reporter;
 pub(crate) fn before(document: &Document, language: &Language, migrate: bool) -> Option<Stats> {
     let options = Options { lower: Lower::None, keep: Vec::new(), migrate, ..flatten::options(language) };
     let expansion = crate::expand(document, &options).ok()?;
-    Some(Stats::new(&expansion.graph))
+    Some(Stats::new(&expansion.graph, Setting::without_data(NNEF)))
 }
 
 /// Writes the statistics of a graph, with those before flattening for comparison.
-pub(crate) fn tell(before: Option<Stats>, graph: &Graph, removed: Option<Removed>, reporter: &mut Reporter) {
-    let after = Stats::new(graph);
+pub(crate) fn tell(
+    before: Option<Stats>,
+    (graph, setting): (&Graph, Setting),
+    removed: Option<Removed>,
+    reporter: &mut Reporter,
+) {
+    let after = Stats::new(graph, setting);
     let mut text = after.to_text(before.as_ref());
     let mut stats = after.to_json(before.as_ref());
     if let Some(removed) = removed {

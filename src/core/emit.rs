@@ -11,7 +11,6 @@ use super::list::List;
 use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
 use super::sites::{Emission, Reached};
-use super::symbolic::Symbolic;
 use super::unit::{Form, Unit, UnitId};
 use super::value::Value;
 use crate::diagnostics::Code;
@@ -391,11 +390,7 @@ impl Machine {
             let message = format!("the shape of this input cannot be replaced: `{name}` has no argument `shape` here");
             return Err(Failure::new(Code::OptionShape, message));
         };
-        let extent = |extent: &Extent| match extent.known() {
-            Some(extent) => Value::Int(extent),
-            None => Value::Symbol(Arc::new(Symbolic::extent(extent.clone()))),
-        };
-        self.stack[arguments][place] = Value::Array(List::from_values(shape.iter().map(extent).collect(), None));
+        self.stack[arguments][place] = Value::Array(List::from_values(shape.iter().map(Value::extent).collect(), None));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::budget::{Budget, Failure, Outcome};
 use super::list::List;
 use super::symbolic::Symbolic;
 use crate::diagnostics::Code;
-use crate::graph::{self, Common, Graph, Kept, TensorId};
+use crate::graph::{self, Common, Extent, Graph, Kept, TensorId};
 
 /// A compile-time value of 24 bytes. Clones are cheap.
 #[derive(Clone, Debug)]
@@ -64,6 +64,14 @@ impl Value {
     /// A dimension symbol.
     pub(crate) fn symbol(name: &str) -> Value {
         Value::Symbol(Arc::new(Symbolic::symbol(name)))
+    }
+
+    /// An extent: an integer, or an expression on symbols.
+    pub(crate) fn extent(extent: &Extent) -> Value {
+        match extent.known() {
+            Some(extent) => Value::Int(extent),
+            None => Value::Symbol(Arc::new(Symbolic::extent(extent.clone()))),
+        }
     }
 
     /// The integer, if it is one.

@@ -182,7 +182,8 @@ codes! {
     HiddenByTensor        "E0627" I6   error   "value is spelled like a tensor of the graph";
     UsedBeforeDefined     "E0616" I6   error   "name used before it is defined";
     Reassigned            "E0607" I7   error   "name assigned twice";
-    GraphNameReassigned   "E0617" I7   practice "graph tensor assigned twice";
+    GraphNameReassigned   "E0617" I7   liberty "graph tensor assigned again before it is used";
+    GraphNameReused       "E0618" I7   practice "graph tensor assigned again";
     GraphNameNotTensor    "E0608" I8   practice "graph name does not hold a tensor";
     StateInFragment       "E0609" I9   practice "variable or update inside a fragment";
     OutputUnassigned      "E0610" I10  error   "graph output is not assigned";
@@ -245,6 +246,8 @@ codes! {
     ConstantLength        "E0905" G5   error   "constant has the wrong number of values";
     UpdateTarget          "E0906" G6   error   "update of something that is no variable";
     UpdatedTwice          "E0907" G7   error   "variable updated twice";
+    ArgumentValue         "E0908" H16  error   "argument has a value that the operation does not take";
+    CommonValue           "E0909" H16  liberty "argument has a value that the specification does not name";
     // Networks with loops.
     LoopFormat            "E0920" none error   "not a network with loops";
     LoopUnknownMember     "E0921" none liberty "member of a network that means nothing";
@@ -290,7 +293,7 @@ codes! {
     // Shapes.
     BroadcastShapes       "E1001" H1   liberty "shapes of operands do not agree";
     ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";
-    PoolingShapes         "E1003" H3   liberty "window does not fit the input";
+    PoolingShapes         "E1003" H3   error   "window does not fit the input";
     ReduceAxes            "E1004" H4   liberty "axis out of range";
     ReshapeVolume         "E1005" H5   error   "items do not fill the new shape";
     TransposeAxes         "E1006" H6   error   "axes are no permutation";
@@ -304,9 +307,11 @@ codes! {
     UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
     BiasShape             "E1021" H2   practice "bias has another shape than [1, C]";
-    ChannelAxis           "E1022" H1   liberty "parameters of a batch normalization along the last axis";
-    WindowOfNothing       "E1023" H3   liberty "window without items";
-    BiasAlongBatch        "E1024" H11  liberty "bias of a linear layer along the batch";
+    ChannelAxis           "E1022" H1   practice "parameters of a batch normalization along the last axis";
+    WindowOfNothing       "E1023" H3   practice "window without items";
+    UnequalExtents        "E1024" H1   error   "operands of one rank have different extents";
+    AxisOutside           "E1025" H4   error   "axis that the tensor does not have";
+    BiasAlongBatch        "E1026" H11  liberty "bias of a linear layer along the batch";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";

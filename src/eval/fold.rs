@@ -35,8 +35,9 @@ impl Graph {
     /// their operands; other operations remain. Tensors keep their names. Constants that are no longer used are
     /// removed, unless the document names them, or `keep_unused`. Tensors in `apart` are not treated as constants.
     ///
-    /// Graphs with operations of registries are not changed: the element types of their tensors are more precise than
-    /// those of constants. Kept fragments are not changed, either: they mean what the operation that runs them says.
+    /// Extents and other numbers that are known since the expansion are written where operations take them as
+    /// attributes, and what only computed them is removed. Otherwise graphs with operations of registries are not changed:
+    /// the element types of their tensors are more precise than those of constants. Kept fragments are not changed, either: they mean what the operation that runs them says.
     ///
     /// ```
     /// use nnef_flatten::eval::Limits;
@@ -59,19 +60,22 @@ impl Graph {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn fold(&mut self, limits: Limits, apart: &[TensorId], keep_unused: bool) -> usize {
+        let written = self.write_known(keep_unused);
         if self.conventions.follows {
-            return 0;
+            return written;
         }
         let candidates = Candidates::new(self, apart);
         if candidates.operations.is_empty() {
-            return 0;
+            return written;
         }
         let target = Target::of(self.dialect);
         let mut declarations = target.declarations();
-        let Some(kind) = declarations.find(CONSTANT, self).map(|declared| declared.kind.clone()) else { return 0 };
+        let Some(kind) = declarations.find(CONSTANT, self).map(|declared| declared.kind.clone()) else {
+            return written;
+        };
         // The text could not distinguish the standard operation from one of the document with its name.
         if self.kinds.iter().any(|known| known.name == kind.name && !known.standard) {
-            return 0;
+            return written;
         }
         let folded = Folding::fold_all(self, limits, candidates, kind.generic);
         if !folded.is_empty() {
@@ -80,7 +84,7 @@ impl Graph {
                 drop_unused(self, &kind, apart);
             }
         }
-        folded.len()
+        written + folded.len()
     }
 }
 

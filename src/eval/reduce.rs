@@ -7,16 +7,19 @@ use super::error::EvalError;
 use crate::graph::deviations::Deviation;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
-/// The axes of a reduction, sorted and checked: each exists and is distinct.
+/// The axes of a reduction, sorted and checked: none is negative or given twice. Axes beyond the last one have the
+/// extent 1, so nothing is reduced along them.
 fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, EvalError> {
+    let all = rank_asked(call)?.max(rank);
     let mut axes =
-        call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, rank)).collect::<Result<Vec<_>, _>>()?;
+        call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, all)).collect::<Result<Vec<_>, _>>()?;
     axes.sort_unstable();
     let count = axes.len();
     axes.dedup();
     if axes.len() != count {
         return Err(EvalError::shapes(format!("`{}` is given an axis twice", call.name())));
     }
+    axes.retain(|axis| *axis < rank);
     Ok(axes)
 }
 

@@ -7,6 +7,8 @@ mod building;
 pub(crate) mod constant;
 pub(crate) mod deviations;
 pub(crate) mod dims;
+#[cfg(feature = "eval")]
+mod known;
 #[cfg(feature = "tensor")]
 mod layouts;
 pub(crate) mod names;
@@ -243,7 +245,7 @@ pub(crate) struct Origin {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum KeptFragment {
-    /// The text of its declaration, unchanged.
+    /// The text of its declaration, which is not expanded.
     Verbatim(String),
     /// Flattened: the text of the declaration up to its body, and the body as a graph.
     Flat(String, Box<Graph>),
@@ -357,15 +359,17 @@ impl Graph {
 
     /// Keeps only the operations marked in `needed`, and the tensors that `renumber` gives a new number.
     fn retain(&mut self, needed: &[bool], renumber: &[Option<TensorId>]) {
-        self.values.clear();
+        let values = std::mem::take(&mut self.values);
         let new = |tensor: TensorId| renumber[tensor.index()].unwrap_or(tensor);
         #[cfg(feature = "tensor")]
         self.layouts.renumber(renumber);
+        let values = values.into_iter().filter_map(|(tensor, items)| Some((renumber[tensor.index()]?, items)));
+        self.values = values.collect();
         let old = std::mem::take(&mut self.operations);
         let before = std::mem::take(&mut self.packed);
         let mut tensors = std::mem::take(&mut self.tensors).into_iter();
         let kept = renumber.iter().filter_map(|kept| tensors.next().filter(|_| kept.is_some()));
-        self.tensors = kept.map(|tensor| Tensor { producer: None, known: false, ..tensor }).collect();
+        self.tensors = kept.map(|tensor| Tensor { producer: None, ..tensor }).collect();
         for (operation, _) in old.into_iter().zip(needed).filter(|(_, needed)| **needed) {
             let (_, operands, results) = self.signatures.counts(operation.signature());
             let results = before.results(&operation.result, results);

@@ -9,10 +9,17 @@ pub(crate) fn prune(graph: &mut Graph) {
     if all_used(graph) {
         return;
     }
-    let needed = needed_operations(graph);
+    let needed = needed_operations(graph, &[]);
     if needed.iter().all(|&needed| needed) {
         return;
     }
+    keep(graph, &needed);
+}
+
+/// [`prune`], except that names of the document do not keep these tensors.
+#[cfg(feature = "eval")]
+pub(crate) fn prune_except(graph: &mut Graph, droppable: &[bool]) {
+    let needed = needed_operations(graph, droppable);
     keep(graph, &needed);
 }
 
@@ -42,8 +49,9 @@ fn all_used(graph: &Graph) -> bool {
     give_tensors && graph.tensors.iter().zip(&used).all(needed)
 }
 
-fn needed_operations(graph: &Graph) -> Vec<bool> {
+fn needed_operations(graph: &Graph, droppable: &[bool]) -> Vec<bool> {
     let mut wanted: Vec<bool> = graph.tensors.iter().map(|tensor| graph.names.is_user(tensor.name)).collect();
+    wanted.iter_mut().zip(droppable).for_each(|(wanted, droppable)| *wanted &= !droppable);
     graph.outputs.iter().for_each(|tensor| wanted[tensor.index()] = true);
     let updates: Vec<bool> = graph.kinds.iter().map(|kind| graph.text_of(kind.name) == UPDATE).collect();
     let mut needed = vec![false; graph.operations.len()];

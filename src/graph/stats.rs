@@ -1,11 +1,36 @@
 //! Statistics of a graph: the numbers of operations, parameters and multiply-adds.
 
+mod elements;
+mod products;
+
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use serde_json::json;
 
-use super::{Graph, Operand, Operation, TensorId, Value};
+use super::{Graph, Operation, TensorId, Value};
+use crate::diagnostics::visible::clean;
 use crate::graph::Primitive;
+use crate::graph::standard::VARIABLE;
+pub(crate) use elements::bytes_of;
+use products::{Count, Known};
+pub(crate) use products::{NNEF, ONNX};
+
+/// What is known about a graph beside its operations.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    /// Which operations without a rule have no products.
+    pub(crate) known: Known,
+    /// The number of bytes of the data of a variable, by its label, if there are data.
+    pub(crate) stored: &'a dyn Fn(&str) -> Option<u64>,
+}
+
+impl Setting<'_> {
+    /// A graph without data of its variables.
+    pub(crate) fn without_data(known: Known) -> Self {
+        Setting { known, stored: &|_| None }
+    }
+}
 
 /// Statistics of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,50 +39,104 @@ pub(crate) struct Stats {
     pub(crate) operations: BTreeMap<String, u64>,
     /// The number of items of all variables.
     pub(crate) parameters: u64,
-    /// The bytes of all variables: four for a scalar or an integer, one for a logical.
+    /// The bytes of all variables: of their data, else of the element types that they declare. A number of NNEF without
+    /// data has four bytes, a logical has one.
     pub(crate) bytes: u64,
-    /// The number of multiplications by weights; see [`PRODUCTS`].
+    /// The number of multiplications whose results are added up; see [`products`].
     pub(crate) multiply_adds: u64,
-    /// The number of variables and operations that are not counted because a shape is unknown.
-    pub(crate) unknown: u64,
+    /// The variables and operations that are not counted, by name: a shape is unknown, or there is no rule.
+    pub(crate) uncounted: BTreeMap<String, u64>,
 }
 
-/// The operations that introduce weights, in NNEF and in ONNX.
-const VARIABLES: &[&str] = &["variable", "initializer"];
+/// The operation that introduces a weight in ONNX.
+const INITIALIZER: &str = "initializer";
+
+/// The width to which the names in a table are aligned at most.
+const MOST_COLUMNS: usize = 60;
+
+/// The number of names of operations that the table lists as not counted.
+const MOST_LISTED: usize = 20;
+
+/// What is counted for the operations of a kind.
+#[derive(Clone, Copy)]
+enum Counted {
+    Nothing,
+    Weights,
+    Products(Count),
+    /// It is not known whether there are products.
+    Unknown,
+}
 
 impl Stats {
     /// The statistics of a graph.
-    pub(crate) fn new(graph: &Graph) -> Self {
+    pub(crate) fn new(graph: &Graph, setting: Setting) -> Self {
         let mut stats = Stats::default();
-        let mut kinds = vec![0u64; graph.kinds.len()];
+        let counted: Vec<Counted> = graph
+            .kinds
+            .iter()
+            .map(|kind| match graph.text_of(kind.name) {
+                VARIABLE | INITIALIZER => Counted::Weights,
+                name => match products::rule(kind.standard, name) {
+                    Some(count) => Counted::Products(count),
+                    None if kind.standard || (setting.known)(name) => Counted::Nothing,
+                    None => Counted::Unknown,
+                },
+            })
+            .collect();
+        let mut kinds = vec![(0u64, 0u64); graph.kinds.len()];
         for operation in &graph.operations {
-            kinds[graph.kind_id(operation).index()] += 1;
-            let name = graph.operation_name(operation);
-            if VARIABLES.contains(&name) {
-                stats.variable(graph, operation);
-            } else if let Some((_, count)) = PRODUCTS.iter().find(|(product, _)| *product == name) {
-                match count(graph, operation) {
-                    Some(count) => stats.multiply_adds = stats.multiply_adds.saturating_add(count),
-                    None => stats.unknown += 1,
-                }
-            }
+            let kind = graph.kind_id(operation).index();
+            let complete = match counted[kind] {
+                Counted::Nothing => true,
+                Counted::Unknown => false,
+                Counted::Weights => stats.variable(graph, operation, setting),
+                Counted::Products(count) => stats.products(count(graph, operation)),
+            };
+            kinds[kind].0 += 1;
+            kinds[kind].1 += u64::from(!complete);
         }
-        for (kind, count) in graph.kinds.iter().zip(kinds).filter(|(_, count)| *count > 0) {
-            *stats.operations.entry(graph.text_of(kind.name).to_owned()).or_default() += count;
+        for (kind, (count, uncounted)) in graph.kinds.iter().zip(kinds) {
+            let add = |to: &mut BTreeMap<String, u64>, count: u64| {
+                if count > 0 {
+                    *to.entry(graph.text_of(kind.name).to_owned()).or_default() += count;
+                }
+            };
+            add(&mut stats.operations, count);
+            add(&mut stats.uncounted, uncounted);
         }
         stats
     }
 
-    fn variable(&mut self, graph: &Graph, operation: &Operation) {
+    /// Adds multiply-adds. Returns whether they are known.
+    fn products(&mut self, count: Option<u64>) -> bool {
+        self.multiply_adds = self.multiply_adds.saturating_add(count.unwrap_or(0));
+        count.is_some()
+    }
+
+    /// Adds the items of a variable. Returns whether they are known.
+    fn variable(&mut self, graph: &Graph, operation: &Operation, setting: Setting) -> bool {
+        let mut complete = true;
         for tensor in graph.tensors_of(operation) {
             let Some(items) = shape(graph, tensor).as_deref().map(product) else {
-                self.unknown += 1;
+                complete = false;
                 continue;
             };
-            let size = if graph.tensors[tensor.index()].dtype == Some(Primitive::Logical) { 1 } else { 4 };
+            let stored = || match graph.attribute(operation, "label")? {
+                Value::String(label) => (setting.stored)(label),
+                _ => None,
+            };
+            let declared = || match graph.attribute(operation, "type")? {
+                Value::Symbol(text) => bytes_of(text.split('[').next().unwrap_or(text), items),
+                _ => None,
+            };
+            let implied = || match graph.dtype(tensor) {
+                Some(Primitive::Logical) => items,
+                _ => items.saturating_mul(4),
+            };
             self.parameters = self.parameters.saturating_add(items);
-            self.bytes = self.bytes.saturating_add(items.saturating_mul(size));
+            self.bytes = self.bytes.saturating_add(stored().or_else(declared).unwrap_or_else(implied));
         }
+        complete
     }
 
     /// The number of operations.
@@ -73,7 +152,8 @@ impl Stats {
             "parameters": self.parameters,
             "bytes": self.bytes,
             "multiply_adds": self.multiply_adds,
-            "unknown": self.unknown,
+            "unknown": self.uncounted.values().sum::<u64>(),
+            "not_counted": self.uncounted,
         })
     }
 
@@ -87,22 +167,37 @@ impl Stats {
         for (name, count) in &self.operations {
             kinds.entry(name).or_default().1 = *count;
         }
-        let width = kinds.keys().map(|name| name.chars().count()).max().unwrap_or(0).max("multiply-adds".len());
+        let widths = kinds.keys().map(|name| clean(name).chars().count()).filter(|width| *width <= MOST_COLUMNS);
+        let width = widths.max().unwrap_or(0).max("multiply-adds".len());
         let known = |count: u64| if before.is_some() { grouped(count) } else { "?".to_owned() };
         let row = |name: &str, before: &str, after: &str| format!("{name:width$}  {before:>12}  {after:>12}\n");
         let mut text = row("operation", "before", "after");
         for (name, (before, after)) in &kinds {
-            text.push_str(&row(name, &known(*before), &grouped(*after)));
+            text.push_str(&row(&clean(name), &known(*before), &grouped(*after)));
         }
         text.push_str(&row("total", &known(before.map_or(0, Stats::total)), &grouped(self.total())));
         let numbers = [("parameters", self.parameters), ("bytes", self.bytes), ("multiply-adds", self.multiply_adds)];
         for (name, number) in numbers {
             text.push_str(&row(name, "", &grouped(number)));
         }
-        if self.unknown > 0 {
-            text.push_str(&row("not counted", "", &grouped(self.unknown)));
-        }
+        text.push_str(&self.uncounted_line());
         text
+    }
+
+    /// The line of a table that lists what is not counted.
+    fn uncounted_line(&self) -> String {
+        let mut line = String::new();
+        for (name, count) in self.uncounted.iter().take(MOST_LISTED) {
+            let separator = if line.is_empty() { "not counted: " } else { ", " };
+            let _ = write!(line, "{separator}{} ({})", clean(name), grouped(*count));
+        }
+        if let Some(others) = self.uncounted.len().checked_sub(MOST_LISTED).filter(|others| *others > 0) {
+            let _ = write!(line, ", and {others} others");
+        }
+        if !line.is_empty() {
+            line.push('\n');
+        }
+        line
     }
 }
 
@@ -119,70 +214,12 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Counts the multiply-adds of an operation; none if a shape is unknown.
-type Count = fn(&Graph, &Operation) -> Option<u64>;
-
-/// The operations that compute sums of products.
-pub(crate) const PRODUCTS: &[(&str, Count)] = &[
-    ("conv", for_each_result),
-    ("planewise_conv", for_each_result),
-    ("deconv", for_each_input),
-    ("planewise_deconv", for_each_input),
-    ("separable_conv", |graph, operation| separable(graph, operation, result(graph, operation)?)),
-    ("separable_deconv", |graph, operation| separable(graph, operation, argument(graph, operation, "input")?)),
-    ("linear", for_each_result),
-    ("matmul", matmul),
-];
-
 fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<i64>> {
     graph.shape(tensor)?.known()
 }
 
 fn product(extents: &[i64]) -> u64 {
     extents.iter().fold(1u64, |all, extent| all.saturating_mul(u64::try_from(*extent).unwrap_or(0)))
-}
-
-fn argument(graph: &Graph, operation: &Operation, name: &str) -> Option<Vec<i64>> {
-    match graph.argument(operation, name)? {
-        Operand::Tensor(tensor) => shape(graph, tensor),
-        Operand::Tensors(_) | Operand::Value(_) => None,
-    }
-}
-
-fn result(graph: &Graph, operation: &Operation) -> Option<Vec<i64>> {
-    shape(graph, graph.tensors_of(operation).next()?)
-}
-
-/// The number of weights of one output channel.
-fn weights(graph: &Graph, operation: &Operation) -> Option<u64> {
-    Some(product(argument(graph, operation, "filter")?.get(1..)?))
-}
-
-fn for_each_result(graph: &Graph, operation: &Operation) -> Option<u64> {
-    Some(product(&result(graph, operation)?).saturating_mul(weights(graph, operation)?))
-}
-
-fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
-    Some(product(&argument(graph, operation, "input")?).saturating_mul(weights(graph, operation)?))
-}
-
-/// Each position of the result, or of the input of a transposed operation, uses all weights of both filters once.
-fn separable(graph: &Graph, operation: &Operation, mut places: Vec<i64>) -> Option<u64> {
-    *places.get_mut(1)? = 1;
-    let filter = |name| argument(graph, operation, name).map(|filter| product(&filter));
-    Some(product(&places).saturating_mul(filter("plane_filter")?.saturating_add(filter("point_filter")?)))
-}
-
-fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
-    let a = argument(graph, operation, "A")?;
-    let flag = graph.argument(operation, "transposeA").or_else(|| graph.argument(operation, "trA"));
-    let transposed = match flag {
-        Some(Operand::Value(Value::Logical(transposed))) => *transposed,
-        Some(_) => return None,
-        None => false,
-    };
-    let inner = if transposed { a.len().checked_sub(2)? } else { a.len().checked_sub(1)? };
-    Some(product(&result(graph, operation)?).saturating_mul(product(&[*a.get(inner)?])))
 }
 
 #[cfg(test)]

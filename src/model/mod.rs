@@ -202,6 +202,11 @@ impl Model {
         }
     }
 
+    /// The number of bytes of the data of a variable, without the header of its file, by its label.
+    pub(crate) fn stored(&self, label: &str) -> Option<u64> {
+        self.file(&path::data_file(label).ok()?)?.size().checked_sub(HEADER_LENGTH as u64)
+    }
+
     /// Calls a function with every wanted file and its bytes, in the order of the archive, or of the names in a
     /// folder. Bytes that the function does not read are skipped.
     ///

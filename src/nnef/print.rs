@@ -15,7 +15,7 @@ use crate::graph::operators::UNARY_PRECEDENCE;
 use crate::room::with_stack;
 use crate::source::literals::{push_int, push_scalar, push_string};
 use crate::source::names::Names;
-pub(crate) use module::print_module;
+pub(crate) use module::{print_extension, print_fragment, print_module};
 
 /// The precedence of expressions that are not operators.
 const ATOM: u8 = UNARY_PRECEDENCE + 1;
@@ -116,6 +116,27 @@ impl Printer<'_> {
             Expr::Call(call) => self.ast.arguments(&self.ast.call(call)).len(),
             _ => 0,
         }
+    }
+
+    /// Whether a value is an operation applied to names, literals and lists of these, or such a list: what flat
+    /// documents consist of. Numbers may depend on symbols.
+    fn is_flat(&self, id: ExprId) -> bool {
+        let mut open: Vec<ExprId> = match self.ast.expr(id) {
+            Expr::Call(call) => {
+                self.ast.arguments(&self.ast.call(call)).iter().map(|argument| argument.value).collect()
+            }
+            _ => vec![id],
+        };
+        while let Some(id) = open.pop() {
+            match self.ast.expr(id) {
+                Expr::Array(range) | Expr::Tuple(range) => open.extend(self.ast.items(range)),
+                Expr::Unary { operand, .. } => open.push(operand),
+                Expr::Binary { lhs, rhs, .. } => open.extend([lhs, rhs]),
+                expr if expr.is_leaf() => {}
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// One item of an array or tuple, or one argument of a call.

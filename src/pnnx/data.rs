@@ -8,6 +8,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::model::{Model, Role, Typed};
 use crate::eval::Variables;
+use crate::graph::stats::bytes_of;
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
 
 /// An element type: its name, its size in bytes, and the decoding of an element.
@@ -201,6 +202,16 @@ pub(crate) struct Weights {
     pub(crate) archive: Option<Archive>,
     /// The variables.
     pub(crate) members: Members,
+}
+
+impl Weights {
+    /// The number of bytes of the data of a variable, by its declared type.
+    pub(crate) fn bytes(&self, label: &str) -> Option<u64> {
+        let (_, typed) = self.members.get(label)?;
+        let items = typed.extents.iter().map(|extent| u64::try_from((*extent)?).ok());
+        let items = items.collect::<Option<Vec<u64>>>()?.into_iter().fold(1, u64::saturating_mul);
+        bytes_of(&typed.element, items)
+    }
 }
 
 impl Variables for Weights {

@@ -28,6 +28,14 @@ fn folded(body: &str) -> usize {
 }
 
 #[test]
+fn attributes_get_known_numbers() {
+    check(
+        "n = constant<integer>(shape = [1], value = [2]); y = tile(x, repeats = n);",
+        "n = constant<integer>(shape = [1], value = [2]); y = tile(x, repeats = [2]);",
+    );
+}
+
+#[test]
 fn operations_on_constants_become_constants() {
     check(
         "y = mul(x, neg(sqrt(constant(shape = [2], value = [4.0, 0.0]))));",

@@ -146,6 +146,29 @@ impl Variable {
         }
     }
 
+    /// The number with other numbers in place of symbols.
+    fn substituted(&self, symbol: &dyn Fn(&str) -> Option<Dim>) -> Dim {
+        match self {
+            Variable::Symbol(name) => symbol(name).unwrap_or_else(|| variable(self.clone())),
+            Variable::Quotient(rounding, sides) => {
+                let [a, b] = [sides[0].substituted(symbol), sides[1].substituted(symbol)];
+                match rounding {
+                    Rounding::Down => a.over(b),
+                    Rounding::Zero => a.divided_by(b),
+                }
+            }
+            Variable::Choice(choice, items) => {
+                let mut items = items.iter().map(|item| item.substituted(symbol));
+                let first = items.next().unwrap_or(Dim::Unknown);
+                items.fold(first, |so_far, item| match choice {
+                    Choice::Min => so_far.min(item),
+                    Choice::Max => so_far.max(item),
+                    Choice::Broadcast => so_far.broadcast(item).unwrap_or(Dim::Unknown),
+                })
+            }
+        }
+    }
+
     fn each_symbol(&self, f: &mut dyn FnMut(&str)) {
         match self {
             Variable::Symbol(name) => f(name),
@@ -193,6 +216,14 @@ impl Expression {
             product.iter().try_fold(*factor, |value, variable| value.checked_mul(variable.value(symbol)?))
         };
         self.polynomial().terms().iter().try_fold(0i64, |sum, of| sum.checked_add(term(of)?))
+    }
+
+    /// The number with other numbers in place of symbols.
+    pub(super) fn substituted(&self, symbol: &dyn Fn(&str) -> Option<Dim>) -> Dim {
+        self.polynomial().terms().iter().fold(Dim::Int(0), |sum, (product, factor)| {
+            let factors = product.iter().map(|variable| variable.substituted(symbol));
+            sum.plus(factors.fold(Dim::Int(*factor), Dim::times))
+        })
     }
 
     /// The only symbol, if the expression is linear in it, and its value for which the expression equals `value`.

@@ -213,6 +213,14 @@ impl Dim {
         }
     }
 
+    /// The number with other numbers in place of symbols; symbols without one stay.
+    pub(crate) fn substituted(&self, symbol: &dyn Fn(&str) -> Option<Dim>) -> Dim {
+        match self {
+            Dim::Expr(expression) => expression.substituted(symbol),
+            other => other.clone(),
+        }
+    }
+
     /// Solves `self = value` for the only symbol: `2*S+1 = 7` results in `S` and 3.
     #[cfg(feature = "eval")]
     pub(crate) fn solved(&self, value: i64) -> Option<(std::sync::Arc<str>, i64)> {

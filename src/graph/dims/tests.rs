@@ -169,3 +169,18 @@ fn values_of_symbols_follow_from_those_of_expressions() {
     assert_eq!((solved("2*S", 7), solved("S+T", 7), solved("S/2", 3)), (None, None, None));
     assert_eq!(dim("min(S,T)+S*T").value(&|name| Some(if name == "S" { 2 } else { 5 })), Some(12));
 }
+
+#[test]
+fn symbols_are_replaced_by_other_numbers() {
+    let given = |symbol: &str| match symbol {
+        "S" => Some(Dim::of_text("2*P+1")),
+        "T" => Some(Dim::Int(3)),
+        _ => None,
+    };
+    let replaced = |text: &str| Dim::of_text(text).substituted(&given).text();
+    assert_eq!(replaced("S*T"), Dim::of_text("6*P+3").text());
+    assert_eq!(replaced("T/2+min(T,7)"), "4");
+    assert_eq!(replaced("broadcast(T,1)"), "3");
+    assert_eq!(replaced("U-S"), Dim::of_text("U-2*P-1").text());
+    assert_eq!(replaced("5"), "5");
+}

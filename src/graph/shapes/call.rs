@@ -1,5 +1,6 @@
 //! The view of an operation that rules have: the shapes of its operands, and its attributes by role.
 
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::shape::{Extent, Shape};
@@ -342,7 +343,8 @@ impl<'a> Call<'a> {
     /// Checks that axes are distinct and within `0..rank`.
     pub(crate) fn check_axes(&self, axes: &[Option<i64>], rank: Option<usize>, code: Code) -> Result<(), ShapeError> {
         let rank = rank.and_then(|rank| i64::try_from(rank).ok());
-        for (i, axis) in axes.iter().enumerate().filter_map(|(i, axis)| Some((i, (*axis)?))) {
+        let mut seen = FxHashSet::default();
+        for axis in axes.iter().flatten().copied() {
             if axis < 0 || (!self.endless() && rank.is_some_and(|rank| axis >= rank)) {
                 return refuse(
                     code,
@@ -353,7 +355,7 @@ impl<'a> Call<'a> {
                     },
                 );
             }
-            if axes[..i].contains(&Some(axis)) {
+            if !seen.insert(axis) {
                 return refuse(code, format!("axis {axis} is given twice"));
             }
         }

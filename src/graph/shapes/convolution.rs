@@ -114,8 +114,11 @@ impl Step<'_> {
         if bias.iter().enumerate().all(fits) {
             return Ok(());
         }
+        // Other shapes are common, if they have an item for each channel.
+        let items = bias.iter().map(Extent::known).try_fold(1i64, |items, extent| items.checked_mul(extent?));
+        let fits = items.zip(channels.known()).is_none_or(|(items, channels)| items == channels);
         refuse(
-            Code::BiasShape,
+            if fits { Code::BiasShape } else { CODE },
             format!("the bias has shape {bias:?}, it has to be [1, {channels:?}] or a single number"),
         )
     }

@@ -62,7 +62,9 @@ pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<E
         let (from, to) = (a.get(i).unwrap_or(&one), b.get(i).unwrap_or(&one));
         let Some(extent) = from.broadcast(to) else {
             let shapes = format!("the operands of `{operation}` have shapes {a:?} and {b:?}");
-            return refuse(Code::BroadcastShapes, format!("{shapes}: axis {i} has extents {from:?} and {to:?}"));
+            // Tensors of different ranks may be meant to be aligned at their last axes, as other tools do.
+            let code = if a.len() == b.len() { Code::UnequalExtents } else { Code::BroadcastShapes };
+            return refuse(code, format!("{shapes}: axis {i} has extents {from:?} and {to:?}"));
         };
         extents.push(extent);
     }

@@ -39,6 +39,8 @@ pub(crate) use einsum::Einsum;
 use elements::ElementRule;
 pub use shape::Extent;
 pub use shape::Shape;
+#[cfg(feature = "eval")]
+pub(crate) use values::Item;
 pub(crate) use values::Items;
 use values::ValueRule;
 #[cfg(feature = "eval")]

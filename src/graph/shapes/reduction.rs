@@ -1,35 +1,48 @@
 //! Reductions and normalizations along axes (H4). Reduced axes keep the extent 1.
 
 use super::call::{Call, Role};
-use super::shape::Extent;
-use super::{Inferred, RuleResult, UNKNOWN, known};
+use super::shape::{Extent, Shape};
+use super::{Inferred, RuleResult, ShapeError, UNKNOWN, known};
 use crate::diagnostics::Code;
-
-const CODE: Code = Code::ReduceAxes;
 
 /// Reduces along axes.
 pub(crate) fn reduce(call: &Call) -> RuleResult {
     let axes = call.ints(Role::Axes);
     let given = axes.as_deref().unwrap_or(&[None]);
-    call.check_axes(given, call.rank(0), CODE)?;
+    let checked = check(call, given);
+    if let Err(error) = &checked
+        && error.code == Code::AxisOutside
+    {
+        return checked.map(|()| Inferred::UNKNOWN);
+    }
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
-    let any = given.contains(&None);
-    for (i, extent) in extents.iter_mut().enumerate() {
-        if given.contains(&Some(i as i64)) {
+    if given.contains(&None) {
+        // An unknown axis may be any one.
+        extents.iter_mut().filter(|extent| **extent != Extent::ONE).for_each(|extent| *extent = Extent::UNKNOWN);
+    }
+    for axis in given.iter().flatten() {
+        if let Some(extent) = usize::try_from(*axis).ok().and_then(|axis| extents.get_mut(axis)) {
             *extent = Extent::ONE;
-        } else if any && *extent != Extent::ONE {
-            // An unknown axis may be this one.
-            *extent = Extent::UNKNOWN;
         }
     }
-    known(extents)
+    match checked {
+        Ok(()) => known(extents),
+        Err(error) => Err(error.but(Some(Shape::from(extents)))),
+    }
+}
+
+/// Checks that axes differ, and that the input has them. An axis at the end that is left out of the input has the
+/// extent 1; some programs rely on that.
+fn check(call: &Call, axes: &[Option<i64>]) -> Result<(), ShapeError> {
+    call.check_axes(axes, None, Code::AxisOutside)?;
+    call.check_axes(axes, call.rank(0), Code::ReduceAxes)
 }
 
 /// Operations along axes that keep the shape.
 pub(crate) fn along(call: &Call) -> RuleResult {
     let shape = call.shape(0).cloned();
     let axes = call.ints(Role::Axes).unwrap_or_default();
-    match call.check_axes(&axes, call.rank(0), CODE) {
+    match check(call, &axes) {
         Ok(()) => Ok(Inferred::Same(shape)),
         Err(error) => Err(error.but(shape)),
     }

@@ -36,7 +36,7 @@ impl Item {
     }
 
     /// The item as a scalar.
-    pub(super) fn scalar(&self) -> Option<f64> {
+    pub(crate) fn scalar(&self) -> Option<f64> {
         match self {
             Item::Dim(dim) => dim.known().map(|value| value as f64),
             Item::Scalar(value) => Some(*value),
@@ -57,7 +57,7 @@ pub(crate) struct Items {
 
 impl Items {
     /// Whether `items` contains all items.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.progression.is_none()
     }
 

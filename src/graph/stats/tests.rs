@@ -7,7 +7,7 @@ fn stats(body: &str) -> Stats {
     let options = Options::default();
     let text = format!("version 1.0; graph G( x ) -> ( y ) {{ x = external(shape = [1,3,8,8]); {body} }}");
     let parsed = parse("test", text, &options);
-    Stats::new(&expand(&parsed.document, &options).unwrap().graph)
+    Stats::new(&expand(&parsed.document, &options).unwrap().graph, Setting::without_data(NNEF))
 }
 
 #[test]
@@ -35,4 +35,70 @@ fn tables_are_aligned() {
     let lines: Vec<String> = after.to_text(None).lines().map(str::to_owned).collect();
     assert!(lines.iter().all(|line| line.chars().count() == lines[0].chars().count()));
     assert_eq!(grouped(1_234_567), "1 234 567");
+}
+
+/// The multiply-adds of `y`, computed from variables of these shapes.
+fn products(shapes: &[&str], call: &str) -> Option<u64> {
+    let variables =
+        shapes.iter().enumerate().map(|(i, shape)| format!("v{i} = variable(shape = {shape}, label = 'v{i}');"));
+    let stats = stats(&format!("{} {call}", variables.collect::<String>()));
+    let open: u64 = stats.uncounted.values().sum();
+    (open == 0).then_some(stats.multiply_adds)
+}
+
+#[test]
+fn products_with_batches_and_groups_are_counted() {
+    let linear = "y = linear(v0, v1);";
+    assert_eq!(products(&["[16,64]", "[32,64]"], linear), Some(16 * 32 * 64));
+    assert_eq!(products(&["[1,16,64]", "[1,32,64]"], linear), Some(16 * 32 * 64));
+    assert_eq!(products(&["[2,16,64]", "[1,32,64]"], linear), Some(2 * 16 * 32 * 64));
+    assert_eq!(products(&["[1,16,64]", "[1,32,64]", "[1,1,32]"], "y = linear(v0, v1, v2);"), Some(16 * 32 * 64));
+    assert_eq!(products(&["[2,3,4,5]", "[2,3,5,6]"], "y = matmul(v0, v1);"), Some(6 * 4 * 5 * 6));
+    assert_eq!(products(&["[2,3,4,5]", "[1,3,6,5]"], "y = matmul(v0, v1, transposeB = true);"), Some(6 * 4 * 5 * 6));
+    assert_eq!(
+        products(&["[6,1,3,3]"], "t = concat([x, x], axis = 1); y = conv(t, v0, groups = 6);"),
+        Some(6 * 64 * 9)
+    );
+    assert_eq!(products(&["[4,3,3,3]"], "y = conv(x, v0, stride = [2,2]);"), Some(4 * 16 * 27));
+    assert_eq!(products(&["[3,2,3,3]"], "y = deconv(x, v0, groups = 3);"), Some(3 * 64 * 18));
+    let separable = "y = separable_conv(x, v0, v1);";
+    assert_eq!(products(&["[3,1,3,3]", "[5,3,1,1]"], separable), Some(64 * (27 + 15)));
+}
+
+#[test]
+fn products_of_other_notations_are_counted() {
+    assert_eq!(products(&["[3,8]", "[5,8]"], "y = nn_Linear(input = v0, weight = v1);"), Some(3 * 5 * 8));
+    assert_eq!(products(&["[4,3]", "[4,5]"], "y = Gemm(A = v0, B = v1, transA = 1);"), Some(4 * 3 * 5));
+    assert_eq!(products(&["[7]", "[2,7,5]"], "y = MatMul(v0, v1);"), Some(2 * 7 * 5));
+    assert_eq!(products(&["[2,4,7]", "[7]"], "y = MatMul(v0, v1);"), Some(2 * 4 * 7));
+    assert_eq!(products(&["[3,4,3,3]"], "y = ConvTranspose(X = x, W = v0);"), Some(3 * 64 * 36));
+    assert_eq!(
+        products(&["[9,2,6]", "[1,20,6]", "[1,20,5]"], "y = LSTM(X = v0, W = v1, R = v2);"),
+        Some(18 * (120 + 100))
+    );
+    let attention = "y = F_scaled_dot_product_attention(query = v0, key = v1, value = v2);";
+    assert_eq!(products(&["[2,4,8]", "[2,6,8]", "[2,6,3]"], attention), Some(2 * 4 * 6 * (8 + 3)));
+    assert_eq!(products(&["[3,4]", "[4,5]"], "y = Einsum(v0, v1, equation = 'ij,jk->ik');"), Some(3 * 4 * 5));
+    assert_eq!(products(&["[3,4]", "[3,4]"], "y = Einsum(v0, v1, equation = 'ij,ij->ij');"), Some(0));
+    // The shape of the result is not known.
+    assert_eq!(products(&["[4,3,3,3]"], "y = Conv(X = x, W = v0);"), None);
+}
+
+#[test]
+fn what_is_not_counted_is_listed() {
+    let stats = stats(
+        "a = vendor(x); b = vendor(a); c = nn_ReLU(b); f = variable(shape = [4,3,3,3], label = 'f'); y = conv(c, f);",
+    );
+    assert_eq!(stats.uncounted, BTreeMap::from([("conv".to_owned(), 1), ("vendor".to_owned(), 2)]));
+    assert!(stats.to_text(None).ends_with("not counted: conv (1), vendor (2)\n"), "{}", stats.to_text(None));
+    assert_eq!(stats.to_json(None)["not_counted"], json!({ "conv": 1, "vendor": 2 }));
+    assert_eq!(stats.to_json(None)["unknown"], 3);
+}
+
+#[test]
+fn names_may_be_longer_than_any_table() {
+    let name = "o".repeat(100_000);
+    let text = stats(&format!("y = {name}(x);")).to_text(None);
+    assert!(text.lines().all(|line| line.len() < 200 || line.contains(&name)));
+    assert!(text.contains("total "));
 }

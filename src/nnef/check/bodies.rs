@@ -124,7 +124,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
 
     pub(super) fn add_slot(&mut self, ident: Ident, ty: Type) -> u32 {
         let slot = self.state.slots.len() as u32;
-        room::push(&mut self.state.slots, Slot { name: ident.name, ty, start: ident.span.start });
+        room::push(&mut self.state.slots, Slot { name: ident.name, ty, start: ident.span.start, used: false });
         self.state.scope.insert(ident.name, slot);
         slot
     }
@@ -305,9 +305,13 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let mut label = "first defined here";
         let (code, what) = match self.place {
             _ if self.loop_locals.is_some() => (Code::Reassigned, "assigned already"),
-            Place::Graph(_) => {
+            Place::Graph(_) if self.state.slots[earlier as usize].used => {
                 label = "first assigned here";
-                (Code::GraphNameReassigned, "assigned already")
+                (Code::GraphNameReused, "assigned already")
+            }
+            Place::Graph(_) => {
+                label = "nothing uses this tensor";
+                (Code::GraphNameReassigned, "assigned again before it is used")
             }
             Place::Fragment(id, _) if is_param(id) => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
             Place::Fragment(..) if is_result => (Code::ResultReassigned, "a result that is assigned already"),

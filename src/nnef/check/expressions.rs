@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
-use super::{Checker, NodeInfo, Ref};
+use super::{Checker, NodeInfo, Ref, Slot};
 use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, Iterator, ListRange, Numbers};
@@ -80,7 +80,9 @@ impl BodyCheck<'_, '_> {
         let ty = match expr {
             Expr::Name(name) => match self.state.scope.get(name) {
                 Some(slot) => {
-                    let ty = self.state.slots[slot as usize].ty;
+                    let Slot { ty, used, .. } = &mut self.state.slots[slot as usize];
+                    *used = true;
+                    let ty = *ty;
                     self.tables.nodes[id] = NodeInfo { ty, referent: Ref::Slot(slot) };
                     return ty;
                 }

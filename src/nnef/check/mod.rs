@@ -34,10 +34,10 @@ use super::document::{Document, ModuleId};
 use super::types::{Type, Types};
 use crate::core::unit::UnitId;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::standard::{EXTERNAL, METADATA_FRAGMENTS, UPDATE, VARIABLE};
-use crate::options::Options;
+use crate::graph::{Dialect, Extent};
+use crate::options::{GivenShapes, Options};
 use crate::source::names::{Name, Names};
 use crate::source::{Location, Span};
 
@@ -96,6 +96,8 @@ pub(crate) struct Slot {
     pub(crate) ty: Type,
     /// The byte offset of its name in its definition.
     pub(crate) start: u32,
+    /// Whether an expression refers to it.
+    pub(crate) used: bool,
 }
 
 /// The locals of a fragment's body, as positions in tables that all bodies share. Only the names of
@@ -165,8 +167,10 @@ pub(crate) struct Checked<'d> {
     /// Calls of `variable` whose literal label was reported already.
     pub(crate) wrong_labels: FxHashSet<Location>,
     pub(crate) words: Words,
+    /// The shapes and values in the options, with the values of symbols in place of these symbols.
+    pub(crate) given: GivenShapes,
     /// Values of dimension symbols in the options.
-    pub(crate) symbols: FxHashMap<Name, i64>,
+    pub(crate) symbols: FxHashMap<Name, Extent>,
     document_scope: Scope,
     standard_scope: Scope,
 }
@@ -215,6 +219,9 @@ pub(crate) fn check<'d>(document: &'d Document, options: &Options) -> (Checked<'
 
 /// Checks everything but the graph.
 pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d> {
+    let resolved = options.shapes.resolved();
+    let conflict = resolved.as_ref().err().cloned();
+    let given = resolved.unwrap_or_default();
     let mut checked = Checked {
         document,
         fragments: Rc::default(),
@@ -227,12 +234,12 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         graph: GraphInfo::default(),
         wrong_labels: FxHashSet::default(),
         words: Words::of(document.names()),
-        symbols: options
-            .shapes
+        symbols: given
             .symbols
             .iter()
-            .filter_map(|(name, value)| Some((document.names().get(name)?, *value)))
+            .filter_map(|(name, value)| Some((document.names().get(name)?, value.clone())))
             .collect(),
+        given,
         document_scope: Scope::default(),
         standard_scope: Scope::default(),
     };
@@ -253,6 +260,10 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
         flat_graph: false,
         graph: BodyState::new(document.names().len()),
     };
+    if let Some(conflict) = conflict {
+        let start = Location { file: document.main().file, ..Location::default() };
+        checker.report(Code::OptionSymbol, start, format!("the options give {conflict}"));
+    }
     checker.document_rules();
     checker.declarations();
     checker.fragment_bodies();

@@ -394,7 +394,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             Ref::NotANumber => self.constant(Value::Scalar(f64::NAN), span),
             Ref::Symbol | Ref::Call(_) | Ref::None => {
                 let value = match self.checked.symbols.get(&name) {
-                    Some(value) => Value::Int(*value),
+                    Some(value) => Value::extent(value),
                     None => Value::symbol(self.checked.text(name)),
                 };
                 self.constant(value, span)

@@ -79,7 +79,7 @@ impl Expander {
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
-        expander.machine.settings.input_shapes = options.shapes.inputs.iter().filter_map(shape).collect();
+        expander.machine.settings.input_shapes = checked.given.inputs.iter().filter_map(shape).collect();
         expander.machine.start(checked.document.main().file, Vec::new());
         expander
     }

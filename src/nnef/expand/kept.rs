@@ -18,9 +18,10 @@ use crate::graph::standard::{
     UNUSED_INPUT,
 };
 use crate::graph::{self, Argument, Graph, KeptFragment, Key, OriginId, Output, prune};
-use crate::nnef::ast::{Ast, Fragment, Ident};
+use crate::nnef::ast::{Ast, Ident};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
+use crate::nnef::print::{print_extension, print_fragment};
 use crate::nnef::types::{Element, Type};
 use crate::options::Options;
 use crate::source::names::Name;
@@ -72,7 +73,7 @@ pub(super) fn keep(
     let bodies = keeper.verbatim.iter().any(|&id| checked.fragment(id).has_body);
     graph.comments = comments(checked);
     graph.extensions = extensions(checked, !graph.fragments.is_empty(), bodies);
-    declare_symbols(graph, options);
+    declare_symbols(graph, checked);
     Ok(())
 }
 
@@ -178,31 +179,30 @@ impl Keeper<'_, '_> {
             if let Some(body) = body
                 && !self.verbatim.contains(&id)
             {
-                kept.push((id, KeptFragment::Flat(head(checked, id), body)));
+                kept.push((id, KeptFragment::Flat(head(&formatted(checked, id)), body)));
             }
         }
         let metadata = checked.fragment_ids().filter(|&id| checked.fragment(id).metadata);
         for id in self.verbatim.iter().copied().chain(metadata) {
-            kept.push((id, KeptFragment::Verbatim(source(checked, id, |fragment| fragment.span))));
+            kept.push((id, KeptFragment::Verbatim(formatted(checked, id))));
         }
         kept.sort_by_key(|(id, _)| *id);
         kept.into_iter().map(|(_, fragment)| fragment).collect()
     }
 }
 
-fn source(checked: &Checked, id: UnitId, span: impl Fn(&Fragment) -> Span) -> String {
+/// The text of a fragment, formatted like the rest of the output.
+fn formatted(checked: &Checked, id: UnitId) -> String {
     let info = checked.fragment(id);
     let module = checked.module(info.module);
-    let span = span(checked.declaration(info));
-    checked.document.sources().text(Location::new(module.file, span)).trim_end().to_string()
+    let text = checked.document.sources().file(module.file).text();
+    let dialect = checked.document.dialect();
+    print_fragment(module, checked.document.names(), text, dialect, checked.declaration(info))
 }
 
-/// The text of a fragment before its body.
-fn head(checked: &Checked, id: UnitId) -> String {
-    source(checked, id, |fragment| {
-        let end = fragment.body.as_ref().map_or(fragment.span.end, |body| body.span.start);
-        Span::new(fragment.span.start, end)
-    })
+/// The text of a fragment before its body, whose bracket is the first that stands alone on a line.
+fn head(text: &str) -> String {
+    text.split("\n{\n").next().unwrap_or(text).to_string()
 }
 
 /// The body of a fragment as a separate graph. Attributes are known only to the operation that runs
@@ -266,10 +266,11 @@ fn comments(checked: &Checked) -> Vec<String> {
     lines
 }
 
-/// Declares the symbols of input shapes in the options that the document does not declare.
-fn declare_symbols(graph: &mut Graph, options: &Options) {
+/// Declares the symbols of input shapes and values in the options that the document does not declare.
+fn declare_symbols(graph: &mut Graph, checked: &Checked) {
     let mut symbols = BTreeSet::new();
-    for extent in options.shapes.inputs.iter().flat_map(|(_, extents)| extents) {
+    let shapes = checked.given.inputs.iter().flat_map(|(_, extents)| extents);
+    for extent in shapes.chain(checked.symbols.values()) {
         extent.dim().each_symbol(&mut |symbol| {
             symbols.insert(symbol.to_owned());
         });
@@ -300,12 +301,12 @@ fn extensions(checked: &Checked, fragments: bool, bodies: bool) -> Vec<String> {
         FLATTEN_LOOPS => bodies && !module.ast.loops.is_empty(),
         _ => true,
     };
+    let text = document.sources().file(module.file).text();
     let mut lines = Vec::new();
     for extension in &module.extensions {
         let words: Vec<&str> = extension.words.iter().map(|word| document.names().text(word.name)).collect();
-        let text = document.sources().text(Location::new(module.file, extension.text));
         if words.iter().all(|word| needed(word)) {
-            lines.push(text.to_string());
+            lines.push(print_extension(module, document.names(), text, document.dialect(), extension));
         } else {
             let rest: Vec<&str> = words.into_iter().filter(|word| needed(word)).collect();
             if !rest.is_empty() {

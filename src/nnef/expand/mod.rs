@@ -5,6 +5,7 @@ mod expander;
 mod kept;
 mod named;
 mod rules;
+mod values;
 
 use std::rc::Rc;
 

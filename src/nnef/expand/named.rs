@@ -57,8 +57,9 @@ pub(super) fn check_symbols(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) {
-    let is_known = |name: &str| checked.document.names().get(name).is_some_and(&known);
-    for (name, _) in options.shapes.symbols.iter().filter(|(name, _)| !is_known(name)) {
+    let shapes = &options.shapes;
+    let is_known = |name: &str| checked.document.names().get(name).is_some_and(&known) || shapes.mentions(name);
+    for (name, _) in shapes.symbols.iter().filter(|(name, _)| !is_known(name)) {
         let start = Location { file: checked.document.main().file, ..Location::default() };
         let message = format!("the options give `{name}` a value, and the document has no such dimension symbol");
         diagnostics.report(Diagnostic::new(Code::OptionSymbol, start, message));

@@ -1,4 +1,4 @@
-//! Rules on the flat graph: labels, extents, constants, updates (G1 to G7), and graphs that a flat text
+//! Rules on the flat graph: labels, extents, constants, updates (G1 to G7), values (H16), and graphs that a flat text
 //! cannot express (A1, D1, I4).
 
 use std::borrow::Cow;
@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::values::{self, Limit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::origin::with_origin;
@@ -13,6 +14,7 @@ use crate::graph::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 use crate::graph::{Graph, Operand, Operation, TensorId, Value};
 use crate::nnef::check::Checked;
 use crate::nnef::check::labels::label_problem;
+use crate::source::Location;
 use crate::source::names::Name;
 
 /// A rule on the operations of one name.
@@ -35,6 +37,8 @@ struct Check<'a> {
     /// The first variable of each label.
     labels: FxHashMap<Cow<'a, str>, &'a Operation>,
     updated: FxHashSet<TensorId>,
+    /// The calls whose values were reported; calls in bodies are expanded many times.
+    valued: FxHashSet<Location>,
 }
 
 /// Checks a graph.
@@ -55,9 +59,13 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
         inputs: graph.inputs.iter().copied().collect(),
         labels: FxHashMap::default(),
         updated: FxHashSet::default(),
+        valued: FxHashSet::default(),
     };
+    let limits: Vec<Vec<Limit>> = graph.kinds.iter().map(|kind| values::limits(graph, kind)).collect();
     for operation in &graph.operations {
-        by_kind[graph.kind_id(operation).index()].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
+        let kind = graph.kind_id(operation).index();
+        by_kind[kind].unwrap_or(&[]).iter().for_each(|rule| rule(&mut check, operation));
+        limits[kind].iter().for_each(|limit| check.value(operation, *limit));
     }
     undeclared(&mut check);
     replaced(&mut check);
@@ -68,6 +76,15 @@ impl<'a> Check<'a> {
     fn report(&mut self, operation: &Operation, code: Code, message: String) {
         let diagnostic = Diagnostic::new(code, operation.at, message);
         self.diagnostics.report(with_origin(self.graph, operation, diagnostic));
+    }
+
+    /// H16: an argument has a value that the operation takes.
+    fn value(&mut self, operation: &Operation, limit: Limit) {
+        if let Some(found) = values::check(self.graph, operation, limit, self.draft)
+            && self.valued.insert(operation.at)
+        {
+            self.diagnostics.report(with_origin(self.graph, operation, found));
+        }
     }
 
     fn shape(&self, operation: &Operation) -> Option<&'a [i64]> {
@@ -84,10 +101,17 @@ impl<'a> Check<'a> {
 
 /// G4: extents are positive. In the draft, 0 is an unknown extent of an `external`.
 fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
-    let open = check.draft && check.graph.operation_name(operation) == EXTERNAL;
+    let external = check.graph.operation_name(operation) == EXTERNAL;
+    let open = check.draft && external;
     let Some(shape) = check.shape(operation) else { return };
     if let Some(extent) = shape.iter().find(|&&extent| extent < i64::from(!open)) {
-        check.report(operation, Code::BadExtent, format!("extent {extent} in shape {shape:?} is not positive"));
+        let message = format!("extent {extent} in shape {shape:?} is not positive");
+        let mut diagnostic = Diagnostic::new(Code::BadExtent, operation.at, message);
+        if let Some(tensor) = check.graph.tensors_of(operation).next().filter(|_| external) {
+            let name = check.graph.tensor_name(tensor);
+            diagnostic = diagnostic.help(format!("if it is not known, give it: `--input-shape {name}=…`"));
+        }
+        check.diagnostics.report(with_origin(check.graph, operation, diagnostic));
     }
 }
 

@@ -31,6 +31,31 @@ pub(crate) fn print_module(module: &Module, names: &Names, text: &str, dialect: 
     writer.out
 }
 
+/// Prints a fragment of a module as [`print_module`] does, without what stands around it.
+pub(crate) fn print_fragment(
+    module: &Module,
+    names: &Names,
+    text: &str,
+    dialect: Dialect,
+    fragment: &Fragment,
+) -> String {
+    let mut writer = Writer::of_part(module, (names, text), dialect, fragment.span);
+    writer.fragment(fragment, false);
+    writer.out.truncate(writer.out.trim_end().len());
+    writer.out
+}
+
+/// The text between `extension` and `;`, as [`print_module`] writes it.
+pub(crate) fn print_extension(
+    module: &Module,
+    names: &Names,
+    text: &str,
+    dialect: Dialect,
+    extension: &Extension,
+) -> String {
+    Writer::of_part(module, (names, text), dialect, extension.span).extension_text(extension)
+}
+
 pub(super) struct Writer<'a> {
     pub(super) module: &'a Module,
     pub(super) names: &'a Names,
@@ -43,6 +68,22 @@ pub(super) struct Writer<'a> {
     last: u32,
     /// Whether nothing was printed yet in this block, which does not start with a blank line.
     fresh: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer of a part of a module, without what stands around it.
+    fn of_part(module: &'a Module, (names, text): (&'a Names, &'a str), dialect: Dialect, part: Span) -> Self {
+        Writer {
+            module,
+            names,
+            rules: dialect.rules(),
+            text: text.get(..part.end as usize).unwrap_or(text),
+            out: String::new(),
+            comment: module.comments.partition_point(|comment| comment.start < part.start),
+            last: part.start,
+            fresh: true,
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -135,20 +176,25 @@ impl Writer<'_> {
         Printer { ast: &self.module.ast, names: self.names, rules: self.rules, out: &mut self.out }
     }
 
-    /// `extension A B;`: identifiers separated by one space, other text as it is.
+    /// `extension A B;`
     fn extension(&mut self, extension: &Extension, force: bool) {
         self.lead(extension.span.end, extension.span.start, "", force);
         self.out.push_str("extension ");
+        let text = self.extension_text(extension);
+        self.out.push_str(&text);
+        self.out.push(';');
+        self.trail(extension.span.end);
+    }
+
+    /// `A B`: identifiers separated by one space, other text as it is.
+    fn extension_text(&self, extension: &Extension) -> String {
         let raw = self.raw(extension.text);
         let plain = raw.chars().all(|c| c == '_' || c == ',' || c.is_ascii_alphanumeric() || c.is_whitespace());
         if plain && extension.words.len() == raw.split([',', ' ', '\t']).filter(|word| !word.is_empty()).count() {
             let words: Vec<&str> = extension.words.iter().map(|word| self.names.text(word.name)).collect();
-            self.out.push_str(&words.join(" "));
-        } else {
-            self.out.push_str(&raw);
+            return words.join(" ");
         }
-        self.out.push(';');
-        self.trail(extension.span.end);
+        raw
     }
 
     /// A piece of the text on one line and without the comments in it.
@@ -184,7 +230,7 @@ impl Writer<'_> {
         });
         let results = results.collect();
         let close = if fragment.body.is_some() { "" } else { ";" };
-        self.head(head, params, results, close);
+        self.head(head, [params, results], close, false);
         match &fragment.body {
             Some(body) => self.body(body.span, |writer| writer.assignments(&body.assignments)),
             None => self.trail(fragment.span.end),
@@ -206,22 +252,23 @@ impl Writer<'_> {
         self.lead(graph.body.span.start, graph.span.start, "", force);
         let texts = |idents: &[Ident]| idents.iter().map(|ident| self.names.text(ident.name).to_owned()).collect();
         let (params, results) = (texts(&graph.params), texts(&graph.results));
-        self.head(format!("graph {}", self.names.text(graph.name.name)), params, results, "");
         let body = &graph.body;
+        let stays = self.on_one_line(Span { start: graph.span.start, end: body.span.start });
+        self.head(format!("graph {}", self.names.text(graph.name.name)), [params, results], "", stays);
         self.body(body.span, |writer| writer.assignments(&body.assignments));
     }
 
-    /// `name( a, b ) -> ( c )`, on one line if it fits.
-    fn head(&mut self, name: String, params: Vec<String>, results: Vec<String>, close: &str) {
+    /// `name(a, b) -> (c)`, on one line if it fits, or if it `stays` there.
+    fn head(&mut self, name: String, [params, results]: [Vec<String>; 2], close: &str, stays: bool) {
         let list = |items: &[String], [before, between, behind]: [&str; 3]| match items {
             [] => "()".to_owned(),
             _ => format!("({before}{}{behind})", items.join(between)),
         };
-        let flat = |items: &[String]| list(items, [" ", ", ", " "]);
+        let flat = |items: &[String]| list(items, ["", ", ", ""]);
         let broken = |items: &[String]| list(items, ["\n    ", ",\n    ", "\n"]);
         let tail = format!(") -> {}{close}", flat(&results));
         let line = format!("{name}{} -> {}{close}", flat(&params), flat(&results));
-        if line.len() <= WIDTH {
+        if line.len() <= WIDTH || stays {
             self.out.push_str(&line);
         } else {
             let results = if tail.len() <= WIDTH { flat(&results) } else { broken(&results) };
@@ -260,7 +307,8 @@ impl Writer<'_> {
         let semicolon = if self.rules.semicolons { ";" } else { "" };
         self.printer().expr(assignment.value, 0);
         self.out.push_str(semicolon);
-        if self.out.len() - line > WIDTH && self.breaks(assignment.value) {
+        let long = self.out.len() - line > WIDTH && self.breaks(assignment.value);
+        if long && !(self.on_one_line(assignment.span) && self.printer().is_flat(assignment.value)) {
             self.out.truncate(value);
             self.printer().list(assignment.value, BROKEN);
             self.out.push_str(semicolon);
@@ -268,10 +316,21 @@ impl Writer<'_> {
         self.trail(assignment.span.end);
     }
 
-    /// Prints a left side; the outermost tuple has no parentheses.
+    /// Whether a part of the text is on one line, but for spaces at its end. Flat statements and heads of graphs stay
+    /// there, since programs write them so: one line for each operation.
+    fn on_one_line(&self, span: Span) -> bool {
+        self.text.get(span.range()).is_some_and(|text| !text.trim_end().contains('\n'))
+    }
+
+    /// Prints a left side; the outermost tuple keeps its parentheses, or has none.
     pub(super) fn target(&mut self, id: ExprId) {
         let ast = &self.module.ast;
         let Expr::Tuple(range) = ast.expr(id) else { return self.printer().expr(id, 0) };
+        let start = ast.span(id).start;
+        let inner = ast.items(range).first().map_or(start, |item| ast.span(*item).start);
+        if self.text.as_bytes().get(start as usize) == Some(&b'(') && inner > start {
+            return self.printer().expr(id, 0);
+        }
         for (index, item) in ast.items(range).iter().enumerate() {
             let mut printer = self.printer();
             printer.separate(index);

@@ -1,0 +1,250 @@
+//! Multiply-adds: a rule for each operation that computes sums of products, in NNEF, its registries, ONNX and torch.
+//!
+//! A rule needs the shapes of operands or results. Elements outside the borders of a tensor count, as all tools
+//! that count multiply-adds do it.
+
+use super::{product, shape};
+use crate::graph::shapes::Einsum;
+use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
+
+/// Counts the multiply-adds of an operation; none if they are not known.
+pub(super) type Count = fn(&Graph, &Operation) -> Option<u64>;
+
+/// Whether an operation without a rule that does not belong to the standard of NNEF is known to have no products.
+pub(crate) type Known = fn(&str) -> bool;
+
+/// Graphs of NNEF, which may have operations of registries and of torch.
+pub(crate) const NNEF: Known = |name| FAMILIES.iter().any(|prefix| name.starts_with(prefix));
+
+/// The view of a model of ONNX: operators without a domain are those of ONNX.
+pub(crate) const ONNX: Known = |name| !name.contains('.');
+
+/// The beginnings of names of operations that are known: those with products have a rule.
+const FAMILIES: &[&str] = &["tract_", "nn_", "F_", "torch_", "Tensor_"];
+
+/// The rules for standard operations of NNEF.
+const STANDARD: &[(Count, &str)] = &[
+    (for_each_result, "conv planewise_conv"),
+    (for_each_input, "deconv planewise_deconv"),
+    (|graph, operation| separable(graph, operation, result(graph, operation)?), "separable_conv"),
+    (|graph, operation| separable(graph, operation, operand(graph, operation, INPUT, 0)?), "separable_deconv"),
+    (linear, "linear"),
+    (matmul, "matmul"),
+];
+
+/// The rules for other operations.
+const OTHERS: &[(Count, &str)] = &[
+    (for_each_result, "Conv ConvInteger QLinearConv DeformConv com.microsoft.FusedConv tract_core_qconv"),
+    (for_each_result, "nn_Conv1d nn_Conv2d nn_Conv3d F_conv1d F_conv2d F_conv3d"),
+    (for_each_input, "ConvTranspose nn_ConvTranspose1d nn_ConvTranspose2d nn_ConvTranspose3d"),
+    (for_each_input, "F_conv_transpose1d F_conv_transpose2d F_conv_transpose3d"),
+    (linear, "nn_Linear F_linear"),
+    (matmul, "MatMul MatMulInteger QLinearMatMul Gemm com.microsoft.FusedMatMul com.microsoft.FusedGemm"),
+    (matmul, "torch_matmul torch_mm torch_bmm torch_addmm torch_baddbmm torch_mv torch_dot"),
+    (by_attribute, "com.microsoft.MatMulNBits com.microsoft.MatMulBnb4"),
+    (along_axes, "tract_core_matmul tract_core_qmatmul"),
+    (einsum, "Einsum torch_einsum tract_core_einsum tract_core_einsum_q"),
+    (recurrent, "LSTM GRU RNN nn_LSTM nn_GRU nn_RNN"),
+    (attention, "Attention F_scaled_dot_product_attention tract_transformers_sdpa"),
+    // The number of trips is not known here, or there is no formula in the shapes of the operands.
+    (|_, _| None, "Loop Scan tract_core_scan tract_core_submodel"),
+    (|_, _| None, "nn_MultiheadAttention nn_Bilinear F_bilinear nn_LSTMCell nn_GRUCell nn_RNNCell"),
+    (|_, _| None, "torch_addbmm torch_addmv torch_chain_matmul torch_inner torch_linalg_multi_dot torch_tensordot"),
+    (|_, _| None, "tract_transformers_window_kv_sdpa tract_transformers_quantized_kv_sdpa"),
+    (|_, _| None, "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update"),
+    (|_, _| None, "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent"),
+];
+
+/// The rule of an operation, if it has products. `standard` tells whether it belongs to the standard of NNEF.
+pub(super) fn rule(standard: bool, name: &str) -> Option<Count> {
+    let table = if standard { STANDARD } else { OTHERS };
+    let row = table.iter().find(|(_, names)| names.split_ascii_whitespace().any(|known| known == name));
+    row.map(|(count, _)| *count)
+}
+
+/// The names of operands in the notations.
+type Names = &'static [&'static str];
+const INPUT: Names = &["input", "X", "x", "query", "q", "Q"];
+const FILTER: Names = &["filter", "W", "w", "weight"];
+const LEFT: Names = &["A", "a", "mat1", "batch1", "input"];
+const RIGHT: Names = &["B", "b", "mat2", "batch2", "other", "vec", "tensor"];
+const KEYS: Names = &["k", "K", "key"];
+const VALUES: Names = &["v", "V", "value"];
+
+/// An argument that has one of these names, or this position if it has no name.
+fn argument<'g>(graph: &'g Graph, operation: &Operation, names: Names, position: usize) -> Option<Operand<'g>> {
+    let by_position = || {
+        let unnamed = graph.arguments(operation).filter(|(key, _)| *key == Key::Positional);
+        unnamed.map(|(_, operand)| operand).nth(position)
+    };
+    names.iter().find_map(|name| graph.argument(operation, name)).or_else(by_position)
+}
+
+/// The shape of an operand.
+fn operand(graph: &Graph, operation: &Operation, names: Names, position: usize) -> Option<Vec<i64>> {
+    match argument(graph, operation, names, position)? {
+        Operand::Tensor(tensor) => shape(graph, tensor),
+        Operand::Tensors(_) | Operand::Value(_) => None,
+    }
+}
+
+fn result(graph: &Graph, operation: &Operation) -> Option<Vec<i64>> {
+    shape(graph, graph.tensors_of(operation).next()?)
+}
+
+fn integer(graph: &Graph, operation: &Operation, name: &str) -> Option<i64> {
+    match graph.attribute(operation, name)? {
+        Value::Int(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// Each item of the result is a sum over the weights of one output channel, which is the first axis of the filter.
+fn for_each_result(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let weights = product(operand(graph, operation, FILTER, 1)?.get(1..)?);
+    Some(product(&result(graph, operation)?).saturating_mul(weights))
+}
+
+/// Each item of the input is multiplied by the weights of its channel, whichever axis of the filter that is.
+fn for_each_input(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let (input, filter) = (operand(graph, operation, INPUT, 0)?, operand(graph, operation, FILTER, 1)?);
+    let weights = product(&filter).checked_div(product(input.get(1..2)?)).unwrap_or(0);
+    Some(product(&input).saturating_mul(weights))
+}
+
+/// Each position of the result, or of the input of a transposed operation, uses all weights of both filters once.
+fn separable(graph: &Graph, operation: &Operation, mut places: Vec<i64>) -> Option<u64> {
+    *places.get_mut(1)? = 1;
+    let filter = |names| operand(graph, operation, names, 0).map(|filter| product(&filter));
+    Some(product(&places).saturating_mul(filter(&["plane_filter"])?.saturating_add(filter(&["point_filter"])?)))
+}
+
+/// A matrix of so many rows and columns for each index of the batch.
+struct Matrices {
+    batch: Vec<i64>,
+    rows: i64,
+    columns: i64,
+}
+
+impl Matrices {
+    /// The matrices in the last two axes of an operand. A vector is one row.
+    fn new(mut shape: Vec<i64>, transposed: bool) -> Option<Matrices> {
+        let last = shape.pop()?;
+        let before = shape.pop().unwrap_or(1);
+        let (rows, columns) = if transposed { (last, before) } else { (before, last) };
+        Some(Matrices { batch: shape, rows, columns })
+    }
+
+    /// The multiply-adds of the product with other matrices; batches are aligned at their last axes.
+    fn times(&self, other: &Matrices) -> u64 {
+        let (long, short) = match self.batch.len() >= other.batch.len() {
+            true => (&self.batch, &other.batch),
+            false => (&other.batch, &self.batch),
+        };
+        let missing = long.len() - short.len();
+        let extent = |(i, extent): (usize, &i64)| match i.checked_sub(missing).map(|i| short[i]) {
+            Some(other) if *extent == 1 => other,
+            _ => *extent,
+        };
+        let batch: Vec<i64> = long.iter().enumerate().map(extent).collect();
+        product(&batch).saturating_mul(product(&[self.rows, self.columns, other.columns]))
+    }
+}
+
+fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let transposed = |names: Names| match names.iter().find_map(|name| graph.argument(operation, name)) {
+        None => Some(false),
+        Some(Operand::Value(Value::Logical(transposed))) => Some(*transposed),
+        Some(Operand::Value(Value::Int(transposed))) => Some(*transposed != 0),
+        Some(_) => None,
+    };
+    let (a, b) = (operand(graph, operation, LEFT, 0)?, operand(graph, operation, RIGHT, 1)?);
+    // A vector on the right is a column.
+    let column = b.len() == 1;
+    let a = Matrices::new(a, transposed(&["transposeA", "trA", "transA"])?)?;
+    Some(a.times(&Matrices::new(b, column || transposed(&["transposeB", "trB", "transB"])?)?))
+}
+
+/// A product with a filter whose rows are those of the result.
+fn linear(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let (input, filter) = (operand(graph, operation, INPUT, 0)?, operand(graph, operation, FILTER, 1)?);
+    Some(Matrices::new(input, false)?.times(&Matrices::new(filter, true)?))
+}
+
+/// A product with packed weights: the attribute `K` is the number of items of a sum.
+fn by_attribute(graph: &Graph, operation: &Operation) -> Option<u64> {
+    Some(product(&result(graph, operation)?).saturating_mul(product(&[integer(graph, operation, "K")?])))
+}
+
+/// A product along axes that an attribute names: the second one is that of the sums in the first operand.
+fn along_axes(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let axes = graph.attribute(operation, "axes")?.as_integers()?;
+    let sums = usize::try_from(*axes.get(1)?).ok()?;
+    let terms = *operand(graph, operation, LEFT, 0)?.get(sums)?;
+    Some(product(&result(graph, operation)?).saturating_mul(product(&[terms])))
+}
+
+/// All combinations of indices, once for each operand but the first. Without a sum there is no product to add.
+fn einsum(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let expression = ["expr", "equation"].iter().find_map(|name| graph.attribute(operation, name))?;
+    let Value::String(text) = expression else { return None };
+    let einsum = Einsum::read(text)?;
+    let mut tensors: Vec<TensorId> = Vec::new();
+    match graph.argument(operation, "inputs") {
+        Some(inputs) => inputs.each_tensor(&mut |tensor| tensors.push(tensor)),
+        None => graph.each_operand_tensor(operation, |tensor| tensors.push(tensor)),
+    }
+    let mut extents: Vec<(char, i64)> = Vec::new();
+    for (letters, tensor) in einsum.operands.iter().zip(&tensors) {
+        let shape = shape(graph, *tensor).filter(|shape| shape.len() == letters.len())?;
+        for (letter, extent) in letters.iter().zip(shape) {
+            match extents.iter_mut().find(|(known, _)| known == letter) {
+                None => extents.push((*letter, extent)),
+                Some((_, known)) => *known = (*known).max(extent),
+            }
+        }
+    }
+    let factors = tensors.len().checked_sub(1)? as u64;
+    let sums = extents.iter().any(|(letter, _)| !einsum.result.contains(letter));
+    let all: Vec<i64> = extents.iter().map(|(_, extent)| *extent).collect();
+    Some(if sums { product(&all).saturating_mul(factors) } else { 0 })
+}
+
+/// Each step of each sequence uses all weights of inputs and states once.
+fn recurrent(graph: &Graph, operation: &Operation) -> Option<u64> {
+    let input = operand(graph, operation, INPUT, 0)?;
+    let (_, steps) = input.split_last()?;
+    let mut weights = Some(0u64);
+    for (i, (key, operand)) in graph.arguments(operation).enumerate() {
+        let name = match key {
+            Key::Named(name) => graph.text_of(name),
+            Key::Param(_) | Key::Positional => "",
+        };
+        let is_weight =
+            matches!(name, "W" | "R") || name.starts_with("weight_") || name.is_empty() && (1..3).contains(&i);
+        if let (true, Operand::Tensor(tensor)) = (is_weight, operand) {
+            let items = shape(graph, tensor).as_deref().map(product);
+            weights = weights.zip(items).map(|(weights, items)| weights.saturating_add(items));
+        }
+    }
+    weights.filter(|weights| *weights > 0).map(|weights| product(steps).saturating_mul(weights))
+}
+
+/// Products of queries and keys, then of weights and values. Keys of earlier steps are of unknown number.
+fn attention(graph: &Graph, operation: &Operation) -> Option<u64> {
+    if graph.argument(operation, "past_key").is_some() {
+        return None;
+    }
+    let queries = operand(graph, operation, INPUT, 0)?;
+    let (keys, values) = (operand(graph, operation, KEYS, 1)?, operand(graph, operation, VALUES, 2)?);
+    let (_, places) = queries.split_last()?;
+    let count = product(&[*keys.get(keys.len().checked_sub(2)?)?]);
+    // With the heads side by side in the last axis, several heads of queries may share one of values.
+    let heads = |name| integer(graph, operation, name).and_then(|count| u64::try_from(count).ok());
+    let sharing = match (heads("q_num_heads"), heads("kv_num_heads")) {
+        (Some(queries), Some(values)) => queries.checked_div(values)?,
+        _ => 1,
+    };
+    let read = product(places).saturating_mul(product(&[*values.last()?])).saturating_mul(sharing);
+    Some(product(&queries).saturating_add(read).saturating_mul(count))
+}

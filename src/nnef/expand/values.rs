@@ -1,0 +1,152 @@
+//! Values that arguments of standard operations can have (H16): borders, interpolation methods, numbers of bits. The
+//! table follows the sections 4.3 to 4.6 and 5.1 of the specification.
+
+use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::graph::{Graph, Kind, Operand, Operation, Value};
+
+/// What an argument can be.
+#[derive(Clone, Copy, Debug)]
+enum Allowed {
+    /// One of these words. Programs in use also write and read the second ones.
+    Words(&'static [&'static str], &'static [&'static str]),
+    /// An integer within these bounds, which belong to them.
+    Within(i64, i64),
+}
+
+/// The borders that read values outside of a tensor. Without a border, a sum is that with zeros around the tensor.
+const FILLED: Allowed = Allowed::Words(&["constant", "replicate", "reflect", "reflect-even"], &["ignore"]);
+/// All borders. A compound gives its border to the operations in its body: `max_pool` to `sample`.
+const BORDERS: Allowed = Allowed::Words(&["ignore", "constant", "replicate", "reflect", "reflect-even"], &[]);
+const ZEROS: Allowed = Allowed::Words(&["constant"], &["ignore", "replicate", "reflect", "reflect-even"]);
+/// The borders of `pad`; tract says `replicated`.
+const PADS: Allowed = Allowed::Words(&["constant", "replicate", "reflect", "reflect-even"], &["ignore", "replicated"]);
+const METHODS: Allowed = Allowed::Words(&["asymmetric", "symmetric", "aligned"], &[]);
+const BITS: Allowed = Allowed::Within(1, 64);
+
+/// The table: operations, the parameter, and what its arguments can be.
+const TABLE: &[(&str, &str, Allowed)] = &[
+    ("conv deconv separable_conv separable_deconv planewise_conv planewise_deconv", "border", FILLED),
+    ("box debox argmax_pool max_pool max_pool_with_index avg_pool rms_pool sample", "border", BORDERS),
+    ("desample", "border", ZEROS),
+    ("multilinear_upsample", "border", FILLED),
+    ("pad", "border", PADS),
+    ("multilinear_upsample roi_resample", "method", METHODS),
+    ("avg_roi_align max_roi_align", "resize_method", METHODS),
+    ("linear_quantize min_max_linear_quantize zero_point_linear_quantize logarithmic_quantize", "bits", BITS),
+];
+
+/// What the arguments for one parameter of a kind of operation can be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    parameter: &'static str,
+    /// The position of the parameter.
+    position: u32,
+    allowed: Allowed,
+}
+
+/// The limits for the arguments of a kind of operation.
+pub(super) fn limits(graph: &Graph, kind: &Kind) -> Vec<Limit> {
+    let name = graph.text_of(kind.name);
+    let rows = TABLE.iter().filter(|(names, ..)| kind.standard && names.split(' ').any(|known| known == name));
+    let limit = |(_, parameter, allowed): &(&str, &'static str, Allowed)| {
+        let position = kind.params.iter().position(|param| graph.text_of(param.name) == *parameter)?;
+        Some(Limit { parameter, position: position as u32, allowed: *allowed })
+    };
+    rows.filter_map(limit).collect()
+}
+
+/// H16: checks an argument. `draft` tells whether the operation belongs to the draft, which names no words.
+pub(super) fn check(graph: &Graph, operation: &Operation, limit: Limit, draft: bool) -> Option<Diagnostic> {
+    let Limit { parameter, position, allowed } = limit;
+    let Some(Operand::Value(value)) = graph.argument_of(operation, position) else { return None };
+    let name = graph.operation_name(operation);
+    match (allowed, value) {
+        (Allowed::Words(standard, common), Value::String(word)) => {
+            if standard.contains(&&**word) || draft && common.contains(&&**word) {
+                return None;
+            }
+            let code = if common.contains(&&**word) { Code::CommonValue } else { Code::ArgumentValue };
+            let words = standard.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
+            let message = format!("`{parameter}` of `{name}` is '{word}'; it can be {words}");
+            let meant = did_you_mean(word, standard.iter().copied());
+            Some(Diagnostic::new(code, operation.at, message).help_if(meant))
+        }
+        (Allowed::Within(least, most), Value::Int(given)) if !(least..=most).contains(given) => {
+            let message = format!("`{parameter}` of `{name}` is {given}; it can be {least} to {most}");
+            Some(Diagnostic::new(Code::ArgumentValue, operation.at, message))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Lower, Options, expand, parse};
+
+    const FILTER: &str = "f = variable(shape = [6,3,2], label = 'f');";
+
+    /// The codes of a body, in the default mode or under `--strict`.
+    fn codes(body: &str, strict: bool, lower: Lower) -> Vec<&'static str> {
+        let options = Options::default().with(|options| (options.strict, options.lower) = (strict, lower));
+        let text = format!("version 1.0;\ngraph G( x ) -> ( y ) {{ x = external(shape = [2,3,4]); {body} }}");
+        let parsed = parse("test", text, &options);
+        assert!(!parsed.diagnostics.has_errors());
+        let found = match expand(&parsed.document, &options) {
+            Ok(expansion) => expansion.diagnostics,
+            Err(errors) => errors,
+        };
+        found.into_sorted().iter().map(|found| found.code.as_str()).collect()
+    }
+
+    #[test]
+    fn values_of_the_text_are_accepted() {
+        let bodies = [
+            "y = box(x, size = [1,1,3], border = 'reflect-even');".to_owned(),
+            "y = avg_pool(x, size = [1,1,3], border = 'ignore');".to_owned(),
+            "y = max_pool(x, size = [1,1,3], border = 'ignore');".to_owned(),
+            format!("{FILTER} y = conv(x, f, border = 'replicate');"),
+            "y = multilinear_upsample(x, factor = [2], method = 'aligned', border = 'replicate');".to_owned(),
+            "y = pad(x, padding = [(0,0),(0,0),(1,1)], border = 'reflect');".to_owned(),
+            "y = linear_quantize(x, 0.0, 1.0, bits = 8);".to_owned(),
+        ];
+        for body in bodies {
+            for lower in [Lower::Custom, Lower::All] {
+                assert_eq!(codes(&body, true, lower), [""; 0], "{body}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_values_are_refused() {
+        let bodies = [
+            "y = box(x, size = [1,1,2], border = 'zero');".to_owned(),
+            format!("{FILTER} y = conv(x, f, border = 'CONSTANT');"),
+            "y = rms_pool(x, size = [1,1,2], border = '');".to_owned(),
+            "y = multilinear_upsample(x, factor = [2], method = 'linear');".to_owned(),
+            "y = multilinear_upsample(x, factor = [2], border = 'edge');".to_owned(),
+            "y = linear_quantize(x, 0.0, 1.0, bits = 0);".to_owned(),
+            "y = logarithmic_quantize(x, 1.0, bits = 65);".to_owned(),
+        ];
+        for body in bodies {
+            for strict in [false, true] {
+                assert_eq!(codes(&body, strict, Lower::Custom), ["E0908"], "{body}");
+            }
+        }
+        // The parts of a compound give the code once, at the call.
+        let pool = "y = max_pool(x, size = [1,1,2], border = 'zero');";
+        assert_eq!(codes(pool, false, Lower::All), ["E0908"]);
+    }
+
+    #[test]
+    fn common_values_are_warnings() {
+        for body in [
+            format!("{FILTER} y = conv(x, f, border = 'ignore');"),
+            "y = pad(x, padding = [(0,0),(0,0),(1,1)], border = 'replicated');".to_owned(),
+        ] {
+            for strict in [false, true] {
+                assert_eq!(codes(&body, strict, Lower::Custom), ["E0909"], "{body}");
+            }
+        }
+    }
+}
