@@ -7,8 +7,9 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use crate::Graph;
+use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::model::Model;
+use crate::model::{Model, ModelVariables};
 use crate::onnx::Document;
 use crate::onnx::from_nnef::{self, Element, Weight, Weights};
 use crate::pnnx::data::Archive;
@@ -31,6 +32,8 @@ pub(crate) struct Encode {
     /// Whether the input has quantizations.
     quantized: bool,
     strict: bool,
+    /// The most bytes of memory.
+    memory: u64,
     /// Whether data are written.
     with_data: bool,
 }
@@ -48,6 +51,7 @@ impl Encode {
             data,
             quantized: false,
             strict: language.strict,
+            memory: language.limits.options().max_memory,
             with_data: has_data(to, path),
         })
     }
@@ -77,10 +81,12 @@ impl Encode {
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
-                let document = from_nnef::document(graph, &Data(self.data.as_deref()), self.strict)?;
+                let data = Data(self.data.as_deref().map(Model::data));
+                let document = from_nnef::document(graph, &data, (self.strict, self.memory))?;
                 encode(&document, form, self.strict)?
             }
             _ => {
+                self.fits_pnnx(graph)?;
                 export::check(graph)?;
                 if self.with_data { self.beside(graph)? } else { (Vec::new(), Diagnostics::new(self.strict)) }
             }
@@ -90,6 +96,28 @@ impl Encode {
             found.report(Diagnostic::new(Code::OnnxQuantized, first_place(graph), message));
         }
         if found.has_errors() { Err(found) } else { Ok((bytes, found)) }
+    }
+
+    /// Refuses graphs whose PNNX file would take more memory than allowed: its lines are made before they are written,
+    /// with the names of their operands and results several times.
+    fn fits_pnnx(&self, graph: &Graph) -> Result<(), Diagnostics> {
+        let memory = Memory::new(self.memory);
+        memory.keep(graph.bytes());
+        let lengths = graph.names.lengths(&graph.symbols);
+        let length = |tensor| lengths.get(graph.name_of(tensor).index()).map_or(0, |length| u64::from(*length));
+        for operation in graph.operations() {
+            let mut names = 0;
+            let mut add = |tensor| names += length(tensor) + NAME_OF_PNNX;
+            graph.operands_of(operation).for_each(|operand| operand.each_tensor(&mut add));
+            graph.tensors_of(operation).for_each(&mut add);
+            memory.keep(LINE_OF_PNNX + 3 * names);
+        }
+        memory.check("the file of PNNX").map_err(|failure| {
+            let mut found = Diagnostics::new(self.strict);
+            let at = first_place(graph);
+            found.report(Diagnostic::new(failure.code, at, failure.message).help_if(failure.help));
+            found
+        })
     }
 
     /// The content of the data file of a PNNX file; empty if the graph has no data.
@@ -115,6 +143,12 @@ impl Encode {
     }
 }
 
+/// The bytes of a line of a PNNX file in memory besides names: its lists of texts.
+const LINE_OF_PNNX: u64 = 256;
+
+/// The bytes of a name in a line, and of the shape of its tensor.
+const NAME_OF_PNNX: u64 = 64;
+
 /// The location of the first operation, for diagnostics about the whole graph.
 fn first_place(graph: &Graph) -> Location {
     graph.operations.first().map(|operation| operation.at).unwrap_or_default()
@@ -138,17 +172,17 @@ pub(super) fn encode(document: &Document, form: OnnxForm, strict: bool) -> Resul
 }
 
 /// The data of a model's variables, if there is a model.
-struct Data<'m>(Option<&'m Model>);
+struct Data<'m>(Option<ModelVariables<'m>>);
 
 impl Weights for Data<'_> {
     fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String> {
-        let Some(model) = self.0 else { return Ok(None) };
+        let Some(data) = &self.0 else { return Ok(None) };
         let of = of.map(|of| match of {
             Element::Float => DType::Float64,
             Element::Int => DType::Int64,
             Element::Bool => DType::Bool,
         });
-        let raw = model.data().raw(label, shape, of).map_err(|error| error.to_string())?;
+        let raw = data.raw(label, shape, of).map_err(|error| error.to_string())?;
         Ok(raw.map(|raw| Weight {
             dims: raw.shape.iter().map(|&extent| extent as i64).collect(),
             element: match raw.dtype {

@@ -182,6 +182,39 @@ impl Budget {
     }
 }
 
+/// The memory of a step after the expansion, such as a translation, within the same limit.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    meter: Meter,
+    limit: u64,
+}
+
+impl Memory {
+    /// A step that may take as many bytes.
+    pub(crate) fn new(limit: u64) -> Self {
+        Memory { meter: Meter::default(), limit }
+    }
+
+    /// Counts bytes that are in use until the end of the step.
+    #[inline]
+    pub(crate) fn keep(&self, bytes: u64) {
+        self.meter.keep(bytes);
+    }
+
+    /// Fails if the step takes more memory than allowed; `what` says what takes it.
+    pub(crate) fn check(&self, what: &str) -> Outcome<()> {
+        self.check_with(0, what)
+    }
+
+    /// Fails if the step will take more memory than allowed once further bytes are in use.
+    pub(crate) fn check_with(&self, more: u64, what: &str) -> Outcome<()> {
+        if self.meter.live().saturating_add(more) <= self.limit {
+            return Ok(());
+        }
+        Err(out_of_memory(format!("{what} takes more than {} MB", self.limit >> 20)))
+    }
+}
+
 #[cold]
 fn out_of_memory(message: String) -> Box<Failure> {
     Failure::new(Code::MemoryBudget, message).help("raise the limit with --max-memory")

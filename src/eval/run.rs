@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
             let message = format!("it is not known what `{}` computes", call.name());
             return Err(EvalError::new(Code::NotEvaluated, message));
         };
-        let results = kernel(&call)?;
+        let results = self.budget.operation(|| kernel(&call))?;
         let outputs = call.outputs();
         if results.len() != outputs.len() {
             let (name, given, wanted) = (call.name(), results.len(), outputs.len());

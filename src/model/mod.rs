@@ -46,6 +46,7 @@ pub use index::ModelFile;
 use index::{Index, Place};
 pub(crate) use input::GZIP;
 pub use limits::Limits;
+pub(crate) use variables::ModelVariables;
 pub(crate) use write::rewrite;
 pub use write::{Content, Target};
 
@@ -144,6 +145,14 @@ impl Model {
     /// The total size in bytes of the wanted files.
     pub(crate) fn size(&self, wanted: impl Fn(&ModelFile) -> bool) -> u64 {
         self.index.files().iter().filter(|file| wanted(file)).map(ModelFile::size).sum()
+    }
+
+    /// The bytes that the model takes where it is stored: those of the archive, or of all files of the folder.
+    pub(crate) fn stored(&self) -> u64 {
+        match &self.archive {
+            Some(archive) => archive.stored(),
+            None => self.size(|_| true),
+        }
     }
 
     /// The text of the graph.

@@ -2,6 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use super::axes::twice;
 use super::shape::{Extent, Shape};
 use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
 use crate::diagnostics::Code;
@@ -336,7 +337,7 @@ impl<'a> Call<'a> {
     /// Checks that axes are distinct and within `0..rank`.
     pub(crate) fn check_axes(&self, axes: &[Option<i64>], rank: Option<usize>, code: Code) -> Result<(), ShapeError> {
         let rank = rank.and_then(|rank| i64::try_from(rank).ok());
-        for (i, axis) in axes.iter().enumerate().filter_map(|(i, axis)| Some((i, (*axis)?))) {
+        for axis in axes.iter().flatten().copied() {
             if axis < 0 || (!self.endless() && rank.is_some_and(|rank| axis >= rank)) {
                 return refuse(
                     code,
@@ -347,11 +348,11 @@ impl<'a> Call<'a> {
                     },
                 );
             }
-            if axes[..i].contains(&Some(axis)) {
-                return refuse(code, format!("axis {axis} is given twice"));
-            }
         }
-        Ok(())
+        match twice(axes) {
+            Some(axis) => refuse(code, format!("axis {axis} is given twice")),
+            None => Ok(()),
+        }
     }
 
     /// The single axis of an operation, which must be within `0..rank`; none if it is not known.

@@ -1,5 +1,6 @@
 //! Reductions and normalizations along axes (H4). Reduced axes keep the extent 1.
 
+use super::axes::AxisSet;
 use super::call::{Call, Role};
 use super::shape::Extent;
 use super::{Inferred, RuleResult, UNKNOWN, known};
@@ -14,8 +15,9 @@ pub(crate) fn reduce(call: &Call) -> RuleResult {
     call.check_axes(given, call.rank(0), CODE)?;
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let any = given.contains(&None);
+    let reduced = AxisSet::new(given);
     for (i, extent) in extents.iter_mut().enumerate() {
-        if given.contains(&Some(i as i64)) {
+        if reduced.contains(i) {
             *extent = Extent::ONE;
         } else if any && *extent != Extent::ONE {
             // An unknown axis may be this one.
