@@ -144,7 +144,7 @@ impl Encode {
 }
 
 /// The bytes of a line of a PNNX file in memory besides names: its lists of texts.
-const LINE_OF_PNNX: u64 = 256;
+const LINE_OF_PNNX: u64 = 512;
 
 /// The bytes of a name in a line, and of the shape of its tensor.
 const NAME_OF_PNNX: u64 = 64;

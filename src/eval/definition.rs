@@ -150,7 +150,10 @@ pub(super) fn expanded(
         return Ok(Arc::clone(graph));
     }
     let dialect = Some(dialect);
-    let options = Options { dialect, libraries, lower: Lower::All, keep_unused: false, ..Options::default() };
+    let limits = Options::default();
+    let max_memory = limits.max_memory.min(evaluator.limits.max_items.saturating_mul(8));
+    let max_ops = limits.max_ops.min(evaluator.limits.max_work);
+    let options = Options { dialect, libraries, lower: Lower::All, max_memory, max_ops, ..limits };
     let refused = |diagnostics: &crate::Diagnostics| {
         let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
         let why = first.map_or_else(String::new, |diagnostic| format!(": {}", diagnostic.message));

@@ -189,8 +189,9 @@ impl Evaluator {
     ) -> Result<Evaluation, EvalError> {
         let budget = Budget::new(self.limits);
         budget.hold(beside);
-        // The caller has the inputs, too.
+        // The caller has the inputs, too, besides those that are bound.
         for (_, tensor) in inputs.clone() {
+            budget.room(tensor.shape())?;
             budget.room(tensor.shape())?;
         }
         let inputs = bind(graph, inputs)?;

@@ -34,7 +34,8 @@ pub(crate) fn reduce<T: Element, R: Element>(
 ) -> Result<Tensor, EvalError> {
     call.budget().work(x.len() as u64)?;
     let reduced = kernels::among(axes, x.rank());
-    let shape: Vec<usize> = x.shape().iter().zip(reduced).map(|(&all, reduced)| if reduced { 1 } else { all }).collect();
+    let shape: Vec<usize> =
+        x.shape().iter().zip(reduced).map(|(&all, reduced)| if reduced { 1 } else { all }).collect();
     call.budget().room(&shape)?;
     let items: Result<Vec<R>, EvalError> = kernels::grouped(x.items().unwrap_or_default(), x.shape(), axes, f);
     Ok(Tensor::of(&shape, items?)?)

@@ -50,10 +50,17 @@ impl Graph {
         self.tensors[tensor.index()].shape
     }
 
+    /// The bytes of the shapes of its tensors.
+    #[inline]
+    pub(crate) fn bytes_of_shapes(&self) -> usize {
+        self.shapes.bytes()
+    }
+
     /// The bytes of its operations, tensors, arguments and names.
     pub(crate) fn bytes(&self) -> u64 {
         let tables = size_of_val(&self.operations[..]) + size_of_val(&self.tensors[..]);
-        (tables + size_of_val(&self.origins[..]) + self.names.bytes() + self.packed.bytes()) as u64
+        (tables + self.bytes_of_shapes() + size_of_val(&self.origins[..]) + self.names.bytes() + self.packed.bytes())
+            as u64
     }
 
     /// The operation that produces a tensor; none for an input of a kept fragment.

@@ -205,7 +205,9 @@ impl<'c> Call<'c> {
         let mut sorted = places.clone();
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair.first() == pair.last()) {
-            Some(pair) => Err(Refused::meaning(format!("`{}` is given the axes {pair:?}, which are equal", self.name()))),
+            Some(pair) => {
+                Err(Refused::meaning(format!("`{}` is given the axes {pair:?}, which are equal", self.name())))
+            }
             None => Ok(places),
         }
     }

@@ -37,7 +37,7 @@ use formula::{Operands, evaluate};
 use rules::Meaning;
 pub(crate) use rules::names;
 use sources::Sources;
-pub(crate) use sources::{Weight, Weights};
+pub(crate) use sources::{Items, Weight, Weights};
 
 /// The version of the operator set: no operator used by the rules has changed since.
 pub(crate) const OPSET: i64 = 22;
@@ -116,7 +116,8 @@ fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) 
     if !found.all.is_empty() {
         return Err(found.reported(strict));
     }
-    model(graph, out, &values, sources).map_err(|refused| found.refused(graph.operations.first(), refused).reported(strict))
+    model(graph, out, &values, sources)
+        .map_err(|refused| found.refused(graph.operations.first(), refused).reported(strict))
 }
 
 /// Translates a flat graph to a document. `limits` are whether warnings are errors, and the most bytes of memory.
@@ -124,11 +125,7 @@ fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) 
 /// # Errors
 ///
 /// Those of [`convert`].
-pub(crate) fn document(
-    graph: &Graph,
-    weights: &dyn Weights,
-    limits: (bool, u64),
-) -> Result<Document, Diagnostics> {
+pub(crate) fn document(graph: &Graph, weights: &dyn Weights, limits: (bool, u64)) -> Result<Document, Diagnostics> {
     let model = convert(graph, weights, limits)?;
     let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
     Ok(Document::made(model, at.file))

@@ -3,20 +3,23 @@
 use super::call::{Call, Made, Refused};
 use super::convolution::attributes;
 use super::emit::{Element, Value};
-use super::lists::{known_at, product};
 use super::fold::{Folded, counts, fold, unfold};
+use super::lists::{known_at, product};
 use super::padding::{Axis, Border, border, pad};
 use super::pool::{added, adds_border, all_cuts, enlarged, padded, read, with_cuts};
 use crate::onnx::model::AttributeValue;
 
 /// The row-major strides of extents.
 fn strides(extents: &[i64]) -> Vec<i64> {
-    let mut found: Vec<i64> = extents.iter().rev().scan(1_i64, |all, extent| {
-        let stride = *all;
-        *all = all.saturating_mul(*extent);
-        Some(stride)
-    })
-    .collect();
+    let mut found: Vec<i64> = extents
+        .iter()
+        .rev()
+        .scan(1_i64, |all, extent| {
+            let stride = *all;
+            *all = all.saturating_mul(*extent);
+            Some(stride)
+        })
+        .collect();
     found.reverse();
     found
 }
@@ -115,7 +118,9 @@ fn places(call: &mut Call, index: &Value, axes: &[Axis], extents: &[i64], counts
     let sizes: Vec<i64> = axes.iter().map(|axis| axis.size).collect();
     let (steps, windows) = (strides(extents), strides(&sizes));
     let mut total = None;
-    for ((i, axis), (count, (step, window))) in axes.iter().enumerate().zip(counts.iter().zip(steps.iter().zip(&windows))) {
+    for ((i, axis), (count, (step, window))) in
+        axes.iter().enumerate().zip(counts.iter().zip(steps.iter().zip(&windows)))
+    {
         let mut within = number(call, "Div", index, *window);
         if i > 0 {
             let modulus = call.out.integer(axis.size);
@@ -197,8 +202,10 @@ pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
     let shape: Vec<i64> = [first, second].into_iter().chain(whole.iter().copied()).collect();
     let made = call.out.reshape(&made, &shape);
     let pads: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.pads.unwrap_or_default()).collect();
-    let pads: Vec<(i64, i64)> =
-        [(0, 0); 2].into_iter().chain(pads.into_iter().map(|(a, b)| (a.saturating_neg(), b.saturating_neg()))).collect();
+    let pads: Vec<(i64, i64)> = [(0, 0); 2]
+        .into_iter()
+        .chain(pads.into_iter().map(|(a, b)| (a.saturating_neg(), b.saturating_neg())))
+        .collect();
     let made = pad(call, &made, &pads, Border::Constant(0.0))?;
     let inner = enlarged(call, &folded.axes)?;
     Ok(vec![unfold(call, made, &folded.moved, &inner)?])

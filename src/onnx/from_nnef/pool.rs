@@ -113,7 +113,9 @@ pub(super) fn area_downsample(call: &mut Call) -> Made<Vec<Value>> {
 pub(super) fn local_means(call: &mut Call, value: Value, size: &[i64]) -> Made<Value> {
     let dims = value.dims.clone().unwrap_or_else(|| open(size.len()));
     let axes = plain_windows(call, size.iter().map(|size| (*size, 1)), &dims, true)?;
-    by_groups(call, Value { dims: Some(dims), ..value }, &axes, |call, folded| means(call, folded, Border::Constant(0.0)))
+    by_groups(call, Value { dims: Some(dims), ..value }, &axes, |call, folded| {
+        means(call, folded, Border::Constant(0.0))
+    })
 }
 
 /// Whether the border must be added before maxima are computed, since operators ignore it.

@@ -30,6 +30,22 @@ pub(crate) trait Weights {
     fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String>;
 }
 
+/// Items of variables, by label and shape.
+pub(crate) struct Items<'d>(pub(crate) &'d dyn Fn(&str, &[usize]) -> Option<Vec<f32>>);
+
+impl Weights for Items<'_> {
+    fn load(&self, label: &str, shape: &[usize], _: Option<Element>) -> Result<Option<Weight>, String> {
+        let Some(items) = (self.0)(label, shape) else { return Ok(None) };
+        let count = shape.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent));
+        if count != Some(items.len()) {
+            return Err(format!("there are {} items, which do not fill the shape", items.len()));
+        }
+        let dims = shape.iter().map(|extent| *extent as i64).collect();
+        let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+        Ok(Some(Weight { dims, element: Element::Float, bytes: bytes.into() }))
+    }
+}
+
 /// The maximum size of constants with equal elements; larger ones are created when the model runs.
 const MOST_FILLED: i64 = 1 << 10;
 

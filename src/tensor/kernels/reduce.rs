@@ -70,7 +70,8 @@ pub(crate) fn among(axes: &[usize], rank: usize) -> Vec<bool> {
 
 /// Softmax along axes, or its logarithm.
 pub(crate) fn softmax(items: &[f64], shape: &[usize], axes: &[usize], log: bool) -> Vec<f64> {
-    let totals: Dims = shape.iter().zip(among(axes, shape.len())).map(|(&all, in_sum)| if in_sum { 1 } else { all }).collect();
+    let totals: Dims =
+        shape.iter().zip(among(axes, shape.len())).map(|(&all, in_sum)| if in_sum { 1 } else { all }).collect();
     let to = Repeat { shape, align: Align::Last };
     let peaks: Vec<f64> = grouped(items, shape, axes, |group| group.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     let shifted: Vec<f64> = to.zip((items, shape), (&peaks, &totals), |x, peak| x - peak);
