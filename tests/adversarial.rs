@@ -7,16 +7,18 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
+#[path = "common/measured.rs"]
+mod measured;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use common::{HEADER, Random};
+use measured::measured;
 use nnef_flatten::tensor::Tensor;
 
 /// Seconds of processor time.
@@ -365,29 +367,6 @@ fn arrays(random: &mut Random) -> Input {
 
 const MAKERS: &[fn(&mut Random) -> Input] =
     &[words, nested, calls, recursion, comprehensions, shapes, names, mutants, archives, networks, arrays];
-
-/// Runs a command; what it says, and the most memory that it has in use, in KiB.
-fn measured(command: &mut Command) -> (Output, u64) {
-    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let (ended, peak) = (AtomicBool::new(false), AtomicU64::new(0));
-    let watch = || {
-        while !ended.load(Ordering::Relaxed) {
-            let status = std::fs::read_to_string(&status).unwrap_or_default();
-            let used = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let used = used.and_then(|used| used.trim().trim_end_matches(" kB").parse().ok());
-            peak.fetch_max(used.unwrap_or(0), Ordering::Relaxed);
-            thread::sleep(Duration::from_millis(2));
-        }
-    };
-    let output = thread::scope(|scope| {
-        scope.spawn(watch);
-        let output = child.wait_with_output().unwrap();
-        ended.store(true, Ordering::Relaxed);
-        output
-    });
-    (output, peak.into_inner())
-}
 
 /// Calls the command on an input; what is wrong with how it ends.
 fn attack(folder: &Path, i: usize) -> Option<String> {

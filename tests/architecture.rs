@@ -20,13 +20,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
     ("layout", &["graph", "nnef", "tensor"]),
-    ("onnx", &["diagnostics", "graph", "options", "room", "source"]),
+    ("onnx", &["core", "diagnostics", "graph", "options", "room", "source"]),
     ("pnnx", &["diagnostics", "eval", "graph", "nnef", "options", "room", "source", "tensor"]),
     ("picture", &["diagnostics", "graph", "source"]),
     ("write", &["graph", "picture", "pnnx", "source"]),
     (
         "cli",
         &[
+            "core",
             "diagnostics",
             "eval",
             "files",

@@ -9,6 +9,7 @@ mod common;
 
 mod growth {
     pub mod onnx;
+    pub mod rank;
 }
 
 use std::ffi::OsString;
@@ -17,6 +18,7 @@ use std::process::{Command, Stdio};
 
 use common::HEADER;
 use growth::onnx::{MODELS, model};
+use growth::rank::{OPERANDS, RANKS};
 
 /// Texts `0`, `1`, … below a length, each made from its number, with something between them.
 fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
@@ -535,4 +537,14 @@ fn onnx_models_take_steps_in_proportion() {
     let without = model("", "y = Neg (x)");
     grow_in_proportion(Input::Onnx(&["check", "--unroll"]), &without, MODELS);
     grow_in_proportion(Input::Onnx(&["--lower", "none", "--to", "json"]), &without, MODELS);
+}
+
+#[test]
+fn axes_and_operands_take_steps_in_proportion() {
+    for options in [&["--to", "onnxtxt"][..], &["--drop-bitcasts", "--stats"], &["--fold", "--verify"]] {
+        grow_in_proportion(Input::Document(options), "", RANKS);
+    }
+    for options in [&["--to", "onnxtxt"][..], &["--verify"]] {
+        grow_in_proportion(Input::Document(options), "", OPERANDS);
+    }
 }

@@ -162,3 +162,65 @@ fn models_of_onnx_are_not_written_in_notations_of_nnef_operations() {
     }
     assert!(done(&["--to", "json", "examples/onnx/dense.onnxtxt"]).starts_with("{\"name\""));
 }
+
+/// Statements whose attributes fit neither their operands nor ONNX. Some of them are only warned of by the checks.
+const UNFIT: &[&str] = &[
+    "y = local_response_normalization(x, size = [1, 3]);",
+    "y = local_response_normalization(x, size = [1, 0, 1, 1]);",
+    "y = local_response_normalization(x, size = [1, 4611686018427387904, 1, 1]);",
+    "y = area_downsample(x, factor = [0, 2]);",
+    "y = area_downsample(x, factor = [2]);",
+    "y = area_downsample(x, factor = [9223372036854775807, 2]);",
+    "y = multilinear_upsample(x, factor = [2, 2, 2]);",
+    "y = multilinear_upsample(x, factor = [4611686018427387904, 2], border = 'constant');",
+    "y = nearest_upsample(x, factor = [2]);",
+    "y = nearest_downsample(x, factor = [0, 2]);",
+    "y = max_pool(x, size = [2]);",
+    "y = max_pool(x, size = []);",
+    "y = box(x, size = [1, 1, 2, 2], stride = [0, 0, 0, 0]);",
+    "y = avg_pool(x, size = [1, 1, 2, 2], dilation = [0, 0, 0, 0]);",
+    "y = debox(x, size = [0, 0, 0, 0]);",
+    "y = pad(x, padding = [(1, 1)]);",
+    "y = slice(x, axes = [0], begin = [0], end = [1], stride = [0]);",
+    "y = argmax_reduce(x, axes = [7]);",
+    "y = squeeze(x, axes = [9]);",
+    "y = unsqueeze(x, axes = [9]);",
+    "y = transpose(x, axes = [1]);",
+    "y = transpose(x, axes = [0, 0]);",
+    "[y, z] = split(x, axis = 1, ratios = [0, 0]);",
+    "[y, z] = split(x, axis = 9, ratios = [1, 1]);",
+    "f = variable(shape = [4, 4, 1, 1], label = 'f'); y = conv(x, f, groups = 3);",
+    "f = variable(shape = [4, 4, 1, 1], label = 'f'); y = deconv(x, f, stride = [0, 0]);",
+    "y = conv(x, 1.0);",
+];
+
+/// A document whose input `x` has a shape.
+fn document(shape: &str, body: &str) -> String {
+    format!("version 1.0;\ngraph G( x ) -> ( y )\n{{ x = external(shape = {shape}); {body} }}\n")
+}
+
+/// Every statement is refused with a code; for operands of other ranks, it may fit.
+#[test]
+fn attributes_that_do_not_fit_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("graph.nnef");
+    for body in UNFIT {
+        fs::write(&path, document("[1, 4, 6, 6]", body)).unwrap();
+        let found = codes(&["-q", "--to", "onnxtxt", path.to_str().unwrap()]);
+        assert!(found.iter().all(|code| code.starts_with('E')) && !found.is_empty(), "{body}: {found:?}");
+        for shape in ["[3, 1, 4]", "[2]", "[]", "[0, 4, 6, 6]", "[4611686018427387904, 1, 4611686018427387904, 2]"] {
+            fs::write(&path, document(shape, body)).unwrap();
+            let output = run(&["-q", "--to", "onnxtxt", path.to_str().unwrap()]);
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{shape} {body}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_factor_has_to_fit_the_rank() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("graph.nnef");
+    fs::write(&path, document("[3, 1, 4]", "y = multilinear_upsample(x, factor = [2, 2], border = 'ignore');"))
+        .unwrap();
+    assert_eq!(codes(&["-q", "--to", "onnx", path.to_str().unwrap()]), ["E2090"]);
+}

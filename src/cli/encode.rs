@@ -7,11 +7,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
+use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Evaluator, Variables};
 use crate::graph::standard::VARIABLE;
 use crate::graph::{TensorId, Value};
-use crate::model::Model;
+use crate::model::{Model, ModelVariables};
 use crate::onnx;
 use crate::onnx::from_nnef::{self, Element, Weight, Weights};
 use crate::pnnx::data::Archive;
@@ -38,6 +39,8 @@ pub(crate) struct Encode {
     /// Whether the input has quantizations.
     has_quantizations: bool,
     strict: bool,
+    /// The most bytes of memory.
+    memory: u64,
     /// Whether data are written.
     with_data: bool,
 }
@@ -57,6 +60,7 @@ impl Encode {
             quantized: FxHashMap::default(),
             has_quantizations: false,
             strict: language.strict,
+            memory: language.limits.options().max_memory,
             with_data: has_data(to, path),
         })
     }
@@ -91,7 +95,7 @@ impl Encode {
 
     /// The data of the variables of a graph.
     fn variables<'e>(&'e self, graph: &'e Graph) -> Decoded<'e> {
-        Decoded { encode: self, graph }
+        Decoded { encode: self, graph, data: self.data.as_deref().map(Model::data) }
     }
 
     /// The bytes of the model, or of the data beside a text, with warnings.
@@ -102,10 +106,11 @@ impl Encode {
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
-                let document = from_nnef::document(graph, &self.variables(graph), self.strict)?;
+                let document = from_nnef::document(graph, &self.variables(graph), (self.strict, self.memory))?;
                 encode(&document, form, self.strict)?
             }
             _ => {
+                self.fits_pnnx(graph)?;
                 export::check(graph)?;
                 if self.with_data { self.beside(graph)? } else { (Vec::new(), Diagnostics::new(self.strict)) }
             }
@@ -115,6 +120,28 @@ impl Encode {
             found.report(Diagnostic::new(Code::OnnxQuantized, first_place(graph), message));
         }
         if found.has_errors() { Err(found) } else { Ok((bytes, found)) }
+    }
+
+    /// Refuses graphs whose PNNX file would take more memory than allowed: its lines are made before they are written,
+    /// with the names of their operands and results several times.
+    fn fits_pnnx(&self, graph: &Graph) -> Result<(), Diagnostics> {
+        let memory = Memory::new(self.memory);
+        memory.keep(graph.bytes());
+        let lengths = graph.names.lengths(&graph.symbols);
+        let length = |tensor| lengths.get(graph.name_of(tensor).index()).map_or(0, |length| u64::from(*length));
+        for operation in graph.operations() {
+            let mut names = 0;
+            let mut add = |tensor| names += length(tensor) + NAME_OF_PNNX;
+            graph.operands_of(operation).for_each(|operand| operand.each_tensor(&mut add));
+            graph.tensors_of(operation).for_each(&mut add);
+            memory.keep(LINE_OF_PNNX + 3 * names);
+        }
+        memory.check("the file of PNNX").map_err(|failure| {
+            let mut found = Diagnostics::new(self.strict);
+            let at = first_place(graph);
+            found.report(Diagnostic::new(failure.code, at, failure.message).help_if(failure.help));
+            found
+        })
     }
 
     /// The content of the data file of a PNNX file; empty if the graph has no data.
@@ -136,6 +163,12 @@ impl Encode {
         }
     }
 }
+
+/// The bytes of a line of a PNNX file in memory besides names: its lists of texts.
+const LINE_OF_PNNX: u64 = 512;
+
+/// The bytes of a name in a line, and of the shape of its tensor.
+const NAME_OF_PNNX: u64 = 64;
 
 /// The location of the first operation, for diagnostics about the whole graph.
 fn first_place(graph: &Graph) -> Location {
@@ -172,32 +205,33 @@ fn label(graph: &Graph, tensor: TensorId) -> Option<String> {
 struct Decoded<'e> {
     encode: &'e Encode,
     graph: &'e Graph,
+    data: Option<ModelVariables<'e>>,
 }
 
 impl Decoded<'_> {
     /// The data of a quantized variable.
-    fn decoded(&self, label: &str, model: &Model) -> Result<Option<Tensor>, TensorError> {
+    fn decoded(&self, label: &str, data: &ModelVariables) -> Result<Option<Tensor>, TensorError> {
         let Some(tensor) = self.encode.quantized.get(label) else { return Ok(None) };
-        let value = self.encode.evaluator.variable(self.graph, *tensor, &model.data());
+        let value = self.encode.evaluator.variable(self.graph, *tensor, data);
         value.map(|value| Some(Arc::unwrap_or_clone(value))).map_err(|error| TensorError::new(error.message))
     }
 }
 
 impl Variables for Decoded<'_> {
     fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
-        let Some(model) = self.encode.data.as_deref() else { return Ok(None) };
-        match self.decoded(label, model)? {
+        let Some(data) = &self.data else { return Ok(None) };
+        match self.decoded(label, data)? {
             Some(tensor) => Ok(Some(tensor)),
-            None => model.data().load(label, shape, of),
+            None => data.load(label, shape, of),
         }
     }
 }
 
 impl Weights for Decoded<'_> {
     fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String> {
-        let Some(model) = self.encode.data.as_deref() else { return Ok(None) };
+        let Some(data) = &self.data else { return Ok(None) };
         let dims = |shape: &[usize]| shape.iter().map(|&extent| extent as i64).collect();
-        if let Some(tensor) = self.decoded(label, model).map_err(|error| error.to_string())?
+        if let Some(tensor) = self.decoded(label, data).map_err(|error| error.to_string())?
             && tensor.dtype() == DType::Float64
         {
             let bytes = tensor.to_scalars().iter().flat_map(|item| (*item as f32).to_le_bytes()).collect::<Vec<u8>>();
@@ -208,7 +242,7 @@ impl Weights for Decoded<'_> {
             Element::Int => DType::Int64,
             Element::Bool => DType::Bool,
         });
-        let raw = model.data().raw(label, shape, of).map_err(|error| error.to_string())?;
+        let raw = data.raw(label, shape, of).map_err(|error| error.to_string())?;
         Ok(raw.map(|raw| Weight {
             dims: dims(&raw.shape),
             element: match raw.dtype {

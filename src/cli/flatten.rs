@@ -71,7 +71,7 @@ pub(crate) fn run(
             let before = stats::before(&document, language, to.dialect == Some(Dialect::V1));
             // Data that cannot be read are reported where they are needed.
             let data = models::data(&origin, &[graph], &language.limits).ok().flatten();
-            let stored = |label: &str| data.as_ref()?.stored(label);
+            let stored = |label: &str| data.as_ref()?.stored_data(label);
             stats::tell(before, (graph, Setting { known: NNEF, stored: &stored }), removed, reporter);
         }
         Ok(verified)

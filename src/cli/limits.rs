@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::{Options, eval, model};
+use crate::model::{self, Model};
+use crate::{Options, eval};
 
 /// The limits of a run: a profile, and single limits that replace its own.
 #[derive(Args, Clone, Debug, Default)]
@@ -20,7 +21,7 @@ pub(crate) struct Limits {
     /// The maximum number of items of an array, and of characters of a string [default: 10000000].
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
-    /// The maximum number of bytes of values and open calls at a time [default: 805306368].
+    /// The maximum number of bytes in use by an expansion, a translation or an evaluation [default: 805306368].
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<u64>,
     /// The maximum number of bytes of a text [default: 2147483648].
@@ -32,7 +33,8 @@ pub(crate) struct Limits {
     /// The number of bytes that a compressed model may unpack to, whatever its size [default: 8589934592].
     #[arg(long, value_name = "BYTES")]
     max_unpacked: Option<u64>,
-    /// The maximum number of tensor items at a time in an evaluation [default: 536870912].
+    /// The maximum number of tensor items at a time in an evaluation, 8 bytes each [default: those of --max-memory, and of
+    /// the data].
     #[arg(long, value_name = "N")]
     max_items: Option<u64>,
     /// The maximum number of elementary steps of an evaluation [default: 200000000000].
@@ -115,9 +117,20 @@ impl Limits {
         self.evaluation().max_items.saturating_mul(8)
     }
 
+    /// The limits on evaluation with the data of a model, which count as an input: a file has at least two bytes for
+    /// each item.
+    pub(crate) fn evaluation_of(&self, model: Option<&Model>) -> eval::Limits {
+        let mut limits = self.evaluation();
+        if let (None, Some(model)) = (self.max_items, model) {
+            limits.max_items = limits.max_items.saturating_add(model.stored() / 2);
+        }
+        limits
+    }
+
     /// The limits on evaluation.
     pub(crate) fn evaluation(&self) -> eval::Limits {
         let mut limits = self.of(eval::Limits::default(), eval::Limits::untrusted());
+        set(&mut limits.max_items, self.max_memory.map(|bytes| bytes / 8));
         set(&mut limits.max_items, self.max_items);
         set(&mut limits.max_work, self.max_work);
         limits
@@ -140,6 +153,8 @@ mod tests {
             assert_eq!(merged.options(), Options { max_ops: 7, max_steps: 140, ..Options::untrusted() });
             assert_eq!(Limits { max_text: Some(u64::MAX), ..merged.clone() }.text(), u64::from(u32::MAX));
             assert_eq!(merged.evaluation().max_items, 8);
+            let less = Limits { max_items: None, max_memory: Some(1 << 20), ..merged.clone() };
+            assert_eq!(less.evaluation().max_items, 1 << 17, "an item takes 8 bytes");
             assert_eq!(merged.evaluation().max_work, eval::Limits::untrusted().max_work);
             assert_eq!((merged.model().entries, merged.model().graph), (9, model::Limits::untrusted().graph));
         }

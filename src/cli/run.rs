@@ -66,7 +66,7 @@ pub(crate) fn document(
     };
     let Some(quantizations) = quantizations else { return Ok(Status::Refused) };
     let variables = tensors::variables(data.as_deref());
-    let evaluator = Evaluator::with_limits(language.limits.evaluation()).quantized(quantizations);
+    let evaluator = Evaluator::with_limits(language.limits.evaluation_of(data.as_deref())).quantized(quantizations);
     evaluate(&evaluator, &graph, (&inputs, &*variables), document.sources(), (path, to), reporter)
 }
 

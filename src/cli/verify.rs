@@ -47,9 +47,10 @@ pub(crate) fn verify(
         Ok(data) => data,
         Err(unread) => return flatten::report_unread(unread, reporter).map(|_| false),
     };
-    let evaluator = Evaluator::with_limits(language.limits.evaluation()).random_variables(seed);
+    let limits = language.limits.evaluation_of(data.as_deref());
+    let evaluator = Evaluator::with_limits(limits).random_variables(seed);
     let found = source
-        .random_inputs(&given, seed)
+        .random_inputs_within(limits, &given, seed)
         .map_err(|error| Box::new(error.diagnostic(&source)))
         .and_then(|inputs| evaluator.compare([&source, graph], &inputs, &*tensors::variables(data.as_deref())));
     let problem = match found {

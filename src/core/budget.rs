@@ -19,6 +19,9 @@ const MIN_CELLS: u64 = 100_000_000;
 /// The maximum number of slots of open calls, regardless of the options: their positions are 32-bit numbers.
 const MAX_SLOTS: usize = 1 << 28;
 
+/// The bytes of an operation of the flat graph with its result and its call, without names and values.
+const BYTES_OF_OPERATION: usize = 64;
+
 /// An error without a location. It is always boxed, so that results of fallible functions stay small.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
@@ -171,14 +174,53 @@ impl Budget {
         out_of_memory(format!("{depth} open calls, their locals and names take more than {limit} MB while expanding"))
     }
 
-    /// Fails if there are already as many operations as the limit allows.
+    /// Fails if there are already as many operations as the limits allow; `shapes` are the bytes of the shapes of the
+    /// graph.
     #[inline]
-    pub(super) fn check_operations(&self, operations: usize) -> Outcome<()> {
+    pub(super) fn check_operations(&self, operations: usize, shapes: usize) -> Outcome<()> {
         if (operations as u64) < self.limits.max_ops {
-            return Ok(());
+            let graph = (operations * BYTES_OF_OPERATION).saturating_add(shapes) as u64;
+            if graph.saturating_add(self.meter.live()) <= self.limits.max_memory {
+                return Ok(());
+            }
+            let limit = self.limits.max_memory >> 20;
+            return Err(out_of_memory(format!("the flat graph takes more than {limit} MB")));
         }
         let message = format!("the flat graph has more than {} operations", self.limits.max_ops);
         Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
+    }
+}
+
+/// The memory of a step after the expansion, such as a translation, within the same limit.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    meter: Meter,
+    limit: u64,
+}
+
+impl Memory {
+    /// A step that may take as many bytes.
+    pub(crate) fn new(limit: u64) -> Self {
+        Memory { meter: Meter::default(), limit }
+    }
+
+    /// Counts bytes that are in use until the end of the step.
+    #[inline]
+    pub(crate) fn keep(&self, bytes: u64) {
+        self.meter.keep(bytes);
+    }
+
+    /// Fails if the step takes more memory than allowed; `what` says what takes it.
+    pub(crate) fn check(&self, what: &str) -> Outcome<()> {
+        self.check_with(0, what)
+    }
+
+    /// Fails if the step will take more memory than allowed once further bytes are in use.
+    pub(crate) fn check_with(&self, more: u64, what: &str) -> Outcome<()> {
+        if self.meter.live().saturating_add(more) <= self.limit {
+            return Ok(());
+        }
+        Err(out_of_memory(format!("{what} takes more than {} MB", self.limit >> 20)))
     }
 }
 

@@ -263,7 +263,7 @@ impl Machine {
     #[inline]
     fn check_operations(&mut self) -> Outcome<()> {
         self.budget.fuel = self.budget.fuel.saturating_add(FUEL_OF_EMISSION);
-        self.budget.check_operations(self.graph.operations.len())
+        self.budget.check_operations(self.graph.operations.len(), self.graph.bytes_of_shapes())
     }
 
     /// Whether the left side determines the number of results.

@@ -2,10 +2,10 @@
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use crate::tensor::{Tensor, volume};
+use crate::tensor::{Tensor, kernels, volume};
 
 fn reshaped(call: &Call, input: &Tensor, shape: &[usize]) -> KernelResult {
-    call.budget().work(input.len() as u64)?;
+    call.budget().room(input.shape())?;
     Ok(vec![input.reshaped(shape)?])
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn squeeze(call: &Call) -> KernelResult {
         let extent = input.shape()[*axis];
         return Err(EvalError::shapes(format!("axis {axis} cannot be dropped: its extent is {extent}")));
     }
-    let kept = input.shape().iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
-    let shape: Vec<usize> = kept.map(|(_, extent)| *extent).collect();
+    let kept = input.shape().iter().zip(kernels::among(&axes, rank)).filter(|(_, dropped)| !dropped);
+    let shape: Vec<usize> = kept.map(|(extent, _)| *extent).collect();
     reshaped(call, &input, &shape)
 }
 
@@ -95,6 +95,6 @@ pub(crate) fn transpose(call: &Call) -> KernelResult {
         let rank = input.rank();
         return Err(EvalError::shapes(format!("{order:?} is no order of {rank} axes")));
     }
-    call.budget().work(input.len() as u64)?;
+    call.budget().room(input.shape())?;
     Ok(vec![input.transposed(&order)])
 }

@@ -1,5 +1,7 @@
 //! Limits of an evaluation: tensor items that exist at the same time, and elementary steps.
 
+use std::cell::Cell;
+
 use super::error::EvalError;
 use crate::diagnostics::Code;
 use crate::tensor::usage::Usage;
@@ -17,7 +19,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_items: 1 << 29, max_work: 200_000_000_000 }
+        Limits { max_items: 96 << 20, max_work: 200_000_000_000 }
     }
 }
 
@@ -28,31 +30,44 @@ impl Limits {
     }
 }
 
+/// A shape for messages, which may have very many axes.
+fn shown(shape: &[usize]) -> String {
+    match shape.len() {
+        0..=16 => format!("{shape:?}"),
+        rank => format!("with {rank} axes"),
+    }
+}
+
 /// The limits of an evaluation, and how much of them has been used.
 #[derive(Debug)]
-pub(crate) struct Budget(Usage);
+pub(crate) struct Budget {
+    usage: Usage,
+    /// The items that the current operation has allocated.
+    allocated: Cell<u64>,
+}
 
 impl Budget {
     /// The budget of a new evaluation.
     pub(crate) fn new(limits: Limits) -> Self {
-        Budget(Usage::new(limits.max_work, limits.max_items))
+        Budget { usage: Usage::new(limits.max_work, limits.max_items), allocated: Cell::new(0) }
     }
 
     /// Checks before its allocation that the limits allow a tensor of a shape, and counts the steps of computing
-    /// it. Returns the number of its items.
+    /// it. The tensor counts until the end of the operation. Returns the number of its items.
     ///
     /// # Errors
     ///
     /// A limit would be exceeded.
     pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, EvalError> {
-        match volume(shape).filter(|&count| self.0.fits(count as u64)) {
+        match volume(shape).filter(|&count| self.usage.fits(count as u64)) {
             Some(count) => {
                 self.work(count as u64)?;
+                self.allocate(count);
                 Ok(count)
             }
             None => {
-                let limit = self.0.max_alive;
-                let message = format!("a tensor of shape {shape:?} would exceed the limit of {limit} items at a time");
+                let (limit, shape) = (self.usage.max_alive, shown(shape));
+                let message = format!("a tensor of shape {shape} would exceed the limit of {limit} items at a time");
                 Err(EvalError::new(Code::EvalMemory, message))
             }
         }
@@ -64,8 +79,8 @@ impl Budget {
     ///
     /// The limit would be exceeded.
     pub(crate) fn work(&self, steps: u64) -> Result<(), EvalError> {
-        if !self.0.spend(steps) {
-            let limit = self.0.max_steps;
+        if !self.usage.spend(steps) {
+            let limit = self.usage.max_steps;
             return Err(EvalError::new(Code::EvalWork, format!("the evaluation takes more than {limit} steps")));
         }
         Ok(())
@@ -73,7 +88,7 @@ impl Budget {
 
     /// Takes back the steps that exceeded the limit, so that less expensive work may follow.
     pub(super) fn forgive(&self) {
-        self.0.forgive();
+        self.usage.forgive();
     }
 
     /// Counts `a * b` steps.
@@ -85,14 +100,27 @@ impl Budget {
         self.work((a as u64).saturating_mul(b as u64))
     }
 
+    fn allocate(&self, items: usize) {
+        self.usage.hold(items as u64);
+        self.allocated.set(self.allocated.get().saturating_add(items as u64));
+    }
+
+    /// Runs an operation. What it allocates no longer counts at its end, when its results are stored.
+    pub(super) fn operation<T>(&self, run: impl FnOnce() -> T) -> T {
+        let outer = self.allocated.replace(0);
+        let result = run();
+        self.usage.release(self.allocated.replace(outer));
+        result
+    }
+
     /// Counts items that are stored from now on.
     pub(super) fn hold(&self, items: usize) {
-        self.0.hold(items as u64);
+        self.usage.hold(items as u64);
     }
 
     /// Counts items that are no longer stored.
     pub(super) fn release(&self, items: usize) {
-        self.0.release(items as u64);
+        self.usage.release(items as u64);
     }
 }
 
@@ -103,13 +131,13 @@ mod tests {
     #[test]
     fn limits_hold_before_anything_is_allocated() {
         let budget = Budget::new(Limits { max_items: 10, max_work: 100 });
-        assert_eq!(budget.room(&[2, 5]).unwrap(), 10);
+        assert_eq!(budget.operation(|| budget.room(&[2, 5])).unwrap(), 10);
         assert_eq!(budget.room(&[11]).unwrap_err().code, Code::EvalMemory);
         assert_eq!(budget.room(&[usize::MAX, usize::MAX]).unwrap_err().code, Code::EvalMemory);
         budget.hold(8);
         assert!(budget.room(&[3]).is_err());
         budget.release(8);
-        assert!(budget.room(&[3]).is_ok());
+        assert!(budget.room(&[3]).is_ok() && budget.room(&[7]).is_ok() && budget.room(&[1]).is_err());
         assert_eq!(budget.product(usize::MAX, 2).unwrap_err().code, Code::EvalWork);
         assert!(budget.work(1).is_err());
         budget.forgive();

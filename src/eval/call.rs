@@ -146,7 +146,12 @@ impl<'a> Call<'a> {
     /// A numeric tensor argument, converted to scalars; in the draft, extended to a rank.
     pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor_to(name, rank)?;
-        if tensor.dtype() == DType::Bool { Err(self.wrong(name, "a tensor of numbers")) } else { as_scalars(tensor) }
+        match tensor.dtype() {
+            DType::Bool => return Err(self.wrong(name, "a tensor of numbers")),
+            DType::Float64 => return Ok(tensor),
+            _ => self.budget().room(tensor.shape())?,
+        };
+        as_scalars(tensor)
     }
 
     /// A numeric tensor argument as an array.
@@ -156,7 +161,9 @@ impl<'a> Call<'a> {
 
     /// A numeric tensor argument as an array; in the draft, extended to a rank.
     pub(crate) fn scalars_to(&self, name: &str, rank: usize) -> Result<ArrayD<f64>, EvalError> {
-        self.numbers_to(name, rank).map(|tensor| scalars(&tensor))
+        let tensor = self.numbers_to(name, rank)?;
+        self.budget().room(tensor.shape())?;
+        Ok(scalars(&tensor))
     }
 
     /// Applies a function to each item of a tensor of scalars.
@@ -168,7 +175,11 @@ impl<'a> Call<'a> {
 
     /// A tensor argument of integers; integral scalars are accepted.
     pub(crate) fn integers(&self, name: &str) -> Result<ArrayD<i64>, EvalError> {
-        let tensor = Tensor::clone(&*self.tensor(name)?).into_type(DType::Int64);
+        let tensor = self.tensor(name)?;
+        // The converted tensor, and the array.
+        self.budget().room(tensor.shape())?;
+        self.budget().room(tensor.shape())?;
+        let tensor = Tensor::clone(&tensor).into_type(DType::Int64);
         let tensor = tensor.map_err(|error| EvalError::value(error.0))?;
         let array = view(&tensor).map(|view| view.to_owned());
         array.ok_or_else(|| self.wrong(name, "a tensor of integers"))

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
 
 use super::Evaluator;
 use super::call::{Call, KernelResult};
@@ -22,7 +22,7 @@ struct Text<'c, 'a> {
     call: &'c Call<'a>,
     out: String,
     /// The tensor arguments of the call, in the order of the inputs.
-    given: Vec<TensorId>,
+    given: IndexSet<TensorId>,
 }
 
 impl Text<'_, '_> {
@@ -38,11 +38,7 @@ impl Text<'_, '_> {
             Value::Array(items) => self.items('[', ']', items, Self::value),
             Value::Tuple(items) => self.items('(', ')', items, Self::value),
             Value::Tensor(tensor) => {
-                let known = self.given.iter().position(|given| given == tensor);
-                let i = known.unwrap_or_else(|| {
-                    self.given.push(*tensor);
-                    self.given.len() - 1
-                });
+                let (i, _) = self.given.insert_full(*tensor);
                 // Writing into a string cannot fail.
                 let _ = write!(self.out, "x{i}");
             }
@@ -113,7 +109,7 @@ type Given = Vec<(TensorId, Arc<Tensor>)>;
 
 /// The document of a call, and the tensors for the inputs of its graph.
 fn document(call: &Call) -> Result<(String, Given), EvalError> {
-    let mut text = Text { call, out: String::new(), given: Vec::new() };
+    let mut text = Text { call, out: String::new(), given: IndexSet::new() };
     text.invocation();
     let mut names = Vec::new();
     let targets = targets(call.graph().outputs_of(call.operation), &mut names);
@@ -159,7 +155,10 @@ pub(super) fn expanded(
         return Ok(Arc::clone(graph));
     }
     let dialect = Some(dialect);
-    let options = Options { dialect, libraries, lower: Lower::All, keep_unused: false, ..Options::default() };
+    let limits = Options::default();
+    let max_memory = limits.max_memory.min(evaluator.limits.max_items.saturating_mul(8));
+    let max_ops = limits.max_ops.min(evaluator.limits.max_work);
+    let options = Options { dialect, libraries, lower: Lower::All, max_memory, max_ops, ..limits };
     let refused = |diagnostics: &crate::Diagnostics| {
         let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
         let why = first.map_or_else(String::new, |diagnostic| format!(": {}", diagnostic.message));
@@ -186,12 +185,8 @@ pub(crate) fn by_definition(call: &Call) -> KernelResult {
         let message = format!("it is not known what `{}` computes", call.name());
         return Err(EvalError::new(crate::diagnostics::Code::NotEvaluated, message));
     }
-    let mut inputs = FxHashMap::default();
-    for (i, (_, tensor)) in given.into_iter().enumerate() {
-        let name = format!("x{i}");
-        let input = graph.inputs.iter().find(|input| graph.tensor_name(**input) == name);
-        inputs.extend(input.map(|input| (*input, tensor)));
-    }
+    // The inputs are those of the document, in its order.
+    let inputs = graph.inputs.iter().copied().zip(given.into_iter().map(|(_, tensor)| tensor)).collect();
     let run = call.run.inner(&graph, &graph, inputs)?;
     let results = run.tensors(&graph.outputs)?;
     Ok(results.into_iter().map(Arc::unwrap_or_clone).collect())

@@ -196,8 +196,26 @@ impl Evaluator {
         inputs: &[(String, Tensor)],
         variables: &dyn Variables,
     ) -> Result<Evaluation, EvalError> {
-        let inputs = bind(graph, inputs)?;
+        let named = inputs.iter().map(|(name, tensor)| (name.as_str(), tensor));
+        self.run_beside(graph, named, variables, 0)
+    }
+
+    /// [`Evaluator::run`] while as many items of other evaluations are in use.
+    fn run_beside<'t>(
+        &self,
+        graph: &Graph,
+        inputs: impl Iterator<Item = (&'t str, &'t Tensor)> + Clone,
+        variables: &dyn Variables,
+        beside: usize,
+    ) -> Result<Evaluation, EvalError> {
         let budget = Budget::new(self.limits);
+        budget.hold(beside);
+        // The caller has the inputs, too, besides those that are bound.
+        for (_, tensor) in inputs.clone() {
+            budget.room(tensor.shape())?;
+            budget.room(tensor.shape())?;
+        }
+        let inputs = bind(graph, inputs)?;
         let run = Run::new(graph, graph, self, &budget, variables, inputs).quantized(&self.quantizations);
         let tensors = run.tensors(&graph.outputs)?;
         let names = graph.outputs.iter().map(|output| graph.tensor_name(*output));
@@ -207,7 +225,10 @@ impl Evaluator {
 
 /// Binds tensors to the graph inputs with their names. Tensors with the name of an output are ignored, since
 /// recordings contain outputs too.
-fn bind(graph: &Graph, given: &[(String, Tensor)]) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
+fn bind<'t>(
+    graph: &Graph,
+    given: impl Iterator<Item = (&'t str, &'t Tensor)>,
+) -> Result<FxHashMap<TensorId, Arc<Tensor>>, EvalError> {
     let boundary = Boundary::new(graph);
     let mut bound = FxHashMap::default();
     for (name, tensor) in given {

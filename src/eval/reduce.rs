@@ -37,8 +37,9 @@ pub(crate) fn reduce<T: Element, R: Element>(
     f: impl Fn(&[T]) -> Result<R, EvalError>,
 ) -> Result<Tensor, EvalError> {
     call.budget().work(x.len() as u64)?;
-    let extent = |(axis, &extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { extent };
-    let shape: Vec<usize> = x.shape().iter().enumerate().map(extent).collect();
+    let reduced = kernels::among(axes, x.rank());
+    let shape: Vec<usize> =
+        x.shape().iter().zip(reduced).map(|(&all, reduced)| if reduced { 1 } else { all }).collect();
     call.budget().room(&shape)?;
     let items: Result<Vec<R>, EvalError> = kernels::grouped(x.items().unwrap_or_default(), x.shape(), axes, f);
     Ok(Tensor::of(&shape, items?)?)

@@ -111,13 +111,15 @@ impl<'a> Run<'a> {
                 self.store(*tensor, Arc::clone(value))?;
             }
         }
-        let last = last_uses(graph, wanted);
+        let mut last = last_uses(graph, wanted).into_iter().peekable();
         let kernels: Vec<Option<Kernel>> = graph.kinds.iter().map(|kind| self.evaluator.kernel(graph, kind)).collect();
         for (i, operation) in graph.operations.iter().enumerate() {
             let id = OperationId::at(i);
             self.step(operation, kernels[graph.kind_id(operation).index()].as_ref())
                 .map_err(|error| EvalError { operation: Some(id), ..error })?;
-            last.get(&id).into_iter().flatten().for_each(|tensor| self.forget(*tensor));
+            while let Some((_, tensor)) = last.next_if(|(operation, _)| *operation == id) {
+                self.forget(tensor);
+            }
         }
         let all = wanted.iter().map(|tensor| self.tensor(*tensor)).collect::<Result<Vec<_>, _>>()?;
         // The remaining tensors, including results, no longer count against the limits.
@@ -133,7 +135,7 @@ impl<'a> Run<'a> {
             let message = format!("it is not known what `{}` computes", call.name());
             return Err(EvalError::new(Code::NotEvaluated, message));
         };
-        let results = kernel(&call)?;
+        let results = self.budget.operation(|| kernel(&call))?;
         let outputs = call.outputs();
         if results.len() != outputs.len() {
             let (name, given, wanted) = (call.name(), results.len(), outputs.len());
@@ -164,20 +166,15 @@ fn symbols(graph: &Graph, inputs: &FxHashMap<TensorId, Arc<Tensor>>) -> FxHashMa
     symbols
 }
 
-/// For each operation, the tensors that no later operation uses.
-fn last_uses(graph: &Graph, wanted: &[TensorId]) -> FxHashMap<OperationId, Vec<TensorId>> {
+/// The tensors that are no longer used after an operation, with that operation, in the order of the operations.
+fn last_uses(graph: &Graph, wanted: &[TensorId]) -> Vec<(OperationId, TensorId)> {
     let mut last: Vec<Option<OperationId>> = graph.tensors.iter().map(|tensor| tensor.producer).collect();
     for (i, operation) in graph.operations.iter().enumerate() {
-        for (_, operand) in graph.arguments(operation) {
-            operand.each_tensor(&mut |tensor| last[tensor.index()] = Some(OperationId::at(i)));
-        }
+        graph.each_operand_tensor(operation, |tensor| last[tensor.index()] = Some(OperationId::at(i)));
     }
     wanted.iter().for_each(|tensor| last[tensor.index()] = None);
-    let mut by_operation: FxHashMap<OperationId, Vec<TensorId>> = FxHashMap::default();
-    for (i, operation) in last.into_iter().enumerate() {
-        if let Some(operation) = operation {
-            by_operation.entry(operation).or_default().push(TensorId(i as u32));
-        }
-    }
+    let used = last.into_iter().enumerate().filter_map(|(i, operation)| Some((operation?, TensorId(i as u32))));
+    let mut by_operation: Vec<(OperationId, TensorId)> = used.collect();
+    by_operation.sort_unstable();
     by_operation
 }

@@ -1,71 +1,78 @@
 //! Concatenating and splitting tensors along an axis (4.5.3).
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
+use std::sync::Arc;
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::{DType, Tensor};
 
 /// Converts tensors to a common type: integers become scalars if any tensor has scalars.
-fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Tensor>, EvalError> {
+fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Cow<'_, Tensor>>, EvalError> {
     let types = || parts.iter().map(|part| part.borrow().dtype());
     let logical = types().filter(|of| *of == DType::Bool).count();
     if logical != 0 && logical != parts.len() {
         return Err(EvalError::argument("logicals and numbers cannot be put into one tensor"));
     }
     let mixed = types().any(|of| of == DType::Float64) && types().any(|of| of == DType::Int64);
-    let convert = |part: &T| match (mixed, part.borrow()) {
-        (true, part) => part.clone().into_type(DType::Float64).map_err(EvalError::from),
-        (false, part) => Ok(part.clone()),
-    };
-    parts.iter().map(convert).collect()
+    let convert = |part: &Tensor| part.clone().into_type(DType::Float64).map_err(EvalError::from);
+    let parts = parts.iter().map(Borrow::borrow);
+    if mixed {
+        return parts.map(|part| Ok(Cow::Owned(convert(part)?))).collect();
+    }
+    Ok(parts.map(Cow::Borrowed).collect())
 }
 
 /// Concatenates tensors along an existing axis.
-pub(crate) fn concatenated(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
+pub(crate) fn concatenated<T: Borrow<Tensor>>(parts: &[T], axis: usize) -> Result<Tensor, EvalError> {
     let parts = unified(parts)?;
     if parts.is_empty() {
         return Err(EvalError::shapes("there are no tensors to put together"));
     }
-    Tensor::joined(&parts.iter().collect::<Vec<_>>(), axis).ok_or_else(|| {
-        let shapes: Vec<_> = parts.iter().take(8).map(Tensor::shape).collect();
+    Tensor::joined(&parts.iter().map(|part| &**part).collect::<Vec<_>>(), axis).ok_or_else(|| {
+        let shapes: Vec<_> = parts.iter().take(8).map(|part| part.shape()).collect();
         EvalError::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
     })
 }
 
 /// Stacks tensors of equal shapes along a new axis.
-pub(crate) fn stacked(parts: &[Tensor], axis: usize) -> Result<Tensor, EvalError> {
+pub(crate) fn stacked<T: Borrow<Tensor>>(parts: &[T], axis: usize) -> Result<Tensor, EvalError> {
+    let parts: Vec<&Tensor> = parts.iter().map(Borrow::borrow).collect();
     if parts.iter().any(|part| part.shape() != parts[0].shape() || axis > part.rank()) {
         return Err(EvalError::shapes("tensors of different shapes cannot be stacked"));
     }
     concatenated(&parts.iter().map(|part| part.unsqueezed(axis)).collect::<Vec<_>>(), axis)
 }
 
-/// The operands, after checking that the limits allow a result with all their items.
-fn operands(call: &Call) -> Result<Vec<Tensor>, EvalError> {
+/// The operands, after checking that the limits allow a result with all their items, and as many for each of so many
+/// copies.
+fn operands(call: &Call, copies: usize) -> Result<Vec<Arc<Tensor>>, EvalError> {
     let parts = call.tensors("values")?;
     let count = parts.iter().map(|part| part.len()).fold(0usize, usize::saturating_add);
-    call.budget().room(&[count])?;
-    unified(&parts.iter().map(|part| Tensor::clone(part)).collect::<Vec<_>>())
+    let converted = parts.windows(2).any(|pair| pair[0].dtype() != pair[1].dtype());
+    for _ in 0..1 + copies + usize::from(converted) {
+        call.budget().room(&[count])?;
+    }
+    Ok(parts)
 }
 
 /// Concatenation along an existing axis.
 pub(crate) fn concat(call: &Call) -> KernelResult {
-    let mut parts = operands(call)?;
-    let wanted = parts.iter().map(Tensor::rank).max().unwrap_or(0);
+    let mut parts = operands(call, usize::from(call.draft()))?;
+    let wanted = parts.iter().map(|part| part.rank()).max().unwrap_or(0);
     if call.draft() {
         let asked = usize::try_from(call.int("axis")?).map_or(0, |axis| axis.saturating_add(1)).min(super::MAX_RANK);
         let rank = wanted.max(asked);
-        parts = parts.iter().map(|part| part.lengthened(rank)).collect();
+        parts = parts.iter().map(|part| Arc::new(part.lengthened(rank))).collect();
     }
-    let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank))?;
+    let axis = call.axis("axis", parts.first().map_or(0, |part| part.rank()))?;
     Ok(vec![concatenated(&parts, axis)?])
 }
 
 /// Stacking along a new axis.
 pub(crate) fn stack(call: &Call) -> KernelResult {
-    let parts = operands(call)?;
-    let axis = call.axis("axis", parts.first().map_or(0, Tensor::rank) + 1)?;
+    let parts = operands(call, 1)?;
+    let axis = call.axis("axis", parts.first().map_or(0, |part| part.rank()) + 1)?;
     Ok(vec![stacked(&parts, axis)?])
 }
 
@@ -80,7 +87,7 @@ pub(crate) fn split(call: &Call) -> KernelResult {
     let Some(total) = total.filter(|total| extent % total == 0 && !ratios.contains(&0)) else {
         return Err(EvalError::shapes(format!("an extent of {extent} cannot be split as {ratios:?}")));
     };
-    call.budget().work(value.len() as u64)?;
+    call.budget().room(value.shape())?;
     let mut first = 0;
     let mut part = |ratio: usize| {
         let count = extent / total * ratio;
@@ -94,6 +101,6 @@ pub(crate) fn split(call: &Call) -> KernelResult {
 pub(crate) fn unstack(call: &Call) -> KernelResult {
     let value = call.tensor("value")?;
     let axis = call.axis("axis", value.rank())?;
-    call.budget().work(value.len() as u64)?;
+    call.budget().room(value.shape())?;
     Ok((0..value.shape()[axis]).filter_map(|i| value.element(axis, i)).collect())
 }

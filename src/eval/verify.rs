@@ -1,7 +1,7 @@
 //! Random inputs, and the comparison of the outputs of two graphs.
 
 use super::sources::source_type;
-use super::{Boundary, EvalError, Evaluator, Variables};
+use super::{Boundary, Budget, EvalError, Evaluator, Limits, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::{Extent, Graph};
 use crate::tensor::{DType, Tensor, TensorError};
@@ -58,6 +58,21 @@ impl Graph {
     ///
     /// The shape of another input is not known.
     pub fn random_inputs(&self, given: &[(String, Tensor)], seed: u64) -> Result<Vec<(String, Tensor)>, EvalError> {
+        self.random_inputs_within(Limits::default(), given, seed)
+    }
+
+    /// [`Graph::random_inputs`] within the limits of an evaluation.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Graph::random_inputs`], or the limits are exceeded.
+    pub(crate) fn random_inputs_within(
+        &self,
+        limits: Limits,
+        given: &[(String, Tensor)],
+        seed: u64,
+    ) -> Result<Vec<(String, Tensor)>, EvalError> {
+        let budget = Budget::new(limits);
         let mut inputs = given.to_vec();
         let given: FxHashSet<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
         for (i, input) in self.inputs.iter().enumerate() {
@@ -70,6 +85,7 @@ impl Graph {
             let known = self.shape(*input).and_then(|shape| extents(shape.extents()));
             let unknown = || fail(format!("the shape of input `{name}` is not known: give the input"));
             let shape = known.ok_or_else(unknown)?;
+            budget.room(&shape).map_err(|error| EvalError { operation, ..error })?;
             // Each input has its own generator, so that it does not depend on the other inputs.
             let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
             let made = random.tensor(source_type(self, *input).unwrap_or(DType::Float64), &shape);
@@ -125,7 +141,8 @@ impl Tensor {
             false if a.is_finite() && b.is_finite() => (a - b).abs() / a.abs().max(b.abs()).max(1.0),
             false => f64::INFINITY,
         };
-        Some(self.to_scalars().iter().zip(other.to_scalars().iter()).map(difference).fold(0.0, f64::max))
+        let items = (0..self.len()).map(|i| (self.data().float(i), other.data().float(i)));
+        Some(items.map(|(a, b)| difference((&a, &b))).fold(0.0, f64::max))
     }
 }
 
@@ -143,10 +160,6 @@ impl Evaluator {
     ) -> Result<Difference, Box<Diagnostic>> {
         let fail =
             |message: String| Err(Box::new(EvalError::new(Code::VerifyDifference, message).diagnostic(graphs[0])));
-        let run = |graph: &Graph, inputs: &[(String, Tensor)]| {
-            let outputs = self.run(graph, inputs, variables).map(|evaluation| evaluation.outputs);
-            outputs.map_err(|error| Box::new(error.diagnostic(graph)))
-        };
         // Names can change when a document is migrated, so inputs are matched by position.
         let [source, flat] = graphs;
         let boundary = Boundary::new(source);
@@ -154,10 +167,16 @@ impl Evaluator {
             let place = boundary.input(name).ok().flatten();
             place.and_then(|i| flat.inputs.get(i)).map_or_else(|| name.clone(), |input| flat.tensor_name(*input))
         };
-        let first = run(source, inputs)?;
-        let renamed: Vec<(String, Tensor)> =
-            inputs.iter().map(|(name, tensor)| (name_in_flat(name), tensor.clone())).collect();
-        let second = run(flat, &renamed)?;
+        let run = |graph: &Graph, names: &[String], beside: usize| {
+            let named = names.iter().zip(inputs).map(|(name, (_, tensor))| (name.as_str(), tensor));
+            let outputs = self.run_beside(graph, named, variables, beside).map(|evaluation| evaluation.outputs);
+            outputs.map_err(|error| Box::new(error.diagnostic(graph)))
+        };
+        let names: Vec<String> = inputs.iter().map(|(name, _)| name.clone()).collect();
+        let first = run(source, &names, 0)?;
+        let held = first.iter().map(|(_, tensor)| tensor.len()).sum();
+        let names: Vec<String> = names.iter().map(name_in_flat).collect();
+        let second = run(flat, &names, held)?;
         if first.len() != second.len() {
             return fail(format!("there are {} outputs, the source has {}", second.len(), first.len()));
         }

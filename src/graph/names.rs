@@ -238,6 +238,21 @@ impl TensorNames {
         }
     }
 
+    /// The length of each name when it is written.
+    pub(crate) fn lengths(&self, names: &Names) -> Vec<u32> {
+        let digits = |number: u32| number.checked_ilog10().map_or(0, |log| log + 1);
+        let mut lengths: Vec<u32> = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            let Suffixed { ordinal, suffix } = self.numbers(entry);
+            let segment = u32::try_from(names.text(entry.segment).len()).unwrap_or(u32::MAX);
+            let own = segment.saturating_add(digits(ordinal)).saturating_add(digits(suffix) + u32::from(suffix > 0));
+            // A prefix was added before the names that have it.
+            let prefix = lengths.get(entry.parent.index()).map_or(0, |length| length.saturating_add(1));
+            lengths.push(own.saturating_add(prefix));
+        }
+        lengths
+    }
+
     /// Appends a name to a text.
     pub(crate) fn write(&self, names: &Names, id: NameId, out: &mut String) {
         let Some(entry) = self.entries.get(id.index()) else { return };

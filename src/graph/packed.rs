@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::{Key, KindId, Operand, Output, TensorId, Value};
@@ -48,6 +48,23 @@ impl Kept {
 }
 
 impl Packed {
+    /// The bytes of all tables, and of the lists in them.
+    pub(crate) fn bytes(&self) -> usize {
+        // Long lists of numbers are often shared by several arguments.
+        let mut seen: FxHashSet<*const u8> = FxHashSet::default();
+        let mut heap = |value: &Value| match value {
+            Value::Integers(items) if !seen.insert(items.as_ptr().cast()) => 0,
+            Value::Scalars(items) if !seen.insert(items.as_ptr().cast()) => 0,
+            Value::Integers(items) => size_of_val(&items[..]),
+            Value::Scalars(items) => size_of_val(&items[..]),
+            Value::Array(items) | Value::Tuple(items) => size_of_val(&items[..]),
+            Value::String(text) | Value::Symbol(text) => text.len(),
+            Value::Int(_) | Value::Scalar(_) | Value::Logical(_) | Value::Tensor(_) => 0,
+        };
+        let values: usize = self.values.iter().map(|value| size_of_val(value) + heap(value)).sum();
+        size_of_val(&self.operands[..]) + size_of_val(&self.lists[..]) + size_of_val(&self.results[..]) + values
+    }
+
     #[inline]
     pub(crate) fn push_tensor(&mut self, tensor: TensorId) {
         room::push(&mut self.operands, tensor.0);

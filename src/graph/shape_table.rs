@@ -17,11 +17,19 @@ pub(super) struct ShapeTable {
     shapes: IndexSet<Shape, FxBuildHasher>,
     /// A cache: the most recently interned shape.
     last: Option<ShapeId>,
+    /// The bytes of the extents of all shapes.
+    bytes: usize,
 }
 
 impl ShapeTable {
     pub(crate) fn get(&self, id: ShapeId) -> Option<&Shape> {
         self.shapes.get_index(id.index())
+    }
+
+    /// The bytes of the extents of all shapes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The number of a shape, which is added if it is new.
@@ -31,7 +39,10 @@ impl ShapeTable {
         {
             return last;
         }
-        let id = ShapeId::at(self.shapes.insert_full(shape).0);
+        let bytes = size_of_val(shape.extents());
+        let (index, is_new) = self.shapes.insert_full(shape);
+        self.bytes += if is_new { bytes } else { 0 };
+        let id = ShapeId::at(index);
         self.last = Some(id);
         id
     }

@@ -1,6 +1,7 @@
 //! Public methods that read a flat graph.
 
-use super::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Primitive, TensorId};
+use super::names::NameId;
+use super::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Primitive, ShapeId, TensorId};
 use crate::source::Location;
 
 impl Graph {
@@ -37,6 +38,29 @@ impl Graph {
     /// The element type of a tensor, if known.
     pub fn dtype(&self, tensor: TensorId) -> Option<Primitive> {
         self.tensors[tensor.index()].dtype
+    }
+
+    /// The name of a tensor.
+    pub(crate) fn name_of(&self, tensor: TensorId) -> NameId {
+        self.tensors[tensor.index()].name
+    }
+
+    /// The number of the shape of a tensor, if the rank is known. Tensors of equal shapes have the same.
+    pub(crate) fn shape_id(&self, tensor: TensorId) -> Option<ShapeId> {
+        self.tensors[tensor.index()].shape
+    }
+
+    /// The bytes of the shapes of its tensors.
+    #[inline]
+    pub(crate) fn bytes_of_shapes(&self) -> usize {
+        self.shapes.bytes()
+    }
+
+    /// The bytes of its operations, tensors, arguments and names.
+    pub(crate) fn bytes(&self) -> u64 {
+        let tables = size_of_val(&self.operations[..]) + size_of_val(&self.tensors[..]);
+        (tables + self.bytes_of_shapes() + size_of_val(&self.origins[..]) + self.names.bytes() + self.packed.bytes())
+            as u64
     }
 
     /// The operation that produces a tensor; none for an input of a kept fragment.

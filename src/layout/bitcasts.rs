@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::permuted_axes;
 use crate::Graph;
 use crate::graph::standard::COPY;
@@ -132,6 +134,7 @@ fn sizes(shape: &ArrayShape) -> Vec<u64> {
 fn changes(graph: &Graph) -> Vec<Change> {
     // For each tensor, its views: of the root of its chain, and of the last tensor in the chain whose items were moved.
     let mut views: Vec<Vec<View>> = vec![Vec::new(); graph.tensors.len()];
+    let outputs: FxHashSet<TensorId> = graph.outputs.iter().copied().collect();
     let change = |operation: &Operation| {
         let sides = sides(graph, operation).filter(|_| rearranges(graph, operation));
         let Some((operand, result)) = sides else { return Change::Keep };
@@ -146,7 +149,7 @@ fn changes(graph: &Graph) -> Vec<Change> {
             Some(View { root: before.root, shape: shape? })
         };
         let mut after: Vec<View> = before.into_iter().filter_map(after).collect();
-        if let Some(change) = free(graph, operation, (operand, result), &after, &own) {
+        if let Some(change) = free(graph, operation, (operand, result, outputs.contains(&result)), &after, &own) {
             views[result.index()] = after;
             return change;
         }
@@ -163,14 +166,14 @@ fn changes(graph: &Graph) -> Vec<Change> {
 fn free(
     graph: &Graph,
     operation: &Operation,
-    (operand, result): (TensorId, TensorId),
+    (operand, result, is_output): (TensorId, TensorId, bool),
     after: &[View],
     own: &View,
 ) -> Option<Change> {
     let found = after.iter().find(|view| view.shape.reshape_is_bitcast(&own.shape) == Ok(true))?;
     let root = view(graph, found.root)?;
     let other = graph.layout(result).is_some_and(|layout| graph.layout(found.root) != Some(layout));
-    Some(match (root.shape == own.shape, other || graph.outputs.contains(&result)) {
+    Some(match (root.shape == own.shape, other || is_output) {
         (true, false) => Change::Alias(found.root),
         (true, true) => Change::Copy(found.root),
         (false, _) if operand == found.root && graph.operation_name(operation) != "transpose" => Change::Keep,

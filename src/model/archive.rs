@@ -41,6 +41,11 @@ impl Archive {
         Ok((archive, index))
     }
 
+    /// The bytes of the archive itself.
+    pub(crate) fn stored(&self) -> u64 {
+        self.file.metadata().map_or(0, |data| data.len())
+    }
+
     /// Whether it is compressed with gzip.
     pub(crate) fn is_compressed(&self) -> bool {
         self.compressed

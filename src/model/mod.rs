@@ -46,6 +46,7 @@ pub use index::ModelFile;
 use index::{Index, Place};
 pub(crate) use input::GZIP;
 pub use limits::Limits;
+pub(crate) use variables::ModelVariables;
 pub(crate) use write::rewrite;
 pub use write::{Content, Target};
 
@@ -146,6 +147,14 @@ impl Model {
         self.index.files().iter().filter(|file| wanted(file)).map(ModelFile::size).sum()
     }
 
+    /// The bytes that the model takes where it is stored: those of the archive, or of all files of the folder.
+    pub(crate) fn stored(&self) -> u64 {
+        match &self.archive {
+            Some(archive) => archive.stored(),
+            None => self.size(|_| true),
+        }
+    }
+
     /// The text of the graph.
     ///
     /// # Errors
@@ -203,7 +212,7 @@ impl Model {
     }
 
     /// The number of bytes of the data of a variable, without the header of its file, by its label.
-    pub(crate) fn stored(&self, label: &str) -> Option<u64> {
+    pub(crate) fn stored_data(&self, label: &str) -> Option<u64> {
         self.file(&path::data_file(label).ok()?)?.size().checked_sub(HEADER_LENGTH as u64)
     }
 

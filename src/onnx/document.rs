@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::check;
 use super::external::{self, Folder};
+use super::from_nnef;
 use super::inline;
 use super::model::{Model, ModelNames};
 use super::places::Places;
@@ -106,6 +107,42 @@ impl Document {
                 (None, diagnostics)
             }
         }
+    }
+
+    /// Translates a flat graph of NNEF 1.0 to a model. `data` has the items of the variable with a label and a shape;
+    /// none if there are no data for it.
+    ///
+    /// ```
+    /// use nnef_flatten::onnx::Document;
+    /// use nnef_flatten::{Options, expand, parse};
+    ///
+    /// let text = "
+    ///     version 1.0;
+    ///     graph G( x ) -> ( y )
+    ///     {
+    ///         x = external(shape = [2]);
+    ///         w = variable(shape = [2], label = 'w');
+    ///         y = mul(x, w);
+    ///     }
+    /// ";
+    /// let options = Options::default();
+    /// let parsed = parse("example", text.to_string(), &options);
+    /// let graph = expand(&parsed.document, &options)?.graph;
+    /// let model = Document::of_graph(&graph, &|_, shape| Some(vec![0.5; shape[0]]), &options)?;
+    /// assert!(model.to_text(false)?.0.contains("y = Mul (x, w)"));
+    /// # Ok::<(), nnef_flatten::Diagnostics>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// ONNX cannot express an operation, something is not known that it needs, data are missing, or the model takes
+    /// more memory than the options allow.
+    pub fn of_graph(
+        graph: &Graph,
+        data: &dyn Fn(&str, &[usize]) -> Option<Vec<f32>>,
+        options: &Options,
+    ) -> Result<Document, Diagnostics> {
+        from_nnef::document(graph, &from_nnef::Items(data), (options.strict, options.max_memory))
     }
 
     /// A model that was created from a file in another notation.

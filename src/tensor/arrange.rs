@@ -134,6 +134,7 @@ impl Tensor {
         shape[axis] = parts.iter().try_fold(0usize, |all, part| all.checked_add(part.shape[axis]))?;
         let outer: usize = shape[..axis].iter().product();
         let mut data = Data::zeros(parts[0].dtype(), 0);
+        data.reserve(parts.iter().map(|part| part.len()).sum());
         for block in 0..outer {
             for part in parts {
                 let size = part.len() / outer;

@@ -82,6 +82,11 @@ impl Data {
         }
     }
 
+    /// Reserves capacity for as many further elements, and no more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        each!(self, items => items.reserve_exact(more));
+    }
+
     /// The number of elements.
     pub fn len(&self) -> usize {
         each!(self, items => items.len())

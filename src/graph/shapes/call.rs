@@ -1,8 +1,8 @@
 //! The view of an operation that rules have: the shapes of its operands, and its attributes by role.
 
-use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
+use super::axes::twice;
 use super::shape::{Extent, Shape};
 use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
 use crate::diagnostics::Code;
@@ -343,7 +343,6 @@ impl<'a> Call<'a> {
     /// Checks that axes are distinct and within `0..rank`.
     pub(crate) fn check_axes(&self, axes: &[Option<i64>], rank: Option<usize>, code: Code) -> Result<(), ShapeError> {
         let rank = rank.and_then(|rank| i64::try_from(rank).ok());
-        let mut seen = FxHashSet::default();
         for axis in axes.iter().flatten().copied() {
             if axis < 0 || (!self.endless() && rank.is_some_and(|rank| axis >= rank)) {
                 return refuse(
@@ -355,11 +354,11 @@ impl<'a> Call<'a> {
                     },
                 );
             }
-            if !seen.insert(axis) {
-                return refuse(code, format!("axis {axis} is given twice"));
-            }
         }
-        Ok(())
+        match twice(axes) {
+            Some(axis) => refuse(code, format!("axis {axis} is given twice")),
+            None => Ok(()),
+        }
     }
 
     /// The single axis of an operation, which must be within `0..rank`; none if it is not known.

@@ -1,5 +1,6 @@
 //! Operations that only change the axes: reshape, transpose, squeeze, unsqueeze (H5, H6, H10).
 
+use super::axes::{AxisSet, twice};
 use super::call::{Call, Extents, Ints, MAX_RANK, Role, shown};
 use super::shape::Extent;
 use super::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse, same};
@@ -119,8 +120,7 @@ pub(crate) fn transpose(call: &Call) -> RuleResult {
     let given = axes.as_deref().unwrap_or(&[]);
     let error = |message: String| refuse(Code::TransposeAxes, message);
     let in_range = |axis: i64| usize::try_from(axis).is_ok_and(|axis| axis < given.len());
-    let twice = |(i, axis): (usize, &Option<i64>)| axis.is_some() && given[..i].contains(axis);
-    if given.iter().flatten().any(|&axis| !in_range(axis)) || given.iter().enumerate().any(twice) {
+    if given.iter().flatten().any(|&axis| !in_range(axis)) || twice(given).is_some() {
         return error(format!("axes {} are no permutation of 0..{}", shown(given), given.len().saturating_sub(1)));
     }
     let Some(input) = call.extents_to(0, given.len().min(MAX_RANK)) else { return UNKNOWN };
@@ -143,8 +143,9 @@ pub(crate) fn squeeze(call: &Call) -> RuleResult {
         return of_rank(Some(input.len().saturating_sub(axes.len())));
     }
     let mut extents = Extents::new();
+    let dropped = AxisSet::new(&axes);
     for (i, extent) in input.iter().enumerate() {
-        if !axes.contains(&Some(i as i64)) {
+        if !dropped.contains(i) {
             extents.push(extent.clone());
         } else if extent.unify(&Extent::ONE).is_none() {
             return refuse(
@@ -167,6 +168,7 @@ pub(crate) fn unsqueeze(call: &Call) -> RuleResult {
         return of_rank(Some(rank));
     }
     let mut rest = input.iter().cloned();
-    let extent = |i: usize| if axes.contains(&Some(i as i64)) { None } else { rest.next() };
+    let new = AxisSet::new(&axes);
+    let extent = |i: usize| if new.contains(i) { None } else { rest.next() };
     known((0..rank).map(extent).map(|extent| extent.unwrap_or(Extent::ONE)).collect())
 }

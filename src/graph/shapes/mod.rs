@@ -5,6 +5,7 @@
 //! an error. The rule of a kind of operation is looked up once, with the positions of the attributes that rules
 //! use ([`Plan`]).
 
+mod axes;
 mod call;
 mod convolution;
 mod einsum;

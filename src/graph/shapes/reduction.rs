@@ -1,5 +1,6 @@
 //! Reductions and normalizations along axes (H4). Reduced axes keep the extent 1.
 
+use super::axes::AxisSet;
 use super::call::{Call, Role};
 use super::shape::{Extent, Shape};
 use super::{Inferred, RuleResult, ShapeError, UNKNOWN, known};
@@ -16,13 +17,14 @@ pub(crate) fn reduce(call: &Call) -> RuleResult {
         return checked.map(|()| Inferred::UNKNOWN);
     }
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
-    if given.contains(&None) {
-        // An unknown axis may be any one.
-        extents.iter_mut().filter(|extent| **extent != Extent::ONE).for_each(|extent| *extent = Extent::UNKNOWN);
-    }
-    for axis in given.iter().flatten() {
-        if let Some(extent) = usize::try_from(*axis).ok().and_then(|axis| extents.get_mut(axis)) {
+    let any = given.contains(&None);
+    let reduced = AxisSet::new(given);
+    for (i, extent) in extents.iter_mut().enumerate() {
+        if reduced.contains(i) {
             *extent = Extent::ONE;
+        } else if any && *extent != Extent::ONE {
+            // An unknown axis may be this one.
+            *extent = Extent::UNKNOWN;
         }
     }
     match checked {

@@ -3,6 +3,7 @@
 use super::call::{Bound, Call, Made, Refused, checked_axis};
 use super::emit::{Element, Value, ints};
 use super::formula::common_rank;
+use super::lists;
 use crate::onnx::model::AttributeValue;
 
 fn axis(axis: usize) -> (&'static str, AttributeValue) {
@@ -21,14 +22,16 @@ pub(super) fn reshape(call: &mut Call) -> Made<Vec<Value>> {
     let start = usize::try_from(start).ok().filter(|start| *start <= rank).ok_or_else(wrong)?;
     let end = match count {
         -1 => rank,
-        count => usize::try_from(count).ok().map(|count| start + count).filter(|end| *end <= rank).ok_or_else(wrong)?,
+        count => {
+            let end = usize::try_from(count).ok().and_then(|count| start.checked_add(count));
+            end.filter(|end| *end <= rank).ok_or_else(wrong)?
+        }
     };
     let dims = value.dims.clone().unwrap_or_default();
     let mut shape = vec![0; start];
     shape.extend(&wanted);
-    let open = usize::from(wanted.contains(&-1));
-    let rest: Vec<i64> = dims[end..].iter().map(|extent| extent.unwrap_or(-1)).collect();
-    if rest.iter().filter(|extent| **extent < 0).count() + open > 1 {
+    let rest: Vec<i64> = lists::from(&dims, end).iter().map(|extent| extent.unwrap_or(-1)).collect();
+    if rest.iter().chain(&wanted).filter(|extent| **extent < 0).count() > 1 {
         return Err(call.open_extents());
     }
     shape.extend(rest);
@@ -40,15 +43,16 @@ pub(super) fn transpose(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
     let given = call.ints("axes")?;
     let rank = value.rank().unwrap_or(given.len()).max(given.len());
-    let mut order = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
-    order.extend(order.len()..rank);
-    Ok(vec![call.node("Transpose", &[&value], vec![("perm", ints(order.iter().map(|axis| *axis as i64)))])])
+    let mut order = call.checked_axes(&given, Some(rank))?;
+    order.extend(given.len() as i64..rank as i64);
+    let order = call.checked_axes(&order, Some(rank))?;
+    Ok(vec![call.node("Transpose", &[&value], vec![("perm", ints(order))])])
 }
 
 /// `squeeze`
 pub(super) fn squeeze(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
-    let axes = call.ints("axes")?;
+    let axes = call.axes("axes", value.rank())?;
     if axes.is_empty() {
         return Ok(vec![value]);
     }
@@ -59,10 +63,12 @@ pub(super) fn squeeze(call: &mut Call) -> Made<Vec<Value>> {
 /// `unsqueeze`
 pub(super) fn unsqueeze(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("input")?;
-    let axes = call.ints("axes")?;
-    if axes.is_empty() {
+    let given = call.ints("axes")?;
+    if given.is_empty() {
         return Ok(vec![value]);
     }
+    let mut axes = call.checked_axes(&given, value.rank().map(|rank| rank.saturating_add(given.len())))?;
+    axes.sort_unstable();
     Ok(vec![call.out.unsqueeze(&value, &axes)])
 }
 
@@ -88,7 +94,7 @@ pub(super) fn concat(call: &mut Call) -> Made<Vec<Value>> {
 pub(super) fn stack(call: &mut Call) -> Made<Vec<Value>> {
     let values = call.list("values")?;
     let values = unified(call, values);
-    let rank = values.first().and_then(Value::rank).map(|rank| rank + 1);
+    let rank = values.first().and_then(Value::rank).map(|rank| rank.saturating_add(1));
     let place = checked_axis(call, call.int("axis")?, rank)?;
     let values: Vec<Value> = values.iter().map(|value| call.out.unsqueeze(value, &[place as i64])).collect();
     Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
@@ -109,20 +115,26 @@ pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.value("value")?;
     let ratios = call.ints("ratios")?;
     let place = checked_axis(call, call.int("axis")?, value.rank())?;
-    let total = ratios.iter().try_fold(0_i64, |total, ratio| total.checked_add(*ratio)).unwrap_or(0);
-    let extent = value.dims.as_ref().and_then(|dims| dims.get(place).copied()).flatten();
-    match extent {
-        Some(extent) if total > 0 && extent % total == 0 => {
-            let sizes: Vec<i64> = ratios.iter().map(|ratio| extent / total * ratio).collect();
-            Ok(parts(call, &value, place, &sizes))
-        }
-        None if ratios.iter().all(|ratio| *ratio == ratios[0]) && ratios.len() > 1 => {
-            let count = ("num_outputs", AttributeValue::Int(ratios.len() as i64));
-            Ok(call.out.nodes("Split", &[&value], vec![axis(place), count], ratios.len()))
-        }
-        None => Err(call.open_extents()),
-        Some(extent) => Err(Refused::meaning(format!("an extent of {extent} cannot be split as {ratios:?}"))),
+    if ratios.is_empty() || ratios.iter().any(|ratio| *ratio < 1) {
+        return Err(Refused::meaning("`split` needs `ratios` above 0"));
     }
+    let Some(extent) = value.dims.as_ref().and_then(|dims| lists::known_at(dims, place)) else {
+        if ratios.len() < 2 || ratios.iter().any(|ratio| Some(ratio) != ratios.first()) {
+            return Err(call.open_extents());
+        }
+        let count = ("num_outputs", AttributeValue::Int(ratios.len() as i64));
+        return Ok(call.out.nodes("Split", &[&value], vec![axis(place), count], ratios.len()));
+    };
+    let sizes = sizes(&ratios, extent);
+    let sizes = sizes.ok_or_else(|| Refused::meaning(format!("`split` cannot divide an extent of {extent} like this")));
+    Ok(parts(call, &value, place, &sizes?))
+}
+
+/// The sizes of parts of an extent with these proportions; none if the extent is not a multiple of their sum.
+fn sizes(ratios: &[i64], extent: i64) -> Option<Vec<i64>> {
+    let total = ratios.iter().try_fold(0_i64, |total, ratio| total.checked_add(*ratio))?;
+    let part = extent.checked_div(total).filter(|part| part.checked_mul(total) == Some(extent))?;
+    ratios.iter().map(|ratio| part.checked_mul(*ratio)).collect()
 }
 
 /// `unstack`: parts of extent 1 without that axis.
@@ -146,6 +158,10 @@ pub(super) fn slice(call: &mut Call) -> Made<Vec<Value>> {
     if [begin.len(), end.len(), stride.len()] != [axes.len(); 3] {
         return Err(Refused::meaning("`axes`, `begin`, `end` and `stride` of `slice` differ in length"));
     }
+    if stride.contains(&0) {
+        return Err(Refused::meaning("`slice` has a `stride` of 0"));
+    }
+    call.checked_axes(&axes, value.rank())?;
     for (end, stride) in end.iter_mut().zip(&stride) {
         if *end == 0 && *stride > 0 {
             *end = i64::MAX;
@@ -204,6 +220,7 @@ fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
     let given = call.ints("axes")?;
     let last = ("axis", AttributeValue::Int(-1));
     if let [axis] = given[..] {
+        checked_axis(call, axis, value.rank())?;
         let axis = ("axis", AttributeValue::Int(axis));
         return Ok(vec![call.node(op, &[&value], vec![axis])]);
     }
@@ -211,9 +228,10 @@ fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
     let mut axes = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
     axes.sort_unstable();
     axes.dedup();
-    let order: Vec<usize> = (0..rank).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
+    let others = (0..rank).filter(|axis| axes.binary_search(axis).is_err());
+    let order: Vec<usize> = others.chain(axes.iter().copied()).collect();
     let moved = call.out.transpose(&value, &order);
-    let shape: Vec<i64> = vec![0; rank - axes.len()].into_iter().chain([-1]).collect();
+    let shape: Vec<i64> = vec![0; rank.saturating_sub(axes.len())].into_iter().chain([-1]).collect();
     let flat = match axes.is_empty() {
         true => call.out.unsqueeze(&moved, &[rank as i64]),
         false => call.out.reshape(&moved, &shape),

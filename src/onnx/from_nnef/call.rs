@@ -1,6 +1,7 @@
 //! An operation as seen by rules: its arguments as values of the model and as numbers.
 
 use super::emit::{Dims, Element, Emitter, Value};
+use crate::core::budget::Failure;
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value as Argument};
 
@@ -14,6 +15,11 @@ pub(super) struct Refused {
 }
 
 impl Refused {
+    /// The model takes more memory than allowed.
+    pub(super) fn memory(failure: &Failure) -> Self {
+        Refused { code: failure.code, message: failure.message.clone(), group: None }
+    }
+
     /// ONNX cannot express the operation.
     pub(super) fn meaning(message: impl Into<String>) -> Self {
         Refused { code: Code::OnnxMeaning, message: message.into(), group: None }
@@ -101,7 +107,7 @@ impl<'c> Call<'c> {
 
     fn tensor(&self, tensor: TensorId) -> Made<Value> {
         let follows = || Refused { group: Some(FOLLOWS), ..self.missing("input") };
-        self.values[tensor.index()].clone().ok_or_else(follows)
+        self.values.get(tensor.index()).cloned().flatten().ok_or_else(follows)
     }
 
     /// An argument as an operand.
@@ -187,6 +193,30 @@ impl<'c> Call<'c> {
         }
     }
 
+    /// The axes of an operand or a result with this rank, see [`Self::checked_axes`].
+    pub(super) fn axes(&self, name: &str, rank: Option<usize>) -> Made<Vec<i64>> {
+        self.checked_axes(&self.ints(name)?, rank)
+    }
+
+    /// Distinct axes, counted from the start, of an operand or a result with this rank.
+    pub(super) fn checked_axes(&self, axes: &[i64], rank: Option<usize>) -> Made<Vec<i64>> {
+        let place = |axis: &i64| checked_axis(self, *axis, rank).map(|axis| axis as i64);
+        let places = axes.iter().map(place).collect::<Made<Vec<_>>>()?;
+        let mut sorted = places.clone();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair.first() == pair.last()) {
+            Some(pair) => {
+                Err(Refused::meaning(format!("`{}` is given the axes {pair:?}, which are equal", self.name())))
+            }
+            None => Ok(places),
+        }
+    }
+
+    /// Fails if the model takes more memory than allowed, for operations that become many nodes.
+    pub(super) fn check_memory(&self) -> Made<()> {
+        self.out.check_memory()
+    }
+
     /// An integer.
     pub(super) fn int(&self, name: &str) -> Made<i64> {
         self.ints(name)?.first().copied().ok_or_else(|| self.unknown(name))
@@ -196,8 +226,8 @@ impl<'c> Call<'c> {
     pub(super) fn pairs(&self, name: &str) -> Made<Vec<(i64, i64)>> {
         let pair = |item: &Argument| match item {
             Argument::Tuple(_) | Argument::Array(_) | Argument::Integers(_) => {
-                let items = integers(item)?;
-                (items.len() == 2).then(|| (items[0], items[1]))
+                let [before, after] = integers(item)?[..] else { return None };
+                Some((before, after))
             }
             _ => None,
         };
@@ -249,8 +279,9 @@ impl<'c> Call<'c> {
     }
 
     /// The extents of the first result, if the rank is known.
-    pub(super) fn result_dims(&self) -> Option<Dims> {
-        dims_of(self.graph, *self.results().first()?)
+    pub(super) fn result_dims(&mut self) -> Option<Dims> {
+        let result = self.graph.tensors_of(self.operation).next()?;
+        self.out.dims_of(self.graph, result)
     }
 
     /// Adds a node.
@@ -259,15 +290,10 @@ impl<'c> Call<'c> {
     }
 }
 
-/// The extents of a tensor, if the rank is known.
-pub(super) fn dims_of(graph: &Graph, tensor: TensorId) -> Option<Dims> {
-    graph.shape(tensor).map(|shape| shape.extents().iter().map(|extent| extent.known()).collect())
-}
-
 /// An axis of an operand or a result with this rank; a negative axis counts from the end.
 pub(super) fn checked_axis(call: &Call, axis: i64, rank: Option<usize>) -> Made<usize> {
     let rank = rank.map(|rank| rank as i64);
-    let place = if axis < 0 { rank.map(|rank| axis + rank) } else { Some(axis) };
+    let place = if axis < 0 { rank.map(|rank| axis.saturating_add(rank)) } else { Some(axis) };
     let within = place.filter(|place| *place >= 0 && rank.is_none_or(|rank| *place < rank));
     let found = within.and_then(|place| usize::try_from(place).ok());
     found.ok_or_else(|| Refused::meaning(format!("`{}` has no axis {axis}", call.name())))

@@ -1,8 +1,9 @@
 //! Convolution, transposed convolution, and matrix products.
 
 use super::call::{Bound, Call, Made, Refused};
-use super::emit::{Attributes, Element, Value, ints, text};
+use super::emit::{Attributes, Element, Value, ints, open, text};
 use super::formula::combine;
+use super::lists;
 use super::padding::{Axis, Border, border, pad, windows};
 use crate::onnx::model::AttributeValue;
 
@@ -34,22 +35,35 @@ fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
         Bound::Number(_, 0.0) => return Ok(None),
         Bound::Number(_, number) => {
             let count = channels.ok_or_else(channels_known)?;
-            let items = vec![number; usize::try_from(count).unwrap_or(0)];
-            return Ok(Some(call.out.constant("bias", Element::Float, &[count], &items)));
+            if (0..=MOST_REPEATED).contains(&count) {
+                let items = vec![number; count as usize];
+                return Ok(Some(call.out.constant("bias", Element::Float, &[count], &items)));
+            }
+            let one = call.out.constant("bias", Element::Float, &[1], &[number]);
+            return Ok(Some(expanded(call, &one, count)));
         }
         Bound::One(value) => call.out.cast(&value, Element::Float),
         Bound::Many(_) | Bound::Large(_) | Bound::Ints(_) => return Err(Refused::meaning("a bias has to be a tensor")),
     };
-    let volume = bias.known().map(|extents| extents.iter().product::<i64>());
+    let volume = bias.known().and_then(|extents| lists::product(&extents));
     if volume == Some(1) && channels != Some(1) {
         let count = channels.ok_or_else(channels_known)?;
-        let (one, shape) = (call.out.reshape(&bias, &[1]), call.out.list("shape", &[count]));
-        return Ok(Some(call.node("Expand", &[&one, &shape], Vec::new())));
+        let one = call.out.reshape(&bias, &[1]);
+        return Ok(Some(expanded(call, &one, count)));
     }
     Ok(Some(match volume.or(channels) {
         Some(count) => call.out.reshape(&bias, &[count]),
         None => call.out.reshape(&bias, &[-1]),
     }))
+}
+
+/// The most channels for which a number is repeated in a constant tensor.
+const MOST_REPEATED: i64 = 1 << 16;
+
+/// A tensor of one number, repeated for each channel.
+fn expanded(call: &mut Call, one: &Value, count: i64) -> Value {
+    let shape = call.out.list("shape", &[count]);
+    call.node("Expand", &[one, &shape], Vec::new())
 }
 
 /// The operands of a convolution, with at least one spatial axis.
@@ -75,14 +89,19 @@ fn operands(call: &mut Call) -> Made<Operands> {
         (input, filter) = (call.out.unsqueeze(&input, &[2]), call.out.unsqueeze(&filter, &[2]));
     }
     let shape = call.extents(&filter)?;
-    let dims = input.dims.clone().unwrap_or_else(|| vec![None; shape.len()]);
+    let dims = input.dims.clone().unwrap_or_else(|| open(shape.len()));
     // The channels of the result, if a transposed convolution states them.
     let stated = if call.name() == "deconv" { call.ints("output_shape")?.get(1).copied() } else { None };
     let groups = match call.int("groups")? {
-        0 => stated.or(dims[1]).ok_or_else(|| call.open_extents())?,
+        0 => stated.or(lists::known_at(&dims, 1)).ok_or_else(|| call.open_extents())?,
         groups => groups,
     };
-    Ok(Operands { inner: dims[2..].to_vec(), size: shape[2..].to_vec(), input, filter, groups, flat })
+    let channels = lists::known_at(&dims, 1).or(shape.first().copied());
+    if groups < 1 || channels.is_some_and(|channels| channels.checked_rem(groups) != Some(0)) {
+        return Err(Refused::meaning(format!("`{}` cannot divide its channels into {groups} groups", call.name())));
+    }
+    let (inner, size) = (lists::from(&dims, 2).to_vec(), lists::from(&shape, 2).to_vec());
+    Ok(Operands { inner, size, input, filter, groups, flat })
 }
 
 /// The windows of a convolution; without spatial axes, that of the added axis.
@@ -114,7 +133,7 @@ pub(super) fn conv(call: &mut Call) -> Made<Vec<Value>> {
         of.input = pad(call, &of.input, &all, border)?;
         axes.iter_mut().for_each(|axis| axis.pads = Some((0, 0)));
     }
-    let channels = of.filter.dims.as_ref().and_then(|dims| dims[0]);
+    let channels = of.filter.dims.as_ref().and_then(|dims| lists::known_at(dims, 0));
     let bias = bias(call, channels)?;
     let mut attributes = attributes(&axes, true);
     if of.groups != 1 {
@@ -132,8 +151,9 @@ pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64
     let (covered, stride) = (axis.covered(), axis.stride);
     if let (None, None) = (axis.pads, reference) {
         // The extent of the result is a multiple of the stride, whatever the extent of the input.
-        let before = (covered - stride).max(0) / 2;
-        return Ok((before, covered - stride - before));
+        let all = covered.saturating_sub(stride);
+        let before = all.max(0) / 2;
+        return Ok((before, all.saturating_sub(before)));
     }
     if let (Some(pads), None) = (axis.pads, reference) {
         return Ok(pads);
@@ -142,11 +162,12 @@ pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64
     let before = match axis.pads {
         Some((before, _)) => before,
         None => {
-            let down = (reference + stride - 1) / stride;
-            ((down - 1) * stride + covered - reference).max(0) / 2
+            // The windows before the last one, as many as the reference divided by the stride, rounded up.
+            let rest = reference.saturating_sub(1).div_euclid(stride).saturating_mul(stride);
+            rest.saturating_add(covered).saturating_sub(reference).max(0) / 2
         }
     };
-    Ok((before, (extent - 1) * stride + covered - before - reference))
+    Ok((before, axis.enlarged(extent).saturating_sub(before).saturating_sub(reference)))
 }
 
 /// A transposed convolution of an input with a filter. If the border repeats items of the input, all items that
@@ -162,14 +183,14 @@ pub(super) fn transposed(
     if border.repeats() {
         let mut pads = vec![(0, 0); 2];
         for (axis, cuts) in axes.iter().zip(&mut cuts) {
-            let before = (axis.covered() - cuts.0.min(0)) / axis.stride + 1;
-            let after = (axis.covered() - cuts.1.min(0)) / axis.stride + 1;
-            pads.push((before, after));
-            *cuts = (cuts.0 + before * axis.stride, cuts.1 + after * axis.stride);
+            let items = |cut: i64| axis.covered().saturating_sub(cut.min(0)).div_euclid(axis.stride).saturating_add(1);
+            let more = |cut: i64| cut.saturating_add(items(cut).saturating_mul(axis.stride));
+            pads.push((items(cuts.0), items(cuts.1)));
+            *cuts = (more(cuts.0), more(cuts.1));
         }
         input = pad(call, &input, &pads, border)?;
     }
-    let simple = |(axis, (before, after)): (&Axis, &(i64, i64))| *before >= 0 && *after > -axis.stride;
+    let simple = |(axis, (before, after)): (&Axis, &(i64, i64))| *before >= 0 && after.saturating_add(axis.stride) > 0;
     let simple = axes.iter().zip(&cuts).all(simple);
     let plain = |axis: &Axis| Axis { pads: Some((0, 0)), ..*axis };
     let mut attributes = attributes(&axes.iter().map(plain).collect::<Vec<_>>(), true);
@@ -180,7 +201,7 @@ pub(super) fn transposed(
         let all = cuts.iter().map(|cuts| cuts.0).chain(cuts.iter().map(|cuts| cuts.1.max(0)));
         attributes.push(("pads", ints(all)));
         if cuts.iter().any(|cuts| cuts.1 < 0) {
-            attributes.push(("output_padding", ints(cuts.iter().map(|cuts| (-cuts.1).max(0)))));
+            attributes.push(("output_padding", ints(cuts.iter().map(|cuts| cuts.1.saturating_neg().max(0)))));
         }
     }
     let kept = bias.as_ref().filter(|_| simple);
@@ -189,7 +210,8 @@ pub(super) fn transposed(
     if simple {
         return Ok(made);
     }
-    let pads: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(cuts.iter().map(|cuts| (-cuts.0, -cuts.1))).collect();
+    let taken = cuts.iter().map(|cuts| (cuts.0.saturating_neg(), cuts.1.saturating_neg()));
+    let pads: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(taken).collect();
     let made = pad(call, &made, &pads, Border::Constant(0.0))?;
     let Some(bias) = bias else { return Ok(made) };
     let column: Vec<i64> = [1, -1].into_iter().chain(axes.iter().map(|_| 1)).collect();
@@ -203,9 +225,11 @@ pub(super) fn deconv(call: &mut Call) -> Made<Vec<Value>> {
     let axes = axes(call, &of, true)?;
     let reference = call.ints("output_shape")?;
     let border = border(call, 0.0)?;
-    let of_axis = |i: usize| if of.flat { None } else { reference.get(i + 2).copied() };
-    let cuts = axes.iter().enumerate().map(|(i, axis)| cuts(call, *axis, of_axis(i))).collect::<Made<Vec<_>>>()?;
-    let channels = of.filter.dims.as_ref().and_then(|dims| dims[1]).map(|channels| channels * of.groups);
+    let reference = if of.flat { &[] } else { lists::from(&reference, 2) };
+    let cuts = |(i, axis): (usize, &Axis)| cuts(call, *axis, reference.get(i).copied());
+    let cuts = axes.iter().enumerate().map(cuts).collect::<Made<Vec<_>>>()?;
+    let channels = of.filter.dims.as_ref().and_then(|dims| lists::known_at(dims, 1));
+    let channels = channels.map(|channels| channels.saturating_mul(of.groups));
     let bias = bias(call, channels)?;
     let made = transposed(call, (&of.input, &of.filter, bias), &axes, (border, of.groups), &cuts)?;
     Ok(unflattened(call, of.flat, made))
@@ -217,10 +241,11 @@ fn matrix(call: &mut Call, value: &Value, transpose: bool) -> Made<Value> {
         return Ok(value.clone());
     }
     let rank = call.rank(value)?;
-    if rank < 2 {
+    let mut order: Vec<usize> = (0..rank).collect();
+    let [.., row, column] = &mut order[..] else {
         return Err(Refused::meaning(format!("`{}` transposes an operand that is no matrix", call.name())));
-    }
-    let order: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
+    };
+    std::mem::swap(row, column);
     Ok(call.out.transpose(value, &order))
 }
 
@@ -265,7 +290,7 @@ pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
     }
     let rank = filter.rank().or(input.rank());
     let made = product(call, (&input, &filter), (false, true))?;
-    let made = Value { dims: call.result_dims().or(rank.map(|rank| vec![None; rank])), ..made };
+    let made = Value { dims: call.result_dims().or(rank.map(open)), ..made };
     match bias {
         None => Ok(vec![made]),
         Some(bias) => Ok(vec![combine(call, "Add(x, y)", &[("x", &made), ("y", &bias)])?]),

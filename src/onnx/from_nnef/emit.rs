@@ -1,13 +1,19 @@
 //! Creates the nodes and constant tensors of a model.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::graph::Primitive;
+use super::call::{Made, Refused};
+use super::lists;
+use crate::core::budget::Memory;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Field, ModelNames, Node, Tensor, Wire};
+use crate::graph::{Graph, Primitive, ShapeId, TensorId};
+use crate::onnx::model::{Attribute, AttributeValue, Field, ModelNames, Node, Tensor, Values, Wire};
 use crate::onnx::protobuf::fields::tensor::RAW_DATA;
+use crate::source::names::Name;
 
 /// The element types of NNEF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,8 +56,13 @@ impl Element {
     }
 }
 
-/// Extents; none if one is not known.
-pub(super) type Dims = Vec<Option<i64>>;
+/// Extents; none if one is not known. Tensors of equal shapes share them.
+pub(super) type Dims = Rc<[Option<i64>]>;
+
+/// As many extents that are not known.
+pub(super) fn open(rank: usize) -> Dims {
+    std::iter::repeat_n(None, rank).collect()
+}
 
 /// A value of the model.
 #[derive(Clone, Debug)]
@@ -68,7 +79,12 @@ impl Value {
 
     /// The rank, if it is known.
     pub(super) fn rank(&self) -> Option<usize> {
-        self.dims.as_ref().map(Vec::len)
+        self.dims.as_ref().map(|dims| dims.len())
+    }
+
+    /// The value with extents that it may share.
+    pub(super) fn shaped(self, dims: Dims) -> Value {
+        Value { dims: Some(dims), ..self }
     }
 
     /// The value with these extents.
@@ -98,6 +114,18 @@ pub(super) fn text(text: &str) -> AttributeValue {
 /// The maximum size in bytes of constant tensors that are written again with other extents.
 const LONGEST_COPY: usize = 1 << 16;
 
+/// What nodes of an operator have in common.
+#[derive(Clone, Copy)]
+struct Operator {
+    name: Name,
+    /// The last part of the names of its results.
+    lower: Name,
+    by_item: bool,
+}
+
+/// The bytes that each node takes besides its lists: in the list of nodes, in tables of names, and as a value.
+pub(super) const NODE: usize = size_of::<Node>() + size_of::<Value>() + 48;
+
 /// The nodes and constant tensors created so far.
 pub(super) struct Emitter {
     pub(super) names: ModelNames,
@@ -107,6 +135,12 @@ pub(super) struct Emitter {
     constants: FxHashMap<(Element, Vec<i64>, Bytes), Value>,
     reshaped: FxHashMap<(NameId, Vec<i64>), Value>,
     lengthened: FxHashMap<(NameId, usize), Value>,
+    /// The extents of shapes of the graph.
+    shapes: FxHashMap<ShapeId, Option<Dims>>,
+    /// The operators so far by name.
+    operators: FxHashMap<String, Operator>,
+    /// What the model takes; see [`Self::check_memory`].
+    memory: Memory,
     /// Results of nodes that several operations use.
     shared: FxHashSet<NameId>,
     /// The prefix of the names of new values.
@@ -116,9 +150,12 @@ pub(super) struct Emitter {
 }
 
 impl Emitter {
-    pub(super) fn new(names: ModelNames) -> Self {
+    pub(super) fn new(names: ModelNames, memory: Memory) -> Self {
         Emitter {
             names,
+            memory,
+            shapes: FxHashMap::default(),
+            operators: FxHashMap::default(),
             nodes: Vec::new(),
             initializers: Vec::new(),
             by_id: FxHashMap::default(),
@@ -129,6 +166,22 @@ impl Emitter {
             path: NameId::ROOT,
             first: 0,
         }
+    }
+
+    /// Fails if the model takes more memory than allowed.
+    pub(super) fn check_memory(&self) -> Made<()> {
+        self.memory.check(super::WHAT).map_err(|failure| Refused::memory(&failure))
+    }
+
+    /// The extents of a tensor of a graph, if the rank is known.
+    pub(super) fn dims_of(&mut self, graph: &Graph, tensor: TensorId) -> Option<Dims> {
+        let memory = &self.memory;
+        let extents = || {
+            let dims: Dims = graph.shape(tensor)?.extents().iter().map(|extent| extent.known()).collect();
+            memory.keep(size_of_val(&*dims) as u64);
+            Some(dims)
+        };
+        self.shapes.entry(graph.shape_id(tensor)?).or_insert_with(extents).clone()
     }
 
     /// Begins an operation; `path` is the name of its first result.
@@ -146,7 +199,7 @@ impl Emitter {
     /// Ends the operation: its results get the names `targets`.
     pub(super) fn end(&mut self, results: &[Value], targets: &[NameId]) {
         let mut made: FxHashSet<NameId> =
-            self.nodes[self.first..].iter().flat_map(|node| node.outputs.iter().copied()).collect();
+            lists::from(&self.nodes, self.first).iter().flat_map(|node| node.outputs.iter().copied()).collect();
         made.retain(|id| !self.shared.contains(id));
         let mut renamed = FxHashMap::default();
         let mut copies = Vec::new();
@@ -158,7 +211,7 @@ impl Emitter {
             }
         }
         let new = |id: &mut NameId| *id = renamed.get(id).copied().unwrap_or(*id);
-        for node in &mut self.nodes[self.first..] {
+        for node in self.nodes.iter_mut().skip(self.first) {
             node.inputs.iter_mut().chain(&mut node.outputs).for_each(new);
             node.name.iter_mut().for_each(new);
         }
@@ -170,17 +223,24 @@ impl Emitter {
         }
     }
 
-    /// A name for an intermediate value of the current operation.
-    fn fresh(&mut self, what: &str) -> NameId {
-        let segment = self.names.texts.intern(what);
-        self.names.values.child(self.path, segment, 0, true)
-    }
-
     /// Adds a node with one result.
     pub(super) fn node(&mut self, op: &str, inputs: &[&Value], attributes: Attributes) -> Value {
-        let (element, dims) = (element_of(op, inputs), dims_of(op, inputs));
+        let dims = if self.operator(op).by_item { dims_of(inputs) } else { None };
         let outputs = self.outputs(op, inputs, attributes, 1);
-        Value { id: outputs[0], element, dims }
+        // A node always has the results that were asked for.
+        let id = outputs.first().copied().unwrap_or(NameId::ROOT);
+        Value { id, element: element_of(op, inputs), dims }
+    }
+
+    fn operator(&mut self, op: &str) -> Operator {
+        if let Some(known) = self.operators.get(op) {
+            return *known;
+        }
+        let by_item = BY_ITEM.split_ascii_whitespace().any(|known| known == op);
+        let (name, lower) = (self.names.texts.intern(op), self.names.texts.intern(&op.to_ascii_lowercase()));
+        let operator = Operator { name, lower, by_item };
+        self.operators.insert(op.to_owned(), operator);
+        operator
     }
 
     /// Adds a node with several results of the type of its first operand.
@@ -190,9 +250,9 @@ impl Emitter {
         outputs.into_iter().map(|id| Value { id, element, dims: None }).collect()
     }
 
-    fn outputs(&mut self, op: &str, inputs: &[&Value], attributes: Attributes, count: usize) -> Vec<NameId> {
-        let lower = op.to_ascii_lowercase();
-        let outputs: Vec<NameId> = (0..count).map(|_| self.fresh(&lower)).collect();
+    fn outputs(&mut self, op: &str, inputs: &[&Value], attributes: Attributes, count: usize) -> Values {
+        let Operator { name, lower, .. } = self.operator(op);
+        let outputs: Values = (0..count).map(|_| self.names.values.child(self.path, lower, 0, true)).collect();
         let mut attribute = |(name, value): (&str, AttributeValue)| Attribute {
             name: Some(self.names.texts.intern(name)),
             kind: value.kind().map(|kind| kind as i32),
@@ -201,19 +261,23 @@ impl Emitter {
             rest: None,
         };
         let attributes = attributes.into_iter().map(&mut attribute).collect();
-        self.nodes.push(Node {
+        let node = Node {
             inputs: inputs.iter().map(|input| input.id).collect(),
-            outputs: outputs.iter().copied().collect(),
-            op_type: Some(self.names.texts.intern(op)),
+            outputs: outputs.clone(),
+            op_type: Some(name),
             name: outputs.first().copied(),
             attributes,
             ..Node::default()
-        });
+        };
+        self.memory.keep(NODE.saturating_add(node.heap_bytes()) as u64);
+        self.nodes.push(node);
         outputs
     }
 
     /// Adds a constant tensor.
     pub(super) fn initializer(&mut self, id: NameId, element: Element, dims: &[i64], bytes: Bytes) -> Value {
+        let taken = bytes.len().saturating_add(size_of_val(dims)).saturating_add(NODE);
+        self.memory.keep(taken as u64);
         self.by_id.insert(id, self.initializers.len());
         self.initializers.push(Tensor {
             dims: SmallVec::from_slice(dims),
@@ -260,7 +324,7 @@ impl Emitter {
 
     /// A copy of a constant tensor with other extents, if the value is a constant tensor and not too large.
     fn again(&mut self, value: &Value, dims: &[i64]) -> Option<Value> {
-        let tensor = &self.initializers[*self.by_id.get(&value.id)?];
+        let tensor = self.initializers.get(*self.by_id.get(&value.id)?)?;
         let bytes = tensor.rest.as_ref()?.first().map(|field| field.bytes.clone())?;
         if bytes.len() > LONGEST_COPY {
             return None;
@@ -290,7 +354,7 @@ impl Emitter {
             extent => (*extent > 0).then_some(*extent),
         };
         let extents: Dims = dims.iter().enumerate().map(of).collect();
-        self.node("Reshape", &[value, &shape], Vec::new()).with(extents)
+        self.node("Reshape", &[value, &shape], Vec::new()).shaped(extents)
     }
 
     /// Adds trailing axes of extent 1 to a value: NNEF aligns first axes, ONNX last ones.
@@ -310,7 +374,7 @@ impl Emitter {
             self.shared.insert(made.id);
             made
         });
-        let made = made.with(all);
+        let made = made.shaped(all);
         self.lengthened.insert((value.id, rank), made.clone());
         made
     }
@@ -319,13 +383,19 @@ impl Emitter {
     pub(super) fn unsqueeze(&mut self, value: &Value, axes: &[i64]) -> Value {
         let places = self.list("axes", axes);
         let made = self.node("Unsqueeze", &[value, &places], Vec::new());
-        let mut dims = value.dims.clone();
-        if let Some(dims) = &mut dims {
-            for axis in axes {
-                let place = usize::try_from(*axis).unwrap_or(0).min(dims.len());
-                dims.insert(place, Some(1));
-            }
-        }
+        let dims = value.dims.as_ref().map(|dims| {
+            let (mut rest, mut new) = (dims.iter().copied(), axes.iter().copied().peekable());
+            let mut at = -1;
+            let all = std::iter::from_fn(|| {
+                at = i64::saturating_add(at, 1);
+                if new.next_if(|axis| *axis <= at).is_some() {
+                    return Some(Some(1));
+                }
+                // Axes beyond the end follow the last one.
+                rest.next().or_else(|| new.next().map(|_| Some(1)))
+            });
+            all.collect()
+        });
         Value { dims, ..made }
     }
 
@@ -334,7 +404,7 @@ impl Emitter {
         if order.iter().copied().eq(0..order.len()) {
             return value.clone();
         }
-        let dims = value.dims.as_ref().map(|dims| order.iter().map(|&axis| dims[axis]).collect());
+        let dims = value.dims.as_ref().map(|dims| order.iter().map(|&axis| lists::known_at(dims, axis)).collect());
         let made = self.node("Transpose", &[value], vec![("perm", ints(order.iter().map(|&axis| axis as i64)))]);
         Value { dims, ..made }
     }
@@ -349,7 +419,11 @@ impl Emitter {
     }
 
     /// Removes unused constant tensors, and marks all remaining names as used.
-    pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) {
+    ///
+    /// # Errors
+    ///
+    /// The model takes more memory than allowed.
+    pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) -> Made<()> {
         let nodes = self.nodes.iter().flat_map(|node| node.inputs.iter().copied());
         let used: FxHashSet<NameId> = nodes.chain(used).collect();
         self.initializers.retain(|tensor| tensor.name.is_some_and(|name| used.contains(&name)));
@@ -371,6 +445,19 @@ impl Emitter {
         let names: Vec<NameId> = names.chain(self.initializers.iter().filter_map(|tensor| tensor.name)).collect();
         names.into_iter().for_each(|name| self.names.values.mark_used(name));
         self.names.values.resolve(&self.names.texts, &Default::default());
+        self.memory.keep(self.written());
+        self.check_memory()
+    }
+
+    /// About the bytes of the nodes when they are written, most of which are names.
+    fn written(&self) -> u64 {
+        let lengths = self.names.values.lengths(&self.names.texts);
+        let length = |id: &NameId| lengths.get(id.index()).map_or(0, |length| u64::from(*length).saturating_add(3));
+        let of = |node: &Node| {
+            let names: u64 = node.inputs.iter().chain(&node.outputs).chain(&node.name).map(length).sum();
+            names.saturating_add(node.heap_bytes() as u64).saturating_add(16)
+        };
+        self.nodes.iter().map(of).fold(0, u64::saturating_add)
     }
 }
 
@@ -395,27 +482,28 @@ const BY_ITEM: &str = "Identity Neg Reciprocal Abs Sign Exp Log Sin Cos Tan Asin
     Floor Sqrt Not Relu Sigmoid Softplus Elu Selu LeakyRelu Erf HardSigmoid HardSwish Softmax LogSoftmax Add Sub Mul Div Pow \
     Mod Min Max Less LessOrEqual Greater GreaterOrEqual Equal And Or Where Sum Cast";
 
-/// The extents of the result of an element-wise operator; none for other operators.
-fn dims_of(op: &str, inputs: &[&Value]) -> Option<Dims> {
-    if !BY_ITEM.split_ascii_whitespace().any(|known| known == op) {
-        return None;
+/// The extents of the result of an element-wise operator.
+fn dims_of(inputs: &[&Value]) -> Option<Dims> {
+    let dims = inputs.iter().map(|value| value.dims.as_ref()).collect::<Option<Vec<&Dims>>>()?;
+    if let Some(same) = shared(dims.iter().copied()) {
+        return Some(same);
     }
-    let dims: Option<Vec<&Dims>> = inputs.iter().map(|value| value.dims.as_ref()).collect();
-    let dims = dims?;
     let rank = dims.iter().map(|dims| dims.len()).max()?;
-    let extent = |axis: usize| {
-        let extents = dims.iter().filter(|dims| axis + dims.len() >= rank).map(|dims| dims[axis + dims.len() - rank]);
-        extents
-            .reduce(|a, b| {
-                if a == Some(1) {
-                    b
-                } else if b == Some(1) || a == b {
-                    a
-                } else {
-                    a.or(b)
-                }
-            })
-            .flatten()
-    };
-    Some((0..rank).map(extent).collect())
+    let mut common = vec![Some(1); rank];
+    for dims in dims {
+        for (so_far, extent) in common.iter_mut().skip(rank.saturating_sub(dims.len())).zip(dims.iter().copied()) {
+            *so_far = match (*so_far, extent) {
+                (Some(1), other) | (other, Some(1)) => other,
+                (one, other) => one.or(other),
+            };
+        }
+    }
+    Some(common.into())
+}
+
+/// The extents that operands share, beside operands of rank 0: then they need not be compared one by one.
+pub(super) fn shared<'d>(dims: impl Iterator<Item = &'d Dims> + Clone) -> Option<Dims> {
+    let mut large = dims.clone().filter(|dims| !dims.is_empty());
+    let Some(first) = large.next() else { return dims.into_iter().next().cloned() };
+    large.all(|other| Rc::ptr_eq(first, other)).then(|| Rc::clone(first))
 }

@@ -3,6 +3,7 @@
 
 use super::call::{Call, Made, Refused};
 use super::emit::{Dims, Value};
+use super::lists::{before, from, known_product};
 use super::padding::Axis;
 
 /// The maximum number of axes with windows of operators.
@@ -20,11 +21,12 @@ pub(super) struct Folded {
 /// Moves the axes with windows after two other axes, if necessary.
 pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded> {
     let rank = call.rank(value)?;
-    let in_place = rank >= 3 && rank - 2 <= MOST_AXES && axes[..2].iter().all(|axis| axis.is_trivial());
-    if in_place {
-        return Ok(Folded { value: value.clone(), axes: axes[2..].to_vec(), moved: None });
+    let few = (1..=MOST_AXES).contains(&rank.saturating_sub(2));
+    if few && before(axes, 2).iter().all(|axis| axis.is_trivial()) {
+        return Ok(Folded { value: value.clone(), axes: from(axes, 2).to_vec(), moved: None });
     }
-    let mut inner: Vec<usize> = (0..rank).filter(|&axis| !axes[axis].is_trivial()).collect();
+    let windows = axes.iter().enumerate().filter(|(_, axis)| !axis.is_trivial());
+    let mut inner: Vec<usize> = windows.map(|(at, _)| at).collect();
     if inner.len() > MOST_AXES {
         let message = format!("`{}` has windows over {} axes, ONNX over {MOST_AXES}", call.name(), inner.len());
         return Err(Refused::meaning(message));
@@ -35,12 +37,13 @@ pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded
     let order: Vec<usize> = (0..rank).filter(|axis| !inner.contains(axis)).chain(inner.iter().copied()).collect();
     let made = call.out.transpose(value, &order);
     let dims = made.dims.clone().unwrap_or_default();
-    let extents: Option<Vec<i64>> = dims[rank - inner.len()..].iter().copied().collect();
+    let outer = rank.saturating_sub(inner.len());
+    let extents: Option<Vec<i64>> = from(&dims, outer).iter().copied().collect();
     let extents = extents.ok_or_else(|| call.open_extents())?;
-    let outer: Option<i64> = dims[..rank - inner.len()].iter().copied().product();
+    let outer = known_product(before(&dims, outer));
     let shape: Vec<i64> = [outer.unwrap_or(-1), 1].into_iter().chain(extents).collect();
     let value = call.out.reshape(&made, &shape);
-    let mut axes: Vec<Axis> = inner.iter().map(|&axis| axes[axis]).collect();
+    let mut axes: Vec<Axis> = inner.iter().filter_map(|&axis| axes.get(axis).copied()).collect();
     if axes.is_empty() {
         // The operand has rank 0.
         let one = Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) };
@@ -55,14 +58,16 @@ pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded
 pub(super) fn unfold(call: &mut Call, made: Value, moved: &Option<(Vec<usize>, Dims)>, inner: &[i64]) -> Made<Value> {
     let Some((order, dims)) = moved else { return Ok(made) };
     let outer = dims.len().saturating_sub(inner.len());
-    let mut shape: Vec<i64> = dims[..outer].iter().map(|extent| extent.unwrap_or(-1)).collect();
+    let mut shape: Vec<i64> = before(dims, outer).iter().map(|extent| extent.unwrap_or(-1)).collect();
     if shape.iter().filter(|extent| **extent < 0).count() > 1 {
         return Err(call.open_extents());
     }
-    shape.extend(&inner[inner.len() - (dims.len() - outer)..]);
+    // An operand of rank 0 has one axis with a window, which its shape does not have.
+    shape.extend(from(inner, inner.len().saturating_sub(dims.len().saturating_sub(outer))));
     let made = call.out.reshape(&made, &shape);
-    let mut back = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(to, &from)| back[from] = to);
+    let mut back: Vec<(usize, usize)> = order.iter().copied().zip(0..).collect();
+    back.sort_unstable();
+    let back: Vec<usize> = back.into_iter().map(|(_, to)| to).collect();
     Ok(call.out.transpose(&made, &back))
 }
 
@@ -76,18 +81,26 @@ pub(super) fn inner(call: &Call, of: &Folded) -> Made<Vec<i64>> {
     if of.moved.is_none() { Ok(Vec::new()) } else { counts(call, &of.axes) }
 }
 
+/// The most axes of all groups of windows of an operation.
+const MOST_IN_GROUPS: usize = 1 << 18;
+
 /// Splits axes with windows into groups that operators support: sums, means and maxima are computed one group after the
 /// other.
-pub(super) fn groups(axes: &[Axis]) -> Vec<Vec<Axis>> {
+pub(super) fn groups(call: &Call, axes: &[Axis]) -> Made<Vec<Vec<Axis>>> {
     let trivial = |axis: &Axis| Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), ..*axis };
-    let with: Vec<usize> = (0..axes.len()).filter(|&axis| !axes[axis].is_trivial()).collect();
+    let windows = axes.iter().enumerate().filter(|(_, axis)| !axis.is_trivial());
+    let with: Vec<usize> = windows.map(|(at, _)| at).collect();
     if with.len() <= MOST_AXES {
-        return vec![axes.to_vec()];
+        return Ok(vec![axes.to_vec()]);
+    }
+    if with.len().saturating_mul(axes.len()) > MOST_IN_GROUPS {
+        let (count, rank) = (with.len(), axes.len());
+        return Err(Refused::meaning(format!("`{}` has windows over {count} of {rank} axes", call.name())));
     }
     let chunk = |chunk: &[usize]| {
         axes.iter().enumerate().map(|(i, axis)| if chunk.contains(&i) { *axis } else { trivial(axis) }).collect()
     };
-    with.chunks(MOST_AXES).map(chunk).collect()
+    Ok(with.chunks(MOST_AXES).map(chunk).collect())
 }
 
 /// Applies a function to the windows of one group after the other.
@@ -98,8 +111,8 @@ pub(super) fn by_groups(
     compute: impl Fn(&mut Call, &mut Folded) -> Made<Value>,
 ) -> Made<Value> {
     let mut made = value;
-    for mut group in groups(axes) {
-        for (axis, extent) in group.iter_mut().zip(made.dims.iter().flatten()) {
+    for mut group in groups(call, axes)? {
+        for (axis, extent) in group.iter_mut().zip(made.dims.iter().flat_map(|dims| dims.iter())) {
             axis.extent = *extent;
         }
         let extents: Dims =
@@ -107,7 +120,7 @@ pub(super) fn by_groups(
         let mut folded = fold(call, &made, &group)?;
         let inner = inner(call, &folded)?;
         let result = compute(call, &mut folded)?;
-        made = unfold(call, result, &folded.moved, &inner)?.with(extents);
+        made = unfold(call, result, &folded.moved, &inner)?.shaped(extents);
     }
     Ok(made)
 }

@@ -5,7 +5,7 @@
 //! NNEF attributes between the parentheses become operands.
 
 use super::call::{Bound, Call, Made, Refused};
-use super::emit::{Dims, Element, Value};
+use super::emit::{Element, Value, shared};
 use crate::onnx::model::AttributeValue;
 
 /// How operands are prepared.
@@ -41,12 +41,13 @@ fn number(token: &str) -> Option<f64> {
 fn operands<'f>(tokens: &[&'f str]) -> Vec<&'f str> {
     let mut found = Vec::new();
     let mut in_attributes = false;
-    for (i, token) in tokens.iter().enumerate() {
+    let following = tokens.iter().skip(1).map(Some).chain([None]);
+    for (token, next) in tokens.iter().zip(following) {
         match *token {
             "<" => in_attributes = true,
             ">" => in_attributes = false,
             token if token.starts_with(|c: char| c.is_ascii_alphabetic()) && !in_attributes => {
-                let operator = matches!(tokens.get(i + 1), Some(&"(" | &"<"));
+                let operator = matches!(next, Some(&"(" | &"<"));
                 if !operator && !found.contains(&token) {
                     found.push(token);
                 }
@@ -63,7 +64,8 @@ pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Ma
     let names = operands(&tokens);
     let bound = names.iter().enumerate().map(|(i, name)| call.bound(name, i)).collect::<Made<Vec<_>>>()?;
     let (bound, element) = prepare(call, prepared, bound)?;
-    let mut evaluation = Evaluation { call, tokens: &tokens, at: 0, names: &names, bound: &bound, element };
+    let tokens = tokens.iter().copied().peekable();
+    let mut evaluation = Evaluation { call, tokens, names: &names, bound: &bound, element };
     let mut made = Vec::new();
     evaluation.operand(&mut made)?;
     made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
@@ -113,15 +115,19 @@ fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(
 /// Refuses operands that cannot be broadcast to a common shape. Operands of equal rank are aligned in the same way in
 /// NNEF and ONNX.
 fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
-    let mut common: Dims = Vec::new();
     let values = bound.iter().flat_map(|bound| match bound {
         Bound::One(value) => std::slice::from_ref(value),
         Bound::Many(values) => values,
         Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => &[],
     });
-    for dims in values.filter_map(|value| value.dims.as_ref()) {
+    let all = values.filter_map(|value| value.dims.as_ref());
+    if shared(all.clone()).is_some() {
+        return Ok(());
+    }
+    let mut common: Vec<Option<i64>> = Vec::new();
+    for dims in all {
         common.resize(common.len().max(dims.len()), Some(1));
-        for (axis, (so_far, extent)) in common.iter_mut().zip(dims).enumerate() {
+        for (axis, (so_far, extent)) in common.iter_mut().zip(dims.iter()).enumerate() {
             match (*so_far, *extent) {
                 (Some(1), extent) => *so_far = extent,
                 (_, Some(1) | None) => {}
@@ -156,25 +162,21 @@ pub(super) fn common_rank(call: &Call, bound: &[Bound]) -> Made<Option<usize>> {
     values.iter().try_fold(None, |most: Option<usize>, value| Ok(most.max(Some(call.rank(value)?))))
 }
 
-struct Evaluation<'e, 'c> {
+struct Evaluation<'e, 'c, T: Iterator<Item = &'e str>> {
     call: &'e mut Call<'c>,
-    tokens: &'e [&'e str],
-    at: usize,
+    tokens: std::iter::Peekable<T>,
     names: &'e [&'e str],
     bound: &'e [Bound],
     element: Element,
 }
 
-impl<'e> Evaluation<'e, '_> {
+impl<'e, T: Iterator<Item = &'e str>> Evaluation<'e, '_, T> {
     fn next(&mut self) -> &'e str {
-        self.at += 1;
-        self.tokens.get(self.at - 1).copied().unwrap_or("")
+        self.tokens.next().unwrap_or("")
     }
 
     fn take(&mut self, wanted: &str) -> bool {
-        let found = self.tokens.get(self.at) == Some(&wanted);
-        self.at += usize::from(found);
-        found
+        self.tokens.next_if(|token| *token == wanted).is_some()
     }
 
     /// Evaluates an operand, which may be several values.
@@ -184,8 +186,8 @@ impl<'e> Evaluation<'e, '_> {
             made.push(self.call.out.number(self.element, number));
             return Ok(());
         }
-        if let Some(i) = self.names.iter().position(|name| *name == token) {
-            match &self.bound[i] {
+        if let Some((_, bound)) = self.names.iter().zip(self.bound).find(|(name, _)| **name == token) {
+            match bound {
                 Bound::One(value) => made.push(value.clone()),
                 Bound::Many(values) => made.extend(values.iter().cloned()),
                 Bound::Number(Element::Bool, value) => made.push(self.call.out.number(Element::Bool, *value)),
@@ -198,12 +200,12 @@ impl<'e> Evaluation<'e, '_> {
         }
         let mut attributes = Vec::new();
         if self.take("<") {
-            for i in 0.. {
+            // Attributes are declared behind the operands.
+            for position in self.names.len().. {
                 if self.take(">") {
                     break;
                 }
-                // Attributes are declared behind the operands.
-                attributes.extend(self.attribute(self.names.len() + i)?);
+                attributes.extend(self.attribute(position)?);
                 self.take(",");
             }
         }
@@ -215,7 +217,7 @@ impl<'e> Evaluation<'e, '_> {
         }
         // In NNEF, a reduction along no axes is an identity.
         let axes = inputs.get(1).and_then(|axes| axes.dims.clone());
-        if token.starts_with("Reduce") && axes.is_some_and(|dims| dims == [Some(0)]) {
+        if token.starts_with("Reduce") && axes.is_some_and(|dims| *dims == [Some(0)]) {
             attributes.push(("noop_with_empty_axes", AttributeValue::Int(1)));
         }
         made.push(self.call.out.node(token, &inputs.iter().collect::<Vec<_>>(), attributes));
@@ -243,7 +245,8 @@ pub(super) fn combine(call: &mut Call, formula: &str, operands: &[(&str, &Value)
     let names: Vec<&str> = operands.iter().map(|(name, _)| *name).collect();
     let bound = operands.iter().map(|(_, value)| Bound::One((*value).clone())).collect();
     let (bound, element) = prepare(call, Operands::Numbers, bound)?;
-    let mut evaluation = Evaluation { call, tokens: &tokens, at: 0, names: &names, bound: &bound, element };
+    let tokens = tokens.iter().copied().peekable();
+    let mut evaluation = Evaluation { call, tokens, names: &names, bound: &bound, element };
     let mut made = Vec::new();
     evaluation.operand(&mut made)?;
     made.pop().ok_or_else(|| Refused::meaning("an empty formula"))

@@ -3,12 +3,15 @@
 //! A table of rules ([`rules`]) has the translation of each operation: a formula of operators, or a function if a
 //! formula is not sufficient. Data of variables become constant tensors without being copied.
 
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod arrange;
 mod call;
 mod convolution;
 mod emit;
 mod fold;
 mod formula;
+mod lists;
 mod normalize;
 mod padding;
 mod places;
@@ -23,6 +26,7 @@ use indexmap::IndexMap;
 
 use super::Document;
 use super::model::{Graph as ModelGraph, Model, ModelNames, OperatorSet};
+use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::origin::with_origin;
 use crate::graph::{Dialect, Graph, Operation};
@@ -33,7 +37,7 @@ use formula::{Operands, evaluate};
 use rules::Meaning;
 pub(crate) use rules::names;
 use sources::Sources;
-pub(crate) use sources::{Weight, Weights};
+pub(crate) use sources::{Items, Weight, Weights};
 
 /// The version of the operator set: no operator used by the rules has changed since.
 pub(crate) const OPSET: i64 = 22;
@@ -43,44 +47,62 @@ pub(crate) const IR_VERSION: i64 = 10;
 /// The maximum size of a protobuf file in bytes.
 const MOST_BYTES: usize = i32::MAX as usize;
 
+/// What takes memory, for messages.
+const WHAT: &str = "the model of ONNX";
+
 /// Translates a flat graph to a model.
 ///
 /// # Errors
 ///
 /// Operations that ONNX cannot express, required properties that are not known, or missing data.
-fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, Diagnostics> {
+fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) -> Result<Model, Diagnostics> {
     let mut found = Found { graph, all: IndexMap::new() };
     if graph.dialect == Dialect::Draft {
         let refused = Refused::meaning("only graphs of NNEF 1.0 have a meaning in ONNX");
         return Err(found.refused(graph.operations.first(), refused).reported(strict));
     }
+    let memory = Memory::new(memory);
+    // Nearly every operation becomes at least a node, which has the names of its operands and results when it is written.
+    memory.keep(graph.bytes());
+    let nodes = (graph.operations.len() as u64).saturating_mul(emit::NODE as u64).saturating_mul(2);
+    if let Err(failure) = memory.check_with(nodes, WHAT) {
+        return Err(found.refused(graph.operations.first(), Refused::memory(&failure)).reported(strict));
+    }
     let names = ModelNames::of((*graph.symbols).clone(), graph.names.clone());
-    let mut out = Emitter::new(names);
+    let mut out = Emitter::new(names, memory);
     let mut values: Vec<Option<Value>> = vec![None; graph.tensors.len()];
     let mut sources = Sources::new(weights);
+    let meanings: Vec<_> =
+        graph.kinds.iter().map(|kind| rules::find(graph.text_of(kind.name), kind.standard)).collect();
     for operation in &graph.operations {
-        let made = operation_of(graph, operation, &mut out, &values, &mut sources);
+        let meaning = meanings.get(graph.kind_id(operation).index()).copied().flatten();
+        let made = operation_of(graph, (operation, meaning), &mut out, &values, &mut sources);
         let results = graph.tensors_of(operation);
-        let results = match made {
+        let results = match made.and_then(|made| out.check_memory().map(|()| made)) {
             Ok(made) => results.zip(made).collect::<Vec<_>>(),
+            Err(refused) if refused.code == Code::MemoryBudget => {
+                return Err(found.refused(Some(operation), refused).reported(strict));
+            }
             Err(refused) => {
                 out.cancel();
                 // Variables without data get values, so that further errors are found.
                 let known = refused.code == Code::OnnxWeights;
-                let invented = results.filter(|_| known).map(|tensor| (tensor, sources::invented(graph, tensor)));
-                let invented = invented.collect();
+                let invented = results.filter(|_| known);
+                let invented = invented.map(|tensor| (tensor, sources::invented(graph, tensor, &mut out))).collect();
                 found = found.refused(Some(operation), refused);
                 invented
             }
         };
         for (tensor, value) in results {
-            values[tensor.index()] = Some(value);
+            if let Some(place) = values.get_mut(tensor.index()) {
+                *place = Some(value);
+            }
         }
     }
     for output in &graph.outputs {
-        let value = &values[output.index()];
-        if value.as_ref().is_some_and(|value| value.dims.is_none()) {
-            let producer = graph.tensors[output.index()].producer.map(|id| &graph.operations[id.index()]);
+        let value = values.get(output.index()).and_then(Option::as_ref);
+        if value.is_some_and(|value| value.dims.is_none()) {
+            let producer = graph.producer(*output);
             let name = graph.tensor_name(*output);
             let refused = Refused::unknown(format!("the number of axes of output `{name}` is not known"));
             found = found.refused(producer, refused);
@@ -94,24 +116,25 @@ fn convert(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Model, 
     if !found.all.is_empty() {
         return Err(found.reported(strict));
     }
-    Ok(model(graph, out, &values, sources))
+    model(graph, out, &values, sources)
+        .map_err(|refused| found.refused(graph.operations.first(), refused).reported(strict))
 }
 
-/// Translates a flat graph to a document.
+/// Translates a flat graph to a document. `limits` are whether warnings are errors, and the most bytes of memory.
 ///
 /// # Errors
 ///
 /// Those of [`convert`].
-pub(crate) fn document(graph: &Graph, weights: &dyn Weights, strict: bool) -> Result<Document, Diagnostics> {
-    let model = convert(graph, weights, strict)?;
+pub(crate) fn document(graph: &Graph, weights: &dyn Weights, limits: (bool, u64)) -> Result<Document, Diagnostics> {
+    let model = convert(graph, weights, limits)?;
     let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
     Ok(Document::made(model, at.file))
 }
 
 /// Assembles the model.
-fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources: Sources) -> Model {
+fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources: Sources) -> Made<Model> {
     let outputs = sources::outputs(graph, &mut out, values);
-    out.finish(outputs.iter().filter_map(|output| output.name));
+    out.finish(outputs.iter().filter_map(|output| output.name))?;
     let name = out.names.texts.intern(graph.text_of(graph.name));
     let empty = out.names.texts.intern("");
     let graph = ModelGraph {
@@ -122,7 +145,7 @@ fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources:
         outputs,
         ..ModelGraph::default()
     };
-    Model {
+    Ok(Model {
         names: out.names,
         ir_version: Some(IR_VERSION),
         opsets: vec![OperatorSet { domain: Some(empty), version: Some(OPSET), rest: None }],
@@ -130,24 +153,22 @@ fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources:
         producer_version: Some(env!("CARGO_PKG_VERSION").into()),
         graph: Some(graph),
         ..Model::default()
-    }
+    })
 }
 
 /// Translates an operation, and returns its results.
 fn operation_of(
     graph: &Graph,
-    operation: &Operation,
+    (operation, meaning): (&Operation, Option<Meaning>),
     out: &mut Emitter,
     values: &[Option<Value>],
     sources: &mut Sources,
 ) -> Made<Vec<Value>> {
-    let kind = graph.kind(operation);
-    let name = graph.text_of(kind.name);
-    let targets: Vec<_> =
-        graph.tensors_of(operation).map(|tensor| (tensor, graph.tensors[tensor.index()].name)).collect();
+    let name = graph.operation_name(operation);
+    let targets: Vec<_> = graph.tensors_of(operation).map(|tensor| (tensor, graph.name_of(tensor))).collect();
     out.begin(targets.first().map_or(crate::graph::names::NameId::ROOT, |target| target.1));
     let mut call = Call { graph, operation, out, values };
-    let made = match rules::find(name, kind.standard) {
+    let made = match meaning {
         Some(Meaning::Source(_)) => return sources.make(&mut call),
         Some(Meaning::Formula(operands, formula)) => vec![evaluate(&mut call, operands, formula)?],
         Some(Meaning::Choice(flag, set, unset)) => {
@@ -162,12 +183,12 @@ fn operation_of(
     };
     let ids: Vec<_> = targets.iter().map(|target| target.1).collect();
     call.out.end(&made, &ids);
-    let dims = |(tensor, id): (_, _), made: &Value| Value {
-        id,
-        element: made.element,
-        dims: call::dims_of(graph, tensor).or(made.dims.clone()),
+    let out = call.out;
+    let value = |((tensor, id), made): ((_, _), Value)| {
+        let dims = out.dims_of(graph, tensor).or(made.dims);
+        Value { id, element: made.element, dims }
     };
-    Ok(targets.into_iter().zip(&made).map(|(target, made)| dims(target, made)).collect())
+    Ok(targets.into_iter().zip(made).map(value).collect())
 }
 
 /// The refusals by group or message, each with the diagnostic of the first operation and the number of operations.
@@ -188,7 +209,8 @@ impl Found<'_> {
             operation.map_or(diagnostic.clone(), |operation| with_origin(graph, operation, diagnostic))
         };
         let key = group.map_or_else(|| message.clone(), str::to_owned);
-        self.all.entry(key).or_insert_with(|| (diagnostic(), 0)).1 += 1;
+        let count = &mut self.all.entry(key).or_insert_with(|| (diagnostic(), 0)).1;
+        *count = usize::saturating_add(*count, 1);
         self
     }
 
@@ -200,6 +222,7 @@ impl Found<'_> {
             }
             let help = match key.as_str() {
                 sources::NO_DATA => Some("data lie beside `graph.nnef`: name the folder or the archive of a model"),
+                _ if diagnostic.code == Code::MemoryBudget => Some("raise the limit with --max-memory"),
                 key if key.contains("`tract_core_scan`") => Some("--unroll expands scans of a known length"),
                 _ => None,
             };

@@ -16,8 +16,7 @@ pub(super) fn batch_normalization(call: &mut Call) -> Made<Vec<Value>> {
     }
     let by_channel = |value: &Value| {
         let Some(extents) = value.known() else { return false };
-        extents.len() >= 2
-            && Some(extents[1]) == channels
+        extents.get(1).copied().is_some_and(|extent| Some(extent) == channels)
             && extents.iter().enumerate().all(|(axis, extent)| axis == 1 || *extent == 1)
     };
     match (call.literal("epsilon"), channels) {
@@ -43,14 +42,15 @@ pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
         return Err(Refused::unknown("`local_response_normalization` needs numbers for `alpha`, `beta` and `bias`"));
     };
     // onnxruntime supports the operator only for four axes and windows of odd extent.
-    let odd = size.len() == 4 && size[1] % 2 == 1;
-    let channels = odd && size.iter().enumerate().all(|(axis, size)| axis == 1 || *size == 1);
-    if channels {
+    if let [1, channels, 1, 1] = size[..]
+        && channels > 0
+        && channels.rem_euclid(2) == 1
+    {
         let attributes = vec![
             ("alpha", AttributeValue::Float(alpha as f32)),
             ("beta", AttributeValue::Float(beta as f32)),
             ("bias", AttributeValue::Float(bias as f32)),
-            ("size", AttributeValue::Int(size[1])),
+            ("size", AttributeValue::Int(channels)),
         ];
         return Ok(vec![call.node("LRN", &[&input], attributes)]);
     }
@@ -66,7 +66,7 @@ pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
 pub(super) fn prelu(call: &mut Call) -> Made<Vec<Value>> {
     let x = call.scalars("x")?;
     let same = x.known().is_some_and(|extents| {
-        let result = call.result_dims().and_then(|dims| dims.into_iter().collect::<Option<Vec<i64>>>());
+        let result = call.result_dims().and_then(|dims| dims.iter().copied().collect::<Option<Vec<i64>>>());
         result.as_ref() == Some(&extents)
     });
     let formula = if same { "PRelu(x, alpha)" } else { "Where(Less(x, 0.0), Mul(alpha, x), x)" };

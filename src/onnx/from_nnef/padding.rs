@@ -2,6 +2,7 @@
 
 use super::call::{Call, Made, Refused};
 use super::emit::{Attributes, Dims, Element, Value, text};
+use super::lists;
 use crate::graph::border;
 
 /// A border mode; a constant border has a value.
@@ -11,6 +12,11 @@ pub(super) type Border = border::Border<f64>;
 pub(super) fn border(call: &Call, value: f64) -> Made<Border> {
     let mode = call.text("border")?;
     Border::named(mode, value).ok_or_else(|| Refused::meaning(format!("'{mode}' is no border mode")))
+}
+
+/// An extent with items added before and after.
+pub(super) fn padded_extent(extent: i64, (before, after): (i64, i64)) -> i64 {
+    extent.saturating_add(before).saturating_add(after)
 }
 
 /// The maximum number of items of an axis whose indices are listed.
@@ -24,7 +30,7 @@ pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: B
     let dims: Option<Dims> = value
         .dims
         .as_ref()
-        .map(|dims| dims.iter().zip(pads).map(|(extent, (before, after))| Some((*extent)? + before + after)).collect());
+        .map(|dims| dims.iter().zip(pads).map(|(extent, pads)| Some(padded_extent((*extent)?, *pads))).collect());
     let fits = |(extent, (before, after)): (&Option<i64>, &(i64, i64))| {
         *before >= 0 && *after >= 0 && extent.is_none_or(|extent| *before < extent && *after < extent)
     };
@@ -54,12 +60,14 @@ pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: B
 fn gathered(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border) -> Made<Value> {
     let mut made = value.clone();
     for (axis, (before, after)) in pads.iter().enumerate().filter(|(_, pads)| **pads != (0, 0)) {
-        let extent = value.dims.as_ref().and_then(|dims| dims[axis]).ok_or_else(|| call.open_extents())?;
-        let count = extent + before + after;
+        let extent = value.dims.as_ref().and_then(|dims| lists::known_at(dims, axis));
+        let extent = extent.ok_or_else(|| call.open_extents())?;
+        let count = padded_extent(extent, (*before, *after));
         if extent < 1 || !(0..=MOST_LISTED).contains(&count) {
             return Err(Refused::meaning(format!("`{}` pads an extent of {extent} to {count}", call.name())));
         }
-        let places = (0..count).filter_map(|at| border.place(at - before, extent as usize));
+        call.check_memory()?;
+        let places = (0..count).filter_map(|at| border.place(at.saturating_sub(*before), extent as usize));
         let places: Vec<i64> = places.map(|place| place as i64).collect();
         let places = call.out.list("places", &places);
         let axis = crate::onnx::model::AttributeValue::Int(axis as i64);
@@ -83,7 +91,13 @@ pub(super) fn pad_operation(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![pad(call, &value, &pads, border)?])
 }
 
-/// A window along an axis.
+/// The largest size, stride and dilation of a window.
+const LARGEST_WINDOW: i64 = 1 << 30;
+
+/// The largest extent that has windows, and the largest padding.
+const LARGEST_EXTENT: i64 = 1 << 31;
+
+/// A window along an axis. Its size, stride and dilation are above 0, see [`Axis::checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     pub(super) size: i64,
@@ -96,9 +110,23 @@ pub(super) struct Axis {
 }
 
 impl Axis {
+    /// A window whose numbers are so small that those of its result do not overflow; none for others.
+    fn checked(self) -> Option<Axis> {
+        let small = |item: i64| (1..=LARGEST_WINDOW).contains(&item);
+        let few = |number: i64| number.checked_abs().is_some_and(|number| number <= LARGEST_EXTENT);
+        let within = small(self.size) && small(self.stride) && small(self.dilation);
+        let within = within && self.extent.is_none_or(few);
+        (within && self.pads.is_none_or(|(before, after)| few(before) && few(after))).then_some(self)
+    }
+
+    /// The extent of the complete result of a transposed window over an extent.
+    pub(super) fn enlarged(self, extent: i64) -> i64 {
+        extent.saturating_sub(1).saturating_mul(self.stride).saturating_add(self.covered())
+    }
+
     /// The number of items from the first to the last item of a window.
     pub(super) fn covered(self) -> i64 {
-        (self.size - 1) * self.dilation + 1
+        self.size.saturating_sub(1).saturating_mul(self.dilation).saturating_add(1)
     }
 
     /// Whether each window is one item.
@@ -111,8 +139,9 @@ impl Axis {
         let (Some((before, _)), Some(extent), Some(count)) = (self.pads, self.extent, self.count()) else {
             return false;
         };
-        let first = |at: i64| at * self.stride - before;
-        let ends = count > 0 && (first(count - 1) >= extent || first(0) + self.covered() <= 0);
+        let first = |at: i64| at.saturating_mul(self.stride).saturating_sub(before);
+        let last = first(count.saturating_sub(1));
+        let ends = count > 0 && (last >= extent || first(0).saturating_add(self.covered()) <= 0);
         // Other windows reach both sides of the edge; items between those of the window may be all of the operand.
         let skips = |first: i64| first < 0 && first.rem_euclid(self.dilation) >= extent;
         ends || extent < self.dilation && (0..count.min(MOST_LISTED)).map(first).any(skips)
@@ -121,7 +150,8 @@ impl Axis {
     /// The number of windows.
     pub(super) fn count(self) -> Option<i64> {
         let (before, after) = self.pads?;
-        Some((self.extent? + before + after - self.covered()).div_euclid(self.stride) + 1)
+        let room = padded_extent(self.extent?, (before, after)).saturating_sub(self.covered());
+        Some(room.div_euclid(self.stride).saturating_add(1))
     }
 }
 
@@ -129,52 +159,56 @@ impl Axis {
 /// of windows is the extent divided by the stride, rounded up, and an odd item is added at the end.
 pub(super) fn windows(call: &Call, size: &[i64], extents: &[Option<i64>], up: bool) -> Made<Vec<Axis>> {
     let (stride, dilation, pads) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
-    let wrong = || Refused::meaning(format!("`{}` has a window that does not fit its operand", call.name()));
+    let wrong = || unfit(call);
     for length in [stride.len(), dilation.len(), pads.len()] {
         if length != 0 && length != size.len() || size.len() != extents.len() {
             return Err(wrong());
         }
     }
-    let axis = |i: usize| {
+    let axis = |(i, (size, extent)): (usize, (&i64, &Option<i64>))| {
         let step = |items: &[i64]| items.get(i).copied().unwrap_or(1);
-        let axis =
-            Axis { size: size[i], stride: step(&stride), dilation: step(&dilation), pads: None, extent: extents[i] };
-        let small = |item: i64| (1..=1 << 31).contains(&item);
-        if !small(axis.size) || !small(axis.stride) || !small(axis.dilation) {
-            return Err(wrong());
-        }
-        let small = |number: i64| (-1 << 40..=1 << 40).contains(&number);
-        let given = pads.get(i).copied();
-        if given.is_some_and(|(before, after)| !small(before) || !small(after))
-            || axis.extent.is_some_and(|extent| !small(extent))
-        {
-            return Err(wrong());
-        }
-        let automatic = if up { None } else { automatic(axis) };
-        Ok(Axis { pads: given.or(automatic), ..axis })
+        let (stride, dilation) = (step(&stride), step(&dilation));
+        let axis = Axis { size: *size, stride, dilation, pads: pads.get(i).copied(), extent: *extent };
+        let axis = axis.checked().ok_or_else(wrong)?;
+        Ok(Axis { pads: axis.pads.or_else(|| automatic(axis).filter(|_| !up)), ..axis })
     };
-    (0..size.len()).map(axis).collect()
+    size.iter().zip(extents).enumerate().map(axis).collect()
 }
 
-/// Windows of a size with stride 1 and automatic padding.
-pub(super) fn automatic_windows(size: &[i64], extents: &[Option<i64>]) -> Vec<Axis> {
-    let axis = |(&size, &extent): (&i64, &Option<i64>)| {
-        let axis = Axis { size, stride: 1, dilation: 1, pads: None, extent };
-        Axis { pads: automatic(axis), ..axis }
+/// Windows of a size, as far as this stride, with automatic padding or with none.
+pub(super) fn plain_windows(
+    call: &Call,
+    windows: impl Iterator<Item = (i64, i64)>,
+    extents: &[Option<i64>],
+    padded: bool,
+) -> Made<Vec<Axis>> {
+    let axis = |((size, stride), extent): ((i64, i64), &Option<i64>)| {
+        let axis = Axis { size, stride, dilation: 1, pads: Some((0, 0)), extent: *extent }.checked();
+        let axis = axis.map(|axis| if padded { Axis { pads: automatic(axis), ..axis } } else { axis });
+        axis.ok_or_else(|| unfit(call))
     };
-    size.iter().zip(extents).map(axis).collect()
+    let axes: Vec<Axis> = windows.zip(extents).map(axis).collect::<Made<_>>()?;
+    if axes.len() == extents.len() { Ok(axes) } else { Err(unfit(call)) }
+}
+
+fn unfit(call: &Call) -> Refused {
+    Refused::meaning(format!("`{}` has a window that does not fit its operand", call.name()))
 }
 
 /// The automatic padding of an axis.
 fn automatic(axis: Axis) -> Option<(i64, i64)> {
     // With stride 1, the padding does not depend on the extent.
     let rest = match axis.extent {
-        Some(extent) => extent - (extent + axis.stride - 1) / axis.stride * axis.stride + axis.stride,
+        Some(extent) => match extent.rem_euclid(axis.stride) {
+            0 => axis.stride,
+            rest => rest,
+        },
         None if axis.stride == 1 => 1,
         None => return None,
     };
-    let total = (axis.covered() - rest).max(0);
-    Some((total / 2, total - total / 2))
+    let total = axis.covered().saturating_sub(rest).max(0);
+    let before = total / 2;
+    Some((before, total.saturating_sub(before)))
 }
 
 /// The least number of this type.

@@ -4,25 +4,44 @@ use super::call::{Call, Made, Refused};
 use super::convolution::attributes;
 use super::emit::{Element, Value};
 use super::fold::{Folded, counts, fold, unfold};
+use super::lists::{known_at, product};
 use super::padding::{Axis, Border, border, pad};
 use super::pool::{added, adds_border, all_cuts, enlarged, padded, read, with_cuts};
 use crate::onnx::model::AttributeValue;
 
 /// The row-major strides of extents.
 fn strides(extents: &[i64]) -> Vec<i64> {
-    let mut found = vec![1; extents.len()];
-    for axis in (0..extents.len().saturating_sub(1)).rev() {
-        found[axis] = found[axis + 1] * extents[axis + 1];
-    }
+    let mut found: Vec<i64> = extents
+        .iter()
+        .rev()
+        .scan(1_i64, |all, extent| {
+            let stride = *all;
+            *all = all.saturating_mul(*extent);
+            Some(stride)
+        })
+        .collect();
+    found.reverse();
     found
 }
 
 /// Numbers along an axis, as a constant tensor that is broadcast along the other axes.
-fn along(call: &mut Call, axis: usize, axes: usize, items: impl Iterator<Item = i64>) -> Value {
+fn along(call: &mut Call, axis: usize, axes: usize, items: impl Iterator<Item = i64>) -> Made<Value> {
     let items: Vec<f64> = items.map(|item| item as f64).collect();
-    let mut dims = vec![1; axes + 2];
-    dims[axis + 2] = items.len() as i64;
-    call.out.constant("places", Element::Int, &dims, &items)
+    let extent = |other: usize| if other == axis { items.len() as i64 } else { 1 };
+    let dims: Vec<i64> = [1, 1].into_iter().chain((0..axes).map(extent)).collect();
+    let made = call.out.constant("places", Element::Int, &dims, &items);
+    call.check_memory()?;
+    Ok(made)
+}
+
+/// The most windows along an axis whose places are listed.
+const MOST_LISTED: i64 = 1 << 20;
+
+/// The number of items in planes of these extents, if their places can be numbered.
+fn plane(call: &Call, extents: &[i64], counts: &[i64]) -> Made<i64> {
+    let listed = counts.iter().chain(extents).all(|count| (1..=MOST_LISTED).contains(count));
+    let plane = product(extents).filter(|_| listed && product(counts).is_some());
+    plane.ok_or_else(|| Refused::meaning(format!("`{}` has no places, or too many", call.name())))
 }
 
 fn number(call: &mut Call, op: &str, value: &Value, with: i64) -> Value {
@@ -57,24 +76,26 @@ fn greatest(call: &mut Call) -> Made<(Value, Value)> {
     let mut made = call.out.nodes("MaxPool", &[&folded.value], attributes, 2);
     let (flat, best) = (Value { element: Element::Int, ..made.remove(1) }, made.remove(0));
     // The operator returns indices in the whole operand.
-    let plane: i64 = extents.iter().product();
-    let modulus = call.out.number(Element::Int, plane as f64);
+    let plane = plane(call, &extents, &counts)?;
+    let modulus = call.out.integer(plane);
     let place = call.node("Mod", &[&flat, &modulus], Vec::new());
     let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.size).collect();
     let (steps, windows) = (strides(&extents), strides(&sizes));
+    let numbers = extents.iter().zip(&counts).zip(steps.iter().zip(&windows));
     let mut total = None;
-    for (i, axis) in folded.axes.iter().enumerate() {
-        let mut at = number(call, "Div", &place, steps[i]);
+    for ((i, axis), ((extent, windows_here), (step, window))) in folded.axes.iter().enumerate().zip(numbers) {
+        let mut at = number(call, "Div", &place, *step);
         if i > 0 {
-            let modulus = call.out.number(Element::Int, extents[i] as f64);
+            let modulus = call.out.integer(*extent);
             at = call.node("Mod", &[&at, &modulus], Vec::new());
         }
         let before = axis.pads.unwrap_or_default().0;
         let (stride, count) = (axis.stride, folded.axes.len());
-        let first = along(call, i, count, (0..counts[i]).map(|at| at * stride - before));
+        let first = (0..*windows_here).map(|at| at.saturating_mul(stride).saturating_sub(before));
+        let first = along(call, i, count, first)?;
         let within = call.node("Sub", &[&at, &first], Vec::new());
         let within = number(call, "Div", &within, axis.dilation);
-        let within = number(call, "Mul", &within, windows[i]);
+        let within = number(call, "Mul", &within, *window);
         total = Some(sum(call, total, within));
     }
     let index = total.ok_or_else(|| Refused::meaning("a window without axes"))?;
@@ -97,14 +118,17 @@ fn places(call: &mut Call, index: &Value, axes: &[Axis], extents: &[i64], counts
     let sizes: Vec<i64> = axes.iter().map(|axis| axis.size).collect();
     let (steps, windows) = (strides(extents), strides(&sizes));
     let mut total = None;
-    for (i, axis) in axes.iter().enumerate() {
-        let mut within = number(call, "Div", index, windows[i]);
+    for ((i, axis), (count, (step, window))) in
+        axes.iter().enumerate().zip(counts.iter().zip(steps.iter().zip(&windows)))
+    {
+        let mut within = number(call, "Div", index, *window);
         if i > 0 {
-            let modulus = call.out.number(Element::Int, axis.size as f64);
+            let modulus = call.out.integer(axis.size);
             within = call.node("Mod", &[&within, &modulus], Vec::new());
         }
-        let within = number(call, "Mul", &within, axis.dilation * steps[i]);
-        let first = along(call, i, axes.len(), (0..counts[i]).map(|at| at * axis.stride * steps[i]));
+        let within = number(call, "Mul", &within, axis.dilation.saturating_mul(*step));
+        let first = (0..*count).map(|at| at.saturating_mul(axis.stride).saturating_mul(*step));
+        let first = along(call, i, axes.len(), first)?;
         let within = call.node("Add", &[&within, &first], Vec::new());
         total = Some(sum(call, total, within));
     }
@@ -124,7 +148,7 @@ fn folded_index(call: &mut Call, folded: &Folded, counts: &[i64]) -> Made<Value>
 fn outer(folded: &Folded) -> [i64; 2] {
     match (&folded.moved, &folded.value.dims) {
         (None, _) => [0, 0],
-        (Some(_), Some(dims)) => [dims[0].unwrap_or(-1), 1],
+        (Some(_), Some(dims)) => [known_at(dims, 0).unwrap_or(-1), 1],
         (Some(_), None) => [-1, 1],
     }
 }
@@ -138,13 +162,14 @@ pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
     padded(call, &mut folded, added(border, Element::Float), true)?;
     let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
     let extents = extents.ok_or_else(|| call.open_extents())?;
+    let (all, windows) = (plane(call, &extents, &counts)?, plane(call, &counts, &extents)?);
     let index = folded_index(call, &folded, &counts)?;
     let places = places(call, &index, &folded.axes.clone(), &extents, &counts)?;
-    let outer = outer(&folded);
-    let plane = call.out.reshape(&folded.value, &[outer[0], outer[1], extents.iter().product()]);
-    let places = call.out.reshape(&places, &[outer[0], outer[1], counts.iter().product()]);
+    let [first, second] = outer(&folded);
+    let plane = call.out.reshape(&folded.value, &[first, second, all]);
+    let places = call.out.reshape(&places, &[first, second, windows]);
     let made = call.node("GatherElements", &[&plane, &places], vec![("axis", AttributeValue::Int(2))]);
-    let shape: Vec<i64> = outer.into_iter().chain(counts.iter().copied()).collect();
+    let shape: Vec<i64> = [first, second].into_iter().chain(counts.iter().copied()).collect();
     let made = call.out.reshape(&made, &shape);
     Ok(vec![unfold(call, made, &folded.moved, &counts)?])
 }
@@ -160,20 +185,16 @@ pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
     let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
     let extents = extents.ok_or_else(|| call.open_extents())?;
     let index = folded_index(call, &folded, &extents)?;
-    let whole: Vec<i64> =
-        folded.axes.iter().zip(&extents).map(|(axis, extent)| (extent - 1) * axis.stride + axis.covered()).collect();
+    let whole: Vec<i64> = folded.axes.iter().zip(&extents).map(|(axis, extent)| axis.enlarged(*extent)).collect();
+    let (count, all) = (plane(call, &extents, &whole)?, plane(call, &whole, &extents)?);
     let places = places(call, &index, &folded.axes.clone(), &whole, &extents)?;
-    let count: i64 = extents.iter().product();
     let dims = folded.value.dims.clone().unwrap_or_default();
-    let outer = match &folded.moved {
-        None => [dims[0], dims[1]],
-        Some(_) => [dims[0], Some(1)],
-    };
-    let (Some(first), Some(second)) = (outer[0], outer[1]) else { return Err(call.open_extents()) };
+    let second = if folded.moved.is_some() { Some(1) } else { known_at(&dims, 1) };
+    let (Some(first), Some(second)) = (known_at(&dims, 0), second) else { return Err(call.open_extents()) };
     let items = call.out.reshape(&folded.value, &[first, second, count]);
     let places = call.out.reshape(&places, &[first, second, count]);
     let zero = call.out.constant("zero", Element::Float, &[1, 1, 1], &[0.0]);
-    let shape = call.out.list("shape", &[first, second, whole.iter().product()]);
+    let shape = call.out.list("shape", &[first, second, all]);
     let zeros = call.node("Expand", &[&zero, &shape], Vec::new());
     let reduction = ("reduction", super::emit::text("add"));
     let attributes = vec![("axis", AttributeValue::Int(2)), reduction];
@@ -181,8 +202,10 @@ pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
     let shape: Vec<i64> = [first, second].into_iter().chain(whole.iter().copied()).collect();
     let made = call.out.reshape(&made, &shape);
     let pads: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.pads.unwrap_or_default()).collect();
-    let pads: Vec<(i64, i64)> =
-        [(0, 0); 2].into_iter().chain(pads.into_iter().map(|(before, after)| (-before, -after))).collect();
+    let pads: Vec<(i64, i64)> = [(0, 0); 2]
+        .into_iter()
+        .chain(pads.into_iter().map(|(a, b)| (a.saturating_neg(), b.saturating_neg())))
+        .collect();
     let made = pad(call, &made, &pads, Border::Constant(0.0))?;
     let inner = enlarged(call, &folded.axes)?;
     Ok(vec![unfold(call, made, &folded.moved, &inner)?])

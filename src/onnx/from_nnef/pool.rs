@@ -2,16 +2,17 @@
 
 use super::call::{Call, Made, Refused};
 use super::convolution::{attributes, cuts, transposed};
-use super::emit::{Attributes, Element, Value};
+use super::emit::{Attributes, Element, Value, open};
 use super::fold::{Folded, by_groups, fold, groups, unfold};
-use super::padding::{Axis, Border, automatic_windows, border, least, pad, windows};
+use super::lists::{before, from, known_at, known_product, product};
+use super::padding::{Axis, Border, border, least, pad, padded_extent, plain_windows, windows};
 use crate::onnx::model::AttributeValue;
 
 /// The operand of a pooling operation with its windows.
 pub(super) fn read(call: &mut Call, name: &str, up: bool) -> Made<(Value, Vec<Axis>)> {
     let value = call.scalars(name)?;
     let size = call.ints("size")?;
-    let dims = value.dims.clone().unwrap_or_else(|| vec![None; size.len()]);
+    let dims = value.dims.clone().unwrap_or_else(|| open(size.len()));
     let value = Value { dims: Some(dims.clone()), ..value };
     let axes = windows(call, &size, &dims, up)?;
     Ok((value, axes))
@@ -30,8 +31,8 @@ pub(super) fn padded(call: &mut Call, of: &mut Folded, border: Border, always: b
     let pads: Vec<(i64, i64)> = [(0, 0); 2].into_iter().chain(known).collect();
     of.value = pad(call, &of.value, &pads, border)?;
     for axis in &mut of.axes {
-        let (before, after) = axis.pads.unwrap_or_default();
-        (axis.extent, axis.pads) = (axis.extent.map(|extent| extent + before + after), Some((0, 0)));
+        let pads = axis.pads.unwrap_or_default();
+        (axis.extent, axis.pads) = (axis.extent.map(|extent| padded_extent(extent, pads)), Some((0, 0)));
     }
     Ok(true)
 }
@@ -62,7 +63,7 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
     // The part of each window that is within the operand.
     let shape = ones.ok_or_else(|| call.open_extents())?;
     let one = call.out.constant("one", Element::Float, &vec![1; shape.len()], &[1.0]);
-    let shape: Vec<i64> = [1, 1].into_iter().chain(shape[2..].iter().copied()).collect();
+    let shape: Vec<i64> = [1, 1].into_iter().chain(from(&shape, 2).iter().copied()).collect();
     let shape = call.out.list("shape", &shape);
     let value = call.node("Expand", &[&one, &shape], Vec::new());
     let extents = [Some(1), Some(1)].into_iter().chain(axes.iter().map(|axis| axis.extent));
@@ -101,20 +102,20 @@ pub(super) fn avg_pool(call: &mut Call) -> Made<Vec<Value>> {
 pub(super) fn area_downsample(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.scalars("input")?;
     let factor = call.ints("factor")?;
-    let dims = value.dims.clone().unwrap_or_else(|| vec![None; factor.len() + 2]);
-    let axis =
-        |(size, extent): (i64, Option<i64>)| Axis { size, stride: size, dilation: 1, pads: Some((0, 0)), extent };
-    let sizes = [1, 1].into_iter().chain(factor);
-    let axes: Vec<Axis> = sizes.zip(dims.iter().copied()).map(axis).collect();
-    let value = value.with(dims);
+    let sizes: Vec<i64> = [1, 1].into_iter().chain(factor).collect();
+    let dims = value.dims.clone().unwrap_or_else(|| open(sizes.len()));
+    let axes = plain_windows(call, sizes.iter().map(|size| (*size, *size)), &dims, false)?;
+    let value = Value { dims: Some(dims), ..value };
     Ok(vec![by_groups(call, value, &axes, |call, folded| means(call, folded, Border::Constant(0.0)))?])
 }
 
 /// Means over windows of a size with stride 1 and automatic padding with zeros.
 pub(super) fn local_means(call: &mut Call, value: Value, size: &[i64]) -> Made<Value> {
-    let dims = value.dims.clone().unwrap_or_else(|| vec![None; size.len()]);
-    let axes = automatic_windows(size, &dims);
-    by_groups(call, value.with(dims), &axes, |call, folded| means(call, folded, Border::Constant(0.0)))
+    let dims = value.dims.clone().unwrap_or_else(|| open(size.len()));
+    let axes = plain_windows(call, size.iter().map(|size| (*size, 1)), &dims, true)?;
+    by_groups(call, Value { dims: Some(dims), ..value }, &axes, |call, folded| {
+        means(call, folded, Border::Constant(0.0))
+    })
 }
 
 /// Whether the border must be added before maxima are computed, since operators ignore it.
@@ -156,10 +157,13 @@ pub(super) fn with_cuts(axes: &[Axis], cuts: &[(i64, i64)]) -> Vec<Axis> {
 pub(super) fn enlarged(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
     let of = |axis: &Axis| {
         let (before, after) = axis.pads?;
-        Some((axis.extent? - 1) * axis.stride + axis.covered() - before - after)
+        Some(axis.enlarged(axis.extent?).saturating_sub(before).saturating_sub(after))
     };
     axes.iter().map(|axis| of(axis).ok_or_else(|| call.open_extents())).collect()
 }
+
+/// The most items of a filter of ones.
+const MOST_IN_FILTER: i64 = 1 << 20;
 
 /// `debox`: a transposed convolution of each plane separately, with a filter of ones.
 pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
@@ -169,18 +173,17 @@ pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
     let axes = with_cuts(&axes, &cuts);
     let moved_always: Vec<Axis> = axes.clone();
     let mut made = value;
-    for mut group in groups(&moved_always) {
-        for (axis, extent) in group.iter_mut().zip(made.dims.iter().flatten()) {
+    for mut group in groups(call, &moved_always)? {
+        for (axis, extent) in group.iter_mut().zip(made.dims.iter().flat_map(|dims| dims.iter())) {
             axis.extent = *extent;
         }
         let extents = enlarged(call, &group);
         let folded = fold_planes(call, &made, &group)?;
         let inner = enlarged(call, &folded.axes)?;
         let sizes: Vec<i64> = folded.axes.iter().map(|axis| axis.size).collect();
-        let volume: i64 = sizes.iter().product();
-        if volume > 1 << 20 {
-            return Err(Refused::meaning(format!("`debox` has a window of {volume} items")));
-        }
+        let volume = product(&sizes).filter(|volume| *volume <= MOST_IN_FILTER);
+        let volume = volume.ok_or_else(|| Refused::meaning(format!("`debox` has windows of {sizes:?} items")))?;
+        call.check_memory()?;
         let dims: Vec<i64> = [1, 1].into_iter().chain(sizes).collect();
         let item = if normalize { 1.0 / volume as f64 } else { 1.0 };
         let filter = call.out.constant("filter", Element::Float, &dims, &vec![item; volume as usize]);
@@ -198,12 +201,12 @@ pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
 fn fold_planes(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded> {
     let folded = fold(call, value, axes)?;
     let Some(dims) = folded.value.dims.clone().filter(|_| folded.moved.is_none()) else { return Ok(folded) };
-    if dims[1] == Some(1) {
+    if known_at(&dims, 1) == Some(1) {
         return Ok(folded);
     }
-    let inner: Option<Vec<i64>> = dims[2..].iter().copied().collect();
+    let inner: Option<Vec<i64>> = from(&dims, 2).iter().copied().collect();
     let inner = inner.ok_or_else(|| call.open_extents())?;
-    let outer: Option<i64> = dims[..2].iter().copied().product();
+    let outer = known_product(before(&dims, 2));
     let shape: Vec<i64> = [outer.unwrap_or(-1), 1].into_iter().chain(inner).collect();
     let value = call.out.reshape(&folded.value, &shape);
     Ok(Folded { value, moved: Some(((0..dims.len()).collect(), dims)), ..folded })

@@ -1,12 +1,18 @@
 //! Operations that change the resolution.
 
+use std::rc::Rc;
+
 use super::call::{Call, Made, Refused};
-use super::emit::{Attributes, Element, Value, text};
+use super::emit::{Attributes, Element, Value, open, text};
+use super::lists;
 use super::padding::{Border, border};
 
-/// The factors of all axes.
-fn factors(call: &Call) -> Made<Vec<i64>> {
+/// The factors of all axes of an operand.
+fn factors(call: &Call, of: &Value) -> Made<Vec<i64>> {
     let factors: Vec<i64> = [1, 1].into_iter().chain(call.ints("factor")?).collect();
+    if of.rank().is_some_and(|rank| rank != factors.len()) {
+        return Err(Refused::meaning(format!("`{}` needs a factor for each axis after the second", call.name())));
+    }
     if factors.iter().any(|factor| *factor < 1) {
         return Err(Refused::meaning(format!("`{}` has a factor below 1", call.name())));
     }
@@ -22,7 +28,7 @@ fn resize(call: &mut Call, value: &Value, factors: &[i64], attributes: Attribute
 /// `nearest_upsample`
 pub(super) fn nearest_upsample(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.scalars("input")?;
-    let factors = factors(call)?;
+    let factors = factors(call, &value)?;
     let attributes = vec![
         ("coordinate_transformation_mode", text("asymmetric")),
         ("mode", text("nearest")),
@@ -34,19 +40,23 @@ pub(super) fn nearest_upsample(call: &mut Call) -> Made<Vec<Value>> {
 /// `nearest_downsample`: the items at multiples of the factor.
 pub(super) fn nearest_downsample(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.scalars("input")?;
-    let factors = &factors(call)?[2..];
-    let axes: Vec<i64> = (2..factors.len() as i64 + 2).collect();
+    let factors = factors(call, &value)?;
+    let factors = lists::from(&factors, 2);
+    let axes: Vec<i64> = (2..).take(factors.len()).collect();
     let starts = call.out.list("starts", &vec![0; axes.len()]);
     let ends = call.out.list("ends", &vec![i64::MAX; axes.len()]);
     let (axes, steps) = (call.out.list("axes", &axes), call.out.list("steps", factors));
     Ok(vec![call.node("Slice", &[&value, &starts, &ends, &axes, &steps], Vec::new())])
 }
 
+/// The most axes of all orders in which an operand is transposed.
+const MOST_IN_ORDERS: usize = 1 << 18;
+
 /// `multilinear_upsample`: `Resize` replicates the border; other borders become products with constant matrices along
 /// one axis after the other.
 pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
     let value = call.scalars("input")?;
-    let factors = factors(call)?;
+    let factors = factors(call, &value)?;
     let border = border(call, 0.0)?;
     let (mode, method) = match call.text("method")? {
         "symmetric" => ("half_pixel", Method::Symmetric),
@@ -60,11 +70,16 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
         let attributes = vec![("coordinate_transformation_mode", text(mode)), ("mode", text("linear"))];
         return Ok(vec![resize(call, &value, &factors, attributes)]);
     }
-    let extents = value.dims.clone().unwrap_or_else(|| vec![None; factors.len()]);
+    let extents = value.dims.clone().unwrap_or_else(|| open(factors.len()));
     let rank = factors.len();
-    let mut made = value.with(extents.clone());
+    let count = factors.iter().filter(|factor| **factor != 1).count();
+    if count.saturating_mul(rank) > MOST_IN_ORDERS {
+        return Err(Refused::meaning(format!("`{}` along {count} of {rank} axes", call.name())));
+    }
+    let mut made = Value { dims: Some(Rc::clone(&extents)), ..value };
     for (axis, factor) in factors.iter().enumerate().skip(2).filter(|(_, factor)| **factor != 1) {
-        let extent = extents[axis].ok_or_else(|| call.open_extents())?;
+        call.check_memory()?;
+        let extent = lists::known_at(&extents, axis).ok_or_else(|| call.open_extents())?;
         let count = extent.saturating_mul(*factor);
         if extent < 1 || extent.saturating_mul(count) > 1 << 24 {
             return Err(Refused::meaning(format!("`{}` from {extent} to {count} items", call.name())));
@@ -72,11 +87,12 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
         let weights = method.weights(extent as usize, count as usize, border);
         let matrix = call.out.constant("weights", Element::Float, &[extent, count], &weights);
         let mut order: Vec<usize> = (0..rank).collect();
-        order.swap(axis, rank - 1);
+        let last = rank.saturating_sub(1);
+        order.swap(axis, last);
         let moved = call.out.transpose(&made, &order);
         let product = call.node("MatMul", &[&moved, &matrix], Vec::new());
-        let mut dims = moved.dims.clone().unwrap_or_default();
-        dims[rank - 1] = Some(count);
+        let dims = moved.dims.clone().unwrap_or_default();
+        let dims = lists::before(&dims, last).iter().copied().chain([Some(count)]);
         made = call.out.transpose(&product.with(dims), &order);
     }
     Ok(vec![made])
@@ -102,13 +118,14 @@ impl Method {
 
     /// The matrix by which the items along an axis are multiplied to interpolate them.
     fn weights(self, extent: usize, count: usize, border: Border) -> Vec<f64> {
-        let mut weights = vec![0.0; extent * count];
+        let mut weights = vec![0.0; extent.saturating_mul(count)];
         for at in 0..count {
             let position = self.position(at as f64, count as f64, extent as f64);
             let below = position.floor();
             for (place, weight) in [(below, 1.0 - (position - below)), (below + 1.0, position - below)] {
-                if let Some(place) = border.place(place as i64, extent) {
-                    weights[place * count + at] += weight;
+                let place = border.place(place as i64, extent).map(|place| place.saturating_mul(count));
+                if let Some(item) = place.and_then(|row| weights.get_mut(row.saturating_add(at))) {
+                    *item += weight;
                 }
             }
         }

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::call::{Call, Made, Refused, dims_of};
+use super::call::{Call, Made, Refused};
 use super::emit::{Dims, Element, Emitter, Value};
+use super::lists::product;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::{Graph, TensorId, Value as Argument};
@@ -29,6 +30,22 @@ pub(crate) trait Weights {
     fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String>;
 }
 
+/// Items of variables, by label and shape.
+pub(crate) struct Items<'d>(pub(crate) &'d dyn Fn(&str, &[usize]) -> Option<Vec<f32>>);
+
+impl Weights for Items<'_> {
+    fn load(&self, label: &str, shape: &[usize], _: Option<Element>) -> Result<Option<Weight>, String> {
+        let Some(items) = (self.0)(label, shape) else { return Ok(None) };
+        let count = shape.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent));
+        if count != Some(items.len()) {
+            return Err(format!("there are {} items, which do not fill the shape", items.len()));
+        }
+        let dims = shape.iter().map(|extent| *extent as i64).collect();
+        let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+        Ok(Some(Weight { dims, element: Element::Float, bytes: bytes.into() }))
+    }
+}
+
 /// The maximum size of constants with equal elements; larger ones are created when the model runs.
 const MOST_FILLED: i64 = 1 << 10;
 
@@ -51,7 +68,7 @@ impl<'w> Sources<'w> {
     pub(super) fn make(&mut self, call: &mut Call) -> Made<Vec<Value>> {
         let result = call.results().first().copied();
         let result = result.ok_or_else(|| Refused::meaning(format!("`{}` gives no tensor", call.name())))?;
-        let id = call.graph.tensors[result.index()].name;
+        let id = call.graph.name_of(result);
         let value = match call.name() {
             "variable" => self.variable(call, result, id)?,
             "constant" => constant(call, result, id)?,
@@ -62,7 +79,7 @@ impl<'w> Sources<'w> {
 
     fn input(&mut self, call: &mut Call, tensor: TensorId, id: NameId) -> Value {
         let element = element_of_source(call, tensor).unwrap_or(Element::Float);
-        let dims = dims_of(call.graph, tensor);
+        let dims = call.out.dims_of(call.graph, tensor);
         let symbols = symbols(call);
         let extent = |(axis, extent): (usize, &Option<i64>)| match (extent, symbols.get(axis)) {
             (Some(extent), _) => Extent::Value(*extent),
@@ -92,7 +109,7 @@ impl<'w> Sources<'w> {
             }
             Err(why) => return Err(fail(format!("the data of variable '{label}': {why}"))),
         };
-        if let Some(dims) = dims_of(call.graph, tensor)
+        if let Some(dims) = call.out.dims_of(call.graph, tensor)
             && !(dims.len() == weight.dims.len()
                 && dims.iter().zip(&weight.dims).all(|(dim, given)| dim.is_none_or(|dim| dim == *given)))
         {
@@ -120,7 +137,7 @@ fn shown(dims: &Dims) -> String {
 
 /// The element type of a source, from its declaration or an attribute of tract's operations.
 fn element_of_source(call: &Call, tensor: TensorId) -> Option<Element> {
-    let declared = call.graph.tensors[tensor.index()].dtype.and_then(Element::of);
+    let declared = call.graph.dtype(tensor).and_then(Element::of);
     let Ok(name) = call.text("datum_type") else { return declared };
     match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
         "f16" | "f32" | "f64" => Some(Element::Float),
@@ -151,9 +168,7 @@ fn constant(call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
         _ => None,
     };
     let (given, items): (Element, Vec<f64>) = match call.graph.attribute(call.operation, "value") {
-        Some(Argument::Integers(items)) if integers(call, tensor) => {
-            return exact(call, id, &dims, items);
-        }
+        Some(Argument::Integers(items)) if integers(call, tensor) => return exact(call, id, &dims, items),
         Some(Argument::Int(item)) if integers(call, tensor) => return exact(call, id, &dims, &[*item]),
         Some(Argument::Integers(items)) => (Element::Int, items.iter().map(|item| *item as f64).collect()),
         Some(Argument::Scalars(items)) => (Element::Float, items.to_vec()),
@@ -165,37 +180,37 @@ fn constant(call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
         Some(item) => number(item).map(|(element, item)| (element, vec![item])).ok_or_else(unread)?,
         None => return Err(unread()),
     };
-    let element = call.graph.tensors[tensor.index()].dtype.and_then(Element::of).unwrap_or(given);
-    filled(call, id, element, &dims, items.len(), |i| element.bytes(&[items[i]]))
+    let element = call.graph.dtype(tensor).and_then(Element::of).unwrap_or(given);
+    filled(call, id, element, &dims, (items.len(), element.bytes(&items)))
 }
 
 fn integers(call: &Call, tensor: TensorId) -> bool {
-    call.graph.tensors[tensor.index()].dtype.and_then(Element::of).is_none_or(|element| element == Element::Int)
+    call.graph.dtype(tensor).and_then(Element::of).is_none_or(|element| element == Element::Int)
 }
 
 /// A constant of integers, exact to all 64 bits.
 fn exact(call: &mut Call, id: NameId, dims: &[i64], items: &[i64]) -> Made<Value> {
-    filled(call, id, Element::Int, dims, items.len(), |i| items[i].to_le_bytes().to_vec())
+    let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+    filled(call, id, Element::Int, dims, (items.len(), bytes))
 }
 
-/// A constant tensor of items, or of one repeated item.
+/// A constant tensor of items, given as their number and their bytes, or of one repeated item.
 fn filled(
     call: &mut Call,
     id: NameId,
     element: Element,
     dims: &[i64],
-    given: usize,
-    item: impl Fn(usize) -> Vec<u8>,
+    (given, bytes): (usize, Vec<u8>),
 ) -> Made<Value> {
-    let volume = dims.iter().try_fold(1_i64, |all, extent| all.checked_mul(*extent).filter(|all| *all >= 0));
-    let wrong = || Refused::meaning(format!("`constant` of shape {dims:?} has {given} values"));
+    let volume = product(dims).filter(|_| dims.iter().all(|extent| *extent >= 0));
+    let wrong = || Refused::meaning(format!("`constant` has {given} values, which do not fill its shape"));
     let volume = volume.ok_or_else(wrong)?;
     if given == 1 && volume > MOST_FILLED {
         let shape = call.out.list("shape", dims);
         let tensor = Tensor {
             dims: [1].into_iter().collect(),
             data_type: Some(element.number()),
-            rest: Some(Box::new(vec![super::emit::raw(item(0).into())])),
+            rest: Some(Box::new(vec![super::emit::raw(bytes.into())])),
             ..Tensor::default()
         };
         let value = crate::onnx::model::AttributeValue::Tensor(Box::new(tensor));
@@ -203,19 +218,18 @@ fn filled(
         call.out.end(&[made], &[id]);
         return Ok(Value { id, element, dims: Some(dims.iter().copied().map(Some).collect()) });
     }
-    let bytes: Vec<u8> = match given {
-        1 => (0..volume).flat_map(|_| item(0)).collect(),
-        given if given as i64 == volume => (0..given).flat_map(item).collect(),
+    let bytes = match given {
+        1 => bytes.repeat(usize::try_from(volume).unwrap_or(0)),
+        given if given as i64 == volume => bytes,
         _ => return Err(wrong()),
     };
     Ok(call.out.initializer(id, element, dims, bytes.into()))
 }
 
 /// A value for a tensor whose operation was refused.
-pub(super) fn invented(graph: &Graph, tensor: TensorId) -> Value {
-    let of = &graph.tensors[tensor.index()];
-    let element = of.dtype.and_then(Element::of).unwrap_or(Element::Float);
-    Value { id: of.name, element, dims: dims_of(graph, tensor) }
+pub(super) fn invented(graph: &Graph, tensor: TensorId, out: &mut Emitter) -> Value {
+    let element = graph.dtype(tensor).and_then(Element::of).unwrap_or(Element::Float);
+    Value { id: graph.name_of(tensor), element, dims: out.dims_of(graph, tensor) }
 }
 
 /// The bytes of a constant tensor.
@@ -234,8 +248,8 @@ fn info(id: NameId, element: Element, extents: Option<Vec<Extent>>) -> ValueInfo
 pub(super) fn outputs(graph: &Graph, out: &mut Emitter, values: &[Option<Value>]) -> Vec<ValueInfo> {
     let mut found = Vec::new();
     for output in &graph.outputs {
-        let Some(value) = values[output.index()].clone() else { continue };
-        let id = graph.tensors[output.index()].name;
+        let Some(value) = values.get(output.index()).cloned().flatten() else { continue };
+        let id = graph.name_of(*output);
         let extents = value
             .dims
             .as_ref()

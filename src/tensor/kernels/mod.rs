@@ -24,7 +24,7 @@ mod repeat;
 
 pub(crate) use matmul::{Matrices, product};
 pub(crate) use number::{Arith, Number, Order};
-pub(crate) use reduce::{best, extreme, fold, grouped, softmax};
+pub(crate) use reduce::{among, best, extreme, fold, grouped, softmax};
 pub(crate) use repeat::{Align, Repeat};
 
 use super::{Data, Tensor};

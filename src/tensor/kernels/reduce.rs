@@ -10,7 +10,8 @@ pub(crate) fn grouped<T: Copy, R, C: FromIterator<R>>(
     axes: &[usize],
     f: impl Fn(&[T]) -> R,
 ) -> C {
-    let (reduced, kept): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(|axis| axes.contains(axis));
+    let among = among(axes, shape.len());
+    let (reduced, kept): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(|axis| among[*axis]);
     let group: usize = reduced.iter().map(|&axis| shape[axis]).product();
     let count: usize = kept.iter().map(|&axis| shape[axis]).product();
     if group == 0 {
@@ -58,10 +59,19 @@ pub(crate) fn best<T: Copy>(items: &[T], better: impl Fn(T, T) -> bool) -> Optio
     (0..items.len()).reduce(|best, i| if better(items[i], items[best]) { i } else { best })
 }
 
+/// Whether each axis below a rank is among some axes.
+pub(crate) fn among(axes: &[usize], rank: usize) -> Vec<bool> {
+    let mut found = vec![false; rank];
+    for axis in axes {
+        found[*axis] = true;
+    }
+    found
+}
+
 /// Softmax along axes, or its logarithm.
 pub(crate) fn softmax(items: &[f64], shape: &[usize], axes: &[usize], log: bool) -> Vec<f64> {
-    let extent = |(axis, &extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { extent };
-    let totals: Dims = shape.iter().enumerate().map(extent).collect();
+    let totals: Dims =
+        shape.iter().zip(among(axes, shape.len())).map(|(&all, in_sum)| if in_sum { 1 } else { all }).collect();
     let to = Repeat { shape, align: Align::Last };
     let peaks: Vec<f64> = grouped(items, shape, axes, |group| group.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     let shifted: Vec<f64> = to.zip((items, shape), (&peaks, &totals), |x, peak| x - peak);

@@ -221,7 +221,10 @@ impl ArrayShape {
     pub fn without_dimensions(&self, deleted: &[i64]) -> Result<ArrayShape, TensorError> {
         let deleted: Vec<usize> =
             deleted.iter().map(|&number| self.dimension_number(number)).collect::<Result<_, _>>()?;
-        let kept: Vec<usize> = (0..self.rank()).filter(|at| !deleted.contains(at)).collect();
+        let mut kept: Vec<usize> = (0..self.rank()).collect();
+        let mut is_kept = vec![true; self.rank()];
+        deleted.iter().for_each(|&at| is_kept[at] = false);
+        kept.retain(|&at| is_kept[at]);
         Ok(self.selected(&kept))
     }
 
@@ -233,7 +236,9 @@ impl ArrayShape {
 
     /// The array with only these dimensions, in this order.
     fn selected(&self, order: &[usize]) -> ArrayShape {
-        let place = |old: &usize| order.iter().position(|kept| kept == old);
+        let mut places = vec![None; self.rank()];
+        order.iter().enumerate().rev().for_each(|(new, &old)| places[old] = Some(new));
+        let place = |old: &usize| *places.get(*old)?;
         let mut layout = self.layout.clone();
         layout.minor_to_major = self.layout.minor_to_major.iter().filter_map(place).collect();
         layout.splits = self
@@ -310,12 +315,15 @@ impl ArrayShape {
             return Ok(None);
         }
         let bounds = common_factors(&own, sizes);
-        let group = |of: usize| bounds.windows(2).position(|pair| (pair[0].0..pair[1].0).contains(&of));
+        // The bounds ascend; a dimension belongs to the last group that begins at it or before.
+        let group = |of: usize| bounds.partition_point(|bound| bound.0 <= of).checked_sub(1);
         // Dimensions of size 1 may be anywhere; the others of a group must be consecutive in the layout.
         let large = self.layout.minor_to_major.iter().filter(|&&dimension| own[dimension] != 1);
         let mut groups: Vec<usize> = large.filter_map(|&dimension| group(dimension)).collect();
         groups.dedup();
-        let rest = (0..bounds.len().saturating_sub(1)).rev().filter(|other| !groups.contains(other));
+        let mut is_there = vec![false; bounds.len()];
+        groups.iter().for_each(|&group| is_there[group] = true);
+        let rest = (0..bounds.len().saturating_sub(1)).rev().filter(|&other| !is_there[other]);
         let order: Vec<usize> = groups.iter().copied().chain(rest).collect();
         let minor_to_major: Vec<usize> =
             order.iter().flat_map(|&group| (bounds[group].1..bounds[group + 1].1).rev()).collect();

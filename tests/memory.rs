@@ -1,0 +1,94 @@
+//! Small documents that ask for much memory: each operation of the command stays within its budget, or is refused.
+//!
+//! The most memory in use is that which the system tells of the process, without what the command takes for a document
+//! of one operation.
+#![cfg(all(target_os = "linux", feature = "cli"))]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+#[path = "common/measured.rs"]
+mod measured;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::HEADER;
+use measured::measured;
+
+/// The budget in bytes.
+const BUDGET: u64 = 64 << 20;
+
+/// A document with fragments and statements beside an input `x`; `y` is its result.
+fn document(fragments: &str, shape: &str, body: &str) -> String {
+    format!("{HEADER}{fragments}graph G( x ) -> ( y ) {{ x = external(shape = {shape}); {body} }}\n")
+}
+
+fn list(n: usize, between: &str, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect::<Vec<_>>().join(between)
+}
+
+/// Fragments of which each calls the one before it twice.
+fn doubled(first: &str, depth: usize) -> String {
+    let head = |k: usize| format!("fragment f{k}( x: tensor<scalar> ) -> ( y: tensor<scalar> )");
+    let calls = |k: usize| format!("{} {{ y = f{}(f{}(x)); }}\n", head(k), k - 1, k - 1);
+    format!("{} {{ y = {first}; }}\n{}", head(0), (1..=depth).map(calls).collect::<String>())
+}
+
+fn texts() -> Vec<(&'static str, String)> {
+    let constant = "v = constant(shape = [N], value = [1.0]); t = relu(v); u = exp(t); w = exp(u); y = add(x, w);";
+    let pads = list(2000, " ", |k| format!("t{k} = pad(x, padding = [(0, 0), (0, {k})]);"));
+    let names = list(2000, ", ", |k| format!("t{k}"));
+    let ones = list(20_000, ", ", |_| "1".to_owned());
+    let lifted = list(2000, " ", |k| format!("t{} = unsqueeze(t{k}, axes = [0]);", k + 1));
+    vec![
+        ("few operations", document(&doubled("relu(x)", 10), "[1]", "y = f10(x);")),
+        ("many operations", document(&doubled("relu(x)", 17), "[1]", "y = f17(x);")),
+        ("more operations", document(&doubled("relu(x)", 20), "[1]", "y = f20(x);")),
+        ("many constants", document(&doubled("x * constant(shape = [1000], value = [2.0])", 14), "[1]", "y = f14(x);")),
+        ("many nodes", document(&doubled("round(x)", 16), "[1]", "y = f16(x);")),
+        ("items", document("", "[1]", &constant.replace('N', "4000000"))),
+        ("more items", document("", "[1]", &constant.replace('N', "400000000"))),
+        ("pads", document("", "[2, 3]", &format!("{pads} y = concat([{names}], axis = 1);"))),
+        ("copies", document("", "[1000]", "[A] = copy_n(x, times = 3000); y = A[0];")),
+        ("axes", document("", &format!("[{ones}]"), &format!("t0 = relu(x); {lifted} y = copy(t2000);"))),
+    ]
+}
+
+const CALLS: &[&[&str]] = &[
+    &[],
+    &["--to", "json"],
+    &["--to", "onnx"],
+    &["--to", "onnxtxt"],
+    &["--to", "pnnx"],
+    &["--unroll", "--flat"],
+    &["--fold", "--lower", "all"],
+    &["--verify"],
+];
+
+/// The most memory in use of a call in bytes, and its exit status.
+fn peak(path: &Path, call: &[&str]) -> (u64, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+    command.args(["-q", "--max-memory", &BUDGET.to_string(), "-o", "/dev/null"]).args(call).arg(path);
+    let (output, peak) = measured(&mut command);
+    (peak << 10, output.status.code())
+}
+
+#[test]
+fn operations_stay_within_the_memory_of_the_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.nnef");
+    std::fs::write(&path, document("", "[1]", "y = relu(x);")).unwrap();
+    let base = CALLS.iter().map(|call| peak(&path, call).0).max().unwrap();
+    let mut bad = Vec::new();
+    for (name, text) in texts() {
+        std::fs::write(&path, &text).unwrap();
+        let allowed = base + BUDGET + BUDGET / 5 + text.len() as u64;
+        for call in CALLS {
+            let (peak, status) = peak(&path, call);
+            if peak > allowed || !matches!(status, Some(0 | 1)) {
+                bad.push(format!("{name} {call:?}: {status:?}, {} of {} MiB", peak >> 20, allowed >> 20));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
