@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Language;
-use super::inputs::{self, Checked, Input, Opened};
+use super::inputs::opened::Checked;
+use super::inputs::{self, Input};
 use super::io::Unread;
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, models};
+use super::{Failure, RunResult, Status};
 
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -30,22 +31,6 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
         (notation.verbs.check)(opened, &language)
     });
     verdict(&name, checked, reporter)
-}
-
-/// Checks a document or a model of NNEF.
-pub(crate) fn document(input: Opened, language: &Language) -> Result<Checked, Unread> {
-    let opened = models::open(input, &language.limits)?;
-    let (mut document, mut result) = flatten::process_for_use(opened.input, language)?;
-    if let Ok((graph, found)) = &mut result
-        && let Some(model) = models::whole(&opened.origin, &language.limits)?
-    {
-        models::examine(&model, &mut document, graph, found)?;
-    }
-    let (accepted, found) = match result {
-        Ok((_, found)) => (!found.has_errors(), found),
-        Err(errors) => (false, errors),
-    };
-    Ok((document.sources().clone(), accepted, found))
 }
 
 /// Reports the diagnostics of an input, and its result.

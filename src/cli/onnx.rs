@@ -10,7 +10,7 @@ use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Graph, Options};
 
 use super::args::{self, Language};
-use super::inputs::{Checked, Opened};
+use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;

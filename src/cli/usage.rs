@@ -87,7 +87,8 @@ pub(super) fn subcommand_like(word: &str) -> Option<String> {
 
 /// An error about a superfluous word: the first word may be a misspelt subcommand, the second an output.
 fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi::OsString]) -> clap::Error {
-    let superfluous = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+    let word = error.get(ContextKind::InvalidArg).or_else(|| error.get(ContextKind::InvalidSubcommand));
+    let superfluous = match (error.kind(), word) {
         (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => word.clone(),
         _ => return error,
     };

@@ -6,7 +6,8 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 use super::looks::{self, Start};
-use super::{Notation, Opened};
+use super::Notation;
+use super::opened::Opened;
 use crate::cli::args::From;
 use crate::cli::io::{self, Unread};
 use crate::diagnostics::{Code, Diagnostic};
@@ -235,7 +236,7 @@ fn other(start: &Start, path: &str, named: Option<From>) -> Option<Other> {
         let content = unpacked(start);
         let inside = Start::new(&content, false);
         if let Some(notation) = Notation::of_start(&inside) {
-            let what = format!("compressed by gzip; its content is read with --from {}", notation.name);
+            let what = format!("compressed by gzip; its content is read with --from {}", notation.name());
             return Some(Other { what, help: Some(format!("gunzip -c {path} | nnef-flatten -")) });
         }
         let format = format_of(&inside)?;

@@ -16,7 +16,8 @@ use crate::tensor::{ArrayShape, PaddingValue, Shape, ShapeList, TensorError};
 use crate::{Diagnostics, Graph};
 
 use super::args::{self, LayoutTo, Numbers};
-use super::inputs::{Start, foreign_format};
+use super::inputs::foreign;
+use super::inputs::looks::Start;
 use super::io::Unread;
 use super::limits::Limits;
 use super::report::Reporter;
@@ -123,7 +124,7 @@ fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -
     })?;
     if list.shapes().is_empty() {
         let start = Start::new(&bytes, true);
-        let format = foreign_format(&start).map(|what| format!(": it is {what}")).unwrap_or_default();
+        let format = foreign::name_of(&start).map(|what| format!(": it is {what}")).unwrap_or_default();
         let help = "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf have no such texts";
         let message = format!("the input has no shapes of arrays{format}");
         if let Unread::Refused(found) = refuse(Code::ShapeNone, message, Some(help.to_owned())) {
