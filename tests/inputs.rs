@@ -11,7 +11,7 @@ const TEXT: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[2] x) =
 const PNNX: &str = "7767517\n3 2\npnnx.Input in0 0 1 0 #0=(2,3)f32\nF.relu act 1 1 0 1 #0=(2,3)f32 #1=(2,3)f32\n\
                     pnnx.Output out0 1 0 1 #1=(2,3)f32\n";
 const LOOPS: &str = "{\"name\": \"n\", \"inputs\": {\"x\": {\"dtype\": \"float32\", \"shape\": [2]}}, \"constants\": {}, \
-                     \"layers\": [{\"op\": \"relu\", \"name\": \"y\", \"inputs\": [\"x\"]}], \"outputs\": [\"y\"]}";
+                     \"layers\": [{\"op\": \"tanh\", \"name\": \"y\", \"inputs\": [\"x\"]}], \"outputs\": [\"y\"]}";
 
 /// Exit status, standard output and standard error of the command, run in a folder.
 fn run(folder: &Path, args: &[&str], stdin: &[u8]) -> (i32, Vec<u8>, String) {
@@ -151,7 +151,10 @@ fn wrong_words_get_a_hint_and_no_wrong_one() {
         let args: Vec<&str> = line.split(' ').collect();
         let (code, out, err) = run(folder.path(), &args, b"");
         assert!(code == 2 && out.is_empty() && err.contains(wanted), "{line}: {err}");
-        assert!(never.is_empty() || !err.contains(&format!("'{never}'")) && !err.contains("did you mean `expr`"), "{err}");
+        assert!(
+            never.is_empty() || !err.contains(&format!("'{never}'")) && !err.contains("did you mean `expr`"),
+            "{err}"
+        );
     }
     // The last value of other options wins.
     let (code, out, _) = run(folder.path(), &["in.nnef", "--to", "json", "--to", "nnef", "--fold", "--fold"], b"");
@@ -163,7 +166,9 @@ fn a_misspelt_operation_is_shown_in_its_option() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("g.nnef"), NNEF).unwrap();
     std::fs::write(folder.path().join("g.onnxtxt"), TEXT).unwrap();
-    for (option, name, file) in [("--keep", "rellu", "g.nnef"), ("--lower", "rellu", "g.nnef"), ("--keep", "Rellu", "g.onnxtxt")] {
+    for (option, name, file) in
+        [("--keep", "rellu", "g.nnef"), ("--lower", "rellu", "g.nnef"), ("--keep", "Rellu", "g.onnxtxt")]
+    {
         let (code, _, err) = run(folder.path(), &[option, name, file], b"");
         assert!(code == 1 && err.contains("E1301") && err.contains(&format!("{option}:1:1")), "{err}");
         assert!(err.contains(name) && !err.contains(&format!("{file}:1:1")) && err.contains("did you mean"), "{err}");
@@ -183,7 +188,8 @@ fn results_do_not_depend_on_the_folder() {
             assert_eq!(code, 0, "{err}");
         }
         for end in ["", ".map"] {
-            let [a, b] = [0, 1].map(|i| std::fs::read_to_string(folder.path().join(format!("{}{end}", files[i]))).unwrap());
+            let [a, b] =
+                [0, 1].map(|i| std::fs::read_to_string(folder.path().join(format!("{}{end}", files[i]))).unwrap());
             assert!(a == b && !a.contains(folder.path().to_str().unwrap()), "{ending}{end}");
         }
     }
@@ -209,7 +215,9 @@ fn options_stand_under_their_headings() {
     let limits = help.split_once("Limits:\n").unwrap().1;
     let section = limits.split("\n\n").take_while(|part| part.starts_with(' ')).collect::<Vec<_>>().join("\n");
     let options: Vec<&str> = section.lines().filter_map(|line| line.trim().strip_prefix("--")).collect();
-    assert!(options.len() > 8 && options.iter().all(|option| option.starts_with("max-") || option.starts_with("limits")));
+    assert!(
+        options.len() > 8 && options.iter().all(|option| option.starts_with("max-") || option.starts_with("limits"))
+    );
     for (heading, option) in [("Verification:", "--verify"), ("Messages:", "--color"), ("Output:", "--output")] {
         let part = help.split_once(heading).unwrap().1;
         assert!(part.split("\n\n").take(12).any(|part| part.contains(option)), "{heading}");

@@ -12,10 +12,9 @@ use super::{Failure, RunResult, Status};
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
     language.usable()?;
-    let language = Language { keep_unused: true, ..language.clone() };
     let mut status = Status::Done;
     for input in inputs {
-        status = status.max(check(input, &language, reporter)?);
+        status = status.max(check(input, language, reporter)?);
     }
     if inputs.len() > 1 {
         reporter.summary();
@@ -28,6 +27,8 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     let checked = inputs::open(input, language).and_then(|Input { opened, notation, language }| {
         language.usable().map_err(Unread::Failure)?;
+        // What no output needs is checked, too.
+        let language = Language { keep_unused: true, ..language };
         (notation.verbs.check)(opened, &language)
     });
     verdict(&name, checked, reporter)

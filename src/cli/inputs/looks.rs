@@ -80,9 +80,10 @@ pub(super) fn onnxtxt(start: &Start) -> bool {
     }
     let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_.".contains(c)).trim_start();
     rest.len() < text.len()
-        && rest.strip_prefix('(').and_then(|inside| inside.split_once(')')).is_some_and(|(_, after)| {
-            after.trim_start().starts_with("=>")
-        })
+        && rest
+            .strip_prefix('(')
+            .and_then(|inside| inside.split_once(')'))
+            .is_some_and(|(_, after)| after.trim_start().starts_with("=>"))
 }
 
 /// The first line of files of PNNX, and of those of ncnn.

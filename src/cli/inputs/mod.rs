@@ -13,10 +13,10 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use crate::diagnostics::{Code, Diagnostic};
+use crate::model;
 use crate::model::GRAPH;
 use crate::source::Sources;
 use crate::write::OnnxForm;
-use crate::model;
 
 use super::args::{self, From, Language, Output, Verification};
 use super::io::{self, Unread};
@@ -54,18 +54,8 @@ pub(crate) struct Verbs {
 
 /// All notations. The first one is that of inputs that say nothing.
 pub(crate) static NOTATIONS: &[Notation] = &[
-    Notation {
-        from: From::Nnef,
-        extensions: &["nnef"],
-        looks: looks::nnef,
-        verbs: &NNEF,
-    },
-    Notation {
-        from: From::NnefDraft,
-        extensions: &[],
-        looks: looks::nothing,
-        verbs: &NNEF,
-    },
+    Notation { from: From::Nnef, extensions: &["nnef"], looks: looks::nnef, verbs: &NNEF },
+    Notation { from: From::NnefDraft, extensions: &[], looks: looks::nothing, verbs: &NNEF },
     Notation {
         from: From::Loops,
         extensions: &[],
@@ -201,9 +191,10 @@ fn notation(opened: &Opened, from: Option<From>) -> Result<&'static Notation, Un
 /// The refusal of bytes in no known format.
 fn unknown(opened: &Opened) -> Unread {
     let names: Vec<String> = NOTATIONS.iter().map(Notation::name).collect();
-    let message = format!("{}: the bytes are not in a format that is recognized", opened.name);
+    let message = "the bytes are not in a format that is recognized";
     io::refuse(opened.name.clone(), String::new(), |at| {
-        Diagnostic::new(Code::ForeignInput, at, message).help(format!("--from names the notation: {}", names.join(", ")))
+        Diagnostic::new(Code::ForeignInput, at, message)
+            .help(format!("--from names the notation: {}", names.join(", ")))
     })
 }
 
@@ -219,7 +210,6 @@ fn folder(opened: &Opened) -> Result<(), Unread> {
         Diagnostic::new(Code::ModelWithoutGraph, at, message).help_if(other.help)
     }))
 }
-
 
 /// Flattens an input.
 pub(crate) fn flatten(path: &Path, cli: &args::Cli, reporter: &mut Reporter) -> RunResult {
