@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("eval", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["diagnostics", "graph", "nnef", "options", "source", "tensor"]),
-    ("layout", &["graph", "nnef", "tensor"]),
+    ("layout", &["graph", "nnef", "options", "tensor"]),
     ("onnx", &["core", "diagnostics", "graph", "options", "room", "source"]),
     ("pnnx", &["diagnostics", "eval", "graph", "nnef", "options", "room", "source", "tensor"]),
     ("picture", &["diagnostics", "graph", "source"]),

@@ -36,6 +36,13 @@ pub fn bounded(run: impl FnOnce()) {
     }
 }
 
+/// Runs a function, and returns the processor time that it took with its result.
+pub fn cpu_time_of<T>(run: impl FnOnce() -> T) -> (Duration, T) {
+    let start = ThreadTime::now();
+    let result = run();
+    (start.elapsed(), result)
+}
+
 /// The most memory that the process has had so far, in KiB, where the system tells it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Language;
-use super::inputs::{self, Checked, Input, Opened};
+use super::inputs::opened::Checked;
+use super::inputs::{self, Input};
 use super::io::Unread;
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, models};
+use super::{Failure, RunResult, Status};
 
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
     language.usable()?;
-    let language = Language { keep_unused: true, ..language.clone() };
     let mut status = Status::Done;
     for input in inputs {
-        status = status.max(check(input, &language, reporter)?);
+        status = status.max(check(input, language, reporter)?);
     }
     if inputs.len() > 1 {
         reporter.summary();
@@ -27,25 +27,11 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     let checked = inputs::open(input, language).and_then(|Input { opened, notation, language }| {
         language.usable().map_err(Unread::Failure)?;
+        // What no output needs is checked, too.
+        let language = Language { keep_unused: true, ..language };
         (notation.verbs.check)(opened, &language)
     });
     verdict(&name, checked, reporter)
-}
-
-/// Checks a document or a model of NNEF.
-pub(crate) fn document(input: Opened, language: &Language) -> Result<Checked, Unread> {
-    let opened = models::open(input, &language.limits)?;
-    let (mut document, mut result) = flatten::process_for_use(opened.input, language)?;
-    if let Ok((graph, found)) = &mut result
-        && let Some(model) = models::whole(&opened.origin, &language.limits)?
-    {
-        models::examine(&model, &mut document, graph, found)?;
-    }
-    let (accepted, found) = match result {
-        Ok((_, found)) => (!found.has_errors(), found),
-        Err(errors) => (false, errors),
-    };
-    Ok((document.sources().clone(), accepted, found))
 }
 
 /// Reports the diagnostics of an input, and its result.

@@ -17,7 +17,7 @@ use crate::{Document, Graph, Options};
 
 use super::args::{self, Language};
 use super::encode::{self, Encode};
-use super::inputs::Opened;
+use super::inputs::opened::Opened;
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
@@ -272,12 +272,6 @@ pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Resul
 /// the dialect is kept.
 pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
     process_with(input, Options { expand_loops: true, ..options(language) }, language)
-}
-
-/// The flat graph of an input for commands that do not write it.
-pub(crate) fn graph_for_use(input: Opened, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
-    let (document, result) = process_for_use(models::open(input, &language.limits)?.input, language)?;
-    Ok((document.sources().clone(), result))
 }
 
 /// Parses and expands an input with options of the library and the declaration files.

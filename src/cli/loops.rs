@@ -12,7 +12,7 @@ use crate::tensor::{Tensor, TensorError};
 use crate::{Graph, Options};
 
 use super::args::{self, Language, Verification};
-use super::inputs::{Checked, Opened};
+use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;

@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod complete;
 mod completions;
+mod documents;
 mod encode;
 mod explain;
 mod expr;
@@ -110,7 +111,7 @@ fn run(cli: Cli) -> RunResult {
         Command::Run(arguments) => {
             let language = cli.language.merge(arguments.language.clone());
             match inputs_or_stdin(arguments.input.clone().into_iter().collect()) {
-                Some(inputs) => run::run(&inputs[0], &arguments, &language, &mut reporter),
+                Some(inputs) => inputs::evaluate(&inputs[0], &arguments, &language, &mut reporter),
                 None => show_help(Some("run"), &mut reporter),
             }
         }

@@ -16,7 +16,7 @@ use crate::tensor::DType;
 use crate::{Document, Graph};
 
 use super::args::To;
-use super::inputs::Opened;
+use super::inputs::opened::Opened;
 use super::io::{self, Input, Unread};
 use super::limits::Limits;
 use super::progress::Progress;
@@ -92,6 +92,12 @@ pub(crate) fn open(opened: Opened, limits: &Limits) -> Result<Text, Unread> {
 /// Whether a document has the file name of a model's graph, so that it belongs to the model in its folder.
 fn is_graph(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == GRAPH)
+}
+
+/// The file and its size, if a path is that of a model's graph, which is opened as files of models are; none for other
+/// paths, and if there is no such file.
+pub(crate) fn graph_at(path: &Path) -> Result<Option<(File, u64)>, Unread> {
+    if is_graph(path) { model::graph_in(parent(path)).map_err(unread) } else { Ok(None) }
 }
 
 /// The file of an input: the path itself, or the document in the folder of a model.

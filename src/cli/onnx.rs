@@ -10,7 +10,7 @@ use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Graph, Options};
 
 use super::args::{self, Language};
-use super::inputs::{Checked, Opened};
+use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
@@ -160,9 +160,7 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
     // These notations are written from operations of NNEF.
     let foreign = |to: &&Notation| to.dialect.is_some() || matches!(to.writer, Writer::Pnnx(_));
     let Some(to) = to.filter(|to| !foreign(to)) else {
-        return Err(Failure::Message(
-            "models of ONNX are written as onnx, onnxtxt, json, dot, svg or html".to_owned(),
-        ));
+        return Err(Failure::Message("models of ONNX are written as onnx, onnxtxt, json, dot, svg or html".to_owned()));
     };
     if let Writer::Onnx(form) = to.writer {
         flatten::fits_stdout(form, output)?;

@@ -17,7 +17,7 @@ use crate::{Graph, Lower, Options};
 use super::args::{self, Language};
 use super::encode::{self, Encode};
 use super::flatten::Destination;
-use super::inputs::{Checked, Opened};
+use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;

@@ -1,4 +1,4 @@
-//! `nnef-flatten run`: evaluates a document.
+//! `nnef-flatten run`: evaluates documents, and what the evaluation of graphs of other notations shares.
 
 use std::path::Path;
 
@@ -10,23 +10,9 @@ use crate::tensor::Tensor;
 use crate::{Document, Graph};
 
 use super::args::{self, Language};
-use super::inputs::{self, Input, Opened};
+use super::inputs::opened::Opened;
 use super::report::Reporter;
 use super::{RunResult, Status, flatten, io, layouts, models, tensors};
-
-/// Evaluates one input, depending on its notation.
-pub(crate) fn run(input: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
-    let path = arguments.output.as_deref().filter(|path| !io::is_stdout(path));
-    let to = tensors::form(path, arguments.to)?;
-    tensors::fits_stdout(path, to)?;
-    match inputs::open(input, language) {
-        Ok(Input { opened, notation, language }) => {
-            language.usable()?;
-            (notation.verbs.evaluate)(opened, arguments, (path, to), &language, reporter)
-        }
-        Err(unread) => flatten::report_unread(unread, reporter),
-    }
-}
 
 /// The file of the outputs, if it is not standard output, and their form.
 pub(crate) type Written<'p> = (Option<&'p Path>, args::RunTo);

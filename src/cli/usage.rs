@@ -40,7 +40,8 @@ fn parse_from(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli
     let words: Vec<std::ffi::OsString> = words.into_iter().collect();
     let mut command = command().color(color(&words));
     command.build();
-    let matches = command.clone().try_get_matches_from(&words).map_err(|error| explained(error, &mut command, &words))?;
+    let matches =
+        command.clone().try_get_matches_from(&words).map_err(|error| explained(error, &mut command, &words))?;
     if let Some(name) = matches.subcommand_name() {
         let merged = Language::augment_args(clap::Command::new(""));
         let has =
@@ -87,7 +88,8 @@ pub(super) fn subcommand_like(word: &str) -> Option<String> {
 
 /// An error about a superfluous word: the first word may be a misspelt subcommand, the second an output.
 fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi::OsString]) -> clap::Error {
-    let superfluous = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+    let word = error.get(ContextKind::InvalidArg).or_else(|| error.get(ContextKind::InvalidSubcommand));
+    let superfluous = match (error.kind(), word) {
         (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => word.clone(),
         _ => return error,
     };
@@ -106,7 +108,9 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi:
     }
     let message = match Path::new(&superfluous).exists() {
         true => format!("one input at a time: '{shown}' and '{superfluous}' are two; check and fmt take several"),
-        false => format!("unexpected argument '{superfluous}' after the input '{shown}': use -o {superfluous} for the output"),
+        false => format!(
+            "unexpected argument '{superfluous}' after the input '{shown}': use -o {superfluous} for the output"
+        ),
     };
     command.error(ErrorKind::UnknownArgument, message)
 }

@@ -105,6 +105,8 @@ pub(super) fn numbers(text: &str) -> Result<Numbers, String> {
     if inner.is_empty() {
         return Ok(Numbers(Vec::new()));
     }
-    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| format!("`{part}` is not a number; expected numbers as in 1,2"));
+    let number = |part: &str| {
+        part.trim().parse::<u64>().map_err(|_| format!("`{part}` is not a number; expected numbers as in 1,2"))
+    };
     inner.split(',').map(number).collect::<Result<_, _>>().map(Numbers)
 }

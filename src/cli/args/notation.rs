@@ -1,19 +1,18 @@
-//! The notations as values of `--from` and `--to`, from the tables of inputs and outputs.
+//! The notations as values of `--from` and `--to`.
 
 use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::cli::inputs;
 use crate::write::{NOTATIONS, Notation};
 
-/// Notations that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Notations that can be read; `inputs/mod.rs` has the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum From {
-    /// The content of the input decides, then its extension.
+    /// The notation that the first bytes have, else that of the extension: NNEF, ONNX, PNNX or loops.
     Auto,
-    /// NNEF 1.0.
+    /// NNEF 1.0: a document, or a model in a folder or archive.
     Nnef,
     /// The provisional NNEF of 2017.
     NnefDraft,
@@ -23,25 +22,8 @@ pub(crate) enum From {
     Onnx,
     /// A model of ONNX, or a part of one, as text.
     Onnxtxt,
-    /// A file of PNNX, with its data beside it.
+    /// A file of PNNX (.pnnx.param), with its data beside it.
     Pnnx,
-}
-
-impl ValueEnum for From {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[From::Auto, From::Nnef, From::NnefDraft, From::Loops, From::Onnx, From::Onnxtxt, From::Pnnx]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        static AUTO: LazyLock<String> = LazyLock::new(|| {
-            let names: Vec<&str> = inputs::NOTATIONS.iter().map(|notation| notation.name).collect();
-            format!("What the content says, then the extension: {}", names.join(", "))
-        });
-        Some(match inputs::Notation::of(*self) {
-            Some(notation) => PossibleValue::new(notation.name).help(notation.help),
-            None => PossibleValue::new("auto").help(AUTO.as_str()),
-        })
-    }
 }
 
 /// A notation that can be written.

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use super::Notation;
 use super::looks::{self, Start};
-use super::{Notation, Opened};
+use super::opened::Opened;
 use crate::cli::args::From;
 use crate::cli::io::{self, Unread};
 use crate::diagnostics::{Code, Diagnostic};
@@ -129,7 +130,11 @@ static FORMATS: &[Format] = &[
     },
     Format { what: "a drawing of Graphviz", looks: |start| start.text().starts_with("digraph "), help: "" },
     Format { what: JSON, looks: json, help: "" },
-    Format { what: "compressed by xz", looks: |start| start.bytes().starts_with(b"\xFD7zXZ\0"), help: "xz -dc FILE | nnef-flatten -" },
+    Format {
+        what: "compressed by xz",
+        looks: |start| start.bytes().starts_with(b"\xFD7zXZ\0"),
+        help: "xz -dc FILE | nnef-flatten -",
+    },
     Format {
         what: "compressed by bzip2",
         looks: |start| start.bytes().starts_with(b"BZh") && start.is_binary(),
@@ -140,7 +145,11 @@ static FORMATS: &[Format] = &[
         looks: |start| start.bytes().starts_with(b"\x28\xB5\x2F\xFD"),
         help: "zstd -dc FILE | nnef-flatten -",
     },
-    Format { what: "an archive of 7-Zip", looks: |start| start.bytes().starts_with(b"7z\xBC\xAF\x27\x1C"), help: UNPACK },
+    Format {
+        what: "an archive of 7-Zip",
+        looks: |start| start.bytes().starts_with(b"7z\xBC\xAF\x27\x1C"),
+        help: UNPACK,
+    },
     Format { what: "an archive of RAR", looks: |start| start.bytes().starts_with(b"Rar!\x1A"), help: UNPACK },
     Format { what: "a picture or a document", looks: picture, help: "" },
     Format { what: "a program", looks: |start| start.bytes().starts_with(b"\x7FELF"), help: "" },
@@ -190,7 +199,9 @@ fn json(start: &Start) -> bool {
 }
 
 fn picture(start: &Start) -> bool {
-    [&b"\x89PNG\r\n"[..], b"\xFF\xD8\xFF", b"GIF8", b"%PDF-", b"RIFF"].iter().any(|magic| start.bytes().starts_with(magic))
+    [&b"\x89PNG\r\n"[..], b"\xFF\xD8\xFF", b"GIF8", b"%PDF-", b"RIFF"]
+        .iter()
+        .any(|magic| start.bytes().starts_with(magic))
 }
 
 fn format_of(start: &Start) -> Option<&'static Format> {
@@ -235,7 +246,7 @@ fn other(start: &Start, path: &str, named: Option<From>) -> Option<Other> {
         let content = unpacked(start);
         let inside = Start::new(&content, false);
         if let Some(notation) = Notation::of_start(&inside) {
-            let what = format!("compressed by gzip; its content is read with --from {}", notation.name);
+            let what = format!("compressed by gzip; its content is read with --from {}", notation.name());
             return Some(Other { what, help: Some(format!("gunzip -c {path} | nnef-flatten -")) });
         }
         let format = format_of(&inside)?;
@@ -275,9 +286,7 @@ pub(super) fn model_in(folder: &Path) -> Option<Other> {
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
     paths.sort();
     let named = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let ours = |path: &&std::path::PathBuf| {
-        Notation::of_extension(path).is_some() || model::has_archive_name(path)
-    };
+    let ours = |path: &&std::path::PathBuf| Notation::of_extension(path).is_some() || model::has_archive_name(path);
     if let Some(path) = paths.iter().find(ours) {
         let help = Some(format!("name the file: nnef-flatten {}", quoted(path)));
         return Some(Other { what: format!("a model: {}", named(path)), help });

@@ -25,7 +25,6 @@ impl<'b> Start<'b> {
         self.text
     }
 
-
     /// Whether the bytes are certainly no text: they have zeros, and others that are not UTF-8.
     pub(crate) fn is_binary(&self) -> bool {
         let control = |byte: &&u8| **byte < b' ' && !b"\t\n\r\x0c\x1b".contains(*byte);
@@ -81,17 +80,18 @@ pub(super) fn onnxtxt(start: &Start) -> bool {
     }
     let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_.".contains(c)).trim_start();
     rest.len() < text.len()
-        && rest.strip_prefix('(').and_then(|inside| inside.split_once(')')).is_some_and(|(_, after)| {
-            after.trim_start().starts_with("=>")
-        })
+        && rest
+            .strip_prefix('(')
+            .and_then(|inside| inside.split_once(')'))
+            .is_some_and(|(_, after)| after.trim_start().starts_with("=>"))
 }
 
 /// The first line of files of PNNX, and of those of ncnn.
-pub(super) const PARAM_MAGIC: &str = "7767517";
+const PARAM_MAGIC: &str = "7767517";
 
-/// A file of PNNX: its operators have names with a domain, as `pnnx.Input`, or its parameters have names.
+/// A file of PNNX.
 pub(super) fn pnnx(start: &Start) -> bool {
-    operators(start).is_some_and(|mut operators| !operators.any(is_of_ncnn))
+    operators(start).is_some() && !ncnn(start)
 }
 
 /// The lines of operators that are seen whole.
@@ -103,7 +103,7 @@ fn operators<'b>(start: &Start<'b>) -> Option<impl Iterator<Item = &'b str>> {
 }
 
 /// A layer of ncnn: its type has no domain, and its parameters have numbers.
-pub(super) fn is_of_ncnn(line: &str) -> bool {
+fn is_of_ncnn(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     let layer = words.next().is_some_and(|kind| !kind.contains(['.', ':']));
     let numbered = |word: &str| {
@@ -113,9 +113,11 @@ pub(super) fn is_of_ncnn(line: &str) -> bool {
     layer && (line.starts_with("Input ") || words.any(numbered))
 }
 
-/// A text of ncnn with the same first line as PNNX.
+/// A text of ncnn, which has the same first line as PNNX, and no operators of PNNX's own.
 pub(super) fn ncnn(start: &Start) -> bool {
-    operators(start).is_some_and(|mut operators| operators.any(is_of_ncnn))
+    let own = |line: &str| line.starts_with("pnnx.") || line.starts_with("prim::");
+    operators(start).is_some_and(|mut lines| !lines.any(own))
+        && operators(start).is_some_and(|mut lines| lines.any(is_of_ncnn))
 }
 
 /// The fields of a model of ONNX: number, and whether its value is a number, a text, or a message.

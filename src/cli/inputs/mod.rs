@@ -4,35 +4,32 @@
 //! that says nothing is read as a document of NNEF. What is recognized as the format of another program is refused by
 //! its name (`foreign.rs`).
 
-mod foreign;
-mod looks;
-mod opened;
+pub(crate) mod foreign;
+pub(crate) mod looks;
+pub(crate) mod opened;
 
 use std::path::Path;
 
+use clap::ValueEnum;
+
 use crate::diagnostics::{Code, Diagnostic};
+use crate::model;
 use crate::model::GRAPH;
 use crate::source::Sources;
 use crate::write::OnnxForm;
-use crate::{Diagnostics, model};
 
 use super::args::{self, From, Language, Output, Verification};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
-use super::{Failure, RunResult, flatten, loops, onnx, pnnx, run};
-pub(crate) use foreign::name_of as foreign_format;
-pub(crate) use looks::Start;
-pub(crate) use opened::Opened;
+use super::{Failure, RunResult, documents, flatten, loops, onnx, pnnx, run, tensors};
+use looks::Start;
+use opened::{Checked, Opened};
 
 /// An input notation.
 pub(crate) struct Notation {
     /// Its value of `--from`.
     pub(crate) from: From,
-    /// Its name, for `--from`.
-    pub(crate) name: &'static str,
-    /// A short description.
-    pub(crate) help: &'static str,
     /// The extensions of its files.
     extensions: &'static [&'static str],
     /// Whether the first bytes of an input are certainly in this notation.
@@ -40,9 +37,6 @@ pub(crate) struct Notation {
     /// What the command does with its inputs.
     pub(crate) verbs: &'static Verbs,
 }
-
-/// The sources, whether the input is accepted, and the diagnostics.
-pub(crate) type Checked = (Sources, bool, Diagnostics);
 
 /// What the command does with the inputs of a notation.
 pub(crate) struct Verbs {
@@ -60,26 +54,10 @@ pub(crate) struct Verbs {
 
 /// All notations. The first one is that of inputs that say nothing.
 pub(crate) static NOTATIONS: &[Notation] = &[
-    Notation {
-        from: From::Nnef,
-        name: "nnef",
-        help: "NNEF 1.0: a document, or a model in a folder or archive",
-        extensions: &["nnef"],
-        looks: looks::nnef,
-        verbs: &NNEF,
-    },
-    Notation {
-        from: From::NnefDraft,
-        name: "nnef-draft",
-        help: "The provisional NNEF of 2017",
-        extensions: &[],
-        looks: looks::nothing,
-        verbs: &NNEF,
-    },
+    Notation { from: From::Nnef, extensions: &["nnef"], looks: looks::nnef, verbs: &NNEF },
+    Notation { from: From::NnefDraft, extensions: &[], looks: looks::nothing, verbs: &NNEF },
     Notation {
         from: From::Loops,
-        name: "loops",
-        help: "A network with loops, as JSON",
         extensions: &[],
         looks: looks::loops,
         verbs: &Verbs {
@@ -92,8 +70,6 @@ pub(crate) static NOTATIONS: &[Notation] = &[
     },
     Notation {
         from: From::Onnx,
-        name: "onnx",
-        help: "A model of ONNX, in protobuf",
         extensions: &["onnx"],
         looks: looks::onnx,
         verbs: &Verbs {
@@ -108,8 +84,6 @@ pub(crate) static NOTATIONS: &[Notation] = &[
     },
     Notation {
         from: From::Onnxtxt,
-        name: "onnxtxt",
-        help: "A model of ONNX, or a part of one, as text",
         extensions: &["onnxtxt", "onnxtext"],
         looks: looks::onnxtxt,
         verbs: &Verbs {
@@ -124,8 +98,6 @@ pub(crate) static NOTATIONS: &[Notation] = &[
     },
     Notation {
         from: From::Pnnx,
-        name: "pnnx",
-        help: "A file of PNNX (.pnnx.param), with its data beside it",
         extensions: &["param"],
         looks: looks::pnnx,
         verbs: &Verbs {
@@ -140,13 +112,18 @@ pub(crate) static NOTATIONS: &[Notation] = &[
 
 static NNEF: Verbs = Verbs {
     flatten: flatten::run,
-    check: super::check::document,
+    check: documents::check,
     evaluate: run::document,
-    graph: flatten::graph_for_use,
+    graph: documents::graph,
     formatted: true,
 };
 
 impl Notation {
+    /// Its name, for `--from`.
+    pub(crate) fn name(&self) -> String {
+        self.from.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// The notation with a value of `--from`; none for the value that lets the input decide.
     pub(crate) fn of(from: From) -> Option<&'static Notation> {
         NOTATIONS.iter().find(|notation| notation.from == from)
@@ -213,10 +190,11 @@ fn notation(opened: &Opened, from: Option<From>) -> Result<&'static Notation, Un
 
 /// The refusal of bytes in no known format.
 fn unknown(opened: &Opened) -> Unread {
-    let names: Vec<&str> = NOTATIONS.iter().map(|notation| notation.name).collect();
-    let message = format!("{}: the bytes are not in a format that is recognized", opened.name);
+    let names: Vec<String> = NOTATIONS.iter().map(Notation::name).collect();
+    let message = "the bytes are not in a format that is recognized";
     io::refuse(opened.name.clone(), String::new(), |at| {
-        Diagnostic::new(Code::ForeignInput, at, message).help(format!("--from names the notation: {}", names.join(", ")))
+        Diagnostic::new(Code::ForeignInput, at, message)
+            .help(format!("--from names the notation: {}", names.join(", ")))
     })
 }
 
@@ -233,7 +211,6 @@ fn folder(opened: &Opened) -> Result<(), Unread> {
     }))
 }
 
-
 /// Flattens an input.
 pub(crate) fn flatten(path: &Path, cli: &args::Cli, reporter: &mut Reporter) -> RunResult {
     match open(path, &cli.language) {
@@ -244,6 +221,20 @@ pub(crate) fn flatten(path: &Path, cli: &args::Cli, reporter: &mut Reporter) -> 
             let hint = super::usage::subcommand_like(&path.to_string_lossy());
             let hint = hint.map(|name| format!("; did you mean the subcommand `{name}`?")).unwrap_or_default();
             Err(Failure::Message(message + &hint))
+        }
+        Err(unread) => flatten::report_unread(unread, reporter),
+    }
+}
+
+/// Evaluates an input.
+pub(crate) fn evaluate(path: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
+    let file = arguments.output.as_deref().filter(|path| !io::is_stdout(path));
+    let to = tensors::form(file, arguments.to)?;
+    tensors::fits_stdout(file, to)?;
+    match open(path, language) {
+        Ok(Input { opened, notation, language }) => {
+            language.usable()?;
+            (notation.verbs.evaluate)(opened, arguments, (file, to), &language, reporter)
         }
         Err(unread) => flatten::report_unread(unread, reporter),
     }

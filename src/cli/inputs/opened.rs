@@ -4,8 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::Start;
+use super::looks::Start;
 use crate::cli::io::{Input, Unread, failure, is_stream, read_all, text};
+use crate::cli::models;
+use crate::diagnostics::Diagnostics;
+use crate::source::Sources;
+
+/// The sources, whether the input is accepted, and the diagnostics.
+pub(crate) type Checked = (Sources, bool, Diagnostics);
 
 /// How many bytes are read to recognize an input.
 const FIRST: u64 = 4096;
@@ -45,6 +51,8 @@ impl Opened {
             (Kind::Stream, Box::new(io::stdin().lock()))
         } else if path.is_dir() {
             (Kind::Folder, Box::new(io::empty()))
+        } else if let Some((file, size)) = models::graph_at(path)? {
+            (Kind::File(size), Box::new(file))
         } else {
             let file = File::open(path).map_err(fail)?;
             let metadata = file.metadata().map_err(fail)?;

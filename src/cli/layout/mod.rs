@@ -16,7 +16,8 @@ use crate::tensor::{ArrayShape, PaddingValue, Shape, ShapeList, TensorError};
 use crate::{Diagnostics, Graph};
 
 use super::args::{self, LayoutTo, Numbers};
-use super::inputs::{Start, foreign_format};
+use super::inputs::foreign;
+use super::inputs::looks::Start;
 use super::io::Unread;
 use super::limits::Limits;
 use super::report::Reporter;
@@ -83,9 +84,11 @@ fn bytes(limits: &Limits) -> Result<Vec<u8>, Unread> {
             return Err(io::refused(name, "", Span::default(), Code::ModelArchive, message));
         }
         if unpacked.len() as u64 > limit {
-            let message = format!("the compressed text unpacks to more than {limit} bytes, which its size does not allow");
+            let message =
+                format!("the compressed text unpacks to more than {limit} bytes, which its size does not allow");
             return Err(io::refuse(name, String::new(), |at| {
-                Diagnostic::new(Code::TooLarge, at, message).help("unpack it first: gunzip -c FILE | nnef-flatten layout -")
+                Diagnostic::new(Code::TooLarge, at, message)
+                    .help("unpack it first: gunzip -c FILE | nnef-flatten layout -")
             }));
         }
         bytes = unpacked;
@@ -112,7 +115,8 @@ fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -
     let list = match ShapeList::of(&String::from_utf8_lossy(&bytes), limits.options().max_memory) {
         Ok(list) => list,
         Err(error) => {
-            let unread = refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()));
+            let unread =
+                refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()));
             return flatten::report_unread(unread, reporter);
         }
     };
@@ -123,8 +127,9 @@ fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -
     })?;
     if list.shapes().is_empty() {
         let start = Start::new(&bytes, true);
-        let format = foreign_format(&start).map(|what| format!(": it is {what}")).unwrap_or_default();
-        let help = "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf have no such texts";
+        let format = foreign::name_of(&start).map(|what| format!(": it is {what}")).unwrap_or_default();
+        let help =
+            "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf have no such texts";
         let message = format!("the input has no shapes of arrays{format}");
         if let Unread::Refused(found) = refuse(Code::ShapeNone, message, Some(help.to_owned())) {
             reporter.one(&found.0, &found.1);

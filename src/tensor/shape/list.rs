@@ -161,7 +161,8 @@ impl<'t> Iterator for Candidates<'t> {
             let open = self.at + rest.find(['[', '<'])?;
             let before = &self.text[self.at..open];
             self.at = open + 1;
-            let word = before.rfind(|c| !is_word(c)).map_or(before, |at| before[at..].trim_start_matches(|c| !is_word(c)));
+            let word =
+                before.rfind(|c| !is_word(c)).map_or(before, |at| before[at..].trim_start_matches(|c| !is_word(c)));
             let start = open - word.len();
             let mlir = self.text.as_bytes()[open] == b'<';
             if mlir && word == "tensor" || !mlir && ElementType::from_name(word).is_some() {
@@ -206,12 +207,18 @@ mod tests {
     fn shapes_of_hlo_and_mlir_are_found() {
         for (text, shapes, unread) in [
             ("ENTRY e (x: f32[2]) -> f32[2] {\n f32[2] {0}", &[("f32[2]{0}", 1, 3)][..], 0),
-            ("(bf16[2,4]{1,0:T(8,128)(2,1)}, /*index=1*/s32[])", &[("bf16[2,4]{1,0:T(8,128)(2,1)}", 1, 1), ("s32[]", 1, 1)], 0),
+            (
+                "(bf16[2,4]{1,0:T(8,128)(2,1)}, /*index=1*/s32[])",
+                &[("bf16[2,4]{1,0:T(8,128)(2,1)}", 1, 1), ("s32[]", 1, 1)],
+                0,
+            ),
             ("f32[<=3,?]\n f32[f32[2 f32[2]{0:T(}", &[("f32[<=3,?]{1,0}", 1, 1), ("f32[2]{0}", 2, 1)], 2),
             ("x[3] %f32[3] a.f32[3]", &[], 0),
-            ("tensor<2x?xf32> tensor<i1> tensor<3xui8, #e> tensor<4xf8E4M3FN>", &[
-                ("f32[2,?]{1,0}", 1, 1), ("pred[]", 1, 1), ("u8[3]{0}", 1, 1), ("f8e4m3fn[4]{0}", 1, 1),
-            ], 0),
+            (
+                "tensor<2x?xf32> tensor<i1> tensor<3xui8, #e> tensor<4xf8E4M3FN>",
+                &[("f32[2,?]{1,0}", 1, 1), ("pred[]", 1, 1), ("u8[3]{0}", 1, 1), ("f8e4m3fn[4]{0}", 1, 1)],
+                0,
+            ),
             ("tensor<*xf32> tensor<2xcomplex<f32>> tensor<99999999999999999999xf32> vector<2xf32>", &[], 3),
         ] {
             let shapes: Vec<_> = shapes.iter().map(|(text, line, count)| ((*text).to_owned(), *line, *count)).collect();
@@ -230,7 +237,9 @@ mod tests {
     #[test]
     fn each_byte_is_looked_at_a_few_times() {
         // The sum of the lengths of all candidates is at most a small multiple of the text.
-        for unit in ["f32[2]{0:T(", "f32[/*", "f32[", "f32[1,", "f32[2]{//", "f32[2]{0:T(2)", "tensor<", "f32[2] {", "f32[2]\t"] {
+        for unit in
+            ["f32[2]{0:T(", "f32[/*", "f32[", "f32[1,", "f32[2]{//", "f32[2]{0:T(2)", "tensor<", "f32[2] {", "f32[2]\t"]
+        {
             let text = unit.repeat(20_000);
             let looked: usize = Candidates::new(&text).map(|of| of.spelling.map_or(0, str::len)).sum();
             assert!(looked <= text.len(), "{unit}: {looked}");

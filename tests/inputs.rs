@@ -1,0 +1,246 @@
+//! How the command recognizes its inputs, and what it says about those that it does not read.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const NNEF: &str = "version 1.0;\n\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2,3]);\n    y = relu(x);\n}\n";
+const TEXT: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[2] x) => (float[2] y) { y = Relu(x) }\n";
+const PNNX: &str = "7767517\n3 2\npnnx.Input in0 0 1 0 #0=(2,3)f32\nF.relu act 1 1 0 1 #0=(2,3)f32 #1=(2,3)f32\n\
+                    pnnx.Output out0 1 0 1 #1=(2,3)f32\n";
+const LOOPS: &str = "{\"name\": \"n\", \"inputs\": {\"x\": {\"dtype\": \"float32\", \"shape\": [2]}}, \"constants\": {}, \
+                     \"layers\": [{\"op\": \"tanh\", \"name\": \"y\", \"inputs\": [\"x\"]}], \"outputs\": [\"y\"]}";
+
+/// Exit status, standard output and standard error of the command, run in a folder.
+fn run(folder: &Path, args: &[&str], stdin: &[u8]) -> (i32, Vec<u8>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
+    command.args(args).current_dir(folder).env("NO_COLOR", "1");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A program that refuses its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(stdin);
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap(), output.stdout, String::from_utf8(output.stderr).unwrap())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+/// A ZIP archive whose first file has this name.
+fn zip(name: &str) -> Vec<u8> {
+    let mut bytes = b"PK\x03\x04".to_vec();
+    bytes.extend([0; 22]);
+    bytes.extend((name.len() as u16).to_le_bytes());
+    bytes.extend([0; 2]);
+    bytes.extend(name.as_bytes());
+    bytes
+}
+
+#[test]
+fn notations_are_recognized_by_their_first_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, onnx, err) = run(folder.path(), &["--from", "onnxtxt", "--to", "onnx", "-"], TEXT.as_bytes());
+    assert_eq!((code, err.as_str()), (0, ""));
+    for (notation, bytes) in [
+        ("nnef", NNEF.as_bytes()),
+        ("nnef", format!("# a comment\n\n{NNEF}").as_bytes()),
+        ("onnxtxt", TEXT.as_bytes()),
+        ("onnxtxt", TEXT.split_once('\n').unwrap().1.as_bytes()),
+        ("onnx", &onnx),
+        ("pnnx", PNNX.as_bytes()),
+        ("loops", LOOPS.as_bytes()),
+    ] {
+        // Explicitly, from standard input, without an extension, and under the name of another notation.
+        let (expected, explicit, _) = run(folder.path(), &["check", "--from", notation, "-"], bytes);
+        for name in ["-", "plain", "a.nnef", "a.onnx", "a.param"] {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+            let (code, out, err) = run(folder.path(), &["check", name], bytes);
+            assert_eq!((code, &out), (expected, &explicit), "{notation} {name}: {err}");
+            assert!(!err.contains("E0001") && !err.contains("E0004"), "{notation} {name}: {err}");
+        }
+    }
+    // The name decides where the bytes say nothing.
+    std::fs::write(folder.path().join("a.onnx"), b"\x08\x08").unwrap();
+    let (code, _, err) = run(folder.path(), &["check", "a.onnx"], b"");
+    assert!(code == 1 && err.contains("E20"), "{err}");
+}
+
+#[test]
+fn formats_of_other_programs_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let npy = b"\x93NUMPY\x01\0";
+    let safetensors = [&40u64.to_le_bytes()[..], b"{\"w\":{\"dtype\":\"F32\"}}"].concat();
+    let tflite = b"\x1c\0\0\0TFL3\0\0\0\0";
+    for (bytes, what, command) in [
+        (&b""[..], "an empty file", ""),
+        (b"\n<!DOCTYPE html><html>", "HTML", ""),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "Git LFS", "git lfs pull --include it"),
+        (&zip("x.npy"), ".npz", "--inputs it"),
+        (npy, ".npy", "--inputs it"),
+        (&zip("model/data.pkl"), "PyTorch", "pnnx it"),
+        (b"\x80\x02}q\0.", "pickle", "torch.onnx.export"),
+        (&zip("readme.txt"), "ZIP", ""),
+        (&safetensors, "safetensors", ""),
+        (tflite, "TensorFlow Lite", "--tflite it"),
+        (b"\x89HDF\r\n\x1a\n", "Keras", "--keras it"),
+        (b"7767517\n1 1\nInput data 0 1 data 0=224 1=224 2=3\n", "ncnn", ""),
+        (b"HloModule m\n", "HLO", "nnef-flatten layout - < it"),
+        (b"module @m {\n  func.func @main() { stablehlo.add }\n}\n", "StableHLO", ""),
+        (b"ir_version: 8\ngraph {\n}\n", "text format of protobuf", "textproto"),
+        (b"{\"nodes\": []}", "JSON", ""),
+        (b"\xfd7zXZ\0\0", "xz", "xz -dc it"),
+        (&gzip(NNEF.as_bytes()), "gzip", "gunzip -c it | nnef-flatten -"),
+        (&gzip(npy), "NumPy (.npy), compressed by gzip", ""),
+        (b"\x0a\x04\x0a\x02a\0\x12\0\0\0", "E0004", "--from"),
+    ] {
+        std::fs::write(folder.path().join("it"), bytes).unwrap();
+        std::fs::write(folder.path().join("it.nnef"), bytes).unwrap();
+        for args in [&["it"][..], &["check", "it"], &["run", "it"], &["fmt", "it"], &["expr", "--fuse", "it"]] {
+            let (code, out, err) = run(folder.path(), args, b"");
+            let told = err.contains("E0004") && err.contains(what) && err.contains(command);
+            assert!(code == 1 && out.is_empty() && told, "{what} {args:?} {code}: {err}");
+        }
+        // A name does not make it a document, and an option does not either.
+        if !command.contains("--from") {
+            for args in [&["check", "it.nnef"][..], &["check", "--from", "onnxtxt", "it"]] {
+                assert!(run(folder.path(), args, b"").2.contains("E0004"), "{what} {args:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_with_another_model_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, bytes, wanted) in [
+        ("model.onnx", &b"\x08\x08"[..], "nnef-flatten m/model.onnx"),
+        ("model.safetensors", b"\x10\0\0\0\0\0\0\0{\"a\":1}", "model.safetensors"),
+        ("net.pnnx.param", b"7767517\n", "nnef-flatten m/net.pnnx.param"),
+    ] {
+        let model = folder.path().join("m");
+        std::fs::create_dir(&model).unwrap();
+        std::fs::write(model.join(file), bytes).unwrap();
+        std::fs::write(model.join("notes"), "").unwrap();
+        let (code, _, err) = run(folder.path(), &["check", "m"], b"");
+        assert!(code == 1 && err.contains("E1206") && err.contains(wanted), "{file}: {err}");
+        std::fs::remove_dir_all(&model).unwrap();
+    }
+}
+
+#[test]
+fn wrong_words_get_a_hint_and_no_wrong_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["in.nnef", "b.nnef"] {
+        std::fs::write(folder.path().join(name), NNEF).unwrap();
+    }
+    for (line, wanted, never) in [
+        ("chekc in.nnef", "check", "expr"),
+        ("chekc", "check", "expr"),
+        ("layuot f32[2]", "layout", "expr"),
+        ("in.nnef out.nnef", "-o out.nnef", "expr"),
+        ("in.nnef b.nnef", "one input", "expr"),
+        ("in.nnef -o a.svg -o b.html", "cannot be used multiple times", ""),
+        ("run in.nnef -o a.json -o b.json", "cannot be used multiple times", ""),
+        ("in.nnef --source-map a --source-map b", "cannot be used multiple times", ""),
+        ("expct.nnef", "No such file", "did you mean"),
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        let (code, out, err) = run(folder.path(), &args, b"");
+        assert!(code == 2 && out.is_empty() && err.contains(wanted), "{line}: {err}");
+        assert!(
+            never.is_empty() || !err.contains(&format!("'{never}'")) && !err.contains("did you mean `expr`"),
+            "{err}"
+        );
+    }
+    // The last value of other options wins.
+    let (code, out, _) = run(folder.path(), &["in.nnef", "--to", "json", "--to", "nnef", "--fold", "--fold"], b"");
+    assert!(code == 0 && out.starts_with(b"version"));
+}
+
+#[test]
+fn a_misspelt_operation_is_shown_in_its_option() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("g.nnef"), NNEF).unwrap();
+    std::fs::write(folder.path().join("g.onnxtxt"), TEXT).unwrap();
+    for (option, name, file) in
+        [("--keep", "rellu", "g.nnef"), ("--lower", "rellu", "g.nnef"), ("--keep", "Rellu", "g.onnxtxt")]
+    {
+        let (code, _, err) = run(folder.path(), &[option, name, file], b"");
+        assert!(code == 1 && err.contains("E1301") && err.contains(&format!("{option}:1:1")), "{err}");
+        assert!(err.contains(name) && !err.contains(&format!("{file}:1:1")) && err.contains("did you mean"), "{err}");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.nnef");
+    std::fs::write(&path, NNEF).unwrap();
+    for ending in ["html", "svg", "dot", "json"] {
+        let files = [format!("a.{ending}"), format!("b.{ending}")];
+        for (input, file) in [("g.nnef", &files[0]), (path.to_str().unwrap(), &files[1])] {
+            let map = format!("{file}.map");
+            let (code, _, err) = run(folder.path(), &[input, "-o", file, "--source-map", &map], b"");
+            assert_eq!(code, 0, "{err}");
+        }
+        for end in ["", ".map"] {
+            let [a, b] =
+                [0, 1].map(|i| std::fs::read_to_string(folder.path().join(format!("{}{end}", files[i]))).unwrap());
+            assert!(a == b && !a.contains(folder.path().to_str().unwrap()), "{ending}{end}");
+        }
+    }
+}
+
+#[test]
+fn verification_is_json_for_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    for input in [NNEF, LOOPS] {
+        let args = ["--verify", "--message-format", "json", "-"];
+        let (code, _, err) = run(folder.path(), &args, input.as_bytes());
+        let objects: Vec<serde_json::Value> = err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let verify = objects.iter().find_map(|object| object.get("verify")).unwrap();
+        assert_eq!((code, &verify["verified"], &verify["largest_difference"]), (0, &true.into(), &0.0.into()), "{err}");
+    }
+}
+
+#[test]
+fn options_stand_under_their_headings() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, out, _) = run(folder.path(), &["--help"], b"");
+    let help = String::from_utf8(out).unwrap();
+    let limits = help.split_once("Limits:\n").unwrap().1;
+    let section = limits.split("\n\n").take_while(|part| part.starts_with(' ')).collect::<Vec<_>>().join("\n");
+    let options: Vec<&str> = section.lines().filter_map(|line| line.trim().strip_prefix("--")).collect();
+    assert!(
+        options.len() > 8 && options.iter().all(|option| option.starts_with("max-") || option.starts_with("limits"))
+    );
+    for (heading, option) in [("Verification:", "--verify"), ("Messages:", "--color"), ("Output:", "--output")] {
+        let part = help.split_once(heading).unwrap().1;
+        assert!(part.split("\n\n").take(12).any(|part| part.contains(option)), "{heading}");
+    }
+}
+
+#[test]
+fn texts_without_shapes_are_reported_and_bombs_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, wanted) in [(&b"no shapes"[..], "E1512"), (b"\x0a\x04\x0a\x02a\0", "E1512"), (b"HloModule m\n", "HLO")] {
+        let (code, out, err) = run(folder.path(), &["layout", "-"], text);
+        assert!(code == 0 && err.contains(wanted) && out.ends_with(b"shape\n"), "{err}");
+    }
+    let (code, out, err) = run(folder.path(), &["layout", "--to", "json", "-"], b"tensor<2x8x128x64xf32>");
+    assert!(code == 0 && err.is_empty() && String::from_utf8(out).unwrap().contains("f32[2,8,128,64]"));
+    let bomb = gzip(&b"f32[2] ".repeat(6_000_000));
+    assert!(bomb.len() < 100_000);
+    let (code, _, err) = run(folder.path(), &["layout", "-"], &bomb);
+    assert!(code == 1 && err.contains("E0002"), "{err}");
+    let different: String = (0..200_000).map(|size| format!("f32[{size}] ")).collect();
+    let (code, _, err) = run(folder.path(), &["layout", "--limits", "untrusted", "-"], different.as_bytes());
+    assert!(code == 1 && err.contains("E0813"), "{err}");
+    let tiles = format!("f32[2,3]{{1,0:T{}}}", "(2,2)".repeat(4000));
+    let (code, _, err) = run(folder.path(), &["layout", "--max-memory", "10000000", "--to", "nnef", &tiles], b"");
+    assert!(code == 1 && err.contains("--max-memory"), "{}", &err[err.len().saturating_sub(500)..]);
+}
