@@ -9,6 +9,7 @@ use std::rc::Rc;
 use crate::diagnostics::Diagnostics;
 use crate::eval::Variables;
 use crate::files::parent;
+use crate::graph::TensorId;
 use crate::model::{self, Content, GRAPH, Model, ModelError, QUANT, Target, check, rewrite};
 use crate::source::{Location, Span};
 use crate::tensor::DType;
