@@ -133,7 +133,8 @@ fn a_bias_of_one_axis_lies_along_the_batch() {
 
 /// A model `y = x + b` whose variable is stored as codes.
 fn quantized(folder: &Path, arguments: &str) -> String {
-    let body = "    x = external(shape = [1, 2]);\n    b = variable(shape = [1, 2], label = 'b');\n    y = add(x, b);\n";
+    let body =
+        "    x = external(shape = [1, 2]);\n    b = variable(shape = [1, 2], label = 'b');\n    y = add(x, b);\n";
     let text = format!("version 1.0;\n\ngraph G( x ) -> ( y )\n{{\n{body}}}\n");
     std::fs::write(folder.join("graph.nnef"), text).unwrap();
     let codes = Tensor::integers(&[1, 2], vec![4, 8]).unwrap();

@@ -185,7 +185,11 @@ fn has_data(to: &Notation, path: Option<&Path>) -> bool {
 /// # Errors
 ///
 /// The form cannot express the model.
-pub(super) fn encode(document: &onnx::Document, form: OnnxForm, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
+pub(super) fn encode(
+    document: &onnx::Document,
+    form: OnnxForm,
+    strict: bool,
+) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
     match form {
         OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(strict))),
         OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (text.into_bytes(), warnings)),

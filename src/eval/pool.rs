@@ -15,6 +15,8 @@ struct Pool {
     input: Vec<f64>,
     shape: Vec<usize>,
     windows: Windows,
+    /// The item at a place outside of the input.
+    outside: f64,
 }
 
 impl Pool {
@@ -43,16 +45,17 @@ impl Pool {
             size.iter_mut().take(2).for_each(|size| *size = 1);
         }
         let mut windows = Windows::read(call, input.shape(), &size, direction, reference)?;
+        let mut outside = if windows.border() == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
         if call.deviates(Deviation::IgnoredBorder) {
             windows.ignore_border();
+            outside = f64::from(f32::MIN);
         }
-        Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows })
+        Ok(Pool { shape: input.shape().to_vec(), input: items(&input), windows, outside })
     }
 
     /// The input item of a pair. Outside it is 0; if the border is ignored, it is the maximum of no items.
     fn item(&self, place: Option<usize>) -> f64 {
-        let outside = if self.windows.border() == Border::Ignore { f64::NEG_INFINITY } else { 0.0 };
-        place.map_or(outside, |place| self.input[place])
+        place.map_or(self.outside, |place| self.input[place])
     }
 
     /// The pair with the greatest input item; the first, if there are several.

@@ -19,7 +19,7 @@ pub(crate) enum Deviation {
     SpatialOutputShape,
     /// Size and padding count along spatial axes only: windows have extent 1 along batch and channels.
     SpatialWindows,
-    /// A constant border is ignored: the maximum is that of the items within the input.
+    /// A constant border is ignored: the maximum is that of the items within the input, or the least float of 32 bits.
     IgnoredBorder,
     /// Indices are those of items in the spatial plane of the input, not of items in the window.
     PlaneIndex,
@@ -47,6 +47,8 @@ pub(crate) const TABLE: &[(Deviation, &str)] = &[
     (OutputsFirst, "deconv separable_deconv"),
     (SpatialOutputShape, "deconv separable_deconv"),
     (SpatialWindows, "box avg_pool rms_pool max_pool max_pool_with_index"),
+    (SpatialWindows, "local_response_normalization local_mean_normalization"),
+    (SpatialWindows, "local_variance_normalization local_contrast_normalization"),
     (IgnoredBorder, "max_pool max_pool_with_index"),
     (PlaneIndex, "max_pool_with_index"),
     (NeverNormalized, "debox"),

@@ -8,9 +8,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::deviations::{Deviation, REPLICATED, has};
 use crate::graph::names::NameId;
 use crate::graph::origin::with_origin;
-use crate::graph::{
-    Argument, Graph, Key, KindId, Operation, OriginId, Output, Primitive, Shape, TensorId, Value,
-};
+use crate::graph::{Argument, Graph, Key, KindId, Operation, OriginId, Output, Primitive, Shape, TensorId, Value};
 use crate::nnef::migrate::target::{Declarations, Target};
 use crate::source::Location;
 
@@ -359,7 +357,8 @@ fn cut_first(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
         return Ok(());
     }
     let axes = edit.ints("axes").filter(|axes| axes.len() == stride.len()).ok_or("its axes are not known")?;
-    let backwards: Vec<(i64, i64)> = axes.into_iter().zip(stride.iter().copied()).filter(|(_, step)| *step < 0).collect();
+    let backwards: Vec<(i64, i64)> =
+        axes.into_iter().zip(stride.iter().copied()).filter(|(_, step)| *step < 0).collect();
     let result = edit.results.first().copied();
     let elements = result.and_then(|result| pass.graph.dtype(result));
     let taken = |name: &'static str| edit.get(name).cloned().map(|value| (name, value));

@@ -193,8 +193,10 @@ def compare(binary, case, rng, onnx=False):
                 translated = by_onnxruntime(binary, folder, arrays)
             except Exception as error:
                 return "onnxruntime: " + str(error)[-160:], False
-            difference = 0.0 if translated is None else apart(translated, wanted)
-            # Reductions and maxima of operators are free in what they make of NaN.
+            # The maximum of no items is the least float in tract, and -inf in the standard.
+            least = [np.where(a == np.finfo(np.float32).min, -np.inf, a) if a.dtype.kind == "f" else a for a in wanted]
+            difference = 0.0 if translated is None else apart(translated, least)
+            # Operators are free in what they make of NaN.
             if difference > 1e-4 and not any(np.isnan(array).any() for array in arrays.values()):
                 return f"the model of ONNX differs by {difference:g}", False
         given, found = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")

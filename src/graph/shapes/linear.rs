@@ -63,6 +63,7 @@ pub(crate) fn linear(call: &Call) -> RuleResult {
     let extents = broadcast(call.name(), &output, bias)?;
     if let [items] = bias
         && items.known() != Some(1)
+        && !call.graph.conventions.follows
     {
         // The first axes of operands stand beside each other.
         let message = format!("the bias has shape {bias:?}: it is added along the batch; one along channels is [1, C]");

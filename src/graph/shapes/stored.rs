@@ -34,7 +34,9 @@ impl Graph {
         let items = shape.iter().try_fold(1_i64, |items, extent| items.checked_mul(*extent))?;
         let is_variable = self.kind(operation).standard && self.operation_name(operation) == VARIABLE;
         match self.attribute(operation, "label")? {
-            Value::String(label) if is_variable && shape.len() < 2 && items <= MOST_ITEMS => Some((tensor, label, shape)),
+            Value::String(label) if is_variable && shape.len() < 2 && items <= MOST_ITEMS => {
+                Some((tensor, label, shape))
+            }
             _ => None,
         }
     }

@@ -193,7 +193,8 @@ pub(super) fn channel_axis(value: &Literal, shape: &Shape) -> Option<usize> {
     if fits(&extents, shape) {
         return None;
     }
-    let has_count = |axis: &usize| shape.extents()[*axis].known().and_then(|extent| usize::try_from(extent).ok()) == Some(count);
+    let has_count =
+        |axis: &usize| shape.extents()[*axis].known().and_then(|extent| usize::try_from(extent).ok()) == Some(count);
     let axes: Vec<usize> = (0..shape.rank()).filter(has_count).collect();
     match axes[..] {
         [axis] => Some(axis),
