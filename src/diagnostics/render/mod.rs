@@ -29,7 +29,11 @@ impl Diagnostic {
 fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, color: bool) -> io::Result<()> {
     let paint = Paint { color };
     write_heading(out, diagnostic, paint)?;
-    report::write(out, sources, diagnostic, color)?;
+    if sources.file(diagnostic.at.file).text().is_empty() && diagnostic.labels.is_empty() {
+        write_without_lines(out, sources, diagnostic, paint)?;
+    } else {
+        report::write(out, sources, diagnostic, color)?;
+    }
     write_trace(out, sources, diagnostic, paint)?;
     out.write_all(b"\n")
 }
@@ -87,6 +91,20 @@ fn write_heading(out: &mut impl Write, diagnostic: &Diagnostic, paint: Paint) ->
     writeln!(out, "{}: {}", paint.apply(style, &id), paint.apply("1", &clean(&diagnostic.message)))
 }
 
+/// Writes the name of a file without lines, such as a binary one, and the help.
+fn write_without_lines(
+    out: &mut impl Write,
+    sources: &Sources,
+    diagnostic: &Diagnostic,
+    paint: Paint,
+) -> io::Result<()> {
+    writeln!(out, "  in {}", paint.apply("36", &place(sources, diagnostic.at)))?;
+    for line in diagnostic.help.iter().flat_map(|help| help.lines()) {
+        writeln!(out, "  {}: {}", paint.apply("38;5;115", "Help"), clean(line))?;
+    }
+    Ok(())
+}
+
 /// Writes every enclosing call, innermost first, with its source line.
 fn write_trace(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, paint: Paint) -> io::Result<()> {
     let frames = &diagnostic.expansion;
@@ -138,8 +156,11 @@ fn write_frame(out: &mut impl Write, sources: &Sources, frame: &TraceFrame, pain
     writeln!(out, "    {} {line}", paint.apply("90", &format!("{number:>4} │")))
 }
 
-/// `file:line:column` of a location.
+/// `file:line:column` of a location; the file alone if it has no lines.
 fn place(sources: &Sources, at: Location) -> String {
+    if sources.file(at.file).text().is_empty() {
+        return clean(sources.file(at.file).name());
+    }
     let start = sources.start(at);
     format!("{}:{}:{}", clean(sources.file(at.file).name()), start.line, start.column)
 }

@@ -123,10 +123,14 @@ impl<'m> Check<'m> {
         }
         let given = given(attribute);
         let refers = attribute.reference.is_some() && self.path.len() > IN_BODY;
+        let is_untyped = attribute.kind.is_none() && self.ir_version >= WITH_TYPES;
+        if is_untyped && given.is_empty() && attribute.reference.is_some() {
+            // The operators of ONNX that are defined by functions have such references.
+            let message = format!("the reference of the attribute `{name}` has no type");
+            return self.report(Code::OnnxIncomplete, at, message, None);
+        }
         let message = match given[..] {
-            _ if attribute.kind.is_none() && self.ir_version >= WITH_TYPES => {
-                format!("the attribute `{name}` has no type")
-            }
+            _ if is_untyped => format!("the attribute `{name}` has no type"),
             [] => return,
             [_] if refers => format!("the attribute `{name}` has both a value and a reference"),
             [kind] if attribute.kind.is_none_or(|stated| stated == kind as i32) => return,
@@ -188,9 +192,14 @@ impl<'m> Check<'m> {
         if attribute.kind != Some(wanted as i32) {
             // What is wrong by itself is reported already.
             let is_told = attribute.kind.is_none() && self.ir_version >= WITH_TYPES;
-            if !is_told && values.first().is_none_or(|kind| attribute.kind.is_none() || attribute.kind == Some(*kind as i32)) {
-                let message =
-                    format!("the attribute `{name}` of `{operator}` is `{}`, not `{}`", wanted.name(), stated(attribute));
+            if !is_told
+                && values.first().is_none_or(|kind| attribute.kind.is_none() || attribute.kind == Some(*kind as i32))
+            {
+                let message = format!(
+                    "the attribute `{name}` of `{operator}` is `{}`, not `{}`",
+                    wanted.name(),
+                    stated(attribute)
+                );
                 self.report(Code::OnnxAttributeType, at, message, None);
             }
             return;

@@ -163,9 +163,12 @@ impl<'m> Check<'m> {
     pub(super) fn foreign(&mut self, node: &Node) {
         let domain = self.text(node.domain);
         let is_native = |native: &&str| {
-            domain.strip_prefix(*native).is_some_and(|rest| rest.is_empty() || (rest.starts_with('.') && !native.is_empty()))
+            domain
+                .strip_prefix(*native)
+                .is_some_and(|rest| rest.is_empty() || (rest.starts_with('.') && !native.is_empty()))
         };
-        if self.pass == Pass::Types || !self.domains.contains(domain) || NATIVE.iter().any(|native| is_native(&native)) {
+        if self.pass == Pass::Types || !self.domains.contains(domain) || NATIVE.iter().any(|native| is_native(&native))
+        {
             return;
         }
         let name = self.text(node.op_type);

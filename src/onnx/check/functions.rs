@@ -71,7 +71,8 @@ impl<'m> Check<'m> {
         let mut attributes = FxHashSet::default();
         for attribute in &function.attributes {
             if !attributes.insert(*attribute) {
-                let message = format!("the function `{name}` has the attribute `{}` twice", self.text(Some(*attribute)));
+                let message =
+                    format!("the function `{name}` has the attribute `{}` twice", self.text(Some(*attribute)));
                 self.report(Code::OnnxTwice, at, message, None);
             }
         }

@@ -173,7 +173,8 @@ impl<'m> Check<'m> {
             }
         }
         self.header(model);
-        let body = |function: &'m Function| (function, Rc::new(Body::new(self.names, &function.opsets, Some(function))));
+        let body =
+            |function: &'m Function| (function, Rc::new(Body::new(self.names, &function.opsets, Some(function))));
         self.bodies = model.functions.iter().map(body).collect();
         self.flow = Flow::new(model);
         for i in 0..model.functions.len() {
@@ -252,7 +253,9 @@ impl<'m> Check<'m> {
             self.scopes.enter();
             let start = graph.nodes.first().map_or(0, |node| node.at);
             if self.pass == Pass::All && self.text(graph.name).is_empty() {
-                self.report(Code::OnnxIncomplete, start, "a graph has no name".to_owned(), None);
+                // Programs load a model without a name, but not with inner graphs without names.
+                let code = if is_main { Code::OnnxIncomplete } else { Code::OnnxModel };
+                self.report(code, start, "a graph has no name".to_owned(), None);
             }
             self.inputs(&graph.inputs, is_main, start);
             self.initializers(graph, start);
@@ -271,5 +274,7 @@ impl<'m> Check<'m> {
     }
 }
 
+#[cfg(test)]
+mod rule_tests;
 #[cfg(test)]
 mod tests;

@@ -50,7 +50,7 @@ fn values_are_defined_once_and_before_they_are_used() {
         ("y = If <then_branch = p () => (x) { }, else_branch = q () => (n) { n = Abs (x) }> (c)", Code::OnnxNoValue),
         (
             "y = If <then_branch = p () => (o) { x = Neg (i) o = Neg (x) }, else_branch = q () => (n) { n = Abs (x) }> (c)",
-            Code::OnnxShadowed,
+            Code::OnnxTwice,
         ),
     ] {
         assert_eq!(in_nodes(nodes), [code], "{nodes}");

@@ -52,7 +52,8 @@ impl Found {
 
     pub(super) fn report(self, file: FileId, places: &Places, diagnostics: &mut Diagnostics) {
         let place = |at: u32| Location::new(file, Span::new(at, at));
-        let mut diagnostic = Diagnostic::new(self.code, place(self.at), places.tell(self.message, self.at)).help_if(self.help);
+        let mut diagnostic =
+            Diagnostic::new(self.code, place(self.at), places.tell(self.message, self.at)).help_if(self.help);
         let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
         diagnostic.expansion.extend(self.calls.into_iter().map(frame));
         diagnostics.report(diagnostic);

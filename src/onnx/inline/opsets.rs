@@ -59,8 +59,9 @@ fn normal(names: &ModelNames, domain: Option<Name>) -> Option<Name> {
 
 impl Imports {
     pub(in crate::onnx) fn new(names: &ModelNames, opsets: &[OperatorSet]) -> Self {
-        let version = |opset: &OperatorSet| Some((normal(names, opset.domain), opset.version?));
-        Imports { versions: opsets.iter().filter_map(version).collect(), ..Imports::default() }
+        // A number that a file leaves out is 0.
+        let version = |opset: &OperatorSet| (normal(names, opset.domain), opset.version.unwrap_or(0));
+        Imports { versions: opsets.iter().map(version).collect(), ..Imports::default() }
     }
 
     /// The imported version of a domain.

@@ -6,8 +6,8 @@
 
 mod decode;
 mod encode;
-mod paths;
 pub(super) mod fields;
+mod paths;
 pub(super) mod reader;
 pub(super) mod texts;
 pub(super) mod writer;

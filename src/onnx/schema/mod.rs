@@ -198,6 +198,12 @@ impl Schemas {
         self.rows.keys().map(|row| row.1)
     }
 
+    /// The latest version in which an operator of a domain was added or changed.
+    pub(crate) fn latest(&self, domain: &str) -> i64 {
+        let versions = self.rows.iter().filter(|row| row.0.0 == domain).filter_map(|row| row.1.last());
+        versions.map(|version| version.0).max().unwrap_or(0)
+    }
+
     /// The schema of an operator in a version of its operator set. The standard domain is the empty text.
     pub(crate) fn find(&mut self, domain: &str, name: &str, version: i64) -> Found {
         if !self.domains.contains(&domain) {
