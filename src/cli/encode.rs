@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::Graph;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::model::Model;
+use crate::model::{Model, ModelVariables};
 use crate::onnx::Document;
 use crate::onnx::from_nnef::{self, Element, Weight, Weights};
 use crate::pnnx::data::Archive;
@@ -77,7 +77,8 @@ impl Encode {
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
-                let document = from_nnef::document(graph, &Data(self.data.as_deref()), self.strict)?;
+                let data = Data(self.data.as_deref().map(Model::data));
+                let document = from_nnef::document(graph, &data, self.strict)?;
                 encode(&document, form, self.strict)?
             }
             _ => {
@@ -137,18 +138,18 @@ pub(super) fn encode(document: &Document, form: OnnxForm, strict: bool) -> Resul
     }
 }
 
-/// The data of a model's variables, if there is a model.
-struct Data<'m>(Option<&'m Model>);
+/// The data of a model's variables, if there is a model. A compressed archive is decompressed once for all of them.
+struct Data<'m>(Option<ModelVariables<'m>>);
 
 impl Weights for Data<'_> {
     fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String> {
-        let Some(model) = self.0 else { return Ok(None) };
+        let Some(variables) = &self.0 else { return Ok(None) };
         let of = of.map(|of| match of {
             Element::Float => DType::Float64,
             Element::Int => DType::Int64,
             Element::Bool => DType::Bool,
         });
-        let raw = model.data().raw(label, shape, of).map_err(|error| error.to_string())?;
+        let raw = variables.raw(label, shape, of).map_err(|error| error.to_string())?;
         Ok(raw.map(|raw| Weight {
             dims: raw.shape.iter().map(|&extent| extent as i64).collect(),
             element: match raw.dtype {

@@ -10,6 +10,7 @@ mod completions;
 mod encode;
 mod explain;
 mod expr;
+mod external;
 mod flatten;
 mod fmt;
 mod interrupt;

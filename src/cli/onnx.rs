@@ -13,7 +13,7 @@ use crate::{Graph, Options};
 use super::args::{self, From, Language};
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, encode, flatten, stats};
+use super::{Failure, RunResult, Status, encode, external, flatten, stats};
 
 /// The form of an input that is a model of ONNX: from `--from`, or from the extension of the file.
 pub(crate) fn form(input: &Path, from: Option<From>) -> Option<OnnxForm> {
@@ -36,7 +36,7 @@ type Read = (Sources, Option<Document>, Diagnostics);
 
 fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) -> Result<Read, Unread> {
     let mut sources = Sources::new();
-    let (document, diagnostics) = match form {
+    let (mut document, diagnostics) = match form {
         OnnxForm::Text => {
             let input = io::read(input, options.max_text)?;
             let file = sources.add(input.name, input.text);
@@ -47,6 +47,9 @@ fn read(input: &Path, form: OnnxForm, language: &Language, options: &Options) ->
             Document::decode(&name, bytes, &mut sources, options)
         }
     };
+    if let (Some(document), Some(folder)) = (&mut document, external::folder(input)) {
+        document.set_folder(folder);
+    }
     Ok((sources, document, diagnostics))
 }
 
@@ -56,6 +59,7 @@ pub(crate) fn check(input: &Path, form: OnnxForm, language: &Language) -> Result
     let (sources, document, mut diagnostics) = read(input, form, language, &options)?;
     if let Some(document) = document {
         diagnostics.extend(document.check(&options));
+        external::warn_unknown(&document, input, &mut diagnostics);
         if !diagnostics.has_errors() {
             flatten(document, &options, &mut diagnostics);
         }
@@ -110,6 +114,11 @@ pub(crate) fn run(
     };
     let encoded =
         document.as_ref().and_then(|document| diagnostics.take(encode::encode(document, to, language.strict)));
+    let others = match document.as_ref().filter(|_| encoded.is_some()) {
+        Some(document) => external::follow(document, (input, flatten::path(output)), &mut diagnostics)?,
+        None => Vec::new(),
+    };
+    let encoded = encoded.filter(|_| !diagnostics.has_errors());
     // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
     std::mem::forget(document);
     reporter.all(&sources, diagnostics);
@@ -120,7 +129,7 @@ pub(crate) fn run(
     let Some(encoded) = encoded else { return Ok(Status::Refused) };
     let mut content = |out: &mut dyn Write| out.write_all(&encoded);
     match flatten::path(output) {
-        Some(path) => io::write_file(path, &mut content)?,
+        Some(path) => io::write_file_beside(path, &others, &mut content)?,
         None => io::write_stdout(&mut content)?,
     }
     if let Some(graph) = &graph {

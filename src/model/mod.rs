@@ -46,6 +46,7 @@ pub use index::ModelFile;
 use index::{Index, Place};
 pub(crate) use input::GZIP;
 pub use limits::Limits;
+pub(crate) use variables::ModelVariables;
 pub(crate) use write::rewrite;
 pub use write::{Content, Target};
 
