@@ -5,14 +5,15 @@ use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Length};
 use crate::onnx::model::{Graph, Tensor};
 use crate::onnx::protobuf::fields::{graph, sparse, tensor};
-use crate::onnx::protobuf::reader::payloads;
+use crate::onnx::protobuf::reader::{merged, payloads};
+use crate::onnx::protobuf::texts;
 
 /// The names of sparse constants, which are not decoded.
 pub(super) fn sparse_names(graph: &Graph) -> impl Iterator<Item = String> + use<'_> {
     let fields = graph.rest.iter().flat_map(|fields| fields.iter());
     fields.filter(|field| field.number == graph::SPARSE_INITIALIZER).filter_map(|field| {
-        let name = payloads(&payloads(&field.bytes, sparse::VALUES).pop()?, tensor::NAME).pop()?;
-        Some(String::from_utf8_lossy(&name).into_owned())
+        let name = payloads(&merged(&field.bytes, sparse::VALUES)?, tensor::NAME).pop()?;
+        Some(texts::decode(&name).into_owned())
     })
 }
 
