@@ -169,8 +169,13 @@ pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
 
 /// Writes a result to a file, completely or not at all.
 pub(crate) fn write_file(path: &Path, content: Writing) -> Result<(), Failure> {
+    write_file_beside(path, &[], content)
+}
+
+/// Writes a result to a file and copies others beside it, all of them or none.
+pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: Writing) -> Result<(), Failure> {
     interrupt::watch();
-    let written = files::write(path, |error| error, |file| fill(file, content));
+    let written = files::write_beside(path, others, |error| error, |file| fill(file, content));
     written.map_err(|error| failure(&path.display().to_string(), &error))
 }
 

@@ -11,6 +11,7 @@ mod documents;
 mod encode;
 mod explain;
 mod expr;
+mod external;
 mod flatten;
 mod fmt;
 mod inputs;

@@ -15,14 +15,15 @@ use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
 use super::run::Written;
-use super::{Failure, RunResult, Status, encode, flatten, stats};
+use super::{Failure, RunResult, Status, encode, external, flatten, stats};
 
 /// The sources, the document if it could be read, and the diagnostics.
 type Read = (Sources, Option<Document>, Diagnostics);
 
 fn read(input: Opened, form: OnnxForm, language: &Language, options: &Options) -> Result<Read, Unread> {
     let mut sources = Sources::new();
-    let (document, diagnostics) = match form {
+    let folder = external::folder(&input);
+    let (mut document, diagnostics) = match form {
         OnnxForm::Text => {
             let input = input.text(options.max_text)?;
             let file = sources.add(input.name, input.text);
@@ -33,15 +34,20 @@ fn read(input: Opened, form: OnnxForm, language: &Language, options: &Options) -
             Document::decode(&name, bytes, &mut sources, options)
         }
     };
+    if let (Some(document), Some(folder)) = (&mut document, folder) {
+        document.set_folder(folder);
+    }
     Ok((sources, document, diagnostics))
 }
 
 /// Checks a model and expands its calls. Returns the sources, whether it is accepted, and the diagnostics.
 pub(crate) fn check(input: Opened, form: OnnxForm, language: &Language) -> Result<Checked, Unread> {
     let options = flatten::options(language);
+    let folder = external::folder(&input);
     let (mut sources, document, mut diagnostics) = read(input, form, language, &options)?;
     if let Some(document) = document {
         diagnostics.extend(document.check(&options));
+        external::warn_unknown(&document, folder.as_deref(), &mut diagnostics);
         if !diagnostics.has_errors() {
             flatten(document, &options, &mut diagnostics);
         }
@@ -61,6 +67,7 @@ pub(crate) fn run(
     usable(language, output, verification)?;
     let to = target(form, output)?;
     let options = flatten::options(language);
+    let folder = external::folder(&input);
     let (mut sources, document, mut diagnostics) = match read(input, form, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -96,6 +103,11 @@ pub(crate) fn run(
     };
     let encoded =
         document.as_ref().and_then(|document| diagnostics.take(encode::encode(document, to, language.strict)));
+    let others = match document.as_ref().filter(|_| encoded.is_some()) {
+        Some(document) => external::follow(document, (folder.as_deref(), flatten::path(output)), &mut diagnostics)?,
+        None => Vec::new(),
+    };
+    let encoded = encoded.filter(|_| !diagnostics.has_errors());
     // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
     std::mem::forget(document);
     reporter.all(&sources, diagnostics);
@@ -106,7 +118,7 @@ pub(crate) fn run(
     let Some(encoded) = encoded else { return Ok(Status::Refused) };
     let mut content = |out: &mut dyn Write| out.write_all(&encoded);
     match flatten::path(output) {
-        Some(path) => io::write_file(path, &mut content)?,
+        Some(path) => io::write_file_beside(path, &others, &mut content)?,
         None => io::write_stdout(&mut content)?,
     }
     if let Some(graph) = &graph {

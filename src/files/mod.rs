@@ -1,7 +1,10 @@
 //! Output files and folders: they are written completely or not at all, synchronized to disk before they
 //! get their names, and leave nothing behind if a run is interrupted.
 
+mod beside;
 pub(crate) mod temporary;
+
+pub(crate) use beside::Beside;
 
 use std::fs::{self, File};
 use std::io;
@@ -48,6 +51,21 @@ pub(crate) fn write<E>(
     fail: impl Fn(io::Error) -> E,
     fill: impl FnOnce(&File) -> Result<(), E>,
 ) -> Result<(), E> {
+    write_beside(path, &[], fail, fill)
+}
+
+/// Writes a file as [`write`] does, and copies others beside it: all of them, or none. Nothing is copied beside devices
+/// and pipes.
+///
+/// # Errors
+///
+/// Those of [`write`]; a file cannot be copied; or there is another file with its name, which is not replaced.
+pub(crate) fn write_beside<E>(
+    path: &Path,
+    others: &[Beside],
+    fail: impl Fn(io::Error) -> E,
+    fill: impl FnOnce(&File) -> Result<(), E>,
+) -> Result<(), E> {
     let target = real(path).map_err(&fail)?;
     let permissions = match fs::metadata(&target) {
         Ok(metadata) if metadata.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
@@ -55,6 +73,7 @@ pub(crate) fn write<E>(
         Ok(_) => return fill(&File::options().write(true).open(&target).map_err(&fail)?),
         Err(_) => None,
     };
+    let staged = beside::Staged::new(&target, others).map_err(&fail)?;
     let file = temporary::File::beside(&target).map_err(&fail)?;
     fill(file.as_file())?;
     let finish = || {
@@ -62,7 +81,7 @@ pub(crate) fn write<E>(
             file.as_file().set_permissions(permissions)?;
         }
         file.as_file().sync_all()?;
-        file.persist(&target)?;
+        staged.persist(file, &target)?;
         sync_folder(parent(&target));
         Ok(())
     };

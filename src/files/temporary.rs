@@ -118,11 +118,34 @@ impl File {
     pub(crate) fn as_file(&self) -> &fs::File {
         self.file.as_file()
     }
+}
 
-    /// Renames the file to its final name.
-    pub(crate) fn persist(self, target: &Path) -> io::Result<()> {
-        self.file.persist(target).map(drop).map_err(|error| error.error)
+/// Renames files to their final names, and one file more, which may replace another. No interruption falls in between.
+///
+/// # Errors
+///
+/// No file has its name: one of them exists already, or cannot be renamed.
+pub(crate) fn persist_all(files: Vec<(File, PathBuf)>, (last, target): (File, &Path)) -> io::Result<()> {
+    // The entries of the files are dropped after the lock, which they take.
+    let mut entries = Vec::new();
+    let held = hold();
+    let mut done: Vec<PathBuf> = Vec::new();
+    let mut result = Ok(());
+    for (File { file, _entry }, path) in files {
+        entries.push(_entry);
+        // After a failure, the other files are dropped.
+        if result.is_ok() {
+            result = file.persist_noclobber(&path).map(drop).map_err(|error| error.error);
+            done.extend(result.is_ok().then_some(path));
+        }
     }
+    entries.push(last._entry);
+    let result = result.and_then(|()| last.file.persist(target).map(drop).map_err(|error| error.error));
+    if result.is_err() {
+        done.iter().for_each(|path| drop(fs::remove_file(path)));
+    }
+    drop(held);
+    result
 }
 
 /// A temporary folder. It is removed before its entry is.

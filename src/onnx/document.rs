@@ -209,7 +209,7 @@ impl Document {
         found
     }
 
-    fn check_external_data(&self, options: &Options) -> Result<(), Diagnostics> {
+    pub(super) fn check_external_data(&self, options: &Options) -> Result<(), Diagnostics> {
         let (names, part) = self.part();
         check::external_data(names, part, (self.file, &self.places, self.folder.as_deref()), options)
     }

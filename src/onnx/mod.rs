@@ -19,3 +19,4 @@ pub(crate) mod types;
 mod view;
 
 pub use document::Document;
+pub(crate) use document::ExternalFile;

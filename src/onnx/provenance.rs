@@ -70,7 +70,7 @@ impl Notes<'_> {
         }
         chain.reverse();
         let mut writer = Writer::default();
-        writer.bytes(entry::VALUE, chain.join("/").as_bytes());
+        writer.text(entry::VALUE, &chain.join("/"));
         writer.bytes(entry::KEY, KEY.as_bytes());
         let note = Bytes::from(writer.finish());
         self.known[origin.index()] = Some(note.clone());

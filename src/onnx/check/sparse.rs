@@ -6,10 +6,10 @@ use super::{Check, constants};
 use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Elements, Length};
 use crate::onnx::model::{Fields, Graph, Tensor};
-use crate::onnx::protobuf;
-use crate::onnx::protobuf::fields::{graph, sparse, tensor};
 use crate::onnx::external::Step;
-use crate::onnx::protobuf::reader::{Reader, payloads};
+use crate::onnx::protobuf::fields::{graph, sparse, tensor};
+use crate::onnx::protobuf::reader::{Reader, merged, payloads};
+use crate::onnx::protobuf::{self, texts};
 
 /// The number of indices of 64-bit integers.
 const INT64: i32 = 7;
@@ -18,15 +18,15 @@ const INT64: i32 = 7;
 pub(super) fn names(graph: &Graph) -> impl Iterator<Item = String> + use<'_> {
     let fields = graph.rest.iter().flat_map(|fields| fields.iter());
     fields.filter(|field| field.number == graph::SPARSE_INITIALIZER).map(|field| {
-        let values = payloads(&field.bytes, sparse::VALUES).pop().unwrap_or_default();
+        let values = merged(&field.bytes, sparse::VALUES).unwrap_or_default();
         let name = payloads(&values, tensor::NAME).pop().unwrap_or_default();
-        String::from_utf8_lossy(&name).into_owned()
+        texts::decode(&name).into_owned()
     })
 }
 
 /// A tensor in a message, if it is there and can be decoded.
 fn part(message: &Bytes, number: u32) -> Option<Tensor> {
-    Some(protobuf::decode_tensor(&payloads(message, number).pop()?).ok()?.0)
+    Some(protobuf::decode_tensor(&merged(message, number)?).ok()?.0)
 }
 
 fn extents(message: &Bytes) -> Vec<i64> {

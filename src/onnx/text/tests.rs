@@ -1,4 +1,5 @@
 use super::*;
+use crate::onnx::model::AttributeValue;
 use crate::onnx::protobuf::{Part, encode};
 
 fn read(text: &str, production: Production) -> (Option<Parsed>, Diagnostics) {
@@ -32,6 +33,9 @@ fn texts_are_read_back_from_their_print() {
          <domain: \"l\", opset_import: [\"\" : 17]> f <p, q: float = -0> (x, y) => (z) <float m> { z = Add <q: float = @q> (x, y) }",
         "g () => () <string[2] s = {\"a\", \"\"}, complex64[1] c = {1, inf}, double d = {1e308}, uint64[1] m = {18446744073709551615}> {}",
         "g () => () <float[2] w = [\"location\": \"w.bin\", \"offset\": \"0\"]> { x = custom.Block.1.Block () }",
+        "g () => () { x = pkg.torch.2.6.0+cu124.Block () y = my-set.Op:ov () z = 2.x/y.Op () }",
+        "g () => () { x = Op <t = float[2] \"bn.w/é\" {1, 2}, u = float[1] float {3}, v = int64[1] \"b c\" = [\"location\": \"w\"]> () }",
+        "g () => () <float[1] \"\u{10FE80}\" = {1}> { x = Op <s = \"\u{10FEFF}\"> (\"\u{10FE80}\") }",
     ];
     for text in texts {
         let first = model(text);
@@ -80,6 +84,48 @@ fn what_texts_cannot_say_is_told() {
     );
 }
 
+/// What a text has no place for: told, or refused.
+#[test]
+fn what_texts_leave_out_is_told() {
+    use crate::onnx::model::{Field, Fields, Type, TypeForm, ValueInfo, Wire};
+    let graph = |change: &dyn Fn(&mut Graph)| {
+        let text = "g () => (float y) <float[2] w = {1, 2}, double[1] d = {1}> { y = Op <f = 1.0> (w, d) }";
+        let (Some(Parsed::Graph(mut graph, names)), _) = read(text, Production::Graph) else { panic!() };
+        change(&mut graph);
+        print(&names, Part::Graph(&graph))
+    };
+    let raw = |bytes: &[u8]| -> Fields {
+        let bytes = bytes::Bytes::copy_from_slice(bytes);
+        Some(Box::new(vec![Field { number: 9, wire: Wire::Bytes, bytes }]))
+    };
+    // NaNs with a payload, and those without one.
+    for (bits, told) in [(0x7FC0_0001_u32, 1), (0xFFA0_0002, 1), (0x7F80_0001, 1), (0x7FC0_0000, 0), (0xFFC0_0000, 0)] {
+        let bytes = [bits.to_le_bytes(), 1_f32.to_le_bytes()].concat();
+        let (text, lost) = graph(&|graph| graph.initializers[0].rest = raw(&bytes));
+        assert_eq!((lost.nan_bits, lost.wrong.len()), (told, 0), "{bits:x}");
+        assert!(text.contains(if bits >> 31 == 0 { "{nan, 1.0}" } else { "{-nan, 1.0}" }), "{text}");
+        let float = AttributeValue::Float(f32::from_bits(bits));
+        assert_eq!(graph(&|graph| graph.nodes[0].attributes[0].value = float.clone()).1.nan_bits, told);
+    }
+    let (_, lost) = graph(&|graph| graph.initializers[1].rest = raw(&0x7FF8_0000_0000_0001_u64.to_le_bytes()));
+    assert_eq!(lost.nan_bits, 1);
+    // Types without an element type are left out, and so are those without a form, which have nothing to say.
+    for (form, left_out) in [(TypeForm::None, 0), (TypeForm::Tensor(Default::default()), 1)] {
+        let ty = Some(Type { form, rest: Fields::None });
+        let (text, lost) = graph(&|graph| graph.outputs[0] = ValueInfo { ty: ty.clone(), ..graph.outputs[0].clone() });
+        assert_eq!((lost.left_out, lost.wrong.len()), (left_out, 0), "{text}");
+        assert!(text.starts_with("g () => (y)"), "{text}");
+        assert!(codes(&text, Production::Graph).is_empty());
+    }
+    let sparse = Field { number: 15, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
+    let (_, lost) = graph(&|graph| graph.rest = Some(Box::new(vec![sparse.clone()])));
+    assert_eq!(lost.wrong.into_iter().collect::<Vec<_>>(), ["a sparse constant"]);
+    // External data that `data_location` does not name are not the data.
+    let entry = crate::onnx::model::Entry { key: Some("location".into()), value: Some("w".into()), rest: None };
+    let (text, lost) = graph(&|graph| graph.initializers[0].external = vec![entry.clone()]);
+    assert!(text.contains("{1.0, 2.0}") && lost.left_out == 1, "{text}");
+}
+
 #[test]
 fn errors_have_codes_and_do_not_hide_each_other() {
     use Production::{Graph, Model, Node};
@@ -95,6 +141,9 @@ fn errors_have_codes_and_do_not_hide_each_other() {
         ("g () => () <float[2] w = {1}> {}", Graph, &[Code::OnnxElements]),
         ("g () => () <int8[1] w = {300}> {}", Graph, &[Code::OnnxNumber]),
         ("g () => () { x = A () , y = B () }", Graph, &[Code::OnnxComma]),
+        ("y = a.2.6+c.Op (x)", Node, &[Code::OnnxDomain, Code::OnnxDomain]),
+        ("y = a+b (x)", Node, &[Code::OnnxSyntax]),
+        ("y = a..Op (x)", Node, &[Code::OnnxSyntax]),
         ("g () => () {\n x = A (1)\n y = B ()\n z = C <a> ()\n}", Graph, &[Code::OnnxSyntax, Code::OnnxSyntax]),
         ("g () => () {} g", Graph, &[Code::OnnxSyntax]),
     ] {
