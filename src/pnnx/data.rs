@@ -1,6 +1,7 @@
 //! The stored data of operators: an archive whose members `OPERATOR.NAME` are raw bytes.
 
 use std::io::{Cursor, Read, Write};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use zip::write::SimpleFileOptions;
@@ -55,10 +56,24 @@ fn half(bits: u16, exponent_bits: u32) -> f64 {
 }
 
 /// The data of a model's operators.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Archive {
-    bytes: Vec<u8>,
+    bytes: Shared,
+    /// The archive with its directory, which is read once; copies share it.
+    zip: Opened,
 }
+
+/// Bytes that readers share.
+#[derive(Clone, Debug)]
+struct Shared(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+type Opened = ZipArchive<Cursor<Shared>>;
 
 fn broken(error: &dyn std::fmt::Display) -> TensorError {
     TensorError::new(format!("the archive cannot be read: {error}"))
@@ -71,8 +86,9 @@ impl Archive {
     ///
     /// The bytes are not an archive.
     pub(crate) fn new(bytes: Vec<u8>) -> Result<Archive, TensorError> {
-        ZipArchive::new(Cursor::new(&bytes)).map_err(|error| broken(&error))?;
-        Ok(Archive { bytes })
+        let bytes = Shared(Arc::new(bytes));
+        let zip = ZipArchive::new(Cursor::new(bytes.clone())).map_err(|error| broken(&error))?;
+        Ok(Archive { bytes, zip })
     }
 
     /// Creates an uncompressed archive, as pnnx does.
@@ -89,18 +105,19 @@ impl Archive {
             writer.start_file(name, options).map_err(|error| cannot(&error))?;
             writer.write_all(bytes).map_err(|error| cannot(&error))?;
         }
-        let bytes = writer.finish().map_err(|error| cannot(&error))?.into_inner();
-        Ok(Archive { bytes })
+        Archive::new(writer.finish().map_err(|error| cannot(&error))?.into_inner())
     }
 
     /// Returns the bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        let Archive { bytes, zip } = self;
+        drop(zip);
+        Arc::unwrap_or_clone(bytes.0)
     }
 
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes.0
     }
 
     /// Reads a member as a tensor of a shape and type.
@@ -109,8 +126,7 @@ impl Archive {
     ///
     /// The member is missing or has another length.
     pub(crate) fn tensor(&self, name: &str, typed: &Typed) -> Result<Tensor, TensorError> {
-        let mut archive = ZipArchive::new(Cursor::new(&self.bytes)).map_err(|error| broken(&error))?;
-        tensor(&mut archive, name, typed)
+        tensor(&mut self.zip.clone(), name, typed)
     }
 
     /// Checks the lengths of the members of a model without reading them.
@@ -119,10 +135,7 @@ impl Archive {
     ///
     /// For each member that is missing or has another length: the operator, the key, and the message.
     pub(crate) fn check(&self, model: &Model) -> Vec<(usize, String, String)> {
-        let mut archive = match ZipArchive::new(Cursor::new(&self.bytes)) {
-            Ok(archive) => archive,
-            Err(error) => return vec![(0, String::new(), broken(&error).0)],
-        };
+        let mut archive = self.zip.clone();
         let mut wrong = Vec::new();
         for (at, operator) in model.operators.iter().enumerate() {
             for param in operator.params(Role::Data) {
@@ -137,8 +150,6 @@ impl Archive {
         wrong
     }
 }
-
-type Opened<'b> = ZipArchive<Cursor<&'b Vec<u8>>>;
 
 /// The number of bytes of data, and the row of its element type.
 fn length(typed: Option<&Typed>) -> Result<(usize, &'static Row), TensorError> {
@@ -155,11 +166,11 @@ fn shape(typed: &Typed) -> Option<Vec<usize>> {
 }
 
 /// The member with a name; its length must be `length`.
-fn member<'a, 'b>(
-    archive: &'a mut Opened<'b>,
+fn member<'a>(
+    archive: &'a mut Opened,
     name: &str,
     length: u64,
-) -> Result<zip::read::ZipFile<'a, Cursor<&'b Vec<u8>>>, TensorError> {
+) -> Result<zip::read::ZipFile<'a, Cursor<Shared>>, TensorError> {
     let missing = |error| TensorError::new(format!("the archive has no member `{name}`: {error}"));
     let member = archive.by_name(name).map_err(missing)?;
     if member.size() != length {
@@ -250,7 +261,7 @@ mod tests {
 
     #[test]
     fn broken_archives_are_refused() {
-        let bytes = archive([("a", &[1u8, 2, 3, 4][..])]).bytes;
+        let bytes = archive([("a", &[1u8, 2, 3, 4][..])]).into_bytes();
         for length in 0..bytes.len() {
             assert!(Archive::new(bytes[..length].to_vec()).is_err(), "{length} bytes");
         }
