@@ -114,7 +114,9 @@ impl Flattening<'_> {
                 parsed.expression
             }
             // A text is a value, not an operation.
-            Err(_) if operator.inputs.is_empty() && is_text(&param.text) => return self.model.operators.push(operator.clone()),
+            Err(_) if operator.inputs.is_empty() && is_text(&param.text) => {
+                return self.model.operators.push(operator.clone());
+            }
             Err(errors) => return self.found.extend(errors),
         };
         let extents = |number: u64| {
@@ -144,13 +146,7 @@ impl Flattening<'_> {
         }
     }
 
-    fn node(
-        &mut self,
-        node: &Node,
-        operands: Vec<Made>,
-        operator: &Operator,
-        output: Option<&str>,
-    ) -> Made {
+    fn node(&mut self, node: &Node, operands: Vec<Made>, operator: &Operator, output: Option<&str>) -> Made {
         match node.term {
             Term::Literal(literal) => Made::Literal(literal),
             Term::Argument(number) => {
@@ -171,7 +167,12 @@ impl Flattening<'_> {
     /// Adds a list of operands.
     fn list(&mut self, operands: Vec<Made>, operator: &Operator, output: Option<&str>) -> Made {
         let name = |operand| if let Made::Operand(name) = operand { Some(name) } else { None };
-        self.add_operator(("prim::ListConstruct", false), operands.into_iter().filter_map(name).collect(), operator, output)
+        self.add_operator(
+            ("prim::ListConstruct", false),
+            operands.into_iter().filter_map(name).collect(),
+            operator,
+            output,
+        )
     }
 
     /// Adds an expression of one operation, or a list, between two words. `by_item` is whether its result has the shape

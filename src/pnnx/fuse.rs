@@ -3,7 +3,6 @@
 //! By the rule of pnnx, an operation joins the region of its user if its result is used exactly once. With
 //! recomputation, it joins the regions of all its users, as long as the expressions are small.
 
-
 use super::number::Meaning;
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
@@ -203,7 +202,7 @@ impl<'g> Fusion<'g> {
             };
             done.push(expression.push(term, Span::default(), &[]));
         }
-        (expression, inputs.into_iter().collect())
+        (expression.in_order(), inputs.into_iter().collect())
     }
 }
 
@@ -229,9 +228,7 @@ fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
 /// have one item.
 fn is_fusible(graph: &Graph, operation: &Operation, op: Op) -> bool {
     // Of integers, NNEF has quotients and powers that are integers.
-    let whole = |operand: Operand| {
-        matches!(operand, Operand::Tensor(tensor) if graph.dtype(tensor) == Some(Primitive::Integer))
-    };
+    let whole = |operand: Operand| matches!(operand, Operand::Tensor(tensor) if graph.dtype(tensor) == Some(Primitive::Integer));
     let is_real = matches!(op.meaning(), Meaning::Floats(_) | Meaning::Power(..));
     if is_real && graph.operands_of(operation).any(whole) {
         return false;

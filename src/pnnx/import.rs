@@ -336,7 +336,8 @@ impl<'a> Import<'a, '_> {
         let name = self.name(output);
         let operands = self.operands(operator);
         let told = operator.param(Role::Shape, output);
-        let complex = self.is_complex(operator, &operands) || parsed.expression.has_complex();
+        let complex = parsed.expression.operations() > 0
+            && (self.is_complex(operator, &operands) || parsed.expression.has_complex());
         let mark = self.builder.graph.mark();
         let mut found = Diagnostics::new(self.options.strict);
         let item = expand_items(
@@ -459,13 +460,7 @@ impl<'a> Import<'a, '_> {
     }
 
     /// Adds an operation for an operator that NNEF does not have.
-    fn pass(
-        &mut self,
-        operator: &'a Operator,
-        names: Vec<NameId>,
-        data: Vec<(String, TensorId)>,
-        operands: &[Item],
-    ) {
+    fn pass(&mut self, operator: &'a Operator, names: Vec<NameId>, data: Vec<(String, TensorId)>, operands: &[Item]) {
         let (keys, _) = operator.argument_names();
         let told = operator.shapes();
         let arguments = arguments(operator, &keys, operands, &data);

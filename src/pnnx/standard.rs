@@ -1,6 +1,6 @@
 //! Reads the operators that stand for operations of NNEF in files that this program wrote: `nnef.NAME`.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::Item;
 use super::model::{Operator, Role, Setting};
@@ -46,14 +46,14 @@ pub(super) fn arguments(
         named.insert(&param.key, setting(&param.setting(), known)?);
     }
     let (keys, _) = operator.argument_names();
-    let given = |key: &String| operator.params(Role::Argument).any(|param| param.key == *key);
+    let given: FxHashSet<&str> = operator.params(Role::Argument).map(|param| param.key.as_str()).collect();
     let mut unnamed = Vec::new();
-    for (param, (key, item)) in keys.iter().zip(operands).enumerate().map(|(i, both)| (operator.inputs.get(i), both)) {
+    for (key, item) in keys.iter().zip(operands) {
         let value = value(item)?;
-        match params.iter().find(|known| given(key) && known.name == *key) {
-            Some(known) => drop(named.insert(&known.name, value)),
-            None if param.is_some() => unnamed.push(value),
-            None => return None,
+        match params.iter().find(|known| known.name == *key) {
+            Some(known) if given.contains(key.as_str()) => drop(named.insert(&known.name, value)),
+            None if given.contains(key.as_str()) => return None,
+            _ => unnamed.push(value),
         }
     }
     // Operands without a key are those of the tensor parameters that are not given, in their order.
