@@ -163,8 +163,8 @@ fn files_are_given_back_and_expanded() {
     assert_eq!(done(&["--lower", "none", "--to", "pnnx", FILE], ""), text);
     assert_eq!(done(&["--from", "pnnx", "--lower", "none", "--to", "pnnx", "-"], &text), text);
     let flat = done(&["--to", "pnnx", FILE], "");
-    assert!(!flat.contains("pnnx.Expression") && flat.starts_with("7767517\n10 9\n"), "{flat}");
-    assert!(flat.contains("torch.mul                centre                   2 1 6 2 3 $input=6 $other=2 "), "{flat}");
+    assert!(flat.starts_with("7767517\n10 9\n"), "{flat}");
+    assert!(flat.contains("pnnx.Expression          centre                   2 1 6 2 3 expr=mul(@0,@1) "), "{flat}");
     assert_eq!(done(&["--from", "pnnx", "--to", "pnnx", "-"], &flat), flat);
     let lowered = done(&["--lower", "all", FILE], "");
     assert!(
@@ -223,7 +223,7 @@ fn files_that_lie_are_refused() {
         ("@weight=(2,3)f32", "@weight=(2,3000000000)f32", "E2224"),
         ("@weight=(2,3)f32", "@weight=(3,3)f32", "E2224"),
         ("expr=mul(sub(@0,@1),@2)", "expr=mul(sub(@0,@1),@3)", "E2206"),
-        ("expr=log(add(exp(@0),1.0))", "expr=log(add(erf(@0),1.0))", "E2211"),
+        ("expr=log(add(exp(@0),1.0))", "expr=log(add(exp(@0),1.0)", "E2203"),
         ("#3=(2,3)f32", "#3=(2,4)f32", "E2223"),
         ("1 1 3 4 bias", "1 1 9 4 bias", "E2222"),
     ] {

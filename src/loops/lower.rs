@@ -3,6 +3,8 @@
 //! Layers broadcast with the last axes aligned, NNEF with the first: the operand with fewer axes gets leading axes
 //! of extent 1.
 
+mod forms;
+
 use std::sync::Arc;
 
 use super::emit::{Flat, integers};
@@ -50,6 +52,13 @@ pub(crate) fn operation(
 /// Calls the lowering function of an operation with [`Lowering::Own`].
 fn own(call: &mut Lower) -> Computed<Sym> {
     match call.op.name() {
+        "sqrt" => forms::sqrt(call),
+        "rsqrt" => forms::rsqrt(call),
+        "round" => forms::round(call),
+        "softplus" => forms::softplus(call),
+        "relu" => forms::relu(call),
+        "min" => forms::extreme(call, "min"),
+        "max" => forms::extreme(call, "max"),
         "mod" => remainder(call),
         "floor_div" => floor_div(call),
         "xor" => xor(call),
@@ -102,6 +111,12 @@ impl Lower<'_, '_> {
         word: &str,
     ) -> Computed<Value> {
         let flat = self.symbols.emit(self.site, operation, arguments, (self.dtype, &self.shape), word)?;
+        Ok(Value::from(&flat))
+    }
+
+    /// Like [`step`](Self::step), for a comparison.
+    fn test(&mut self, operation: &'static str, arguments: [Value; 2], word: &str) -> Computed<Value> {
+        let flat = self.symbols.emit(self.site, operation, arguments, (DType::Bool, &self.shape), word)?;
         Ok(Value::from(&flat))
     }
 
@@ -383,10 +398,14 @@ fn cast(call: &mut Lower) -> Computed<Sym> {
 fn clamp(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
     let x = call.first()?;
+    // NaN stays if it is the second operand, which it is not in the `clamp` of NNEF.
     match (call.attributes.low.map(Value::Scalar), call.attributes.high.map(Value::Scalar)) {
-        (Some(low), Some(high)) => call.give("clamp", [x, low, high]),
-        (Some(low), None) => call.give("max", [x, low]),
-        (None, Some(high)) => call.give("min", [x, high]),
+        (Some(low), Some(high)) => {
+            let most = call.step("min", [high, x], "most")?;
+            call.give("max", [low, most])
+        }
+        (Some(low), None) => call.give("max", [low, x]),
+        (None, Some(high)) => call.give("min", [high, x]),
         (None, None) => Ok(call.inputs[0].clone()),
     }
 }

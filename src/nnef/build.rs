@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::migrate::target::{Declarations, identifier};
+use super::migrate::target::{Declarations, Declared, identifier};
 use crate::graph::names::NameId;
 use crate::graph::shapes::{self, Plan, ShapeError};
 use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT, VARIABLE};
@@ -217,6 +217,11 @@ impl<'d> Builder<'d> {
         let inferred = shapes::infer(&self.graph, operation, &plan)?;
         self.graph.set_shapes(operation, inferred);
         Ok(())
+    }
+
+    /// The declaration of an operation, if the standard has it.
+    pub(crate) fn declared(&mut self, operation: &'static str) -> Option<&Declared> {
+        self.declarations.find(operation, &mut self.graph)
     }
 
     fn kind(&mut self, operation: &'static str) -> Result<Known, Unknown> {

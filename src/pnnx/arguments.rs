@@ -37,6 +37,7 @@ fn value(item: &Item) -> Value {
     match item {
         Item::Tensor(tensor) => Value::Tensor(*tensor),
         Item::Literal(found) => literal(*found),
+        Item::Text(text) => Value::String(text.as_ref().into()),
         Item::List(items) => items_of(items.iter().map(value).collect()),
         Item::Refused => Value::String("None".into()),
     }

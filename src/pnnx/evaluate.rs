@@ -151,7 +151,7 @@ fn scalar(number: Number) -> Outcome<Tensor> {
     let tensor = match number {
         Number::Float(float) => Tensor::of(&[], vec![float]),
         Number::Int(int) => Tensor::of(&[], vec![int]),
-        Number::Bool(truth) => Tensor::of(&[], vec![i64::from(truth)]),
+        Number::Bool(truth) => Tensor::of(&[], vec![truth]),
     };
     tensor.map_err(|error| error.0)
 }
@@ -205,9 +205,15 @@ fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Ou
             let items: Vec<f64> = to.zip((&floats(x), x.shape()), (&floats(y), y.shape()), f);
             of(Tensor::of(shape, items))
         }
+        (Meaning::Not, []) => of(Tensor::of(x.shape(), floats(x).into_iter().map(|x| x == 0.0).collect())),
         (Meaning::Bits(f), [y]) => {
             if !whole {
                 return Err("its operands are integers".to_owned());
+            }
+            if operands.iter().all(|operand| operand.dtype() == DType::Bool) {
+                let result = |x: i64, y: i64| f(x, y) == Some(1);
+                let items: Vec<bool> = to.zip((&integers(x)?, x.shape()), (&integers(y)?, y.shape()), result);
+                return of(Tensor::of(shape, items));
             }
             let result = |x: i64, y: i64| f(x, y).ok_or(BEYOND);
             let items: Result<Vec<i64>, _> = to.zip((&integers(x)?, x.shape()), (&integers(y)?, y.shape()), result);

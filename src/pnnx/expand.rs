@@ -17,8 +17,8 @@ use super::tokens::Literal;
 use super::tree::{Expression, Node, NodeId, Term, push_leaf};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
-use crate::graph::{Extent, Shape, TensorId, Value};
-use crate::nnef::build::Builder;
+use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
+use crate::nnef::build::{Builder, Results};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
@@ -71,6 +71,30 @@ struct Expander<'a, 'd> {
 
 /// The operands of an operation.
 type Operands = SmallVec<[Item; 3]>;
+
+/// How an operation is applied to operands of its types.
+enum Typed {
+    /// As it is.
+    Same,
+    /// The result is the operand.
+    Identity,
+    /// To scalars; the result is converted to integers if `whole` is set.
+    Scalars { whole: bool },
+}
+
+/// The expression of an operation, with the classes of equal nodes.
+struct Template {
+    expression: Expression,
+    classes: Vec<u32>,
+}
+
+/// A use of a template: its operands, and the items of the classes that have been added.
+struct Use<'t> {
+    template: &'t Template,
+    operands: &'t [Item],
+    place: Place,
+    made: SmallVec<[Option<Item>; 16]>,
+}
 
 /// An operation of the text, for messages.
 #[derive(Clone, Copy)]
@@ -157,6 +181,9 @@ impl Expander<'_, '_> {
         let none = |what: &str| format!("{what} has no counterpart in NNEF");
         let refused = match op.row().nnef {
             Counterpart::Missing => Some(none(&format!("`{text}`"))),
+            Counterpart::Logical(_) if !operands.iter().all(|operand| self.is_logical(operand)) => {
+                Some(none(&format!("`{text}` of operands that are no truth values")))
+            }
             Counterpart::CompileTime => Some(match text {
                 "size" => "the size of an operand has to be known while expanding".to_owned(),
                 text => format!("`{text}` needs a number that is known while expanding"),
@@ -179,15 +206,97 @@ impl Expander<'_, '_> {
         if let Some(message) = refused {
             return self.refuse(Code::ExpressionCounterpart, place.span, message);
         }
+        if let (true, [number @ Item::Literal(_), tensor @ Item::Tensor(_)]) = (is_extreme(op), operands) {
+            // A number as the second operand is not NaN, so that one operation is sufficient.
+            return self.call(op, &[tensor.clone(), number.clone()], place, name);
+        }
         let Some((aligned, shape)) = self.align(operands, place) else { return Item::Refused };
         let operands = aligned.as_deref().unwrap_or(operands);
+        match self.typed(op, operands) {
+            Typed::Same => self.counterpart(op, operands, shape, place, name),
+            Typed::Identity => operands.first().cloned().unwrap_or(Item::Refused),
+            Typed::Scalars { whole } => {
+                let operands: Operands = operands.iter().map(|operand| self.cast(operand, place)).collect();
+                match self.counterpart(op, &operands, shape, place, if whole { None } else { name }) {
+                    Item::Tensor(tensor) if whole => self.cast_to(Primitive::Integer, tensor, place, name),
+                    item => item,
+                }
+            }
+        }
+    }
+
+    /// Adds the counterpart of an operation for operands of its types.
+    fn counterpart(
+        &mut self,
+        op: Op,
+        operands: &[Item],
+        shape: Option<Shape>,
+        place: Place,
+        name: Option<NameId>,
+    ) -> Item {
         match op.row().nnef {
             Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
-            Counterpart::Template(_) => match template(op) {
+            Counterpart::Template(_) | Counterpart::Logical(_) => match template(op) {
                 Some(template) => self.template(template, operands, place, name),
                 None => Item::Refused,
             },
             Counterpart::CompileTime | Counterpart::Missing => Item::Refused,
+        }
+    }
+
+    /// The element type of an operand.
+    fn element(&self, operand: &Item) -> Option<Primitive> {
+        match operand {
+            Item::Tensor(tensor) => self.builder.graph.dtype(*tensor),
+            Item::Literal(Literal::Int(_)) => Some(Primitive::Integer),
+            Item::Literal(Literal::Float(_)) => Some(Primitive::Scalar),
+            Item::Literal(Literal::Bool(_)) => Some(Primitive::Logical),
+            _ => None,
+        }
+    }
+
+    fn is_logical(&self, operand: &Item) -> bool {
+        self.element(operand) == Some(Primitive::Logical)
+    }
+
+    /// How an operation is applied to operands of its types: NNEF divides integers without a fraction, and does not
+    /// round them.
+    fn typed(&self, op: Op, operands: &[Item]) -> Typed {
+        let integer = |operand: &Item| self.element(operand) == Some(Primitive::Integer);
+        let tensor = |operand: &Item| matches!(operand, Item::Tensor(_)) && integer(operand);
+        let has_template = matches!(op.row().nnef, Counterpart::Template(_));
+        match op.meaning() {
+            _ if op.row().inner || !operands.iter().any(tensor) => Typed::Same,
+            Meaning::Rounded(_) => Typed::Identity,
+            Meaning::Float(_) | Meaning::Floats(_) => Typed::Scalars { whole: false },
+            // The largest and the least of integers are compared as such.
+            Meaning::Arithmetic(..) if has_template && !is_extreme(op) => {
+                Typed::Scalars { whole: operands.iter().all(integer) }
+            }
+            _ => Typed::Same,
+        }
+    }
+
+    /// An operand with integers converted to scalars.
+    fn cast(&mut self, operand: &Item, place: Place) -> Item {
+        match operand {
+            Item::Tensor(tensor) if self.element(operand) == Some(Primitive::Integer) => {
+                self.cast_to(Primitive::Scalar, *tensor, place, None)
+            }
+            Item::Literal(literal) => Item::Literal(literal.number().map_or(*literal, |it| Literal::Float(it.float()))),
+            other => other.clone(),
+        }
+    }
+
+    fn cast_to(&mut self, of: Primitive, tensor: TensorId, place: Place, name: Option<NameId>) -> Item {
+        let name = name.unwrap_or_else(|| self.fresh("cast"));
+        let shape = self.builder.graph.shape(tensor).cloned();
+        match self.builder.add("cast", Some(of), [Value::Tensor(tensor)], Results::Each(&[(name, shape)])) {
+            Ok(tensors) => Item::Tensor(tensors[0]),
+            Err(unknown) => {
+                let message = format!("NNEF has no operation `{}`", unknown.0);
+                self.refuse(Code::ExpressionCounterpart, place.span, message)
+            }
         }
     }
 
@@ -207,7 +316,11 @@ impl Expander<'_, '_> {
             return self.refuse(Code::OperationBudget, place.span, message);
         }
         let name = name.unwrap_or_else(|| self.fresh(nnef));
-        let values = operands.iter().filter_map(value);
+        let logic = ["and", "or", "not"].contains(&nnef);
+        let values = operands.iter().filter_map(|operand| match operand {
+            Item::Literal(Literal::Bool(truth)) if logic => Some(Value::Logical(*truth)),
+            operand => value(operand),
+        });
         match self.builder.emit(nnef, values, name, shape) {
             Ok(tensor) => Item::Tensor(tensor),
             Err(unknown) => {
@@ -224,40 +337,39 @@ impl Expander<'_, '_> {
         self.builder.part(self.context.name, *segment, *count)
     }
 
-    /// Adds the operations of a template. Templates may use other templates, but are not recursive.
-    fn template(&mut self, template: &Expression, operands: &[Item], place: Place, name: Option<NameId>) -> Item {
-        match template.len().checked_sub(1) {
-            Some(last) => self.part(template, NodeId::at(last), (operands, place), name),
-            None => Item::Refused,
-        }
+    /// Adds the operations of a template, equal ones once. Templates may use other templates, but are not recursive.
+    fn template(&mut self, template: &Template, operands: &[Item], place: Place, name: Option<NameId>) -> Item {
+        let Some(last) = template.expression.len().checked_sub(1) else { return Item::Refused };
+        let made = SmallVec::from_elem(None, template.classes.len());
+        self.part(NodeId::at(last), &mut Use { template, operands, place, made }, name)
     }
 
     /// Adds the operations of a node of a template; of a selection by a literal, only those of the chosen item.
-    fn part(
-        &mut self,
-        template: &Expression,
-        id: NodeId,
-        (operands, place): (&[Item], Place),
-        name: Option<NameId>,
-    ) -> Item {
-        let node = template.node(id);
-        let ids = template.operands(node);
-        match node.term {
-            Term::Argument(number) => operands.get(number as usize).cloned().unwrap_or(Item::Refused),
+    fn part(&mut self, id: NodeId, of: &mut Use, name: Option<NameId>) -> Item {
+        let expression = &of.template.expression;
+        let (node, class) = (expression.node(id), of.template.classes[id.index()] as usize);
+        if let Some(item) = &of.made[class] {
+            return item.clone();
+        }
+        let ids = expression.operands(node);
+        let item = match node.term {
+            Term::Argument(number) => of.operands.get(number as usize).cloned().unwrap_or(Item::Refused),
             Term::Literal(literal) => Item::Literal(literal),
             Term::List => Item::Refused,
             Term::Call(op) => {
                 let mut items = Operands::new();
                 for id in ids {
-                    items.push(self.part(template, *id, (operands, place), None));
+                    items.push(self.part(*id, of, None));
                     if let (Meaning::Select, [Item::Literal(condition)], [_, x, y]) = (op.meaning(), &items[..], ids) {
                         let truth = condition.number().is_some_and(|number| number.float() != 0.0);
-                        return self.part(template, if truth { *x } else { *y }, (operands, place), name);
+                        return self.part(if truth { *x } else { *y }, of, name);
                     }
                 }
-                self.call(op, &items, place, name)
+                self.call(op, &items, of.place, name)
             }
-        }
+        };
+        of.made[class] = Some(item.clone());
+        item
     }
 
     /// The operands, if leading axes had to be added, and the shape of the result.
@@ -278,7 +390,7 @@ impl Expander<'_, '_> {
         }
         let Some(shapes) = tensors().map(|tensor| shape_of(tensor).cloned()).collect::<Option<Vec<Shape>>>() else {
             let message = format!("the shapes of the operands of `{}` are not known", place.op.row().name);
-            self.refuse(Code::ExpressionShapes, place.span, message);
+            self.refuse(Code::ExpressionCounterpart, place.span, message);
             return None;
         };
         let rank = shapes.iter().map(Shape::rank).max().unwrap_or(0);
@@ -327,6 +439,11 @@ fn known(op: Op, operands: &[Item]) -> Option<Literal> {
     number::apply(op.meaning(), &numbers).map(Literal::from)
 }
 
+/// Whether an operation gives the larger or the smaller operand.
+fn is_extreme(op: Op) -> bool {
+    matches!(op.row().name, "max" | "maximum" | "min" | "minimum")
+}
+
 /// Whether an operation is in the text itself, not in a template.
 fn name_is_outer(place: Place, op: Op) -> bool {
     place.op == op
@@ -353,17 +470,19 @@ fn value(item: &Item) -> Option<Value> {
     match item {
         Item::Tensor(tensor) => Some(Value::Tensor(*tensor)),
         Item::Literal(literal) => scalar(*literal).map(Value::Scalar),
-        Item::List(_) | Item::Refused => None,
+        Item::List(_) | Item::Text(_) | Item::Refused => None,
     }
 }
 
 /// The template of an operation.
-fn template(op: Op) -> Option<&'static Expression> {
-    static KNOWN: OnceLock<FxHashMap<Op, Expression>> = OnceLock::new();
+fn template(op: Op) -> Option<&'static Template> {
+    static KNOWN: OnceLock<FxHashMap<Op, Template>> = OnceLock::new();
     let read = |op: Op| {
-        let Counterpart::Template(text) = op.row().nnef else { return None };
+        let (Counterpart::Template(text) | Counterpart::Logical(text)) = op.row().nnef else { return None };
         let reading = Reading { template: true, ..Reading::default() };
-        parse(text, (FileId::default(), 0), reading).ok().map(|(parsed, _)| (op, parsed.expression))
+        let expression = parse(text, (FileId::default(), 0), reading).ok()?.0.expression;
+        let classes = expression.classes().0;
+        Some((op, Template { expression, classes }))
     };
     KNOWN.get_or_init(|| Op::all().filter_map(read).collect()).get(&op)
 }

@@ -10,7 +10,7 @@ use super::tokens::Literal;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Variables;
 use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
-use crate::graph::{Graph, Operand, Operation, Primitive, TensorId, Value};
+use crate::graph::{Graph, Key, Operand, Operation, Primitive, TensorId, Value};
 use crate::source::Location;
 use crate::source::literals::{push_int, push_scalar};
 use crate::tensor::{Tensor, TensorError, volume};
@@ -60,7 +60,18 @@ pub(crate) fn check(graph: &Graph) -> Result<(), Diagnostics> {
         if matches!(name, EXTERNAL | VARIABLE | CONSTANT) {
             continue;
         }
+        let mut used: FxHashSet<TensorId> = FxHashSet::default();
         for (key, operand) in graph.named_arguments(operation) {
+            if let (Operand::Tensor(tensor), Some(key)) = (operand, key)
+                && !graph.kind(operation).standard
+                && !used.insert(tensor)
+            {
+                let message = format!(
+                    "the argument `{key}` of `{name}` has no form in files of PNNX: another argument is the same tensor, \
+                     and pnnx finds an operand by its name"
+                );
+                found.report(Diagnostic::new(Code::PnnxArgument, operation.at, message));
+            }
             let Operand::Value(value) = operand else { continue };
             let reason = match key {
                 None if !value.has_tensor() => Some("it has no name, and its position would be lost".to_owned()),
@@ -260,7 +271,11 @@ fn source(graph: &Graph, operation: &Operation, operands: &FxHashSet<TensorId>) 
 
 fn other(graph: &Graph, operation: &Operation) -> Operator {
     let (mut inputs, mut params, mut named) = (Vec::new(), Vec::new(), Vec::new());
-    for (key, operand) in graph.named_arguments(operation) {
+    let mut order: Vec<(Key, (Option<&str>, Operand))> =
+        graph.keys(operation).iter().copied().zip(graph.named_arguments(operation)).collect();
+    // Operands without keys are in the order of the parameters.
+    order.sort_by_key(|(key, _)| if let Key::Param(param) = key { *param } else { 0 });
+    for (_, (key, operand)) in order {
         let before = inputs.len();
         operand.each_tensor(&mut |tensor| inputs.push(tensor));
         match (operand, key) {
@@ -275,7 +290,11 @@ fn other(graph: &Graph, operation: &Operation) -> Operator {
             _ => {}
         }
     }
-    params.extend(named);
+    // pnnx finds an operand by its name: of two keys for one operand, one would be lost.
+    let mut once: FxHashSet<TensorId> = FxHashSet::default();
+    if inputs.iter().all(|input| once.insert(*input)) {
+        params.extend(named);
+    }
     let outputs: Vec<TensorId> = graph.tensors_of(operation).collect();
     let kind = format!("nnef.{}", graph.operation_name(operation));
     operator(graph, &kind, None, &inputs, &outputs, params)

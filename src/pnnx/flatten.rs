@@ -1,25 +1,21 @@
-//! Flattens PNNX files: expressions become operators of torch, all other operators are kept.
+//! Flattens PNNX files: expressions become expressions of one operation each, all other operators are kept.
+//!
+//! Operators of torch would lose operands and literals: the parameters of pnnx have no complex numbers, and its loader
+//! finds an operand by its name, so that an operand that is used twice would have one key only.
 
+use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::distinct::Distinct;
 use super::model::{EXPR, EXPRESSION, FLOATS, Model, Operator, Param, Role, Typed, UNKNOWN};
-use super::parse::{Reading, parse};
-use super::table::{Counterpart, Op};
+use super::parse::{Reading, is_text, parse};
+use super::table::Counterpart;
 use super::tokens::Literal;
-use super::tree::{Expression, Node, Term, push_leaf};
+use super::tree::{Node, Term, push_leaf};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::{Extent, Shape};
 use crate::source::{FileId, Location, Span};
-
-/// The operations whose torch function has another name.
-const NAMES: &[(&str, &str)] = &[
-    ("and", "bitwise_and"),
-    ("lshift", "bitwise_left_shift"),
-    ("or", "bitwise_or"),
-    ("rshift", "bitwise_right_shift"),
-    ("xor", "bitwise_xor"),
-];
 
 /// The expansion of a node of an expression.
 #[derive(Clone, Debug)]
@@ -36,7 +32,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Expressions cannot be read, or torch has no function for a part of them.
+    /// Expressions cannot be read.
     pub(crate) fn flattened(&self, file: FileId, options: &Options) -> Result<(Model, Diagnostics), Diagnostics> {
         let outputs = || self.operators.iter().flat_map(|operator| &operator.outputs);
         let next = outputs().filter_map(|name| name.parse::<u64>().ok()).max().map_or(0, |most| most.saturating_add(1));
@@ -45,11 +41,14 @@ impl Model {
             options,
             model: Model::default(),
             next,
-            names: self.operators.iter().map(|operator| operator.name.clone()).collect(),
+            names: Distinct::default(),
             shapes: FxHashMap::default(),
             became: FxHashMap::default(),
             found: Diagnostics::new(options.strict),
         };
+        for operator in &self.operators {
+            flattening.names.add(&operator.name, false);
+        }
         for operator in &self.operators {
             for param in operator.params(Role::Shape) {
                 if let Some(typed) = param.typed() {
@@ -69,67 +68,42 @@ struct Flattening<'a> {
     /// The number of the next new operand.
     next: u64,
     /// The names of operators.
-    names: FxHashSet<String>,
+    names: Distinct,
     shapes: FxHashMap<String, Typed>,
-    /// The expansions of expressions whose results are not results of an operator.
-    became: FxHashMap<String, Made>,
+    /// The operands that expressions stand for that are only an operand.
+    became: FxHashMap<String, String>,
     found: Diagnostics,
 }
 
 impl Flattening<'_> {
-    fn refuse(&mut self, span: Span, message: String) -> Made {
-        let at = Location::new(self.file, span);
-        self.found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
+    fn refuse(&mut self, code: Code, span: Span, message: String) -> Made {
+        self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
         Made::Refused
     }
 
-    /// Adds an operator that is kept, with its operands replaced by their expansions.
-    fn other(&mut self, operator: &Operator) {
-        let mut changed = operator.clone();
-        changed.inputs.clear();
-        // The operands that are literals and have no name.
-        let mut unnamed: FxHashMap<&str, usize> = FxHashMap::default();
-        for input in &operator.inputs {
-            match self.became.get(input) {
-                None => changed.inputs.push(input.clone()),
-                Some(Made::Refused) => return,
-                Some(Made::Operand(name)) => changed.inputs.push(name.clone()),
-                Some(Made::Literal(_)) => *unnamed.entry(input).or_default() += 1,
-            }
-        }
-        for param in operator.params(Role::Argument) {
-            unnamed.entry(&param.text).and_modify(|count| *count = count.saturating_sub(1));
-        }
-        if unnamed.values().any(|count| *count > 0) {
-            let message = format!("an operand of {} is a number, and nothing says what it is for", operator.name);
-            self.refuse(operator.span, message);
-            return;
-        }
-        changed.params = operator.params.iter().filter_map(|param| self.param(param)).collect();
-        self.model.operators.push(changed);
+    /// The operand that stands for an operand of the file.
+    fn renamed(&self, operand: &str) -> String {
+        self.became.get(operand).map_or(operand, String::as_str).to_owned()
     }
 
-    /// A parameter with its operand replaced by its expansion; none if it is the shape of a literal.
-    fn param(&self, param: &Param) -> Option<Param> {
-        let operand = match param.role {
-            Role::Argument => &param.text,
-            Role::Shape => &param.key,
-            Role::Value | Role::Data => return Some(param.clone()),
-        };
-        match (param.role, self.became.get(operand)) {
-            (Role::Argument, Some(Made::Operand(name))) => Some(Param { text: name.clone(), ..param.clone() }),
-            (Role::Argument, Some(Made::Literal(literal))) => {
-                Some(Param { role: Role::Value, text: text(*literal), ..param.clone() })
+    /// Adds an operator that is kept, with its operands replaced by those that stand for them.
+    fn other(&mut self, operator: &Operator) {
+        let mut kept = operator.clone();
+        kept.inputs.iter_mut().for_each(|input| *input = self.renamed(input));
+        for param in &mut kept.params {
+            match param.role {
+                Role::Argument => param.text = self.renamed(&param.text),
+                Role::Shape => param.key = self.renamed(&param.key),
+                Role::Value | Role::Data => {}
             }
-            (_, Some(Made::Operand(name))) => Some(Param { key: name.clone(), ..param.clone() }),
-            (_, Some(Made::Literal(_))) => None,
-            _ => Some(param.clone()),
         }
+        self.model.operators.push(kept);
     }
 
     fn expression(&mut self, operator: &Operator) {
         let Some((output, param)) = operator.outputs.first().zip(operator.param(Role::Value, EXPR)) else {
-            self.refuse(operator.span, "an expression has the parameter `expr` and a result".to_owned());
+            let message = "an expression has the parameter `expr` and a result".to_owned();
+            self.refuse(Code::PnnxSyntax, operator.span, message);
             return;
         };
         let arity = Some(operator.inputs.len() as u64);
@@ -138,6 +112,10 @@ impl Flattening<'_> {
             Ok((parsed, warnings)) => {
                 self.found.extend(warnings);
                 parsed.expression
+            }
+            // A text is a value, not an operation.
+            Err(_) if operator.inputs.is_empty() && is_text(&param.text) => {
+                return self.model.operators.push(operator.clone());
             }
             Err(errors) => return self.found.extend(errors),
         };
@@ -151,74 +129,101 @@ impl Flattening<'_> {
             let operands: Vec<Made> =
                 expression.operands(node).iter().map(|operand| results[operand.index()].clone()).collect();
             let last = (id.index() + 1 == expression.len()).then_some(output.as_str());
-            results.push(self.node(node, operands, (operator, &expression), last));
+            let made = self.node(node, operands, operator, last);
+            if matches!(made, Made::Refused) {
+                return;
+            }
+            results.push(made);
         }
         match results.pop() {
             Some(Made::Operand(name)) if name == *output => {}
-            Some(result) => drop(self.became.insert(output.clone(), result)),
-            None => {}
+            Some(Made::Operand(name)) => drop(self.became.insert(output.clone(), name)),
+            Some(Made::Literal(literal)) => {
+                let (expr, none) = (text(literal), Vec::new());
+                self.add((expr, false), none, operator, Some(output));
+            }
+            Some(Made::Refused) | None => {}
         }
     }
 
-    fn node(
-        &mut self,
-        node: &Node,
-        operands: Vec<Made>,
-        (operator, _): (&Operator, &Expression),
-        output: Option<&str>,
-    ) -> Made {
-        if operands.iter().any(|operand| matches!(operand, Made::Refused)) {
-            return Made::Refused;
-        }
+    fn node(&mut self, node: &Node, operands: Vec<Made>, operator: &Operator, output: Option<&str>) -> Made {
         match node.term {
             Term::Literal(literal) => Made::Literal(literal),
             Term::Argument(number) => {
                 let name = usize::try_from(number).ok().and_then(|number| operator.inputs.get(number)).cloned();
-                let Some(name) = name else { return Made::Refused };
-                self.became.get(&name).cloned().unwrap_or(Made::Operand(name))
+                name.map_or(Made::Refused, |name| Made::Operand(self.renamed(&name)))
             }
             Term::List if operands.iter().all(|operand| matches!(operand, Made::Operand(_))) => {
-                self.add("prim::ListConstruct", &[], operands, operator, output)
+                self.list(operands, operator, output)
             }
-            Term::List => self.refuse(node.span, "a list of numbers is no operator".to_owned()),
-            Term::Call(op) => self.call(op, node, operands, operator, output),
-        }
-    }
-
-    fn call(&mut self, op: Op, node: &Node, operands: Vec<Made>, operator: &Operator, output: Option<&str>) -> Made {
-        let name = op.row().name;
-        match (op.row().nnef, operands.as_slice()) {
-            (Counterpart::CompileTime, [Made::Operand(_), Made::Literal(Literal::Int(_))]) => {
-                self.add("Tensor.size", &["input", "dim"], operands, operator, output)
-            }
-            (Counterpart::CompileTime, _) => {
-                self.refuse(node.span, format!("`{name}` needs a number that is known while expanding"))
-            }
-            (_, operands) if !operands.iter().any(|operand| matches!(operand, Made::Operand(_))) => {
-                self.refuse(node.span, format!("`{name}` has no value for these literals"))
-            }
-            _ => {
-                let function = NAMES.iter().find(|(known, _)| *known == name).map_or(name, |(_, torch)| torch);
-                let second = if name == "pow" { "exponent" } else { "other" };
-                self.add(&format!("torch.{function}"), &["input", second], operands, operator, output)
+            Term::List => self.single(("[", "]", false), operands, operator, output),
+            Term::Call(op) => {
+                let by_item = op.row().nnef != Counterpart::CompileTime;
+                self.single((&format!("{}(", op.row().name), ")", by_item), operands, operator, output)
             }
         }
     }
 
-    /// Adds an operator; its result is `output`, that of the expression, or a new operand.
-    fn add(
+    /// Adds a list of operands.
+    fn list(&mut self, operands: Vec<Made>, operator: &Operator, output: Option<&str>) -> Made {
+        let name = |operand| if let Made::Operand(name) = operand { Some(name) } else { None };
+        self.add_operator(
+            ("prim::ListConstruct", false),
+            operands.into_iter().filter_map(name).collect(),
+            operator,
+            output,
+        )
+    }
+
+    /// Adds an expression of one operation, or a list, between two words. `by_item` is whether its result has the shape
+    /// that the operands are broadcast to.
+    fn single(
         &mut self,
-        kind: &str,
-        keys: &[&str],
+        (before, after, by_item): (&str, &str, bool),
         operands: Vec<Made>,
         operator: &Operator,
         output: Option<&str>,
     ) -> Made {
+        let mut inputs: IndexSet<String> = IndexSet::new();
+        let mut expr = before.to_owned();
+        for (i, operand) in operands.into_iter().enumerate() {
+            expr.push_str(if i > 0 { "," } else { "" });
+            match operand {
+                Made::Operand(name) => push_leaf(&mut expr, Term::Argument(inputs.insert_full(name).0 as u64)),
+                Made::Literal(literal) => push_leaf(&mut expr, Term::Literal(literal)),
+                Made::Refused => return Made::Refused,
+            }
+        }
+        expr.push_str(after);
+        self.add((expr, by_item), inputs.into_iter().collect(), operator, output)
+    }
+
+    /// Adds an expression.
+    fn add(
+        &mut self,
+        (expr, by_item): (String, bool),
+        inputs: Vec<String>,
+        operator: &Operator,
+        output: Option<&str>,
+    ) -> Made {
+        let made = self.add_operator((EXPRESSION, by_item), inputs, operator, output);
+        if let (Made::Operand(_), Some(added)) = (&made, self.model.operators.last_mut()) {
+            added.params.insert(0, Param::new(Role::Value, EXPR, expr));
+        }
+        made
+    }
+
+    /// Adds an operator; its result is `output`, that of the expression, or a new operand.
+    fn add_operator(
+        &mut self,
+        (kind, by_item): (&str, bool),
+        inputs: Vec<String>,
+        operator: &Operator,
+        output: Option<&str>,
+    ) -> Made {
         if self.model.operators.len() as u64 >= self.options.max_ops {
-            let at = Location::new(self.file, operator.span);
             let message = format!("the model has more than {} operators", self.options.max_ops);
-            self.found.report(Diagnostic::new(Code::OperationBudget, at, message));
-            return Made::Refused;
+            return self.refuse(Code::OperationBudget, operator.span, message);
         }
         let result = match output {
             Some(output) => output.to_owned(),
@@ -227,36 +232,16 @@ impl Flattening<'_> {
                 (self.next - 1).to_string()
             }
         };
-        let mut added = Operator { kind: kind.to_owned(), outputs: vec![result.clone()], ..Operator::default() };
         // The last operator has the name of the expression.
-        added.name = operator.name.clone();
-        for number in 1.. {
-            if output.is_some() || self.names.insert(added.name.clone()) {
-                break;
-            }
-            added.name = format!("{}_{number}", operator.name);
-        }
-        for (i, operand) in operands.into_iter().enumerate() {
-            let key = keys.get(i).copied();
-            match operand {
-                Made::Operand(name) => {
-                    added.params.extend(key.map(|key| Param::new(Role::Argument, key, name.clone())));
-                    added.inputs.push(name);
-                }
-                Made::Literal(literal) => {
-                    added.params.extend(key.map(|key| Param::new(Role::Value, key, text(literal))));
-                }
-                Made::Refused => {}
-            }
-        }
-        // In the order of pnnx: values, then arguments, then shapes.
-        added.params.sort_by_key(|param| param.role == Role::Argument);
-        if output.is_none() && kind.starts_with("torch.") {
+        let name = if output.is_some() { operator.name.clone() } else { self.names.add(&operator.name, false) };
+        let mut added = Operator { kind: kind.to_owned(), name, inputs, ..Operator::default() };
+        if output.is_none() && by_item {
             self.infer(&added.inputs, &result);
         }
-        for name in added.inputs.iter().chain(&added.outputs) {
-            let known = added.params.iter().any(|param| param.role == Role::Shape && param.key == *name);
-            if let Some(typed) = self.shapes.get(name).filter(|_| !known) {
+        added.outputs.push(result.clone());
+        let mut known: FxHashSet<&str> = FxHashSet::default();
+        for name in added.inputs.iter().chain(&added.outputs).filter(|name| known.insert(name.as_str())) {
+            if let Some(typed) = self.shapes.get(name) {
                 added.params.push(Param::new(Role::Shape, name, typed.to_string()));
             }
         }
@@ -286,7 +271,7 @@ impl Flattening<'_> {
     }
 }
 
-/// A literal as the value of a parameter.
+/// The text of a literal.
 fn text(literal: Literal) -> String {
     let mut text = String::new();
     push_leaf(&mut text, Term::Literal(literal));

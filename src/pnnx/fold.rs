@@ -108,7 +108,7 @@ impl Expression {
     }
 
     /// Restores reverse Polish notation: folding may add literals after operands on their right.
-    fn in_order(self) -> Expression {
+    pub(super) fn in_order(self) -> Expression {
         let Some(last) = self.len().checked_sub(1) else { return self };
         let mut ordered = Expression::with_capacity(self.len());
         let mut open: Vec<(NodeId, usize)> = vec![(NodeId::at(last), 0)];

@@ -3,13 +3,12 @@
 //! By the rule of pnnx, an operation joins the region of its user if its result is used exactly once. With
 //! recomputation, it joins the regions of all its users, as long as the expressions are small.
 
-use rustc_hash::FxHashMap;
-
+use super::number::Meaning;
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
 use super::tree::{Expression, NodeId, Term};
 use crate::graph::standard::CONSTANT;
-use crate::graph::{Graph, Key, Operand, Operation, Output, TensorId, Value};
+use crate::graph::{Graph, Key, Operand, Operation, Output, Primitive, TensorId, Value};
 use crate::source::Span;
 
 /// A part of a graph; parts are ordered by their last operations.
@@ -48,6 +47,34 @@ pub(crate) fn operation_of(nnef: &str) -> Option<Op> {
     Op::named(named).filter(same).or_else(|| Op::all().find(same))
 }
 
+/// How operands of an operation of NNEF are those of one in expressions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    /// In their order.
+    Same,
+    /// In reverse order.
+    Swapped,
+    /// With an exponent.
+    Power(f64),
+}
+
+/// The operation of expressions that computes what an operation of NNEF computes, for all numbers: the root of NNEF is a
+/// power. The largest and the least operand are NaN only if the second one of NNEF is, so that the first one is a number.
+fn exact(graph: &Graph, operation: &Operation) -> Option<(Op, Form)> {
+    let name = graph.operation_name(operation);
+    let is_number = || {
+        let first = graph.keys(operation).iter().position(|key| *key == Key::Param(0));
+        first.is_some_and(|at| literal(graph, graph.operand(operation, at)).is_some_and(|number| !number.is_nan()))
+    };
+    match name {
+        "sqrt" => Op::named("pow").map(|op| (op, Form::Power(0.5))),
+        "rsqrt" => Op::named("pow").map(|op| (op, Form::Power(-0.5))),
+        "max" if is_number() => Op::named("maximum").map(|op| (op, Form::Swapped)),
+        "min" if is_number() => Op::named("minimum").map(|op| (op, Form::Swapped)),
+        name => operation_of(name).map(|op| (op, Form::Same)),
+    }
+}
+
 /// The regions and the other operations of a graph. Constants of rank 0 become literals; inputs, variables and other
 /// constants are not parts.
 pub(crate) fn fuse(graph: &Graph, rule: Rule) -> Vec<Part> {
@@ -58,23 +85,18 @@ pub(crate) fn fuse(graph: &Graph, rule: Rule) -> Vec<Part> {
 struct Fusion<'g> {
     graph: &'g Graph,
     /// For each operation, its element-wise operation in expressions.
-    ops: Vec<Option<Op>>,
+    ops: Vec<Option<(Op, Form)>>,
     /// For each operation, whether it joins the regions of its users.
     joins: Vec<bool>,
 }
 
 impl<'g> Fusion<'g> {
     fn new(graph: &'g Graph, rule: Rule) -> Self {
-        let mut known: FxHashMap<u32, Option<Op>> = FxHashMap::default();
-        let mut op_of = |operation: &Operation| {
-            let kind = graph.kind_id(operation);
-            let standard = graph.kind(operation).standard;
-            let op = known
-                .entry(kind.0)
-                .or_insert_with(|| operation_of(graph.operation_name(operation)).filter(|_| standard));
-            op.filter(|_| is_fusible(graph, operation))
+        let op_of = |operation: &Operation| {
+            let op = exact(graph, operation).filter(|_| graph.kind(operation).standard);
+            op.filter(|(op, _)| is_fusible(graph, operation, *op))
         };
-        let ops: Vec<Option<Op>> = graph.operations().iter().map(&mut op_of).collect();
+        let ops: Vec<Option<(Op, Form)>> = graph.operations().iter().map(op_of).collect();
         let joins = vec![false; ops.len()];
         let mut fusion = Fusion { graph, ops, joins };
         fusion.join(rule);
@@ -149,7 +171,15 @@ impl<'g> Fusion<'g> {
             let count = self.graph.keys(operation).len();
             if *next == count {
                 let first = done.len() - count;
-                let term = self.ops[*at].map_or(Term::List, Term::Call);
+                let term = self.ops[*at].map_or(Term::List, |(op, _)| Term::Call(op));
+                match self.ops[*at].map(|(_, form)| form) {
+                    Some(Form::Swapped) => done[first..].reverse(),
+                    Some(Form::Power(exponent)) => {
+                        let exponent = Term::Literal(Literal::Float(exponent));
+                        done.push(expression.push(exponent, Span::default(), &[]));
+                    }
+                    Some(Form::Same) | None => {}
+                }
                 let node = expression.push(term, operation.location().span, &done[first..]);
                 done.truncate(first);
                 done.push(node);
@@ -172,7 +202,7 @@ impl<'g> Fusion<'g> {
             };
             done.push(expression.push(term, Span::default(), &[]));
         }
-        (expression, inputs.into_iter().collect())
+        (expression.in_order(), inputs.into_iter().collect())
     }
 }
 
@@ -196,7 +226,13 @@ fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
 
 /// Whether an operation is unchanged if operands are broadcast with the last axes aligned: operands of lower rank must
 /// have one item.
-fn is_fusible(graph: &Graph, operation: &Operation) -> bool {
+fn is_fusible(graph: &Graph, operation: &Operation, op: Op) -> bool {
+    // Of integers, NNEF has quotients and powers that are integers.
+    let whole = |operand: Operand| matches!(operand, Operand::Tensor(tensor) if graph.dtype(tensor) == Some(Primitive::Integer));
+    let is_real = matches!(op.meaning(), Meaning::Floats(_) | Meaning::Power(..));
+    if is_real && graph.operands_of(operation).any(whole) {
+        return false;
+    }
     let single = matches!(graph.outputs_of(operation).next(), Some(Output::Tensor(_)));
     let fits = |operand: &Operand| matches!(operand, Operand::Tensor(_)) || literal(graph, *operand).is_some();
     let shapes = || {

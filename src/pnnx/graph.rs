@@ -115,6 +115,7 @@ fn output(builder: &mut Builder, item: &Item, name: NameId, at: Location, found:
             None => return refuse(found, at, "the literal that the expression is"),
         },
         Item::List(_) => return refuse(found, at, "a list in a list"),
+        Item::Text(_) => return refuse(found, at, "a text"),
         Item::Refused => return,
     };
     if added.and_then(|tensor| builder.output(tensor, name, false)).is_err() {

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::arguments;
 use super::data::Members;
@@ -15,7 +15,8 @@ use super::lower::{self, Line, Lowered, Operand, Refusal};
 use super::model::{
     ATTRIBUTE, CONSTRUCTS, EXPR, EXPRESSION, FLOATS, INPUT, Model, OUTPUT, Operator, Param, Role, Typed, UNKNOWN,
 };
-use super::parse::{Reading, parse};
+use super::parse::{Reading, is_text, parse};
+use super::standard;
 use super::tokens::Literal;
 use super::tree::Term;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -23,7 +24,7 @@ use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
 use crate::graph::{Extent, Graph, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::{Builder, Results};
-use crate::nnef::migrate::target::{Target, identifier};
+use crate::nnef::migrate::target::{Target, identifier, standard_name};
 use crate::source::{FileId, Location, Span};
 use crate::{Lower, Options};
 
@@ -50,6 +51,7 @@ impl Model {
             names: Distinct::default(),
             labels: Distinct::default(),
             members: Members::default(),
+            complex: FxHashSet::default(),
             items: 0,
             found: Diagnostics::new(options.strict),
         };
@@ -95,6 +97,8 @@ struct Import<'a, 'd> {
     /// The labels of variables.
     labels: Distinct,
     members: Members,
+    /// Tensors of complex numbers, which NNEF does not have.
+    complex: FxHashSet<TensorId>,
     /// The number of items of lists that operators have had as operands.
     items: u64,
     found: Diagnostics,
@@ -203,7 +207,9 @@ impl<'a> Import<'a, '_> {
         };
         // NNEF's own default stands for a type that is not known.
         let told = typed.as_ref().filter(|typed| typed.element != UNKNOWN);
+        let complex = told.is_some_and(|typed| is_complex(&typed.element));
         let of = told.map_or(Some(Primitive::Scalar), |typed| primitive(&typed.element));
+        let of = of.or(complex.then_some(Primitive::Scalar));
         let Some(of) = of else {
             let element = typed.map(|typed| typed.element).unwrap_or_default();
             self.report(Code::PnnxShape, span, format!("elements of the type `{element}` have no counterpart in NNEF"));
@@ -218,6 +224,14 @@ impl<'a> Import<'a, '_> {
             );
         }
         if let Ok(tensor) = self.builder.input(of, name, &shape) {
+            if complex {
+                let message = format!(
+                    "the input {} has complex numbers, which NNEF does not have; what computes with them is passed through",
+                    operator.name
+                );
+                self.report(Code::PnnxPassed, span, message);
+                self.complex.insert(tensor);
+            }
             self.hold(operator, vec![Item::Tensor(tensor)]);
         }
     }
@@ -241,6 +255,10 @@ impl<'a> Import<'a, '_> {
                         let message = format!("the output {operand} is a literal, but no finite number");
                         self.report(Code::ExpressionCounterpart, operator.span, message);
                     }
+                }
+                Item::Text(_) => {
+                    let message = format!("the output {operand} is a text, which is no tensor");
+                    self.report(Code::ExpressionCounterpart, operator.span, message);
                 }
                 Item::Refused => {}
             }
@@ -278,14 +296,19 @@ impl<'a> Import<'a, '_> {
         // Labels are compared without regard to case, as file names are.
         let label = self.labels.add(&label, true);
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
-        let Some(of) = primitive(&typed.element) else {
+        let complex = is_complex(&typed.element);
+        let Some(of) = primitive(&typed.element).or(complex.then_some(Primitive::Scalar)) else {
             self.report(Code::PnnxData, param.span, format!("data of the type `{}` are not read", typed.element));
             return None;
         };
         self.members.insert(label, (member, typed));
         let results = [(name, Some(Shape::of(&shape)))];
         let tensors = self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results)).ok()?;
-        tensors.first().copied()
+        let tensor = tensors.first().copied()?;
+        if complex {
+            self.complex.insert(tensor);
+        }
+        Some(tensor)
     }
 
     fn expression(&mut self, operator: &'a Operator) {
@@ -304,10 +327,19 @@ impl<'a> Import<'a, '_> {
                 self.found.extend(warnings);
                 parsed
             }
+            // A text is a value, not an operation.
+            Err(_) if operator.inputs.is_empty() && is_text(&param.text) => {
+                return self.hold(operator, vec![Item::Text(param.text.as_str().into())]);
+            }
             Err(errors) => return self.found.extend(errors),
         };
         let name = self.name(output);
         let operands = self.operands(operator);
+        let told = operator.param(Role::Shape, output);
+        let complex = parsed.expression.operations() > 0
+            && (self.is_complex(operator, &operands) || parsed.expression.has_complex());
+        let mark = self.builder.graph.mark();
+        let mut found = Diagnostics::new(self.options.strict);
         let item = expand_items(
             &mut self.builder,
             &parsed.expression,
@@ -315,10 +347,32 @@ impl<'a> Import<'a, '_> {
             name,
             (self.file, None),
             self.options,
-            &mut self.found,
+            &mut found,
         );
-        self.check(operator, operator.param(Role::Shape, output), &item);
+        let unknown = found.iter().find(|found| found.code == Code::ExpressionCounterpart);
+        let only = found.iter().all(|found| found.code == Code::ExpressionCounterpart);
+        let reason = match unknown {
+            _ if complex => Some("it computes with complex numbers, which NNEF does not have".to_owned()),
+            Some(unknown) if only => Some(unknown.message.clone()),
+            _ => None,
+        };
+        if let Some(reason) = reason
+            && !operands.contains(&Item::Refused)
+        {
+            self.builder.graph.rewind(mark);
+            self.passed(operator, &Refusal::Because(reason.into()));
+            return self.pass(operator, vec![name], Vec::new(), &operands);
+        }
+        self.found.extend(found);
+        self.check(operator, told, &item);
         self.hold(operator, vec![item]);
+    }
+
+    /// Whether an operator computes with complex numbers, as far as the file says.
+    fn is_complex(&self, operator: &Operator, operands: &[Item]) -> bool {
+        let told = |param: &Param| param.typed().is_some_and(|typed| is_complex(&typed.element));
+        operands.iter().any(|item| matches!(item, Item::Tensor(tensor) if self.complex.contains(tensor)))
+            || operator.params(Role::Shape).any(told)
     }
 
     /// Compares the shape of a result with the shape in the file; sets extents that are unknown.
@@ -338,6 +392,10 @@ impl<'a> Import<'a, '_> {
 
     /// Adds an operation for an operator, or equivalent operations of NNEF.
     fn other(&mut self, operator: &'a Operator) {
+        if operator.outputs.is_empty() {
+            // Operations of NNEF have results.
+            return self.passed(operator, &Refusal::Because("it has no results, and is left out".into()));
+        }
         let operands = self.operands(operator);
         if operands.contains(&Item::Refused) {
             return self.hold(operator, vec![Item::Refused; operator.outputs.len()]);
@@ -351,24 +409,73 @@ impl<'a> Import<'a, '_> {
                 data.push((param.key.clone(), tensor));
             }
         }
-        let (keys, _) = operator.argument_names();
-        let told = operator.shapes();
+        if let Some(nnef) = operator.kind.strip_prefix(standard::PREFIX).and_then(standard_name)
+            && data.is_empty()
+            && self.standard(operator, nnef, &names, &operands)
+        {
+            return;
+        }
         if self.options.lower == Lower::All {
+            let told = operator.shapes();
+            let (keys, _) = operator.argument_names();
             let named = keys.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
-            match self.lowered(operator, &names, named, &data, &told) {
+            let lowered = match self.is_complex(operator, &operands) {
+                true => Err(Refusal::Because("it computes with complex numbers, which NNEF does not have".into())),
+                false => self.lowered(operator, &names, named, &data, &told),
+            };
+            match lowered {
                 Ok(results) => return self.hold(operator, results.into_iter().map(Item::Tensor).collect()),
                 Err(refusal) => self.passed(operator, &refusal),
             }
         }
-        let arguments = arguments(operator, &keys, &operands, &data);
+        self.pass(operator, names, data, &operands);
+    }
+
+    /// Adds the operation of NNEF that an operator stands for. Returns whether its arguments fit.
+    fn standard(&mut self, operator: &'a Operator, nnef: &'static str, names: &[NameId], operands: &[Item]) -> bool {
+        let given = standard::arguments(&mut self.builder, nnef, operator, operands);
+        let Some((arguments, is_array)) = given else { return false };
+        let told = operator.shapes();
+        let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
+        let typed: Vec<Option<Typed>> = operator.outputs.iter().map(typed).collect();
+        let of = typed.first().and_then(|typed| primitive(&typed.as_ref()?.element));
+        let results: Vec<(NameId, Option<Shape>)> = names.iter().map(|name| (*name, None)).collect();
+        let results = if is_array { Results::Array(&results) } else { Results::Each(&results) };
+        let Ok(tensors) = self.builder.add(nnef, of, arguments, results) else { return false };
+        for (tensor, typed) in tensors.iter().zip(&typed) {
+            if let Some(of) = typed.as_ref().and_then(|typed| primitive(&typed.element)) {
+                self.builder.graph.tensors[tensor.index()].dtype = Some(of);
+            }
+        }
+        if let Some(tensor) = tensors.first() {
+            // What cannot be inferred is in the file.
+            let _ = self.builder.infer(*tensor);
+        }
+        let items: Vec<Item> = tensors.into_iter().map(Item::Tensor).collect();
+        for (output, item) in operator.outputs.iter().zip(&items) {
+            self.check(operator, told.get(output.as_str()).copied(), item);
+        }
+        self.hold(operator, items);
+        true
+    }
+
+    /// Adds an operation for an operator that NNEF does not have.
+    fn pass(&mut self, operator: &'a Operator, names: Vec<NameId>, data: Vec<(String, TensorId)>, operands: &[Item]) {
+        let (keys, _) = operator.argument_names();
+        let told = operator.shapes();
+        let arguments = arguments(operator, &keys, operands, &data);
+        let kind = operator.kind.strip_prefix(standard::PREFIX).unwrap_or(&operator.kind);
         let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
         let typed: Vec<Option<Typed>> = operator.outputs.iter().map(typed).collect();
         let shapes = typed.iter().map(|typed| typed.as_ref().map(shape_of));
         let results: Vec<(NameId, Option<Shape>)> = names.into_iter().zip(shapes).collect();
-        let tensors = self.builder.pass(&identifier(&operator.kind), arguments, Results::Each(&results));
+        let tensors = self.builder.pass(&identifier(kind), arguments, Results::Each(&results));
         for (tensor, typed) in tensors.iter().zip(&typed) {
             let of = typed.as_ref().and_then(|typed| primitive(&typed.element));
             self.builder.graph.tensors[tensor.index()].dtype = of;
+            if typed.as_ref().is_some_and(|typed| is_complex(&typed.element)) {
+                self.complex.insert(*tensor);
+            }
         }
         self.hold(operator, tensors.into_iter().map(Item::Tensor).collect());
     }
@@ -382,6 +489,13 @@ impl<'a> Import<'a, '_> {
             && let Some(param) = operator.param(Role::Value, key)
         {
             diagnostic = diagnostic.see(Location::new(self.file, param.span), "the setting");
+        }
+        let shaped = |name: &String| match self.held.get(name.as_str()) {
+            Some(Item::Tensor(tensor)) => self.builder.graph.shape(*tensor).is_some(),
+            _ => true,
+        };
+        if self.options.lower != Lower::All && !operator.inputs.iter().all(shaped) {
+            diagnostic = diagnostic.help("`--lower all` finds the shapes of operands that the file does not have");
         }
         self.found.report(diagnostic);
     }
@@ -463,6 +577,13 @@ pub(super) fn expand_items(
                 // Nothing uses it.
                 Term::Literal(Literal::None)
             }
+            Item::Text(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => return item.clone(),
+            Item::Text(_) => {
+                let at = at.unwrap_or(Location::new(file, root.map_or(Span::default(), |root| root.span)));
+                let message = format!("the operand @{number} is a text, which has no counterpart in NNEF here");
+                found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
+                return Item::Refused;
+            }
             Item::Refused => return Item::Refused,
         });
     }
@@ -479,6 +600,11 @@ fn primitive(element: &str) -> Option<Primitive> {
         "i8" | "i16" | "i32" | "i64" | "u8" => Some(Primitive::Integer),
         element => FLOATS.contains(&element).then_some(Primitive::Scalar),
     }
+}
+
+/// Whether elements of a type are complex numbers.
+fn is_complex(element: &str) -> bool {
+    matches!(element, "c32" | "c64" | "c128")
 }
 
 /// Converts a shape to one of a graph.

@@ -13,6 +13,8 @@ pub(crate) enum Item {
     Tensor(TensorId),
     /// A literal.
     Literal(Literal),
+    /// A constant text, which is a setting of operators.
+    Text(Arc<str>),
     /// The items of a list.
     List(List),
     /// None: the error has been reported.

@@ -28,6 +28,9 @@ use settings::Kind;
 
 pub(super) use settings::{Lowered, Refusal};
 
+/// The argument that is the operand of most operators.
+const INPUT: &str = "input";
+
 /// An operand of an operator that is being lowered.
 pub(super) struct Operand {
     /// The name of its argument.
@@ -265,7 +268,8 @@ fn integers(items: impl IntoIterator<Item = i64>) -> Value {
 impl Line<'_, '_> {
     /// The tensor for an argument; if operands have no argument names, the first one is `input`.
     fn tensor(&self, name: &str) -> Lowered<TensorId> {
-        match self.operand(name) {
+        let sole = || self.sole().filter(|_| name == INPUT && self.data.is_empty());
+        match self.operand(name).or_else(sole) {
             Some(Operand { item: Item::Tensor(tensor), used, .. }) => {
                 used.set(true);
                 Ok(*tensor)

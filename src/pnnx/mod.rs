@@ -17,7 +17,8 @@ mod lower;
 pub(crate) mod model;
 pub(crate) mod number;
 pub(crate) mod parse;
-pub(crate) mod table;
+mod standard;
+mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tokens;

@@ -259,6 +259,13 @@ impl<'t> Reader<'t> {
             .filter(|line: &Vec<_>| !line.is_empty())
     }
 
+    /// The first layer, if the file is one of ncnn: its first line is the same, its layers have no module.
+    fn of_ncnn(&self) -> Option<Word<'t>> {
+        let mut kinds = self.lines().skip(2).filter_map(|line| line.first().copied());
+        let first = kinds.next().filter(|(kind, _)| !kind.contains(['.', ':']))?;
+        kinds.all(|(kind, _)| !kind.contains(['.', ':'])).then_some(first)
+    }
+
     fn model(&mut self) -> Model {
         let mut lines = self.lines();
         let end = Span::new(self.text.len() as u32, self.text.len() as u32);
@@ -275,6 +282,13 @@ impl<'t> Reader<'t> {
             }
         }
         let counts = lines.next().unwrap_or_default();
+        if let Some((kind, span)) = self.of_ncnn() {
+            let message = format!(
+                "this is a file of ncnn, not of PNNX: `{kind}` is a layer of ncnn, operators of PNNX are called `pnnx.Input`, `nn.ReLU`"
+            );
+            self.error(Code::PnnxSyntax, span, message);
+            return Model::default();
+        }
         let counted = match counts[..] {
             [(operators, _), (operands, _)] => operators.parse::<usize>().ok().zip(operands.parse::<usize>().ok()),
             _ => None,

@@ -59,6 +59,8 @@ pub(crate) enum Meaning {
     Power(fn(f64, f64) -> f64, fn(i128, i128) -> Option<i128>),
     /// An operation on integers.
     Bits(fn(i64, i64) -> Option<i64>),
+    /// The negation of a truth value, which only templates may use.
+    Not,
     /// A comparison, which only templates may use.
     Compare(fn(f64, f64) -> bool),
     /// A selection, which only templates may use.
@@ -97,6 +99,7 @@ pub(crate) fn apply(meaning: Meaning, operands: &[Number]) -> Option<Number> {
             let side = |number: &Number| number.whole().and_then(|whole| i64::try_from(whole).ok());
             f(side(x)?, side(y)?).map(Number::Int)
         }
+        (Meaning::Not, [x]) => Some(Number::Bool(x.float() == 0.0)),
         (Meaning::Compare(f), [x, y]) => Some(Number::Bool(f(x.float(), y.float()))),
         (Meaning::Select, [condition, x, y]) => Some(if condition.float() != 0.0 { *x } else { *y }),
         _ => None,
@@ -132,14 +135,14 @@ pub(crate) fn remainder(x: f64, y: f64) -> f64 {
     if rest != 0.0 && (rest < 0.0) != (y < 0.0) { rest + y } else { rest }
 }
 
-/// The larger operand; NaN if an operand is NaN.
+/// The larger operand, the first of equal ones; NaN if an operand is NaN.
 pub(crate) fn maximum(x: f64, y: f64) -> f64 {
-    if x.is_nan() || x > y { x } else { y }
+    if y.is_nan() || y > x { y } else { x }
 }
 
-/// The smaller operand; NaN if an operand is NaN.
+/// The smaller operand, the first of equal ones; NaN if an operand is NaN.
 pub(crate) fn minimum(x: f64, y: f64) -> f64 {
-    if x.is_nan() || x < y { x } else { y }
+    if y.is_nan() || y < x { y } else { x }
 }
 
 /// The logarithm of the sum of two exponentials, which themselves may overflow.

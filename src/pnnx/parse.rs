@@ -44,7 +44,7 @@ pub(crate) fn parse(
     let reader = |careless| Reader::new(text, (file, start), reading, careless);
     match reader(false).read(false) {
         Ok(parsed) => Ok((parsed, Diagnostics::new(reading.strict))),
-        Err(errors) if !reading.compat => Err(errors),
+        Err(errors) if !reading.compat || !is_balanced(text) => Err(errors),
         Err(errors) => {
             let mut found = Diagnostics::new(reading.strict);
             let at = Location::new(file, Span::new(start, start + text.len() as u32));
@@ -56,6 +56,28 @@ pub(crate) fn parse(
             }
         }
     }
+}
+
+/// Whether each bracket has its counterpart. Texts without are cut or damaged, in every notation.
+fn is_balanced(text: &str) -> bool {
+    let mut open: Vec<u8> = Vec::new();
+    let closes = |open: &mut Vec<u8>, with: u8| open.pop() == Some(with);
+    let balanced = text.bytes().all(|byte| match byte {
+        b'(' | b'[' => {
+            open.push(byte);
+            true
+        }
+        b')' => closes(&mut open, b'('),
+        b']' => closes(&mut open, b'['),
+        _ => true,
+    });
+    balanced && open.is_empty()
+}
+
+/// Whether a text that is not an expression is a constant text, such as `ij` or `ij,jk->ik`, which pnnx writes as an
+/// expression without operands. Operations and operands of expressions are not in it.
+pub(crate) fn is_text(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['@', '(', ')', '[', ']', '%'])
 }
 
 /// An incomplete operation or list.

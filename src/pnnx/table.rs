@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::number::{self, Meaning, floor_divide, logaddexp, maximum, minimum, remainder};
+use crate::graph::shapes::half_up;
 use crate::tensor::kernels::{self, Kernel};
 
 /// An operation.
@@ -42,6 +43,8 @@ pub(crate) enum Counterpart {
     Same(&'static str),
     /// An expression of other operations, including those that only templates may use.
     Template(&'static str),
+    /// Like `Template`, for operands that are truth values; others have no counterpart.
+    Logical(&'static str),
     /// A number that must be known during expansion.
     CompileTime,
     /// No counterpart.
@@ -115,13 +118,13 @@ const fn arithmetic(name: &'static str, f: Floats, g: Wholes, nnef: Counterpart)
     row(name, 2, Meaning::Arithmetic(f, g), nnef)
 }
 
-const fn bits(name: &'static str, f: fn(i64, i64) -> Option<i64>) -> Operation {
-    row(name, 2, Meaning::Bits(f), Counterpart::Missing)
+const fn bits(name: &'static str, f: fn(i64, i64) -> Option<i64>, nnef: Counterpart) -> Operation {
+    row(name, 2, Meaning::Bits(f), nnef)
 }
 
-/// An operation that only templates may use.
-const fn inner(name: &'static str, arity: usize, meaning: Meaning) -> Operation {
-    Operation { inner: true, ..row(name, arity, meaning, Same(name)) }
+/// An operation that only templates may use: the operation `nnef` with the semantics of NNEF.
+const fn inner(name: &'static str, arity: usize, meaning: Meaning, nnef: &'static str) -> Operation {
+    Operation { inner: true, ..row(name, arity, meaning, Same(nnef)) }
 }
 
 impl Operation {
@@ -137,7 +140,7 @@ impl Operation {
 /// The precedence of a sign in infix notation.
 pub(crate) const SIGN: u8 = 7;
 
-use Counterpart::{CompileTime, Missing, Same, Template};
+use Counterpart::{CompileTime, Logical, Missing, Same, Template};
 
 /// All operations, sorted by name.
 pub(crate) static OPERATIONS: &[Operation] = &[
@@ -145,7 +148,7 @@ pub(crate) static OPERATIONS: &[Operation] = &[
     float("acos", "acos"),
     float("acosh", "acosh"),
     arithmetic("add", |x, y| x + y, i128::checked_add, Same("add")).infix("+", 5),
-    bits("and", |x, y| Some(x & y)).infix("&", 3),
+    bits("and", |x, y| Some(x & y), Logical("nnef.and(@0,@1)")).infix("&", 3),
     float("asin", "asin"),
     float("asinh", "asinh"),
     float("atan", "atan"),
@@ -155,40 +158,52 @@ pub(crate) static OPERATIONS: &[Operation] = &[
     float("cos", "cos"),
     float("cosh", "cosh"),
     row("div", 2, Meaning::Floats(|x, y| x / y), Same("div")).infix("/", 6),
-    inner("eq", 2, Meaning::Compare(|x, y| x == y)),
+    inner("eq", 2, Meaning::Compare(|x, y| x == y), "eq"),
     row("erf", 1, Meaning::Float(number::erf), Missing),
     float("exp", "exp"),
     row("expm1", 1, Meaning::Float(f64::exp_m1), Template("mul(tanh(mul(@0,0.5)),add(exp(@0),1.0))")),
     rounded("floor", "floor"),
     arithmetic("floor_divide", floor_divide, whole_quotient, Template("floor(div(@0,@1))")).infix("//", 6),
     arithmetic("fmod", |x, y| x % y, i128::checked_rem, Template("sub(@0,mul(@1,trunc(div(@0,@1))))")),
-    inner("gt", 2, Meaning::Compare(|x, y| x > y)),
+    inner("gt", 2, Meaning::Compare(|x, y| x > y), "gt"),
     row("int", 1, Meaning::Whole, CompileTime),
     float("log", "log"),
     row("log10", 1, Meaning::Float(f64::log10), Template("div(log(@0),2.302585092994046)")),
     row("log1p", 1, Meaning::Float(f64::ln_1p), Template(LOG1P)),
     row("logaddexp", 2, Meaning::Floats(logaddexp), Template(LOGADDEXP)),
-    bits("lshift", shift_left).infix("<<", 4),
-    inner("lt", 2, Meaning::Compare(|x, y| x < y)),
-    arithmetic("max", maximum, |x, y| Some(if x > y { x } else { y }), Same("max")),
-    arithmetic("maximum", maximum, |x, y| Some(if x > y { x } else { y }), Same("max")),
-    arithmetic("min", minimum, |x, y| Some(if x < y { x } else { y }), Same("min")),
-    arithmetic("minimum", minimum, |x, y| Some(if x < y { x } else { y }), Same("min")),
+    bits("lshift", shift_left, Missing).infix("<<", 4),
+    inner("lt", 2, Meaning::Compare(|x, y| x < y), "lt"),
+    arithmetic("max", maximum, |x, y| Some(if x > y { x } else { y }), Template(MAX)),
+    arithmetic("maximum", maximum, |x, y| Some(if x > y { x } else { y }), Template(MAX)),
+    arithmetic("min", minimum, |x, y| Some(if x < y { x } else { y }), Template(MIN)),
+    arithmetic("minimum", minimum, |x, y| Some(if x < y { x } else { y }), Template(MIN)),
     arithmetic("mul", |x, y| x * y, i128::checked_mul, Same("mul")).infix("*", 6),
+    inner("ne", 2, Meaning::Compare(|x, y| x != y), "ne"),
     signed("neg", "neg", |x| -x).infix("-", SIGN),
-    bits("or", |x, y| Some(x | y)).infix("|", 1),
+    inner("nnef.and", 2, Meaning::Bits(|x, y| Some(x & y)), "and"),
+    // The second operand if the first is NaN (4.2.4), as the next one.
+    inner("nnef.max", 2, Meaning::Floats(|x, y| if x > y { x } else { y }), "max"),
+    inner("nnef.min", 2, Meaning::Floats(|x, y| if x < y { x } else { y }), "min"),
+    inner("nnef.not", 1, Meaning::Not, "not"),
+    inner("nnef.or", 2, Meaning::Bits(|x, y| Some(x | y)), "or"),
+    // Halves are rounded up.
+    inner("nnef.round", 1, Meaning::Float(half_up), "round"),
+    // A power: that of -0 and of the negative infinity is not NaN or negative.
+    inner("nnef.rsqrt", 1, Meaning::Float(|x| x.powf(-0.5)), "rsqrt"),
+    inner("nnef.sqrt", 1, Meaning::Float(|x| x.powf(0.5)), "sqrt"),
+    bits("or", |x, y| Some(x | y), Logical("nnef.or(@0,@1)")).infix("|", 1),
     row("pow", 2, Meaning::Power(f64::powf, number::whole_power), Same("pow")).infix("**", 8),
     float("reciprocal", "rcp"),
     arithmetic("remainder", remainder, whole_rest, Template("sub(@0,mul(@1,floor(div(@0,@1))))")).infix("%", 6),
-    rounded("round", "round"),
-    bits("rshift", shift_right).infix(">>", 4),
-    float("rsqrt", "rsqrt"),
-    inner("select", 3, Meaning::Select),
+    row("round", 1, Meaning::Rounded(f64::round_ties_even), Template(ROUND)),
+    bits("rshift", shift_right, Missing).infix(">>", 4),
+    row("rsqrt", 1, Meaning::Float(kernel("rsqrt")), Template(RSQRT)),
+    inner("select", 3, Meaning::Select, "select"),
     signed("sign", "sign", i128::signum),
     float("sin", "sin"),
     float("sinh", "sinh"),
     row("size", 2, Meaning::Size, CompileTime).arity(1, 2),
-    float("sqrt", "sqrt"),
+    row("sqrt", 1, Meaning::Float(f64::sqrt), Template(SQRT)),
     signed("square", "sqr", |x| x * x),
     arithmetic("sub", |x, y| x - y, i128::checked_sub, Same("sub")).infix("-", 5),
     float("tan", "tan"),
@@ -197,21 +212,41 @@ pub(crate) static OPERATIONS: &[Operation] = &[
     row("torch.float", 1, Meaning::ToFloat, CompileTime),
     row("torch.long", 1, Meaning::Whole, CompileTime),
     row("trunc", 1, Meaning::Rounded(f64::trunc), Template("select(lt(@0,0.0),ceil(@0),floor(@0))")),
-    bits("xor", |x, y| Some(x ^ y)).infix("^", 2),
+    bits("xor", |x, y| Some(x ^ y), Logical(XOR)).infix("^", 2),
 ];
 
-/// The arc tangent of the quotient if the divisor is positive; π is added or subtracted if it is negative. If it is 0,
-/// ±π/2 or 0.
-const ATAN2: &str = "select(gt(@1,0.0),atan(div(@0,@1)),select(lt(@1,0.0),\
-    add(atan(div(@0,@1)),select(lt(@0,0.0),-3.141592653589793,3.141592653589793)),\
-    mul(sign(@0),1.5707963267948966)))";
+/// The arc tangent of the quotient by the size of the divisor, which has the sign of the dividend. A quotient of two
+/// zeros or two infinities is replaced by that of their signs. If the divisor is negative, which includes -0, the result
+/// is π or -π minus that. The reciprocal of -0 is negative, the sum with the operand of every negative number is, too.
+const ATAN2: &str = "select(lt(add(reciprocal(@1),@1),0.0),\
+    sub(select(lt(add(reciprocal(@0),@0),0.0),-3.141592653589793,3.141592653589793),\
+    atan(select(eq(mul(@1,2.0),@1),select(ne(div(@0,abs(@1)),div(@0,abs(@1))),mul(sign(@0),abs(sign(@1))),\
+    div(@0,abs(@1))),div(@0,abs(@1))))),\
+    atan(select(eq(mul(@1,2.0),@1),select(ne(div(@0,abs(@1)),div(@0,abs(@1))),mul(sign(@0),abs(sign(@1))),\
+    div(@0,abs(@1))),div(@0,abs(@1)))))";
+
+/// The second operand if it is NaN, which the larger one of NNEF is only as the second.
+const MAX: &str = "select(ne(@1,@1),@1,nnef.max(@1,@0))";
+/// Like [`MAX`].
+const MIN: &str = "select(ne(@1,@1),@1,nnef.min(@1,@0))";
+
+/// Twice the rounded half for numbers in the middle between two integers: halves of these are not in the middle.
+const ROUND: &str = "select(eq(sub(@0,floor(@0)),0.5),mul(nnef.round(mul(@0,0.5)),2.0),nnef.round(@0))";
+
+/// Zeros keep their sign, and the negative infinity becomes a finite number, whose root is NaN.
+const SQRT: &str = "select(eq(@0,0.0),@0,nnef.sqrt(nnef.max(-1.0,@0)))";
+/// Like [`SQRT`].
+const RSQRT: &str = "select(eq(@0,0.0),reciprocal(@0),nnef.rsqrt(nnef.max(-1.0,@0)))";
+
+/// Exactly one of the operands.
+const XOR: &str = "nnef.and(nnef.or(@0,@1),nnef.not(nnef.and(@0,@1)))";
 
 /// For small operands by the inverse hyperbolic tangent, which is precise near 0.
 const LOG1P: &str = "select(lt(abs(@0),0.5),mul(2.0,atanh(div(@0,add(@0,2.0)))),log(add(@0,1.0)))";
 
 /// The larger operand plus a correction, so that no exponential overflows; equal operands may be infinite.
 const LOGADDEXP: &str = "select(eq(@0,@1),add(@0,0.6931471805599453),\
-    add(max(@0,@1),log1p(exp(neg(abs(sub(@0,@1)))))))";
+    add(nnef.max(@0,@1),log1p(exp(neg(abs(sub(@0,@1)))))))";
 
 fn whole_quotient(x: i128, y: i128) -> Option<i128> {
     kernels::Arith::FloorDiv.exact(x, y).map(|(quotient, _)| quotient)
@@ -263,12 +298,13 @@ mod tests {
             let nnef = match row.nnef {
                 Counterpart::Same(name) => format!("`{name}`"),
                 Counterpart::Template(_) => "template".to_owned(),
+                Counterpart::Logical(_) => "of truth values".to_owned(),
                 Counterpart::CompileTime => "while expanding".to_owned(),
                 Counterpart::Missing => "none".to_owned(),
             };
             let wanted = format!("| `{}` | {operands} | {nnef} |", row.name);
             assert!(page.contains(&wanted), "docs/pnnx.md lacks {wanted}");
-            if let Counterpart::Template(text) = row.nnef {
+            if let Counterpart::Template(text) | Counterpart::Logical(text) = row.nnef {
                 let wanted = format!("| `{}` | `{text}` |", row.name);
                 assert!(page.contains(&wanted), "docs/pnnx.md lacks {wanted}");
             }
@@ -277,7 +313,7 @@ mod tests {
 
     #[test]
     fn kernels_of_nnef_are_those_of_the_rows() {
-        for row in OPERATIONS {
+        for row in OPERATIONS.iter().filter(|row| !row.inner) {
             let (Counterpart::Same(nnef), Meaning::Float(f) | Meaning::Signed(f, _) | Meaning::Rounded(f)) =
                 (row.nnef, row.meaning.0)
             else {

@@ -96,6 +96,11 @@ impl Expression {
         order.into_iter().collect()
     }
 
+    /// Whether it has a complex literal.
+    pub(crate) fn has_complex(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node.term, Term::Literal(Literal::Complex(..))))
+    }
+
     /// The expression with operands numbered by first use.
     pub(crate) fn renumbered(&self) -> Expression {
         let places: FxHashMap<u64, u64> = self.argument_order().into_iter().zip(0..).collect();

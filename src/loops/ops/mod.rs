@@ -120,6 +120,12 @@ const fn binary(names: Names, rule: Rule, name: &'static str) -> Spec {
     kernel(names, BINARY, rule, name, ByItem(name, Primitive::Scalar))
 }
 
+/// An element-wise operation with a kernel and its own lowering: the operation of NNEF of this name means something
+/// else for some elements, or there is none.
+const fn own(names: Names, arity: (usize, usize), rule: Rule, name: &str) -> Spec {
+    kernel(names, arity, rule, name, Own)
+}
+
 /// An element-wise operation that NNEF has for logicals.
 const fn logic(names: Names, arity: (usize, usize), rule: Rule, name: &'static str) -> Spec {
     kernel(names, arity, rule, name, ByItem(name, Primitive::Logical))
@@ -144,8 +150,8 @@ use Lowering::{Alias, ByItem, Own, Reduce};
 
 static TABLE: &[Spec] = &[
     kernel(&["identity", "copy"], UNARY, (ANY, types::same), "", Alias),
-    unary(&["sqrt"], FLOAT, "sqrt"),
-    unary(&["rsqrt"], FLOAT, "rsqrt"),
+    own(&["sqrt"], UNARY, FLOAT, "sqrt"),
+    own(&["rsqrt"], UNARY, FLOAT, "rsqrt"),
     unary(&["exp"], FLOAT, "exp"),
     unary(&["log", "ln"], FLOAT, "log"),
     unary(&["log2"], FLOAT, "log2"),
@@ -162,28 +168,28 @@ static TABLE: &[Spec] = &[
     unary(&["atanh"], FLOAT, "atanh"),
     unary(&["tanh"], FLOAT, "tanh"),
     unary(&["sigmoid"], FLOAT, "sigmoid"),
-    unary(&["softplus"], FLOAT, "softplus"),
+    own(&["softplus"], UNARY, FLOAT, "softplus"),
     unary(&["floor"], FLOAT, "floor"),
     unary(&["ceil"], FLOAT, "ceil"),
-    unary(&["round"], FLOAT, "round"),
+    own(&["round"], UNARY, FLOAT, "round"),
     unary(&["reciprocal", "recip", "rcp"], FLOAT, "rcp"),
     special(&["leaky_relu"], (UNARY, &[ALPHA]), FLOAT, compute::leaky_relu),
     unary(&["neg", "negate"], NUMBER, "neg"),
     unary(&["abs"], NUMBER, "abs"),
     unary(&["sign"], NUMBER, "sign"),
     unary(&["square", "sqr"], NUMBER, "sqr"),
-    unary(&["relu"], NUMBER, "relu"),
+    own(&["relu"], UNARY, NUMBER, "relu"),
     special(&["clamp", "clip"], (UNARY, &[LOW, HIGH]), NUMBER, compute::clamp),
     logic(&["not", "logical_not"], UNARY, LOGICAL, "not"),
     binary(&["add", "sum"], ARITHMETIC, "add"),
     binary(&["sub", "subtract"], ARITHMETIC, "sub"),
     binary(&["mul", "prod", "multiply"], ARITHMETIC, "mul"),
     binary(&["div", "divide"], ARITHMETIC, "div"),
-    kernel(&["mod"], BINARY, ARITHMETIC, "mod", Own),
-    kernel(&["floor_div", "floordiv"], BINARY, ARITHMETIC, "floor_div", Own),
+    own(&["mod"], BINARY, ARITHMETIC, "mod"),
+    own(&["floor_div", "floordiv"], BINARY, ARITHMETIC, "floor_div"),
     binary(&["pow", "power"], ARITHMETIC, "pow"),
-    binary(&["min", "minimum"], ARITHMETIC, "min"),
-    binary(&["max", "maximum"], ARITHMETIC, "max"),
+    own(&["min", "minimum"], BINARY, ARITHMETIC, "min"),
+    own(&["max", "maximum"], BINARY, ARITHMETIC, "max"),
     binary(&["less", "lt"], COMPARISON, "lt"),
     binary(&["less_equal", "less_or_equal", "le"], COMPARISON, "le"),
     binary(&["greater", "gt"], COMPARISON, "gt"),
@@ -192,7 +198,7 @@ static TABLE: &[Spec] = &[
     binary(&["not_equal", "ne"], EQUALITY, "ne"),
     logic(&["and", "logical_and"], BINARY, LOGIC, "and"),
     logic(&["or", "logical_or"], BINARY, LOGIC, "or"),
-    kernel(&["xor", "logical_xor"], BINARY, LOGIC, "xor", Own),
+    own(&["xor", "logical_xor"], BINARY, LOGIC, "xor"),
     special(&["select", "where"], ((3, 3), &[]), (LOGICALS, types::select), compute::select),
     special(&["matmul", "matrix_multiply"], (BINARY, TRANSPOSES), MATMUL, compute::matmul),
     reduction(&["reduce_sum"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Add), Reduce("sum_reduce")),

@@ -5,6 +5,8 @@ mod building;
 mod flat;
 mod generated;
 mod hostile;
+#[cfg(feature = "eval")]
+mod law;
 mod rules;
 mod semantics;
 mod unrolling;

@@ -133,7 +133,8 @@ impl BodyCheck<'_, '_> {
             None => {
                 compared = checked.fragments.len();
                 let of_registry = registries::operations().any(|(known, _)| known == name);
-                misspelt(name, known()).filter(|_| !of_registry).map(str::to_string)
+                let meant = misspelt(name, known()).filter(|_| !of_registry);
+                meant.filter(|meant| !is_of_vendor(name, meant, known)).map(str::to_string)
             }
         };
         let message = format!("operation `{name}` is not declared");
@@ -486,4 +487,15 @@ fn orders(name: &str) -> bool {
 /// The type of a call's result: elements declared as `tensor<>` are unknown until the graph runs.
 fn known_later(ty: Type) -> Type {
     if ty == Type::Tensor(Element::Any) { Type::Tensor(Element::Unknown) } else { ty }
+}
+
+/// Whether a name that resembles a known name is a well-formed name of a vendor rather than a misspelling: a module and
+/// an operation, as in `F_relu` and `nn_ELU`, or a word in another case that is not the known one, as in `PReLU6`.
+fn is_of_vendor<'n, I: Iterator<Item = &'n str>>(name: &str, meant: &str, known: impl Fn() -> I) -> bool {
+    let plain = |text: &str| text.replace('_', "").to_ascii_lowercase();
+    if plain(name) == plain(meant) {
+        return false;
+    }
+    let operation = name.split_once('_').map(|(_, rest)| rest).filter(|rest| !rest.is_empty());
+    name.contains(|c: char| c.is_ascii_uppercase()) || operation.is_some_and(|rest| known().any(|known| known == rest))
 }

@@ -1,6 +1,8 @@
 //! The operations of a dialect, usually NNEF 1.0, as kinds of a graph.
 
-use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Diagnostics;
 use crate::graph::{Dialect, Graph, Kind, Primitive};
@@ -23,6 +25,14 @@ pub(crate) fn identifier(text: &str) -> String {
         text.push('_');
     }
     text
+}
+
+/// The name of an operation of the standard library of 1.0, if there is one.
+pub(crate) fn standard_name(name: &str) -> Option<&'static str> {
+    static NAMES: OnceLock<FxHashSet<&'static str>> = OnceLock::new();
+    let declared = |line: &'static str| line.strip_prefix("fragment ")?.split(['<', '(']).next().map(str::trim);
+    let names = || include_str!("../std/nnef-1.0.nnef").lines().filter_map(declared).collect();
+    NAMES.get_or_init(names).get(name).copied()
 }
 
 /// The declarations of a dialect.

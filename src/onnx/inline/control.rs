@@ -1,5 +1,6 @@
 //! Expands known control flow: the branch of an `If` is chosen, `Loop` and `Scan` become copies of their bodies.
 
+use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Found;
@@ -10,12 +11,18 @@ use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, Tensor, Values};
-use crate::onnx::protobuf::fields::graph as graph_fields;
+use crate::onnx::model::{
+    Attribute, AttributeValue, Dim, Extent, Field, Graph, Node, Tensor, TypeForm, ValueInfo, Values, Wire,
+};
+use crate::onnx::protobuf::fields::{graph as graph_fields, tensor as tensor_fields};
+use crate::onnx::types::{ElementType, Storage};
 use crate::room::with_stack;
 
 /// The control flow operators that are expanded.
-pub(super) const CONTROL: &[&str] = &["If", "Loop", "Scan"];
+pub(super) const CONTROL: &[&str] = &["If", "Loop", "Scan", "LSTM", "GRU", "RNN"];
+
+/// Those of them whose steps are part of the operator, so that they stay.
+const RECURRENT: &[&str] = &["LSTM", "GRU", "RNN"];
 
 /// The first version in which `Scan` has no batch axis.
 const SCAN_WITHOUT_BATCHES: i64 = 9;
@@ -110,6 +117,9 @@ impl<'f> Expansion<'f> {
         self.flow.attempts += 1;
         let expanded = with_stack(|| match operator {
             "If" => self.branch(&flow, call, target, imports),
+            operator if RECURRENT.contains(&operator) => {
+                Ok(Err("its steps are part of the operator, and are not expanded".to_owned()))
+            }
             "Loop" | "Scan" if !self.flow.unroll => Ok(Err("only --unroll expands it".to_owned())),
             "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that stays".to_owned())),
             "Loop" => self.unrolled_loop(&flow, call, target, imports),
@@ -299,7 +309,8 @@ impl<'f> Expansion<'f> {
             collected.push(results[1 + count..].into());
             trip += 1;
         }
-        self.finish_loop(flow, (&state, &collected), |_| (0, false), call, target, imports)
+        let declared = &body.outputs[1 + count..];
+        self.finish_loop(flow, (&state, &collected, declared), |_| (0, false), call, target, imports)
     }
 
     fn unrolled_scan(
@@ -355,15 +366,16 @@ impl<'f> Expansion<'f> {
             collected.push(results[count..].into());
         }
         let placed = |i: usize| (at(&output_axes, i), at(&output_directions, i) == 1);
-        self.finish_loop(flow, (&state, &collected), placed, call, target, imports)
+        self.finish_loop(flow, (&state, &collected, &body.outputs[count..]), placed, call, target, imports)
     }
 
     /// Adds the outputs of a loop: the last values of its state, and the collected values; `placed` is the axis of a
-    /// collected output, and whether it is in reverse order.
+    /// collected output, and whether it is in reverse order. What no trip has collected is empty, with the type that the
+    /// body declares.
     fn finish_loop(
         &mut self,
         flow: &Flow,
-        (state, collected): (&Values, &[Values]),
+        (state, collected, declared): (&Values, &[Values], &[ValueInfo]),
         placed: impl Fn(usize) -> (i64, bool),
         call: Call,
         target: &mut Target,
@@ -375,10 +387,14 @@ impl<'f> Expansion<'f> {
         let scans = flow.outputs.iter().skip(state.len()).enumerate();
         for (i, &output) in scans.filter(|(_, output)| **output != NameId::ROOT) {
             let mut items: Values = collected.iter().filter_map(|values| values.get(i).copied()).collect();
-            if items.is_empty() {
-                return Ok(Err("it has no trips, and the shape of what it collects is not known".to_owned()));
-            }
             let (axis, reversed) = placed(i);
+            if items.is_empty() {
+                let Some(empty) = declared.get(i).and_then(|value| empty(value, axis)) else {
+                    return Ok(Err("it has no trips, and the shape of what it collects is not known".to_owned()));
+                };
+                self.add_constant(empty, output, call, target)?;
+                continue;
+            }
             if reversed {
                 items.reverse();
             }
@@ -459,6 +475,25 @@ impl<'f> Expansion<'f> {
 fn given(graph: &Graph, operands: &[NameId]) -> FxHashSet<NameId> {
     let inputs = graph.inputs.iter().zip(operands).filter(|(_, operand)| **operand != NameId::ROOT);
     inputs.filter_map(|(input, _)| input.name).collect()
+}
+
+/// What is collected of a value in no trips: a tensor with an axis of extent 0. None if its type is not known, or if the
+/// shape has other extents that are not.
+fn empty(value: &ValueInfo, axis: i64) -> Option<Tensor> {
+    let TypeForm::Tensor(of) = &value.ty.as_ref()?.form else { return None };
+    let known = |dim: &Dim| if let Extent::Value(extent) = dim.extent { Some(extent) } else { None };
+    let mut dims: Vec<i64> = of.shape.as_ref()?.dims.iter().map(known).collect::<Option<_>>()?;
+    let rank = dims.len() as i64 + 1;
+    let at = usize::try_from(if axis < 0 { axis.checked_add(rank)? } else { axis }).ok()?;
+    // Texts have no raw data.
+    let storage = ElementType::numbered(of.element?).map(|element| element.storage)?;
+    if at > dims.len() || storage == Storage::String {
+        return None;
+    }
+    dims.insert(at, 0);
+    let raw = Field { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new() };
+    let rest = Some(Box::new(vec![raw]));
+    Some(Tensor { dims: dims.as_slice().into(), data_type: of.element, rest, ..Tensor::default() })
 }
 
 /// Whether a graph has sparse constants, which no node can define.

@@ -55,13 +55,19 @@ fn order(line: &Line) -> Lowered<i64> {
 pub(super) fn norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axes = reduced(line, x)?;
+    let y = powers(line, x, axes.clone())?;
+    drop_axes(line, y, axes).map(|y| vec![y])
+}
+
+/// The norm of order 1 or 2 along axes, which are kept.
+fn powers(line: &mut Line, x: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
     let (before, after) = if order(line)? == 1 { ("abs", None) } else { ("sqr", Some("sqrt")) };
     let items = line.add(before, vec![Value::Tensor(x)])?;
-    let mut y = line.add("sum_reduce", vec![Value::Tensor(items), integers(axes.iter().copied())])?;
-    if let Some(after) = after {
-        y = line.add(after, vec![Value::Tensor(y)])?;
+    let y = line.add("sum_reduce", vec![Value::Tensor(items), integers(axes)])?;
+    match after {
+        Some(after) => line.add(after, vec![Value::Tensor(y)]),
+        None => Ok(y),
     }
-    drop_axes(line, y, axes).map(|y| vec![y])
 }
 
 /// The deviations from the mean along axes, and the mean of their squares.
@@ -137,7 +143,8 @@ pub(super) fn normalize(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let axis = line.axis("dim", line.rank(x)?, Some(1))?;
     let epsilon: f64 = line.setting_or("eps", 1e-12)?;
-    let nnef = if order(line)? == 1 { "l1_normalization" } else { "l2_normalization" };
-    let arguments = vec![Value::Tensor(x), integers([axis]), Value::Scalar(0.0), Value::Scalar(epsilon)];
-    Ok(vec![line.add(nnef, arguments)?])
+    let y = powers(line, x, vec![axis])?;
+    // As the second operand, a norm that is NaN stays.
+    let norm = line.add("max", vec![Value::Scalar(epsilon), Value::Tensor(y)])?;
+    Ok(vec![line.add("div", vec![Value::Tensor(x), Value::Tensor(norm)])?])
 }

@@ -168,6 +168,7 @@ fn of_item(item: &Item) -> (String, Option<Setting>) {
             push_leaf(&mut text, Term::Literal(*literal));
             (text, Some(Setting::Literal(*literal)))
         }
+        Item::Text(text) => (text.as_ref().to_owned(), Some(Setting::Word(text.as_ref().to_owned()))),
         Item::List(items) => {
             let (texts, values): (Vec<_>, Vec<_>) = items.iter().map(of_item).unzip();
             (format!("({})", texts.join(",")), values.into_iter().collect::<Option<_>>().map(Setting::List))
@@ -179,6 +180,12 @@ fn of_item(item: &Item) -> (String, Option<Setting>) {
 impl Line<'_, '_> {
     pub(super) fn operand(&self, key: &str) -> Option<&Operand> {
         self.operands.iter().find(|operand| operand.name == key)
+    }
+
+    /// The only operand that is a tensor, which is the input whatever its key: pnnx writes `$mask`.
+    pub(super) fn sole(&self) -> Option<&Operand> {
+        let mut tensors = self.operands.iter().filter(|operand| matches!(operand.item, Item::Tensor(_)));
+        tensors.next().filter(|_| tensors.next().is_none())
     }
 
     /// The text and the value of a setting, which then counts as read. An operand takes precedence over a parameter.

@@ -51,7 +51,6 @@ fn careless_texts_are_read_by_arity() {
         ("mul,size,@0,1,@1", "mul(size(@0,1),@1)"),
         ("max,[1,2],3", "max([1,2],3)"),
         ("size,@0", "size(@0)"),
-        ("add(@0,@1))", "add(@0,@1)"),
     ];
     for (text, wanted) in cases {
         assert!(read(text, false).is_err(), "{text}");
@@ -62,6 +61,12 @@ fn careless_texts_are_read_by_arity() {
         ("@0,@1", vec!["E-TRAIL"]),
         ("foo,@0", vec!["E-OP"]),
         ("add,@0,]", vec!["E-EXPECT"]),
+        // Texts whose brackets do not belong together are damaged.
+        ("add(@0,@1))", vec!["E-TRAIL"]),
+        ("add(@0,@1", vec!["E-EXPECT"]),
+        ("mul(expm1,@0),log1p,@1)", vec!["E-EXPECT"]),
+        ("max([1,2,3)", vec!["E-EXPECT"]),
+        ("mul(expm1,@0]", vec!["E-EXPECT"]),
     ] {
         assert_eq!(read(text, true).unwrap_err(), rules, "{text}");
     }

@@ -46,11 +46,14 @@ pub(crate) fn fold(x: &Tensor, axes: &[usize], op: Arith) -> Option<Data> {
     same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => folded(x, axes, op))
 }
 
-/// The index of the first greatest or least number in each group; none for logicals.
+/// The index of the first greatest or least number in each group, or of the first NaN; none for logicals.
 pub(crate) fn extreme(x: &Tensor, axes: &[usize], order: Order) -> Option<Data> {
     let place = |place: Option<usize>| place.unwrap_or(0) as i64;
     same_type!(x, x, [Float32, Float64, Int32, Int64], x, _same => {
-        Data::Int64(grouped(x.0, x.1, axes, |group| place(best(group, order.function()))))
+        let (better, none) = (order.function(), |x: &_| PartialOrd::partial_cmp(x, x).is_none());
+        Data::Int64(grouped(x.0, x.1, axes, |group| {
+            place(best(group, |a, b| better(a, b) || none(&a) && !none(&b)))
+        }))
     })
 }
 
