@@ -336,6 +336,7 @@ codes! {
     NoGraph               "E1305" none error   "there is no graph to be expanded";
     OptionOfDocuments     "E1306" none error   "option means nothing for networks with loops";
     OptionSymbol          "E1307" none error   "option names a dimension symbol that there is not";
+    OptionPrimitive       "E1308" none error   "operation is to be expanded, and cannot be";
     // Shapes and layouts of XLA.
     ShapeSyntax           "E1501" none error   "text is no shape";
     ShapeElement          "E1502" none error   "element type that there is not";

@@ -11,8 +11,9 @@ macro_rules! fields {
 fields! {
     model {
         IR_VERSION = 1, PRODUCER_NAME = 2, PRODUCER_VERSION = 3, DOMAIN = 4, MODEL_VERSION = 5, DOC_STRING = 6,
-        GRAPH = 7, OPSET_IMPORT = 8, METADATA = 14, FUNCTIONS = 25,
+        GRAPH = 7, OPSET_IMPORT = 8, METADATA = 14, TRAINING_INFO = 20, FUNCTIONS = 25,
     }
+    training { INITIALIZATION = 1, ALGORITHM = 2 }
     entry { KEY = 1, VALUE = 2 }
     opset { DOMAIN = 1, VERSION = 2 }
     graph {

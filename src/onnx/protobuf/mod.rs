@@ -14,7 +14,7 @@ pub(crate) use reader::{MAX_DEPTH, WireError};
 pub(crate) use writer::push_packed;
 
 pub(crate) use decode::decode;
-pub(crate) use encode::{Part, encode};
+pub(crate) use encode::{Part, encode, write};
 
 #[cfg(test)]
 mod tests;
