@@ -143,9 +143,8 @@ fn long_texts_are_not_read() {
 /// Functions that call each other twice, down to one with these nodes.
 fn doubling(depth: usize, nodes: &str) -> String {
     let head = "<domain: \"l\", opset_import: [\"\" : 17, \"l\" : 1]>";
-    let functions: String = (1..=depth)
-        .map(|i| format!("{head} f{i} (a) => (b) {{ q = l.f{0} (a) b = l.f{0} (q) }}\n", i - 1))
-        .collect();
+    let functions: String =
+        (1..=depth).map(|i| format!("{head} f{i} (a) => (b) {{ q = l.f{0} (a) b = l.f{0} (q) }}\n", i - 1)).collect();
     format!(
         "<ir_version: 8, opset_import: [\"\" : 17, \"l\" : 1]> g (float[2] x) => (float[2] y) {{ y = l.f{depth} (x) }}\n\
          {functions}{head} f0 (a) => (b) {{ {nodes} }}\n"

@@ -49,7 +49,9 @@ fn operations_in_options_exist() {
     assert_eq!(help("max_pol"), "did you mean `max_pool`?");
     assert_eq!(help("vendor_lost"), "did you mean `vendor_last`?");
     // Declared by the standard, by the document, or only called.
-    for (right, has_body) in [("max_pool", true), ("relu", true), ("twice", true), ("vendor_last", false), ("conv", false)] {
+    for (right, has_body) in
+        [("max_pool", true), ("relu", true), ("twice", true), ("vendor_last", false), ("conv", false)]
+    {
         assert!(run(&standard(), &Options::default().with(|o| o.keep = names(&[right]))).is_ok(), "{right}");
         // An operation without a body is not expanded.
         let lower = Lower::Names(names(&[right]));

@@ -359,12 +359,7 @@ impl<'m> View<'m> {
         (names(&schema.inputs, node.inputs.len()), names(&schema.outputs, node.outputs.len()))
     }
 
-    fn attribute(
-        &mut self,
-        attribute: &'m Attribute,
-        node: &'m Node,
-        origin: OriginId,
-    ) -> Result<Value, TooLarge> {
+    fn attribute(&mut self, attribute: &'m Attribute, node: &'m Node, origin: OriginId) -> Result<Value, TooLarge> {
         if let Some(reference) = attribute.reference {
             return Ok(Value::Symbol(format!("@{}", self.model.names.texts.text(reference)).into()));
         }

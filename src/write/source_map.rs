@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use super::json::push_string;
 use crate::graph::names::Spellings;
 use crate::graph::{Graph, Origin, OriginId, TensorId};
+use crate::source::Sources;
 use crate::source::literals::push_int;
 use crate::source::places::Places;
-use crate::source::Sources;
 
 /// The version of the form.
 pub(crate) const VERSION: u32 = 1;
@@ -34,7 +34,14 @@ fn write(graph: &Graph, sources: &Sources, out: &mut dyn Write) -> io::Result<()
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32)));
     let at = graph.operations.iter().map(|operation| operation.at).chain(calls.clone().map(|call| call.at));
     let places = Places::with_ends(sources, at);
-    let mut map = Map { graph, sources, places, speller: Spellings::new(&graph.names, &graph.symbols), buffer: String::new(), out };
+    let mut map = Map {
+        graph,
+        sources,
+        places,
+        speller: Spellings::new(&graph.names, &graph.symbols),
+        buffer: String::new(),
+        out,
+    };
     map.put(&format!("{{\"version\": {VERSION}, \"graph\": "));
     push_string(&mut map.buffer, graph.text_of(graph.name));
     map.put(",\n\"calls\": [");

@@ -109,7 +109,9 @@ impl Expansion<'_> {
         self.charge(nodes, bytes, node.at)?;
         if nodes > 0 {
             let mut sum = Ok(());
-            each_graph(&value.value, &mut |graph| sum = sum.clone().and_then(|()| self.charge_nodes(&graph.nodes, node.at)));
+            each_graph(&value.value, &mut |graph| {
+                sum = sum.clone().and_then(|()| self.charge_nodes(&graph.nodes, node.at))
+            });
             sum?;
         }
         Ok(Some(Attribute { name: attribute.name, ..value.clone() }))

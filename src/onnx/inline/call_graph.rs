@@ -59,7 +59,10 @@ pub(in crate::onnx) fn sizes(
         let results = of.nodes.iter().flat_map(|node| &node.outputs);
         let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(result)).count();
         let operands = (of.inputs.len() + of.outputs.len()) * size_of::<NameId>() + size_of::<ExpandedCall>();
-        size.add(Size { bytes: (locals as u64).saturating_mul(NAME).saturating_add(operands as u64), ..Size::default() });
+        size.add(Size {
+            bytes: (locals as u64).saturating_mul(NAME).saturating_add(operands as u64),
+            ..Size::default()
+        });
         sizes[function] = size;
     }
     Ok((sizes, order))

@@ -53,7 +53,8 @@ impl Charged {
     #[inline]
     pub(super) fn add_name(&mut self, names: &ModelNames, id: NameId) {
         self.lengths.resize(id.index(), 0);
-        let prefix = names.values.parent(id).map_or(0, |prefix| self.lengths.get(prefix.index()).map_or(0, |len| len + 1));
+        let prefix =
+            names.values.parent(id).map_or(0, |prefix| self.lengths.get(prefix.index()).map_or(0, |len| len + 1));
         self.lengths.push(prefix.saturating_add(names.values.part_len(&names.texts, id)));
         self.bytes += NAME;
     }

@@ -67,7 +67,10 @@ impl Declared {
 fn type_of(tensor: &Tensor) -> Type {
     let dims = tensor.dims.iter().map(|extent| Dim { extent: Extent::Value(*extent), rest: Fields::None }).collect();
     let shape = Some(Shape { dims, rest: Fields::None });
-    Type { form: TypeForm::Tensor(TensorType { element: tensor.data_type, shape, rest: Fields::None }), rest: Fields::None }
+    Type {
+        form: TypeForm::Tensor(TensorType { element: tensor.data_type, shape, rest: Fields::None }),
+        rest: Fields::None,
+    }
 }
 
 /// Whether two types do not contradict each other.

@@ -238,7 +238,8 @@ impl Callee {
         let mut callee = Callee { imports: Imports::new(names, &function.opsets), copies, ..Callee::default() };
         callee.has_types = has_types(function);
         if callee.has_types {
-            let notes: FxHashMap<_, _> = function.value_info.iter().enumerate().map(|(i, note)| (note.name, i)).collect();
+            let notes: FxHashMap<_, _> =
+                function.value_info.iter().enumerate().map(|(i, note)| (note.name, i)).collect();
             callee.noted = function.inputs.iter().map(|input| notes.get(&Some(*input)).copied()).collect();
         }
         let inputs = function.inputs.iter().map(|input| (*input, function.at));
@@ -281,7 +282,11 @@ fn has_types(function: &Function) -> bool {
     for default in &function.defaults {
         each_graph(&default.value, &mut |graph| each_graph_of(&graph.nodes));
     }
-    found || function.defaults.iter().any(|default| matches!(default.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)))
+    found
+        || function
+            .defaults
+            .iter()
+            .any(|default| matches!(default.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)))
 }
 
 /// Visits nodes, including those of graphs in their attributes.

@@ -73,7 +73,10 @@ fn unexpanded(model: &Model, options: &Options) -> Option<Found> {
     let listed: Vec<String> = found.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
     let more = if found.len() > LISTED { ", …" } else { "" };
     let message = format!("--lower all does not expand operators of the standard: {}{more}", listed.join(", "));
-    Some(Found::new(Code::OptionPrimitive, 0, message).help("without the option, the functions of the model are expanded"))
+    Some(
+        Found::new(Code::OptionPrimitive, 0, message)
+            .help("without the option, the functions of the model are expanded"),
+    )
 }
 
 /// The names of all functions, of the operators that are called, and of those of the standard.

@@ -44,9 +44,8 @@ impl Search<'_> {
     }
 
     fn node(&mut self, mut reader: Reader) -> Result<(), WireError> {
-        let text = |reader: &Reader, payload: &Payload| {
-            Ok(String::from_utf8_lossy(&reader.bytes(payload)?).into_owned())
-        };
+        let text =
+            |reader: &Reader, payload: &Payload| Ok(String::from_utf8_lossy(&reader.bytes(payload)?).into_owned());
         let [mut domain, mut name, mut overload] = [const { String::new() }; 3];
         while let Some((field, payload)) = reader.field()? {
             match field {

@@ -154,7 +154,11 @@ impl Written<'_> {
         let text = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| FIELD + text.len() as u64);
         let entry = |entry: &Entry| FIELD + text(&entry.key) + text(&entry.value) + payloads(&entry.rest);
         let external = of.external.iter().map(entry).sum::<u64>();
-        2 * FIELD + 2 * of.dims.len() as u64 + of.name.map_or(0, |name| self.value(name)) + external + payloads(&of.rest)
+        2 * FIELD
+            + 2 * of.dims.len() as u64
+            + of.name.map_or(0, |name| self.value(name))
+            + external
+            + payloads(&of.rest)
     }
 
     /// The size of a value with its type.
