@@ -69,6 +69,7 @@ fn the_table_tells_the_limits() {
             options.max_depth,
             options.max_length as u64,
             options.max_memory,
+            options.max_memory,
             options.max_text,
             model.text,
             model.entries as u64,
@@ -137,4 +138,41 @@ fn long_texts_are_not_read() {
         assert_eq!(codes, ["E0002"]);
         assert!(nnef_flatten::expand(&parsed.document, &options).is_err());
     }
+}
+
+/// Functions that call each other twice, down to one with these nodes.
+fn doubling(depth: usize, nodes: &str) -> String {
+    let head = "<domain: \"l\", opset_import: [\"\" : 17, \"l\" : 1]>";
+    let functions: String =
+        (1..=depth).map(|i| format!("{head} f{i} (a) => (b) {{ q = l.f{0} (a) b = l.f{0} (q) }}\n", i - 1)).collect();
+    format!(
+        "<ir_version: 8, opset_import: [\"\" : 17, \"l\" : 1]> g (float[2] x) => (float[2] y) {{ y = l.f{depth} (x) }}\n\
+         {functions}{head} f0 (a) => (b) {{ {nodes} }}\n"
+    )
+}
+
+/// Copies share constants and names in memory; what they take in a file is limited.
+#[test]
+fn copies_of_functions_are_limited_by_what_is_written() {
+    let folder = Folder::new();
+    let long = "n".repeat(20_000);
+    for nodes in [
+        format!("q = Constant <value_string = \"{long}\"> () b = Relu (a)"),
+        format!("{long} = Relu (a) b = Neg ({long})"),
+    ] {
+        let many = folder.file("many.onnxtxt", doubling(14, &nodes));
+        for to in ["onnx", "onnxtxt", "json"] {
+            let untrusted = ["-q", "--limits", "untrusted", "--to", to];
+            ends(&untrusted, &many, 1, "raise the limit with --max-memory");
+        }
+        let few = folder.file("few.onnxtxt", doubling(10, &nodes));
+        let output = folder.0.path().join("few.onnx");
+        ends(&["-q", "--limits", "untrusted", "-o", output.to_str().unwrap()], &few, 0, "");
+        assert!(std::fs::metadata(&output).unwrap().len() > 20_000 << 10);
+    }
+    // The graph that a model is seen as counts, too.
+    let nodes = folder.file("nodes.onnxtxt", doubling(12, "b = Relu (a)"));
+    ends(&["-q", "--max-memory", "1200000", "--to", "onnx"], &nodes, 0, "");
+    ends(&["-q", "--max-memory", "1200000", "--to", "json"], &nodes, 1, "raise the limit with --max-memory");
+    ends(&["-q", "--max-memory", "1200000", "--source-map", "-", "-o", "/dev/null"], &nodes, 1, "E0813");
 }

@@ -49,10 +49,16 @@ fn operations_in_options_exist() {
     assert_eq!(help("max_pol"), "did you mean `max_pool`?");
     assert_eq!(help("vendor_lost"), "did you mean `vendor_last`?");
     // Declared by the standard, by the document, or only called.
-    for right in ["max_pool", "relu", "twice", "vendor_last"] {
+    for (right, has_body) in
+        [("max_pool", true), ("relu", true), ("twice", true), ("vendor_last", false), ("conv", false)]
+    {
         assert!(run(&standard(), &Options::default().with(|o| o.keep = names(&[right]))).is_ok(), "{right}");
+        // An operation without a body is not expanded.
         let lower = Lower::Names(names(&[right]));
-        assert!(run(&standard(), &Options::default().with(|o| o.lower = lower)).is_ok(), "{right}");
+        match has_body {
+            true => assert!(run(&standard(), &Options::default().with(|o| o.lower = lower)).is_ok(), "{right}"),
+            false => assert_eq!(error_codes(&refused(&standard(), |o| o.lower = lower)), ["E1308"], "{right}"),
+        }
     }
 }
 
@@ -205,6 +211,8 @@ mod command {
             ("--input-shape imago=1,2 -", "E1302", "did you mean `image`?"),
             ("check --input-shape imago=1,2 -", "E1302", "did you mean `image`?"),
             ("run --keep twise -", "E1301", "did you mean `twice`?"),
+            ("--lower conv -", "E1308", "`conv` is not expanded"),
+            ("--lower a-b,c.d:e -", "E1301", "`c.d:e`"),
         ] {
             let (status, err) = outcome(folder.path(), args, &standard());
             assert!(status == 1 && err.contains(code) && err.contains(help), "{args}: {status} {err}");
@@ -226,6 +234,52 @@ mod command {
                 None => assert_eq!(status, 0, "{args}: {err}"),
             }
         }
+    }
+
+    /// A function is named by its name, with or without its domain and its overload; an operator of the standard is
+    /// not expanded, and that is told.
+    #[test]
+    fn functions_of_models_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let function = |head: &str, name: &str, of: &str| {
+            format!("<domain: \"my.own\", opset_import: [\"\" : 17]{head}> \"{name}\" (a) => (b) {{ b = {of} (a) }}\n")
+        };
+        let model = "<ir_version: 10, opset_import: [\"\" : 17, \"my.own\" : 1]>\n\
+            g (float[2] x) => (float[2] y) { a = my.own.f:one (x) b = my.own.f:two (a) c = my.own.h (b) y = Mish (c) }\n"
+            .to_owned()
+            + &function(", overload: \"one\"", "f", "Neg")
+            + &function(", overload: \"two\"", "f", "Exp")
+            + &function("", "h", "Abs")
+            + &function("", "4-h", "Cos");
+        for (lower, expanded) in [
+            ("f", &["Neg", "Exp"][..]),
+            ("f:one", &["Neg"]),
+            ("my.own.f:two", &["Exp"]),
+            ("my.own.f,h", &["Neg", "Exp", "Abs"]),
+            ("my.own.h", &["Abs"]),
+            ("4-h", &[]),
+        ] {
+            let output = run(folder.path(), &format!("--lower {lower} --from onnxtxt -"), &model);
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(output.status.success(), "{lower}: {}", String::from_utf8_lossy(&output.stderr));
+            let graph = text.split_once('}').unwrap().0;
+            for operator in ["Neg", "Exp", "Abs"] {
+                assert_eq!(graph.contains(operator), expanded.contains(&operator), "{lower}: {graph}");
+            }
+        }
+        for (args, code, told) in [
+            ("--lower own.f", "E1301", "`own.f`"),
+            ("--lower f:three", "E1301", "`f:three`"),
+            ("--lower Mish", "E1308", "`Mish`"),
+            ("--lower h,Neg", "E1308", "`Neg`"),
+            ("--lower all", "E1308", "`Mish`"),
+            ("check --lower all", "E1308", "`Mish`"),
+        ] {
+            let (status, err) = outcome(folder.path(), &format!("{args} --from onnxtxt -"), &model);
+            assert!(status == 1 && err.contains(code) && err.contains(told), "{args}: {status} {err}");
+        }
+        let (status, err) = outcome(folder.path(), "--lower all --keep Mish --from onnxtxt -", &model);
+        assert_eq!(status, 0, "{err}");
     }
 
     #[test]

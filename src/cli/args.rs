@@ -246,7 +246,7 @@ pub(crate) struct Language {
     #[arg(long, value_name = "custom|all|none|NAME,…", value_parser = lower)]
     pub(crate) lower: Option<Lower>,
     /// Operations that are not expanded.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = name)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = operation)]
     pub(crate) keep: Vec<String>,
     /// Accept only what the standard allows: tolerated deviations become errors.
     #[arg(long)]
@@ -367,8 +367,19 @@ fn lower(text: &str) -> Result<Lower, String> {
         "custom" => Lower::Custom,
         "all" => Lower::All,
         "none" => Lower::None,
-        names => Lower::Names(names.split(',').map(name).collect::<Result<_, _>>()?),
+        names => Lower::Names(names.split(',').map(operation).collect::<Result<_, _>>()?),
     })
+}
+
+/// The name of an operation. Notations differ in what a name is (`local.dense:v2`, `aten::relu`, `a-b`), so that only
+/// the document tells whether there is such an operation.
+fn operation(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let is_wrong = |c: char| c.is_control() || c == ',';
+    if name.is_empty() || name.contains(is_wrong) {
+        return Err(format!("`{}` is not the name of an operation", name.escape_debug()));
+    }
+    Ok(name.to_owned())
 }
 
 fn name(text: &str) -> Result<String, String> {

@@ -15,7 +15,7 @@ use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
 use super::run::Written;
-use super::{Failure, RunResult, Status, encode, external, flatten, stats};
+use super::{Failure, RunResult, Status, external, flatten, stats};
 
 /// The sources, the document if it could be read, and the diagnostics.
 type Read = (Sources, Option<Document>, Diagnostics);
@@ -82,9 +82,12 @@ pub(crate) fn run(
                 "--provenance is metadata of nodes, which only protobuf has: --to onnx".to_owned(),
             ));
         }
-        document.note_origins();
+        if let Err(found) = document.note_origins_within(&options) {
+            diagnostics.report(*found);
+        }
     }
-    let graph = graph(document.as_ref(), &options, output, to)?;
+    let graph = graph(document.as_ref(), &options, output, to, &mut diagnostics)?;
+    document = document.filter(|_| !diagnostics.has_errors());
     let tell_stats = |graph: &Graph, reporter: &mut Reporter| {
         if output.stats {
             stats::tell(before, (graph, Setting::without_data(ONNX)), None, reporter);
@@ -101,26 +104,32 @@ pub(crate) fn run(
             Ok(true)
         });
     };
-    let encoded =
-        document.as_ref().and_then(|document| diagnostics.take(encode::encode(document, to, language.strict)));
-    let others = match document.as_ref().filter(|_| encoded.is_some()) {
+    // Protobuf is written from the document; a text is made before, because parts of it may be impossible.
+    let text = match to {
+        OnnxForm::Protobuf => None,
+        OnnxForm::Text => document.as_ref().map(|document| diagnostics.take(document.to_text(language.strict))),
+    };
+    let others = match &document {
         Some(document) => external::follow(document, (folder.as_deref(), flatten::path(output)), &mut diagnostics)?,
         None => Vec::new(),
     };
-    let encoded = encoded.filter(|_| !diagnostics.has_errors());
-    // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
-    std::mem::forget(document);
+    let document = document.filter(|_| !diagnostics.has_errors());
     reporter.all(&sources, diagnostics);
     if let Some(graph) = &graph {
         tell_stats(graph, reporter);
     }
     reporter.summary();
-    let Some(encoded) = encoded else { return Ok(Status::Refused) };
-    let mut content = |out: &mut dyn Write| out.write_all(&encoded);
+    let (Some(document), None | Some(Some(_))) = (document, &text) else { return Ok(Status::Refused) };
+    let mut content = |out: &mut dyn Write| match &text {
+        Some(text) => out.write_all(text.as_deref().unwrap_or_default().as_bytes()),
+        None => document.write_protobuf(out),
+    };
     match flatten::path(output) {
         Some(path) => io::write_file_beside(path, &others, &mut content)?,
         None => io::write_stdout(&mut content)?,
     }
+    // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
+    std::mem::forget(document);
     if let Some(graph) = &graph {
         flatten::write_source_map(graph, &sources, output)?;
     }
@@ -143,6 +152,7 @@ fn graph(
     options: &Options,
     output: &args::Output,
     to: &Notation,
+    diagnostics: &mut Diagnostics,
 ) -> Result<Option<Graph>, Failure> {
     let to_option = format!("--to {}", to.name);
     let uses = [
@@ -153,8 +163,14 @@ fn graph(
     let (Some(document), Some((option, _))) = (document, uses.iter().find(|(_, given)| *given)) else {
         return Ok(None);
     };
-    let graph = document.graph(options);
-    graph.map(Some).ok_or_else(|| Failure::Message(format!("{option}: a part of a model has no graph")))
+    match document.view(options) {
+        Ok(Some(graph)) => Ok(Some(graph)),
+        Ok(None) => Err(Failure::Message(format!("{option}: a part of a model has no graph"))),
+        Err(found) => {
+            diagnostics.report(*found);
+            Ok(None)
+        }
+    }
 }
 
 /// Expands calls; `None` if that fails.

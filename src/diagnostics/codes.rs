@@ -344,6 +344,7 @@ codes! {
     NoGraph               "E1305" none error   "there is no graph to be expanded";
     OptionOfDocuments     "E1306" none error   "option does not apply to networks with loops";
     OptionSymbol          "E1307" none error   "option names an unknown dimension symbol";
+    OptionPrimitive       "E1308" none error   "operation is to be expanded, and cannot be";
     // Shapes and layouts of XLA.
     ShapeSyntax           "E1501" none error   "text is not a shape";
     ShapeElement          "E1502" none error   "unknown element type";

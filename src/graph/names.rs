@@ -17,7 +17,7 @@ mod distinct;
 mod hash;
 mod spell;
 
-pub(crate) use spell::{Speller, Spellings};
+pub(crate) use spell::{SpelledLengths, Speller, Spellings};
 
 room::position_id! {
     /// Identifies a tensor name.
@@ -138,6 +138,20 @@ impl TensorNames {
             parts = self.parts(parent);
         }
         (parent, parts)
+    }
+
+    /// The prefix of a name; none for a name with one part.
+    pub(crate) fn parent(&self, id: NameId) -> Option<NameId> {
+        self.entries.get(id.index()).map(|entry| entry.parent).filter(|parent| *parent != NameId::ROOT)
+    }
+
+    /// The length of the last part of a name.
+    pub(crate) fn part_len(&self, names: &Names, id: NameId) -> u32 {
+        let Some(entry) = self.entries.get(id.index()) else { return 0 };
+        let digits = |number: u32| number.checked_ilog10().map_or(0, |log| log + 1);
+        let Suffixed { ordinal, suffix } = self.numbers(entry);
+        let suffix = if suffix > 0 { digits(suffix) + 1 } else { 0 };
+        names.text(entry.segment).len() as u32 + digits(ordinal) + suffix
     }
 
     /// Another name with the same spelling, which gets a suffix rather than the original.

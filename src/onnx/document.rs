@@ -1,5 +1,6 @@
 //! A model or a part of one, read from a file: the interface for the command and other programs.
 
+use std::io;
 use std::path::PathBuf;
 
 use bytes::Bytes;
@@ -214,11 +215,21 @@ impl Document {
         check::external_data(names, part, (self.file, &self.places, self.folder.as_deref()), options)
     }
 
-    /// The model as a graph, for pictures, JSON and statistics; none for a part of a model.
+    /// The model as a graph, for pictures, JSON and statistics; none for a part of a model, or if model and graph take
+    /// more memory than the options allow.
     pub fn graph(&self, options: &Options) -> Option<Graph> {
+        self.view(options).ok()?
+    }
+
+    /// The model as a graph; none for a part of a model.
+    ///
+    /// # Errors
+    ///
+    /// Model and graph take more memory than the options allow.
+    pub(crate) fn view(&self, options: &Options) -> Result<Option<Graph>, Box<Diagnostic>> {
         match &self.parsed {
-            Parsed::Model(model) => Some(view::graph(model, self.file, options)),
-            _ => None,
+            Parsed::Model(model) => view::graph(model, self.file, options).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -249,10 +260,33 @@ impl Document {
         }
     }
 
-    /// Encodes the document as protobuf.
+    /// [`Self::note_origins`] within limits.
+    ///
+    /// # Errors
+    ///
+    /// Model and metadata take more memory than the options allow.
+    pub(crate) fn note_origins_within(&mut self, options: &Options) -> Result<(), Box<Diagnostic>> {
+        if self.model().is_some_and(|model| provenance::size(model) > options.max_memory) {
+            let megabytes = options.max_memory >> 20;
+            let message = format!("the nodes with their metadata take more than {megabytes} MB");
+            let found = Diagnostic::new(Code::MemoryBudget, Self::nowhere(self.file), message);
+            return Err(Box::new(found.help("raise the limit with --max-memory")));
+        }
+        self.note_origins();
+        Ok(())
+    }
+
+    /// Encodes the document as protobuf. A document that is too long for protobuf, whose messages have at most four
+    /// gigabytes, has no bytes.
     pub fn to_protobuf(&self) -> Vec<u8> {
         let (names, part) = self.part();
-        protobuf::encode(names, part)
+        protobuf::encode(names, part).unwrap_or_default()
+    }
+
+    /// Writes the document as protobuf, without having its bytes in memory.
+    pub(crate) fn write_protobuf(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let (names, part) = self.part();
+        protobuf::write(names, part, out)
     }
 
     /// The text, and warnings about omitted parts.

@@ -13,6 +13,8 @@ use crate::source::names::{Name, Names};
 
 mod sizes;
 
+pub(crate) use sizes::Written;
+
 /// An encoded field of a protobuf message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {

@@ -1,12 +1,14 @@
 //! Metadata on the provenance of the nodes of a flat model.
 
 use bytes::Bytes;
+use rustc_hash::FxHashMap;
 
+use super::inline::each_node;
 use super::model::{AttributeValue, ExpandedCall, Field, Graph, Model, Node, Wire};
 use super::protobuf::fields::{entry, node};
-use super::protobuf::writer::Writer;
-use crate::graph::OriginId;
-use crate::source::names::Names;
+use super::protobuf::writer;
+use crate::room;
+use crate::source::names::{Name, Names};
 
 /// The key of the metadata.
 const KEY: &str = "nnef_flatten.calls";
@@ -17,21 +19,48 @@ const MAX_CALLS: usize = 16;
 /// Adds metadata to each node that was copied from a function: the functions that it comes from, the outermost call
 /// first, separated by `/`.
 pub(super) fn annotate(model: &mut Model) {
-    let mut notes = Notes { calls: &model.calls, texts: &model.names.texts, known: vec![None; model.calls.len()] };
+    let mut notes = Notes::new(model);
     let functions = model.functions.iter_mut().map(|function| &mut function.nodes);
     for nodes in model.graph.iter_mut().map(|graph| &mut graph.nodes).chain(functions) {
         notes.nodes(nodes);
     }
 }
 
-struct Notes<'m> {
-    calls: &'m [ExpandedCall],
-    texts: &'m Names,
-    /// The encoded metadata of each call, shared by its nodes.
-    known: Vec<Option<Bytes>>,
+/// The bytes of the nodes of a model with their metadata.
+pub(super) fn size(model: &Model) -> u64 {
+    const NOTE: usize = size_of::<Vec<Field>>() + size_of::<Field>() + 32;
+    let mut bytes = 0;
+    let functions = model.functions.iter().map(|function| &function.nodes);
+    for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(functions) {
+        each_node(nodes, &mut |node| bytes += (node.bytes() + NOTE) as u64);
+    }
+    bytes + (model.calls.len() * (size_of::<ExpandedCall>() + size_of::<u32>())) as u64
 }
 
-impl Notes<'_> {
+/// The metadata of calls. Calls with the same chain of functions around them share it.
+struct Notes {
+    /// The chain of each call.
+    chains: Vec<u32>,
+    notes: Vec<Option<Bytes>>,
+}
+
+impl Notes {
+    fn new(model: &Model) -> Self {
+        // A chain is a function in another chain, or in none. Calls come after those around them.
+        let mut known: FxHashMap<(Option<u32>, Name), u32> = FxHashMap::default();
+        let (mut chains, mut steps): (Vec<u32>, Vec<(Option<u32>, Name)>) = (Vec::new(), Vec::new());
+        for call in &model.calls {
+            let step = (chains.get(call.parent.index()).copied(), call.function);
+            let chain = *known.entry(step).or_insert_with(|| {
+                steps.push(step);
+                steps.len() as u32 - 1
+            });
+            chains.push(chain);
+        }
+        let notes = (0..steps.len()).map(|chain| note(&model.names.texts, &steps, chain)).collect();
+        Notes { chains, notes }
+    }
+
     fn nodes(&mut self, nodes: &mut [Node]) {
         for node in nodes {
             for attribute in &mut node.attributes {
@@ -41,9 +70,10 @@ impl Notes<'_> {
                     _ => {}
                 }
             }
-            if let Some(bytes) = self.note(node.origin) {
-                let field = Field { number: node::METADATA, wire: Wire::Bytes, bytes };
-                node.rest.get_or_insert_default().push(field);
+            let chain = self.chains.get(node.origin.index());
+            if let Some(Some(bytes)) = chain.and_then(|chain| self.notes.get(*chain as usize)) {
+                let field = Field { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.clone() };
+                room::push_few(node.rest.get_or_insert_default(), field);
             }
         }
     }
@@ -51,31 +81,27 @@ impl Notes<'_> {
     fn graph(&mut self, graph: &mut Graph) {
         self.nodes(&mut graph.nodes);
     }
+}
 
-    /// The metadata of the nodes of a call; none for nodes of the model itself.
-    fn note(&mut self, origin: OriginId) -> Option<Bytes> {
-        let known = self.known.get(origin.index())?;
-        if let Some(known) = known {
-            return Some(known.clone());
+/// The metadata of a chain of functions, from the innermost one on.
+fn note(texts: &Names, steps: &[(Option<u32>, Name)], chain: usize) -> Option<Bytes> {
+    let mut names = Vec::new();
+    let mut at = Some(chain);
+    while let Some(&(outer, function)) = at.and_then(|at| steps.get(at)) {
+        if names.len() == MAX_CALLS {
+            names.push("…");
+            break;
         }
-        let mut chain = Vec::new();
-        let mut at = origin;
-        while let Some(call) = self.calls.get(at.index()) {
-            if chain.len() == MAX_CALLS {
-                chain.push("…");
-                break;
-            }
-            chain.push(self.texts.text(call.function));
-            at = call.parent;
-        }
-        chain.reverse();
-        let mut writer = Writer::default();
-        writer.text(entry::VALUE, &chain.join("/"));
-        writer.bytes(entry::KEY, KEY.as_bytes());
-        let note = Bytes::from(writer.finish());
-        self.known[origin.index()] = Some(note.clone());
-        Some(note)
+        names.push(texts.text(function));
+        at = outer.map(|outer| outer as usize);
     }
+    names.reverse();
+    let value = names.join("/");
+    let note = writer::to_vec(|writer| {
+        writer.bytes(entry::KEY, KEY.as_bytes());
+        writer.text(entry::VALUE, &value);
+    });
+    note.map(Bytes::from)
 }
 
 #[cfg(test)]

@@ -4,17 +4,20 @@
 //! graph in an attribute precede the node with this attribute, as a group with the name of the attribute; the attribute
 //! lists the results of the graph.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
-use super::inline::{Functions, Imports, own_names};
+use super::inline::{Functions, Imports, each_node, own_names};
 use super::model::{
     Attribute, AttributeValue, Extent, Graph as OnnxGraph, Model, Node, Tensor, TensorType, TypeForm, ValueInfo,
 };
 use super::schema::{Found, Parameter, Presence, Schemas};
 use super::types::{AttributeType, ElementType};
 use crate::Options;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::names::NameId;
 use crate::graph::{
     Argument, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value,
@@ -25,6 +28,17 @@ use crate::source::{FileId, Location, Span};
 
 /// The name of operations for the constants of a graph.
 const INITIALIZER: &str = "initializer";
+
+/// What nodes of one operator have in common: the names of their operands, and their kind.
+struct Form {
+    inputs: Vec<Name>,
+    kind: KindId,
+}
+
+/// The bytes of an operation, besides its operands, and those of an operand or a result with its tensor and its name.
+const OPERATION: u64 = 64;
+const OPERAND: u64 = 16;
+const RESULT: u64 = 112;
 
 /// The call and the group around the nodes of a graph.
 #[derive(Clone, Copy)]
@@ -44,6 +58,13 @@ struct View<'m> {
     /// The names that tensors have, visible or not.
     taken: FxHashSet<NameId>,
     kinds: FxHashMap<(String, Vec<Name>), KindId>,
+    /// What nodes of one operator with as many operands and results have in common.
+    forms: FxHashMap<(Option<Name>, Option<Name>, Option<Name>, usize, usize), Rc<Form>>,
+    /// The strings of attributes, by their place in the file: copies share them.
+    strings: FxHashMap<(usize, usize), Arc<str>>,
+    /// The bytes of the graph, and of its strings each time that they are written.
+    bytes: u64,
+    limit: u64,
     origins: FxHashMap<(OriginId, OriginId), OriginId>,
     types: FxHashMap<NameId, &'m ValueInfo>,
     schemas: Schemas,
@@ -52,7 +73,43 @@ struct View<'m> {
 }
 
 /// The graph of a model; an empty one for a model without a graph.
-pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Graph {
+///
+/// # Errors
+///
+/// Model and graph together take more memory than the options allow.
+pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
+    let too_large = |_| {
+        let megabytes = options.max_memory >> 20;
+        let message = format!("the model and the graph that it is seen as take more than {megabytes} MB");
+        let at = Location::new(file, Span::new(0, 0));
+        Box::new(Diagnostic::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
+    };
+    let bytes = size(model);
+    within(bytes, options.max_memory).map_err(too_large)?;
+    seen(model, file, options, bytes).map_err(too_large)
+}
+
+/// The graph takes too much memory.
+struct TooLarge;
+
+fn within(bytes: u64, limit: u64) -> Result<(), TooLarge> {
+    if bytes > limit { Err(TooLarge) } else { Ok(()) }
+}
+
+/// The bytes of the nodes of a model and of their names, and at least those of its graph besides attributes.
+fn size(model: &Model) -> u64 {
+    let mut bytes = 0;
+    let nodes = model.graph.iter().map(|graph| &graph.nodes);
+    for nodes in nodes {
+        each_node(nodes, &mut |node| {
+            let (operands, results) = (node.inputs.len() as u64, node.outputs.len() as u64);
+            bytes += node.bytes() as u64 + OPERATION + OPERAND * (operands + results) + RESULT * results;
+        });
+    }
+    bytes + size_of_val(&model.calls[..]) as u64 * 2
+}
+
+fn seen(model: &Model, file: FileId, options: &Options, bytes: u64) -> Result<Graph, TooLarge> {
     let mut symbols = model.names.texts.clone();
     let name = model.graph.as_ref().and_then(|graph| graph.name).unwrap_or_else(|| symbols.intern(""));
     let mut graph = Graph::new(name, Arc::new(symbols));
@@ -64,6 +121,10 @@ pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Graph {
         tensors: FxHashMap::default(),
         taken: FxHashSet::default(),
         kinds: FxHashMap::default(),
+        forms: FxHashMap::default(),
+        strings: FxHashMap::default(),
+        bytes,
+        limit: options.max_memory,
         origins: FxHashMap::default(),
         types: FxHashMap::default(),
         schemas: Schemas::new(),
@@ -73,13 +134,15 @@ pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Graph {
     view.calls();
     if let Some(graph) = &model.graph {
         view.boundary(graph);
-        view.body(graph, Place { call: OriginId::NONE, group: OriginId::NONE });
+        view.body(graph, Place { call: OriginId::NONE, group: OriginId::NONE })?;
         let outputs = graph.outputs.iter().map(|output| view.value(output.name.unwrap_or(NameId::ROOT)));
         view.graph.outputs = outputs.collect();
     }
     // Names of the model are distinct already.
-    view.graph.names.resolve(&view.graph.symbols, &Default::default());
-    view.graph
+    if view.graph.names.len() > model.names.values.len() {
+        view.graph.names.resolve(&view.graph.symbols, &Default::default());
+    }
+    Ok(view.graph)
 }
 
 impl<'m> View<'m> {
@@ -142,13 +205,30 @@ impl<'m> View<'m> {
         tensor
     }
 
-    fn body(&mut self, graph: &'m OnnxGraph, place: Place) {
+    fn body(&mut self, graph: &'m OnnxGraph, place: Place) -> Result<(), TooLarge> {
         for constant in &graph.initializers {
             self.constant(constant, place);
         }
         for node in &graph.nodes {
-            with_stack(|| self.node(node, place));
+            with_stack(|| self.node(node, place))?;
         }
+        Ok(())
+    }
+
+    /// Counts bytes of a value of an attribute.
+    fn charge(&mut self, bytes: usize) -> Result<(), TooLarge> {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        within(self.bytes, self.limit)
+    }
+
+    /// A string of an attribute. In JSON, some characters take several bytes.
+    fn string(&mut self, bytes: &[u8]) -> Result<Value, TooLarge> {
+        const ESCAPED: usize = 5;
+        let escaped = bytes.iter().filter(|byte| byte.is_ascii_control() || matches!(byte, b'"' | b'\\')).count();
+        self.charge(size_of::<Value>() + bytes.len() + ESCAPED * escaped)?;
+        let place = (bytes.as_ptr() as usize, bytes.len());
+        let shared = self.strings.entry(place).or_insert_with(|| String::from_utf8_lossy(bytes).into());
+        Ok(Value::String(shared.clone()))
     }
 
     fn constant(&mut self, constant: &Tensor, place: Place) {
@@ -199,31 +279,44 @@ impl<'m> View<'m> {
         origin
     }
 
-    fn node(&mut self, node: &'m Node, place: Place) {
-        let texts = &self.model.names.texts;
-        let text = |name: Option<Name>| name.map_or("", |name| texts.text(name));
-        let (domain, operator) = (text(node.domain), text(node.op_type));
-        let domain = if domain == "ai.onnx" { "" } else { domain };
+    fn node(&mut self, node: &'m Node, place: Place) -> Result<(), TooLarge> {
         let origin = self.origin(node.origin, place);
-        let (inputs, outputs) = self.parameters(node, domain, operator);
-        let mut arguments = Vec::new();
+        let form = self.form(node);
+        let mut arguments: SmallVec<[Argument; 4]> = SmallVec::new();
         for (i, input) in node.inputs.iter().enumerate().filter(|(_, input)| **input != NameId::ROOT) {
             let value = Value::Tensor(self.value(*input));
-            let key = inputs.get(i).map_or(Key::Positional, |name| Key::Named(*name));
+            let key = form.inputs.get(i).map_or(Key::Positional, |name| Key::Named(*name));
             arguments.push(Argument { key, value });
         }
         for attribute in &node.attributes {
-            let value = self.attribute(attribute, node, origin);
+            let value = self.attribute(attribute, node, origin)?;
             if let Some(name) = attribute.name {
                 arguments.push(Argument { key: Key::Named(name), value });
             }
         }
+        let made: SmallVec<[TensorId; 4]> = node.outputs.iter().map(|output| self.result(*output)).collect();
+        let outputs: SmallVec<[Output; 4]> = made.iter().map(Output::Tensor).collect();
+        let source = (self.at(node.at), origin);
+        self.graph.add_operation(form.kind, (None, false), arguments, &outputs, source);
+        Ok(())
+    }
+
+    /// What a node has in common with others.
+    fn form(&mut self, node: &Node) -> Rc<Form> {
+        let key = (node.domain, node.op_type, node.overload, node.inputs.len(), node.outputs.len());
+        if let Some(form) = self.forms.get(&key) {
+            return form.clone();
+        }
+        let texts = &self.model.names.texts;
+        let text = |name: Option<Name>| name.map_or("", |name| texts.text(name));
+        let (domain, operator) = (text(node.domain), text(node.op_type));
+        let domain = if domain == "ai.onnx" { "" } else { domain };
+        let (inputs, outputs) = self.parameters(node, domain, operator);
         let point = if domain.is_empty() { "" } else { "." };
         let kind = self.kind(format!("{domain}{point}{operator}"), outputs);
-        let made: Vec<TensorId> = node.outputs.iter().map(|output| self.result(*output)).collect();
-        let outputs: Vec<Output> = made.iter().map(Output::Tensor).collect();
-        let source = (self.at(node.at), origin);
-        self.graph.add_operation(kind, (None, false), arguments, &outputs, source);
+        let form = Rc::new(Form { inputs, kind });
+        self.forms.insert(key, form.clone());
+        form
     }
 
     /// The tensor of a result. An omitted result gets a new name.
@@ -266,58 +359,78 @@ impl<'m> View<'m> {
         (names(&schema.inputs, node.inputs.len()), names(&schema.outputs, node.outputs.len()))
     }
 
-    fn attribute(&mut self, attribute: &'m Attribute, node: &'m Node, origin: OriginId) -> Value {
+    fn attribute(&mut self, attribute: &'m Attribute, node: &'m Node, origin: OriginId) -> Result<Value, TooLarge> {
         if let Some(reference) = attribute.reference {
-            return Value::Symbol(format!("@{}", self.model.names.texts.text(reference)).into());
+            return Ok(Value::Symbol(format!("@{}", self.model.names.texts.text(reference)).into()));
         }
         let symbols =
             |texts: Vec<String>| Value::Array(texts.into_iter().map(|text| Value::Symbol(text.into())).collect());
-        let string = |bytes: &[u8]| Value::String(String::from_utf8_lossy(bytes).into());
-        match &attribute.value {
+        Ok(match &attribute.value {
             AttributeValue::None => {
                 let kind = attribute.kind.and_then(AttributeType::numbered);
                 match kind.and_then(AttributeValue::implied) {
                     Some(AttributeValue::Int(value)) => Value::Int(value),
                     Some(AttributeValue::Float(value)) => Value::Scalar(shortest(value)),
-                    Some(AttributeValue::String(bytes)) => string(&bytes),
+                    Some(AttributeValue::String(bytes)) => self.string(&bytes)?,
                     _ => Value::Integers(Arc::from([])),
                 }
             }
             AttributeValue::Float(value) => Value::Scalar(shortest(*value)),
             AttributeValue::Int(value) => Value::Int(*value),
-            AttributeValue::String(bytes) => string(bytes),
-            AttributeValue::Floats(values) => Value::Scalars(values.iter().map(|value| shortest(*value)).collect()),
-            AttributeValue::Ints(values) => Value::Integers(values.as_slice().into()),
-            AttributeValue::Strings(values) => Value::Array(values.iter().map(|value| string(value)).collect()),
-            AttributeValue::Tensor(tensor) => Value::Symbol(described(tensor).into()),
-            AttributeValue::Tensors(tensors) => symbols(tensors.iter().map(described).collect()),
+            AttributeValue::String(bytes) => self.string(bytes)?,
+            AttributeValue::Floats(values) => {
+                self.charge(values.len() * size_of::<f64>())?;
+                Value::Scalars(values.iter().map(|value| shortest(*value)).collect())
+            }
+            AttributeValue::Ints(values) => {
+                self.charge(size_of_val(&values[..]))?;
+                Value::Integers(values.as_slice().into())
+            }
+            AttributeValue::Strings(values) => {
+                Value::Array(values.iter().map(|value| self.string(value)).collect::<Result<_, _>>()?)
+            }
+            AttributeValue::Tensor(tensor) => self.symbol(tensor)?,
+            AttributeValue::Tensors(tensors) => {
+                Value::Array(tensors.iter().map(|tensor| self.symbol(tensor)).collect::<Result<_, _>>()?)
+            }
             AttributeValue::Type(_) => symbols(vec!["type".to_owned()]),
             AttributeValue::Types(types) => symbols(vec!["type".to_owned(); types.len()]),
-            AttributeValue::Graph(graph) => self.inner(graph, attribute, node, origin),
+            AttributeValue::Graph(graph) => self.inner(graph, attribute, node, origin)?,
             AttributeValue::Graphs(graphs) => {
-                let results: Vec<Value> =
-                    graphs.iter().map(|graph| self.inner(graph, attribute, node, origin)).collect();
-                Value::Array(results.into())
+                let results = graphs.iter().map(|graph| self.inner(graph, attribute, node, origin));
+                Value::Array(results.collect::<Result<_, _>>()?)
             }
-        }
+        })
+    }
+
+    fn symbol(&mut self, tensor: &Tensor) -> Result<Value, TooLarge> {
+        let text = described(tensor);
+        self.charge(size_of::<Value>() + text.len())?;
+        Ok(Value::Symbol(text.into()))
     }
 
     /// Adds the nodes of a graph in an attribute, and returns its results.
-    fn inner(&mut self, graph: &'m OnnxGraph, attribute: &Attribute, node: &Node, origin: OriginId) -> Value {
+    fn inner(
+        &mut self,
+        graph: &'m OnnxGraph,
+        attribute: &Attribute,
+        node: &Node,
+        origin: OriginId,
+    ) -> Result<Value, TooLarge> {
         let at = self.at(node.at);
         let name = attribute.name.unwrap_or(self.graph.name);
         let row = self.graph.add_call_place(name, at);
         let group = self.graph.add_origin(origin, row);
         self.declare(graph);
         let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.remove(&name))).collect();
-        self.body(graph, Place { call: node.origin, group });
+        self.body(graph, Place { call: node.origin, group })?;
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
         for (name, before) in hidden {
             self.tensors.remove(&name);
             self.tensors.extend(before.map(|before| (name, before)));
         }
-        Value::Array(results.into())
+        Ok(Value::Array(results.into()))
     }
 }
 

@@ -138,6 +138,11 @@ impl Names {
         self.starts.len() - 1
     }
 
+    /// All texts, one after another.
+    pub(crate) fn joined(&self) -> &str {
+        &self.text
+    }
+
     /// The total length of all texts in bytes, at most 4 GB.
     pub(crate) fn bytes(&self) -> usize {
         self.starts[self.len()] as usize

@@ -43,6 +43,17 @@ pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn 
     out.write_all(b"]}\n")
 }
 
+/// Appends a string of JSON.
+pub(super) fn push_string(buffer: &mut String, text: &str) {
+    if is_plain(text) {
+        buffer.push('"');
+        buffer.push_str(text);
+        buffer.push('"');
+    } else {
+        buffer.push_str(&serde_json::Value::from(text).to_string());
+    }
+}
+
 struct Json<'g, 'b> {
     graph: &'g Graph,
     buffer: &'b mut String,
@@ -62,13 +73,7 @@ impl<'g, 'b> Json<'g, 'b> {
     }
 
     fn string(&mut self, text: &str) {
-        if is_plain(text) {
-            self.buffer.push('"');
-            self.buffer.push_str(text);
-            self.buffer.push('"');
-        } else {
-            self.buffer.push_str(&serde_json::Value::from(text).to_string());
-        }
+        push_string(self.buffer, text);
     }
 
     fn tensor(&mut self, tensor: TensorId) {

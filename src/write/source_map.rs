@@ -5,12 +5,12 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
-
-use crate::graph::names::TensorNames;
+use super::json::push_string;
+use crate::graph::names::Spellings;
 use crate::graph::{Graph, Origin, OriginId, TensorId};
+use crate::source::Sources;
+use crate::source::literals::push_int;
 use crate::source::places::Places;
-use crate::source::{Location, Sources};
 
 /// The version of the form.
 pub(crate) const VERSION: u32 = 1;
@@ -27,73 +27,136 @@ impl Graph {
     }
 }
 
+/// The bytes that are collected before they are written.
+const BUFFER: usize = 1 << 16;
+
 fn write(graph: &Graph, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32)));
     let at = graph.operations.iter().map(|operation| operation.at).chain(calls.clone().map(|call| call.at));
-    let map = Map { graph, sources, places: Places::with_ends(sources, at) };
-    write!(out, "{{\"version\": {VERSION}, \"graph\": {},\n\"calls\": ", json!(graph.text_of(graph.name)))?;
-    list(out, calls.map(|call| map.call(call)))?;
-    out.write_all(b",\n\"operations\": ")?;
-    list(out, (0..graph.operations.len()).map(|i| map.operation(i)))?;
-    out.write_all(b",\n\"tensors\": {")?;
+    let places = Places::with_ends(sources, at);
+    let mut map = Map {
+        graph,
+        sources,
+        places,
+        speller: Spellings::new(&graph.names, &graph.symbols),
+        buffer: String::new(),
+        out,
+    };
+    map.put(&format!("{{\"version\": {VERSION}, \"graph\": "));
+    push_string(&mut map.buffer, graph.text_of(graph.name));
+    map.put(",\n\"calls\": [");
+    for (i, call) in calls.enumerate() {
+        map.next(i)?;
+        map.call(call);
+    }
+    map.put("],\n\"operations\": [");
+    for i in 0..graph.operations.len() {
+        map.next(i)?;
+        map.operation(i);
+    }
+    map.put("],\n\"tensors\": {");
     for i in 0..graph.tensors.len() {
-        let id = TensorId(i as u32);
-        let separator = if i > 0 { "," } else { "" };
-        write!(out, "{separator}\n{}: {}", json!(graph.tensor_name(id)), map.tensor(id))?;
+        map.next(i)?;
+        map.tensor(TensorId(i as u32));
     }
-    out.write_all(b"}}\n")
+    map.put("}}\n");
+    map.flush()
 }
 
-fn list(out: &mut dyn Write, items: impl Iterator<Item = Value>) -> io::Result<()> {
-    out.write_all(b"[")?;
-    for (i, item) in items.enumerate() {
-        write!(out, "{}\n{item}", if i > 0 { "," } else { "" })?;
-    }
-    out.write_all(b"]")
-}
-
-struct Map<'g> {
+struct Map<'g, 'o> {
     graph: &'g Graph,
     sources: &'g Sources,
     places: Places,
+    speller: Spellings<'g>,
+    buffer: String,
+    out: &'o mut dyn Write,
 }
 
-impl Map<'_> {
-    /// The number of a call; `None` for the body of the graph.
-    fn number(&self, call: OriginId) -> Option<usize> {
-        Some(call.index()).filter(|call| *call < self.graph.origin_count())
+impl Map<'_, '_> {
+    fn put(&mut self, text: &str) {
+        self.buffer.push_str(text);
     }
 
-    fn file(&self, at: Location) -> &str {
-        self.sources.file(at.file).short_name()
+    fn flush(&mut self) -> io::Result<()> {
+        let written = self.out.write_all(self.buffer.as_bytes());
+        self.buffer.clear();
+        written
     }
 
-    fn call(&self, call: Origin) -> Value {
-        let start = self.places.start(call.at);
-        json!({
-            "fragment": self.graph.text_of(call.fragment),
-            "file": self.file(call.at), "line": start.line, "column": start.column,
-            "parent": self.number(call.parent),
-        })
+    /// Starts an item of a list.
+    fn next(&mut self, i: usize) -> io::Result<()> {
+        if self.buffer.len() >= BUFFER {
+            self.flush()?;
+        }
+        self.put(if i > 0 { ",\n" } else { "\n" });
+        Ok(())
     }
 
-    fn operation(&self, index: usize) -> Value {
-        let operation = &self.graph.operations[index];
+    /// Adds a key, in front of a number or null.
+    fn number(&mut self, key: &str, number: Option<impl Into<u64>>) {
+        self.put(key);
+        match number {
+            Some(number) => push_int(&mut self.buffer, number.into() as i64),
+            None => self.put("null"),
+        }
+    }
+
+    /// Adds a key, in front of a text or null.
+    fn text(&mut self, key: &str, text: Option<&str>) {
+        self.put(key);
+        match text {
+            Some(text) => push_string(&mut self.buffer, text),
+            None => self.put("null"),
+        }
+    }
+
+    /// A call; `None` for the body of the graph.
+    fn of_call(&self, call: OriginId) -> Option<u64> {
+        Some(call.index()).filter(|call| *call < self.graph.origin_count()).map(|call| call as u64)
+    }
+
+    /// Adds the name of a tensor.
+    fn name(&mut self, id: TensorId) {
+        let name = self.graph.tensors[id.index()].name;
+        push_string(&mut self.buffer, self.speller.spell(name));
+    }
+
+    fn call(&mut self, call: Origin) {
+        let (start, sources) = (self.places.start(call.at), self.sources);
+        self.number("{\"column\":", Some(start.column));
+        self.text(",\"file\":", Some(sources.file(call.at.file).short_name()));
+        self.text(",\"fragment\":", Some(self.graph.text_of(call.fragment)));
+        self.number(",\"line\":", Some(start.line));
+        self.number(",\"parent\":", self.of_call(call.parent));
+        self.put("}");
+    }
+
+    fn operation(&mut self, index: usize) {
+        let (graph, sources) = (self.graph, self.sources);
+        let operation = &graph.operations[index];
         let (start, end) = (self.places.start(operation.at), self.places.end(operation.at));
-        let results: Vec<String> =
-            self.graph.tensors_of(operation).map(|tensor| self.graph.tensor_name(tensor)).collect();
-        json!({
-            "name": self.graph.operation_name(operation), "results": results,
-            "file": self.file(operation.at), "line": start.line, "column": start.column,
-            "end_line": end.line, "end_column": end.column,
-            "call": self.number(operation.origin),
-        })
+        self.number("{\"call\":", self.of_call(operation.origin));
+        self.number(",\"column\":", Some(start.column));
+        self.number(",\"end_column\":", Some(end.column));
+        self.number(",\"end_line\":", Some(end.line));
+        self.text(",\"file\":", Some(sources.file(operation.at.file).short_name()));
+        self.number(",\"line\":", Some(start.line));
+        self.text(",\"name\":", Some(graph.operation_name(operation)));
+        self.put(",\"results\":[");
+        for (i, tensor) in graph.tensors_of(operation).enumerate() {
+            self.put(if i > 0 { "," } else { "" });
+            self.name(tensor);
+        }
+        self.put("]}");
     }
 
-    fn tensor(&self, id: TensorId) -> Value {
-        let tensor = &self.graph.tensors[id.index()];
-        let names: &TensorNames = &self.graph.names;
-        let source = names.source_name(tensor.name).map(|name| self.graph.text_of(name));
-        json!({ "source": source, "operation": tensor.producer.map(|operation| operation.index()) })
+    fn tensor(&mut self, id: TensorId) {
+        let graph = self.graph;
+        let tensor = &graph.tensors[id.index()];
+        let source = graph.names.source_name(tensor.name).map(|name| graph.text_of(name));
+        self.name(id);
+        self.number(": {\"operation\":", tensor.producer.map(|operation| operation.index() as u64));
+        self.text(",\"source\":", source);
+        self.put("}");
     }
 }

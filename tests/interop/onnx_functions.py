@@ -4,11 +4,14 @@
 Each model is text with random functions: attributes with and without defaults that are handed on, inputs and outputs
 left out, overloads, calls in branches and loops, names that are the same everywhere. An evaluator of this script calls
 the functions as the specification says. The flat model has no function, passes onnx.checker, and onnxruntime gives the
-same numbers. (onnxruntime itself refuses most of the models before they are flat: it confuses names, and does not find
+same numbers. If only one or two functions are expanded or kept, for each choice of them, the evaluator gives the same
+numbers for the model with the functions that are left, and so does onnxruntime for that model when it is flat.
+(onnxruntime itself refuses most of the models before they are flat: it confuses names, and does not find
 overloads.) Needs the Python packages numpy, onnx and onnxruntime.
 """
 
 import argparse
+import itertools
 import pathlib
 import random
 import subprocess
@@ -40,8 +43,9 @@ class Function:
 class Body:
     """Statements of a graph or function while they are generated."""
 
-    def __init__(self, random, functions, attributes, depth=0, outer=()):
+    def __init__(self, random, functions, attributes, depth=0, outer=(), optional=()):
         self.random, self.functions, self.attributes = random, functions, attributes
+        self.optional = list(optional)  # attributes that callers may leave out
         self.depth = depth
         self.visible = list(outer)  # names of tensors that can be read
         self.taken = set(outer)  # names that cannot be assigned
@@ -62,6 +66,12 @@ class Body:
         if self.attributes and self.random.random() < 0.6:
             return f"{name}: float = @{self.random.choice(self.attributes)}"
         return f"{name}: float = {self.number()}"
+
+    def handed_on(self, name):
+        """A reference to an attribute that callers may leave out; only where the callee has a default."""
+        if self.optional and self.random.random() < 0.5:
+            return f"{name}: float = @{self.random.choice(self.optional)}"
+        return None
 
     def operand(self):
         return self.random.choice(self.visible)
@@ -115,8 +125,10 @@ class Body:
         targets = [self.fresh() for _ in function.outputs]
         given = []
         for name, default in function.attributes.items():
-            if default is None or self.random.random() < 0.5:
+            if default is None:
                 given.append(self.attribute(name))
+            elif self.random.random() < 0.6:
+                given.append(self.handed_on(name) or self.attribute(name))
         given = f" <{', '.join(given)}>" if given else ""
         if len(targets) > 1 and self.random.random() < 0.3:
             targets[self.random.randrange(len(targets) - 1)] = ""
@@ -131,7 +143,7 @@ class Body:
         return greater
 
     def inner(self, count):
-        body = Body(self.random, self.functions, self.attributes, self.depth + 1, self.visible)
+        body = Body(self.random, self.functions, self.attributes, self.depth + 1, self.visible, self.optional)
         body.taken |= self.taken
         for _ in range(self.random.randint(1, count)):
             body.statement()
@@ -172,10 +184,15 @@ def function(random, index, known):
     domain = random.choice(["d", "e"])
     overload = random.choice(["", "", "v2"])
     attributes = {f"p{i}": random.choice([None, "0.75", "-1.5"]) for i in range(random.randint(0, 2))}
+    # Attributes without a default that calls may omit: they are only handed on, or used where an operator has a default.
+    left_out = [f"q{i}" for i in range(random.randint(0, 2))]
     inputs = random.sample(NAMES, random.randint(1, 3))
     optional = len(inputs) > 1 and random.random() < 0.3
-    body = Body(random, known, list(attributes), 0, inputs[: len(inputs) - optional])
+    body = Body(random, known, list(attributes), 0, inputs[: len(inputs) - optional], left_out)
     body.taken |= set(inputs)
+    if left_out and random.random() < 0.5:
+        name = body.fresh()
+        body.add([name], f"LeakyRelu <alpha: float = @{left_out[0]}> ({inputs[0]})")
     if optional:
         # A bound that may be left out.
         name, operand = body.fresh(), body.operand()
@@ -188,11 +205,13 @@ def function(random, index, known):
     if not outputs:
         outputs = [body.fresh()]
         body.add(outputs, f"Identity({body.operand()})")
-    plain = [name for name, default in attributes.items() if default is None]
+    plain = [name for name, default in attributes.items() if default is None] + left_out
     given = [f"{name}: float = {default}" for name, default in attributes.items() if default is not None]
-    lists = f"<{', '.join(plain + given)}>" if attributes else ""
+    lists = f"<{', '.join(plain + given)}>" if plain or given else ""
     # An overload may have the name of another function.
     name = "f0" if overload and random.random() < 0.2 else f"f{index}"
+    # Callers treat these attributes like ones with a default.
+    attributes = attributes | {name: "omitted" for name in left_out}
     made = Function(domain, name, overload, inputs, outputs, optional, attributes)
     if any(other.called() == made.called() for other in known):
         made.name = f"f{index}"
@@ -286,6 +305,36 @@ OPERATIONS = {
 }
 
 
+def close(name, value, wanted):
+    assert value.shape == wanted.shape, f"another shape: {name}"
+    assert numpy.allclose(value, wanted, rtol=1e-4, atol=1e-5, equal_nan=True), f"other numbers: {name}"
+
+
+def flatten(binary, model, options, notation="onnxtxt"):
+    command = [binary, "-q", "--from", notation, "--to", "onnx", *options, "-"]
+    run = subprocess.run(command, input=model, capture_output=True)
+    assert run.returncode == 0, f"{options}: {run.stderr.decode().strip()}"
+    return run.stdout
+
+
+def compare_flat(flat, feed, evaluated, names):
+    model = onnx.load_model_from_string(flat)
+    assert not model.functions, "functions are left"
+    onnx.checker.check_model(model, full_check=True)
+    assert [value.name for value in model.graph.output] == names, "other outputs"
+    session = onnxruntime.InferenceSession(flat)
+    read = {value.name for value in session.get_inputs()}
+    for name, value in zip(names, session.run(None, {key: feed[key] for key in feed if key in read})):
+        close(name, value, evaluated.values[name])
+
+
+def subsets(source):
+    """Options that expand or keep one or two functions."""
+    keys = [f"{f.domain}.{f.name}" + (f":{f.overload}" if f.overload else "") for f in source.functions]
+    chosen = [(key,) for key in keys] + list(itertools.combinations(keys, 2))
+    return [[option, ",".join(names)] for names in chosen for option in ("--lower", "--keep")]
+
+
 def compare(binary, seed, text):
     source = onnx.parser.parse_model(text)
     feed = {}
@@ -293,19 +342,17 @@ def compare(binary, seed, text):
         feed[value.name] = numpy.random.default_rng([seed, i]).standard_normal((2, 3)).astype(numpy.float32)
     evaluated = Call(source, dict(feed), {})
     evaluated.run(source.graph.node)
-    run = subprocess.run([binary, "-q", "--from", "onnxtxt", "--to", "onnx", "-"], input=text.encode(), capture_output=True)
-    assert run.returncode == 0, run.stderr.decode().strip()
-    flat = onnx.load_model_from_string(run.stdout)
-    assert not flat.functions, "functions are left"
-    onnx.checker.check_model(flat, full_check=True)
     names = [value.name for value in source.graph.output]
-    assert [value.name for value in flat.graph.output] == names, "other outputs"
-    session = onnxruntime.InferenceSession(run.stdout)
-    read = {value.name for value in session.get_inputs()}
-    for name, value in zip(names, session.run(None, {key: feed[key] for key in feed if key in read})):
-        wanted = evaluated.values[name]
-        assert value.shape == wanted.shape, f"another shape: {name}"
-        assert numpy.allclose(value, wanted, rtol=1e-4, atol=1e-5, equal_nan=True), f"other numbers: {name}"
+    compare_flat(flatten(binary, text.encode(), []), feed, evaluated, names)
+    for options in subsets(source):
+        partial = flatten(binary, text.encode(), options)
+        model = onnx.load_model_from_string(partial)
+        onnx.checker.check_model(model)
+        again = Call(model, dict(feed), {})
+        again.run(model.graph.node)
+        for name in names:
+            close(f"{name} of {options}", again.values[name], evaluated.values[name])
+        compare_flat(flatten(binary, partial, [], "onnx"), feed, evaluated, names)
 
 
 def main():

@@ -69,3 +69,34 @@ impl<'g> Spellings<'g> {
         &self.text[start..]
     }
 }
+
+/// The lengths of spellings.
+pub(crate) struct SpelledLengths<'g> {
+    table: &'g TensorNames,
+    names: &'g Names,
+    /// Cached names and their lengths.
+    known: Box<[(NameId, u64); REMEMBERED]>,
+}
+
+impl<'g> SpelledLengths<'g> {
+    /// The lengths of the names of a table.
+    pub(crate) fn new(table: &'g TensorNames, names: &'g Names) -> Self {
+        SpelledLengths { table, names, known: Box::new([(NameId::ROOT, 0); REMEMBERED]) }
+    }
+
+    /// The length of a name. The recursion is not deep, since paths are short.
+    #[inline]
+    pub(crate) fn of(&mut self, id: NameId) -> u64 {
+        match self.known[id.index() % REMEMBERED] {
+            (known, len) if known == id => len,
+            _ => self.measure(id),
+        }
+    }
+
+    fn measure(&mut self, id: NameId) -> u64 {
+        let prefix = self.table.parent(id).map_or(0, |parent| self.of(parent) + 1);
+        let len = prefix + u64::from(self.table.part_len(self.names, id));
+        self.known[id.index() % REMEMBERED] = (id, len);
+        len
+    }
+}

@@ -19,6 +19,10 @@ fn paths_are_spelled_and_made_distinct() {
     let again = table.child(root, add, 1, false);
     [user, root, local, unnamed, again].iter().for_each(|&id| table.mark_used(id));
     table.resolve(&names, &Default::default());
+    let mut lengths = SpelledLengths::new(&table, &names);
+    for id in table.ids().chain(table.ids()) {
+        assert_eq!(lengths.of(id), spell(&table, &names, id).len() as u64);
+    }
     assert_eq!(spell(&table, &names, local), "h_r_t");
     assert_eq!(spell(&table, &names, unnamed), "h_add1_2");
     assert_eq!(spell(&table, &names, again), "h_add1_3");

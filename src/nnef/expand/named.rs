@@ -1,4 +1,5 @@
-//! Names in the options: checks that the named operations, inputs and symbols exist.
+//! Names in the options: checks that the named operations, inputs and symbols exist, and that operations to be expanded
+//! have a body.
 
 use rustc_hash::FxHashSet;
 
@@ -15,10 +16,8 @@ use crate::source::names::Name;
 /// Checks the names in the options against a document and its graph.
 pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, diagnostics: &mut Diagnostics) {
     let operations: Vec<&str> = options.named().collect();
-    let declared = |name: &str| {
-        let name = checked.document.names().get(name);
-        name.is_some_and(|name| checked.find(checked.document.main_id(), name).is_some())
-    };
+    let find = |name: &str| checked.find(checked.document.main_id(), checked.document.names().get(name)?);
+    let declared = |name: &str| find(name).is_some();
     let input = |name: &str| graph.params.iter().any(|param| checked.text(param.name) == name);
     let plain =
         operations.iter().all(|name| declared(name)) && options.shapes.inputs.iter().all(|(name, _)| input(name));
@@ -36,6 +35,13 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
         let all = || declared().chain(used.called.iter().copied()).map(|name| checked.text(name));
         let known = || suggest::did_you_mean(name, all().chain(LEVELS));
         report(Code::OptionOperation, start, Options::unknown(name), &known);
+    }
+    for name in options.lowered() {
+        let has_body = find(name).map(|unit| checked.fragment(unit).has_body);
+        if has_body == Some(false) || has_body.is_none() && used.calls(checked, name) {
+            let message = format!("`{name}` is not expanded: it is a primitive, which has no body");
+            report(Code::OptionPrimitive, start, message, &|| None);
+        }
     }
     for (name, _) in options.shapes.inputs.iter().filter(|(name, _)| !input(name) && !used.makes(checked, name)) {
         let names = || graph.params.iter().map(|param| checked.text(param.name));

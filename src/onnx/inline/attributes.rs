@@ -5,7 +5,7 @@ use super::copy::{Call, Expand, Expansion, Target};
 use super::functions::{each_graph, each_node, own_names};
 use super::opsets::Imports;
 use crate::diagnostics::Code;
-use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, ValueInfo};
+use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, Type, TypeForm, ValueInfo};
 use crate::onnx::protobuf::MAX_DEPTH;
 use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
@@ -88,6 +88,12 @@ impl Expansion<'_> {
             );
             return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
         }
+        let passed_on = value.reference.filter(|_| given.is_some());
+        if let (Some(outer), Some(default)) = (passed_on, call.callee.default_of(call.function, reference)) {
+            // The function around this copy is kept, and its call may omit the attribute.
+            let outer = self.with_default(outer, default, node)?;
+            return Ok(Some(Attribute { name: attribute.name, reference: Some(outer), ..value.clone() }));
+        }
         if given.is_none() {
             // Names and calls in a default are those of the function.
             let copy = self.attribute_value(&value.value, node, call, imports)?;
@@ -101,23 +107,33 @@ impl Expansion<'_> {
         });
         self.check_level(levels(&value.value), node)?;
         self.charge(nodes, bytes, node.at)?;
+        if nodes > 0 {
+            let mut sum = Ok(());
+            each_graph(&value.value, &mut |graph| {
+                sum = sum.clone().and_then(|()| self.charge_nodes(&graph.nodes, node.at))
+            });
+            sum?;
+        }
         Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
     }
 
     /// A copy of a graph in an attribute, with fresh names for the values that it defines.
     fn subgraph(&mut self, graph: &Graph, call: Call, imports: &mut Imports) -> Expand<Graph> {
-        let mut scope = self.open_scope();
+        let scope = self.open_scope();
         let own = own_names(graph);
         let mark = self.known.open();
         self.level += 1;
         for name in own {
             let value = self.fresh(call, name);
-            self.bind(&mut scope, name, value);
+            self.bind(name, value);
             self.known.hide(value);
         }
         let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
-            let renamed =
-                |value: &ValueInfo| ValueInfo { name: value.name.map(|name| expansion.bound(name)), ..value.clone() };
+            let renamed = |value: &ValueInfo| {
+                let name = value.name.map(|name| expansion.bound(name));
+                let copy = ValueInfo { name, ..value.clone() };
+                if call.typed { copy } else { without_shape(copy) }
+            };
             values.iter().map(renamed).collect()
         };
         let mut initializers = graph.initializers.clone();
@@ -125,7 +141,9 @@ impl Expansion<'_> {
             tensor.name = tensor.name.map(|name| self.bound(name));
         }
         let inputs = rename(self, &graph.inputs);
-        let mut target = Target { nodes: Vec::new(), value_info: rename(self, &graph.value_info) };
+        let value_info = if call.typed { rename(self, &graph.value_info) } else { Vec::new() };
+        value_info.iter().for_each(|value| self.declared.add(value));
+        let mut target = Target { nodes: Vec::new(), value_info };
         if self.has_control {
             self.known.note_declared(&inputs, &initializers, &target.value_info);
         }
@@ -146,6 +164,15 @@ impl Expansion<'_> {
         self.level -= 1;
         Ok(copy)
     }
+}
+
+/// A value without a shape, unless it is a single item. The types of elements stay: inputs of a loop's body need them.
+fn without_shape(value: ValueInfo) -> ValueInfo {
+    let mut value = value;
+    if let Some(Type { form: TypeForm::Tensor(tensor), .. }) = &mut value.ty {
+        tensor.shape.take_if(|shape| !shape.dims.is_empty());
+    }
+    value
 }
 
 /// The number of levels of nested graphs in a value.

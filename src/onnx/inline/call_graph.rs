@@ -1,21 +1,27 @@
 //! The call graph of functions: cycles, and the size of expanded calls.
 
+use rustc_hash::FxHashSet;
+
 use super::Found;
+use super::charge::NAME;
 use super::functions::{Functions, each_graph, each_node};
 use crate::diagnostics::Code;
-use crate::onnx::model::{Function, ModelNames, Node};
+use crate::graph::names::NameId;
+use crate::onnx::model::{ExpandedCall, Function, ModelNames, Node};
 
-/// The number of nodes and calls after an expansion, with saturating arithmetic.
+/// The number of nodes and calls after an expansion, and the bytes of the nodes, with saturating arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::onnx) struct Size {
     pub(in crate::onnx) nodes: u64,
     pub(in crate::onnx) calls: u64,
+    pub(in crate::onnx) bytes: u64,
 }
 
 impl Size {
     pub(in crate::onnx) fn add(&mut self, other: Size) {
         self.nodes = self.nodes.saturating_add(other.nodes);
         self.calls = self.calls.saturating_add(other.calls);
+        self.bytes = self.bytes.saturating_add(other.bytes);
     }
 }
 
@@ -25,14 +31,15 @@ pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions:
     each_node(nodes, &mut |node| match table.called(names, node) {
         Ok(Some(function)) if table.expanded[function] => {
             size.add(of_functions[function]);
-            size.add(Size { nodes: 0, calls: 1 });
+            size.add(Size { nodes: 0, calls: 1, bytes: 0 });
         }
-        _ => size.add(Size { nodes: 1, calls: 0 }),
+        _ => size.add(Size { nodes: 1, calls: 0, bytes: node.bytes() as u64 }),
     });
     size
 }
 
-/// The size of an expanded call of each function.
+/// The size of an expanded call of each function, and the functions in topological order: each after the functions that
+/// it calls.
 ///
 /// # Errors
 ///
@@ -41,12 +48,24 @@ pub(in crate::onnx) fn sizes(
     names: &ModelNames,
     functions: &[Function],
     table: &Functions,
-) -> Result<Vec<Size>, Found> {
+) -> Result<(Vec<Size>, Vec<usize>), Found> {
     let mut sizes = vec![Size::default(); functions.len()];
-    for function in callees_first(names, functions, table)? {
-        sizes[function] = size(names, table, &sizes, &functions[function].nodes);
+    let order = callees_first(names, functions, table)?;
+    for &function in &order {
+        let of = &functions[function];
+        let mut size = size(names, table, &sizes, &of.nodes);
+        // What a call takes besides the copies of nodes: names of locals, and places of operands.
+        let outputs: FxHashSet<NameId> = of.outputs.iter().copied().collect();
+        let results = of.nodes.iter().flat_map(|node| &node.outputs);
+        let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(result)).count();
+        let operands = (of.inputs.len() + of.outputs.len()) * size_of::<NameId>() + size_of::<ExpandedCall>();
+        size.add(Size {
+            bytes: (locals as u64).saturating_mul(NAME).saturating_add(operands as u64),
+            ..Size::default()
+        });
+        sizes[function] = size;
     }
-    Ok(sizes)
+    Ok((sizes, order))
 }
 
 /// The functions in topological order: each after the functions that it calls.

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Found;
+use super::charge;
 use super::copy::{Call, Expand, Expansion, Target};
 use super::functions::each_node;
 use super::known::{Mark, Scalar};
@@ -12,14 +13,15 @@ use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, Dim, Extent, Field, Graph, Node, Tensor, TypeForm, ValueInfo, Values, Wire,
+    Attribute, AttributeValue, Dim, Extent, Field, Graph, ModelNames, Node, Tensor, TypeForm, ValueInfo, Values, Wire,
 };
 use crate::onnx::protobuf::fields::{graph as graph_fields, tensor as tensor_fields};
 use crate::onnx::types::{ElementType, Storage};
 use crate::room::with_stack;
+use crate::source::names::Name;
 
 /// The control flow operators that are expanded.
-pub(super) const CONTROL: &[&str] = &["If", "Loop", "Scan", "LSTM", "GRU", "RNN"];
+pub(super) const CONTROL: [&str; 6] = ["If", "Loop", "Scan", "LSTM", "GRU", "RNN"];
 
 /// Those of them whose steps are part of the operator, so that they stay.
 const RECURRENT: &[&str] = &["LSTM", "GRU", "RNN"];
@@ -44,7 +46,7 @@ struct Flow<'n> {
 struct Checkpoint {
     nodes: usize,
     value_info: usize,
-    made: (u64, u64),
+    charged: charge::Mark,
     calls: usize,
     names: usize,
     stays: usize,
@@ -77,11 +79,15 @@ pub(super) struct ControlFlow {
     attempts: u32,
     /// Whether loops stay without being tried, see [`Expansion::within_kept`].
     within_failed: bool,
+    /// The names of [`CONTROL`], as far as the model has them.
+    operators: [Option<Name>; CONTROL.len()],
 }
 
 impl ControlFlow {
-    pub(super) fn new(options: &Options) -> Self {
-        ControlFlow { unroll: options.unroll, tell_stays: options.unroll || options.flat, ..ControlFlow::default() }
+    pub(super) fn new(names: &ModelNames, options: &Options) -> Self {
+        let operators = CONTROL.map(|operator| names.texts.get(operator));
+        let (unroll, tell_stays) = (options.unroll, options.unroll || options.flat);
+        ControlFlow { unroll, tell_stays, operators, ..ControlFlow::default() }
     }
 }
 
@@ -92,9 +98,10 @@ impl<'f> Expansion<'f> {
     }
 
     fn operator(&self, node: &Node) -> Option<&'static str> {
+        let operator = node.op_type?;
+        let known = self.flow.operators.iter().position(|known| *known == Some(operator))?;
         let standard = node.domain.is_none_or(|name| matches!(self.names.texts.text(name), "" | "ai.onnx"));
-        let operator = self.names.texts.text(node.op_type.filter(|_| standard)?);
-        CONTROL.iter().find(|known| **known == operator).copied()
+        standard.then(|| CONTROL[known])
     }
 
     /// Expands a node with known control flow.
@@ -161,7 +168,7 @@ impl<'f> Expansion<'f> {
         Checkpoint {
             nodes: target.nodes.len(),
             value_info: target.value_info.len(),
-            made: (self.made, self.bytes),
+            charged: self.charged.mark(),
             calls: self.calls.len(),
             names: self.names.values.len(),
             stays: self.flow.stays.len(),
@@ -175,8 +182,7 @@ impl<'f> Expansion<'f> {
         self.known.undo(to.known);
         target.nodes.truncate(to.nodes);
         target.value_info.truncate(to.value_info);
-        let discarded = self.made - to.made.0 + (self.bytes - to.made.1) / size_of::<Node>() as u64;
-        (self.made, self.bytes) = to.made;
+        let discarded = self.charged.undo(to.charged, to.names);
         self.calls.truncate(to.calls);
         self.flow.stays.truncate(to.stays);
         // Most loops that cannot be expanded are refused before anything is copied.
@@ -285,15 +291,17 @@ impl<'f> Expansion<'f> {
                 None => return Ok(Err(self.unknown("its condition", name))),
             },
         };
+        // The trip number and the condition, if the body uses them.
+        let places = [0, 1].map(|i| body.inputs[i].name.filter(|name| *name != NameId::ROOT && uses(body, *name)));
         let mut collected: Vec<Values> = Vec::new();
+        let mark = self.known.mark();
         let mut trip = 0;
         while goes_on && trips.is_none_or(|trips| trip < trips) {
             self.check_trips(trip, flow.node)?;
             let call = Call { ordinal: trip as u32 + 1, ..call };
             let mut operands = Values::new();
-            for (input, value) in body.inputs.iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
-                let name = input.name.filter(|name| *name != NameId::ROOT && uses(body, *name));
-                operands.push(match name {
+            for (place, value) in places.into_iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
+                operands.push(match place {
                     Some(name) => self.constant(value, name, call, target)?,
                     None => NameId::ROOT,
                 });
@@ -305,8 +313,9 @@ impl<'f> Expansion<'f> {
                 None if trips.is_some_and(|trips| trip + 1 == trips) => false,
                 None => return Ok(Err(self.unknown("its condition", results[0]))),
             };
+            self.known.forget(mark, &results);
             state = results[1..=count].into();
-            collected.push(results[1 + count..].into());
+            self.collect(&mut collected, &results[1 + count..], flow.node)?;
             trip += 1;
         }
         let declared = &body.outputs[1 + count..];
@@ -352,6 +361,7 @@ impl<'f> Expansion<'f> {
         let trips = trips.unwrap_or(0);
         let mut state: Values = flow.inputs[..count].into();
         let mut collected: Vec<Values> = Vec::new();
+        let mark = self.known.mark();
         for trip in 0..trips {
             self.check_trips(trip, flow.node)?;
             let call = Call { ordinal: trip as u32 + 1, ..call };
@@ -362,8 +372,9 @@ impl<'f> Expansion<'f> {
                 operands.push(self.item(input, (at(&axes, i), index), formal, call, target)?);
             }
             let results = self.splice(body, &operands, None, call, target, imports)?;
+            self.known.forget(mark, &results);
             state = results[..count].into();
-            collected.push(results[count..].into());
+            self.collect(&mut collected, &results[count..], flow.node)?;
         }
         let placed = |i: usize| (at(&output_axes, i), at(&output_directions, i) == 1);
         self.finish_loop(flow, (&state, &collected, &body.outputs[count..]), placed, call, target, imports)
@@ -403,6 +414,16 @@ impl<'f> Expansion<'f> {
         Ok(Ok(()))
     }
 
+    /// Adds the values that a trip collects.
+    fn collect(&mut self, collected: &mut Vec<Values>, values: &[NameId], node: &Node) -> Expand<()> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.charge(0, size_of::<Values>() + size_of_val(values), node.at)?;
+        collected.push(values.into());
+        Ok(())
+    }
+
     fn check_trips(&mut self, trip: i64, node: &Node) -> Expand<()> {
         if trip as u64 >= self.max_ops {
             let message = format!("the loop has more than {} trips", self.max_ops);
@@ -427,21 +448,21 @@ impl<'f> Expansion<'f> {
         let at = graph.nodes.first().map_or(0, |node| node.at);
         let operands = graph.inputs.len() + graph.outputs.len();
         self.charge(0, operands * size_of::<NameId>(), at)?;
-        let mut scope = self.open_scope();
+        let scope = self.open_scope();
         let formals = graph.inputs.iter().map(|input| input.name.unwrap_or(NameId::ROOT));
         for (formal, actual) in formals.zip(inputs) {
-            self.bind(&mut scope, formal, *actual);
+            self.bind(formal, *actual);
         }
-        let made: Vec<NameId> = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied()).collect();
-        let outputs: Vec<NameId> = graph.outputs.iter().map(|output| output.name.unwrap_or(NameId::ROOT)).collect();
+        let outputs: Values = graph.outputs.iter().map(|output| output.name.unwrap_or(NameId::ROOT)).collect();
         let mut named = FxHashMap::default();
         for (output, result) in outputs.iter().zip(results.into_iter().flatten()) {
             named.entry(*output).or_insert(*result);
         }
-        for &name in made.iter().filter(|name| **name != NameId::ROOT) {
+        let made = graph.nodes.iter().flat_map(|node| &node.outputs);
+        for &name in made.filter(|name| **name != NameId::ROOT) {
             let result = named.get(&name).copied().filter(|result| *result != NameId::ROOT);
             let value = result.unwrap_or_else(|| self.fresh(call, name));
-            self.bind(&mut scope, name, value);
+            self.bind(name, value);
         }
         let given = if graph.initializers.is_empty() { FxHashSet::default() } else { given(graph, inputs) };
         for tensor in &graph.initializers {
@@ -451,10 +472,10 @@ impl<'f> Expansion<'f> {
                 continue;
             }
             let value = self.fresh(call, formal);
-            self.bind(&mut scope, formal, value);
+            self.bind(formal, value);
             self.add_constant(Tensor { name: None, ..tensor.clone() }, value, call, target)?;
         }
-        for value in &graph.value_info {
+        for value in graph.value_info.iter().filter(|_| call.typed) {
             self.add_type(value, at, target)?;
         }
         for node in &graph.nodes {

@@ -2,7 +2,10 @@
 
 use super::Found;
 use super::call_graph::Size;
+use super::charge::Charged;
 use super::control::{CONTROL, ControlFlow, Outcome};
+use super::declared::Declared;
+use super::defaults::{GivenTwice, KeptAttributes};
 use super::functions::{Callee, Functions, own_names};
 use super::known::Known;
 use super::opsets::Imports;
@@ -32,6 +35,8 @@ pub(super) struct Call<'c> {
     pub(super) origin: OriginId,
     /// The attributes of the call, with references replaced, sorted by name.
     pub(super) attributes: &'c [Attribute],
+    /// Whether the types that the function notes for its values hold for this call.
+    pub(super) typed: bool,
 }
 
 /// An operator with its domain.
@@ -56,7 +61,7 @@ pub(super) struct Expansion<'f> {
     outside: Function,
     table: &'f Functions,
     /// What the copies of each function share.
-    callees: Vec<Callee>,
+    callees: &'f [Callee],
     /// The name in the current copy for each name of a function body, by the number of the name.
     bindings: Vec<NameId>,
     /// The name of the operator that copies a value.
@@ -68,28 +73,32 @@ pub(super) struct Expansion<'f> {
     pub(super) has_control: bool,
     pub(super) flow: ControlFlow,
     pub(super) max_ops: u64,
-    max_bytes: u64,
     /// The number of graphs in attributes around the current node.
     pub(super) level: u32,
-    /// The numbers of nodes and bytes added so far, and the expanded calls.
-    pub(super) made: u64,
-    pub(super) bytes: u64,
+    /// What was added so far, and the expanded calls.
+    pub(super) charged: Charged,
     pub(super) calls: Vec<ExpandedCall>,
+    /// The bindings of the open scopes, which are restored at their ends.
+    saved: Vec<(NameId, NameId)>,
+    /// The declared types of values, if functions note types.
+    pub(super) declared: Declared,
+    /// The attributes of the function whose calls are expanded; none in a graph.
+    pub(super) kept: Option<KeptAttributes>,
 }
 
-/// Bindings that are restored at the end of a scope.
-pub(super) struct Scope {
-    saved: Vec<(NameId, NameId)>,
-}
+/// A scope of bindings: the number of saved ones before it.
+pub(super) struct Scope(usize);
 
 impl<'f> Expansion<'f> {
     pub(super) fn new(
         names: &'f mut ModelNames,
-        functions: &'f [Function],
+        (functions, callees): (&'f [Function], &'f [Callee]),
         table: &'f Functions,
         options: &Options,
     ) -> Self {
-        let callees = functions.iter().map(|function| Callee::new(names, function)).collect();
+        let charged = Charged::new(names, functions, options);
+        let flow = ControlFlow::new(names, options);
+        let is_needed = callees.iter().any(|callee| callee.has_types);
         let bindings = names.all_values().collect();
         let identity = names.texts.intern("Identity");
         Expansion {
@@ -103,13 +112,14 @@ impl<'f> Expansion<'f> {
             schemas: None,
             known: Known::default(),
             has_control: false,
-            flow: ControlFlow::new(options),
+            flow,
             max_ops: options.max_ops,
-            max_bytes: options.max_memory,
             level: 0,
-            made: 0,
-            bytes: 0,
+            charged,
             calls: Vec::new(),
+            saved: Vec::new(),
+            declared: Declared::new(is_needed),
+            kept: None,
         }
     }
 
@@ -124,6 +134,7 @@ impl<'f> Expansion<'f> {
         if self.has_control {
             self.known = Known::of_graph(self.names, graph);
         }
+        self.declared.add_graph(graph);
         self.check_size(&graph.nodes)?;
         let mut imports = Imports::new(self.names, opsets);
         self.nodes(&mut graph.nodes, &mut graph.value_info, &mut imports)?;
@@ -131,10 +142,13 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    /// Expands the calls in a function that is kept, and in the defaults of its attributes.
-    pub(super) fn function(&mut self, function: &mut Function) -> Expand<()> {
+    /// Expands the calls in a function that is kept, and in the defaults of its attributes. `twice` gets the attributes
+    /// whose values its calls have to give twice.
+    pub(super) fn function(&mut self, index: usize, function: &mut Function, twice: &mut GivenTwice) -> Expand<()> {
         // Its names are not those of the graph.
         let known = std::mem::take(&mut self.known);
+        self.declared.enter(function);
+        self.kept = Some(KeptAttributes::of(function));
         self.check_size(&function.nodes)?;
         let mut imports = Imports::new(self.names, &function.opsets);
         self.nodes(&mut function.nodes, &mut function.value_info, &mut imports)?;
@@ -143,6 +157,10 @@ impl<'f> Expansion<'f> {
         }
         imports.add_to(self.names, &mut function.opsets);
         self.known = known;
+        let given = self.kept.take().map(|kept| kept.settle(function)).unwrap_or_default();
+        if !given.is_empty() {
+            twice.insert(index, given);
+        }
         Ok(())
     }
 
@@ -159,7 +177,7 @@ impl<'f> Expansion<'f> {
         if self.has_control && self.is_control(&node) {
             let (outside, none) = (std::mem::take(&mut self.outside), Callee::default());
             let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
-            let call = Call { function, callee: &none, path, ordinal: 0, origin, attributes: &[] };
+            let call = Call { function, callee: &none, path, ordinal: 0, origin, attributes: &[], typed: true };
             let bound = (node.inputs.clone(), node.outputs.clone());
             outcome = self.control(&node, bound, call, target, imports)?;
             self.outside = outside;
@@ -201,60 +219,15 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
+    /// The size of an expanded node.
+    pub(super) fn size_of(&self, node: &Node) -> Size {
+        self.table.size(self.names, std::slice::from_ref(node))
+    }
+
     /// The function that a node calls, if its calls are expanded.
     fn expanded(&self, node: &Node) -> Expand<Option<usize>> {
         let called = self.table.called(self.names, node)?;
         Ok(called.filter(|function| self.table.expanded[*function]))
-    }
-
-    /// Refuses an expansion to too many nodes before anything is copied.
-    fn check_size(&self, nodes: &[Node]) -> Expand<()> {
-        let mut total = Size { nodes: self.made, calls: self.calls.len() as u64 };
-        for node in nodes {
-            total.add(self.table.size(self.names, std::slice::from_ref(node)));
-            if total.nodes > self.max_ops {
-                return Err(self.too_many_nodes(node.at));
-            }
-            if total.calls > self.max_ops {
-                let message = format!("the expansion takes more than {} calls", self.max_ops);
-                return Err(Box::new(
-                    Found::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn too_many_nodes(&self, at: u32) -> Box<Found> {
-        let message = format!("the flat model has more than {} nodes", self.max_ops);
-        Box::new(Found::new(Code::OperationBudget, at, message).help("raise the limit with --max-ops"))
-    }
-
-    pub(super) fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
-        self.charge(1, node.bytes(), node.at)?;
-        if self.has_control {
-            self.known.note(self.names, &node);
-        }
-        target.nodes.push(node);
-        Ok(())
-    }
-
-    /// Counts nodes and their size in bytes, and checks the limits.
-    pub(super) fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
-        self.made += nodes;
-        self.bytes += bytes as u64;
-        if self.made > self.max_ops {
-            return Err(self.too_many_nodes(at));
-        }
-        if self.bytes > self.max_bytes {
-            let message =
-                format!("the nodes of the flat model and their copies take more than {} MB", self.max_bytes >> 20);
-            return Err(Box::new(
-                Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
-            ));
-        }
-        Ok(())
     }
 
     /// Expands a call with bound operands and attributes.
@@ -278,17 +251,17 @@ impl<'f> Expansion<'f> {
             }
         }
         let operands = function.inputs.len() + function.outputs.len();
-        self.charge(0, operands * size_of::<NameId>() + node.heap_bytes(), node.at)?;
+        let bytes = operands * size_of::<NameId>() + node.heap_bytes() + size_of::<ExpandedCall>();
+        self.charge(0, bytes, node.at)?;
         attributes.sort_by_key(|attribute| attribute.name);
-        let callee = std::mem::take(&mut self.callees[index]);
+        let callee = &self.callees[index];
+        let typed = !callee.has_types || self.declared.hold(callee, function, &node.inputs);
         let origin = OriginId(self.calls.len() as u32);
         let name = function.name.unwrap_or(self.identity);
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
-        let call = Call { function, callee: &callee, path, ordinal: 0, origin, attributes };
-        let made = with_stack(|| self.body(node, call, target, imports));
-        self.callees[index] = callee;
-        made.map_err(|mut found| {
+        let call = Call { function, callee, path, ordinal: 0, origin, attributes, typed };
+        with_stack(|| self.body(node, call, target, imports)).map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found
         })
@@ -309,10 +282,10 @@ impl<'f> Expansion<'f> {
             let message = format!("`{}` is defined twice in the function", self.names.text(name));
             return Err(Box::new(Found::new(Code::OnnxReassigned, at, message)));
         }
-        let mut scope = self.open_scope();
+        let scope = self.open_scope();
         for (i, &formal) in function.inputs.iter().enumerate() {
             let actual = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
-            self.bind(&mut scope, formal, actual);
+            self.bind(formal, actual);
         }
         let mut passed = Vec::new();
         for (i, (&formal, &is_passed)) in function.outputs.iter().zip(&callee.passed).enumerate() {
@@ -321,12 +294,12 @@ impl<'f> Expansion<'f> {
                 passed.extend(actual.map(|actual| (formal, actual)));
             } else {
                 let value = actual.unwrap_or_else(|| self.fresh(call, formal));
-                self.bind(&mut scope, formal, value);
+                self.bind(formal, value);
             }
         }
         for &local in &callee.locals {
             let value = self.fresh(call, local);
-            self.bind(&mut scope, local, value);
+            self.bind(local, value);
         }
         for node in &function.nodes {
             self.copy(node, call, target, imports)?;
@@ -334,7 +307,7 @@ impl<'f> Expansion<'f> {
         for (formal, actual) in passed {
             self.pass(formal, actual, call, target, imports)?;
         }
-        for value in &function.value_info {
+        for value in function.value_info.iter().filter(|_| call.typed) {
             if !value.name.is_some_and(|name| callee.is_boundary(name)) {
                 self.add_type(value, call.function.at, target)?;
             }
@@ -370,7 +343,7 @@ impl<'f> Expansion<'f> {
             origin: call.origin,
             ..Node::default()
         };
-        self.add(node, target)
+        self.add_copy(node, target)
     }
 
     /// Records that an operator is copied to the graph, and checks its version.
@@ -388,8 +361,9 @@ impl<'f> Expansion<'f> {
     /// Adds the type of a value of a body.
     pub(super) fn add_type(&mut self, value: &ValueInfo, at: u32, target: &mut Target) -> Expand<()> {
         let Some(name) = value.name else { return Ok(()) };
-        self.charge(0, size_of::<ValueInfo>() + value.heap_bytes(), at)?;
         let value = ValueInfo { name: Some(self.bound(name)), ..value.clone() };
+        self.charge_type(&value, at)?;
+        self.declared.add(&value);
         if self.has_control {
             self.known.note_type(&value);
         }
@@ -407,21 +381,23 @@ impl<'f> Expansion<'f> {
     pub(super) fn child(&mut self, parent: NameId, segment: Name, ordinal: u32) -> NameId {
         let id = self.names.values.child(parent, segment, ordinal, false);
         self.names.values.mark_used(id);
+        self.charged.add_name(self.names, id);
         id
     }
 
     pub(super) fn open_scope(&self) -> Scope {
-        Scope { saved: Vec::new() }
+        Scope(self.saved.len())
     }
 
-    pub(super) fn bind(&mut self, scope: &mut Scope, name: NameId, value: NameId) {
+    /// Binds a name in the innermost scope.
+    pub(super) fn bind(&mut self, name: NameId, value: NameId) {
         if let Some(binding) = self.bindings.get_mut(name.index()) {
-            scope.saved.push((name, std::mem::replace(binding, value)));
+            self.saved.push((name, std::mem::replace(binding, value)));
         }
     }
 
     pub(super) fn leave(&mut self, scope: Scope) {
-        scope.saved.into_iter().rev().for_each(|(name, before)| self.bindings[name.index()] = before);
+        self.saved.drain(scope.0..).rev().for_each(|(name, before)| self.bindings[name.index()] = before);
     }
 
     pub(super) fn bound(&self, name: NameId) -> NameId {
@@ -463,10 +439,17 @@ impl<'f> Expansion<'f> {
             at: node.at,
             origin: call.origin,
         };
-        if let Some(function) = self.expanded(node)? {
-            return self.call(&copy, function, attributes, target, imports);
+        match self.table.called(self.names, node)? {
+            Some(function) if self.table.expanded[function] => self.call(&copy, function, attributes, target, imports),
+            Some(_) => {
+                // Functions of the model have no versions: a call means the function, whatever version is imported.
+                let _ = imports.need(self.names, &call.callee.imports, node.domain);
+                self.add_copy(Node { attributes, ..copy }, target)
+            }
+            None => {
+                self.need(Operator { domain: node.domain, name: node.op_type }, call, node.at, imports)?;
+                self.add_copy(Node { attributes, ..copy }, target)
+            }
         }
-        self.need(Operator { domain: node.domain, name: node.op_type }, call, node.at, imports)?;
-        self.add(Node { attributes, ..copy }, target)
     }
 }

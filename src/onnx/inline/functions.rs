@@ -42,6 +42,26 @@ impl Key {
         self.name.map_or("", |name| names.texts.text(name))
     }
 
+    /// The domain; empty for that of the standard.
+    pub(super) fn domain(self, names: &ModelNames) -> &str {
+        self.domain.map_or("", |name| names.texts.text(name))
+    }
+
+    /// Whether an option names this function: by its name, with or without its domain and its overload.
+    pub(super) fn is(self, names: &ModelNames, option: &str) -> bool {
+        let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
+        let name = match self.domain.map(|domain| names.texts.text(domain)) {
+            Some(domain) => option.strip_prefix(domain).and_then(|rest| rest.strip_prefix('.')),
+            None => option.strip_prefix("ai.onnx."),
+        };
+        let is = |option: &str| match option.strip_prefix(text(self.name)) {
+            Some("") => true,
+            Some(rest) => self.overload.is_some() && rest.strip_prefix(':') == Some(text(self.overload)),
+            None => false,
+        };
+        is(option) || name.is_some_and(is)
+    }
+
     /// The text for messages.
     pub(in crate::onnx) fn describe(self, names: &ModelNames) -> String {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
@@ -74,6 +94,8 @@ pub(in crate::onnx) struct Functions {
     named: Vec<Named>,
     /// The size of an expanded call of each function.
     sizes: Vec<Size>,
+    /// The functions in topological order: each after the functions that it calls.
+    order: Vec<usize>,
 }
 
 impl Functions {
@@ -97,17 +119,55 @@ impl Functions {
                 };
             }
             table.any_overload.insert(Key { overload: None, ..key }, i);
-            table.expanded.push(is_expanded(&key.describe(names), names, key, options));
+            table.expanded.push(is_expanded(names, key, options));
             if table.by_key.insert(key, i).is_some() {
                 let message = format!("the function `{}` is declared twice", key.describe(names));
                 found.push(Found::new(Code::OnnxDuplicate, function.at, message));
             }
         }
         match call_graph::sizes(names, functions, &table) {
-            Ok(sizes) => table.sizes = sizes,
+            Ok((sizes, order)) => (table.sizes, table.order) = (sizes, order),
             Err(cycle) => found.push(cycle),
         }
         if found.is_empty() { Ok(table) } else { Err(found) }
+    }
+
+    /// The function that a node with these texts would call.
+    pub(super) fn named(&self, names: &ModelNames, domain: &str, name: &str, overload: &str) -> Option<usize> {
+        let text = |text: &str| if text.is_empty() { Some(None) } else { names.texts.get(text).map(Some) };
+        let key = Key::new(names, text(domain)?, text(name)?, text(overload)?);
+        self.by_key.get(&key).copied()
+    }
+
+    /// How often each function is copied into these nodes, whose calls are expanded.
+    pub(super) fn copies<'n>(
+        &self,
+        names: &ModelNames,
+        functions: &[Function],
+        roots: impl Iterator<Item = &'n [Node]>,
+    ) -> Vec<u64> {
+        let mut copies = vec![0u64; functions.len()];
+        let add = |copies: &mut Vec<u64>, nodes: &[Node], times: u64| {
+            each_node(nodes, &mut |node| {
+                if let Ok(Some(called)) = self.called(names, node)
+                    && self.expanded[called]
+                {
+                    copies[called] = copies[called].saturating_add(times);
+                }
+            });
+        };
+        roots.for_each(|nodes| add(&mut copies, nodes, 1));
+        for &caller in self.order.iter().rev() {
+            let times = copies[caller];
+            if times > 0 {
+                let function = &functions[caller];
+                add(&mut copies, &function.nodes, times);
+                for default in &function.defaults {
+                    each_graph(&default.value, &mut |graph| add(&mut copies, &graph.nodes, times));
+                }
+            }
+        }
+        copies
     }
 
     /// The size of expanded nodes.
@@ -141,8 +201,8 @@ impl Functions {
     }
 }
 
-fn is_expanded(described: &str, names: &ModelNames, key: Key, options: &Options) -> bool {
-    let is = |name: &String| name == described || key.name.is_some_and(|own| names.texts.text(own) == name);
+fn is_expanded(names: &ModelNames, key: Key, options: &Options) -> bool {
+    let is = |name: &String| key.is(names, name);
     let lowered = match &options.lower {
         Lower::Custom | Lower::All => true,
         Lower::None => false,
@@ -163,13 +223,25 @@ pub(super) struct Callee {
     pub(super) locals: Vec<NameId>,
     /// The first default of each attribute, as its index.
     defaults: FxHashMap<Name, usize>,
+    /// Whether it notes types of its values, or graphs in it do.
+    pub(super) has_types: bool,
+    /// The note of the type of each input, as its index; empty if there are no types.
+    pub(super) noted: Vec<Option<usize>>,
+    /// How often it is copied.
+    pub(super) copies: u64,
     /// A value that is defined twice, and the location of the second definition.
     pub(super) reassigned: Option<(NameId, u32)>,
 }
 
 impl Callee {
-    pub(super) fn new(names: &ModelNames, function: &Function) -> Self {
-        let mut callee = Callee { imports: Imports::new(names, &function.opsets), ..Callee::default() };
+    pub(super) fn new(names: &ModelNames, function: &Function, copies: u64) -> Self {
+        let mut callee = Callee { imports: Imports::new(names, &function.opsets), copies, ..Callee::default() };
+        callee.has_types = has_types(function);
+        if callee.has_types {
+            let notes: FxHashMap<_, _> =
+                function.value_info.iter().enumerate().map(|(i, note)| (note.name, i)).collect();
+            callee.noted = function.inputs.iter().map(|input| notes.get(&Some(*input)).copied()).collect();
+        }
         let inputs = function.inputs.iter().map(|input| (*input, function.at));
         let results = function.nodes.iter().flat_map(|node| node.outputs.iter().map(|result| (*result, node.at)));
         let mut seen = FxHashSet::default();
@@ -196,6 +268,27 @@ impl Callee {
     }
 }
 
+/// Whether a function notes types of its values, or graphs in it do.
+fn has_types(function: &Function) -> bool {
+    let mut found = !function.value_info.is_empty();
+    let mut visit = |graph: &Graph| {
+        let mut values = graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info);
+        found |= values.any(|value| value.ty.is_some());
+    };
+    let mut each_graph_of = |nodes: &[Node]| {
+        each_node(nodes, &mut |node| node.attributes.iter().for_each(|found| each_graph(&found.value, &mut visit)));
+    };
+    each_graph_of(&function.nodes);
+    for default in &function.defaults {
+        each_graph(&default.value, &mut |graph| each_graph_of(&graph.nodes));
+    }
+    found
+        || function
+            .defaults
+            .iter()
+            .any(|default| matches!(default.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)))
+}
+
 /// Visits nodes, including those of graphs in their attributes.
 pub(in crate::onnx) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
     for node in nodes {
@@ -203,6 +296,23 @@ pub(in crate::onnx) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
         for attribute in &node.attributes {
             each_graph(&attribute.value, &mut |graph| each_node(&graph.nodes, visit));
         }
+    }
+}
+
+/// [`each_node`] for nodes that are changed.
+pub(super) fn each_node_mut(nodes: &mut [Node], visit: &mut dyn FnMut(&mut Node)) {
+    for node in nodes {
+        visit(node);
+        node.attributes.iter_mut().for_each(|attribute| each_node_of_value(&mut attribute.value, visit));
+    }
+}
+
+/// [`each_node_mut`] for the nodes of the graphs in the value of an attribute.
+pub(super) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut Node)) {
+    match value {
+        AttributeValue::Graph(graph) => each_node_mut(&mut graph.nodes, visit),
+        AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(|graph| each_node_mut(&mut graph.nodes, visit)),
+        _ => {}
     }
 }
 

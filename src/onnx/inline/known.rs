@@ -1,11 +1,13 @@
 //! Values that are known before a model runs: single integers and truth values, and extents of tensors.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
 use crate::onnx::model::{Attribute, AttributeValue, Extent, Graph, ModelNames, Node, Tensor, TypeForm, ValueInfo};
 use crate::onnx::types::ElementType;
+use crate::source::names::Name;
 
 /// A single value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +40,22 @@ pub(super) struct Known {
     /// While scopes are open, what was known before each change.
     changes: Vec<(NameId, Before)>,
     scopes: usize,
+    /// The meanings of operators by the numbers of their names, as far as they were asked for.
+    meanings: Vec<Option<Meaning>>,
+}
+
+/// How an operator computes known values.
+#[derive(Clone, Copy, Debug)]
+enum Meaning {
+    Unknown,
+    Constant,
+    Cast,
+    /// The row of [`FOLDS`].
+    Fold(usize),
 }
 
 /// A scope: the number of changes before it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Mark(usize);
 
 type Fold = fn(&[Scalar]) -> Option<Scalar>;
@@ -108,6 +122,28 @@ impl Known {
     pub(super) fn open(&mut self) -> Mark {
         self.scopes += 1;
         Mark(self.changes.len())
+    }
+
+    /// The place of the next change in the current scope.
+    pub(super) fn mark(&self) -> Mark {
+        Mark(self.changes.len())
+    }
+
+    /// Removes what was found out since a mark about names that were new then, except for `kept` ones: values of a trip
+    /// that no later trip reads.
+    pub(super) fn forget(&mut self, Mark(mark): Mark, kept: &[NameId]) {
+        let mut left = mark;
+        for i in mark..self.changes.len() {
+            let (name, before) = &self.changes[i];
+            let is_new = matches!(before, Before::Scalar(None) | Before::Extent(_, None));
+            if is_new && !kept.contains(name) {
+                self.facts.remove(name);
+            } else {
+                self.changes.swap(left, i);
+                left += 1;
+            }
+        }
+        self.changes.truncate(left);
     }
 
     /// Ends a scope and undoes its changes.
@@ -215,25 +251,48 @@ impl Known {
         }
     }
 
+    /// The meaning of an operator of the standard domain.
+    fn meaning(&mut self, names: &ModelNames, operator: Name) -> Meaning {
+        if let Some(Some(known)) = self.meanings.get(operator.index()) {
+            return *known;
+        }
+        let meaning = match names.texts.text(operator) {
+            "Constant" => Meaning::Constant,
+            "Cast" => Meaning::Cast,
+            text => FOLDS.iter().position(|row| row.0 == text).map_or(Meaning::Unknown, Meaning::Fold),
+        };
+        if self.meanings.len() <= operator.index() {
+            self.meanings.resize(names.texts.len(), None);
+        }
+        self.meanings[operator.index()] = Some(meaning);
+        meaning
+    }
+
     /// The only result of a node, if its operands are known.
-    fn folded(&self, names: &ModelNames, node: &Node) -> Option<Scalar> {
-        let text = |name: Option<_>| name.map_or("", |name| names.texts.text(name));
-        if node.outputs.len() != 1 || !matches!(text(node.domain), "" | "ai.onnx") {
+    fn folded(&mut self, names: &ModelNames, node: &Node) -> Option<Scalar> {
+        let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
+        let meaning = self.meaning(names, node.op_type?);
+        if node.outputs.len() != 1 || matches!(meaning, Meaning::Unknown) {
             return None;
         }
-        match text(node.op_type) {
-            "Constant" => {
+        if !matches!(text(node.domain), "" | "ai.onnx") {
+            return None;
+        }
+        match meaning {
+            Meaning::Unknown => None,
+            Meaning::Constant => {
                 let value = node.attributes.iter().find(|attribute| text(attribute.name).starts_with("value"));
                 value.and_then(constant)
             }
-            "Cast" => {
+            Meaning::Cast => {
                 let to = node.attributes.iter().find(|attribute| text(attribute.name) == "to")?;
                 let AttributeValue::Int(to) = to.value else { return None };
                 cast(self.scalar(*node.inputs.first()?)?, to)
             }
-            operator => {
-                let (_, fold) = FOLDS.iter().find(|row| row.0 == operator)?;
-                let operands: Option<Vec<Scalar>> = node.inputs.iter().map(|input| self.scalar(*input)).collect();
+            Meaning::Fold(row) => {
+                let (_, fold) = FOLDS.get(row)?;
+                let operands: Option<SmallVec<[Scalar; 4]>> =
+                    node.inputs.iter().map(|input| self.scalar(*input)).collect();
                 fold(&operands?)
             }
         }

@@ -5,13 +5,17 @@
 
 mod attributes;
 mod call_graph;
+mod charge;
 mod control;
 mod copy;
+mod declared;
+mod defaults;
 mod functions;
 mod known;
 mod named;
 mod operations;
 mod opsets;
+mod training;
 
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, TraceFrame};
@@ -20,6 +24,8 @@ use crate::source::{FileId, Location, Span};
 use super::model::{Function, Model};
 use super::places::Places;
 use copy::Expansion;
+use defaults::GivenTwice;
+use functions::Callee;
 
 pub(super) use functions::{Functions, each_node, own_names};
 pub(super) use opsets::Imports;
@@ -99,19 +105,34 @@ fn expand_all(
     table: &Functions,
     options: &Options,
 ) -> Result<Vec<Found>, Box<Found>> {
-    let mut kept: Vec<Function> = Vec::new();
-    let mut expansion = Expansion::new(&mut model.names, functions, table, options);
+    let in_training = training::called(&model.names, table, &model.rest);
+    let stays = |i: usize| !table.expanded[i] || in_training[i];
+    let kept_nodes = functions.iter().enumerate().filter(|(i, _)| stays(*i)).map(|(_, function)| &function.nodes[..]);
+    let roots = model.graph.iter().map(|graph| &graph.nodes[..]).chain(kept_nodes);
+    let copies = table.copies(&model.names, functions, roots);
+    let names = &model.names;
+    let callee = |(function, copies): (&Function, u64)| Callee::new(names, function, copies);
+    let callees: Vec<Callee> = functions.iter().zip(copies).map(callee).collect();
+    let mut expansion = Expansion::new(&mut model.names, (functions, &callees), table, options);
     if let Some(graph) = &mut model.graph {
         expansion.graph(graph, &mut model.opsets)?;
     }
-    for (function, _) in functions.iter().zip(&table.expanded).filter(|(_, expanded)| !**expanded) {
-        kept.push(function.clone());
-        if let Some(function) = kept.last_mut() {
-            expansion.function(function)?;
+    let (mut kept, mut twice): (Vec<Function>, _) = (Vec::new(), GivenTwice::default());
+    for (i, function) in functions.iter().enumerate().filter(|(i, _)| stays(*i)) {
+        let mut function = function.clone();
+        expansion.function(i, &mut function, &mut twice)?;
+        if in_training[i] && twice.contains_key(&i) {
+            let message = "training information calls this function, and its calls would need another attribute";
+            let found = Found::new(Code::OnnxReference, function.at, message.to_owned());
+            return Err(Box::new(found.help("expand all functions, or keep those that it calls")));
         }
+        kept.push(function);
     }
     let (calls, stays) = expansion.into_results();
     (model.calls, model.functions) = (calls, kept);
+    if !twice.is_empty() {
+        defaults::give_twice(model, &twice, |names, node| table.called(names, node).ok().flatten());
+    }
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());
     Ok(stays)

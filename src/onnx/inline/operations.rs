@@ -33,7 +33,7 @@ impl Expansion<'_> {
             origin: call.origin,
             ..Node::default()
         };
-        self.add(node, target)
+        self.add_copy(node, target)
     }
 
     fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> Attribute {

@@ -5,6 +5,8 @@ use crate::onnx::text::Production;
 use crate::source::Sources;
 use crate::{Lower, options};
 
+mod partial;
+
 const HEAD: &str = "<ir_version: 8, opset_import: [\"\" : 17, \"l\" : 1]>\n";
 const LOCAL: &str = "<domain: \"l\", opset_import: [\"\" : 17, \"l\" : 1]>\n";
 

@@ -1,13 +1,14 @@
-//! Encodes models to protobuf messages. Fields are in the order of their numbers, as other programs write them;
-//! functions write them from the last to the first, see [`Writer`]. Kept fields of all numbers are written, since a
-//! field in another encoding than its message declares is kept, too.
+//! Encodes models to protobuf messages. Fields are in the order of their numbers, as other programs write them. Kept
+//! fields of all numbers are written, since a field in another encoding than its message declares is kept, too.
+
+use std::io;
 
 use super::fields::{
     attribute, dim, element, entry, function, graph, map, model, node, opaque, opset, shape, tensor, tensor_type,
     type_proto, value_info,
 };
-use super::writer::Writer;
-use crate::graph::names::{NameId, Spellings};
+use super::writer::{self, Writer};
+use crate::graph::names::{NameId, SpelledLengths, Spellings};
 use crate::onnx::model::{
     Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
     Shape, Tensor, Type, TypeForm, ValueInfo,
@@ -26,34 +27,66 @@ pub(crate) enum Part<'m> {
     Node(&'m Node),
 }
 
-/// Encodes a model or a part of one.
-pub(crate) fn encode(names: &ModelNames, part: Part) -> Vec<u8> {
-    let spellings = Spellings::new(&names.values, &names.texts);
-    let mut encoder = Encoder { names, out: Writer::default(), spellings };
+/// Encodes a model or a part of one; none if it is too long for protobuf.
+pub(crate) fn encode(names: &ModelNames, part: Part) -> Option<Vec<u8>> {
+    let mut spelled = Spelled::new(names);
+    writer::to_vec(|out| add(names, part, &mut spelled, out))
+}
+
+/// Writes a model or a part of one, without having its bytes in memory.
+///
+/// # Errors
+///
+/// The output fails, or the model is too long for protobuf.
+pub(crate) fn write(names: &ModelNames, part: Part, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut spelled = Spelled::new(names);
+    writer::write(out, |out| add(names, part, &mut spelled, out))
+}
+
+/// The spellings of values, and their lengths.
+struct Spelled<'m> {
+    spellings: Spellings<'m>,
+    lengths: SpelledLengths<'m>,
+    /// Whether all texts are written as they are, so that their lengths are those in the file.
+    is_plain: bool,
+}
+
+impl<'m> Spelled<'m> {
+    fn new(names: &'m ModelNames) -> Self {
+        let (values, texts) = (&names.values, &names.texts);
+        Spelled {
+            spellings: Spellings::new(values, texts),
+            lengths: SpelledLengths::new(values, texts),
+            is_plain: !super::texts::represents(texts.joined()),
+        }
+    }
+}
+
+fn add<'m>(names: &'m ModelNames, part: Part, spelled: &mut Spelled<'m>, out: &mut Writer) {
+    let mut encoder = Encoder { names, out, spelled };
     match part {
         Part::Model(model) => encoder.model(model),
         Part::Graph(graph) => encoder.graph(graph),
         Part::Function(function) => encoder.function(function),
         Part::Node(node) => encoder.node(node),
     }
-    encoder.out.finish()
 }
 
-struct Encoder<'m> {
+struct Encoder<'e, 'o, 'm> {
     names: &'m ModelNames,
-    out: Writer,
-    spellings: Spellings<'m>,
+    out: &'e mut Writer<'o>,
+    spelled: &'e mut Spelled<'m>,
 }
 
-impl Encoder<'_> {
+impl Encoder<'_, '_, '_> {
     fn message<T>(&mut self, number: u32, of: &T, write: impl FnOnce(&mut Self, &T)) {
-        let end = self.out.begin();
+        let start = self.out.begin(number);
         write(self, of);
-        self.out.end(number, end);
+        self.out.end(start);
     }
 
     fn messages<T>(&mut self, number: u32, of: &[T], write: impl Fn(&mut Self, &T)) {
-        of.iter().rev().for_each(|item| self.message(number, item, &write));
+        of.iter().for_each(|item| self.message(number, item, &write));
     }
 
     fn text(&mut self, number: u32, text: &Option<Box<str>>) {
@@ -75,11 +108,14 @@ impl Encoder<'_> {
     }
 
     fn value(&mut self, number: u32, value: NameId) {
-        self.out.text(number, self.spellings.spell(value));
+        match self.out.measures() && self.spelled.is_plain {
+            true => self.out.bytes_of(number, self.spelled.lengths.of(value)),
+            false => self.out.text(number, self.spelled.spellings.spell(value)),
+        }
     }
 
     fn values(&mut self, number: u32, values: &[NameId]) {
-        values.iter().rev().for_each(|&value| self.value(number, value));
+        values.iter().for_each(|&value| self.value(number, value));
     }
 
     fn kept(&mut self, rest: &Fields, from: u32, to: u32) {
@@ -87,74 +123,66 @@ impl Encoder<'_> {
     }
 
     fn model(&mut self, of: &Model) {
-        self.kept(&of.rest, model::FUNCTIONS, END);
-        self.messages(model::FUNCTIONS, &of.functions, Self::function);
-        self.kept(&of.rest, model::METADATA, model::FUNCTIONS);
-        self.messages(model::METADATA, &of.metadata, Self::entry);
-        self.kept(&of.rest, model::OPSET_IMPORT, model::METADATA);
-        self.messages(model::OPSET_IMPORT, &of.opsets, Self::opset);
-        self.kept(&of.rest, 0, model::OPSET_IMPORT);
+        self.int(model::IR_VERSION, of.ir_version);
+        self.text(model::PRODUCER_NAME, &of.producer_name);
+        self.text(model::PRODUCER_VERSION, &of.producer_version);
+        self.text(model::DOMAIN, &of.domain);
+        self.int(model::MODEL_VERSION, of.model_version);
+        self.text(model::DOC_STRING, &of.doc_string);
         if let Some(graph) = &of.graph {
             self.message(model::GRAPH, graph, Self::graph);
         }
-        self.text(model::DOC_STRING, &of.doc_string);
-        self.int(model::MODEL_VERSION, of.model_version);
-        self.text(model::DOMAIN, &of.domain);
-        self.text(model::PRODUCER_VERSION, &of.producer_version);
-        self.text(model::PRODUCER_NAME, &of.producer_name);
-        self.int(model::IR_VERSION, of.ir_version);
+        self.kept(&of.rest, 0, model::OPSET_IMPORT);
+        self.messages(model::OPSET_IMPORT, &of.opsets, Self::opset);
+        self.kept(&of.rest, model::OPSET_IMPORT, model::METADATA);
+        self.messages(model::METADATA, &of.metadata, Self::entry);
+        self.kept(&of.rest, model::METADATA, model::FUNCTIONS);
+        self.messages(model::FUNCTIONS, &of.functions, Self::function);
+        self.kept(&of.rest, model::FUNCTIONS, END);
     }
 
     fn entry(&mut self, of: &Entry) {
-        self.kept(&of.rest, 0, END);
-        self.text(entry::VALUE, &of.value);
         self.text(entry::KEY, &of.key);
+        self.text(entry::VALUE, &of.value);
+        self.kept(&of.rest, 0, END);
     }
 
     fn opset(&mut self, of: &OperatorSet) {
-        self.kept(&of.rest, 0, END);
-        self.int(opset::VERSION, of.version);
         self.name(opset::DOMAIN, of.domain);
+        self.int(opset::VERSION, of.version);
+        self.kept(&of.rest, 0, END);
     }
 
     fn graph(&mut self, of: &Graph) {
-        self.kept(&of.rest, graph::INPUT, END);
-        self.messages(graph::VALUE_INFO, &of.value_info, Self::value_info);
-        self.messages(graph::OUTPUT, &of.outputs, Self::value_info);
-        self.messages(graph::INPUT, &of.inputs, Self::value_info);
-        self.kept(&of.rest, graph::INITIALIZER, graph::INPUT);
-        self.messages(graph::INITIALIZER, &of.initializers, Self::tensor);
-        self.kept(&of.rest, 0, graph::INITIALIZER);
-        self.name(graph::NAME, of.name);
         self.messages(graph::NODE, &of.nodes, Self::node);
+        self.name(graph::NAME, of.name);
+        self.kept(&of.rest, 0, graph::INITIALIZER);
+        self.messages(graph::INITIALIZER, &of.initializers, Self::tensor);
+        self.kept(&of.rest, graph::INITIALIZER, graph::INPUT);
+        self.messages(graph::INPUT, &of.inputs, Self::value_info);
+        self.messages(graph::OUTPUT, &of.outputs, Self::value_info);
+        self.messages(graph::VALUE_INFO, &of.value_info, Self::value_info);
+        self.kept(&of.rest, graph::INPUT, END);
     }
 
     fn node(&mut self, of: &Node) {
-        self.kept(&of.rest, node::DOMAIN, END);
-        self.name(node::OVERLOAD, of.overload);
-        self.name(node::DOMAIN, of.domain);
-        self.kept(&of.rest, 0, node::DOMAIN);
-        self.messages(node::ATTRIBUTE, &of.attributes, Self::attribute);
-        self.name(node::OP_TYPE, of.op_type);
+        self.values(node::INPUT, &of.inputs);
+        self.values(node::OUTPUT, &of.outputs);
         if let Some(name) = of.name {
             self.value(node::NAME, name);
         }
-        self.values(node::OUTPUT, &of.outputs);
-        self.values(node::INPUT, &of.inputs);
+        self.name(node::OP_TYPE, of.op_type);
+        self.messages(node::ATTRIBUTE, &of.attributes, Self::attribute);
+        self.kept(&of.rest, 0, node::DOMAIN);
+        self.name(node::DOMAIN, of.domain);
+        self.name(node::OVERLOAD, of.overload);
+        self.kept(&of.rest, node::DOMAIN, END);
     }
 
     fn attribute(&mut self, of: &Attribute) {
         use AttributeValue as V;
-        self.kept(&of.rest, attribute::REF_ATTR_NAME, END);
-        self.name(attribute::REF_ATTR_NAME, of.reference);
-        self.int(attribute::TYPE, of.kind.map(i64::from));
+        self.name(attribute::NAME, of.name);
         // An attribute has only one kind of value.
-        match &of.value {
-            V::Type(ty) => self.message(attribute::TYPE_PROTO, &**ty, Self::type_proto),
-            V::Types(types) => self.messages(attribute::TYPE_PROTOS, types, Self::type_proto),
-            _ => {}
-        }
-        self.kept(&of.rest, 0, attribute::REF_ATTR_NAME);
         match &of.value {
             V::None | V::Type(_) | V::Types(_) => {}
             V::Float(float) => self.out.float(attribute::FLOAT, *float),
@@ -162,103 +190,111 @@ impl Encoder<'_> {
             V::String(bytes) => self.out.bytes(attribute::STRING, bytes),
             V::Tensor(tensor) => self.message(attribute::TENSOR, &**tensor, Self::tensor),
             V::Graph(graph) => self.message(attribute::GRAPH, &**graph, Self::graph),
-            V::Floats(floats) => floats.iter().rev().for_each(|&float| self.out.float(attribute::FLOATS, float)),
-            V::Ints(ints) => ints.iter().rev().for_each(|&int| self.out.int(attribute::INTS, int)),
-            V::Strings(all) => all.iter().rev().for_each(|bytes| self.out.bytes(attribute::STRINGS, bytes)),
+            V::Floats(floats) => floats.iter().for_each(|&float| self.out.float(attribute::FLOATS, float)),
+            V::Ints(ints) => ints.iter().for_each(|&int| self.out.int(attribute::INTS, int)),
+            V::Strings(all) => all.iter().for_each(|bytes| self.out.bytes(attribute::STRINGS, bytes)),
             V::Tensors(tensors) => self.messages(attribute::TENSORS, tensors, Self::tensor),
             V::Graphs(graphs) => self.messages(attribute::GRAPHS, graphs, Self::graph),
         }
-        self.name(attribute::NAME, of.name);
+        self.kept(&of.rest, 0, attribute::REF_ATTR_NAME);
+        match &of.value {
+            V::Type(ty) => self.message(attribute::TYPE_PROTO, &**ty, Self::type_proto),
+            V::Types(types) => self.messages(attribute::TYPE_PROTOS, types, Self::type_proto),
+            _ => {}
+        }
+        self.int(attribute::TYPE, of.kind.map(i64::from));
+        self.name(attribute::REF_ATTR_NAME, of.reference);
+        self.kept(&of.rest, attribute::REF_ATTR_NAME, END);
     }
 
     fn tensor(&mut self, of: &Tensor) {
-        self.kept(&of.rest, tensor::EXTERNAL_DATA, END);
-        self.messages(tensor::EXTERNAL_DATA, &of.external, Self::entry);
-        self.kept(&of.rest, tensor::NAME, tensor::EXTERNAL_DATA);
+        of.dims.iter().for_each(|&extent| self.out.int(tensor::DIMS, extent));
+        self.int(tensor::DATA_TYPE, of.data_type.map(i64::from));
+        self.kept(&of.rest, 0, tensor::NAME);
         if let Some(name) = of.name {
             self.value(tensor::NAME, name);
         }
-        self.kept(&of.rest, 0, tensor::NAME);
-        self.int(tensor::DATA_TYPE, of.data_type.map(i64::from));
-        of.dims.iter().rev().for_each(|&extent| self.out.int(tensor::DIMS, extent));
+        self.kept(&of.rest, tensor::NAME, tensor::EXTERNAL_DATA);
+        self.messages(tensor::EXTERNAL_DATA, &of.external, Self::entry);
+        self.kept(&of.rest, tensor::EXTERNAL_DATA, END);
     }
 
     fn value_info(&mut self, of: &ValueInfo) {
-        self.kept(&of.rest, 0, END);
-        if let Some(ty) = &of.ty {
-            self.message(value_info::TYPE, ty, Self::type_proto);
-        }
         if let Some(name) = of.name {
             self.value(value_info::NAME, name);
         }
+        if let Some(ty) = &of.ty {
+            self.message(value_info::TYPE, ty, Self::type_proto);
+        }
+        self.kept(&of.rest, 0, END);
     }
 
     fn type_proto(&mut self, of: &Type) {
         let number = of.form.field();
-        self.kept(&of.rest, number, END);
+        self.kept(&of.rest, 0, number);
         if number > 0 {
             self.message(number, &of.form, Self::type_form);
         }
-        self.kept(&of.rest, 0, number);
+        self.kept(&of.rest, number, END);
     }
 
     fn type_form(&mut self, of: &TypeForm) {
         match of {
             TypeForm::None => {}
             TypeForm::Tensor(ty) | TypeForm::SparseTensor(ty) => {
-                self.kept(&ty.rest, 0, END);
+                self.int(tensor_type::ELEMENT, ty.element.map(i64::from));
                 if let Some(shape) = &ty.shape {
                     self.message(tensor_type::SHAPE, shape, Self::shape);
                 }
-                self.int(tensor_type::ELEMENT, ty.element.map(i64::from));
+                self.kept(&ty.rest, 0, END);
             }
             TypeForm::Sequence(ty, rest) | TypeForm::Optional(ty, rest) => {
-                self.kept(rest, 0, END);
                 if let Some(ty) = ty {
                     self.message(element::TYPE, &**ty, Self::type_proto);
                 }
+                self.kept(rest, 0, END);
             }
             TypeForm::Map { key, value, rest } => {
-                self.kept(rest, 0, END);
+                self.int(map::KEY, key.map(i64::from));
                 if let Some(ty) = value {
                     self.message(map::VALUE, &**ty, Self::type_proto);
                 }
-                self.int(map::KEY, key.map(i64::from));
+                self.kept(rest, 0, END);
             }
             TypeForm::Opaque { domain, name, rest } => {
-                self.kept(rest, 0, END);
-                self.name(opaque::NAME, *name);
                 self.name(opaque::DOMAIN, *domain);
+                self.name(opaque::NAME, *name);
+                self.kept(rest, 0, END);
             }
         }
     }
 
     fn shape(&mut self, of: &Shape) {
-        self.kept(&of.rest, 0, END);
         self.messages(shape::DIM, &of.dims, |encoder, of: &Dim| {
-            encoder.kept(&of.rest, 0, END);
             match of.extent {
                 Extent::Unknown => {}
                 Extent::Value(value) => encoder.out.int(dim::VALUE, value),
                 Extent::Symbol(name) => encoder.name(dim::PARAM, Some(name)),
             }
+            encoder.kept(&of.rest, 0, END);
         });
+        self.kept(&of.rest, 0, END);
     }
 
     fn function(&mut self, of: &Function) {
-        self.kept(&of.rest, function::INPUT, END);
-        self.name(function::OVERLOAD, of.overload);
-        self.messages(function::VALUE_INFO, &of.value_info, Self::value_info);
-        self.messages(function::ATTRIBUTE_PROTO, &of.defaults, Self::attribute);
-        self.name(function::DOMAIN, of.domain);
-        self.messages(function::OPSET_IMPORT, &of.opsets, Self::opset);
-        self.text(function::DOC_STRING, &of.doc_string);
-        self.messages(function::NODE, &of.nodes, Self::node);
-        of.attributes.iter().rev().for_each(|&name| self.name(function::ATTRIBUTE, Some(name)));
-        self.values(function::OUTPUT, &of.outputs);
-        self.values(function::INPUT, &of.inputs);
-        self.kept(&of.rest, 0, function::INPUT);
         self.name(function::NAME, of.name);
+        self.kept(&of.rest, 0, function::INPUT);
+        self.values(function::INPUT, &of.inputs);
+        self.values(function::OUTPUT, &of.outputs);
+        of.attributes.iter().for_each(|&name| self.name(function::ATTRIBUTE, Some(name)));
+        self.messages(function::NODE, &of.nodes, Self::node);
+        self.text(function::DOC_STRING, &of.doc_string);
+        self.messages(function::OPSET_IMPORT, &of.opsets, Self::opset);
+        self.name(function::DOMAIN, of.domain);
+        self.messages(function::ATTRIBUTE_PROTO, &of.defaults, Self::attribute);
+        self.messages(function::VALUE_INFO, &of.value_info, Self::value_info);
+        self.name(function::OVERLOAD, of.overload);
+        self.kept(&of.rest, function::INPUT, END);
     }
 }
 

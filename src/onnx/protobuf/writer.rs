@@ -1,31 +1,76 @@
 //! Writes the wire format of protobuf.
+//!
+//! The length of a message precedes it. So a message is written in two passes with the same calls: the first one
+//! measures all messages, the second one writes the bytes, which need not be in memory.
+
+use std::io::{self, Write};
 
 use super::texts;
 use crate::onnx::model::{Field, Fields, Wire};
 
-/// Writes messages from the last byte to the first, so that the length of a message is known when it is written in
-/// front of it. Fields must be added from the last to the first.
-#[derive(Debug, Default)]
-pub(crate) struct Writer {
-    /// The bytes in reverse order.
-    reversed: Vec<u8>,
+/// The bytes that are collected before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// Writes messages; fields are added in the order of the file.
+pub(crate) struct Writer<'o> {
+    /// Where the bytes go; none while messages are measured.
+    out: Option<&'o mut dyn Write>,
+    buffer: Vec<u8>,
+    /// The lengths of messages in the order of their starts, and the number of those that were started.
+    lengths: Vec<u32>,
+    started: usize,
+    /// The number of bytes so far.
+    measured: u64,
+    failed: io::Result<()>,
 }
 
-impl Writer {
-    /// The written bytes in their final order.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
-        self.reversed.reverse();
-        self.reversed
+/// Writes what `write` adds, which is called twice.
+///
+/// # Errors
+///
+/// The output fails, or a message is longer than messages can be.
+pub(crate) fn write(out: &mut dyn Write, mut add: impl FnMut(&mut Writer)) -> io::Result<()> {
+    let (lengths, _) = measure(&mut add)?;
+    fill(out, lengths, &mut add)
+}
+
+/// The bytes of what `add` adds, which is called twice; none for a message that is longer than messages can be.
+pub(crate) fn to_vec(mut add: impl FnMut(&mut Writer)) -> Option<Vec<u8>> {
+    let (lengths, len) = measure(&mut add).ok()?;
+    let mut bytes = Vec::with_capacity(usize::try_from(len).ok()?);
+    fill(&mut bytes, lengths, &mut add).ok()?;
+    Some(bytes)
+}
+
+fn measure(add: &mut dyn FnMut(&mut Writer)) -> io::Result<(Vec<u32>, u64)> {
+    let mut measuring = Writer::new(None, Vec::new());
+    add(&mut measuring);
+    measuring.failed.map(|()| (measuring.lengths, measuring.measured))
+}
+
+fn fill(out: &mut dyn Write, lengths: Vec<u32>, add: &mut dyn FnMut(&mut Writer)) -> io::Result<()> {
+    let mut writer = Writer::new(Some(out), lengths);
+    add(&mut writer);
+    writer.flush();
+    writer.failed
+}
+
+impl<'o> Writer<'o> {
+    fn new(out: Option<&'o mut dyn Write>, lengths: Vec<u32>) -> Self {
+        Writer { out, buffer: Vec::new(), lengths, started: 0, measured: 0, failed: Ok(()) }
+    }
+
+    /// Whether messages are measured: then only the lengths of fields count.
+    pub(crate) fn measures(&self) -> bool {
+        self.out.is_none()
     }
 
     fn varint(&mut self, number: u64) {
-        if number < 0x80 {
-            self.reversed.push(number as u8);
+        if self.measures() {
+            self.measured += varint_len(number);
             return;
         }
-        let last = (63 - number.leading_zeros()) / 7;
-        self.reversed.push((number >> (7 * last)) as u8);
-        (0..last).rev().for_each(|group| self.reversed.push((number >> (7 * group)) as u8 | 0x80));
+        push_packed(&mut self.buffer, number);
     }
 
     fn key(&mut self, number: u32, wire: u32) {
@@ -33,16 +78,45 @@ impl Writer {
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        let start = self.reversed.len();
-        self.reversed.extend_from_slice(bytes);
-        self.reversed[start..].reverse();
+        if self.measures() {
+            self.measured += bytes.len() as u64;
+            return;
+        }
+        if self.buffer.len() + bytes.len() > BUFFER {
+            self.flush();
+        }
+        if bytes.len() < BUFFER {
+            self.buffer.extend_from_slice(bytes);
+        } else {
+            self.send(bytes);
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        if let (Some(out), true) = (&mut self.out, self.failed.is_ok()) {
+            self.failed = out.write_all(bytes);
+        }
+    }
+
+    fn flush(&mut self) {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.send(&buffer);
+        self.buffer = buffer;
+        self.buffer.clear();
     }
 
     /// Adds a field of text or bytes.
     pub(crate) fn bytes(&mut self, number: u32, bytes: &[u8]) {
-        self.put(bytes);
-        self.varint(bytes.len() as u64);
         self.key(number, 2);
+        self.varint(bytes.len() as u64);
+        self.put(bytes);
+    }
+
+    /// Measures a field of text of a length.
+    pub(crate) fn bytes_of(&mut self, number: u32, len: u64) {
+        self.key(number, 2);
+        self.varint(len);
+        self.measured += len;
     }
 
     /// Adds a field of text, see [`super::texts`].
@@ -52,26 +126,41 @@ impl Writer {
 
     /// Adds an integer field.
     pub(crate) fn int(&mut self, number: u32, value: i64) {
-        self.varint(value as u64);
         self.key(number, 0);
+        self.varint(value as u64);
     }
 
     /// Adds a 32-bit float field.
     pub(crate) fn float(&mut self, number: u32, value: f32) {
-        self.put(&value.to_bits().to_le_bytes());
         self.key(number, 5);
+        self.put(&value.to_bits().to_le_bytes());
     }
 
-    /// Marks the end of a message, whose fields are added next, from the last to the first.
-    pub(crate) fn begin(&self) -> usize {
-        self.reversed.len()
-    }
-
-    /// Adds length and key of the message with that end.
-    pub(crate) fn end(&mut self, number: u32, end: usize) {
-        let len = self.reversed.len() - end;
-        self.varint(len as u64);
+    /// Starts a message, whose fields are added next. Returns its place for [`Self::end`].
+    pub(crate) fn begin(&mut self, number: u32) -> (usize, u64) {
+        let place = self.started;
+        self.started += 1;
         self.key(number, 2);
+        if self.measures() {
+            self.lengths.push(0);
+        } else {
+            let len = self.lengths.get(place).copied().unwrap_or_default();
+            self.varint(u64::from(len));
+        }
+        (place, self.measured)
+    }
+
+    /// Ends a message.
+    pub(crate) fn end(&mut self, (place, start): (usize, u64)) {
+        if !self.measures() {
+            return;
+        }
+        let len = self.measured - start;
+        self.measured += varint_len(len);
+        match (self.lengths.get_mut(place), u32::try_from(len)) {
+            (Some(length), Ok(len)) => *length = len,
+            _ => self.failed = Err(io::Error::other("a message of protobuf cannot have more than four gigabytes")),
+        }
     }
 
     /// Adds the kept fields whose numbers are in a range.
@@ -79,7 +168,7 @@ impl Writer {
         let Some(fields) = fields else { return };
         let mut found: Vec<&Field> = fields.iter().filter(|field| numbers.contains(&field.number)).collect();
         found.sort_by_key(|field| field.number);
-        found.into_iter().rev().for_each(|field| self.field(field));
+        found.into_iter().for_each(|field| self.field(field));
     }
 
     fn field(&mut self, Field { number, wire, bytes }: &Field) {
@@ -90,16 +179,21 @@ impl Writer {
                 self.int(*number, bits as i64);
             }
             Wire::Group => {
-                self.key(*number, 4);
-                self.put(bytes);
                 self.key(*number, 3);
+                self.put(bytes);
+                self.key(*number, 4);
             }
             Wire::Fixed64 | Wire::Fixed32 => {
-                self.put(bytes);
                 self.key(*number, if *wire == Wire::Fixed64 { 1 } else { 5 });
+                self.put(bytes);
             }
         }
     }
+}
+
+/// The number of bytes of a number with seven bits in each byte.
+fn varint_len(number: u64) -> u64 {
+    u64::from((number | 1).ilog2() / 7) + 1
 }
 
 /// Adds an integer to the packed integers of a field.

@@ -11,6 +11,7 @@ Lines of the table:
     domain NAME              the domain of the operators below; "-" is the standard one
     NAME VERSION INPUTS -> OUTPUTS ; VARIABLES ; ATTRIBUTES
     NAME VERSION deprecated
+    functions NAME:VERSION…  the operators that the standard defines as functions, from these versions on
 
 A parameter is `name:type`, where the type is a variable or a type; `?` behind it is one that may be left out, `*N` one
 that stands for N or more operands, `~` one whose operands may be of different types. A variable is `T=set`. An attribute
@@ -55,7 +56,7 @@ def attribute(of):
 
 
 def table():
-    sets, sections = {}, {}
+    sets, sections, functions = {}, {}, {}
     schemas = sorted(defs.get_all_schemas_with_history(), key=lambda of: (of.domain, of.name, of.since_version))
     for of in schemas:
         line = f"{of.name} {of.since_version}"
@@ -73,10 +74,14 @@ def table():
             ]
             line += " " + " ; ".join(parts)
         sections.setdefault(of.domain, []).append(line.rstrip())
+        if of.has_function or of.has_context_dependent_function:
+            functions.setdefault(of.domain, {}).setdefault(of.name, of.since_version)
     lines = [f"# The operators of ONNX, from the schemas of onnx {onnx.__version__}. Made by generate.py."]
     lines += [f"set {number} {types}" for types, number in sets.items()]
     for domain, rows in sections.items():
         lines += [f"domain {domain or '-'}", *rows]
+        if domain in functions:
+            lines.append("functions " + " ".join(f"{name}:{first}" for name, first in functions[domain].items()))
     return "\n".join(lines) + "\n"
 
 

@@ -114,6 +114,8 @@ pub(crate) struct Schemas {
     /// The versions of each operator, the oldest first: number and line.
     rows: FxHashMap<Operator, Vec<(i64, &'static str)>>,
     domains: Vec<&'static str>,
+    /// The operators that the standard defines as functions, and the versions from which on it does.
+    functions: FxHashMap<Operator, i64>,
     /// The schemas of the lines that were parsed.
     read: FxHashMap<&'static str, Rc<Schema>>,
 }
@@ -127,6 +129,7 @@ impl Schemas {
             sets: Vec::new(),
             rows: FxHashMap::default(),
             domains: Vec::new(),
+            functions: FxHashMap::default(),
             read: FxHashMap::default(),
         };
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
@@ -144,6 +147,12 @@ impl Schemas {
                 self.sets.push(set);
             }
             "domain" => self.domains.push(if rest == "-" { "" } else { rest }),
+            "functions" => {
+                let domain = self.domains.last()?;
+                for (name, version) in rest.split(' ').filter_map(|function| function.split_once(':')) {
+                    self.functions.insert((domain, name), version.parse().ok()?);
+                }
+            }
             name => {
                 let (version, _) = rest.split_once(' ')?;
                 let domain = self.domains.last()?;
@@ -220,6 +229,11 @@ impl Schemas {
         let schema = Rc::new(schema);
         self.read.insert(line, schema.clone());
         Found::Schema(schema)
+    }
+
+    /// Whether the standard defines an operator as a function, in a version of its operator set.
+    pub(crate) fn is_function(&self, domain: &str, name: &str, version: i64) -> bool {
+        self.functions.get(&(domain, name)).is_some_and(|first| *first <= version)
     }
 
     /// Parses the line of an operator.

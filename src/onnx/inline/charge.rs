@@ -1,0 +1,170 @@
+//! The limits of an expansion: nodes, calls, the memory of copies, and the bytes that copies take when they are written.
+
+use super::Found;
+use super::call_graph::Size;
+use super::copy::{Expand, Expansion, Target};
+use super::functions::each_node;
+use crate::Options;
+use crate::diagnostics::Code;
+use crate::graph::names::NameId;
+use crate::onnx::model::{Function, ModelNames, Node, ValueInfo, Written};
+
+/// The bytes of a name: its entry in the table of names, its length, and what making it distinct takes.
+pub(super) const NAME: u64 = 44;
+
+/// What an expansion added so far.
+#[derive(Debug)]
+pub(super) struct Charged {
+    pub(super) nodes: u64,
+    /// The memory of nodes, types, names and calls.
+    pub(super) bytes: u64,
+    /// The bytes of copies in a file. Payloads are shared in memory, but written once for each copy.
+    pub(super) written: u64,
+    max_bytes: u64,
+    max_written: u64,
+    /// The lengths of names.
+    lengths: Vec<u32>,
+}
+
+/// The state of [`Charged`] at some time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    nodes: u64,
+    bytes: u64,
+    written: u64,
+}
+
+impl Charged {
+    /// The limit on what is written is that of the memory. One copy of each function is what was read.
+    pub(super) fn new(names: &ModelNames, functions: &[Function], options: &Options) -> Self {
+        let length = |id: NameId| names.text(id).len() as u32;
+        let lengths: Vec<u32> = names.all_values().map(length).collect();
+        let mut read = 0;
+        let written = Written { texts: &names.texts, lengths: &lengths };
+        for function in functions {
+            each_node(&function.nodes, &mut |node| read += written.node(node));
+            read += function.value_info.iter().map(|value| written.value_info(value)).sum::<u64>();
+        }
+        let (nodes, bytes, max_bytes) = (0, 0, options.max_memory);
+        Charged { nodes, bytes, written: 0, max_bytes, max_written: max_bytes.saturating_add(read), lengths }
+    }
+
+    /// Counts a name, whose prefix was counted before.
+    #[inline]
+    pub(super) fn add_name(&mut self, names: &ModelNames, id: NameId) {
+        self.lengths.resize(id.index(), 0);
+        let prefix =
+            names.values.parent(id).map_or(0, |prefix| self.lengths.get(prefix.index()).map_or(0, |len| len + 1));
+        self.lengths.push(prefix.saturating_add(names.values.part_len(&names.texts, id)));
+        self.bytes += NAME;
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { nodes: self.nodes, bytes: self.bytes, written: self.written }
+    }
+
+    /// Returns to an earlier state, with fewer names. Returns what was given up, in nodes.
+    pub(super) fn undo(&mut self, to: Mark, names: usize) -> u64 {
+        let discarded = self.nodes - to.nodes + (self.bytes - to.bytes) / size_of::<Node>() as u64;
+        (self.nodes, self.bytes, self.written) = (to.nodes, to.bytes, to.written);
+        self.lengths.truncate(names);
+        discarded
+    }
+}
+
+impl Expansion<'_> {
+    /// Refuses an expansion to too many nodes before anything is copied.
+    pub(super) fn check_size(&self, nodes: &[Node]) -> Expand<()> {
+        let Charged { nodes: made, bytes, max_bytes, .. } = self.charged;
+        let mut total = Size { nodes: made, calls: self.calls.len() as u64, bytes };
+        for node in nodes {
+            total.add(self.size_of(node));
+            if total.nodes > self.max_ops {
+                return Err(self.too_many_nodes(node.at));
+            }
+            if total.calls > self.max_ops {
+                let message = format!("the expansion takes more than {} calls", self.max_ops);
+                return Err(Box::new(
+                    Found::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
+                ));
+            }
+            if total.bytes > max_bytes {
+                return Err(self.too_much_memory(node.at));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_many_nodes(&self, at: u32) -> Box<Found> {
+        let message = format!("the flat model has more than {} nodes", self.max_ops);
+        Box::new(Found::new(Code::OperationBudget, at, message).help("raise the limit with --max-ops"))
+    }
+
+    #[cold]
+    fn too_much_memory(&self, at: u32) -> Box<Found> {
+        let megabytes = self.charged.max_bytes >> 20;
+        let message = format!("the nodes of the flat model and their copies take more than {megabytes} MB");
+        Box::new(Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
+    }
+
+    /// Adds a node of the model.
+    pub(super) fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
+        self.charge(1, node.bytes(), node.at)?;
+        if self.has_control {
+            self.known.note(self.names, &node);
+        }
+        target.nodes.push(node);
+        Ok(())
+    }
+
+    /// Adds a copy of a node, or a node that the model does not have.
+    pub(super) fn add_copy(&mut self, node: Node, target: &mut Target) -> Expand<()> {
+        let Charged { lengths, .. } = &self.charged;
+        let written = Written { texts: &self.names.texts, lengths }.node(&node);
+        self.charge_written(written, node.at)?;
+        self.add(node, target)
+    }
+
+    /// Counts the type of a copied value.
+    pub(super) fn charge_type(&mut self, value: &ValueInfo, at: u32) -> Expand<()> {
+        let Charged { lengths, .. } = &self.charged;
+        let written = Written { texts: &self.names.texts, lengths }.value_info(value);
+        self.charge_written(written, at)?;
+        self.charge(0, size_of::<ValueInfo>() + value.heap_bytes(), at)
+    }
+
+    /// Counts what nodes of a graph that is passed on take in a file.
+    pub(super) fn charge_nodes(&mut self, nodes: &[Node], at: u32) -> Expand<()> {
+        let Charged { lengths, .. } = &self.charged;
+        let written = Written { texts: &self.names.texts, lengths };
+        let mut sum = 0;
+        each_node(nodes, &mut |node| sum += written.node(node));
+        self.charge_written(sum, at)
+    }
+
+    fn charge_written(&mut self, bytes: u64, at: u32) -> Expand<()> {
+        self.charged.written += bytes;
+        if self.charged.written > self.charged.max_written {
+            let megabytes = self.charged.max_bytes >> 20;
+            let message = format!("the copies of functions take more than {megabytes} MB when they are written");
+            return Err(Box::new(
+                Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts nodes and their size in bytes, and checks the limits.
+    pub(super) fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
+        self.charged.nodes += nodes;
+        self.charged.bytes += bytes as u64;
+        if self.charged.nodes > self.max_ops {
+            return Err(self.too_many_nodes(at));
+        }
+        if self.charged.bytes > self.charged.max_bytes {
+            return Err(self.too_much_memory(at));
+        }
+        Ok(())
+    }
+}
