@@ -115,7 +115,7 @@ fn deconv_of_planes_has_the_channels_of_output_shape() {
     let without = body.replace("output_shape = [1, 2, 1], ", "");
     assert_eq!(data(&on(&["run"], "", &without, &x)), json!([[[1.0], [20.0], [300.0], [4000.0]]]));
     let model = on(&["-q", "--to", "onnxtxt"], "", body, &x);
-    assert!(String::from_utf8_lossy(&model.stdout).contains("group = 2"), "{}", stderr(&model));
+    assert!(String::from_utf8_lossy(&model.stdout).contains("group: int = 2"), "{}", stderr(&model));
 }
 
 #[test]
