@@ -138,6 +138,7 @@ impl Document {
     ///
     /// ONNX cannot express an operation, something is not known that it needs, data are missing, or the model takes
     /// more memory than the options allow.
+    #[expect(clippy::type_complexity, reason = "a function from a label and a shape to items")]
     pub fn of_graph(
         graph: &Graph,
         data: &dyn Fn(&str, &[usize]) -> Option<Vec<f32>>,

@@ -31,6 +31,7 @@ pub(crate) trait Weights {
 }
 
 /// Items of variables, by label and shape.
+#[expect(clippy::type_complexity, reason = "a function from a label and a shape to items")]
 pub(crate) struct Items<'d>(pub(crate) &'d dyn Fn(&str, &[usize]) -> Option<Vec<f32>>);
 
 impl Weights for Items<'_> {
