@@ -46,6 +46,9 @@ pub(crate) type Tensors = SmallVec<[TensorId; 4]>;
 /// Operations whose operands do not determine their elements, so that the type argument is written.
 const TYPED: &[&str] = &[EXTERNAL, VARIABLE, CONSTANT];
 
+/// The operation whose type argument is always written: no default stands for it.
+pub(crate) const CAST: &str = "cast";
+
 /// The results of an operation: tensors one by one, or one array of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Results<'a> {
@@ -136,7 +139,7 @@ impl<'d> Builder<'d> {
     ) -> Result<Tensors, Unknown> {
         let kind = self.kind(operation)?;
         let elements = of.unwrap_or(kind.gives);
-        let written = elements != Primitive::Scalar && TYPED.contains(&operation);
+        let written = operation == CAST || elements != Primitive::Scalar && TYPED.contains(&operation);
         let given = |(i, value)| Some(Argument { key: Key::Param(i), value: Into::<Option<Value>>::into(value)? });
         let arguments = (0..).zip(arguments).filter_map(given);
         Ok(self.add_of_kind(kind.id, (kind.generic.then_some(elements), written), arguments, (elements, results)))

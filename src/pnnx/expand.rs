@@ -18,7 +18,7 @@ use super::tree::{Expression, Node, NodeId, Term, push_leaf};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
-use crate::nnef::build::{Builder, Results};
+use crate::nnef::build::{Builder, CAST, Results};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
@@ -291,7 +291,7 @@ impl Expander<'_, '_> {
     fn cast_to(&mut self, of: Primitive, tensor: TensorId, place: Place, name: Option<NameId>) -> Item {
         let name = name.unwrap_or_else(|| self.fresh("cast"));
         let shape = self.builder.graph.shape(tensor).cloned();
-        match self.builder.add("cast", Some(of), [Value::Tensor(tensor)], Results::Each(&[(name, shape)])) {
+        match self.builder.add(CAST, Some(of), [Value::Tensor(tensor)], Results::Each(&[(name, shape)])) {
             Ok(tensors) => Item::Tensor(tensors[0]),
             Err(unknown) => {
                 let message = format!("NNEF has no operation `{}`", unknown.0);

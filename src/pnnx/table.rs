@@ -163,8 +163,8 @@ pub(crate) static OPERATIONS: &[Operation] = &[
     float("exp", "exp"),
     row("expm1", 1, Meaning::Float(f64::exp_m1), Template("mul(tanh(mul(@0,0.5)),add(exp(@0),1.0))")),
     rounded("floor", "floor"),
-    arithmetic("floor_divide", floor_divide, whole_quotient, Template("floor(div(@0,@1))")).infix("//", 6),
-    arithmetic("fmod", |x, y| x % y, i128::checked_rem, Template("sub(@0,mul(@1,trunc(div(@0,@1))))")),
+    arithmetic("floor_divide", floor_divide, whole_quotient, Template(FLOOR_DIVIDE)).infix("//", 6),
+    arithmetic("fmod", |x, y| x % y, i128::checked_rem, Template(FMOD)),
     inner("gt", 2, Meaning::Compare(|x, y| x > y), "gt"),
     row("int", 1, Meaning::Whole, CompileTime),
     float("log", "log"),
@@ -194,7 +194,7 @@ pub(crate) static OPERATIONS: &[Operation] = &[
     bits("or", |x, y| Some(x | y), Logical("nnef.or(@0,@1)")).infix("|", 1),
     row("pow", 2, Meaning::Power(f64::powf, number::whole_power), Same("pow")).infix("**", 8),
     float("reciprocal", "rcp"),
-    arithmetic("remainder", remainder, whole_rest, Template("sub(@0,mul(@1,floor(div(@0,@1))))")).infix("%", 6),
+    arithmetic("remainder", remainder, whole_rest, Template(REMAINDER)).infix("%", 6),
     row("round", 1, Meaning::Rounded(f64::round_ties_even), Template(ROUND)),
     bits("rshift", shift_right, Missing).infix(">>", 4),
     row("rsqrt", 1, Meaning::Float(kernel("rsqrt")), Template(RSQRT)),
@@ -224,6 +224,18 @@ const ATAN2: &str = "select(lt(add(reciprocal(@1),@1),0.0),\
     div(@0,abs(@1))),div(@0,abs(@1))))),\
     atan(select(eq(mul(@1,2.0),@1),select(ne(div(@0,abs(@1)),div(@0,abs(@1))),mul(sign(@0),abs(sign(@1))),\
     div(@0,abs(@1))),div(@0,abs(@1)))))";
+
+/// The quotient is rounded before its fraction is removed. The reciprocal of infinite divisors is 0: the result for a
+/// finite dividend is 0 or, if the signs differ, -1. Products with 0 are NaN for infinite dividends.
+const FLOOR_DIVIDE: &str = "select(eq(reciprocal(@1),0.0),\
+    add(select(lt(mul(sign(@0),sign(@1)),0.0),-1.0,0.0),mul(@0,0.0)),\
+    select(eq(@1,0.0),div(@0,@1),floor(add(div(@0,@1),mul(@0,0.0)))))";
+/// The dividend if the divisor is infinite, see [`FLOOR_DIVIDE`].
+const FMOD: &str = "select(eq(reciprocal(@1),0.0),add(@0,mul(@0,0.0)),sub(@0,mul(@1,trunc(div(@0,@1)))))";
+/// Like [`FMOD`], but the result has the sign of the divisor.
+const REMAINDER: &str = "select(eq(reciprocal(@1),0.0),\
+    add(select(lt(mul(sign(@0),sign(@1)),0.0),add(@0,@1),@0),mul(@0,0.0)),\
+    sub(@0,mul(@1,floor(div(@0,@1)))))";
 
 /// The second operand if it is NaN, which the larger one of NNEF is only as the second.
 const MAX: &str = "select(ne(@1,@1),@1,nnef.max(@1,@0))";

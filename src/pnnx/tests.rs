@@ -149,7 +149,9 @@ fn nearly(text: &str, wanted: f64, found: f64, operands: [f64; 2]) -> bool {
     let [x, y] = operands;
     let quotient = x / y;
     // The quotient or its product with the divisor is not a number of 53 bits.
-    let rounded = quotient.is_finite() && y != 0.0 && (x % y != x - y * quotient.trunc() || quotient.abs() >= 4e15);
+    let underflow = quotient == 0.0 && x != 0.0 && y.is_finite();
+    let inexact = x % y != x - y * quotient.trunc() || quotient.abs() >= 4e15 || underflow;
+    let rounded = quotient.is_finite() && y != 0.0 && inexact;
     let steps = text.starts_with("floor_divide") && quotient == f64::INFINITY;
     rounded && (found - wanted).abs() <= y.abs().max(1.0).max(x.abs() * 1e-15) || steps
 }
