@@ -16,7 +16,7 @@ use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
-use super::run::Written;
+use super::tensors::Written;
 use super::{Failure, RunResult, Status, flatten, tensors};
 
 /// Reads a network.

@@ -14,7 +14,7 @@ use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
-use super::run::Written;
+use super::tensors::Written;
 use super::{Failure, RunResult, Status, external, flatten, stats};
 
 /// The sources, the document if it could be read, and the diagnostics.

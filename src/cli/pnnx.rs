@@ -198,7 +198,7 @@ fn rewrite(input: Opened, language: &Language, output: &args::Output, reporter: 
 pub(crate) fn evaluate(
     input: Opened,
     arguments: &args::Run,
-    (path, to): super::run::Written,
+    (path, to): super::tensors::Written,
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {

@@ -14,14 +14,11 @@ use super::inputs::opened::Opened;
 use super::report::Reporter;
 use super::{RunResult, Status, flatten, io, layouts, models, tensors};
 
-/// The file of the outputs, if it is not standard output, and their form.
-pub(crate) type Written<'p> = (Option<&'p Path>, args::RunTo);
-
 /// Evaluates a document in one of the dialects of NNEF.
 pub(crate) fn document(
     input: Opened,
     arguments: &args::Run,
-    (path, to): Written,
+    (path, to): tensors::Written,
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {

@@ -16,6 +16,9 @@ use super::args::RunTo;
 use super::io::{self, Unread};
 use super::limits::Limits;
 
+/// The file of outputs, if it is not standard output, and their form.
+pub(crate) type Written<'p> = (Option<&'p Path>, RunTo);
+
 /// Tensors by name.
 pub(crate) type Named = Vec<(String, Tensor)>;
 

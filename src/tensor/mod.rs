@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 pub use buffer::Buffer;
 pub use data::Data;
 pub(crate) use data::Element;
-pub use shape::{ArrayShape, Dimension, ElementType, Ignoring, Layout, ListedShape, PaddingValue, Shape, ShapeList};
+pub use shape::{ArrayShape, Dimension, ElementType, Ignoring, Layout, PaddingValue, Shape, ShapeList};
 
 /// The maximum rank of tensors in evaluations.
 pub(crate) const MAX_RANK: usize = 32;

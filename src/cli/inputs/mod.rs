@@ -45,7 +45,7 @@ pub(crate) struct Verbs {
     /// Checks an input.
     pub(crate) check: fn(Opened, &Language) -> Result<Checked, Unread>,
     /// Evaluates an input and writes its outputs.
-    pub(crate) evaluate: fn(Opened, &args::Run, run::Written, &Language, &mut Reporter) -> RunResult,
+    pub(crate) evaluate: fn(Opened, &args::Run, tensors::Written, &Language, &mut Reporter) -> RunResult,
     /// The flat graph of an input.
     pub(crate) graph: fn(Opened, &Language) -> Result<(Sources, Expanded), Unread>,
     /// Whether inputs are formatted.

@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use super::drawing::{bytes, factor};
-use crate::tensor::{ListedShape, ShapeList};
+use crate::tensor::{ArrayShape, ShapeList};
 
 /// A shape with the bytes of its elements and of its memory; `None` if a size is not known.
 struct Row<'l> {
-    listed: &'l ListedShape,
+    shape: &'l ArrayShape,
+    line: usize,
+    count: u64,
     bytes: Option<(u64, u64)>,
 }
 
@@ -21,13 +23,13 @@ pub(super) struct Listing<'l> {
 
 impl<'l> Listing<'l> {
     pub(super) fn new(list: &'l ShapeList) -> Self {
-        let row = |listed: &'l ListedShape| {
-            let bytes = listed.shape.element_bytes().ok().zip(listed.shape.allocated_bytes().ok());
-            Row { listed, bytes }
+        let row = |(shape, line, count): (&'l ArrayShape, usize, u64)| {
+            let bytes = shape.element_bytes().ok().zip(shape.allocated_bytes().ok());
+            Row { shape, line, count, bytes }
         };
-        let mut rows: Vec<Row> = list.shapes().iter().map(row).collect();
+        let mut rows: Vec<Row> = list.shapes().map(row).collect();
         let size = |row: &Row| row.bytes.map_or(0, |(_, allocated)| allocated);
-        rows.sort_by(|a, b| size(b).cmp(&size(a)).then(a.listed.line.cmp(&b.listed.line)));
+        rows.sort_by(|a, b| size(b).cmp(&size(a)).then(a.line.cmp(&b.line)));
         Listing { rows, unread: list.unread() }
     }
 
@@ -41,7 +43,7 @@ impl<'l> Listing<'l> {
                 }
                 None => Default::default(),
             };
-            let ListedShape { shape, line, count, .. } = row.listed;
+            let Row { shape, line, count, .. } = row;
             writeln!(out, "{allocated:>12}  {waste:>12}  {times:>8}  {count:>7}  {line:>7}  {shape}")?;
         }
         if self.unread > 0 {
@@ -55,9 +57,9 @@ impl<'l> Listing<'l> {
         write!(out, "{{\"shapes\":[")?;
         for (i, row) in self.rows.iter().enumerate() {
             let object = json!({
-                "shape": row.listed.shape.to_string(),
-                "count": row.listed.count,
-                "line": row.listed.line,
+                "shape": row.shape.to_string(),
+                "count": row.count,
+                "line": row.line,
                 "byte_size_of": row.bytes.map(|(size, _)| size),
                 "array_size_bytes": row.bytes.map(|(_, allocated)| allocated),
                 "wasted_bytes": row.bytes.map(|(size, allocated)| allocated.saturating_sub(size)),

@@ -125,7 +125,7 @@ fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -
         Some(LayoutTo::Json) => found.write_json(out),
         _ => found.write_table(out),
     })?;
-    if list.shapes().is_empty() {
+    if list.shapes().len() == 0 {
         let start = Start::new(&bytes, true);
         let format = foreign::name_of(&start).map(|what| format!(": it is {what}")).unwrap_or_default();
         let help =

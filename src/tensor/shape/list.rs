@@ -16,22 +16,18 @@ const MAX_ARRAY: usize = 4096;
 const SHAPE: u64 = 768;
 const BYTE: u64 = 32;
 
-/// A shape in a text.
+/// A shape in a text, the line on which it occurs first, and how often it occurs.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ListedShape {
-    /// The shape.
-    pub shape: ArrayShape,
-    /// The line on which it occurs first, from 1.
-    pub line: usize,
-    /// How often it occurs.
-    pub count: u64,
+struct Listed {
+    shape: ArrayShape,
+    line: usize,
+    count: u64,
 }
 
 /// The different shapes of arrays in a text, in the order in which they occur first.
 #[derive(Clone, Debug, Default)]
 pub struct ShapeList {
-    shapes: Vec<ListedShape>,
+    shapes: Vec<Listed>,
     unread: u64,
 }
 
@@ -44,7 +40,7 @@ impl ShapeList {
     ///
     /// let text = "%a = f32[2,3]{1,0} add(f32[2,3]{1,0} %x, f32[2,3]{0,1} %y)\n%b : tensor<4x?xbf16>";
     /// let list = ShapeList::of(text, 1 << 20)?;
-    /// let found: Vec<_> = list.shapes().iter().map(|of| (of.shape.to_string(), of.line, of.count)).collect();
+    /// let found: Vec<_> = list.shapes().map(|(shape, line, count)| (shape.to_string(), line, count)).collect();
     /// assert_eq!(found[0], ("f32[2,3]{1,0}".to_owned(), 1, 2));
     /// assert_eq!(found[2], ("bf16[4,?]{1,0}".to_owned(), 2, 1));
     /// assert_eq!(list.unread(), 0);
@@ -75,7 +71,7 @@ impl ShapeList {
                     }
                     let place = candidate.read().map(|shape| {
                         *known.entry(shape).or_insert_with_key(|shape| {
-                            list.shapes.push(ListedShape { shape: shape.clone(), line, count: 0 });
+                            list.shapes.push(Listed { shape: shape.clone(), line, count: 0 });
                             list.shapes.len() - 1
                         })
                     });
@@ -91,9 +87,9 @@ impl ShapeList {
         Ok(list)
     }
 
-    /// The shapes.
-    pub fn shapes(&self) -> &[ListedShape] {
-        &self.shapes
+    /// The shapes, each with the line on which it occurs first, from 1, and how often it occurs.
+    pub fn shapes(&self) -> impl ExactSizeIterator<Item = (&ArrayShape, usize, u64)> {
+        self.shapes.iter().map(|listed| (&listed.shape, listed.line, listed.count))
     }
 
     /// The number of texts that look like shapes but are not.
@@ -200,7 +196,7 @@ mod tests {
 
     fn listed(text: &str) -> (Vec<(String, usize, u64)>, u64) {
         let list = ShapeList::of(text, 1 << 30).unwrap();
-        (list.shapes().iter().map(|of| (of.shape.to_string(), of.line, of.count)).collect(), list.unread())
+        (list.shapes().map(|(shape, line, count)| (shape.to_string(), line, count)).collect(), list.unread())
     }
 
     #[test]
@@ -231,7 +227,7 @@ mod tests {
         let text: String = (0..10_000).map(|size| format!("f32[{size}] ")).collect();
         assert!(ShapeList::of(&text, 1 << 20).is_err());
         assert_eq!(ShapeList::of(&text, 1 << 24).unwrap().shapes().len(), 10_000);
-        assert_eq!(ShapeList::of(&"f32[2] ".repeat(10_000), 1 << 20).unwrap().shapes()[0].count, 10_000);
+        assert_eq!(ShapeList::of(&"f32[2] ".repeat(10_000), 1 << 20).unwrap().shapes().next().unwrap().2, 10_000);
     }
 
     #[test]

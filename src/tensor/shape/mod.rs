@@ -29,7 +29,7 @@ pub use functions::Ignoring;
 pub use layout::Layout;
 pub use layout::PaddingValue;
 pub(crate) use layout::permutation;
-pub use list::{ListedShape, ShapeList};
+pub use list::ShapeList;
 
 pub(crate) use memory::{Memory, Tiling};
 
