@@ -137,10 +137,10 @@ impl<'a> Call<'a> {
         self.numbers_to(name, 0)
     }
 
-    /// A numeric tensor argument, converted to scalars; in the draft, extended to a rank.
+    /// A numeric tensor argument, converted to scalars; in the draft, extended to a rank. Logicals in their place, which
+    /// checks allow, are 0 and 1.
     pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
-        let tensor = self.tensor_to(name, rank)?;
-        if tensor.dtype() == DType::Bool { Err(self.wrong(name, "a tensor of numbers")) } else { as_scalars(tensor) }
+        as_scalars(self.tensor_to(name, rank)?)
     }
 
     /// A numeric tensor argument as an array.
