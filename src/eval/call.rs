@@ -143,14 +143,13 @@ impl<'a> Call<'a> {
         self.numbers_to(name, 0)
     }
 
-    /// A numeric tensor argument, converted to scalars; in the draft, extended to a rank.
+    /// A numeric tensor argument, converted to scalars; in the draft, extended to a rank. Logicals in their place, which
+    /// checks allow, are 0 and 1.
     pub(crate) fn numbers_to(&self, name: &str, rank: usize) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor_to(name, rank)?;
-        match tensor.dtype() {
-            DType::Bool => return Err(self.wrong(name, "a tensor of numbers")),
-            DType::Float64 => return Ok(tensor),
-            _ => self.budget().room(tensor.shape())?,
-        };
+        if tensor.dtype() != DType::Float64 {
+            self.budget().room(tensor.shape())?;
+        }
         as_scalars(tensor)
     }
 

@@ -52,6 +52,17 @@ fn broadcast_all<'a>(call: &Call, operands: impl IntoIterator<Item = Option<&'a 
     same(result.filter(|_| all_known))
 }
 
+/// Whether a tensor has one item for each channel of another along its last axis, as one exporter writes the parameters
+/// of a normalization.
+fn are_channels(tensor: &[Extent], items: &[Extent]) -> bool {
+    match items {
+        [ones @ .., last] if ones.len() > 1 => {
+            ones.iter().all(|extent| *extent == Extent::ONE) && tensor.get(1) == Some(last)
+        }
+        _ => false,
+    }
+}
+
 /// The extents that two operands are broadcast to. Shapes are aligned at the first axis; missing axes at the
 /// end have extent 1.
 pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<Extents, ShapeError> {
@@ -63,7 +74,8 @@ pub(crate) fn broadcast(operation: &str, a: &[Extent], b: &[Extent]) -> Result<E
         let Some(extent) = from.broadcast(to) else {
             let shapes = format!("the operands of `{operation}` have shapes {a:?} and {b:?}");
             // Tensors of different ranks may be meant to be aligned at their last axes, as other tools do.
-            let code = if a.len() == b.len() { Code::UnequalExtents } else { Code::BroadcastShapes };
+            let meant = a.len() != b.len() || are_channels(a, b) || are_channels(b, a);
+            let code = if meant { Code::BroadcastShapes } else { Code::UnequalExtents };
             return refuse(code, format!("{shapes}: axis {i} has extents {from:?} and {to:?}"));
         };
         extents.push(extent);

@@ -87,7 +87,8 @@ fn operands_align_at_their_first_axes() {
         ("[1,S]", "[1, 4, 8, 8]"),
         ("[S]", "[?, 4, 8, 8]"),
         ("[1,3]", "E1001"),
-        ("[1,1,1,4]", "E1024"),
+        ("[1,1,1,4]", "E1001"),
+        ("[1,1,1,3]", "E1024"),
     ];
     for (z, wanted) in pairs {
         check_with(&[("x", X), ("z", z)], "y = mul(x, z);", wanted);

@@ -69,9 +69,9 @@ fn products_with_batches_and_groups_are_counted() {
 fn products_of_other_notations_are_counted() {
     assert_eq!(products(&["[3,8]", "[5,8]"], "y = nn_Linear(input = v0, weight = v1);"), Some(3 * 5 * 8));
     assert_eq!(products(&["[4,3]", "[4,5]"], "y = Gemm(A = v0, B = v1, transA = 1);"), Some(4 * 3 * 5));
-    assert_eq!(products(&["[7]", "[2,7,5]"], "y = MatMul(v0, v1);"), Some(2 * 7 * 5));
-    assert_eq!(products(&["[2,4,7]", "[7]"], "y = MatMul(v0, v1);"), Some(2 * 4 * 7));
-    assert_eq!(products(&["[3,4,3,3]"], "y = ConvTranspose(X = x, W = v0);"), Some(3 * 64 * 36));
+    assert_eq!(products(&["[7]", "[2,7,5]"], "y = torch_matmul(input = v0, other = v1);"), Some(2 * 7 * 5));
+    assert_eq!(products(&["[2,4,7]", "[7]"], "y = torch_matmul(input = v0, other = v1);"), Some(2 * 4 * 7));
+    assert_eq!(products(&["[3,4,3,3]"], "y = nn_ConvTranspose2d(input = x, weight = v0);"), Some(3 * 64 * 36));
     assert_eq!(
         products(&["[9,2,6]", "[1,20,6]", "[1,20,5]"], "y = LSTM(X = v0, W = v1, R = v2);"),
         Some(18 * (120 + 100))
@@ -81,7 +81,7 @@ fn products_of_other_notations_are_counted() {
     assert_eq!(products(&["[3,4]", "[4,5]"], "y = Einsum(v0, v1, equation = 'ij,jk->ik');"), Some(3 * 4 * 5));
     assert_eq!(products(&["[3,4]", "[3,4]"], "y = Einsum(v0, v1, equation = 'ij,ij->ij');"), Some(0));
     // The shape of the result is not known.
-    assert_eq!(products(&["[4,3,3,3]"], "y = Conv(X = x, W = v0);"), None);
+    assert_eq!(products(&["[4,3,3,3]"], "y = F_conv2d(input = x, weight = v0);"), None);
 }
 
 #[test]
