@@ -1,4 +1,4 @@
-//! External data of models of ONNX: where the command reads and writes a model, its data are, or a message says why not.
+//! External data of models of ONNX: they are where the command reads and writes a model, or a message says why not.
 #![cfg(all(feature = "cli", feature = "onnx"))]
 #![allow(clippy::unwrap_used)]
 

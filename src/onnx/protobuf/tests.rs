@@ -83,7 +83,7 @@ fn groups_and_fields_in_another_encoding_survive() {
     }
 }
 
-/// Lists of both parts are joined, other fields have the value of the last part; a part of another form replaces a type.
+/// Lists of both parts are joined, other fields have the value of the last part; another form replaces a type.
 #[test]
 fn messages_in_several_parts_are_merged() {
     let (graph, node, attribute) = (7, 1, 5);
