@@ -242,9 +242,9 @@ mod command {
     fn functions_of_models_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let function = |head: &str, name: &str, of: &str| {
-            format!("<domain: \"my.own\", opset_import: [\"\" : 17]{head}> \"{name}\" (a) => (b) {{ b = {of} (a) }}\n")
+            format!("<domain: \"my.own\", opset_import: [\"\" : 18]{head}> \"{name}\" (a) => (b) {{ b = {of} (a) }}\n")
         };
-        let model = "<ir_version: 10, opset_import: [\"\" : 17, \"my.own\" : 1]>\n\
+        let model = "<ir_version: 10, opset_import: [\"\" : 18, \"my.own\" : 1]>\n\
             g (float[2] x) => (float[2] y) { a = my.own.f:one (x) b = my.own.f:two (a) c = my.own.h (b) y = Mish (c) }\n"
             .to_owned()
             + &function(", overload: \"one\"", "f", "Neg")

@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(cli.language.input_shape, [("x".to_owned(), shape), ("y".to_owned(), vec![])]);
         for wrong in [
             "--lower a,,b",
-            "--keep 1x",
+            "--keep a,,b",
             "--input-shape x",
             "--input-shape x=1,-2",
             "--max-ops 0",

@@ -49,6 +49,15 @@ pub const MODELS: &[(&str, Make)] = &[
         let inputs = format!(", bool c, float[{}] z", list(n, ", ", |_| "1".into()));
         model(&inputs, &format!("y = If <then_branch = {branch}, else_branch = {branch}> (c)"))
     }),
+    ("types that a function notes", |n| {
+        let types = list(n, ", ", |i| format!("float[2] t{i}"));
+        let nodes = list(n, " ", |i| format!("t{i} = Neg (a)"));
+        function(
+            &format!("(a) => (b) <float[2] a, {types}>"),
+            &format!("{nodes} b = Neg (t0)"),
+            "y = l.f (x) z = l.f (x)",
+        )
+    }),
     ("inputs with defaults", |n| model(&list(n, "", |i| format!(", float[1] a{i} = {{1}}")), "y = Neg (x)")),
 ];
 

@@ -22,6 +22,8 @@ pub(super) struct KeptAttributes {
     /// The attributes with a default, also the new ones.
     defaulted: FxHashSet<Name>,
     wanted: Vec<Wanted>,
+    /// The new attribute for each attribute and default, as a text.
+    known: FxHashMap<(Name, String), Name>,
     /// The number of the latest new name.
     number: usize,
 }
@@ -114,11 +116,12 @@ impl Expansion<'_> {
             let found = Found::new(Code::OnnxReference, node.at, message);
             return Err(Box::new(found.help("expand the function around it, too, or keep both")));
         }
-        let same = |wanted: &&Wanted| wanted.of == of && wanted.default.value == default.value;
-        if let Some(wanted) = kept.wanted.iter().find(same) {
-            return Ok(wanted.new);
+        let key = (of, format!("{:?}", default.value));
+        if let Some(known) = kept.known.get(&key) {
+            return Ok(*known);
         }
         let new = kept.new_name(self.names, of);
+        kept.known.insert(key, new);
         kept.defaulted.insert(new);
         kept.wanted.push(Wanted { of, new, default: default.clone() });
         Ok(new)

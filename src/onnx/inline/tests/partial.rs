@@ -26,7 +26,7 @@ fn omitted_attributes_have_the_default_of_the_expanded_function() {
     assert!(partial("y = l.o (x)", &own, &["i"]).contains("o <a: float = 2.0> (v)"));
     // Without it, an operator has a default of its own: a new attribute, which calls give, too.
     let twice =
-        outer.replace("r = l.i", "t = LeakyRelu <alpha: float = @a> (v) r = l.i").replace("(v) }} fn", "(t) }} fn");
+        outer.replace("r = l.i", "t = LeakyRelu <alpha: float = @a> (v) r = l.i").replace("(v) } fn", "(t) } fn");
     let found = partial("z = l.o <a = 3.0> (x) y = l.o (z)", &twice, &["i"]);
     assert!(found.contains("o <a, a_2: float = 0.5> (v)"), "{found}");
     assert!(
