@@ -77,6 +77,8 @@ pub struct Position {
 pub(crate) struct SourceFile {
     name: String,
     text: Cow<'static, str>,
+    /// Whether it is a binary file, whose text is not known.
+    is_binary: bool,
     line_starts: OnceLock<Vec<u32>>,
 }
 
@@ -84,6 +86,12 @@ impl SourceFile {
     /// The name shown in messages: a path or `<stdin>`.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it is a binary file, which has no lines.
+    #[cfg(feature = "render")]
+    pub(crate) fn is_binary(&self) -> bool {
+        self.is_binary
     }
 
     /// The whole text.
@@ -159,7 +167,15 @@ impl Sources {
                 Cow::Owned(text)
             }
         };
-        self.files.push(SourceFile { name: name.into(), text, line_starts: OnceLock::new() });
+        self.files.push(SourceFile { name: name.into(), text, is_binary: false, line_starts: OnceLock::new() });
+        id
+    }
+
+    /// Adds a file without lines, under the name that messages show.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn add_binary(&mut self, name: &str) -> FileId {
+        let id = self.add(name, "");
+        self.files[id.0 as usize].is_binary = true;
         id
     }
 
