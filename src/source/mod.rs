@@ -78,7 +78,6 @@ pub(crate) struct SourceFile {
     name: String,
     text: Cow<'static, str>,
     /// Whether it is a binary file, whose text is not known.
-    #[cfg_attr(not(feature = "render"), allow(dead_code))]
     is_binary: bool,
     line_starts: OnceLock<Vec<u32>>,
 }
