@@ -167,8 +167,7 @@ impl<'m> Check<'m> {
                 .strip_prefix(*native)
                 .is_some_and(|rest| rest.is_empty() || (rest.starts_with('.') && !native.is_empty()))
         };
-        if self.pass == Pass::Types || !self.domains.contains(domain) || NATIVE.iter().any(|native| is_native(&native))
-        {
+        if self.pass == Pass::Types || !self.domains.contains(domain) || NATIVE.iter().any(is_native) {
             return;
         }
         let name = self.text(node.op_type);
