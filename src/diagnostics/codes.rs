@@ -396,7 +396,7 @@ codes! {
     OnnxData              "E2041" none error   "data do not fit the shape and type of the tensor";
     OnnxExternal          "E2042" none error   "external data outside the folder of the model";
     OnnxUntaken           "E2043" none liberty "attribute that the function does not take";
-    OnnxNoFunction        "E2044" none error   "function that the model does not have";
+    OnnxNoFunction        "E2044" none liberty "function that the model does not have";
     OnnxIncomplete        "E2045" none liberty "part that a model should have is missing";
     OnnxElement           "E2046" none error   "element type that there is not";
     OnnxSparse            "E2047" none error   "malformed sparse tensor";

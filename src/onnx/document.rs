@@ -89,7 +89,7 @@ impl Document {
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
         // A binary file has no lines to show.
-        let file = sources.add(name, String::new());
+        let file = sources.add_binary(name);
         let mut diagnostics = Diagnostics::new(options.strict);
         let bytes = Bytes::from(bytes);
         match protobuf::decode(&bytes) {

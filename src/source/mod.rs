@@ -77,6 +77,8 @@ pub struct Position {
 pub(crate) struct SourceFile {
     name: String,
     text: Cow<'static, str>,
+    /// Whether it is a binary file, whose text is not known.
+    is_binary: bool,
     line_starts: OnceLock<Vec<u32>>,
 }
 
@@ -89,6 +91,12 @@ impl SourceFile {
     /// The name without the folder, for results: these do not depend on where the file is.
     pub(crate) fn short_name(&self) -> &str {
         self.name.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(&self.name)
+    }
+
+    /// Whether it is a binary file, which has no lines.
+    #[cfg(feature = "render")]
+    pub(crate) fn is_binary(&self) -> bool {
+        self.is_binary
     }
 
     /// The whole text.
@@ -164,7 +172,15 @@ impl Sources {
                 Cow::Owned(text)
             }
         };
-        self.files.push(SourceFile { name: name.into(), text, line_starts: OnceLock::new() });
+        self.files.push(SourceFile { name: name.into(), text, is_binary: false, line_starts: OnceLock::new() });
+        id
+    }
+
+    /// Adds a file without lines, under the name that messages show.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn add_binary(&mut self, name: &str) -> FileId {
+        let id = self.add(name, "");
+        self.files[id.0 as usize].is_binary = true;
         id
     }
 

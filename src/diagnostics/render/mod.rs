@@ -29,7 +29,7 @@ impl Diagnostic {
 fn write_human(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic, color: bool) -> io::Result<()> {
     let paint = Paint { color };
     write_heading(out, diagnostic, paint)?;
-    if sources.file(diagnostic.at.file).text().is_empty() && diagnostic.labels.is_empty() {
+    if sources.file(diagnostic.at.file).is_binary() && diagnostic.labels.is_empty() {
         write_without_lines(out, sources, diagnostic, paint)?;
     } else {
         report::write(out, sources, diagnostic, color)?;
@@ -156,9 +156,9 @@ fn write_frame(out: &mut impl Write, sources: &Sources, frame: &TraceFrame, pain
     writeln!(out, "    {} {line}", paint.apply("90", &format!("{number:>4} │")))
 }
 
-/// `file:line:column` of a location; the file alone if it has no lines.
+/// `file:line:column` of a location; the file alone if it is binary.
 fn place(sources: &Sources, at: Location) -> String {
-    if sources.file(at.file).text().is_empty() {
+    if sources.file(at.file).is_binary() {
         return clean(sources.file(at.file).name());
     }
     let start = sources.start(at);

@@ -159,7 +159,7 @@ impl<'m> Check<'m> {
         schema.attributes.iter().any(|row| row.required && row.name == text).then_some(node.op_type)
     }
 
-    /// Refuses a call of a function that the model does not have, in a domain that has only functions of the model.
+    /// Reports a call of a function that the model does not have, in a domain that has only functions of the model.
     pub(super) fn foreign(&mut self, node: &Node) {
         let domain = self.text(node.domain);
         let is_native = |native: &&str| {
@@ -167,8 +167,7 @@ impl<'m> Check<'m> {
                 .strip_prefix(*native)
                 .is_some_and(|rest| rest.is_empty() || (rest.starts_with('.') && !native.is_empty()))
         };
-        if self.pass == Pass::Types || !self.domains.contains(domain) || NATIVE.iter().any(|native| is_native(&native))
-        {
+        if self.pass == Pass::Types || !self.domains.contains(domain) || NATIVE.iter().any(is_native) {
             return;
         }
         let name = self.text(node.op_type);

@@ -163,7 +163,7 @@ impl<'m> Check<'m> {
     /// Checks a model in one pass.
     fn model(&mut self, model: &'m Model, pass: Pass, options: &Options) {
         self.pass = pass;
-        match Functions::new(&self.names, &model.functions, options) {
+        match Functions::new(self.names, &model.functions, options) {
             Ok(functions) => {
                 self.functions = functions;
                 self.domains = model.functions.iter().map(|function| self.text(function.domain)).collect();

@@ -1,10 +1,13 @@
 //! Scopes of values: visibility and types.
 
-use super::Check;
+use super::{Check, Pass};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::ModelNames;
 use crate::onnx::schema::TypeId;
+
+/// The length of the path to a result of a node of a function, which is in no inner graph.
+const IN_FUNCTION: usize = 3;
 
 /// A visible value.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +121,11 @@ impl Check<'_> {
         if let Some(before) = self.scopes.get(name) {
             let text = self.names.text(name);
             let (code, message) = match before.depth == self.scopes.depth() {
+                true if self.path.len() <= IN_FUNCTION
+                    && self.path.first().is_some_and(|step| step.0 == "functions") =>
+                {
+                    (Code::OnnxReassigned, format!("`{text}` is defined twice in the function"))
+                }
                 true => (Code::OnnxTwice, format!("`{text}` is defined twice")),
                 false => (hiding, format!("`{text}` hides a value of a graph around this one")),
             };
@@ -147,7 +155,8 @@ impl Check<'_> {
         if name == NameId::ROOT {
             return self.report(Code::OnnxNoValue, at, "an output has no name".to_owned(), None);
         }
-        if self.scopes.is_own(name) {
+        // An expansion copies values of graphs around a graph that returns them.
+        if self.scopes.is_own(name) || self.pass == Pass::Structure && self.scopes.get(name).is_some() {
             return;
         }
         let text = self.names.text(name);

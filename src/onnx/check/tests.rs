@@ -49,7 +49,7 @@ fn values_are_defined_once_and_before_they_are_used() {
         ("y = Softmax <axis = 0, axis = 1> (x)", Code::OnnxTwice),
         ("y = If <then_branch = p () => (x) { }, else_branch = q () => (n) { n = Abs (x) }> (c)", Code::OnnxNoValue),
         (
-            "y = If <then_branch = p () => (o) { x = Neg (i) o = Neg (x) }, else_branch = q () => (n) { n = Abs (x) }> (c)",
+            "y = If <then_branch = p () => (o) { x = Abs (x) o = Neg (x) }, else_branch = q () => (n) { n = Abs (x) }> (c)",
             Code::OnnxTwice,
         ),
     ] {
