@@ -51,6 +51,9 @@ enum Pass {
     Types,
 }
 
+/// The domain and the name of an operator.
+type Operator = (Option<Name>, Option<Name>);
+
 /// A part of a model with its own imports.
 struct Body<'m> {
     imports: Imports,
@@ -59,7 +62,7 @@ struct Body<'m> {
     /// The names of the function's attributes.
     attributes: FxHashSet<Name>,
     /// The operators that were looked up, by domain and name.
-    operators: RefCell<FxHashMap<(Option<Name>, Option<Name>), Found>>,
+    operators: RefCell<FxHashMap<Operator, Found>>,
 }
 
 impl<'m> Body<'m> {
