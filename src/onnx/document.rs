@@ -149,12 +149,7 @@ impl Document {
 
     /// A model that was created from a file in another notation.
     pub(crate) fn made(model: Model, file: FileId) -> Document {
-        Document {
-            parsed: Parsed::Model(Box::new(model)),
-            file,
-            places: Places::Fields(Bytes::new()),
-            folder: None,
-        }
+        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields(Bytes::new()), folder: None }
     }
 
     /// Sets the folder of the model, where the files of its external data are. Without it, they are not looked at.

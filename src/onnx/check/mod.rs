@@ -21,7 +21,6 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-
 use super::external::{self, Finding, Folder, Step};
 use super::inline::{Functions, Imports};
 use super::model::{Function, Graph, Model, ModelNames, OperatorSet};
