@@ -307,8 +307,8 @@ codes! {
     UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
     BiasShape             "E1021" H2   practice "bias has another shape than [1, C]";
-    ChannelAxis           "E1022" H1   practice "parameters of a batch normalization along the last axis";
-    WindowOfNothing       "E1023" H3   practice "window without items";
+    ChannelAxis           "E1022" H1   liberty  "parameters of a batch normalization along the last axis";
+    WindowOfNothing       "E1023" H3   liberty  "window without items";
     UnequalExtents        "E1024" H1   error   "operands of one rank have different extents";
     AxisOutside           "E1025" H4   error   "axis that the tensor does not have";
     BiasAlongBatch        "E1026" H11  liberty "bias of a linear layer along the batch";
