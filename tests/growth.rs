@@ -2,7 +2,8 @@
 //! and at several times that length.
 //!
 //! Instructions are counted by valgrind, because their number is the same in each run, however busy the machine is.
-//! Without valgrind the tests are skipped.
+//! Without valgrind the tests are skipped. They take minutes, so that they run by themselves:
+//! `cargo test --all-features --test growth -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
@@ -485,11 +486,13 @@ fn grow_in_proportion(input: Input, without: &str, cases: &[(&'static str, Make)
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn documents_take_steps_in_proportion() {
     grow_in_proportion(UNROLLED, "", DOCUMENTS);
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn folding_and_merging_take_steps_in_proportion() {
     grow_in_proportion(Input::Document(&["--fold", "--share"]), "", REWORKED);
     grow_in_proportion(Input::Document(&["--fold", "--share", "--lower", "none"]), "", REWORKED);
@@ -509,6 +512,7 @@ fn sums_of_symbols(n: usize, operations: usize) -> String {
 
 /// The extents have up to `n` sums of `n` symbols.
 #[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn broadcast_extents_take_steps_in_proportion() {
     if UNROLLED.steps("").is_none() {
         println!("skipped: valgrind is not installed");
@@ -523,16 +527,19 @@ fn broadcast_extents_take_steps_in_proportion() {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn networks_take_steps_in_proportion() {
     grow_in_proportion(Input::Network, "", NETWORKS);
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn quantizations_take_steps_in_proportion() {
     grow_in_proportion(Input::Quantization, "", QUANTIZATIONS);
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn onnx_models_take_steps_in_proportion() {
     let without = model("", "y = Neg (x)");
     grow_in_proportion(Input::Onnx(&["check", "--unroll"]), &without, MODELS);
@@ -540,6 +547,7 @@ fn onnx_models_take_steps_in_proportion() {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn axes_and_operands_take_steps_in_proportion() {
     for options in [&["--to", "onnxtxt"][..], &["--drop-bitcasts", "--stats"], &["--fold", "--verify"]] {
         grow_in_proportion(Input::Document(options), "", RANKS);

@@ -312,6 +312,7 @@ codes! {
     UnequalExtents        "E1024" H1   error   "operands of one rank have different extents";
     AxisOutside           "E1025" H4   error   "axis that the tensor does not have";
     BiasAlongBatch        "E1026" H11  liberty "bias of a linear layer along the batch";
+    WindowOfSpace         "E1027" H3   liberty  "window without batch and channels";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";

@@ -241,8 +241,8 @@ pub(crate) fn without_variant(name: &str) -> &str {
 /// document is not at fault; the shapes become unknown.
 pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
     // They pool four axes with a window of two axes.
-    ("avg_roi_align", Code::PoolingShapes),
-    ("max_roi_align", Code::PoolingShapes),
+    ("avg_roi_align", Code::WindowOfSpace),
+    ("max_roi_align", Code::WindowOfSpace),
 ];
 
 /// The rule of a kind of operation, and the positions of its attributes among its parameters.

@@ -34,7 +34,10 @@ impl Pool {
         };
         let input = longest.and_then(|rank| call.extents_to(0, rank));
         let rank = input.as_ref().map(|input| input.len());
-        call.check_length(Role::Size, size.as_ref().map(|size| size.len()), rank, CODE)?;
+        let length = size.as_ref().map(|size| size.len());
+        let is_of_space = length.zip(rank).is_some_and(|(length, rank)| length + 2 == rank);
+        let code = if is_of_space { Code::WindowOfSpace } else { CODE };
+        call.check_length(Role::Size, length, rank, code)?;
         let mut pool = Pool { input, size, window: Window::read(call, rank, CODE)? };
         if call.deviates(Deviation::SpatialWindows) {
             pool.size.iter_mut().flatten().take(2).for_each(|size| *size = Some(1));

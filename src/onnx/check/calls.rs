@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::functions::attributes_of;
 use super::{Body, Check, Pass, Types};
@@ -17,8 +18,8 @@ use crate::source::names::Name;
 /// Domains in which programs have operators of their own, besides functions of models, with all domains below them.
 const NATIVE: &[&str] = &["", "ai.onnx", "com.microsoft", "com.ms", "org.pytorch"];
 
-/// An attribute that a function needs, with the operator for which it does.
-type Need = (Name, Option<Name>);
+/// The attributes that a function needs, each with the operator for which it does.
+type Needs = IndexMap<Name, Option<Name>, FxBuildHasher>;
 
 /// The types that are followed through calls.
 #[derive(Default)]
@@ -26,7 +27,7 @@ pub(super) struct Flow {
     /// The types of results by function and types of operands.
     results: FxHashMap<(usize, Types), Rc<Types>>,
     /// The attributes without which a function cannot be called.
-    needs: FxHashMap<usize, Rc<Vec<Need>>>,
+    needs: FxHashMap<usize, Rc<Needs>>,
     /// The nodes that may still be visited: functions can be called with more combinations of types than a check
     /// should take time for.
     left: usize,
@@ -92,10 +93,10 @@ impl<'m> Check<'m> {
 
     /// Checks that a call gives the attributes that the function needs, and reports those that it does not take.
     fn call_attributes(&mut self, index: usize, function: &'m Function, node: &Node) {
-        let key = self.functions.keys[index];
+        let (key, body) = (self.functions.keys[index], Rc::clone(&self.bodies[index].1));
         for (i, attribute) in node.attributes.iter().enumerate() {
             let Some(name) = attribute.name else { continue };
-            if attributes_of(function).any(|known| known == name) {
+            if body.attributes.contains(&name) {
                 continue;
             }
             let text = self.text(Some(name));
@@ -104,8 +105,9 @@ impl<'m> Check<'m> {
             let message = format!("the function `{}` does not take the attribute `{text}`", key.describe(self.names));
             self.within(("attribute", Some(i)), |check| check.report(Code::OnnxUntaken, node.at, message, near));
         }
+        let given: FxHashSet<Name> = node.attributes.iter().filter_map(|attribute| attribute.name).collect();
         for (name, operator) in self.needs(index).iter() {
-            if !node.attributes.iter().any(|attribute| attribute.name == Some(*name)) {
+            if !given.contains(name) {
                 let (name, operator) = (self.text(Some(*name)), self.text(*operator));
                 let message = format!(
                     "`{}` needs the attribute `{name}` for `{operator}`, and this call does not give it",
@@ -117,25 +119,23 @@ impl<'m> Check<'m> {
     }
 
     /// The attributes without a default for which an operator in the function, or in one that it calls, has none.
-    fn needs(&mut self, index: usize) -> Rc<Vec<Need>> {
+    fn needs(&mut self, index: usize) -> Rc<Needs> {
         if let Some(known) = self.flow.needs.get(&index) {
             return known.clone();
         }
         let (function, body) = (self.bodies[index].0, self.bodies[index].1.clone());
-        let mut found = Vec::new();
+        let mut found = Needs::default();
         if !function.attributes.is_empty() {
-            let has_default = |name: Name| function.defaults.iter().any(|default| default.name == Some(name));
+            let defaults: FxHashSet<Name> = function.defaults.iter().filter_map(|default| default.name).collect();
             let mut visit = |node: &Node| {
                 for attribute in &node.attributes {
                     let Some(reference) = attribute.reference else { continue };
-                    if has_default(reference) || !body.attributes.contains(&reference) {
+                    if defaults.contains(&reference) || !body.attributes.contains(&reference) {
                         continue;
                     }
                     let operator = with_stack(|| self.needed(node, attribute.name, &body));
-                    if let Some(operator) = operator
-                        && !found.iter().any(|(name, _)| *name == reference)
-                    {
-                        found.push((reference, operator));
+                    if let Some(operator) = operator {
+                        found.entry(reference).or_insert(operator);
                     }
                 }
             };
@@ -149,7 +149,7 @@ impl<'m> Check<'m> {
     /// The operator that needs an attribute of a node, if there is one: its own, or one that it calls.
     fn needed(&mut self, node: &Node, name: Option<Name>, body: &Body) -> Option<Option<Name>> {
         if let Ok(Some(called)) = self.functions.called(self.names, node) {
-            return self.needs(called).iter().find(|need| Some(need.0) == name).map(|need| need.1);
+            return self.needs(called).get(&name?).copied();
         }
         let version = body.imports.version(self.names, node.domain)?;
         let Found::Schema(schema) = self.schemas.find(self.standard(node), self.text(node.op_type), version) else {

@@ -3,11 +3,13 @@
 use rustc_hash::FxHashSet;
 
 use super::Found;
-use super::charge::NAME;
 use super::functions::{Functions, each_graph, each_node};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{ExpandedCall, Function, ModelNames, Node};
+
+/// The bytes of a name: its entry in the table of names, its length, and what making it distinct takes.
+pub(super) const NAME: u64 = 44;
 
 /// The number of nodes and calls after an expansion, and the bytes of the nodes, with saturating arithmetic.
 #[derive(Clone, Copy, Debug, Default)]

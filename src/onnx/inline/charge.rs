@@ -1,16 +1,13 @@
 //! The limits of an expansion: nodes, calls, the memory of copies, and the bytes that copies take when they are written.
 
 use super::Found;
-use super::call_graph::Size;
+use super::call_graph::{NAME, Size};
 use super::copy::{Expand, Expansion, Target};
 use super::functions::each_node;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Function, ModelNames, Node, ValueInfo, Written};
-
-/// The bytes of a name: its entry in the table of names, its length, and what making it distinct takes.
-pub(super) const NAME: u64 = 44;
 
 /// What an expansion added so far.
 #[derive(Debug)]
