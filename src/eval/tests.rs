@@ -273,7 +273,6 @@ fn operands_that_do_not_fit_are_refused() {
         ("matmul(t, u)", Code::EvalShapes),
         ("squeeze(t, axes = [1])", Code::EvalShapes),
         ("conv(t, u)", Code::EvalShapes),
-        ("sum_reduce(t, axes = [2])", Code::EvalShapes),
         ("pad(t, padding = [(0, 0)])", Code::EvalShapes),
         ("gather(t, i)", Code::EvalValue),
         ("multilinear_upsample(t, factor = [2])", Code::EvalShapes),

@@ -142,15 +142,22 @@ fn exactly(a: f64, b: f64) -> bool {
 }
 
 /// Whether a result of two operands is the same, or that of operands that differ by their rounding: quotients have steps.
-fn nearly(text: &str, wanted: f64, found: f64, operands: [f64; 2]) -> bool {
+pub(super) fn nearly(text: &str, wanted: f64, found: f64, operands: [f64; 2]) -> bool {
     if wanted == found || exactly(wanted, found) {
         return true;
     }
     let [x, y] = operands;
     let quotient = x / y;
+    if quotient.is_infinite() && x.is_finite() && y != 0.0 {
+        return !found.is_finite();
+    }
     // The quotient or its product with the divisor is not a number of 53 bits.
     let underflow = quotient == 0.0 && x != 0.0 && y.is_finite();
-    let inexact = x % y != x - y * quotient.trunc() || quotient.abs() >= 4e15 || underflow;
+    let product = y * quotient.floor();
+    let inexact = y.mul_add(quotient.floor(), -product) != 0.0
+        || x % y != x - y * quotient.trunc()
+        || quotient.abs() >= 4e15
+        || underflow;
     let rounded = quotient.is_finite() && y != 0.0 && inexact;
     let steps = text.starts_with("floor_divide") && quotient == f64::INFINITY;
     rounded && (found - wanted).abs() <= y.abs().max(1.0).max(x.abs() * 1e-15) || steps

@@ -132,8 +132,8 @@ fn biases() {
     for bias in ["[1,6]", "[6]", "[1,6,1,1]", "[]", "[1,S]"] {
         check_with(&[("x", X), ("w", "[6,4,3,3]"), ("b", bias)], "y = conv(x, w, b);", "[1, 6, 8, 8]");
     }
-    for bias in ["[1,1,6]", "[1,5]", "[6,1]"] {
-        check_with(&[("x", X), ("w", "[6,4,3,3]"), ("b", bias)], "y = conv(x, w, b);", "E1021");
+    for (bias, code) in [("[1,1,6]", "E1021"), ("[1,5]", "E1002"), ("[6,1]", "E1021")] {
+        check_with(&[("x", X), ("w", "[6,4,3,3]"), ("b", bias)], "y = conv(x, w, b);", code);
     }
 }
 
@@ -150,7 +150,8 @@ fn pooling() {
         (X, "y = nearest_downsample(x, factor = [2,4]);", "[1, 4, 4, 2]"),
         (X, "y = multilinear_upsample(x, factor = [2,4]);", "[1, 4, 16, 32]"),
         (X, "y = local_mean_normalization(x, size = [1,3,1,1]);", "[1, 4, 8, 8]"),
-        (X, "y = avg_pool(x, size = [2,2]);", "E1003"),
+        (X, "y = avg_pool(x, size = [2,2]);", "E1027"),
+        (X, "y = avg_pool(x, size = [2]);", "E1003"),
         (X, "y = avg_pool(x, size = [1,1,2,2], stride = [2,2]);", "E1003"),
         (X, "y = area_downsample(x, factor = [3,2]);", "E1003"),
         (X, "y = area_downsample(x, factor = [2]);", "E1003"),

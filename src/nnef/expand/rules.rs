@@ -14,6 +14,7 @@ use crate::graph::standard::{CONSTANT, EXTERNAL, UPDATE, VARIABLE};
 use crate::graph::{Graph, Operand, Operation, TensorId, Value};
 use crate::nnef::check::Checked;
 use crate::nnef::check::labels::label_problem;
+use crate::nnef::document::ModuleId;
 use crate::source::Location;
 use crate::source::names::Name;
 
@@ -80,9 +81,11 @@ impl<'a> Check<'a> {
 
     /// H16: an argument has a value that the operation takes.
     fn value(&mut self, operation: &Operation, limit: Limit) {
-        if let Some(found) = values::check(self.graph, operation, limit, self.draft)
-            && self.valued.insert(operation.at)
-        {
+        let Some(found) = values::check(self.graph, operation, limit, self.draft) else { return };
+        // A compound of the standard gives its argument to several operations: the call outside of the standard counts.
+        let standard = self.checked.document.module(ModuleId::STANDARD).file;
+        let mut places = std::iter::once(operation.at).chain(self.graph.calls(operation).map(|(_, at)| at));
+        if self.valued.insert(places.find(|at| at.file != standard).unwrap_or(operation.at)) {
             self.diagnostics.report(with_origin(self.graph, operation, found));
         }
     }

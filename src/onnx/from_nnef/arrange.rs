@@ -126,7 +126,7 @@ pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
         return Ok(call.out.nodes("Split", &[&value], vec![axis(place), count], ratios.len()));
     };
     let sizes = sizes(&ratios, extent);
-    let sizes = sizes.ok_or_else(|| Refused::meaning(format!("`split` cannot divide an extent of {extent} like this")));
+    let sizes = sizes.ok_or_else(|| Refused::meaning(format!("an extent of {extent} cannot be split as {ratios:?}")));
     Ok(parts(call, &value, place, &sizes?))
 }
 
