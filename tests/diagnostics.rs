@@ -99,6 +99,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1203", MODELS),
     ("E1204", MODELS),
     ("E1205", MODELS),
+    ("E0004", "arises with files in other formats: tests/inputs.rs"),
     ("E1206", MODELS),
     ("E1211", MODELS),
     ("E1212", MODELS),

@@ -222,5 +222,5 @@ fn a_factor_has_to_fit_the_rank() {
     let path = place.path().join("graph.nnef");
     fs::write(&path, document("[3, 1, 4]", "y = multilinear_upsample(x, factor = [2, 2], border = 'ignore');"))
         .unwrap();
-    assert_eq!(codes(&["-q", "--to", "onnx", path.to_str().unwrap()]), ["E2090"]);
+    assert_eq!(codes(&["-q", "--to", "onnx", path.to_str().unwrap()]), ["E1003"]);
 }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Evaluator, Variables};
-use crate::graph::standard::VARIABLE;
+use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{TensorId, Value};
 use crate::model::{Model, ModelVariables};
 use crate::onnx;
@@ -135,6 +135,15 @@ impl Encode {
             graph.operands_of(operation).for_each(|operand| operand.each_tensor(&mut add));
             graph.tensors_of(operation).for_each(&mut add);
             memory.keep(LINE_OF_PNNX + 3 * names);
+            if self.with_data && graph.operation_name(operation) == CONSTANT {
+                let extents = graph.tensors_of(operation).next().and_then(|tensor| graph.shape(tensor)?.known());
+                let items = extents.map(|extents| {
+                    extents
+                        .iter()
+                        .fold(1, |items: u64, extent| items.saturating_mul(u64::try_from(*extent).unwrap_or_default()))
+                });
+                memory.keep(items.unwrap_or_default().saturating_mul(ITEM_OF_PNNX));
+            }
         }
         memory.check("the file of PNNX").map_err(|failure| {
             let mut found = Diagnostics::new(self.strict);
@@ -166,6 +175,9 @@ impl Encode {
 
 /// The bytes of a line of a PNNX file in memory besides names: its lists of texts.
 const LINE_OF_PNNX: u64 = 512;
+
+/// The bytes of an item of a constant: a number, its bytes, and the same in the archive.
+const ITEM_OF_PNNX: u64 = 16;
 
 /// The bytes of a name in a line, and of the shape of its tensor.
 const NAME_OF_PNNX: u64 = 64;

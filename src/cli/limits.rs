@@ -130,7 +130,8 @@ impl Limits {
     /// The limits on evaluation.
     pub(crate) fn evaluation(&self) -> eval::Limits {
         let mut limits = self.of(eval::Limits::default(), eval::Limits::untrusted());
-        set(&mut limits.max_items, self.max_memory.map(|bytes| bytes / 8));
+        // An item takes 8 bytes, and lists of indices take half as much beside it.
+        set(&mut limits.max_items, self.max_memory.map(|bytes| bytes / 12));
         set(&mut limits.max_items, self.max_items);
         set(&mut limits.max_work, self.max_work);
         limits
@@ -154,7 +155,7 @@ mod tests {
             assert_eq!(Limits { max_text: Some(u64::MAX), ..merged.clone() }.text(), u64::from(u32::MAX));
             assert_eq!(merged.evaluation().max_items, 8);
             let less = Limits { max_items: None, max_memory: Some(1 << 20), ..merged.clone() };
-            assert_eq!(less.evaluation().max_items, 1 << 17, "an item takes 8 bytes");
+            assert_eq!(less.evaluation().max_items, (1 << 20) / 12, "an item takes 8 bytes, its index 4");
             assert_eq!(merged.evaluation().max_work, eval::Limits::untrusted().max_work);
             assert_eq!((merged.model().entries, merged.model().graph), (9, model::Limits::untrusted().graph));
         }

@@ -181,7 +181,9 @@ fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -
 
 /// The notation of the result.
 fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Failure> {
-    let to = match output.to.is_none() && flatten::path(output).is_none() {
+    // A file whose name has no extension says as little as standard output.
+    let has_form = flatten::path(output).is_some_and(|path| path.extension().is_some());
+    let to = match output.to.is_none() && !has_form {
         true => NOTATIONS.iter().find(|known| matches!(known.writer, Writer::Onnx(of) if of == form)),
         false => Some(flatten::notation(output, false)?),
     };

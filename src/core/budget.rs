@@ -20,7 +20,7 @@ const MIN_CELLS: u64 = 100_000_000;
 const MAX_SLOTS: usize = 1 << 28;
 
 /// The bytes of an operation of the flat graph with its result and its call, without names and values.
-const BYTES_OF_OPERATION: usize = 64;
+const BYTES_OF_OPERATION: usize = 80;
 
 /// An error without a location. It is always boxed, so that results of fallible functions stay small.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,7 +19,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_items: 96 << 20, max_work: 200_000_000_000 }
+        Limits { max_items: 64 << 20, max_work: 200_000_000_000 }
     }
 }
 

@@ -158,7 +158,7 @@ fn the_command_refuses_them_and_writes_nothing() {
         (Archive::default().file("sub/graph.nnef", GRAPH).end(), "E1206"),
         (good.0[..700].to_vec(), "E1201"),
         (b"no archive".to_vec(), "E1201"),
-        (Vec::new(), "E1201"),
+        (Vec::new(), "E0004"),
     ];
     for (bytes, code) in cases {
         fixture.write("m.tar", bytes);

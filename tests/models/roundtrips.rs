@@ -75,8 +75,8 @@ fn metadata_stay() {
     assert!(flat.contains("extension vendor_thing with words;\n"), "{flat}");
     fixture.write("flat.nnef", &flat);
     assert_eq!(fixture.run("-q flat.nnef").done().out(), flat);
-    let properties = "fragment tract_core_properties( ) -> (properties: (string, tensor<scalar>)[])\n{\n  \
-        properties = [(\"k\", \"v\")];\n}";
+    let properties = "fragment tract_core_properties() -> (properties: (string, tensor<scalar>)[])\n{\n    \
+        properties = [('k', 'v')];\n}";
     let text = format!(
         "#1\r\n\r\n\r\n# 2\nversion 1.0;\nextension tract_registry tract_core;\n{properties}\n\
         graph G( x ) -> ( y ) {{ x = external(shape = [1]); y = exp(x); }}\n"
