@@ -130,6 +130,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1509", SHAPES),
     ("E1510", SHAPES),
     ("E1511", SHAPES),
+    ("E1512", SHAPES),
     ("E2001", ONNX),
     ("E2002", ONNX),
     ("E2003", ONNX),

@@ -3,7 +3,7 @@
 //! The most memory in use is that which the system tells of the process, without what the command takes for a document
 //! of one operation.
 #![cfg(all(target_os = "linux", feature = "cli"))]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod common;
 #[path = "common/measured.rs"]

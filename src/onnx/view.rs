@@ -49,6 +49,9 @@ struct Place {
     group: OriginId,
 }
 
+/// Domain, operator and overload, and the numbers of operands and results.
+type FormKey = (Option<Name>, Option<Name>, Option<Name>, usize, usize);
+
 struct View<'m> {
     model: &'m Model,
     file: FileId,
@@ -59,7 +62,7 @@ struct View<'m> {
     taken: FxHashSet<NameId>,
     kinds: FxHashMap<(String, Vec<Name>), KindId>,
     /// What nodes of one operator with as many operands and results have in common.
-    forms: FxHashMap<(Option<Name>, Option<Name>, Option<Name>, usize, usize), Rc<Form>>,
+    forms: FxHashMap<FormKey, Rc<Form>>,
     /// The strings of attributes, by their place in the file: copies share them.
     strings: FxHashMap<(usize, usize), Arc<str>>,
     /// The bytes of the graph, and of its strings each time that they are written.

@@ -38,6 +38,9 @@ pub(crate) struct Notation {
     pub(crate) verbs: &'static Verbs,
 }
 
+/// The sources of an input, and its flat graph.
+pub(crate) type Viewed = (Sources, Expanded);
+
 /// What the command does with the inputs of a notation.
 pub(crate) struct Verbs {
     /// Flattens an input and writes the result.
@@ -47,7 +50,7 @@ pub(crate) struct Verbs {
     /// Evaluates an input and writes its outputs.
     pub(crate) evaluate: fn(Opened, &args::Run, tensors::Written, &Language, &mut Reporter) -> RunResult,
     /// The flat graph of an input.
-    pub(crate) graph: fn(Opened, &Language) -> Result<(Sources, Expanded), Unread>,
+    pub(crate) graph: fn(Opened, &Language) -> Result<Viewed, Unread>,
     /// Whether inputs are formatted.
     pub(crate) formatted: bool,
 }

@@ -37,7 +37,8 @@ fn changed(change: impl FnOnce(&mut Model)) -> (Vec<Code>, bool) {
 fn what_onnx_checker_refuses_is_an_error() {
     assert_eq!(changed(|_| {}), (vec![], false));
     let entry = || Entry { key: Some("author".into()), ..Entry::default() };
-    let changes: &[(Code, &dyn Fn(&mut Model))] = &[
+    type Change<'c> = (Code, &'c dyn Fn(&mut Model));
+    let changes: &[Change] = &[
         (Code::OnnxModel, &|model| model.ir_version = Some(0)),
         (Code::OnnxVersion, &|model| model.ir_version = Some(99)),
         (Code::OnnxVersion, &|model| model.opsets[1].version = Some(1 << 40)),

@@ -139,7 +139,8 @@ fn data_of_encoded_parts_are_looked_at() {
         let pair = [message(1, b"location"), message(2, file)].concat();
         [b"\x08\x02\x10\x01".to_vec(), message(8, b"n"), message(13, &pair), b"\x70\x01".to_vec()].concat()
     };
-    let parts: [(&str, fn(Vec<u8>) -> Vec<u8>); 6] = [
+    type Part = (&'static str, fn(Vec<u8>) -> Vec<u8>);
+    let parts: [Part; 6] = [
         ("graph.sparse_initializer[0]", |tensor| message(7, &message(15, &message(1, &tensor)))),
         ("graph.sparse_initializer[0]", |tensor| message(7, &message(15, &message(2, &tensor)))),
         ("graph.node[0].attribute[0].sparse_tensor", |tensor| {

@@ -277,10 +277,9 @@ pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
     let matrices = input.rank() == Some(2) && filter.rank() == Some(2);
     // `Gemm` broadcasts a bias by the rules of ONNX, which differ from NNEF for a bias with fewer axes.
     let fits = |bias: &&Value| {
-        let output = [input.dims.as_ref().map(|dims| dims[0]), filter.dims.as_ref().map(|dims| dims[0])];
-        let fits = |(extent, output): (&Option<i64>, Option<Option<i64>>)| {
-            *extent == Some(1) || extent.is_some() && *extent == output.flatten()
-        };
+        let first = |value: &Value| value.dims.as_ref().and_then(|dims| lists::known_at(dims, 0));
+        let output = [first(&input), first(&filter)];
+        let fits = |(extent, output): (&Option<i64>, _)| *extent == Some(1) || extent.is_some() && *extent == output;
         bias.dims.as_ref().is_some_and(|dims| dims.len() <= 2 && dims.iter().zip(output).all(fits))
     };
     if let Some(bias) = bias.as_ref().filter(|_| matrices).filter(fits) {

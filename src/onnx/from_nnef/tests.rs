@@ -1,4 +1,5 @@
 //! Translations of small documents.
+#![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::collections::BTreeMap;
 

@@ -4,8 +4,6 @@
 //! several parts, which readers of protobuf merge. Of a field that is one number or text the last value counts. A field
 //! in another encoding than its message declares is unknown and kept.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
 use super::fields::{
@@ -111,13 +109,9 @@ impl Decoder {
     }
 
     /// Notes a text that is not UTF-8.
-    fn note(&mut self, text: &Cow<str>) {
-        // Texts that are UTF-8 are seldom represented by others.
-        if let Cow::Owned(text) = text
-            && self.not_utf8.is_none()
-            && texts::written(text).is_none()
-        {
-            self.not_utf8 = Some(text.as_str().into());
+    fn note(&mut self, text: &str) {
+        if self.not_utf8.is_none() && texts::written(text).is_none() {
+            self.not_utf8 = Some(text.into());
         }
     }
 

@@ -117,7 +117,9 @@ impl<'f> Reader<'f> {
                         return Ok(at);
                     }
                 }
-                _ => drop(self.payload(wire, at)?),
+                _ => {
+                    self.payload(wire, at)?;
+                }
             }
         }
         Err(self.error_at(start, "a group that does not end"))
