@@ -23,6 +23,7 @@ pub(crate) mod scan;
 mod shape_table;
 pub(crate) mod shapes;
 mod share;
+mod sign;
 pub(crate) mod standard;
 pub(crate) mod stats;
 #[cfg(test)]

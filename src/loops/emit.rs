@@ -122,6 +122,11 @@ impl<'n> Emitter<'n> {
         self.builder.graph.tensors[tensor.id.index()].name
     }
 
+    /// Whether no item of a tensor can be negative or -0.
+    pub(crate) fn never_negative(&self, tensor: &Flat) -> bool {
+        self.builder.graph.never_negative(tensor.id)
+    }
+
     /// Fails if an operation with a result of this shape must not be added; otherwise makes this place the source
     /// location of the next operations.
     fn allow(&mut self, (at, name): Place, shape: &[usize]) -> Computed<()> {

@@ -110,6 +110,11 @@ impl<'n> Symbols<'n> {
         }
     }
 
+    /// Whether no item of a tensor of the graph can be negative or -0.
+    pub(crate) fn never_negative(&self, flat: &Flat) -> bool {
+        self.emitter.as_ref().is_some_and(|emitter| emitter.never_negative(flat))
+    }
+
     /// The items of a known tensor as a constant of a shape.
     pub(crate) fn constant(&mut self, site: &Site, value: &Arc<Tensor>, shape: &[usize]) -> Computed<Flat> {
         self.emitter(site)?.constant(site.place(), value, shape, None)

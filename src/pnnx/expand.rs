@@ -234,6 +234,11 @@ impl Expander<'_, '_> {
         place: Place,
         name: Option<NameId>,
     ) -> Item {
+        if let (Some(nnef), [Item::Tensor(radicand)]) = (root(op), operands)
+            && self.builder.graph.never_negative(*radicand)
+        {
+            return self.emit(nnef, operands, shape, place, name);
+        }
         match op.row().nnef {
             Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
             Counterpart::Template(_) | Counterpart::Logical(_) => match template(op) {
@@ -442,6 +447,11 @@ fn known(op: Op, operands: &[Item]) -> Option<Literal> {
 /// Whether an operation gives the larger or the smaller operand.
 fn is_extreme(op: Op) -> bool {
     matches!(op.row().name, "max" | "maximum" | "min" | "minimum")
+}
+
+/// The power of NNEF that is a root for all numbers that are not negative or -0.
+fn root(op: Op) -> Option<&'static str> {
+    ["sqrt", "rsqrt"].into_iter().find(|name| *name == op.row().name)
 }
 
 /// Whether an operation is in the text itself, not in a template.

@@ -59,14 +59,19 @@ enum Form {
 }
 
 /// The operation of expressions that computes what an operation of NNEF computes, for all numbers: the root of NNEF is a
-/// power. The largest and the least operand are NaN only if the second one of NNEF is, so that the first one is a number.
+/// power, which is that of expressions for operands that are never negative. The largest and the least operand are NaN only if the second one of NNEF is, so that the first one is a number.
 fn exact(graph: &Graph, operation: &Operation) -> Option<(Op, Form)> {
     let name = graph.operation_name(operation);
     let is_number = || {
         let first = graph.keys(operation).iter().position(|key| *key == Key::Param(0));
         first.is_some_and(|at| literal(graph, graph.operand(operation, at)).is_some_and(|number| !number.is_nan()))
     };
+    let is_root = || match graph.operand(operation, 0) {
+        Operand::Tensor(radicand) => graph.never_negative(radicand),
+        _ => false,
+    };
     match name {
+        "sqrt" | "rsqrt" if is_root() => Op::named(name).map(|op| (op, Form::Same)),
         "sqrt" => Op::named("pow").map(|op| (op, Form::Power(0.5))),
         "rsqrt" => Op::named("pow").map(|op| (op, Form::Power(-0.5))),
         "max" if is_number() => Op::named("maximum").map(|op| (op, Form::Swapped)),

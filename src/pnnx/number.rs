@@ -129,6 +129,15 @@ pub(crate) fn floor_divide(x: f64, y: f64) -> f64 {
     if quotient == 0.0 { 0f64.copysign(x / y) } else { quotient.round() }
 }
 
+/// Whether the rounded quotient of two numbers has the integer part of the exact one, and a fraction if that has one.
+#[cfg(test)]
+pub(super) fn keeps_integer_part(x: f64, y: f64) -> bool {
+    let (rest, quotient) = (x % y, x / y);
+    quotient.abs() < 9_007_199_254_740_992.0
+        && quotient.trunc() == ((x - rest) / y).round()
+        && (rest == 0.0) == (quotient.fract() == 0.0)
+}
+
 /// The remainder with the sign of the divisor.
 pub(crate) fn remainder(x: f64, y: f64) -> f64 {
     let rest = x % y;

@@ -9,7 +9,7 @@ use super::evaluate::Value;
 use super::fold::no_extents;
 use super::graph::Form;
 use super::model::Model;
-use super::number::{Meaning, Number};
+use super::number::{Meaning, Number, keeps_integer_part};
 use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
 use super::tree::Expression;
@@ -141,26 +141,25 @@ fn exactly(a: f64, b: f64) -> bool {
         || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()) && !zero(a) && !zero(b)
 }
 
-/// Whether a result of two operands is the same, or that of operands that differ by their rounding: quotients have steps.
-pub(super) fn nearly(text: &str, wanted: f64, found: f64, operands: [f64; 2]) -> bool {
+/// Whether a result of two operands is the same, up to the rounding of the product of a divisor and an integer. Where
+/// the rounded quotient has another integer part, the results differ by one divisor or, of quotients, by one; where it
+/// overflows, the result is not finite.
+fn nearly(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
     if wanted == found || exactly(wanted, found) {
         return true;
     }
-    let [x, y] = operands;
-    let quotient = x / y;
-    if quotient.is_infinite() && x.is_finite() && y != 0.0 {
+    if !x.is_finite() || !y.is_finite() || y == 0.0 {
+        return false;
+    }
+    if (x / y).is_infinite() {
         return !found.is_finite();
     }
-    // The quotient or its product with the divisor is not a number of 53 bits.
-    let underflow = quotient == 0.0 && x != 0.0 && y.is_finite();
-    let product = y * quotient.floor();
-    let inexact = y.mul_add(quotient.floor(), -product) != 0.0
-        || x % y != x - y * quotient.trunc()
-        || quotient.abs() >= 4e15
-        || underflow;
-    let rounded = quotient.is_finite() && y != 0.0 && inexact;
-    let steps = text.starts_with("floor_divide") && quotient == f64::INFINITY;
-    rounded && (found - wanted).abs() <= y.abs().max(1.0).max(x.abs() * 1e-15) || steps
+    let rounding = x.abs() * f64::EPSILON;
+    let step = match keeps_integer_part(x, y) {
+        true => 0.0,
+        false => y.abs().max(1.0).max(wanted.abs() * f64::EPSILON),
+    };
+    (found - wanted).abs() <= rounding + step
 }
 
 /// Files of one expression of one or two operands, as pnnx writes them.
@@ -216,12 +215,56 @@ fn flat_graphs_compute_what_operations_mean() {
                         let found = computed(graph, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));
                         let same = match op.row().arity.0 {
                             1 => exactly(wanted, found),
-                            _ if two => nearly(&text, wanted, found, [x, y]),
-                            _ if text.contains("(-2.5") => nearly(&text, wanted, found, [-2.5, x]),
-                            _ => nearly(&text, wanted, found, [x, if text.ends_with("2.5)") { 2.5 } else { 0.0 }]),
+                            _ if two => nearly(wanted, found, [x, y]),
+                            _ if text.contains("(-2.5") => nearly(wanted, found, [-2.5, x]),
+                            _ => nearly(wanted, found, [x, if text.ends_with("2.5)") { 2.5 } else { 0.0 }]),
                         };
                         assert!(same, "{text} at {x}, {y} is {wanted}, way {way} gives {found}");
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Roots of what is never negative or -0 are the operation of NNEF, also in the file that is written; others are not.
+#[test]
+fn roots_of_positive_numbers_are_one_operation() {
+    let plain = [
+        "square(@0)",
+        "add(mul(@0,@0),1e-5)",
+        "abs(@0)",
+        "exp(@0)",
+        "pow(@0,2)",
+        "pow(@0,-4.0)",
+        "max(@0,0.5)",
+        "div(abs(@0),square(@1))",
+        "mul(abs(@0),add(exp(@1),0))",
+        "reciprocal(sqrt(abs(@0)))",
+        "rsqrt(square(@1))",
+    ];
+    let others = [
+        "@0",
+        "mul(@0,@1)",
+        "neg(abs(@0))",
+        "sub(abs(@0),abs(@1))",
+        "add(abs(@0),-1.0)",
+        "mul(abs(@0),-0.0)",
+        "max(@0,0.0)",
+        "pow(@0,3)",
+        "max(@0,@1)",
+    ];
+    for (inner, is_plain) in plain.map(|text| (text, true)).into_iter().chain(others.map(|text| (text, false))) {
+        for root in ["sqrt", "rsqrt"] {
+            let text = format!("{root}({inner})");
+            let (expression, graphs) = (read(&text), ways(&text));
+            for (way, graph) in graphs.iter().enumerate() {
+                let last = graph.operations().last().map(|operation| graph.operation_name(operation).to_owned());
+                assert_eq!(last.as_deref() == Some(root), is_plain, "{text}, way {way}: {:?}", kinds(graph));
+                for (x, y) in EDGES.iter().flat_map(|x| EDGES.iter().map(move |y| (*x, *y))) {
+                    let wanted = value(&expression, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));
+                    let found = computed(graph, &[x, y]).unwrap_or_else(|| panic!("{text} at {x}, {y}"));
+                    assert!(exactly(wanted, found), "{text} at {x}, {y} is {wanted}, way {way} gives {found}");
                 }
             }
         }

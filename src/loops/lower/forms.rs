@@ -56,8 +56,22 @@ fn radicand(call: &mut Lower) -> Computed<(Value, Value, Value)> {
     Ok((x, zero, finite))
 }
 
+/// The root where it is that of NNEF: the operand is never negative or -0.
+fn plain(call: &mut Lower, name: &'static str) -> Computed<Option<Sym>> {
+    match call.inputs[0] {
+        Sym::Flat(flat) if call.symbols.never_negative(flat) => {
+            let x = operand(call)?;
+            call.give(name, [x]).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Zeros keep their sign.
 pub(super) fn sqrt(call: &mut Lower) -> Computed<Sym> {
+    if let Some(root) = plain(call, "sqrt")? {
+        return Ok(root);
+    }
     let (x, zero, finite) = radicand(call)?;
     let root = call.step("sqrt", [finite], "root")?;
     call.give("select", [zero, x, root])
@@ -65,6 +79,9 @@ pub(super) fn sqrt(call: &mut Lower) -> Computed<Sym> {
 
 /// The result for a zero is the infinity of its sign.
 pub(super) fn rsqrt(call: &mut Lower) -> Computed<Sym> {
+    if let Some(root) = plain(call, "rsqrt")? {
+        return Ok(root);
+    }
     let (x, zero, finite) = radicand(call)?;
     let infinity = call.step("rcp", [x], "infinity")?;
     let root = call.step("rsqrt", [finite], "root")?;
