@@ -14,6 +14,8 @@ const KEEPING: &[&str] = &["add", "mul", "div", "rcp", "min", "sqrt", "rsqrt"];
 const PASSING: &[&str] = &["mean_reduce", "reshape", "transpose", "squeeze", "unsqueeze", "slice", "tile", "copy"];
 /// Reductions whose result along axes without items is not determined by their operand.
 const REDUCING: &[&str] = &["sum_reduce", "max_reduce", "min_reduce"];
+/// Operators of torch that stay operators, whose items are means of those of their only operand.
+const KEPT: &[&str] = &["torch_mean"];
 
 impl Graph {
     /// Whether each item of a tensor is known to be a positive number, +0 or NaN, whatever the inputs are.
@@ -24,10 +26,16 @@ impl Graph {
     /// [`Graph::never_negative`] with the number of visits that are left, which also limits the recursion.
     fn is_never_negative(&self, tensor: TensorId, left: &mut u32) -> bool {
         let Some(producer) = self.producer(tensor) else { return false };
-        if *left == 0 || self.dtype(tensor) != Some(Primitive::Scalar) || !self.kind(producer).standard {
+        if *left == 0 || self.dtype(tensor).is_some_and(|dtype| dtype != Primitive::Scalar) {
             return false;
         }
         *left -= 1;
+        if !self.kind(producer).standard {
+            let mut tensors = Vec::new();
+            self.each_operand_tensor(producer, |tensor| tensors.push(tensor));
+            return KEPT.contains(&self.operation_name(producer))
+                && matches!(tensors[..], [only] if self.is_never_negative(only, left));
+        }
         let operand = |i: usize| self.argument_of(producer, i as u32);
         let mut holds = |i: usize| operand(i).is_some_and(|operand| self.operand_never_negative(operand, left));
         match self.operation_name(producer) {
