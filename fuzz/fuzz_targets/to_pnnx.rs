@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
+use nnef_flatten::diagnostics::Code;
 use nnef_flatten::{Graph, Lower, Options};
 use nnef_flatten_fuzz::common::run;
 use nnef_flatten_fuzz::{bounded, evaluator, small, small_inputs, source};
@@ -22,7 +23,12 @@ fn graph(bytes: &[u8]) -> Option<Graph> {
 fuzz_target!(|bytes: &[u8]| bounded(|| {
     let Some(before) = graph(bytes) else { return };
     let Ok(file) = before.to_pnnx() else { return };
-    let after = Graph::from_pnnx(&file, &Options::untrusted()).unwrap_or_else(|found| panic!("{file}\n{found}"));
+    let after = match Graph::from_pnnx(&file, &Options::untrusted()) {
+        Ok(after) => after,
+        // Files of PNNX have no symbols: an extent that is one has to be given.
+        Err(found) if found.iter().any(|found| found.code == Code::OpenExtent) => return,
+        Err(found) => panic!("{file}\n{found}"),
+    };
     assert_eq!(after.outputs().len(), before.outputs().len(), "{file}");
     // Data of variables are not in the text.
     let stored = |graph: &Graph| graph.operations().iter().any(|operation| graph.operation_name(operation) == "variable");

@@ -50,8 +50,8 @@ def compare(program, folder):
     if kept.stdout != param.read_text():
         return "--lower none does not give the file back"
     flat = call(program, "--from", "pnnx", "--to", "pnnx", param, "--message-format", "json")
-    if "pnnx.Expression" in flat.stdout:
-        return "expressions are left"
+    if any(text.count("(") > 1 for text in re.findall(r" expr=(\S+)", flat.stdout)):
+        return "expressions of several operations are left"
     run, more = names_of_inputs(program, param, [x.shape for x in inputs])
     if run.returncode == 1 and codes(run) & EITHER:
         return None if folder.name in ("erf", "size_scale") else f"refused: {codes(run)}"
@@ -59,7 +59,8 @@ def compare(program, folder):
         return f"exit {run.returncode}: {run.stderr[:300]}"
     graph = json.loads(run.stdout)
     if any("Expression" in operation["name"] for operation in graph["operations"]):
-        return "expressions are left in the graph"
+        # NNEF has no error function: the expression passes through with a warning.
+        return None if folder.name == "erf" and "E2226" in codes(run) else "expressions are left in the graph"
     with tempfile.TemporaryDirectory() as scratch:
         given = pathlib.Path(scratch) / "given.npz"
         numpy.savez(given, **dict(zip(graph["inputs"], inputs)))
