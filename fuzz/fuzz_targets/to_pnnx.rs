@@ -31,7 +31,8 @@ fuzz_target!(|bytes: &[u8]| bounded(|| {
     };
     assert_eq!(after.outputs().len(), before.outputs().len(), "{file}");
     // Data of variables are not in the text.
-    let stored = |graph: &Graph| graph.operations().iter().any(|operation| graph.operation_name(operation) == "variable");
+    let stored =
+        |graph: &Graph| graph.operations().iter().any(|operation| graph.operation_name(operation) == "variable");
     if stored(&before) || stored(&after) || before.inputs().len() != after.inputs().len() {
         return;
     }
