@@ -440,6 +440,11 @@ impl Graph {
         self.shapes.get(self.tensors[tensor.index()].shape?)
     }
 
+    /// Whether an extent of a tensor is not known, not even as an expression.
+    pub(crate) fn is_open(&self, tensor: TensorId) -> bool {
+        self.tensors[tensor.index()].shape.is_none_or(|shape| self.shapes.is_open(shape))
+    }
+
     /// Identifies the kind of an operation.
     #[inline]
     pub(crate) fn kind_id(&self, operation: &Operation) -> KindId {

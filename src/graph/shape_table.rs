@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::Shape;
+use super::{Extent, Shape};
 use crate::room::position_id;
 
 position_id! {
@@ -19,6 +19,8 @@ pub(super) struct ShapeTable {
     last: Option<ShapeId>,
     /// The bytes of the extents of all shapes.
     bytes: usize,
+    /// Whether an extent of each shape is not known, not even as an expression.
+    open: Vec<bool>,
 }
 
 impl ShapeTable {
@@ -32,6 +34,12 @@ impl ShapeTable {
         self.bytes
     }
 
+    /// Whether an extent of a shape is not known, not even as an expression.
+    #[inline]
+    pub(crate) fn is_open(&self, id: ShapeId) -> bool {
+        self.open.get(id.index()).is_none_or(|open| *open)
+    }
+
     /// The number of a shape, which is added if it is new.
     pub(crate) fn intern(&mut self, shape: Shape) -> ShapeId {
         if let Some(last) = self.last
@@ -41,7 +49,10 @@ impl ShapeTable {
         }
         let bytes = size_of_val(shape.extents());
         let (index, is_new) = self.shapes.insert_full(shape);
-        self.bytes += if is_new { bytes } else { 0 };
+        if is_new {
+            self.bytes += bytes;
+            self.open.push(self.shapes[index].extents().iter().any(Extent::is_unknown));
+        }
         let id = ShapeId::at(index);
         self.last = Some(id);
         id

@@ -41,11 +41,6 @@ impl Graph {
         }
     }
 
-    /// Whether an extent of a tensor is not known, not even as an expression.
-    fn is_open(&self, tensor: TensorId) -> bool {
-        self.shape(tensor).is_none_or(|shape| shape.extents().iter().any(|extent| extent.is_unknown()))
-    }
-
     /// The shape of a tensor, with the extents of another one where its own are not known.
     fn completed(&self, tensor: TensorId, other: Shape) -> Shape {
         let Some(own) = self.shape(tensor).filter(|own| own.rank() == other.rank()) else { return other };
