@@ -21,7 +21,7 @@ use super::tokens::Literal;
 use crate::Options;
 use crate::diagnostics::Diagnostics;
 use crate::graph::names::NameId;
-use crate::graph::{Extent, Shape, TensorId, Value};
+use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::{Builder, Results};
 use crate::source::{FileId, Location};
 use settings::Kind;
@@ -115,6 +115,7 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["torch.le"], By(|line| compare(line, "le"))),
     (&["torch.gt"], By(|line| compare(line, "gt"))),
     (&["torch.ge"], By(|line| compare(line, "ge"))),
+    (&["torch.logical_not"], By(logical_not)),
     (&["torch.where"], By(choose)),
     (&["nn.Linear", "F.linear"], By(linear::linear)),
     (&["torch.matmul", "torch.bmm", "torch.mm"], By(linear::matmul)),
@@ -430,6 +431,14 @@ fn choose(line: &mut Line) -> Lowered<Vec<TensorId>> {
     };
     let items = [Item::Tensor(condition), item("input")?, item("other")?];
     Ok(vec![line.text(text, &items)?])
+}
+
+/// The negation of truth values; of numbers, whether they are 0.
+fn logical_not(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let is_logical = line.builder.graph.tensors[x.index()].dtype == Some(Primitive::Logical);
+    let (name, rest) = if is_logical { ("not", None) } else { ("eq", Some(Value::Scalar(0.0))) };
+    Ok(vec![line.add(name, std::iter::once(Value::Tensor(x)).chain(rest).collect())?])
 }
 
 fn compare(line: &mut Line, nnef: &'static str) -> Lowered<Vec<TensorId>> {

@@ -3,6 +3,7 @@
 
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::graph::deviations::{Deviation, REPLICATED};
 use crate::graph::{Graph, Kind, Operand, Operation, Value};
 
 /// What an argument can be.
@@ -63,7 +64,8 @@ pub(super) fn check(graph: &Graph, operation: &Operation, limit: Limit, draft: b
     let name = graph.operation_name(operation);
     match (allowed, value) {
         (Allowed::Words(standard, common), Value::String(word)) => {
-            if standard.contains(&&**word) || draft && common.contains(&&**word) {
+            let of_registry = **word == *REPLICATED && graph.deviates(graph.kind(operation), Deviation::Replicated);
+            if standard.contains(&&**word) || of_registry || draft && common.contains(&&**word) {
                 return None;
             }
             let code = if common.contains(&&**word) { Code::CommonValue } else { Code::ArgumentValue };
