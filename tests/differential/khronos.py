@@ -104,7 +104,8 @@ class Generator:
         if kind == 5:
             return "select(%s %s %s, %s, %s)" % (sub(), self.pick(["<", ">=", "=="]), self.scalar(scope, 0), sub(), sub())
         if kind == 6:
-            return "concat(%s, axis = 0)" % self.array(scope, depth - 1)
+            # The sum over the joined axis fits all other tensors, so that shapes agree.
+            return "sum_reduce(concat(%s, axis = 0), axes = [0])" % self.array(scope, depth - 1)
         single = [f for f in self.fragments if f.results == 1]
         if single:
             return self.invoke(self.pick(single), scope, depth - 1)

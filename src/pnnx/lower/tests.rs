@@ -147,6 +147,7 @@ const EXAMPLES: &[(&[&str], &str, &str)] = &[
     (&["(2)f32", "(2)f32"], "torch.cat", "dim=0"),
     (&["(2)f32", "(2)f32"], "torch.stack", "dim=0"),
     (&["(2)f32"], "torch.chunk", "chunks=1 dim=0"),
+    (&["(2)f32"], "torch.logical_not", ""),
     (&["(2)f32"], "torch.split", "split_size_or_sections=2 dim=0"),
     (&["(2)f32"], "torch.split", "split_size_or_sections=(2) dim=0"),
     (&["(2)f32"], "torch.tensor_split", "sections=1 dim=0"),
