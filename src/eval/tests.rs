@@ -279,6 +279,8 @@ fn operands_that_do_not_fit_are_refused() {
     ] {
         fails(given, &format!("t = opaque(x = a); u = opaque(x = b); y = {call};"), code);
     }
+    // An axis beyond the last one has extent 1.
+    check(r#"{"a": [[1.0, 2.0]]}"#, "t = opaque(x = a); y = sum_reduce(t, axes = [2]);", "[[1, 2]]");
     // All items are removed at one end, and the same number of items is added at the other.
     let far = "t = opaque(x = a); y = pad(t, padding = [(-9223372036854775807, 9223372036854775807), (0, 0)]);";
     check(given, far, "[[0, 0]]");

@@ -163,6 +163,12 @@ fn all_parts_of_copies_count() {
         let found = flatten(&text, &options).expect_err("a refusal");
         assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [Code::MemoryBudget], "{function}");
     };
+    // Types of values that the function does not have are not copied.
+    let types = repeated(&|i| format!("float c{i}"));
+    let functions = format!("fn k (a) => (b) {{ b = l.f (a) }} fn f (a) => (b) <{types}> {{ b = Neg (a) }}");
+    let text =
+        format!("{HEAD}g (float[2] x) => (float[2] y) {{ {calls} y = Neg (x) }}\n{}", functions.replace("fn ", LOCAL));
+    assert!(flatten(&text, &Options { max_memory: 8 << 20, ..Options::default() }).is_ok());
     let operands = repeated(&|_| "a".to_owned());
     refused(&format!("fn f (a) => (b) {{ b = Sum ({operands}) }}"));
     let constants = repeated(&|i| format!("float[1] c{i} = {{1}}"));

@@ -4,6 +4,8 @@
 //! several parts, which readers of protobuf merge. Of a field that is one number or text the last value counts. A field
 //! in another encoding than its message declares is unknown and kept.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::fields::{
@@ -98,21 +100,25 @@ impl Decoder {
 
     fn text(&mut self, reader: &Reader, payload: &Payload) -> Read<Option<Box<str>>> {
         let text = reader.text(payload)?;
-        self.note(&text);
+        let text = self.note(text);
         Ok(Some(text.into()))
     }
 
     fn name(&mut self, reader: &Reader, payload: &Payload) -> Read<Name> {
         let text = reader.text(payload)?;
-        self.note(&text);
+        let text = self.note(text);
         Ok(self.names.texts.intern(&text))
     }
 
-    /// Notes a text that is not UTF-8.
-    fn note(&mut self, text: &str) {
-        if self.not_utf8.is_none() && texts::written(text).is_none() {
-            self.not_utf8 = Some(text.into());
+    /// Notes a text that is not UTF-8. Texts as they are in the file are UTF-8, and nothing is looked for in them.
+    fn note<'t>(&mut self, text: Cow<'t, str>) -> Cow<'t, str> {
+        if let Cow::Owned(owned) = &text
+            && self.not_utf8.is_none()
+            && texts::written(owned).is_none()
+        {
+            self.not_utf8 = Some(owned.as_str().into());
         }
+        text
     }
 
     fn value(&mut self, reader: &Reader, payload: &Payload) -> Read<NameId> {
