@@ -8,8 +8,9 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{ExpandedCall, Function, ModelNames, Node};
 
-/// The bytes of a name: its entry in the table of names, its length, and what making it distinct takes.
-pub(super) const NAME: u64 = 44;
+/// The bytes of a name: its entry in the table of names (16) and its length (4), each twice since vectors grow by
+/// doubling, its hash (8), and its share of the slots (12) that make names distinct.
+pub(super) const NAME: u64 = 60;
 
 /// The number of nodes and calls after an expansion, and the bytes of the nodes, with saturating arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
