@@ -90,6 +90,10 @@ pub(crate) struct TensorNames {
 }
 
 impl TensorNames {
+    /// The most bytes that a name takes: its entry, twice since vectors grow by doubling, and while names are made
+    /// distinct a hash and less than three slots of a table.
+    pub(crate) const BYTES: usize = 2 * size_of::<Entry>() + size_of::<hash::Hash>() + 3 * size_of::<u32>();
+
     /// The bytes of all names.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {

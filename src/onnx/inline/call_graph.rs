@@ -5,12 +5,11 @@ use rustc_hash::FxHashSet;
 use super::Found;
 use super::functions::{Functions, each_graph, each_node};
 use crate::diagnostics::Code;
-use crate::graph::names::NameId;
+use crate::graph::names::{NameId, TensorNames};
 use crate::onnx::model::{ExpandedCall, Function, ModelNames, Node};
 
-/// The bytes of a name: its entry in the table of names (16) and its length (4), each twice since vectors grow by
-/// doubling, its hash (8), and its share of the slots (12) that make names distinct.
-pub(super) const NAME: u64 = 60;
+/// The bytes of a name, with its length, which counts twice since vectors grow by doubling.
+pub(super) const NAME: u64 = (TensorNames::BYTES + 2 * size_of::<u32>()) as u64;
 
 /// The number of nodes and calls after an expansion, and the bytes of the nodes, with saturating arithmetic.
 #[derive(Clone, Copy, Debug, Default)]

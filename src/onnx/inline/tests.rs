@@ -148,7 +148,7 @@ fn too_many_nodes_are_refused_before_they_are_made() {
     assert_eq!(refused("y = l.f60 (x)", &functions), [Code::OperationBudget]);
     let empty = functions.replacen("b = Neg (a)", "", 1).replacen("=> (b)", "=> (a)", 1);
     assert_eq!(refused("y = l.f60 (x)", &empty), [Code::StepBudget]);
-    // Fewer nodes than the limit, whose names alone take more than the memory.
+    // Fewer nodes and calls than the limits, but with their names more than the memory.
     assert_eq!(refused("y = l.f22 (x)", &functions), [Code::MemoryBudget]);
 }
 
