@@ -77,6 +77,12 @@ fn literals_stand_for_values_of_a_generic_type() {
     let body = "    x = external(shape = [2]);\n    k = fill(shape = [2]);\n    y = add(x, k);\n";
     let x = json!({"x": [1.0, 2.0]});
     assert_eq!(data(&on(&["run", "--strict"], head, body, &x)), json!([2.0, 3.0]));
+    // The flat graph has integers, so that it is read again.
+    let body = "    x = external(shape = [2]);\n    y = fill<integer>(shape = [2]);\n";
+    let flat = String::from_utf8(on(&["--strict"], head, body, &x).stdout).unwrap();
+    assert!(flat.contains("constant<integer>(shape = [2], value = [1])"), "{flat}");
+    let refused = on(&["check"], &head.replace("1.0]", "1.5]"), body, &x);
+    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("E0701"), "{}", stderr(&refused));
 }
 
 #[test]
@@ -101,8 +107,12 @@ fn what_run_refuses_is_told_by_check() {
     let body = "    x = external(shape = [1, 3, 2, 2]);\n    m = constant(shape = [1, 1, 1, 3], value = [1.0]);\n    \
         y = batch_normalization(x, m, m, 0.0, 1.0, epsilon = 0.0);\n";
     let x = json!({"x": [[[[1.0, 2.0]]]]});
-    let output = on(&["check"], "", body, &x);
-    assert_eq!((output.status.code(), stderr(&output).contains("E1022")), (Some(0), true), "{}", stderr(&output));
+    for (words, status) in [(&["-q"][..], 0), (&["check"], 1), (&["run"], 1)] {
+        let output = on(words, "", body, &x);
+        let is_told = stderr(&output).contains("E1022") && !stderr(&output).contains("E08");
+        assert_eq!((output.status.code(), is_told), (Some(status), status == 1), "{words:?}: {}", stderr(&output));
+    }
+    assert_eq!(on(&["check", "--allow", "E1022"], "", body, &x).status.code(), Some(0));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::{Failure, RunResult, Status};
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
     language.usable()?;
+    reporter.need_values();
     let mut status = Status::Done;
     for input in inputs {
         status = status.max(check(input, language, reporter)?);

@@ -73,6 +73,9 @@ mod tests {
             let said = body.lines().find(|line| !line.is_empty()).filter(|line| line.starts_with("A warning"));
             let wanted = match (info.default, info.strict) {
                 (Severity::Error, _) => None,
+                _ if info.undefined => {
+                    Some("A warning of flattening; an error of `check` and `run`, and under `--strict`.")
+                }
                 (Severity::Warning, Severity::Error) => Some("A warning; an error under `--strict`."),
                 (Severity::Warning, Severity::Warning) => Some("A warning."),
             };

@@ -20,6 +20,8 @@ pub(crate) struct Reporter {
     quiet: bool,
     all: bool,
     levels: Vec<Level>,
+    /// Whether documents need values, so that what makes them undefined is an error.
+    needs_values: bool,
     total: Counts,
     /// Warnings by code: their number, and the first of them as a line.
     warned: BTreeMap<Code, (usize, String)>,
@@ -58,9 +60,15 @@ impl Reporter {
             quiet: options.quiet,
             all: options.warnings == Warnings::All,
             levels: options.levels(),
+            needs_values: false,
             total: Counts::default(),
             warned: BTreeMap::new(),
         }
+    }
+
+    /// Treats warnings of what has no values as errors, unless an option says otherwise.
+    pub(crate) fn need_values(&mut self) {
+        self.needs_values = true;
     }
 
     /// The severity of a warning according to the options; `None` if it is not reported. The last option that
@@ -69,6 +77,7 @@ impl Reporter {
         let named = self.levels.iter().rev().find(|level| level.of.is_none_or(|of| of == code));
         match named {
             Some(level) => level.denied.then_some(Severity::Error),
+            None if code.is_undefined() && self.needs_values => Some(Severity::Error),
             None if code.is_practice() && !self.all => None,
             None => Some(Severity::Warning),
         }

@@ -20,6 +20,9 @@ pub(crate) struct CodeInfo {
     /// Whether it is common practice: exporters in use write it, readers in use accept it. The command
     /// reports it only on request.
     pub(crate) practice: bool,
+    /// Whether a document that violates the rule can be flattened, but has no values: programs that read it may mean
+    /// different things.
+    pub(crate) undefined: bool,
     /// What is wrong, in a few words.
     pub(crate) title: &'static str,
 }
@@ -32,6 +35,9 @@ macro_rules! severity {
         (Severity::Warning, Severity::Error)
     };
     (practice) => {
+        (Severity::Warning, Severity::Error)
+    };
+    (undefined) => {
         (Severity::Warning, Severity::Error)
     };
     (habit) => {
@@ -47,6 +53,15 @@ macro_rules! practice {
         true
     };
     (habit) => {
+        true
+    };
+    ($other:ident) => {
+        false
+    };
+}
+
+macro_rules! undefined {
+    (undefined) => {
         true
     };
     ($other:ident) => {
@@ -93,6 +108,7 @@ macro_rules! codes {
                 default: severity!($severity).0,
                 strict: severity!($severity).1,
                 practice: practice!($severity),
+                undefined: undefined!($severity),
                 title: $title,
             }),*
         ];
@@ -291,7 +307,7 @@ codes! {
     LoopNotFlat           "E0976" none error   "loop has to stay";
     ScanArguments         "E0977" none error   "arguments of a scan do not fit its body";
     // Shapes.
-    BroadcastShapes       "E1001" H1   liberty "shapes of operands do not agree";
+    BroadcastShapes       "E1001" H1   undefined "shapes of operands do not agree";
     ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";
     PoolingShapes         "E1003" H3   error   "window does not fit the input";
     ReduceAxes            "E1004" H4   liberty "axis out of range";
@@ -307,12 +323,12 @@ codes! {
     UpdateShape           "E1014" H14  error   "new value of a variable has another shape";
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
     BiasShape             "E1021" H2   practice "bias has another shape than [1, C]";
-    ChannelAxis           "E1022" H1   liberty  "parameters of a batch normalization along the last axis";
-    WindowOfNothing       "E1023" H3   liberty  "window without items";
+    ChannelAxis           "E1022" H1   undefined  "parameters of a batch normalization along the last axis";
+    WindowOfNothing       "E1023" H3   undefined  "window without items";
     UnequalExtents        "E1024" H1   error   "operands of one rank have different extents";
     AxisOutside           "E1025" H4   error   "axis that the tensor does not have";
     BiasAlongBatch        "E1026" H11  liberty "bias of a linear layer along the batch";
-    WindowOfSpace         "E1027" H3   liberty  "window without batch and channels";
+    WindowOfSpace         "E1027" H3   undefined  "window without batch and channels";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
     NoCounterpartValue    "E1102" none error   "argument has no counterpart in NNEF 1.0";
@@ -398,7 +414,7 @@ codes! {
     OnnxExternal          "E2042" none error   "external data outside the folder of the model";
     OnnxUntaken           "E2043" none liberty "attribute that the function does not take";
     OnnxNoFunction        "E2044" none liberty "function that the model does not have";
-    OnnxIncomplete        "E2045" none liberty "part that a model should have is missing";
+    OnnxIncomplete        "E2045" none liberty "result that the operator always has is left out";
     OnnxElement           "E2046" none error   "element type that there is not";
     OnnxSparse            "E2047" none error   "malformed sparse tensor";
     OnnxVersion           "E2048" none error   "version that there is not";
@@ -452,6 +468,12 @@ impl Code {
     /// reports it only on request.
     pub fn is_practice(self) -> bool {
         self.info().practice
+    }
+
+    /// Whether a document that violates the rule can be flattened, but has no values. Commands that need values treat
+    /// such warnings as errors.
+    pub fn is_undefined(self) -> bool {
+        self.info().undefined
     }
 
     /// The severity in the default mode or under `--strict`.

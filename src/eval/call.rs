@@ -184,10 +184,16 @@ impl<'a> Call<'a> {
         array.ok_or_else(|| self.wrong(name, "a tensor of integers"))
     }
 
-    /// A tensor argument of logicals.
+    /// A tensor argument of logicals. Of numbers in their place, which checks allow (E0721), all except 0 are true, as
+    /// for `cast` and in tract.
     pub(crate) fn logicals(&self, name: &str) -> Result<Arc<Tensor>, EvalError> {
         let tensor = self.tensor(name)?;
-        if tensor.dtype() == DType::Bool { Ok(tensor) } else { Err(self.wrong(name, "a tensor of logicals")) }
+        if tensor.dtype() == DType::Bool {
+            return Ok(tensor);
+        }
+        self.budget().room(tensor.shape())?;
+        let items = tensor.to_scalars().into_iter().map(|item| item != 0.0);
+        Ok(Arc::new(Tensor::logicals(tensor.shape(), items.collect())?))
     }
 
     /// An argument that is an array of tensors.

@@ -151,16 +151,14 @@ fn arithmetic(call: &Call, op: Arith) -> KernelResult {
     Ok(vec![repeated(call, &x, &y, |x: f64, y: f64| Ok(function(x, y)))?])
 }
 
-/// Selects between the items of two operands (4.2.3).
+/// Selects between the items of two operands (4.2.3). Operands of different types, which checks allow (E0721), become
+/// scalars.
 pub(crate) fn select(call: &Call) -> KernelResult {
     let (condition, mut a, mut b) =
         (call.logicals("condition")?, call.tensor("true_value")?, call.tensor("false_value")?);
     let shape = common(call.name(), &common(call.name(), condition.shape(), a.shape())?, b.shape())?;
     call.budget().room(&shape)?;
     if a.dtype() != b.dtype() {
-        if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
-            return Err(EvalError::argument(format!("`{}` chooses between logicals and numbers", call.name())));
-        }
         (a, b) = (call.numbers("true_value")?, call.numbers("false_value")?);
     }
     let chosen = Repeat { shape: &shape, align: Align::First }.select(&condition, &a, &b);

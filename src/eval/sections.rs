@@ -7,14 +7,11 @@ use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use crate::tensor::{DType, Tensor};
 
-/// Converts tensors to a common type: integers become scalars if any tensor has scalars.
+/// Converts tensors to a common type: those of several types become scalars.
 fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Cow<'_, Tensor>>, EvalError> {
-    let types = || parts.iter().map(|part| part.borrow().dtype());
-    let logical = types().filter(|of| *of == DType::Bool).count();
-    if logical != 0 && logical != parts.len() {
-        return Err(EvalError::argument("logicals and numbers cannot be put into one tensor"));
-    }
-    let mixed = types().any(|of| of == DType::Float64) && types().any(|of| of == DType::Int64);
+    let mut types = parts.iter().map(|part| part.borrow().dtype());
+    let first = types.next();
+    let mixed = types.any(|of| Some(of) != first);
     let convert = |part: &Tensor| part.clone().into_type(DType::Float64).map_err(EvalError::from);
     let parts = parts.iter().map(Borrow::borrow);
     if mixed {

@@ -151,6 +151,18 @@ fn halves_are_rounded_up_without_a_sum() {
 }
 
 #[test]
+fn operands_of_other_types_than_declared_are_computed() {
+    let x = r#"{"x": [0.0, 0.5, -2.0], "i": [0, 1, 2], "b": [true, false, true]}"#;
+    check(x, "y = and(x, i);", "[false, true, true]");
+    check(x, "y = or(x, b);", "[true, true, true]");
+    check(x, "y = not(i);", "[true, false, false]");
+    check(x, "y = any_reduce(x, axes = [0]);", "[true]");
+    check(x, "y = select(x, i, b);", "[1, 1, 2]");
+    check(x, "y = concat([i, b], axis = 0);", "[0, 1, 2, 1, 0, 1]");
+    check(x, "y = eq(b, i);", "[false, false, false]");
+}
+
+#[test]
 fn attributes_of_converters_may_have_no_names() {
     let x = r#"{"x": [1.0, 3.0]}"#;
     check(x, "y = HardSigmoid(x, 0.0, 0.25);", "[0.25, 0.25]");

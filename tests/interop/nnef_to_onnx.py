@@ -154,6 +154,18 @@ def integers(s, name):
     return {"x": x, "y": y.astype(np.float32) if mixed else y}, "%s(x, y)" % op, [x]
 
 
+@case("types")
+def types(s, name):
+    """Operands of other types than the operation declares, which checks allow."""
+    items = lambda: s.pick([s.rng.integers(0, 3, (2, 3)), s.tensor([2, 3]).round(), s.rng.integers(0, 2, (2, 3)).astype(bool)])
+    binary = ["add", "sub", "mul", "min", "max", "eq", "ne", "and", "or"]
+    single = ["any_reduce(x, axes = [1])", "all_reduce(x, axes = [0])", "max_reduce(x, axes = [1])", "not(x)", "neg(x)",
+              "sum_reduce(x, axes = [0])", "argmax_reduce(x, axes = [1])", "concat([x, y], axis = 1)", "stack([x, y], axis = 0)",
+              "add_n([x, y])", "select(x, y, 1.0)", "select(x, 0.5, y)"]
+    text = s.pick([op + "(x, y)" for op in binary] + single)
+    return {"x": items(), "y": items()}, text, [np.zeros((2, 3))]
+
+
 @case("literals")
 def literals(s, name):
     x = s.tensor(s.shape())

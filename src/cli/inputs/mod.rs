@@ -234,6 +234,7 @@ pub(crate) fn evaluate(path: &Path, arguments: &args::Run, language: &Language, 
     let file = arguments.output.as_deref().filter(|path| !io::is_stdout(path));
     let to = tensors::form(file, arguments.to)?;
     tensors::fits_stdout(file, to)?;
+    reporter.need_values();
     match open(path, language) {
         Ok(Input { opened, notation, language }) => {
             language.usable()?;

@@ -1,5 +1,6 @@
 //! Expansion: from a checked document to a flat graph.
 
+mod constants;
 mod datatypes;
 mod expander;
 mod kept;
@@ -143,6 +144,7 @@ fn finish(
     kept::demand_input(checked, &units, &mut graph);
     graph.finish_names();
     datatypes::check(checked, &mut graph, diagnostics);
+    constants::convert(&mut graph, checked.words.value, diagnostics);
     kept::keep(checked, &units, &mut graph, options, diagnostics).map_err(stopped)?;
     let mut blocked = Vec::new();
     if options.migrate && graph.dialect == Dialect::Draft {

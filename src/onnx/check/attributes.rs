@@ -125,9 +125,8 @@ impl<'m> Check<'m> {
         let refers = attribute.reference.is_some() && self.path.len() > IN_BODY;
         let is_untyped = attribute.kind.is_none() && self.ir_version >= WITH_TYPES;
         if is_untyped && given.is_empty() && attribute.reference.is_some() {
-            // The operators of ONNX that are defined by functions have such references.
             let message = format!("the reference of the attribute `{name}` has no type");
-            return self.report(Code::OnnxIncomplete, at, message, None);
+            return self.report(Code::OnnxModel, at, message, None);
         }
         let message = match given[..] {
             _ if is_untyped => format!("the attribute `{name}` has no type"),

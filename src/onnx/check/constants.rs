@@ -106,7 +106,7 @@ impl<'m> Check<'m> {
         }
         if self.pass == Pass::All && (1..=ONLY_DEFAULTS).contains(&self.ir_version) {
             let message = format!("the initializer `{}` is not an input", self.names.text(name));
-            self.report(Code::OnnxIncomplete, at, message, None);
+            self.report(Code::OnnxModel, at, message, None);
         }
         let ty = self.tensor_type(tensor.data_type);
         self.define(name, ty, at);

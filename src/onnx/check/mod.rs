@@ -255,9 +255,7 @@ impl<'m> Check<'m> {
             self.scopes.enter();
             let start = graph.nodes.first().map_or(0, |node| node.at);
             if self.pass == Pass::All && self.text(graph.name).is_empty() {
-                // Programs load a model without a name, but not with inner graphs without names.
-                let code = if is_main { Code::OnnxIncomplete } else { Code::OnnxModel };
-                self.report(code, start, "a graph has no name".to_owned(), None);
+                self.report(Code::OnnxModel, start, "a graph has no name".to_owned(), None);
             }
             self.inputs(&graph.inputs, is_main, start);
             self.initializers(graph, start);

@@ -229,8 +229,9 @@ impl<'m> Check<'m> {
             };
             if let Some((_, parameter)) = parameters.iter().take(given.len()).enumerate().find(missing) {
                 // Programs compute results that nobody uses.
-                let (code, what) = match what {
-                    "inputs" => (Code::OnnxOperands, "input"),
+                let (code, what) = match (what, self.pass) {
+                    ("inputs", _) => (Code::OnnxOperands, "input"),
+                    (_, Pass::All) => (Code::OnnxOperands, "output"),
                     _ => (Code::OnnxIncomplete, "output"),
                 };
                 let message = format!("the {what} `{}` of `{name}` is left out", parameter.name);

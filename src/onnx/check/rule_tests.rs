@@ -81,7 +81,7 @@ fn what_onnx_checker_refuses_is_an_error() {
 }
 
 #[test]
-fn what_programs_forgive_is_a_warning() {
+fn what_programs_do_without_is_refused_by_the_check_alone() {
     let changes: &[&dyn Fn(&mut Model)] = &[
         &|model| model.graph.as_mut().unwrap().name = None,
         &|model| model.graph.as_mut().unwrap().outputs[0].ty = None,
@@ -94,8 +94,22 @@ fn what_programs_forgive_is_a_warning() {
         },
     ];
     for change in changes {
-        assert_eq!(changed(change), (vec![Code::OnnxIncomplete], false));
+        assert_eq!(changed(change), (vec![Code::OnnxModel], true));
+        let mut flattened = document(&format!("{HEAD} g (float[2] x) => (float[2] y) {{ y = Neg (x) }}"));
+        change(flattened.model().unwrap());
+        let found = flattened.flatten(&Options::default()).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!(codes(&found), []);
     }
+}
+
+#[test]
+fn a_result_that_is_left_out_is_a_warning_of_flattening() {
+    let text = format!("{HEAD} g (float[2] x) => (float[2] y) {{ , m = Dropout (x) y = Neg (x) }}");
+    assert_eq!(codes(&document(&text).check(&Options::default())), [Code::OnnxOperands]);
+    let found = document(&text).flatten(&Options::default()).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(codes(&found), [Code::OnnxIncomplete]);
+    let strict = Options { strict: true, ..Options::default() };
+    assert!(document(&text).flatten(&strict).is_err_and(|found| found.has_errors()));
 }
 
 /// A field with a message.

@@ -6,20 +6,18 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{Type, TypeForm, ValueInfo};
 use crate::onnx::types::ElementType;
 
-/// A violation of a rule on the type of a value: the code, and what the type lacks.
-type Lack = Option<(Code, &'static str)>;
-
-/// What the type of an input or output of a model lacks.
-fn lack(ty: Option<&Type>, is_input: bool) -> Lack {
+/// What the type of an input or output of a model lacks, with the code of the rule.
+///
+/// Programs compute types and shapes of outputs; onnx.checker does not.
+fn lack(ty: Option<&Type>) -> Option<(Code, &'static str)> {
     let known = |element: Option<i32>| element.and_then(ElementType::numbered).is_some();
     match ty.map_or(&TypeForm::None, |ty| &ty.form) {
-        // Programs compute the types of outputs, but need those of inputs.
-        TypeForm::None => Some((if is_input { Code::OnnxModel } else { Code::OnnxIncomplete }, "type")),
+        TypeForm::None => Some((Code::OnnxModel, "type")),
         TypeForm::Tensor(tensor) | TypeForm::SparseTensor(tensor) if !known(tensor.element) => {
             Some((Code::OnnxElement, "known element type"))
         }
         TypeForm::Tensor(tensor) | TypeForm::SparseTensor(tensor) if tensor.shape.is_none() => {
-            Some((Code::OnnxIncomplete, "shape"))
+            Some((Code::OnnxModel, "shape"))
         }
         TypeForm::Sequence(None, _) | TypeForm::Optional(None, _) => Some((Code::OnnxModel, "type of its items")),
         TypeForm::Map { key: None, .. } => Some((Code::OnnxModel, "type of its keys")),
@@ -60,7 +58,7 @@ impl<'m> Check<'m> {
     }
 
     fn typed(&mut self, value: &ValueInfo, is_main: bool, at: u32, is_input: bool) {
-        if let Some((code, what)) = lack(value.ty.as_ref(), is_input).filter(|_| is_main) {
+        if let Some((code, what)) = lack(value.ty.as_ref()).filter(|_| is_main) {
             let name = self.names.text(value.name.unwrap_or(NameId::ROOT));
             let role = if is_input { "input" } else { "output" };
             self.report(code, at, format!("the {role} `{name}` of the model has no {what}"), None);

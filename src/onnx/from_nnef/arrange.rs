@@ -72,14 +72,12 @@ pub(super) fn unsqueeze(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![call.out.unsqueeze(&value, &axes)])
 }
 
-/// Converts tensors to a common element type: integers become scalars if any tensor has scalars.
+/// Converts tensors to a common element type: those of several types become scalars.
 fn unified(call: &mut Call, values: Vec<Value>) -> Vec<Value> {
-    let scalars = values.iter().any(|value| value.element == Element::Float);
-    let cast = |value: Value| match (scalars, value.element) {
-        (true, Element::Int) => call.out.cast(&value, Element::Float),
-        _ => value,
-    };
-    values.into_iter().map(cast).collect()
+    if values.windows(2).all(|pair| matches!(pair, [one, other] if one.element == other.element)) {
+        return values;
+    }
+    values.iter().map(|value| call.out.cast(value, Element::Float)).collect()
 }
 
 /// `concat`
@@ -198,10 +196,10 @@ pub(super) fn copy_n(call: &mut Call) -> Made<Vec<Value>> {
     Ok(vec![value; count])
 }
 
-/// `add_n`: the result has at least one axis.
+/// `add_n`: the result consists of scalars and has at least one axis.
 pub(super) fn add_n(call: &mut Call) -> Made<Vec<Value>> {
     let values = call.list("x")?;
-    let values = unified(call, values);
+    let values: Vec<Value> = values.iter().map(|value| call.out.cast(value, Element::Float)).collect();
     let rank = common_rank(call, &[Bound::Many(values.clone())])?;
     let values: Vec<Value> = match rank {
         Some(rank) => values.iter().map(|value| call.out.lengthen(value, rank)).collect(),
@@ -216,7 +214,10 @@ pub(super) fn add_n(call: &mut Call) -> Made<Vec<Value>> {
 /// The index of the least or greatest item in the row-major order of the reduced axes, which are combined into one axis
 /// at the end.
 fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
-    let value = call.value("input")?;
+    let mut value = call.value("input")?;
+    if value.element == Element::Bool {
+        value = call.out.cast(&value, Element::Float);
+    }
     let given = call.ints("axes")?;
     let last = ("axis", AttributeValue::Int(-1));
     if let [axis] = given[..] {

@@ -15,6 +15,12 @@ pub(super) enum Operands {
     Real,
     /// Broadcast; converted to scalars unless all operands are integers.
     Numbers,
+    /// Broadcast, and converted to logicals.
+    Logicals,
+    /// Broadcast; converted to scalars unless all operands have one type.
+    Alike,
+    /// The first operand as [`Operands::Logicals`], the others as [`Operands::Alike`].
+    Choice,
     /// Not changed.
     Plain,
 }
@@ -71,45 +77,70 @@ pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Ma
     made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
 }
 
+impl Bound {
+    /// The types of the operand's values; none for integers that were attributes.
+    fn elements(&self) -> impl Iterator<Item = Element> {
+        let (values, literal) = match self {
+            Bound::One(value) => (std::slice::from_ref(value), None),
+            Bound::Many(values) => (&values[..], None),
+            Bound::Number(element, _) => (&[][..], Some(*element)),
+            Bound::Large(_) => (&[][..], Some(Element::Int)),
+            Bound::Ints(_) => (&[][..], None),
+        };
+        values.iter().map(|value| value.element).chain(literal)
+    }
+}
+
+/// The type that operands are converted to.
+fn common_element(prepared: Operands, bound: &[Bound]) -> Element {
+    let mut elements = bound.iter().flat_map(Bound::elements);
+    let first = elements.next();
+    let alike = elements.all(|element| Some(element) == first);
+    match (prepared, first.filter(|_| alike)) {
+        (Operands::Logicals, _) => Element::Bool,
+        (Operands::Numbers, Some(Element::Int)) => Element::Int,
+        (Operands::Alike | Operands::Choice | Operands::Plain, Some(element)) => element,
+        _ => Element::Float,
+    }
+}
+
 /// Converts operands to a common type and rank.
 fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(Vec<Bound>, Element)> {
-    let elements = bound.iter().flat_map(|bound| match bound {
-        Bound::One(value) => vec![value.element],
-        Bound::Many(values) => values.iter().map(|value| value.element).collect(),
-        Bound::Number(element, _) => vec![*element],
-        Bound::Large(_) => vec![Element::Int],
-        Bound::Ints(_) => Vec::new(),
-    });
-    let numbers: Vec<Element> = elements.filter(|element| *element != Element::Bool).collect();
-    let scalars = prepared == Operands::Real || numbers.contains(&Element::Float);
-    let element = match (scalars, numbers.is_empty()) {
-        (true, _) => Element::Float,
-        (false, false) => Element::Int,
-        (false, true) => Element::Bool,
-    };
+    let conditions = if prepared == Operands::Choice { bound.len().min(1) } else { 0 };
+    let (conditions, others) = bound.split_at_mut(conditions);
+    let element = common_element(prepared, others);
     if prepared == Operands::Plain {
         return Ok((bound, element));
     }
-    let rank = common_rank(call, &bound)?;
-    let mut prepare = |value: &mut Value| {
-        if value.element != Element::Bool || prepared == Operands::Real {
-            *value = call.out.cast(value, element);
+    conditions.iter_mut().for_each(|condition| convert(call, condition, Element::Bool));
+    others.iter_mut().for_each(|other| convert(call, other, element));
+    if let Some(rank) = common_rank(call, &bound)? {
+        let mut lengthen = |value: &mut Value| *value = call.out.lengthen(value, rank);
+        for bound in &mut bound {
+            match bound {
+                Bound::One(value) => lengthen(value),
+                Bound::Many(values) => values.iter_mut().for_each(&mut lengthen),
+                Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => {}
+            }
         }
-        if let Some(rank) = rank {
-            *value = call.out.lengthen(value, rank);
-        }
-    };
-    for bound in &mut bound {
-        match bound {
-            Bound::One(value) => prepare(value),
-            Bound::Many(values) => values.iter_mut().for_each(&mut prepare),
-            Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => {}
-        }
-    }
-    if rank.is_some() {
         check_extents(call, &bound)?;
     }
     Ok((bound, element))
+}
+
+/// Converts an operand to a type.
+fn convert(call: &mut Call, bound: &mut Bound, element: Element) {
+    let literal = |number: f64| match element {
+        Element::Bool => Bound::Number(element, f64::from(number != 0.0)),
+        _ => Bound::Number(element, number),
+    };
+    match bound {
+        Bound::One(value) => *value = call.out.cast(value, element),
+        Bound::Many(values) => values.iter_mut().for_each(|value| *value = call.out.cast(value, element)),
+        Bound::Number(_, number) => *bound = literal(*number),
+        Bound::Large(number) if element != Element::Int => *bound = literal(*number as f64),
+        Bound::Large(_) | Bound::Ints(_) => {}
+    }
 }
 
 /// Refuses operands that cannot be broadcast to a common shape. Operands of equal rank are aligned in the same way in
@@ -190,10 +221,8 @@ impl<'e, T: Iterator<Item = &'e str>> Evaluation<'e, '_, T> {
             match bound {
                 Bound::One(value) => made.push(value.clone()),
                 Bound::Many(values) => made.extend(values.iter().cloned()),
-                Bound::Number(Element::Bool, value) => made.push(self.call.out.number(Element::Bool, *value)),
-                Bound::Number(_, value) => made.push(self.call.out.number(self.element, *value)),
-                Bound::Large(value) if self.element == Element::Int => made.push(self.call.out.integer(*value)),
-                Bound::Large(value) => made.push(self.call.out.number(self.element, *value as f64)),
+                Bound::Number(element, value) => made.push(self.call.out.number(*element, *value)),
+                Bound::Large(value) => made.push(self.call.out.integer(*value)),
                 Bound::Ints(items) => made.push(self.call.out.list(token, items)),
             }
             return Ok(());

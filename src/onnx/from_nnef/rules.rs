@@ -2,7 +2,7 @@
 
 use super::call::{Call, Made};
 use super::emit::Value;
-use super::formula::Operands::{self, Numbers, Plain, Real};
+use super::formula::Operands::{self, Alike, Logicals, Numbers, Plain, Real};
 use super::{arrange, convolution, normalize, padding, places, pool, resample};
 use crate::graph::shapes::without_variant;
 
@@ -61,7 +61,7 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("rsqr", Formula(Real, "Reciprocal(Mul(x, x))")),
     ("rsqrt", Formula(Real, "Reciprocal(Sqrt(x))")),
     ("log2", Formula(Real, "Div(Log(x), 0.6931471805599453)")),
-    ("not", Formula(Plain, "Not(x)")),
+    ("not", Formula(Logicals, "Not(x)")),
     ("add", Formula(Numbers, "Add(x, y)")),
     ("sub", Formula(Numbers, "Sub(x, y)")),
     ("mul", Formula(Numbers, "Mul(x, y)")),
@@ -73,11 +73,11 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("le", Formula(Numbers, "LessOrEqual(x, y)")),
     ("gt", Formula(Numbers, "Greater(x, y)")),
     ("ge", Formula(Numbers, "GreaterOrEqual(x, y)")),
-    ("eq", Formula(Numbers, "Equal(x, y)")),
-    ("ne", Formula(Numbers, "Not(Equal(x, y))")),
-    ("and", Formula(Numbers, "And(x, y)")),
-    ("or", Formula(Numbers, "Or(x, y)")),
-    ("select", Formula(Numbers, "Where(condition, true_value, false_value)")),
+    ("eq", Formula(Alike, "Equal(x, y)")),
+    ("ne", Formula(Alike, "Not(Equal(x, y))")),
+    ("and", Formula(Logicals, "And(x, y)")),
+    ("or", Formula(Logicals, "Or(x, y)")),
+    ("select", Formula(Operands::Choice, "Where(condition, true_value, false_value)")),
     ("clamp", Formula(Real, "Max(Min(x, b), a)")),
     ("add_n", By(arrange::add_n, "`Sum`")),
     ("copy_n", By(arrange::copy_n, "`Identity` for each result")),
@@ -122,8 +122,8 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("mean_reduce", Formula(Real, "ReduceMean(input, axes)")),
     ("max_reduce", Formula(Numbers, "ReduceMax(input, axes)")),
     ("min_reduce", Formula(Numbers, "ReduceMin(input, axes)")),
-    ("any_reduce", Formula(Plain, "ReduceMax(input, axes)")),
-    ("all_reduce", Formula(Plain, "ReduceMin(input, axes)")),
+    ("any_reduce", Formula(Logicals, "ReduceMax(input, axes)")),
+    ("all_reduce", Formula(Logicals, "ReduceMin(input, axes)")),
     ("argmax_reduce", By(arrange::argmax, "`ArgMax`, of one axis that is made of several")),
     ("argmin_reduce", By(arrange::argmin, "`ArgMin`, of one axis that is made of several")),
     // Shapes.

@@ -222,6 +222,31 @@ fn attributes_of_converters_are_floats() {
     assert!(model("x", "y", integers).join(" ").contains("Cast <to: int = 1>"));
 }
 
+/// Operators of ONNX take one type each.
+#[test]
+fn operands_of_other_types_than_declared_are_cast() {
+    let made = |operation: &str| {
+        let inputs = "x = external<scalar>(shape = [2]); i = external<integer>(shape = [2]); b = external<logical>(shape = [2]);";
+        model("x, i, b", "y", &format!("{inputs} y = {operation};")).join(" ")
+    };
+    for (operation, casts) in [
+        ("and(b, b)", 0),
+        ("and(x, b)", 1),
+        ("not(i)", 1),
+        ("any_reduce(x, axes = [0])", 1),
+        ("select(x, i, i)", 1),
+        ("select(b, i, b)", 2),
+        ("add(b, i)", 2),
+        ("add(i, i)", 0),
+        ("eq(b, b)", 0),
+        ("concat([x, b], axis = 0)", 1),
+        ("argmax_reduce(b, axes = [0])", 1),
+    ] {
+        let text = made(operation);
+        assert_eq!(text.matches("Cast").count(), casts, "{operation}: {text}");
+    }
+}
+
 /// Extents and proportions that no sum of 64 bits holds.
 #[test]
 fn huge_numbers_are_refused() {
