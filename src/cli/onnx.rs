@@ -104,8 +104,8 @@ pub(crate) fn run(
     let place = flat.as_ref().map(|flat| {
         external::Place::new(&flat.document, &origin, (destination, output), &language.limits, &mut diagnostics)
     });
-    let accepted = !diagnostics.has_errors();
-    reporter.all(&sources, diagnostics);
+    // Warnings that are denied are errors for the reporter only.
+    let accepted = reporter.all(&sources, diagnostics).errors == 0;
     let place = match place.transpose() {
         Ok(place) => place,
         Err(unread) => return flatten::report_unread(unread, reporter),
