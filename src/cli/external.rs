@@ -1,14 +1,22 @@
-//! External data of models of ONNX on the command line: they follow a model that is written into another folder.
+//! External data of models of ONNX on the command line: they follow a model that is written into another folder, a new
+//! folder or an archive.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::{self, Beside};
+use crate::model::{Content, Model, Target};
 use crate::onnx::{Document, ExternalFile};
+use crate::write::Notation;
 
-use super::Failure;
+use super::flatten::{self, Destination};
 use super::inputs::opened::Opened;
+use super::io::{self, Unread, Writing};
+use super::limits::Limits;
+use super::report::Reporter;
+use super::{Failure, args, models};
 
 /// The folder of the model in an input; none for a stream, whose folder is unknown.
 pub(super) fn folder(input: &Opened) -> Option<PathBuf> {
@@ -23,13 +31,103 @@ pub(super) fn warn_unknown(document: &Document, folder: Option<&Path>, found: &m
     }
 }
 
+/// Where a model comes from.
+pub(super) struct Origin {
+    /// Its name for messages, which is its path if it is a file.
+    name: PathBuf,
+    is_file: bool,
+}
+
+impl Origin {
+    pub(super) fn new(input: &Opened) -> Self {
+        Origin { name: PathBuf::from(&input.name), is_file: input.is_file() }
+    }
+
+    /// The folder of the model; none for a stream.
+    fn folder(&self) -> Option<&Path> {
+        self.is_file.then(|| files::parent(&self.name))
+    }
+
+    /// The name of the model in a folder or an archive: that of its file, with the extension of the notation.
+    fn name_as(&self, notation: &Notation) -> Option<String> {
+        let extension = notation.extensions.first().copied().unwrap_or_default();
+        let Some(name) = self.name.file_name().filter(|_| self.is_file) else {
+            return Some(format!("model.{extension}"));
+        };
+        let is_right = |extension: &str| notation.extensions.iter().any(|known| known.eq_ignore_ascii_case(extension));
+        let has = Path::new(name).extension().and_then(OsStr::to_str).is_some_and(is_right);
+        let name = if has { name.into() } else { Path::new(name).with_extension(extension).into_os_string() };
+        name.into_string().ok()
+    }
+}
+
+/// The place where a model is written, with the files that follow it there.
+pub(super) enum Place<'o> {
+    Stdout,
+    /// A file, and others beside it.
+    File(&'o Path, Vec<Beside>),
+    /// A folder or an archive, with the name of the model in it.
+    Whole(Target, String, Model),
+}
+
+impl<'o> Place<'o> {
+    /// The place of a model, and the files that follow it there. Warns of those that do not.
+    ///
+    /// # Errors
+    ///
+    /// The output is one of the files; a name is not allowed in a model, or stands for several files.
+    pub(super) fn new(
+        document: &Document,
+        origin: &Origin,
+        (destination, output): (Destination, &'o args::Output),
+        limits: &Limits,
+        found: &mut Diagnostics,
+    ) -> Result<Self, Unread> {
+        let Destination { to, target: Some(target) } = destination else {
+            let path = flatten::path(output);
+            let others = follow(document, (origin.folder(), path), found).map_err(Unread::Failure)?;
+            return Ok(path.map_or(Place::Stdout, |path| Place::File(path, others)));
+        };
+        let Some(name) = origin.name_as(to) else {
+            let message = format!("{}: the name of the model is not UTF-8; rename it", origin.name.display());
+            return Err(Unread::Failure(Failure::Message(message)));
+        };
+        let files = document.external_files();
+        if origin.folder().is_none() && !files.is_empty() {
+            warn(document, &files, UNKNOWN, found);
+        }
+        let model = Model::of_files((&origin.name, &name), &copied(files), &limits.model()).map_err(models::unread)?;
+        let map = output.source_map.as_deref();
+        let clash = |name: &str| map.is_some_and(|map| io::is_same_file(map, &target.path().join(name)));
+        if let Some(name) = model.names().find(|name| clash(name)) {
+            let path = target.path().join(name);
+            let message = format!("{}: the model and the source map cannot both have this file", path.display());
+            return Err(Unread::Failure(Failure::Message(message)));
+        }
+        Ok(Place::Whole(target, name, model))
+    }
+
+    /// Writes a model there.
+    pub(super) fn write(&self, content: Writing, reporter: &Reporter) -> Result<(), Failure> {
+        match self {
+            Place::Stdout => io::write_stdout(content),
+            Place::File(path, others) => io::write_file_beside(path, others, content),
+            Place::Whole(target, name, model) => {
+                // Programs add data at the end of such files, which must not change those of the input.
+                let content = Content { hidden: true, document: name, linked: false, ..Content::new(content) };
+                models::write(target, content.with_files(model), reporter)
+            }
+        }
+    }
+}
+
 /// The files that are copied beside a model that is written to a path, or to standard output. Warns of files that are
 /// not where the model is.
 ///
 /// # Errors
 ///
 /// The output is one of the files.
-pub(super) fn follow(
+fn follow(
     document: &Document,
     (folder, output): (Option<&Path>, Option<&Path>),
     found: &mut Diagnostics,
@@ -57,7 +155,12 @@ pub(super) fn follow(
     if real(files::parent(&target)).is_some_and(|parent| Some(parent) == real(folder)) {
         return Ok(Vec::new());
     }
-    Ok(files.into_iter().filter_map(|file| Some(Beside { source: file.source?, at: file.path })).collect())
+    Ok(copied(files))
+}
+
+/// The files that are there.
+fn copied(files: Vec<ExternalFile>) -> Vec<Beside> {
+    files.into_iter().filter_map(|file| Some(Beside { source: file.source?, at: file.path })).collect()
 }
 
 /// Why files of a model from a stream do not follow it.

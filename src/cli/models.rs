@@ -147,7 +147,7 @@ pub(crate) fn infer_shapes(origin: &Origin, graph: &mut Graph, limits: &Limits) 
 }
 
 /// The refusal or failure of a model that was not read.
-fn unread(error: ModelError) -> Unread {
+pub(crate) fn unread(error: ModelError) -> Unread {
     match error.diagnostic() {
         Ok(refused) => Unread::Refused(Box::new(refused)),
         Err(other) => Unread::Failure(failed(other)),
@@ -202,6 +202,17 @@ pub(crate) fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Tar
     }
     let path = target.path().display();
     Err(Failure::Message(format!("{path}: folders and archives hold models, whose graphs are NNEF; leave out --to")))
+}
+
+/// Writes a whole model, and shows the progress of its files.
+pub(crate) fn write(target: &Target, content: Content, reporter: &Reporter) -> Result<(), Failure> {
+    let mut progress = Progress::new(reporter.interactive(), content.size());
+    let mut add = |bytes| progress.add(bytes);
+    // The parts of the contents get the shorter lifetime of the progress.
+    let Content { graph, quant, files, hidden, document, linked, .. } = content;
+    let mut content = Content { graph, quant, files, hidden, progress: Some(&mut add), document, linked };
+    interrupt::watch();
+    target.write(&mut content).map_err(failed)
 }
 
 /// A whole model to be written.
@@ -268,11 +279,7 @@ impl Whole {
             files: self.model.as_deref(),
             ..Content::new(&mut text)
         };
-        let mut progress = Progress::new(reporter.interactive(), content.size());
-        let mut add = |bytes| progress.add(bytes);
-        let mut content = Content { progress: Some(&mut add), ..content };
-        interrupt::watch();
-        self.target.write(&mut content).map_err(failed)
+        write(&self.target, content, reporter)
     }
 }
 

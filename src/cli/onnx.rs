@@ -4,14 +4,16 @@ use std::io::Write;
 
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::{ONNX, Setting, Stats};
+use crate::model::Target;
 use crate::onnx::Document;
 use crate::source::Sources;
 use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
 use crate::{Graph, Options};
 
 use super::args::{self, Language};
+use super::flatten::Destination;
 use super::inputs::opened::{Checked, Opened};
-use super::io::{self, Unread};
+use super::io::Unread;
 use super::models::Expanded;
 use super::report::Reporter;
 use super::tensors::Written;
@@ -65,9 +67,10 @@ pub(crate) fn run(
     reporter: &mut Reporter,
 ) -> RunResult {
     usable(language, output, verification)?;
-    let to = target(form, output)?;
+    let destination = destination(form, output)?;
+    let to = destination.to;
     let options = flatten::options(language);
-    let folder = external::folder(&input);
+    let origin = external::Origin::new(&input);
     let (mut sources, document, mut diagnostics) = match read(input, form, language, &options) {
         Ok(read) => read,
         Err(unread) => return flatten::report_unread(unread, reporter),
@@ -77,14 +80,7 @@ pub(crate) fn run(
     let mut document = document.and_then(|document| flatten(document, &options, &mut diagnostics));
     language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
     if let Some(document) = document.as_mut().filter(|_| output.provenance) {
-        if !matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf)) {
-            return Err(Failure::Message(
-                "--provenance is metadata of nodes, which only protobuf has: --to onnx".to_owned(),
-            ));
-        }
-        if let Err(found) = document.note_origins_within(&options) {
-            diagnostics.report(*found);
-        }
+        note_origins(document, to, &options, &mut diagnostics)?;
     }
     let graph = graph(document.as_ref(), &options, output, to, &mut diagnostics)?;
     document = document.filter(|_| !diagnostics.has_errors());
@@ -93,7 +89,7 @@ pub(crate) fn run(
             stats::tell(before, (graph, Setting::without_data(ONNX)), None, reporter);
         }
     };
-    let Writer::Onnx(to) = to.writer else {
+    let Writer::Onnx(form) = to.writer else {
         let result = match graph {
             Some(graph) => Ok((graph, diagnostics)),
             None => Err(diagnostics),
@@ -104,36 +100,70 @@ pub(crate) fn run(
             Ok(true)
         });
     };
-    // Protobuf is written from the document; a text is made before, because parts of it may be impossible.
-    let text = match to {
-        OnnxForm::Protobuf => None,
-        OnnxForm::Text => document.as_ref().map(|document| diagnostics.take(document.to_text(language.strict))),
+    let flat = document.and_then(|document| Flat::new(document, form, language.strict, &mut diagnostics));
+    let place = flat.as_ref().map(|flat| {
+        external::Place::new(&flat.document, &origin, (destination, output), &language.limits, &mut diagnostics)
+    });
+    // Warnings that are denied are errors for the reporter only.
+    let accepted = reporter.all(&sources, diagnostics).errors == 0;
+    let place = match place.transpose() {
+        Ok(place) => place,
+        Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    let others = match &document {
-        Some(document) => external::follow(document, (folder.as_deref(), flatten::path(output)), &mut diagnostics)?,
-        None => Vec::new(),
-    };
-    let document = document.filter(|_| !diagnostics.has_errors());
-    reporter.all(&sources, diagnostics);
     if let Some(graph) = &graph {
         tell_stats(graph, reporter);
     }
     reporter.summary();
-    let (Some(document), None | Some(Some(_))) = (document, &text) else { return Ok(Status::Refused) };
-    let mut content = |out: &mut dyn Write| match &text {
-        Some(text) => out.write_all(text.as_deref().unwrap_or_default().as_bytes()),
-        None => document.write_protobuf(out),
-    };
-    match flatten::path(output) {
-        Some(path) => io::write_file_beside(path, &others, &mut content)?,
-        None => io::write_stdout(&mut content)?,
-    }
+    let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else { return Ok(Status::Refused) };
+    place.write(&mut |out| flat.write(out), reporter)?;
     // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
-    std::mem::forget(document);
+    std::mem::forget(flat);
     if let Some(graph) = &graph {
         flatten::write_source_map(graph, &sources, output)?;
     }
     Ok(Status::Done)
+}
+
+/// Adds the origins of nodes as metadata.
+fn note_origins(
+    document: &mut Document,
+    to: &Notation,
+    options: &Options,
+    found: &mut Diagnostics,
+) -> Result<(), Failure> {
+    if !matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf)) {
+        let message = "--provenance is metadata of nodes, which only protobuf has: --to onnx";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    if let Err(over) = document.note_origins_within(options) {
+        found.report(*over);
+    }
+    Ok(())
+}
+
+/// A flat model that is written.
+struct Flat {
+    document: Document,
+    /// The text. Protobuf is written from the document; a text is made before, because parts of it may be impossible.
+    text: Option<String>,
+}
+
+impl Flat {
+    /// A model in a form; none if it is not possible in a text.
+    fn new(document: Document, form: OnnxForm, strict: bool, found: &mut Diagnostics) -> Option<Self> {
+        let text = match form {
+            OnnxForm::Protobuf => None,
+            OnnxForm::Text => Some(found.take(document.to_text(strict))?),
+        };
+        Some(Flat { document, text })
+    }
+
+    fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        match &self.text {
+            Some(text) => out.write_all(text.as_bytes()),
+            None => self.document.write_protobuf(out),
+        }
+    }
 }
 
 /// The evaluation of a model, which is refused.
@@ -179,11 +209,12 @@ fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -
     found.take(flattened.map(|warnings| (document, warnings)))
 }
 
-/// The notation of the result.
-fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Failure> {
+/// The notation of the result, and the folder or the archive that it is written to, if any.
+fn destination(form: OnnxForm, output: &args::Output) -> Result<Destination, Failure> {
+    let target = flatten::path(output).and_then(Target::of);
     // A file whose name has no extension says as little as standard output.
     let has_form = flatten::path(output).is_some_and(|path| path.extension().is_some());
-    let to = match output.to.is_none() && !has_form {
+    let to = match output.to.is_none() && (!has_form || target.is_some()) {
         true => NOTATIONS.iter().find(|known| matches!(known.writer, Writer::Onnx(of) if of == form)),
         false => Some(flatten::notation(output, false)?),
     };
@@ -192,11 +223,17 @@ fn target(form: OnnxForm, output: &args::Output) -> Result<&'static Notation, Fa
     let Some(to) = to.filter(|to| !foreign(to)) else {
         return Err(Failure::Message("models of ONNX are written as onnx, onnxtxt, json, dot, svg or html".to_owned()));
     };
-    if let Writer::Onnx(form) = to.writer {
-        flatten::fits_stdout(form, output)?;
+    match (to.writer, &target) {
+        (Writer::Onnx(form), _) => flatten::fits_stdout(form, output)?,
+        (_, None) => {}
+        (_, Some(target)) => {
+            let path = target.path().display();
+            let message = "folders and archives hold models, which are onnx or onnxtxt here; leave out --to";
+            return Err(Failure::Message(format!("{path}: {message}")));
+        }
     }
     flatten::distinct(output, to)?;
-    Ok(to)
+    Ok(Destination { to, target })
 }
 
 /// Refuses options that do not apply to models of ONNX.

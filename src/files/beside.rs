@@ -1,5 +1,6 @@
 //! Files that are copied beside an output, as the data of a model are: all of them and the output, or none.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -19,6 +20,8 @@ pub(crate) struct Beside {
 #[derive(Debug, Default)]
 pub(super) struct Staged {
     files: Vec<(temporary::File, PathBuf)>,
+    /// The files that are copied to paths, which may be spelled in several ways.
+    sources: HashMap<PathBuf, PathBuf>,
     folders: Vec<PathBuf>,
     kept: bool,
 }
@@ -46,6 +49,12 @@ impl Staged {
         if target == *output {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, "this is the name of the output"));
         }
+        if let Some(known) = self.sources.get(&target) {
+            return match same(known, source)? {
+                true => Ok(()),
+                false => Err(io::Error::new(io::ErrorKind::AlreadyExists, "another file would have this name, too")),
+            };
+        }
         if fs::symlink_metadata(&target).is_ok() {
             return match same(source, &target)? {
                 true => Ok(()),
@@ -59,6 +68,7 @@ impl Staged {
         let mut out = copy.as_file();
         io::copy(&mut File::open(source)?, &mut out)?;
         copy.as_file().sync_all()?;
+        self.sources.insert(target.clone(), source.to_owned());
         self.files.push((copy, target));
         Ok(())
     }
@@ -193,6 +203,20 @@ mod tests {
         assert!(!written(&output, &[beside("w", "new/w"), beside("v", "v")]));
         assert_eq!(names(&output), ["other", "out", "part", "v"]);
         assert_eq!(fs::read(output.join("v")).unwrap(), b"others");
+    }
+
+    #[test]
+    fn paths_are_spelled_in_several_ways() {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, output] = ["source", "output"].map(|name| folder.path().join(name));
+        [&source, &output].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        fs::write(source.join("w"), b"weights").unwrap();
+        fs::write(source.join("v"), b"others").unwrap();
+        let beside = |name: &str, at: &str| Beside { source: source.join(name), at: at.into() };
+        assert!(!written(&output, &[beside("w", "w"), beside("v", "./w")]));
+        assert_eq!(names(&output), [""; 0]);
+        assert!(written(&output, &[beside("w", "w"), beside("w", "./w"), beside("w", "part/../w")]));
+        assert_eq!(names(&output), ["out", "part", "w"]);
     }
 
     #[cfg(unix)]

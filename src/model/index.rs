@@ -61,6 +61,8 @@ pub(super) struct Index {
     files: Vec<ModelFile>,
     /// The indices of files by name; none for folders.
     names: FxHashMap<Box<str>, Option<u32>>,
+    /// Folders that exist also without files in them.
+    bare: Vec<Box<str>>,
     /// The total length of all names in bytes.
     bytes: usize,
 }
@@ -91,6 +93,19 @@ impl Index {
         }
         self.files.push(file);
         Ok(())
+    }
+
+    /// Folders that exist also without files in them, each once.
+    pub(crate) fn bare(&self) -> impl Iterator<Item = &str> {
+        self.bare.iter().map(|folder| &**folder)
+    }
+
+    /// Adds a folder that exists also without files in it.
+    pub(crate) fn add_bare(&mut self, folder: &str) -> Result<(), (Code, String)> {
+        if !self.names.contains_key(folder) {
+            self.bare.push(folder.into());
+        }
+        self.add_folders(&format!("{folder}/"))
     }
 
     /// Adds the folders in a name, which are the parts before each slash.
@@ -129,6 +144,17 @@ mod tests {
         }
         assert_eq!(index.find("a/b/d").map(ModelFile::path), Some("a/b/d"));
         assert!(index.find("a/b").is_none() && index.find("x").is_none());
+    }
+
+    #[test]
+    fn folders_may_be_empty() {
+        let mut index = Index::default();
+        assert_eq!(index.add(file("a/b/c")), Ok(()));
+        for folder in ["a/b", "a/d/e", "a/d", "f", "f"] {
+            assert_eq!(index.add_bare(folder), Ok(()));
+        }
+        assert_eq!(index.bare().collect::<Vec<_>>(), ["a/d/e", "f"]);
+        assert!(index.add(file("f")).is_err() && index.add_bare("a/b/c").is_err());
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod folder;
 mod index;
 mod input;
 mod limits;
+mod parts;
 pub(crate) mod path;
 mod quant;
 mod tar;
@@ -132,9 +133,26 @@ impl Model {
         &self.name
     }
 
+    /// Where the model is read from: the folder or the archive, or the document and each file beside it.
+    fn sources(&self) -> impl Iterator<Item = &Path> {
+        let apart = self.archive.is_none() && !self.name.is_dir();
+        let files = self.index.files().iter().filter(move |_| apart).filter_map(ModelFile::on_disk);
+        std::iter::once(self.name()).chain(files)
+    }
+
+    /// The folders that exist also without files in them.
+    fn bare_folders(&self) -> impl Iterator<Item = &str> {
+        self.index.bare()
+    }
+
     /// The files, except for those that readers ignore.
     pub fn files(&self) -> impl Iterator<Item = &ModelFile> {
         self.index.files().iter().filter(|file| !path::is_hidden(file.path()))
+    }
+
+    /// The names of all files.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.index.files().iter().map(ModelFile::path)
     }
 
     /// A file by its name.

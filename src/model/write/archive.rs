@@ -8,8 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
+use super::super::QUANT;
 use super::super::error::ModelError;
-use super::super::{GRAPH, QUANT};
 use super::{Content, copy};
 use crate::files::{self, parent};
 
@@ -50,12 +50,13 @@ fn entries(out: &mut dyn Write, path: &Path, content: &mut Content) -> Result<()
     };
     let text = text().map_err(fail)?;
     let length = text.metadata().map_err(fail)?.len();
-    append(&mut archive, GRAPH, length, &mut BufReader::new(text), &mut |_| {}).map_err(fail)?;
+    append(&mut archive, content.document, length, &mut BufReader::new(text), &mut |_| {}).map_err(fail)?;
     if let Some(mut quant) = content.quant {
         append(&mut archive, QUANT, quant.len() as u64, &mut quant, &mut |_| {}).map_err(fail)?;
     }
     let wanted = content.copied();
     if let Some(model) = content.files {
+        model.bare_folders().try_for_each(|folder| append_folder(&mut archive, folder)).map_err(fail)?;
         let mut progress = |bytes| content.progress.iter_mut().for_each(|progress| progress(bytes));
         model.each(wanted, |file, bytes| {
             append(&mut archive, file.path(), file.size(), bytes, &mut progress).map_err(fail)
@@ -72,14 +73,23 @@ fn append(
     content: &mut dyn Read,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
-    let mut header = Header::new_gnu();
-    header.set_entry_type(EntryType::Regular);
-    header.set_size(size);
-    header.set_mode(0o644);
-    header.set_mtime(TIME);
-    archive.append_data(&mut header, name, io::empty())?;
+    archive.append_data(&mut header(EntryType::Regular, size, 0o644), name, io::empty())?;
     let out = archive.get_mut();
     copy(content, out, size, progress)?;
     let padding = size.next_multiple_of(512) - size;
     out.write_all(&[0; 512][..padding as usize])
+}
+
+/// Adds a folder. Those of files need no entries.
+fn append_folder(archive: &mut Builder<&mut dyn Write>, name: &str) -> io::Result<()> {
+    archive.append_data(&mut header(EntryType::Directory, 0, 0o755), format!("{name}/"), io::empty())
+}
+
+fn header(kind: EntryType, size: u64, mode: u32) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_size(size);
+    header.set_mode(mode);
+    header.set_mtime(TIME);
+    header
 }

@@ -9,7 +9,7 @@ use super::super::{DATA, GRAPH, QUANT};
 use super::{Content, copy};
 use crate::files::{self, real, temporary};
 
-/// Creates the folders in a file's name, within an existing folder.
+/// Creates the folders in a file's name, or all of a name that ends in a slash, within an existing folder.
 fn make_folders(within: &Path, file: &str) -> io::Result<()> {
     for (at, _) in file.match_indices('/') {
         match fs::create_dir(within.join(&file[..at])) {
@@ -29,7 +29,7 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
     let files = stage.path().join("new");
     fs::create_dir(&files).map_err(fail)?;
     let mut text = || -> io::Result<()> {
-        let mut graph = BufWriter::with_capacity(1 << 16, File::create_new(files.join(GRAPH))?);
+        let mut graph = BufWriter::with_capacity(1 << 16, File::create_new(files.join(content.document))?);
         (content.graph)(&mut graph)?;
         graph.flush()?;
         match content.quant {
@@ -38,15 +38,18 @@ pub(crate) fn write(path: &Path, content: &mut Content) -> Result<(), ModelError
         }
     };
     text().map_err(fail)?;
-    let wanted = content.copied();
+    let (wanted, linked) = (content.copied(), content.linked);
     if let Some(model) = content.files {
+        for folder in model.bare_folders() {
+            make_folders(&files, &format!("{folder}/")).map_err(fail)?;
+        }
         let mut progress = |bytes| content.progress.iter_mut().for_each(|progress| progress(bytes));
         model.each(wanted, |file, bytes| {
             let to = files.join(file.path());
             let fail = |error| ModelError::io(&path.join(file.path()), error);
             make_folders(&files, file.path()).map_err(fail)?;
             // The bytes are copied if no hard link can be created.
-            if file.on_disk().is_some_and(|from| fs::hard_link(from, &to).is_ok()) {
+            if linked && file.on_disk().is_some_and(|from| fs::hard_link(from, &to).is_ok()) {
                 progress(file.size());
                 return Ok(());
             }
@@ -83,7 +86,7 @@ fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), Mode
         let message = format!("{}: the output would replace the working folder; choose another folder", path.display());
         return Err(ModelError::Target(message));
     }
-    let model = target.join(GRAPH).is_file();
+    let model = content.is_nnef() && target.join(GRAPH).is_file();
     let mut open = vec![(String::new(), target.to_owned())];
     while let Some((prefix, folder)) = open.pop() {
         for entry in fs::read_dir(&folder).map_err(fail)? {

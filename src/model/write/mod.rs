@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ModelError;
 use super::{GRAPH, Model, ModelFile, QUANT, has_archive_name, path};
-use crate::files::real;
+use crate::files::{parent, real};
 
 /// The path and the form in which a model is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,12 +71,17 @@ pub struct Content<'a> {
     pub hidden: bool,
     /// Called with the number of bytes of each copied piece.
     pub progress: Option<&'a mut dyn FnMut(u64)>,
+    /// The name of the file with the text of the graph, which is bytes for models of ONNX.
+    pub(crate) document: &'a str,
+    /// Whether files on disk may become hard links in a folder.
+    pub(crate) linked: bool,
 }
 
 impl<'a> Content<'a> {
     /// A model that has only the text of a graph.
     pub fn new(graph: WriteText<'a>) -> Self {
-        Content { graph, quant: None, files: None, hidden: false, progress: None }
+        let (document, linked) = (GRAPH, true);
+        Content { graph, quant: None, files: None, hidden: false, progress: None, document, linked }
     }
 
     /// Adds the files of a model, except for those that readers ignore.
@@ -84,19 +89,24 @@ impl<'a> Content<'a> {
         Content { files: Some(model), ..self }
     }
 
+    /// Whether the text of the graph is one of NNEF, which may have quantizations.
+    fn is_nnef(&self) -> bool {
+        self.document == GRAPH
+    }
+
     /// Whether a file is copied: all files except the texts, which are replaced.
-    fn copied(&self) -> impl Fn(&ModelFile) -> bool + use<> {
-        let hidden = self.hidden;
-        move |file| !matches!(file.path(), GRAPH | QUANT) && (hidden || !path::is_hidden(file.path()))
+    fn copied(&self) -> impl Fn(&ModelFile) -> bool + use<'a> {
+        let (hidden, document, quant) = (self.hidden, self.document, self.is_nnef().then_some(QUANT));
+        move |file| {
+            let name = file.path();
+            name != document && Some(name) != quant && (hidden || !path::is_hidden(name))
+        }
     }
 
     /// Whether a file of this name is written.
     fn has(&self, name: &str) -> bool {
-        match name {
-            GRAPH => true,
-            QUANT => self.quant.is_some(),
-            name => self.files.and_then(|model| model.file(name)).is_some_and(self.copied()),
-        }
+        let text = name == self.document || name == QUANT && self.quant.is_some();
+        text || self.files.and_then(|model| model.file(name)).is_some_and(self.copied())
     }
 
     /// The number of bytes that are copied.
@@ -114,8 +124,8 @@ impl Target {
     /// Reading or writing failed, or the existing target cannot be replaced: it is the model that is read,
     /// contains it or is inside it, or is a folder with files that the new model does not have.
     pub fn write(&self, content: &mut Content) -> Result<(), ModelError> {
-        if let Some(model) = content.files {
-            apart(self.path(), model.name())?;
+        for source in content.files.iter().flat_map(|model| model.sources()) {
+            apart(self.path(), source)?;
         }
         match self {
             Target::Folder(path) => folder::write(path, content),
@@ -136,17 +146,24 @@ pub(crate) fn rewrite(model: &Model, content: &mut Content) -> Result<(), ModelE
 
 /// Refuses a target that is the source, is inside it, or contains it.
 fn apart(target: &Path, source: &Path) -> Result<(), ModelError> {
-    let (Ok(source), Ok(real)) = (fs::canonicalize(source), real(target)) else { return Ok(()) };
+    let (Ok(link), Ok(real)) = (unresolved(source), real(target)) else { return Ok(()) };
+    let Ok(source) = fs::canonicalize(source) else { return Ok(()) };
     let relation = if real == source {
         "is the model that is read"
     } else if real.starts_with(&source) {
         "lies within the model that is read"
-    } else if source.starts_with(&real) {
+    } else if source.starts_with(&real) || link.starts_with(&real) {
         "holds the model that is read"
     } else {
         return Ok(());
     };
     Err(ModelError::Target(format!("{}: the output {relation}; choose another place", target.display())))
+}
+
+/// The path of a file or a link to it, in its real folder.
+fn unresolved(path: &Path) -> io::Result<PathBuf> {
+    let folder = fs::canonicalize(parent(path))?;
+    Ok(path.file_name().map_or(folder.clone(), |name| folder.join(name)))
 }
 
 /// The number of bytes copied between two reports of progress.
