@@ -128,7 +128,7 @@ fn external_tensors_become_inputs() {
 
 #[test]
 fn without_migration_the_draft_stays_itself() {
-    let source = "version 1.0\n\ngraph G(x) -> (y)\n{\n    x = external(shape = [0, 4]);\n    y = idn(x);\n}\n";
+    let source = "version 1.0\n\ngraph G(x) -> (y)\n{\n    x = external(shape = [0, 4])\n    y = idn(x)\n}\n";
     let plain = options().with(|o| o.migrate = false);
     assert_eq!(flat(source, &plain).0, source);
 }

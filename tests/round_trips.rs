@@ -25,7 +25,7 @@ const INPUTS: &[(&str, &str)] = &[
     ("moments.nnef", "nnef onnx onnxtxt pnnx"),
     ("model", "nnef onnx onnxtxt pnnx"),
     ("quantized.nnef", "nnef"),
-    ("--from nnef-draft draft.nnef", "nnef-draft"),
+    ("--from nnef-draft draft.nnef", "nnef nnef-draft onnx onnxtxt pnnx"),
     ("loops/elman.json --unroll", "nnef onnx onnxtxt pnnx"),
     ("loops/lstm.json --unroll", "nnef onnx onnxtxt pnnx"),
     ("loops/decode.json", ""),

@@ -85,7 +85,7 @@ fn drafts_have_libraries_too() {
         o.strict = true;
         o.dialect = Some(Dialect::Draft);
     });
-    assert!(flat(source, &options).0.contains("y = acme(x, k = 2);"));
+    assert!(flat(source, &options).0.contains("y = acme(x, k = 2)\n"));
 }
 
 #[test]

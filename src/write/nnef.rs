@@ -125,7 +125,9 @@ impl Forms {
             }
             self.ends.push(text.len() as u32);
         }
-        push(text, &[");\n", INDENT]);
+        // The draft separates statements by lines, as `fmt` does.
+        let end = if graph.dialect == Dialect::Draft { ")\n" } else { ");\n" };
+        push(text, &[end, INDENT]);
         self.ends.push(text.len() as u32);
     }
 

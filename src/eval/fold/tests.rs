@@ -146,7 +146,7 @@ fn the_draft_has_constants_of_scalars() {
     let body = "c = exp(constant(shape = [1, 2], value = [0.0, 0.0])); b = c < 2.0; y = select(b, x, c);";
     let mut graph = graph(body, "version 1.0\n", &options);
     assert_eq!(graph.fold(Limits::default(), &[], false), 1);
-    assert_eq!(statements(&graph), "c = constant(shape = [1, 2], value = [1.0]); b = lt(c, 2.0); y = select(b, x, c);");
+    assert_eq!(statements(&graph), "c = constant(shape = [1, 2], value = [1.0]) b = lt(c, 2.0) y = select(b, x, c)");
 }
 
 #[test]
