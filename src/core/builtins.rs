@@ -31,7 +31,8 @@ pub(crate) fn apply(function: Builtin, value: &Value, budget: &Budget) -> Outcom
 }
 
 fn mistyped(function: Builtin, value: &Value) -> Box<Failure> {
-    Failure::new(Code::DynamicType, format!("`{}` is not defined for {}", function.info().text, value.kind()))
+    let (name, found) = (function.info().text, value.kind());
+    Failure::new(Code::DynamicType, format!("`{name}` is not defined for {found}")).label(format!("this is {found}"))
 }
 
 /// The failure of a function that needs a value which is known only when the graph runs.
@@ -67,7 +68,7 @@ fn integer(value: &Value) -> Outcome<Value> {
 
 fn bad_cast(what: &str, text: &str) -> Box<Failure> {
     let shown: String = text.chars().take(40).collect();
-    Failure::new(Code::BadCast, format!("'{shown}' is no {what} literal"))
+    Failure::new(Code::BadCast, format!("'{shown}' is not a literal of type {what}"))
 }
 
 fn scalar(value: &Value) -> Outcome<Value> {

@@ -236,7 +236,6 @@ impl<'t> Lexer<'t> {
         let message = format!("the string has no closing `{}`", char::from(quote));
         self.report(
             Diagnostic::new(Code::UnterminatedString, self.at(opening), message)
-                .label("opened here")
                 .help("a string ends on its line, with the quote it starts with"),
         );
         tokens.push(Kind::Bad, Span::new(start, start + 1 + len as u32));
@@ -246,14 +245,14 @@ impl<'t> Lexer<'t> {
     fn odd_character(&mut self, at: u32, rest: &str) {
         let Some(found) = rest.chars().next() else { return };
         let span = Span::new(at, at + found.len_utf8() as u32);
-        let (message, help) = match found {
-            '\\' => {
-                let message = "`\\` escapes nothing here: it stays in the string";
-                (message.to_owned(), "only the quote and `\\` can be escaped; write `\\\\` for a backslash")
-            }
-            _ => (format!("{} inside a string", name(found)), "strings hold printable ASCII characters"),
+        let finding = |message: String| Diagnostic::new(Code::StringCharacter, self.at(span), message);
+        let finding = match found {
+            '\\' => finding("this `\\` escapes no character: it stays in the string".to_owned())
+                .label("not an escape sequence")
+                .help("only the quote and `\\` can be escaped; write `\\\\` for a backslash"),
+            _ => finding(format!("{} inside a string", name(found))).help("strings hold printable ASCII characters"),
         };
-        self.report(Diagnostic::new(Code::StringCharacter, self.at(span), message).help(help));
+        self.report(finding);
     }
 
     /// Reports text that cannot be a token, and adds a token with which the parser can continue.

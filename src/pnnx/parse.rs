@@ -204,11 +204,18 @@ impl<'t> Reader<'t> {
 
     /// Reports that the last token, `found`, is not the expected one.
     fn expected<T>(&mut self, wanted: &str, found: Option<Token>) -> Result<T, Stop> {
-        let (span, is) = match found {
-            Some(token) => (token.span, format!("`{}` is", self.text_of(token.span))),
-            None => (Span::new(self.text.len() as u32, self.text.len() as u32), "the text ends".to_owned()),
+        let (span, found, label) = match found {
+            Some(token) => {
+                let text = self.text_of(token.span);
+                (token.span, format!("`{text}`"), format!("unexpected `{text}`"))
+            }
+            None => {
+                let end = self.text.len() as u32;
+                (Span::new(end, end), "the end of the text".to_owned(), "the text ends".to_owned())
+            }
         };
-        self.error(Code::ExpressionToken, span, format!("{is} where {wanted} is expected"));
+        let message = format!("expected {wanted}, found {found}");
+        self.found.report(Diagnostic::new(Code::ExpressionToken, self.at(span), message).label(label));
         Err(Stop)
     }
 

@@ -89,7 +89,12 @@ impl BodyCheck<'_, '_> {
         let span = call.name.span;
         if let Some(slot) = self.state.scope.get(call.name.name) {
             let message = format!("`{name}` is no operation and cannot be called");
-            self.report_beside(Code::CallsLocalName, span, message, (self.at_slot(slot), "it is defined here"));
+            self.report_beside(
+                Code::CallsLocalName,
+                span,
+                message,
+                (self.at_slot(slot), "defined as a tensor or attribute"),
+            );
         } else if !self.checked().module(self.module).broken.contains(&call.name.name) {
             self.unknown_operation(call.name.name, &name, span);
         }
@@ -309,7 +314,10 @@ impl BodyCheck<'_, '_> {
                 let message = format!("`{name}` has {parameters}, this call gives {}", self.ast.arguments(call).len());
                 let (span, see) = (self.ast.span(value), self.checker.fragment_location(fragment));
                 let code = if self.ignores_arguments() { Code::IgnoredArgument } else { Code::TooManyArguments };
-                self.report_beside(code, span, message, (see, "declared here"));
+                let label = format!("this is argument {}", i + 1);
+                self.push(
+                    self.finding(code, span, message).label(label).see(see, format!("declared with {parameters}")),
+                );
             }
             self.expr(value);
             return false;
@@ -317,8 +325,9 @@ impl BodyCheck<'_, '_> {
         if !param.tensor {
             let parameter = self.text(param.name);
             let message = format!("attribute `{parameter}` must be given by name");
-            let written = format!("write `{parameter} = ..`");
-            self.push(self.finding(Code::PositionalAttribute, self.ast.span(value), message).help(written));
+            let label = format!("the value of `{parameter}`");
+            let finding = self.finding(Code::PositionalAttribute, self.ast.span(value), message).label(label);
+            self.push(finding.help(format!("write `{parameter} = ..`")));
         }
         true
     }
@@ -343,8 +352,10 @@ impl BodyCheck<'_, '_> {
         };
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
         let help = if told { did_you_mean(text, names()).or_else(listed) } else { None };
-        let message = format!("`{}` has no parameter `{text}`", checked.text(call.name.name));
-        self.push(self.finding(Code::UnknownArgument, argument.span, message).help_if(help));
+        let operation = checked.text(call.name.name);
+        let message = format!("`{operation}` has no parameter `{text}`");
+        let finding = self.finding(Code::UnknownArgument, argument.span, message);
+        self.push(finding.label(format!("not a parameter of `{operation}`")).help_if(help));
         true
     }
 
@@ -364,11 +375,14 @@ impl BodyCheck<'_, '_> {
         }
         let describe =
             |param: &ParamInfo| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty));
+        let names: Vec<String> = missing.clone().map(|(param, _)| format!("`{}`", checked.text(param.name))).collect();
         let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
         let message = format!("`{}` needs {what} {}", checked.text(call.name.name), missing.join(", "));
         let see = self.checker.fragment_location(fragment);
-        self.report_beside(Code::MissingArgument, call.name.span, message, (see, "declared here"));
+        let label = format!("called without {}", names.join(", "));
+        let finding = self.finding(Code::MissingArgument, call.name.span, message).label(label);
+        self.push(finding.see(see, "the declaration"));
     }
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
@@ -434,7 +448,8 @@ impl BodyCheck<'_, '_> {
         let name = self.text(call.name.name);
         let message = format!("the type argument of `{name}` does not follow from its arguments");
         let help = format!("give it: `{name}<scalar>(..)`");
-        self.push(self.finding(Code::GenericArgument, call.name.span, message).help(help));
+        let finding = self.finding(Code::GenericArgument, call.name.span, message);
+        self.push(finding.label("no type argument is given").help(help));
     }
 
     #[inline(never)]
@@ -475,7 +490,7 @@ impl BodyCheck<'_, '_> {
         let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");
         let whole = ["integer", "extent"].contains(&actual.as_str());
         let help = (formal == "scalar" && whole).then(|| "write the number with a point: `1.0`".to_string());
-        self.push(self.finding(code, span, message).help_if(help));
+        self.push(self.finding(code, span, message).label(format!("this is {actual}")).help_if(help));
     }
 }
 

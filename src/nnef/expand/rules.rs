@@ -109,7 +109,7 @@ fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let Some(shape) = check.shape(operation) else { return };
     if let Some(extent) = shape.iter().find(|&&extent| extent < i64::from(!open)) {
         let message = format!("extent {extent} in shape {shape:?} is not positive");
-        let mut diagnostic = Diagnostic::new(Code::BadExtent, operation.at, message);
+        let mut diagnostic = Diagnostic::new(Code::BadExtent, operation.at, message).label(format!("shape {shape:?}"));
         if let Some(tensor) = check.graph.tensors_of(operation).next().filter(|_| external) {
             let name = check.graph.tensor_name(tensor);
             diagnostic = diagnostic.help(format!("if it is not known, give it: `--input-shape {name}=…`"));
@@ -227,8 +227,10 @@ fn shared_label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
         }
     };
     if let Some(other) = check.shape(first).filter(|other| *other != shape) {
-        let message = format!("label '{label}' has shape {shape:?} here and {other:?} before");
-        let diagnostic = Diagnostic::new(Code::SharedLabel, operation.at, message).see(first.at, "the other variable");
+        let message = format!("label '{label}' has shape {shape:?} and, before, {other:?}");
+        let diagnostic = Diagnostic::new(Code::SharedLabel, operation.at, message)
+            .label(format!("this has shape {shape:?}"))
+            .see(first.at, format!("this has shape {other:?}"));
         check.diagnostics.report(with_origin(check.graph, operation, diagnostic));
     }
 }

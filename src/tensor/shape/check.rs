@@ -76,7 +76,13 @@ impl Checker {
             Err(errors) => {
                 let error = errors.first()?;
                 let at = Span::new(error.span().start as u32, error.span().end as u32);
-                self.refuse(Code::ShapeSyntax, at, expected(error))
+                let label = match error.found() {
+                    Some(found) => format!("unexpected `{found}`"),
+                    None => "the text ends".to_owned(),
+                };
+                let at = Location::new(self.file, at);
+                self.found.report(Diagnostic::new(Code::ShapeSyntax, at, expected(error)).label(label));
+                None
             }
         }
     }
