@@ -27,8 +27,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0001", "the documentation is UTF-8 itself"),
     ("E0002", "two gigabytes"),
     ("E0003", "hundreds of thousands of brackets"),
-    ("E0726", "needs a vendor operation with results of a type that nobody knows"),
-    ("E0727", "needs a vendor operation with results of a type that nobody knows"),
+    ("E0726", "needs a vendor operation with results of an unknown type"),
+    ("E0727", "needs a vendor operation with results of an unknown type"),
     ("E0312", "needs --lower all: tests/laws/mutated.rs"),
     ("E0627", "needs literals that strict checks refuse: tests/laws/mutated.rs"),
     ("E0413", "only documents of registries have it"),
@@ -201,7 +201,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
 
 /// Codes that always come together with another one.
 const COMPANIONS: &[(&str, &str, &str)] = &[
-    ("E0220", "E0219", "free text is no known extension either"),
+    ("E0220", "E0219", "free text is not a known extension either"),
     ("E0303", "E0410", "a tensor after an attribute can only be given by name"),
 ];
 

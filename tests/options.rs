@@ -132,7 +132,7 @@ fn a_shape_that_is_not_in_the_document_cannot_be_replaced() {
         let found = refused(&text, |o| o.shapes.inputs = vec![("image".to_owned(), [4, 5].map(Extent::from).to_vec())]);
         assert_eq!(error_codes(&found), ["E1304"], "{input}");
     }
-    // What is computed from tensors is no shape to be replaced, whatever it is called.
+    // What is computed from tensors is not a shape to be replaced, whatever it is called.
     let text = standard().replace("    y =", "    image = vendor_step(image, [image]);\n    y =");
     let found = refused(&text, |o| o.shapes.inputs = vec![("image".to_owned(), [4, 5].map(Extent::from).to_vec())]);
     assert_eq!(error_codes(&found), ["E1304"]);

@@ -288,7 +288,7 @@ impl Language {
         if let Some(Lower::Names(names)) = &self.lower
             && let Some(name) = names.iter().find(|name| self.keep.contains(name))
         {
-            return fail(format!("--lower and --keep both name `{name}`: it is to be expanded, or to be kept"));
+            return fail(format!("--lower and --keep both name `{name}`: an operation is either expanded or kept"));
         }
         let mut shapes = self.input_shape.iter().enumerate();
         let twice = shapes.find(|(i, (name, shape))| {

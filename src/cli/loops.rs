@@ -133,7 +133,7 @@ fn compare(
     if let Some((name, finished)) = flat.get(net.outputs.len())
         && finished.to_scalars().contains(&0.0)
     {
-        let why = format!("on these inputs the trips do not suffice (`{name}` does not hold)");
+        let why = format!("on these inputs the number of trips is not sufficient (`{name}` is false)");
         return Ok(Compared::TooFewTrips(why));
     }
     let outputs = net.evaluate(inputs, &options(language))?.outputs;

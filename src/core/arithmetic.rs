@@ -14,7 +14,7 @@ fn mistyped(text: &str, values: &[&Value]) -> Box<Failure> {
     if let Some(Value::Symbol(_) | Value::Tensor(_)) =
         values.iter().find(|v| matches!(v, Value::Symbol(_) | Value::Tensor(_)))
     {
-        return Failure::new(Code::NotCompileTime, format!("`{text}` needs a value that is known while expanding"));
+        return Failure::new(Code::NotCompileTime, format!("`{text}` requires a value that is known at expansion"));
     }
     let kinds: Vec<&str> = values.iter().map(|value| value.kind()).collect();
     let operands = kinds.join(" and ");

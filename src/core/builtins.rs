@@ -37,7 +37,7 @@ fn mistyped(function: Builtin, value: &Value) -> Box<Failure> {
 
 /// The failure of a function that needs a value which is known only when the graph runs.
 pub(crate) fn unknown(function: &str) -> Box<Failure> {
-    Failure::new(Code::NotCompileTime, format!("`{function}` needs a value that is known while expanding"))
+    Failure::new(Code::NotCompileTime, format!("`{function}` requires a value that is known at expansion"))
 }
 
 fn integer(value: &Value) -> Outcome<Value> {

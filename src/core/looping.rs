@@ -97,7 +97,7 @@ impl Machine {
             return Ok(());
         }
         if iteration.len().is_none() && trip >= self.settings.max_trips.unwrap_or(ENDLESS) {
-            let message = format!("the condition of this loop still holds after {trip} trips");
+            let message = format!("the condition of this loop is still true after {trip} trips");
             return Err(Failure::new(Code::EndlessLoop, message).help("allow more with --max-trips"));
         }
         let slots = self.slots.from(site.slot + site.recurrences);
@@ -136,7 +136,7 @@ impl Machine {
     pub(super) fn loop_while(&mut self, index: u32) -> Outcome<()> {
         let condition = self.pop();
         if !matches!(condition, Value::Logical(_) | Value::Tensor(_)) {
-            let message = format!("the condition of this loop is {}, not one logical", self.told(&condition));
+            let message = format!("the condition of this loop is {}, not a single logical", self.told(&condition));
             return Err(Failure::new(Code::WhileType, message));
         }
         let Some(run) = self.iterations.loops.last_mut() else { return Ok(()) };
@@ -157,7 +157,7 @@ impl Machine {
             Verdict::Unbounded => {
                 let told = self.told(&condition);
                 let message = format!("the condition of this loop is {told}, which depends on run-time data");
-                let help = "give the most trips: `do..(n)`, or --max-trips";
+                let help = "give the maximum number of trips: `do..(n)`, or --max-trips";
                 Err(Failure::new(Code::NotFlattenable, message).help(help))
             }
         }
@@ -218,7 +218,7 @@ impl Machine {
             }
             _ if equal(new, old, &self.budget)? == Some(true) => Ok(old.clone()),
             _ => {
-                let message = format!("{} of this loop depends on run-time data and is not a tensor", new.kind());
+                let message = format!("{} in this loop depends on run-time data and is not a tensor", new.kind());
                 Err(Failure::new(Code::NotFlattenable, message))
             }
         }

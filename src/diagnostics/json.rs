@@ -59,7 +59,7 @@ fn write_json(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic) 
     writeln!(out, "{}", escaped(&object.to_string()))
 }
 
-/// The object for a failure that is no diagnostic: the fields of one, null or empty but for the message.
+/// The object for a failure that is not a diagnostic: the fields of one, null or empty but for the message.
 #[cfg(feature = "cli")]
 pub(crate) fn failure(message: &str) -> Value {
     json!({

@@ -305,7 +305,7 @@ impl<'t> Lexer<'t> {
 pub(crate) fn without_fraction(number: &str, at: Location) -> Option<Diagnostic> {
     let (_, behind) = number.split_once('.')?;
     let lacks = !behind.starts_with(|c: char| c.is_ascii_digit());
-    let message = || format!("the number `{number}` has no digits after its point");
+    let message = || format!("the number `{number}` has no digits after the decimal point");
     lacks.then(|| Diagnostic::new(Code::NumberWithoutFraction, at, message()))
 }
 
@@ -323,5 +323,5 @@ fn number_help(word: &str) -> Option<String> {
     let (number, suffix) = word.split_at(end);
     let plain = number.parse::<f64>().is_ok() && !number.ends_with('.');
     let known = ["l", "L", "f", "F", "u", "U", "ll", "LL", "ul", "UL", "h"].contains(&suffix);
-    (plain && known).then(|| format!("drop the suffix: `{number}`"))
+    (plain && known).then(|| format!("remove the suffix: `{number}`"))
 }

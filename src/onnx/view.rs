@@ -83,7 +83,7 @@ struct View<'m> {
 pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
     let too_large = |_| {
         let megabytes = options.max_memory >> 20;
-        let message = format!("the model and the graph that it is seen as take more than {megabytes} MB");
+        let message = format!("the model and its graph take more than {megabytes} MB");
         let at = Location::new(file, Span::new(0, 0));
         Box::new(Diagnostic::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
     };

@@ -48,7 +48,7 @@ pub(crate) fn parse(
         Err(errors) => {
             let mut found = Diagnostics::new(reading.strict);
             let at = Location::new(file, Span::new(start, start + text.len() as u32));
-            let message = "the brackets of the expression are wrong; it is read by the numbers of operands alone";
+            let message = "the brackets of the expression do not match; it is read by the numbers of operands only";
             found.report(Diagnostic::new(Code::ExpressionBrackets, at, message));
             match reader(true).read(true) {
                 Ok(parsed) if !found.has_errors() => Ok((parsed, found)),
@@ -146,7 +146,7 @@ impl<'t> Reader<'t> {
         }
         let read = match (self.tokens.is_empty(), prefix) {
             (true, _) => {
-                let message = "there is no expression";
+                let message = "the expression is empty";
                 self.error(Code::ExpressionEmpty, Span::new(0, self.text.len() as u32), message.to_owned());
                 Err(Stop)
             }
@@ -176,12 +176,12 @@ impl<'t> Reader<'t> {
         let word = self.text_of(misread.span);
         let message = match word.as_bytes() {
             _ if misread.too_large => format!("the integer `{word}` has more than 64 bits"),
-            [b'@', ..] => format!("`{word}` is no operand; they are written @0, @1, @2"),
-            [b'%', ..] => "a variable of a pattern has a name".to_owned(),
+            [b'@', ..] => format!("`{word}` is not an operand; operands are written @0, @1, @2"),
+            [b'%', ..] => "a variable of a pattern requires a name".to_owned(),
             [first, ..] if first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.') => {
-                format!("`{word}` is no number")
+                format!("`{word}` is not a number")
             }
-            _ => format!("`{word}` means nothing in an expression"),
+            _ => format!("`{word}` cannot occur in an expression"),
         };
         self.error(Code::ExpressionCharacter, misread.span, message);
     }
@@ -262,7 +262,7 @@ impl<'t> Reader<'t> {
         } else if op.is_none() {
             let known = Op::all().map(|op| op.row().name);
             let at = self.at(span);
-            let diagnostic = Diagnostic::new(Code::ExpressionOperation, at, format!("there is no operation `{name}`"));
+            let diagnostic = Diagnostic::new(Code::ExpressionOperation, at, format!("unknown operation `{name}`"));
             self.found.report(diagnostic.help_if(suggest::did_you_mean(name, known)));
         }
         op
@@ -277,8 +277,8 @@ impl<'t> Reader<'t> {
             _ => {}
         }
         let message = match limit {
-            Some(0) => format!("there is no operand `{text}`: there are none"),
-            Some(limit) => format!("there is no operand `{text}`: the last one is @{}", limit - 1),
+            Some(0) => format!("unknown operand `{text}`: there are no operands"),
+            Some(limit) => format!("unknown operand `{text}`: the last one is @{}", limit - 1),
             None => format!("the number of the operand `{text}` has more than 64 bits"),
         };
         self.error(Code::ExpressionArgument, span, message);

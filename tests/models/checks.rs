@@ -62,7 +62,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/w.dat", [0; 136])),
         "E1213",
         W,
-        "`w.dat`: the file does not begin with 4E EF: it is no tensor file of NNEF",
+        "`w.dat`: the file does not begin with 4E EF: this is not a tensor file of NNEF",
         1,
     ),
     (
@@ -93,7 +93,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.nnef", GRAPH.replace("'w'", "'../m/w'"))),
         "E1202",
         W,
-        "the label '../m/w' leads out of the model",
+        "the label '../m/w' leads outside the model",
         1,
     ),
     (
@@ -121,7 +121,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("zero_point_", "zero_"))),
         "E1224",
         "m/graph.quant:2:6",
-        "`zero_linear_quantize` is no operation on a tensor that is declared",
+        "`zero_linear_quantize` is not a declared operation on a tensor",
         0,
     ),
     (
@@ -142,7 +142,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("0.50", ".50"))),
         "E1221",
         "m/graph.quant:2:57",
-        "`.50` is no number, or none that can be represented",
+        "`.50` is not a number that can be represented",
         1,
     ),
     (

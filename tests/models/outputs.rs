@@ -54,8 +54,8 @@ fn the_source_is_never_the_target() {
         ("m -o m/", "is the model that is read"),
         ("m -o m", "is the model that is read"),
         ("m/graph.nnef -o m/", "is the model that is read"),
-        ("m -o m/out/", "lies within the model that is read"),
-        ("m -o m/out.tgz", "lies within the model that is read"),
+        ("m -o m/out/", "is within the model that is read"),
+        ("m -o m/out.tgz", "is within the model that is read"),
         ("m.tar -o m.tar", "is the model that is read"),
         ("m.tar -o .", "holds the model that is read"),
     ] {

@@ -67,7 +67,7 @@ static LEVELS: AtomicUsize = AtomicUsize::new(0);
 fn level(text: &str, denied: bool) -> Result<Level, String> {
     let of = match text {
         "all" => None,
-        code => Some(Code::from_text(code).ok_or_else(|| format!("there is no code `{code}`, as in E0401"))?),
+        code => Some(Code::from_text(code).ok_or_else(|| format!("unknown code `{code}`; codes look like E0401"))?),
     };
     Ok(Level { of, denied, position: LEVELS.fetch_add(1, Ordering::Relaxed) })
 }

@@ -88,9 +88,9 @@ fn recurrences_go_on_with_anything() {
     assert_eq!(output(&text(&layers, r#""y""#)), [0., 0., 2., -2., 3., 2.]);
 }
 
-/// A failed element that nothing needs is no error.
+/// A failed element that nothing needs is not an error.
 #[test]
-fn failures_that_nobody_asks_for_are_none() {
+fn failures_of_unused_values_are_ignored() {
     let layers = format!(
         r#"{LIMIT}, {{"op": "recurrence", "loop": "L", "name": "i", "initial": "zero", "next": "i1"}}, {{"op": "add", "name": "i1", "inputs": ["i", "one"]}},
         {{"op": "gather", "name": "r", "inputs": ["v", "i"]}}, {{"op": "recurrence", "loop": "L", "name": "d", "initial": "f0", "next": "r"}},

@@ -194,7 +194,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             && Some(self.ast.call(call).name.name) == self.checked().words.external
             && self.state.declared.get(name).is_none()
         {
-            let message = format!("`{}` is external but no input of the graph", self.text(name));
+            let message = format!("`{}` is external but not an input of the graph", self.text(name));
             self.report(Code::ExternalNotInput, self.ast.span(assignment.target), message);
         }
         let ty = self.expr_in(assignment.value, context);
@@ -242,7 +242,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             (Expr::Tuple(items), Type::Tuple(tuple)) => {
                 let types = self.types().items(tuple).to_vec();
                 if types.len() != items.len as usize {
-                    let message = format!("{} names on the left side of {} values", items.len, types.len());
+                    let message = format!("the left side has {} names, the value has {} items", items.len, types.len());
                     let label = format!("{} names", items.len);
                     self.push(self.finding(Code::StructureMismatch, span, message).label(label));
                 }
@@ -356,7 +356,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         }
         if !matches!(ty, Type::Tensor(_) | Type::Unknown) {
             let (name, found) = (self.text(ident.name), self.describe(ty));
-            let message = format!("`{name}` is {found}; names in the graph stand for tensors");
+            let message = format!("`{name}` is {found}; names in the graph denote tensors");
             self.push(self.finding(Code::GraphNameNotTensor, ident.span, message).label(format!("this is {found}")));
         }
     }
@@ -400,7 +400,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let span = self.ast.span(id);
         if let Some(literal) = literal {
             self.set_ref(id, literal);
-            self.report(Code::NonFiniteLiteral, span, format!("`{text}` is no literal of the language"));
+            self.report(Code::NonFiniteLiteral, span, format!("`{text}` is not a literal of the language"));
             return Type::SCALAR;
         }
         if self.new_symbols && !self.assigned_later().contains_key(&name) {

@@ -69,13 +69,13 @@ impl BodyCheck<'_, '_> {
         let Words { external, variable, update, .. } = self.checked().words;
         match self.place {
             Place::Fragment(..) if Some(name) == external && self.module != ModuleId::STANDARD => {
-                self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
+                self.report(Code::ExternalInFragment, span, "`external` belongs in the graph, not in a fragment");
             }
             Place::Graph(_) if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
             }
             Place::Fragment(..) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
-                let message = format!("`{}` belongs into the graph, not into a fragment", self.text(name));
+                let message = format!("`{}` belongs in the graph, not in a fragment", self.text(name));
                 self.report(Code::StateInFragment, span, message);
             }
             _ => {}
@@ -88,7 +88,7 @@ impl BodyCheck<'_, '_> {
         let name = self.text(call.name.name);
         let span = call.name.span;
         if let Some(slot) = self.state.scope.get(call.name.name) {
-            let message = format!("`{name}` is no operation and cannot be called");
+            let message = format!("`{name}` is not an operation and cannot be called");
             self.report_beside(
                 Code::CallsLocalName,
                 span,
@@ -184,7 +184,7 @@ impl BodyCheck<'_, '_> {
         let Some(first) = named.next().and_then(|arg| arg.name) else { return };
         if let Some(arg) = named.find(|arg| arg.name.is_none()) {
             let see = self.at(first.span);
-            let message = "positional arguments stand before named ones".to_string();
+            let message = "positional arguments precede named ones".to_string();
             let span = self.ast.span(arg.value);
             self.report_beside(Code::PositionalAfterNamed, span, message, (see, "the first named argument"));
         }
@@ -238,7 +238,7 @@ impl BodyCheck<'_, '_> {
         let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has(ty, Part::Tensor);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
             let name = self.checked().text(call.name.name);
-            let message = format!("how many tensors `{name}` gives is not known here");
+            let message = format!("the number of tensors that `{name}` returns is not known here");
             let diagnostic = self
                 .finding(Code::UnknownLength, call.name.span, message)
                 .help("assign them to names first: `[a, b] = ..;`");
@@ -299,7 +299,7 @@ impl BodyCheck<'_, '_> {
     fn given_again(&mut self, ident: Ident, by_name: bool) {
         let (code, how) = match by_name {
             true => (Code::DuplicateArgument, "is given twice"),
-            false => (Code::NamedAndPositional, "is given by position already"),
+            false => (Code::NamedAndPositional, "is already given by position"),
         };
         let message = format!("argument `{}` {how}", self.text(ident.name));
         self.report(code, ident.span, message);
@@ -337,7 +337,7 @@ impl BodyCheck<'_, '_> {
         let checked = self.checked();
         let text = checked.text(argument.name);
         if self.ignores_arguments() {
-            let message = format!("`{}` has no parameter `{text}`; it is left out", checked.text(call.name.name));
+            let message = format!("`{}` has no parameter `{text}`; it is ignored", checked.text(call.name.name));
             self.report(Code::IgnoredArgument, argument.span, message);
             return false;
         }

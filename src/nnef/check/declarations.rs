@@ -164,7 +164,7 @@ impl Checker<'_> {
             if param.tensor {
                 let at = self.at(module, declared.name.span);
                 let see = self.at(module, fragment.params[first_attribute].name.span);
-                let message = format!("tensor parameter `{}` stands after an attribute", self.checked.text(param.name));
+                let message = format!("tensor parameter `{}` follows an attribute", self.checked.text(param.name));
                 let diagnostic = Diagnostic::new(Code::AttributeBeforeTensor, at, message);
                 self.diagnostics.report(diagnostic.see(see, "this is the first attribute"));
                 return;

@@ -37,15 +37,15 @@ impl BodyCheck<'_, '_> {
             let ty = self.expr(count);
             if !matches!(ty, Type::INTEGER | Type::Unknown) {
                 let found = self.describe(ty);
-                let message = format!("the count of a loop is {found}, not one integer");
+                let message = format!("the count of a loop is {found}, not a single integer");
                 let finding = self.finding(Code::CountType, ast.span(count), message);
                 self.push(finding.label(format!("this is {found}")));
             }
         }
         if of.count.is_none() && of.before.is_none() && of.after.is_none() && items.is_empty() {
             let at = self.at(span);
-            let finding = Diagnostic::new(Code::NoTripLimit, at, "nothing says when this loop ends");
-            self.push(finding.help("give a count, `do..(n)`, an iterator or a condition"));
+            let finding = Diagnostic::new(Code::NoTripLimit, at, "this loop has no trip limit");
+            self.push(finding.help("add a count, `do..(n)`, an iterator or a condition"));
         }
         let first = self.state.slots.len() as u32;
         self.set_ref(id, Ref::Slot(first));
@@ -148,7 +148,7 @@ impl BodyCheck<'_, '_> {
         };
         if !logical {
             let found = self.describe(ty);
-            let message = format!("the condition of a loop is {found}, not one logical");
+            let message = format!("the condition of a loop is {found}, not a single logical");
             let finding = self.finding(Code::WhileType, self.ast.span(condition), message);
             self.push(finding.label(format!("this is {found}")));
         }

@@ -68,7 +68,7 @@ fn why_not(document: &Document, options: &Options) -> Diagnostics {
     diagnostics.extend(check::check(document, options).1);
     if !diagnostics.has_errors() {
         let at = Location { file: document.main().file, ..Location::default() };
-        diagnostics.report(Diagnostic::new(Code::NoGraph, at, "there is no graph to be expanded"));
+        diagnostics.report(Diagnostic::new(Code::NoGraph, at, "there is no graph to expand"));
     }
     diagnostics
 }

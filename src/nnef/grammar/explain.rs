@@ -203,7 +203,7 @@ impl Run<'_> {
     fn judge_open(&self, at: usize, problem: &Problem) -> Diagnostic {
         let before = self.kinds()[at - 1];
         let code = match self.kinds()[at] {
-            Kind::Assign => return self.surprise(Code::BadAssignment, at, "an assignment has one `=`"),
+            Kind::Assign => return self.surprise(Code::BadAssignment, at, "an assignment has only one `=`"),
             _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
             Kind::Comma if before.ends_expression() => {
                 return self

@@ -159,7 +159,7 @@ impl<'m> Check<'m> {
         schema.attributes.iter().any(|row| row.required && row.name == text).then_some(node.op_type)
     }
 
-    /// Reports a call of a function that the model does not have, in a domain that has only functions of the model.
+    /// Reports a call of a function that is not in the model, in a domain that has only functions of the model.
     pub(super) fn foreign(&mut self, node: &Node) {
         let domain = self.text(node.domain);
         let is_native = |native: &&str| {

@@ -100,7 +100,7 @@ fn callees_first(names: &ModelNames, functions: &[Function], table: &Functions) 
                     let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
                     let steps = path[first..].iter().map(|step| step.0).chain([called]);
                     let cycle: Vec<String> = steps.map(|step| table.keys[step].describe(names)).collect();
-                    let message = format!("functions call each other without an end: {}", shortened(&cycle));
+                    let message = format!("functions call each other recursively: {}", shortened(&cycle));
                     return Err(Found::new(Code::OnnxRecursion, functions[called].at, message));
                 }
                 Some(&called) => path.push((called, 0)),

@@ -193,7 +193,7 @@ impl Functions {
         match self.by_key.get(&key) {
             Some(function) => Ok(Some(*function)),
             None if self.any_overload.contains_key(&Key { overload: None, ..key }) => {
-                let message = format!("there is no overload `{}` of this function", key.describe(names));
+                let message = format!("this function has no overload `{}`", key.describe(names));
                 Err(Box::new(Found::new(Code::OnnxOverload, node.at, message)))
             }
             None => Ok(None),

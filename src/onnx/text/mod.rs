@@ -142,7 +142,7 @@ impl Parser<'_> {
     fn nested<T>(&mut self, messages: u32, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth + messages > super::protobuf::MAX_DEPTH {
             let (span, _) = self.cursor.token();
-            let message = "types or graphs are nested deeper than protobuf files can be";
+            let message = "types or graphs are nested deeper than protobuf files allow";
             return Err(self.report(Code::TooDeep, span, message));
         }
         self.depth += messages;

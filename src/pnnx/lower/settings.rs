@@ -43,10 +43,10 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Refusal::Setting { key, text: Some(text), expected } => {
-                write!(f, "its setting `{key}` is `{text}`, but {expected} is expected")
+                write!(f, "its setting `{key}` is `{text}`, expected {expected}")
             }
             Refusal::Setting { key, text: None, expected } => {
-                write!(f, "its setting `{key}` is missing, {expected} is expected")
+                write!(f, "its setting `{key}` is missing, expected {expected}")
             }
             Refusal::Because(reason) => f.write_str(reason),
         }
