@@ -173,7 +173,7 @@ impl Encode {
     }
 }
 
-/// The bytes of a line of a PNNX file in memory besides names: its lists of texts.
+/// The bytes of a line of a PNNX file in memory excluding names: its lists of texts.
 const LINE_OF_PNNX: u64 = 512;
 
 /// The bytes of an item of a constant: a number, its bytes, and the same in the archive.

@@ -35,7 +35,7 @@ struct Form {
     kind: KindId,
 }
 
-/// The bytes of an operation, besides its operands, and those of an operand or a result with its tensor and its name.
+/// The bytes of an operation, excluding its operands, and those of an operand or a result with its tensor and its name.
 const OPERATION: u64 = 64;
 const OPERAND: u64 = 16;
 const RESULT: u64 = 112;
@@ -99,7 +99,7 @@ fn within(bytes: u64, limit: u64) -> Result<(), TooLarge> {
     if bytes > limit { Err(TooLarge) } else { Ok(()) }
 }
 
-/// The bytes of the nodes of a model and of their names, and at least those of its graph besides attributes.
+/// The bytes of the nodes of a model and of their names, and at least those of its graph, excluding attributes.
 fn size(model: &Model) -> u64 {
     let mut bytes = 0;
     let nodes = model.graph.iter().map(|graph| &graph.nodes);

@@ -1,4 +1,4 @@
-//! Parses expressions: strictly, or in compatibility mode by the numbers of operands alone.
+//! Parses expressions: strictly, or in compatibility mode only by the numbers of operands.
 //!
 //! One token of lookahead is sufficient, and chains of a million operations are nested a million deep; so the parser
 //! is a loop over the tokens with an explicit stack.
@@ -14,7 +14,7 @@ use crate::source::{FileId, Location, Span};
 pub(crate) struct Reading {
     /// The number of operands, if it is known.
     pub(crate) arity: Option<u64>,
-    /// Whether texts with wrong brackets are parsed by the numbers of operands alone.
+    /// Whether texts with wrong brackets are parsed only by the numbers of operands.
     pub(crate) compat: bool,
     /// Whether operations that only templates may use are allowed.
     pub(crate) template: bool,

@@ -4,7 +4,7 @@
 //! that its shape is a list of extents. An [`ArrayShape`] also has the number format, dynamic sizes and a [`Layout`].
 //! A [`Buffer`] is the memory of a tensor in any layout. The types of NNEF are scalars, integers and logicals: the
 //! reference evaluator and the readers of files represent them as 64-bit floating point numbers, 64-bit integers and
-//! logicals, whatever the file, and scalars are rounded to 32 bits when written (see `docs/evaluation.md`). Networks
+//! logicals, for any file, and scalars are rounded to 32 bits when written (see `docs/evaluation.md`). Networks
 //! with loops use the types that they declare.
 
 mod arrange;

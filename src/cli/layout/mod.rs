@@ -66,7 +66,7 @@ fn compared(arguments: &args::Layout) -> [(&'static str, bool); 2] {
     [("--reshape", arguments.reshape.is_some()), ("--transpose", arguments.transpose.is_some())]
 }
 
-/// What a compressed text may unpack to whatever its size, and how many times larger than the compressed one a larger
+/// What a compressed text may unpack to for any size, and how many times larger than the compressed one a larger
 /// text may be: dumps repeat themselves more than weights, and less than a decompression bomb.
 const UNPACKED: u64 = 32 << 20;
 const RATIO: u64 = 50;

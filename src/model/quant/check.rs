@@ -186,7 +186,7 @@ fn fits(extents: &[usize], shape: &Shape) -> bool {
 }
 
 /// The axis that a list of values belongs to, if it does not fit the first axes of a tensor. A converter writes the
-/// values of channels as a list, whatever their axis: it is the only axis of that extent, or else that of the channels.
+/// values of channels as a list, for any axis: it is the only axis of that extent, or else that of the channels.
 pub(super) fn channel_axis(value: &Literal, shape: &Shape) -> Option<usize> {
     let extents = extents(value)?;
     let [count] = extents[..] else { return None };

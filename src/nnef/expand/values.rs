@@ -57,7 +57,7 @@ pub(super) fn limits(graph: &Graph, kind: &Kind) -> Vec<Limit> {
     rows.filter_map(limit).collect()
 }
 
-/// H16: checks an argument. `draft` tells whether the operation belongs to the draft, which names no words.
+/// H16: checks an argument. `draft` states whether the operation belongs to the draft, which names no words.
 pub(super) fn check(graph: &Graph, operation: &Operation, limit: Limit, draft: bool) -> Option<Diagnostic> {
     let Limit { parameter, position, allowed } = limit;
     let Some(Operand::Value(value)) = graph.argument_of(operation, position) else { return None };

@@ -76,7 +76,7 @@ pub(crate) fn parse_module(
 }
 
 /// Parses a text, with or without the reader of flat statements. With it, parsing stops after an error,
-/// and the result only tells that the text has errors.
+/// and the result only states that the text has errors.
 fn read(
     file: FileId,
     text: &str,

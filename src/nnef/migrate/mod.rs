@@ -30,7 +30,7 @@ pub(crate) struct Blocked {
     pub(crate) diagnostic: Diagnostic,
 }
 
-/// The compounds that are always expanded for a migration, whatever their arguments.
+/// The compounds that are always expanded for a migration, regardless of their arguments.
 pub(crate) fn always_expanded(document: &Document, options: &Options) -> Vec<String> {
     let wanted = options.migrate && document.dialect() == Dialect::Draft;
     table::EXPANDED.iter().filter(|_| wanted).map(|name| (*name).to_string()).collect()

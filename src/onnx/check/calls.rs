@@ -15,7 +15,7 @@ use crate::onnx::schema::Found;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
-/// Domains in which programs have operators of their own, besides functions of models, with all domains below them.
+/// Domains in which programs have their own operators, not only functions of models, with all domains below them.
 const NATIVE: &[&str] = &["", "ai.onnx", "com.microsoft", "com.ms", "org.pytorch"];
 
 /// The attributes that a function needs, each with the operator for which it does.

@@ -150,7 +150,7 @@ pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64
     let open = || call.open_extents();
     let (covered, stride) = (axis.covered(), axis.stride);
     if let (None, None) = (axis.pads, reference) {
-        // The extent of the result is a multiple of the stride, whatever the extent of the input.
+        // The extent of the result is a multiple of the stride, regardless of the extent of the input.
         let all = covered.saturating_sub(stride);
         let before = all.max(0) / 2;
         return Ok((before, all.saturating_sub(before)));

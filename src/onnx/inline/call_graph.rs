@@ -56,7 +56,7 @@ pub(in crate::onnx) fn sizes(
     for &function in &order {
         let of = &functions[function];
         let mut size = size(names, table, &sizes, &of.nodes);
-        // What a call takes besides the copies of nodes: names of locals, and places of operands.
+        // What a call takes, excluding the copies of nodes: names of locals, and places of operands.
         let outputs: FxHashSet<NameId> = of.outputs.iter().copied().collect();
         let results = of.nodes.iter().flat_map(|node| &node.outputs);
         let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(result)).count();

@@ -117,7 +117,7 @@ impl<'f> Expansion<'f> {
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
         let call = Call { path, ..call };
-        // Nodes that are added besides copies are in the standard domain. They are the same in all versions, except for
+        // Added nodes other than copies are in the standard domain. They are the same in all versions, except for
         // those that depend on the version of the graph.
         let _ = imports.need(self.names, &call.callee.imports, None);
         let checkpoint = self.checkpoint(target);

@@ -379,7 +379,7 @@ impl Printer<'_> {
     }
 
     /// Whether a type has no form or no element type, as exporters write it for the results of branches. The text has
-    /// no type then; what the type has besides is left out.
+    /// no type then; its other parts are left out.
     fn says_nothing(&mut self, of: &Type) -> bool {
         let more = match &of.form {
             TypeForm::None => of.rest.is_some(),

@@ -84,7 +84,7 @@ fn what_texts_cannot_say_is_told() {
     );
 }
 
-/// What a text has no place for: told, or refused.
+/// What a text has no place for: reported or refused.
 #[test]
 fn what_texts_leave_out_is_told() {
     use crate::onnx::model::{Field, Fields, Type, TypeForm, ValueInfo, Wire};

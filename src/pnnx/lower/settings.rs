@@ -182,7 +182,7 @@ impl Line<'_, '_> {
         self.operands.iter().find(|operand| operand.name == key)
     }
 
-    /// The only operand that is a tensor, which is the input whatever its key: pnnx writes `$mask`.
+    /// The only operand that is a tensor, which is the input regardless of its key: pnnx writes `$mask`.
     pub(super) fn sole(&self) -> Option<&Operand> {
         let mut tensors = self.operands.iter().filter(|operand| matches!(operand.item, Item::Tensor(_)));
         tensors.next().filter(|_| tensors.next().is_none())

@@ -331,7 +331,7 @@ impl ArrayShape {
         Ok(memory.index(place))
     }
 
-    /// Advances an index in row-major order, whatever the layout. Returns false, without a change, at the last
+    /// Advances an index in row-major order, regardless of the layout. Returns false, without a change, at the last
     /// element.
     ///
     /// # Errors

@@ -330,7 +330,7 @@ impl ArrayShape {
     }
 
     /// The stride of each dimension in bytes; none if the array has padding or tiles, or its elements are not whole
-    /// bytes. Memory behind the last element does not change strides. Strides of empty arrays are not meaningful.
+    /// bytes. Memory after the last element does not change strides. Strides of empty arrays are not meaningful.
     ///
     /// # Errors
     ///
