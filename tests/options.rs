@@ -168,7 +168,7 @@ fn errors_of_the_library_pass_through_a_question_mark() {
     assert!(told.lines().all(|line| line.starts_with('E')) && !told.contains('\u{1b}'), "{told}");
     let mut found = refused(&standard(), |o| o.keep = names(&["twise"]));
     let told = found.remove(0).to_string();
-    assert_eq!(told, "E1301: the options name `twise`, and there is no such operation; did you mean `twice`?");
+    assert_eq!(told, "E1301: the options name an unknown operation, `twise`; did you mean `twice`?");
     fn is_error(_: &(impl Error + Send + Sync + 'static)) {}
     is_error(&nnef_flatten::Diagnostics::default());
     #[cfg(feature = "eval")]

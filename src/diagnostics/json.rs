@@ -110,7 +110,7 @@ mod tests {
             json!({
                 "severity": "warning", "code": "E0401", "rule": "A1", "message": "what is `two`?",
                 "file": "a \"b\".nnef", "line": 2, "column": 3, "end_line": 2, "end_column": 6,
-                "label": null, "help": "say `one`",
+                "label": "not declared", "help": "say `one`",
                 "labels": [{ "message": "declared here", "file": "a \"b\".nnef", "line": 1, "column": 1 }],
                 "expansion": [{ "fragment": "f", "file": "a \"b\".nnef", "line": 3, "column": 1 }],
                 "elided": { "count": 7, "before": 1 },

@@ -149,7 +149,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("0.50", "[0.5, 1]"))),
         "E1225",
         "m/graph.quant:2:57",
-        "the items of `scale` have to be of one type; write `1.0` instead of `1`",
+        "the items of `scale` must be of one type; write `1.0` instead of `1`",
         0,
     ),
     (
@@ -164,7 +164,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("false", "0"))),
         "E1225",
         "m/graph.quant:2:82",
-        "`signed` has to be of type logical",
+        "`signed` must be of type logical",
         0,
     ),
 ];
