@@ -11,7 +11,7 @@ impl Code {
         Some(match self {
             Code::NotUtf8 => "not UTF-8",
             Code::TooDeep => "nested too deep",
-            Code::ForeignInput => "not in a notation that is read",
+            Code::ForeignInput => "not a supported notation",
             Code::BadIdentifier | Code::OnnxDomain => "not an identifier",
             Code::BadNumber => "not a number",
             Code::NumberWithoutFraction => "no digits after the point",
@@ -131,7 +131,7 @@ impl Code {
             Code::UpdateTarget => "updates something other than a variable",
             Code::UpdatedTwice => "the second update",
             Code::CommonValue => "not a value that the specification lists",
-            Code::LoopFormat => "malformed part of the network",
+            Code::LoopFormat => "malformed",
             Code::LoopUnknownMember => "not a known member",
             Code::NotFlattenable => "cannot be flat",
             Code::RespelledName => "not an identifier of NNEF",
@@ -199,7 +199,7 @@ impl Code {
             Code::QuantSyntax => "malformed entry",
             Code::QuantTensor => "not a tensor of the graph",
             Code::QuantArgument => "does not fit the algorithm",
-            Code::OptionInput => "the inputs of the graph",
+            Code::OptionInput => "this graph has no such input",
             Code::OptionShape => "this input has no argument `shape`",
             Code::NoGraph => "no graph is declared",
             Code::ShapeSyntax => "not a valid shape",
@@ -261,6 +261,10 @@ impl Code {
             Code::PnnxCount => "not the numbers of the file",
             Code::PnnxPassed => "not expanded",
             Code::PnnxArgument => "has no form in PNNX",
+            Code::OptionOperation => "not an operation of the input",
+            Code::OptionSymbol => "this symbol",
+            Code::OptionConflict => "both expanded and kept",
+            Code::OptionPrimitive => "has no body",
             Code::TooLarge
             | Code::TensorFile
             | Code::ModelArchive
@@ -269,11 +273,7 @@ impl Code {
             | Code::ModelLimit
             | Code::ModelWithoutGraph
             | Code::DataUnnamed
-            | Code::OptionOperation
-            | Code::OptionConflict
             | Code::OptionOfDocuments
-            | Code::OptionSymbol
-            | Code::OptionPrimitive
             | Code::ShapeNone
             | Code::OnnxProtobuf
             | Code::OnnxNotUtf8

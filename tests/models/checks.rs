@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/more/v.dat", numbers(&[1.0]))),
         "E1212",
         "m/graph.nnef:9:7",
-        "`more/v.dat` holds data, and no variable has the label 'more/v'",
+        "`more/v.dat` holds data, but no variable has the label 'more/v'",
         0,
     ),
     (
@@ -197,7 +197,7 @@ fn a_missing_file_has_a_neighbour() {
     let fixture = Fixture::model();
     fs::rename(fixture.path("m/part/one.b.dat"), fixture.path("m/part/one_b.dat")).unwrap();
     let run = fixture.run("check m");
-    assert!(run.err().contains("there is `part/one_b.dat`"), "{}", run.err());
+    assert!(run.err().contains("the model has `part/one_b.dat`"), "{}", run.err());
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_folder_is_replaced_only_if_nothing_is_lost() {
         let path = fixture.write(&format!("old/{name}"), "precious");
         let run = fixture.run("-q m -o old");
         assert_eq!(run.status(), 2);
-        assert!(run.err().contains(&format!("the folder has `{name}`, which would be lost")), "{}", run.err());
+        assert!(run.err().contains(&format!("the folder has `{name}`, which would be deleted")), "{}", run.err());
         assert_eq!(fs::read(&path).unwrap(), b"precious");
         fs::remove_file(path).unwrap();
     }

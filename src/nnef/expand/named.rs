@@ -68,7 +68,8 @@ pub(super) fn check_symbols(
     for (name, _) in shapes.symbols.iter().filter(|(name, _)| !is_known(name)) {
         let start = Location { file: checked.document.main().file, ..Location::default() };
         let message = format!("the options give a value for `{name}`, which is not a dimension symbol of the document");
-        diagnostics.report(Diagnostic::new(Code::OptionSymbol, start, message));
+        let finding = Diagnostic::new(Code::OptionSymbol, start, message);
+        diagnostics.report(finding.label("not a symbol of the document"));
     }
 }
 

@@ -48,7 +48,8 @@ impl Run<'_> {
         }
         if self.kind == ModuleKind::Document && !seen[Part::Graph as usize] {
             let message = "the document has no graph";
-            self.report(Code::DocumentStructure, at, message);
+            let finding = Diagnostic::new(Code::DocumentStructure, self.location(at), message);
+            self.diagnostics.report(finding.label("no graph before this"));
         }
     }
 

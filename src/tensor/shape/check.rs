@@ -193,7 +193,7 @@ impl Checker {
             if let Some((last, _)) = last {
                 let message = match last == place {
                     true => format!("`{name}` is given twice"),
-                    false => format!("`{name}` precedes `{}`", ATTRIBUTES[last].0),
+                    false => format!("`{name}` must precede `{}`", ATTRIBUTES[last].0),
                 };
                 return self.refuse(Code::ShapeAttribute, at, message);
             }
