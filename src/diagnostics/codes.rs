@@ -324,7 +324,7 @@ codes! {
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
     BiasShape             "E1021" H2   practice "bias has another shape than [1, C]";
     ChannelAxis           "E1022" H1   undefined  "parameters of a batch normalization along the last axis";
-    WindowOfNothing       "E1023" H3   undefined  "window without items";
+    WindowOfNothing       "E1023" H3   undefined  "window that covers no items";
     UnequalExtents        "E1024" H1   error   "operands of one rank have different extents";
     AxisOutside           "E1025" H4   error   "axis that the tensor does not have";
     BiasAlongBatch        "E1026" H11  lenient "bias of a linear layer along the batch";
@@ -413,9 +413,9 @@ codes! {
     OnnxData              "E2041" none error   "data do not fit the shape and type of the tensor";
     OnnxExternal          "E2042" none error   "external data outside the folder of the model";
     OnnxUntaken           "E2043" none lenient "attribute that the function does not take";
-    OnnxNoFunction        "E2044" none lenient "function that the model does not have";
+    OnnxNoFunction        "E2044" none lenient "function that is not in the model";
     OnnxIncomplete        "E2045" none lenient "result that the operator always has is left out";
-    OnnxElement           "E2046" none error   "element type that there is not";
+    OnnxElement           "E2046" none error   "unknown element type of a tensor";
     OnnxSparse            "E2047" none error   "malformed sparse tensor";
     OnnxVersion           "E2048" none error   "unknown version";
     OnnxExternalFile      "E2060" none error   "external data do not match the model";

@@ -240,7 +240,7 @@ impl Code {
             Code::OnnxExternal => "outside the folder of the model",
             Code::OnnxUntaken => "not taken by the function",
             Code::OnnxNoFunction => "not a function of the model",
-            Code::OnnxIncomplete => "a part is missing",
+            Code::OnnxIncomplete => "a result is left out",
             Code::OnnxSparse => "not a valid sparse tensor",
             Code::OnnxVersion => "not a known version",
             Code::OnnxExternalFile => "the data are not in the file",

@@ -228,7 +228,7 @@ impl<'m> Check<'m> {
                 parameter.1.presence == Presence::Required && given[parameter.0] == NameId::ROOT
             };
             if let Some((_, parameter)) = parameters.iter().take(given.len()).enumerate().find(missing) {
-                // Programs compute results that nobody uses.
+                // Programs compute results that are not used.
                 let (code, what) = match (what, self.pass) {
                     ("inputs", _) => (Code::OnnxOperands, "input"),
                     (_, Pass::All) => (Code::OnnxOperands, "output"),
