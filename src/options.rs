@@ -228,9 +228,9 @@ impl Options {
         both.map(|name| format!("`{name}` is to be expanded and to be kept"))
     }
 
-    /// The message about an operation that the options name and that there is not.
+    /// The message about an unknown operation in the options.
     pub(crate) fn unknown(name: &str) -> String {
-        format!("the options name `{name}`, and there is no such operation")
+        format!("the options name an unknown operation, `{name}`")
     }
 
     /// Whether all locals are evaluated, even if no result needs them.

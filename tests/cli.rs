@@ -311,7 +311,7 @@ fn colours_come_only_when_wanted() {
         }
         finish(command, INVALID.as_bytes()).stderr.contains(&0x1b)
     };
-    assert!(!colored(&[], None), "standard error is no terminal here");
+    assert!(!colored(&[], None), "standard error is not a terminal here");
     assert!(colored(&["--color", "always"], None));
     assert!(colored(&[], Some(("CLICOLOR_FORCE", "1"))));
     assert!(!colored(&["--color", "never"], Some(("CLICOLOR_FORCE", "1"))));

@@ -27,8 +27,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0001", "the documentation is UTF-8 itself"),
     ("E0002", "two gigabytes"),
     ("E0003", "hundreds of thousands of brackets"),
-    ("E0726", "needs a vendor operation with results of a type that nobody knows"),
-    ("E0727", "needs a vendor operation with results of a type that nobody knows"),
+    ("E0726", "needs a vendor operation with results of an unknown type"),
+    ("E0727", "needs a vendor operation with results of an unknown type"),
     ("E0312", "needs --lower all: tests/laws/mutated.rs"),
     ("E0627", "needs literals that strict checks refuse: tests/laws/mutated.rs"),
     ("E0413", "only documents of registries have it"),
@@ -201,7 +201,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
 
 /// Codes that always come together with another one.
 const COMPANIONS: &[(&str, &str, &str)] = &[
-    ("E0220", "E0219", "free text is no known extension either"),
+    ("E0220", "E0219", "free text is not a known extension either"),
     ("E0303", "E0410", "a tensor after an attribute can only be given by name"),
 ];
 
@@ -323,4 +323,47 @@ fn every_code_has_both_examples_or_a_reason() {
         assert_eq!(excused, wrong == 0, "{code}: {wrong} wrong examples");
         assert_eq!(excused, right == 0, "{code}: {right} right examples");
     }
+}
+
+/// The texts of labels: under the locations of diagnostics, and at other locations.
+fn labels(found: &[Diagnostic]) -> Vec<String> {
+    let own = found.iter().map(|d| d.label.clone().unwrap_or_else(|| "here".to_owned()));
+    own.chain(found.iter().flat_map(|d| &d.labels).map(|label| label.message.clone())).collect()
+}
+
+/// The documents of `tests/snapshots`.
+fn recorded() -> Vec<String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    let source = |text: String| {
+        let start = text.find("--- source\n").unwrap() + "--- source\n".len();
+        text[start..text.find("--- human\n").unwrap()].to_owned()
+    };
+    files.map(source).collect()
+}
+
+/// A label says what was found at its location, such as a type or a shape; the message alone says what is wrong.
+#[test]
+fn labels_say_what_is_there() {
+    let wrong = examples().into_iter().filter(|example| example.wrong).map(|example| example.text);
+    let mut all = Vec::new();
+    for text in wrong.chain(recorded()) {
+        for strict in [false, true] {
+            all.extend(labels(&findings(&text, &Options::default().with(|o| o.strict = strict))));
+        }
+    }
+    let idle = all.iter().filter(|label| label.split_whitespace().any(|word| word == "here")).count();
+    assert!(all.len() > 500 && idle * 10 <= all.len(), "{idle} of {} labels say `here`", all.len());
+    let with_types = all.iter().filter(|label| label.starts_with("this is ")).count();
+    assert!(with_types > 50, "{with_types} labels name a type");
+}
+
+/// The label of a shape error lists the operands and their shapes.
+#[test]
+fn shape_errors_name_the_operands() {
+    let text = "version 1.0;\ngraph G( x, w ) -> ( y )\n{\n    x = external(shape = [2,3]);\n    \
+        w = external(shape = [2,4]);\n    y = add(x, w);\n}\n";
+    let found = findings(text, &Options::default());
+    let label = found.first().and_then(|found| found.label.as_deref());
+    assert_eq!(label, Some("`x` has shape [2, 3], `w` has shape [2, 4]"), "{}", told(&found));
 }

@@ -182,7 +182,7 @@ fn unrolled_networks_are_verified() {
     let inputs = format!("{}/examples/loops/power.inputs.json", env!("CARGO_MANIFEST_DIR"));
     assert!(verify("power.json", &["--inputs", &inputs]).contains("verified: 3 items"));
     // A matrix for which the iteration does not converge within the bound.
-    assert!(verify("power.json", &["--seed", "1"]).contains("the trips do not suffice"));
+    assert!(verify("power.json", &["--seed", "1"]).contains("the number of trips is not sufficient"));
 }
 
 /// The comparison with numpy, if a Python with numpy is configured.

@@ -141,7 +141,10 @@ fn every_mistake_is_reported_in_one_run() {
         assert!(found.iter().any(|(line, _)| start < line && line < end), "mistake {number} is not found:{told}");
     }
     for (line, message) in &found {
-        assert!(mistakes.iter().any(|(_, start, end)| start < line && line < end), "{line}: {message} is no mistake");
+        assert!(
+            mistakes.iter().any(|(_, start, end)| start < line && line < end),
+            "{line}: {message} is not a mistake"
+        );
     }
     assert_eq!(found.len(), mistakes.len(), "one finding each:{told}");
 }

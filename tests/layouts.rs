@@ -207,7 +207,7 @@ fn very_many_dimensions_are_walked_through() {
     assert_eq!(places, few);
 }
 
-/// The strides of empty arrays mean nothing, and are no reason to refuse these.
+/// The strides of empty arrays are meaningless and not a reason to refuse them.
 #[test]
 fn empty_arrays_have_strides() {
     let empty = array("f32[0,3000000000,1000000000]");

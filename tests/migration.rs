@@ -97,7 +97,7 @@ fn what_has_no_counterpart_is_refused() {
     let source = "x = external(shape = [1,4])\ny = logarithmic_quantize(x, 1.0, bits = 8)";
     assert_eq!(errors(source, &kept), ["E1101 `logarithmic_quantize` has no counterpart in NNEF 1.0"]);
     let open = "x = external(shape = [0,4,8,8])\ny = exp(x)";
-    let message = "E1103 the shape of `x` has extents that are left open, which NNEF 1.0 does not know";
+    let message = "E1103 the shape of `x` has unknown extents, which NNEF 1.0 does not support";
     assert_eq!(errors(open, &options()), [message]);
     let given = options().with(|o| o.shapes.inputs = vec![("x".into(), [1, 4, 8, 8].map(Extent::from).to_vec())]);
     assert_eq!(migrated(open, &given).0, "y = exp(x);");

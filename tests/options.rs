@@ -132,7 +132,7 @@ fn a_shape_that_is_not_in_the_document_cannot_be_replaced() {
         let found = refused(&text, |o| o.shapes.inputs = vec![("image".to_owned(), [4, 5].map(Extent::from).to_vec())]);
         assert_eq!(error_codes(&found), ["E1304"], "{input}");
     }
-    // What is computed from tensors is no shape to be replaced, whatever it is called.
+    // What is computed from tensors is not a shape to be replaced, whatever it is called.
     let text = standard().replace("    y =", "    image = vendor_step(image, [image]);\n    y =");
     let found = refused(&text, |o| o.shapes.inputs = vec![("image".to_owned(), [4, 5].map(Extent::from).to_vec())]);
     assert_eq!(error_codes(&found), ["E1304"]);
@@ -168,7 +168,7 @@ fn errors_of_the_library_pass_through_a_question_mark() {
     assert!(told.lines().all(|line| line.starts_with('E')) && !told.contains('\u{1b}'), "{told}");
     let mut found = refused(&standard(), |o| o.keep = names(&["twise"]));
     let told = found.remove(0).to_string();
-    assert_eq!(told, "E1301: the options name `twise`, and there is no such operation; did you mean `twice`?");
+    assert_eq!(told, "E1301: the options name an unknown operation, `twise`; did you mean `twice`?");
     fn is_error(_: &(impl Error + Send + Sync + 'static)) {}
     is_error(&nnef_flatten::Diagnostics::default());
     #[cfg(feature = "eval")]

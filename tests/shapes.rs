@@ -178,7 +178,7 @@ fn a_standard_fragment_that_is_wrong_by_itself_is_no_error() {
 }
 
 #[test]
-fn liberties_are_the_same_at_all_levels_of_lowering_and_when_read_again() {
+fn accepted_deviations_are_the_same_at_all_levels_of_lowering_and_when_read_again() {
     let text = "version 1.0; graph G( x ) -> ( y, z ) {
         x = external(shape = [2,4,8]);
         m = variable(shape = [1,1,4], label = 'm');

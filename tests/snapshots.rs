@@ -117,7 +117,7 @@ fn renderings_are_as_recorded() {
     let mut failed = String::new();
     for path in files() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(name.ends_with(".txt"), "{name} is no case");
+        assert!(name.ends_with(".txt"), "{name} is not a case");
         let case =
             Case::read(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (human, json, codes) = case.render();

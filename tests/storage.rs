@@ -165,7 +165,7 @@ fn layouts_that_fit_no_tensor_are_refused() {
     let mut graph = network();
     let layout: Layout = "{1,0}".parse().unwrap();
     for (name, layout, message) in [
-        ("x", layout.clone(), "no permutation"),
+        ("x", layout.clone(), "not a permutation"),
         ("nothing", layout.clone(), "no tensor `nothing`"),
         ("m", layout.with_padding(&[9, 8], PaddingValue::Zero), "cannot be padded to 8"),
     ] {

@@ -63,6 +63,6 @@ fn read(bytes: &[u8]) {
 
 fuzz_target!(|bytes: &[u8]| bounded(|| {
     read(bytes);
-    // Most bytes are no archive: they are the contents of its files, too.
+    // Most byte strings are not an archive: they are the contents of its files, too.
     read(&archive(bytes));
 }));

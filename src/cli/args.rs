@@ -96,7 +96,7 @@ pub(crate) enum Command {
         /// Documents, `-` for standard input, or models.
         #[arg(value_name = "INPUT")]
         inputs: Vec<PathBuf>,
-        /// Change nothing; name the files that would change, with exit status 1 if there are any.
+        /// Change no files; list those that would change, with exit status 1 if there are any.
         #[arg(long)]
         check: bool,
         /// The notation of the input [default: auto].
@@ -145,7 +145,7 @@ pub(crate) enum Command {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
-    /// Write the result to this file, whole or not at all; a folder (out/) or archive (.tar, .tgz)
+    /// Write the result to this file, completely or not at all; a folder (out/) or archive (.tar, .tgz)
     /// gets the whole model, data included [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
@@ -169,7 +169,7 @@ pub(crate) struct Output {
     #[arg(long)]
     pub(crate) share: bool,
     /// Remove reshapes and transposes that move nothing in memory, and join chains of others; names of
-    /// tensors between them go, too.
+    /// tensors between them are lost.
     #[arg(long)]
     pub(crate) drop_bitcasts: bool,
     /// Assign a layout to a tensor, as in x={0,1:T(8,128)}, or to all tensors of its rank, as in {1,0}:
@@ -205,7 +205,7 @@ pub(crate) struct Run {
     /// The inputs: an .npz archive, an .npy file for a single one, or JSON (name to nested array).
     #[arg(long, value_name = "FILE")]
     pub(crate) inputs: Option<PathBuf>,
-    /// Write the outputs to this file, whole or not at all [default: standard output].
+    /// Write the outputs to this file, completely or not at all [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     /// Store a tensor in a layout while evaluating, as in x={0,1:T(8,128)}, or all tensors of its rank,
@@ -288,7 +288,7 @@ impl Language {
         if let Some(Lower::Names(names)) = &self.lower
             && let Some(name) = names.iter().find(|name| self.keep.contains(name))
         {
-            return fail(format!("--lower and --keep both name `{name}`: it is to be expanded, or to be kept"));
+            return fail(format!("--lower and --keep both name `{name}`: an operation is either expanded or kept"));
         }
         let mut shapes = self.input_shape.iter().enumerate();
         let twice = shapes.find(|(i, (name, shape))| {
@@ -338,7 +338,7 @@ impl Language {
         GivenShapes { inputs: self.input_shape.clone(), symbols: self.set.clone() }
     }
 
-    /// These options and those given after a subcommand, which win.
+    /// These options and those given after a subcommand, which take precedence.
     pub(crate) fn merge(mut self, later: Language) -> Language {
         self.keep.extend(later.keep);
         self.fragments.extend(later.fragments);
@@ -372,7 +372,7 @@ fn lower(text: &str) -> Result<Lower, String> {
 }
 
 /// The name of an operation. Notations differ in what a name is (`local.dense:v2`, `aten::relu`, `a-b`), so that only
-/// the document tells whether there is such an operation.
+/// the document states whether there is such an operation.
 fn operation(text: &str) -> Result<String, String> {
     let name = text.trim();
     let is_wrong = |c: char| c.is_control() || c == ',';

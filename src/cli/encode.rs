@@ -116,7 +116,7 @@ impl Encode {
             }
         };
         if self.has_quantizations {
-            let message = "the quantizations of `graph.quant` are left out: nothing is rounded";
+            let message = "the quantizations of `graph.quant` are ignored: nothing is rounded";
             found.report(Diagnostic::new(Code::OnnxQuantized, first_place(graph), message));
         }
         if found.has_errors() { Err(found) } else { Ok((bytes, found)) }
@@ -159,7 +159,7 @@ impl Encode {
         let refused = |message: String, at: Location| {
             let mut diagnostics = Diagnostics::new(self.strict);
             let diagnostic = Diagnostic::new(Code::PnnxData, at, message);
-            diagnostics.report(diagnostic.help("the text alone is written to standard output".to_owned()));
+            diagnostics.report(diagnostic.help("only the text is written to standard output".to_owned()));
             diagnostics
         };
         let (archive, missing) = data.map_err(|error| refused(error.to_string(), first_place(graph)))?;
@@ -173,7 +173,7 @@ impl Encode {
     }
 }
 
-/// The bytes of a line of a PNNX file in memory besides names: its lists of texts.
+/// The bytes of a line of a PNNX file in memory excluding names: its lists of texts.
 const LINE_OF_PNNX: u64 = 512;
 
 /// The bytes of an item of a constant: a number, its bytes, and the same in the archive.

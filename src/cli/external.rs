@@ -172,7 +172,7 @@ const SHOWN: usize = 5;
 fn warn(document: &Document, files: &[ExternalFile], why: &str, found: &mut Diagnostics) {
     let shown: Vec<String> = files.iter().take(SHOWN).map(|file| format!("`{}`", file.location)).collect();
     let more = if files.len() > SHOWN { " and others" } else { "" };
-    let message = format!("the external data {}{more} do not follow the model: {why}", shown.join(", "));
-    let help = "they have to be in the folder of the model";
+    let message = format!("the external data {}{more} are not copied with the model: {why}", shown.join(", "));
+    let help = "they must be in the folder of the model";
     found.report(Diagnostic::new(Code::OnnxDataLeft, Document::nowhere(document.file), message).help(help));
 }

@@ -128,12 +128,12 @@ fn compare(
         .run(graph, &rounded, &BTreeMap::new())
         .map_err(of_graph)?
         .outputs;
-    // If the number of trips depends on data, the graph has a further output that tells whether the trip
+    // If the number of trips depends on data, the graph has a further output that states whether the trip
     // limit sufficed.
     if let Some((name, finished)) = flat.get(net.outputs.len())
         && finished.to_scalars().contains(&0.0)
     {
-        let why = format!("on these inputs the trips do not suffice (`{name}` does not hold)");
+        let why = format!("on these inputs the number of trips is not sufficient (`{name}` is false)");
         return Ok(Compared::TooFewTrips(why));
     }
     let outputs = net.evaluate(inputs, &options(language))?.outputs;

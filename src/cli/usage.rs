@@ -13,7 +13,7 @@ use super::args::{Cli, Language};
 use super::{RunResult, Status, io};
 use crate::diagnostics::{suggest, visible};
 
-/// The command with its options as they are parsed: the last of several values wins, but a file is given once.
+/// The command with its options as they are parsed: the last of several values counts, but a file is given once.
 fn command() -> clap::Command {
     once(Cli::command())
 }

@@ -14,10 +14,12 @@ fn mistyped(text: &str, values: &[&Value]) -> Box<Failure> {
     if let Some(Value::Symbol(_) | Value::Tensor(_)) =
         values.iter().find(|v| matches!(v, Value::Symbol(_) | Value::Tensor(_)))
     {
-        return Failure::new(Code::NotCompileTime, format!("`{text}` needs a value that is known while expanding"));
+        return Failure::new(Code::NotCompileTime, format!("`{text}` requires a value that is known at expansion"));
     }
     let kinds: Vec<&str> = values.iter().map(|value| value.kind()).collect();
-    Failure::new(Code::DynamicType, format!("`{text}` is not defined for {}", kinds.join(" and ")))
+    let operands = kinds.join(" and ");
+    let label = format!("the operands are {operands}");
+    Failure::new(Code::DynamicType, format!("`{text}` is not defined for {operands}")).label(label)
 }
 
 fn range_failure(text: &str) -> Box<Failure> {
@@ -53,7 +55,7 @@ pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value, budget: &Budget) -> Out
         (Value::Int(_), Value::Int(right)) => match op {
             BinaryOp::Div if *right == 0 => Err(division_by_zero()),
             BinaryOp::Pow if *right < 0 => {
-                let message = format!("the exponent {right} is negative; the result is no integer");
+                let message = format!("the exponent {right} is negative; the result is not an integer");
                 Err(Failure::new(Code::IntegerRange, message).help("convert to scalars first"))
             }
             _ if op.info().class == Class::Arithmetic => Err(range_failure(op.info().text)),

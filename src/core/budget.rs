@@ -29,6 +29,8 @@ pub(crate) struct Failure {
     pub(crate) code: Code,
     /// The message.
     pub(crate) message: String,
+    /// What is found at the location, if it is more than the code says.
+    pub(crate) label: Option<String>,
     /// Advice on how to resolve it.
     pub(crate) help: Option<String>,
 }
@@ -37,7 +39,13 @@ impl Failure {
     /// A failure without advice.
     #[cold]
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Box<Self> {
-        Box::new(Failure { code, message: message.into(), help: None })
+        Box::new(Failure { code, message: message.into(), label: None, help: None })
+    }
+
+    /// Adds what is found at the location.
+    pub(crate) fn label(mut self: Box<Self>, label: impl Into<String>) -> Box<Self> {
+        self.label = Some(label.into());
+        self
     }
 
     /// Adds advice.

@@ -31,12 +31,13 @@ pub(crate) fn apply(function: Builtin, value: &Value, budget: &Budget) -> Outcom
 }
 
 fn mistyped(function: Builtin, value: &Value) -> Box<Failure> {
-    Failure::new(Code::DynamicType, format!("`{}` is not defined for {}", function.info().text, value.kind()))
+    let (name, found) = (function.info().text, value.kind());
+    Failure::new(Code::DynamicType, format!("`{name}` is not defined for {found}")).label(format!("this is {found}"))
 }
 
 /// The failure of a function that needs a value which is known only when the graph runs.
 pub(crate) fn unknown(function: &str) -> Box<Failure> {
-    Failure::new(Code::NotCompileTime, format!("`{function}` needs a value that is known while expanding"))
+    Failure::new(Code::NotCompileTime, format!("`{function}` requires a value that is known at expansion"))
 }
 
 fn integer(value: &Value) -> Outcome<Value> {
@@ -67,7 +68,7 @@ fn integer(value: &Value) -> Outcome<Value> {
 
 fn bad_cast(what: &str, text: &str) -> Box<Failure> {
     let shown: String = text.chars().take(40).collect();
-    Failure::new(Code::BadCast, format!("'{shown}' is no {what} literal"))
+    Failure::new(Code::BadCast, format!("'{shown}' is not a literal of type {what}"))
 }
 
 fn scalar(value: &Value) -> Outcome<Value> {

@@ -110,7 +110,7 @@ impl Machine {
         Ok(None)
     }
 
-    /// The type argument of a call by the element types of its arguments, where static types do not tell it.
+    /// The type argument of a call by the element types of its arguments, where static types do not determine it.
     #[inline(never)]
     fn deduced_argument(&self, (unit, operands): (UnitId, Option<FirstOperand>), count: u32) -> Option<Primitive> {
         let first = self.stack.len().wrapping_sub(count as usize);

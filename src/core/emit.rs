@@ -320,7 +320,8 @@ impl Machine {
                 (Form::Tensor(element), target) => Made::Tensor(self.tensor(target, otherwise, element)),
                 (Form::Tensors(element), Target::Items(items)) => self.output_array(site, &items, element),
                 (Form::Tensors(_), _) => {
-                    let message = format!("how many tensors `{}` gives is not known here", units.text(site.name));
+                    let message =
+                        format!("the number of tensors that `{}` returns is not known here", units.text(site.name));
                     return Err(Failure::new(Code::UnknownLength, message).help("assign them to names: `[a, b] = ..;`"));
                 }
             });

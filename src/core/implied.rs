@@ -21,7 +21,8 @@ impl Machine {
     /// A site for an implied standard operation.
     pub(super) fn implied(&mut self, name: &str, span: Span, hint: Hint, generic: Option<Primitive>) -> Outcome<Site> {
         let Some(unit) = self.units.standard(name) else {
-            return Err(Failure::new(Code::NotCompileTime, format!("the dialect has no operation `{name}`")));
+            let message = format!("the dialect has no operation `{name}`");
+            return Err(Failure::new(Code::NotCompileTime, message).label(format!("needs `{name}`")));
         };
         Ok(Site { generic, ..Site::new(Some(unit), self.units.get(unit).name, span, hint) })
     }
@@ -102,8 +103,9 @@ impl Machine {
 
     fn constant(&mut self, value: &Value, hint: Hint) -> Outcome<Value> {
         let Some((shape, items)) = flatten(value, &self.budget)? else {
-            let message = "an array is no tensor: its rows differ in length, or its items are no numbers";
-            return Err(Failure::new(Code::DynamicType, message));
+            let message =
+                "an array that is used as a tensor has rows of different length, or items that are not numbers";
+            return Err(Failure::new(Code::DynamicType, message).label("not the items of a tensor"));
         };
         let (data, dtype) = pack(&items);
         let span = self.here();

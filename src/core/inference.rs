@@ -33,7 +33,9 @@ impl Machine {
         }
         if !broken && !self.in_defective(error.code) {
             let at = self.graph.operations[id.index()].at;
-            let diagnostic = self.diagnose_at(at, *Failure::new(error.code, error.message));
+            let mut failure = Failure::new(error.code, error.message);
+            failure.label = self.graph.operand_shapes(&self.graph.operations[id.index()]);
+            let diagnostic = self.diagnose_at(at, *failure);
             self.shapes.report(diagnostic);
         }
         if error.results != Inferred::UNKNOWN {

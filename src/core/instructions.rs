@@ -26,8 +26,8 @@ impl Machine {
                 if list.len() == wanted as usize {
                     return Ok(Value::Tuple(list));
                 }
-                let message = format!("a tuple of {wanted} items is wanted, this array has {}", list.len());
-                Err(Failure::new(Code::LengthMismatch, message))
+                let message = format!("expected a tuple of {wanted} items, this array has {}", list.len());
+                Err(Failure::new(Code::LengthMismatch, message).label(format!("an array of {} items", list.len())))
             }
             (Value::Int(i), Conversion::Scalar) => Ok(Value::Scalar(i as f64)),
             (value @ Value::Array(_), _) => Ok(value),
@@ -110,7 +110,8 @@ impl Machine {
             }
             other => {
                 let found = other.map_or("nothing", Value::kind);
-                Err(Failure::new(Code::DynamicType, format!("the condition is {found}, not a logical")))
+                let message = format!("the condition is {found}, not a logical");
+                Err(Failure::new(Code::DynamicType, message).label(format!("this is {found}")))
             }
         }
     }
@@ -171,11 +172,11 @@ impl Machine {
         let value = self.pop();
         let (Value::Array(list) | Value::Tuple(list)) = &value else {
             let message = format!("the left side has {count} names, the value is {}", value.kind());
-            return Err(Failure::new(Code::StructureMismatch, message));
+            return Err(Failure::new(Code::StructureMismatch, message).label(format!("{count} names")));
         };
         if list.len() != count as usize {
-            let message = format!("the left side has {count} names, the value {} items", list.len());
-            return Err(Failure::new(Code::LengthMismatch, message));
+            let message = format!("the left side has {count} names, the value has {} items", list.len());
+            return Err(Failure::new(Code::LengthMismatch, message).label(format!("{count} names")));
         }
         for i in (0..list.len()).rev() {
             self.stack.extend(list.get(i));

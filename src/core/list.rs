@@ -54,7 +54,7 @@ macro_rules! match_cells {
     };
 }
 
-/// The bytes of a buffer besides its cells, for the budget.
+/// The bytes of a buffer excluding its cells, for the budget.
 const HEADER: u64 = 128;
 
 /// How much more work a cell of a value is than a packed one.

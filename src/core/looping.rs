@@ -35,7 +35,7 @@ impl Machine {
     pub(super) fn loop_begin(&mut self, index: u32) -> Outcome<()> {
         let site = self.looping(index).clone();
         if !site.unroll && !site.comprehension && !self.settings.expand_loops {
-            let message = "NNEF 1.0 has no loops, and nobody asked for this one to be expanded";
+            let message = "NNEF 1.0 has no loops, and the expansion of this loop is not enabled";
             let help = "expand it with --unroll, or write `unroll` instead of `do`";
             return Err(Failure::new(Code::NotFlattenable, message).help(help));
         }
@@ -97,7 +97,7 @@ impl Machine {
             return Ok(());
         }
         if iteration.len().is_none() && trip >= self.settings.max_trips.unwrap_or(ENDLESS) {
-            let message = format!("the condition of this loop still holds after {trip} trips");
+            let message = format!("the condition of this loop is still true after {trip} trips");
             return Err(Failure::new(Code::EndlessLoop, message).help("allow more with --max-trips"));
         }
         let slots = self.slots.from(site.slot + site.recurrences);
@@ -136,7 +136,7 @@ impl Machine {
     pub(super) fn loop_while(&mut self, index: u32) -> Outcome<()> {
         let condition = self.pop();
         if !matches!(condition, Value::Logical(_) | Value::Tensor(_)) {
-            let message = format!("the condition of this loop is {}, not one logical", self.told(&condition));
+            let message = format!("the condition of this loop is {}, not a single logical", self.told(&condition));
             return Err(Failure::new(Code::WhileType, message));
         }
         let Some(run) = self.iterations.loops.last_mut() else { return Ok(()) };
@@ -157,7 +157,7 @@ impl Machine {
             Verdict::Unbounded => {
                 let told = self.told(&condition);
                 let message = format!("the condition of this loop is {told}, which depends on run-time data");
-                let help = "give the most trips: `do..(n)`, or --max-trips";
+                let help = "give the maximum number of trips: `do..(n)`, or --max-trips";
                 Err(Failure::new(Code::NotFlattenable, message).help(help))
             }
         }
@@ -218,7 +218,7 @@ impl Machine {
             }
             _ if equal(new, old, &self.budget)? == Some(true) => Ok(old.clone()),
             _ => {
-                let message = format!("{} of this loop depends on run-time data, which is no tensor", new.kind());
+                let message = format!("{} in this loop depends on run-time data and is not a tensor", new.kind());
                 Err(Failure::new(Code::NotFlattenable, message))
             }
         }
@@ -280,21 +280,22 @@ impl Machine {
             match value {
                 Value::Array(list) => lists.push(list),
                 Value::Tensor(_) | Value::Symbol(_) => {
-                    let message = format!("a {what} runs over arrays whose items are known while expanding");
+                    let message = format!("a {what} iterates over arrays whose items are known while expanding");
                     return Err(Failure::new(Code::NotCompileTime, message));
                 }
                 other => {
-                    let message = format!("a {what} runs over arrays, this is {}", other.kind());
-                    return Err(Failure::new(Code::Iterable, message));
+                    let found = other.kind();
+                    let message = format!("a {what} iterates over arrays, this is {found}");
+                    return Err(Failure::new(Code::Iterable, message).label(format!("this is {found}")));
                 }
             }
         }
         let len = lists.first().map(List::len);
         if let Some(other) = lists.iter().find(|list| Some(list.len()) != len) {
             let len = len.unwrap_or_default();
-            let message =
-                format!("a {what} runs over arrays of equal length; these have {len} and {} items", other.len());
-            return Err(Failure::new(Code::Iterable, message));
+            let other = other.len();
+            let message = format!("a {what} iterates over arrays of equal length; these have {len} and {other} items");
+            return Err(Failure::new(Code::Iterable, message).label(format!("{len} and {other} items")));
         }
         Ok(Iteration::new(lists))
     }

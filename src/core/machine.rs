@@ -162,6 +162,7 @@ impl Machine {
     /// Turns a failure into a diagnostic at a location, with the open calls.
     pub(super) fn diagnose_at(&self, at: Location, failure: Failure) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(failure.code, at, failure.message);
+        diagnostic.label = failure.label.or(diagnostic.label);
         diagnostic.help = failure.help;
         trace::attach(&mut diagnostic, self.frames.len().saturating_sub(1), |depth| {
             // The innermost frame has depth 0; the location of its call is in the frame before it.

@@ -106,7 +106,7 @@ impl Machine {
     /// Reads the arguments of a scan.
     fn unrolling(&mut self, index: u32, site: &Site, first: usize) -> Result<Unrolling, Hindrance> {
         if !self.settings.unroll {
-            return Err(Hindrance::Stays("nobody asked for it".to_owned(), Some("unroll it with --unroll")));
+            return Err(Hindrance::Stays("unrolling is not enabled".to_owned(), Some("enable it with --unroll")));
         }
         let of = self.read_scan(site, first)?;
         let unit = self.scan_body(&of.body)?;
@@ -161,7 +161,7 @@ impl Machine {
             return Err(mistake(format!("there is no fragment `{name}` for the body of this scan")).into());
         };
         if self.settings.kept.contains(&unit) {
-            return Err(Hindrance::Stays(format!("its body `{name}` is to be kept"), None));
+            return Err(Hindrance::Stays(format!("its body `{name}` is kept by an option"), None));
         }
         if !self.units.get(unit).has_body {
             return Err(Hindrance::Stays(format!("the fragment `{name}` has no body"), None));
@@ -173,7 +173,7 @@ impl Machine {
     fn scanned_extent(&mut self, scanned: &scan::Scanned<Value>) -> Result<usize, Hindrance> {
         let param = &scanned.param;
         let Value::Tensor(tensor) = self.as_tensor(scanned.tensor.clone())? else {
-            return Err(mistake(format!("what is scanned for `{param}` is no tensor")).into());
+            return Err(mistake(format!("what is scanned for `{param}` is not a tensor")).into());
         };
         let name = self.graph.tensor_name(tensor);
         let Some(shape) = self.graph.shape(tensor) else {
@@ -247,7 +247,7 @@ impl Machine {
             } else if let Some(default) = &param.default {
                 Value::from(default)
             } else {
-                return Err(mistake(format!("this scan gives nothing to the parameter `{text}` of its body")));
+                return Err(mistake(format!("this scan has no argument for the parameter `{text}` of its body")));
             };
             unrolling.args.push(value);
         }
@@ -318,7 +318,7 @@ impl Machine {
             value => smallvec::smallvec![value],
         };
         let of = |result: usize| {
-            results.get(result).cloned().ok_or_else(|| mistake("the body of this scan gives too few results"))
+            results.get(result).cloned().ok_or_else(|| mistake("the body of this scan has too few results"))
         };
         for &(param, result) in &unrolling.states {
             unrolling.args[param] = of(result)?;

@@ -31,7 +31,7 @@ macro_rules! severity {
     (error) => {
         (Severity::Error, Severity::Error)
     };
-    (liberty) => {
+    (lenient) => {
         (Severity::Warning, Severity::Error)
     };
     (practice) => {
@@ -120,13 +120,13 @@ codes! {
     NotUtf8               "E0001" L5   error   "the text is not UTF-8";
     TooLarge              "E0002" none error   "the text is too large";
     TooDeep               "E0003" none error   "the nesting is too deep";
-    ForeignInput          "E0004" none error   "the input is not in a notation that is read";
+    ForeignInput          "E0004" none error   "the input is not in a supported notation";
     // Lexical elements.
     BadIdentifier         "E0101" L1   error   "not an identifier";
     BadNumber             "E0102" L2   error   "malformed number";
-    NumberWithoutFraction "E0103" L2   warning "number ends in its point";
+    NumberWithoutFraction "E0103" L2   warning "number ends with its decimal point";
     UnterminatedString    "E0104" L3   error   "unterminated string";
-    StringCharacter       "E0105" L3   liberty "character not allowed in a string";
+    StringCharacter       "E0105" L3   lenient "character not allowed in a string";
     KeywordAsName         "E0107" L4   error   "keyword used as a name";
     BadCharacter          "E0108" L5   error   "unexpected character";
     BadComment            "E0109" L6   error   "not a comment";
@@ -149,11 +149,11 @@ codes! {
     BadBuiltinCall        "E0213" S13  error   "built-in functions take one argument";
     BadComprehension      "E0214" S14  error   "malformed comprehension";
     SelectWithoutElse     "E0215" S15  error   "select without else";
-    TypedGraphParameter   "E0216" S16  error   "graph parameters carry no type or default";
+    TypedGraphParameter   "E0216" S16  error   "graph parameter with a type or a default";
     BadExpression         "E0217" S17  error   "malformed expression";
-    UnknownExtension      "E0219" S3   liberty "unknown extension";
-    VendorSyntax          "E0220" S3   liberty "extension with free text";
-    FragmentWithoutBody   "E0221" S4   liberty "fragment without a body";
+    UnknownExtension      "E0219" S3   lenient "unknown extension";
+    VendorSyntax          "E0220" S3   lenient "extension with free text";
+    FragmentWithoutBody   "E0221" S4   lenient "fragment without a body";
     // Declarations.
     DuplicateFragment     "E0301" D1   error   "fragment declared twice";
     ShadowsStandard       "E0311" D1   practice "fragment replaces a standard operation";
@@ -167,14 +167,14 @@ codes! {
     MixedTuple            "E0308" D8   practice "tuple mixes tensors and attributes";
     BadElementType        "E0309" D9   error   "element type of a tensor is not primitive";
     // Invocations.
-    UnknownOperation      "E0401" A1   liberty "operation is not declared";
+    UnknownOperation      "E0401" A1   lenient "operation is not declared";
     MisspeltOperation     "E0412" A1   error   "name of an operation is misspelt";
     CallsLocalName        "E0411" A1   error   "a tensor or attribute is called like an operation";
     TooManyArguments      "E0402" A2   error   "too many arguments";
     MissingArgument       "E0403" A3   error   "argument is missing";
     PositionalAfterNamed  "E0404" A4   error   "positional argument after a named one";
     UnknownArgument       "E0405" A5   error   "no parameter of this name";
-    IgnoredArgument       "E0413" A5   liberty "argument that is ignored";
+    IgnoredArgument       "E0413" A5   lenient "argument that is ignored";
     DuplicateArgument     "E0406" A6   error   "argument given twice";
     NamedAndPositional    "E0407" A7   error   "argument given by position and by name";
     PositionalAttribute   "E0408" A8   practice "attribute given by position";
@@ -194,11 +194,11 @@ codes! {
     ResultUnassigned      "E0605" I5   error   "result is not assigned";
     ResultReassigned      "E0615" I5   error   "result assigned twice";
     UndeclaredName        "E0606" I6   error   "name is not defined";
-    ImpliedSymbol         "E0626" I6   liberty "dimension symbol that no extension declares";
+    ImpliedSymbol         "E0626" I6   lenient "dimension symbol that no extension declares";
     HiddenByTensor        "E0627" I6   error   "value is spelled like a tensor of the graph";
     UsedBeforeDefined     "E0616" I6   error   "name used before it is defined";
     Reassigned            "E0607" I7   error   "name assigned twice";
-    GraphNameReassigned   "E0617" I7   liberty "graph tensor assigned again before it is used";
+    GraphNameReassigned   "E0617" I7   lenient "graph tensor assigned again before it is used";
     GraphNameReused       "E0618" I7   practice "graph tensor assigned again";
     GraphNameNotTensor    "E0608" I8   practice "graph name does not hold a tensor";
     StateInFragment       "E0609" I9   practice "variable or update inside a fragment";
@@ -211,8 +211,8 @@ codes! {
     TensorAsAttribute     "E0722" T1   practice "tensor where an attribute is declared";
     LiteralAsTensor       "E0723" T1   practice "constant of another type where a tensor is declared";
     ArgumentStructure     "E0728" T1   practice "single value for an array, or array for a tuple";
-    DataType              "E0729" T17  liberty "tensor has another data-type than the parameter";
-    ExtentAsScalar        "E0730" T1   liberty "extent where a scalar is declared";
+    DataType              "E0729" T17  lenient "tensor has another data-type than the parameter";
+    ExtentAsScalar        "E0730" T1   lenient "extent where a scalar is declared";
     ResultType            "E0702" T2   error   "value has another type than the result";
     OperandType           "E0703" T3   error   "operator is not defined for these operands";
     OperandElements       "E0724" T3   practice "operator applied to tensors of other elements";
@@ -256,34 +256,34 @@ codes! {
     VerifyDifference      "E0830" none error   "flat graph and source give different numbers";
     // Graph.
     EmptyLabel            "E0901" G1   error   "variable label is empty";
-    LabelCharacters       "E0902" G2   liberty "character not allowed in a label";
+    LabelCharacters       "E0902" G2   lenient "character not allowed in a label";
     SharedLabel           "E0903" G3   error   "variables of one label differ in shape";
     BadExtent             "E0904" G4   error   "extent is not positive";
     ConstantLength        "E0905" G5   error   "constant has the wrong number of values";
     UpdateTarget          "E0906" G6   error   "update of something other than a variable";
     UpdatedTwice          "E0907" G7   error   "variable updated twice";
     ArgumentValue         "E0908" H16  error   "argument has a value that the operation does not take";
-    CommonValue           "E0909" H16  liberty "argument has a value that the specification does not name";
+    CommonValue           "E0909" H16  lenient "argument has a value that the specification does not name";
     // Networks with loops.
     LoopFormat            "E0920" none error   "not a network with loops";
-    LoopUnknownMember     "E0921" none liberty "unknown member of a network";
+    LoopUnknownMember     "E0921" none lenient "unknown member of a network";
     LoopInput             "E0922" none error   "value of an input is missing or does not fit";
     LayerOperands         "E0923" none error   "operation is not defined for these operands";
     NotFlattenable        "E0924" none error   "network cannot be written as a flat graph";
     RespelledName         "E0925" none warning "name is not an identifier";
     NoTripLimit           "E0930" "E-NOLIMIT"       error   "loop without a trip limit";
     TwoTripLimits         "E0931" "E-TWOLIMITS"     error   "loop with two trip limits of a kind";
-    CountType             "E0932" "E-COUNTTYPE"     error   "count of a loop is not one integer";
-    CountInside           "E0933" "E-COUNTINSIDE"   error   "count of a loop comes from inside of it";
-    WhileType             "E0934" "E-WHILETYPE"     error   "condition of a loop is not one logical";
+    CountType             "E0932" "E-COUNTTYPE"     error   "count of a loop is not a single integer";
+    CountInside           "E0933" "E-COUNTINSIDE"   error   "count of a loop comes from inside the loop";
+    WhileType             "E0934" "E-WHILETYPE"     error   "condition of a loop is not a single logical";
     WhileBoundary         "E0935" "E-WHILEBOUNDARY" error   "condition of a loop uses an iterator or an inner loop";
-    WhileRecurrence       "E0936" "E-WHILEREC"      liberty "condition of a loop uses a sequence of another loop";
-    EndlessLoop           "E0937" "E-NONTERM"       error   "condition of a loop does not become false";
+    WhileRecurrence       "E0936" "E-WHILEREC"      lenient "condition of a loop uses a sequence of another loop";
+    EndlessLoop           "E0937" "E-NONTERM"       error   "condition of a loop stays true";
     IteratorInside        "E0940" "E-ITERINSIDE"    error   "iterator over a tensor from inside its loop";
     IteratorRank          "E0941" "E-ITERRANK"      error   "iterator over a tensor without axes";
     IteratorAxis          "E0942" "E-ITERAXIS"      error   "iterator along an axis that does not exist";
     ReverseWithoutCount   "E0943" "E-REVNOCOUNT"    error   "reverse iterator in a loop without a count";
-    IteratorRange         "E0944" "E-ITEROOB"       error   "iterator leaves its axis";
+    IteratorRange         "E0944" "E-ITEROOB"       error   "iterator is outside its axis";
     RecurrenceInputs      "E0950" "E-RECONE"        error   "recurrence without two inputs";
     RecurrenceInitial     "E0951" "E-RECINIT"       error   "recurrence starts with a tensor from inside its loop";
     RecurrenceShape       "E0952" "E-RECSHAPE"      error   "recurrence changes its shape";
@@ -292,25 +292,25 @@ codes! {
     LastValueLength       "E0961" "E-LASTLEN"       error   "last value with a length";
     OutputOutside         "E0962" "E-CATOUTSIDE"    error   "loop output of a tensor from outside the loop";
     OutputWithoutLength   "E0963" "E-CATNOLEN"      error   "loop output without a length";
-    OutputLengthType      "E0964" "E-CATLENTYPE"    error   "length of a loop output is not one integer";
-    OutputLengthOpen      "E0965" "E-CATLENTYPE"    liberty "length of a loop output is not a constant";
+    OutputLengthType      "E0964" "E-CATLENTYPE"    error   "length of a loop output is not a single integer";
+    OutputLengthOpen      "E0965" "E-CATLENTYPE"    lenient "length of a loop output is not a constant";
     OutputLengthInside    "E0966" "E-CATLENINSIDE"  error   "length of a loop output comes from inside the loop";
-    OutputAxis            "E0967" "E-CATAXIS"       error   "loop output along an axis that cannot be";
+    OutputAxis            "E0967" "E-CATAXIS"       error   "loop output along an axis that does not exist";
     OutputTooShort        "E0968" "E-CATSHORT"      error   "loop output is shorter than the trips";
     OutputShape           "E0969" "E-CATSHAPE"      error   "elements of a loop output differ in shape";
     InteriorOutput        "E0970" "E-OUTINSIDE"     error   "network output from inside a loop";
     LoopNesting           "E0971" "E-NEST"          error   "loops are not cleanly nested";
     DataFlowCycle         "E0972" "E-CYCLE"         error   "cycle without a recurrence";
     LoopDuplicate         "E0973" "E-DUP"           error   "tensor defined twice";
-    LoopUndefined         "E0974" "E-UNDEF"         error   "tensor that nothing defines";
+    LoopUndefined         "E0974" "E-UNDEF"         error   "tensor that is not defined";
     LoopKept              "E0975" none warning "loop is not unrolled";
-    LoopNotFlat           "E0976" none error   "loop has to stay";
+    LoopNotFlat           "E0976" none error   "loop cannot be unrolled";
     ScanArguments         "E0977" none error   "arguments of a scan do not fit its body";
     // Shapes.
     BroadcastShapes       "E1001" H1   undefined "shapes of operands do not agree";
     ConvolutionShapes     "E1002" H2   error   "arguments of a convolution do not fit together";
     PoolingShapes         "E1003" H3   error   "window does not fit the input";
-    ReduceAxes            "E1004" H4   liberty "axis out of range";
+    ReduceAxes            "E1004" H4   lenient "axis out of range";
     ReshapeVolume         "E1005" H5   error   "items do not fill the new shape";
     TransposeAxes         "E1006" H6   error   "axes are not a permutation";
     ConcatShapes          "E1007" H7   error   "shapes of concatenated tensors do not agree";
@@ -324,10 +324,10 @@ codes! {
     RoiShapes             "E1015" H15  error   "regions of interest are malformed";
     BiasShape             "E1021" H2   practice "bias has another shape than [1, C]";
     ChannelAxis           "E1022" H1   undefined  "parameters of a batch normalization along the last axis";
-    WindowOfNothing       "E1023" H3   undefined  "window without items";
+    WindowOfNothing       "E1023" H3   undefined  "window that covers no items";
     UnequalExtents        "E1024" H1   error   "operands of one rank have different extents";
     AxisOutside           "E1025" H4   error   "axis that the tensor does not have";
-    BiasAlongBatch        "E1026" H11  liberty "bias of a linear layer along the batch";
+    BiasAlongBatch        "E1026" H11  lenient "bias of a linear layer along the batch";
     WindowOfSpace         "E1027" H3   undefined  "window without batch and channels";
     // Migration from the provisional dialect.
     NoCounterpart         "E1101" none error   "operation has no counterpart in NNEF 1.0";
@@ -337,31 +337,31 @@ codes! {
     RenamedKeyword        "E1105" none warning "name is a keyword of NNEF 1.0";
     // Whole models: folders, archives, data, quantization.
     ModelArchive          "E1201" none error   "archive cannot be read";
-    ModelPath             "E1202" none error   "name of a file leads out of the model";
+    ModelPath             "E1202" none error   "name of a file leads outside the model";
     ModelEntry            "E1203" none error   "model contains something other than files";
     ModelDuplicate        "E1204" none error   "file of a model occurs twice";
     ModelLimit            "E1205" none error   "archive is larger than allowed";
     ModelWithoutGraph     "E1206" none error   "model has no graph.nnef";
     DataMissing           "E1211" none error   "variable has no data file";
-    DataUnnamed           "E1212" none warning "data file that no variable names";
+    DataUnnamed           "E1212" none warning "data file without a variable";
     DataHeader            "E1213" none error   "data file is malformed";
     DataLength            "E1214" none error   "data file is truncated or too long";
     DataShape             "E1215" G3   error   "data of a variable have another shape";
-    DataItems             "E1216" none liberty "data of a variable hold items of another type";
+    DataItems             "E1216" none lenient "data of a variable hold items of another type";
     QuantSyntax           "E1221" none error   "malformed graph.quant";
-    QuantTensor           "E1222" G9   liberty "quantization of a tensor that does not exist";
+    QuantTensor           "E1222" G9   lenient "quantization of a tensor that does not exist";
     QuantDuplicate        "E1223" G9   error   "quantization of a tensor given twice";
-    QuantAlgorithm        "E1224" none liberty "quantization algorithm is not declared";
-    QuantArgument         "E1225" none liberty "arguments of a quantization do not fit the algorithm";
+    QuantAlgorithm        "E1224" none lenient "quantization algorithm is not declared";
+    QuantArgument         "E1225" none lenient "arguments of a quantization do not fit the algorithm";
     // Options of a run that do not fit the document.
     OptionOperation       "E1301" none error   "option names an unknown operation";
     OptionInput           "E1302" none error   "option names an unknown input";
-    OptionConflict        "E1303" none error   "operation is to be expanded and to be kept";
+    OptionConflict        "E1303" none error   "operation both expanded and kept";
     OptionShape           "E1304" none error   "shape of an input cannot be replaced";
-    NoGraph               "E1305" none error   "there is no graph to be expanded";
+    NoGraph               "E1305" none error   "there is no graph to expand";
     OptionOfDocuments     "E1306" none error   "option does not apply to networks with loops";
     OptionSymbol          "E1307" none error   "option names an unknown dimension symbol";
-    OptionPrimitive       "E1308" none error   "operation is to be expanded, and cannot be";
+    OptionPrimitive       "E1308" none error   "operation cannot be expanded";
     // Shapes and layouts of XLA.
     ShapeSyntax           "E1501" none error   "text is not a shape";
     ShapeElement          "E1502" none error   "unknown element type";
@@ -370,71 +370,71 @@ codes! {
     ShapeTile             "E1505" none error   "tile is malformed";
     ShapeAttribute        "E1506" none error   "attribute of a layout is malformed or out of place";
     ShapePadding          "E1507" none error   "padded sizes do not fit the array";
-    ShapeIndex            "E1508" none error   "index leaves the array";
+    ShapeIndex            "E1508" none error   "index outside the array";
     ShapeUnsized          "E1509" none error   "shape without a size in memory";
     ShapeMemory           "E1510" none error   "memory cannot be shown or compared";
     ShapeTensor           "E1511" none error   "layout does not fit a tensor of the graph";
     ShapeNone             "E1512" none warning "text without shapes";
     // Texts and files of ONNX.
-    OnnxSyntax            "E2001" none error   "something else is expected in an ONNX text";
-    OnnxString            "E2002" none error   "string of an ONNX text does not end";
+    OnnxSyntax            "E2001" none error   "unexpected token in an ONNX text";
+    OnnxString            "E2002" none error   "unterminated string in an ONNX text";
     OnnxNumber            "E2003" none error   "number of an ONNX text is malformed or out of range";
     OnnxKey               "E2004" none error   "unknown key in a header";
-    OnnxAttribute         "E2005" none error   "type and value of an attribute do not go together";
-    OnnxInitializer       "E2006" none error   "constant tensor without the type or the shape of one";
+    OnnxAttribute         "E2005" none error   "type and value of an attribute do not match";
+    OnnxInitializer       "E2006" none error   "constant tensor of an unsuitable type or shape";
     OnnxElements          "E2007" none error   "number of elements does not fit the shape";
-    OnnxComma             "E2008" none liberty "comma in front of a node";
-    OnnxDomain            "E2009" none liberty "part of a domain that is not an identifier";
+    OnnxComma             "E2008" none lenient "comma before a node";
+    OnnxDomain            "E2009" none lenient "part of a domain that is not an identifier";
     OnnxProtobuf          "E2010" none error   "the file is not a model in protobuf";
-    OnnxNoText            "E2011" none error   "the text notation cannot say this";
-    OnnxLeftOut           "E2012" none warning "left out in the text notation";
-    OnnxNotUtf8           "E2013" none liberty "text of a model that is not UTF-8";
-    OnnxNanBits           "E2014" none liberty "bits of a NaN that the text notation cannot say";
+    OnnxNoText            "E2011" none error   "not expressible in the text notation";
+    OnnxLeftOut           "E2012" none warning "omitted from the text notation";
+    OnnxNotUtf8           "E2013" none lenient "text of a model that is not UTF-8";
+    OnnxNanBits           "E2014" none lenient "bits of a NaN are not expressible in the text notation";
     OnnxDuplicate         "E2020" none error   "function declared twice";
-    OnnxRecursion         "E2021" none error   "functions call each other without an end";
-    OnnxOverload          "E2022" none error   "function without this overload";
-    OnnxArguments         "E2023" none error   "more operands than the function has";
+    OnnxRecursion         "E2021" none error   "functions call each other recursively";
+    OnnxOverload          "E2022" none error   "unknown overload of a function";
+    OnnxArguments         "E2023" none error   "more operands than the function declares";
     OnnxUndefined         "E2024" none error   "output of a function without a value";
     OnnxReassigned        "E2025" none error   "value of a function defined twice";
     OnnxReference         "E2026" none error   "attribute of another type than the function takes";
-    OnnxOpset             "E2027" none error   "operator sets of two versions";
+    OnnxOpset             "E2027" none error   "operator set in two versions";
     // The check of models of ONNX.
-    OnnxModel             "E2030" none error   "part that every model has is missing";
-    OnnxNoValue           "E2031" none error   "value that nothing defines";
+    OnnxModel             "E2030" none error   "required part of a model is missing";
+    OnnxNoValue           "E2031" none error   "value that is not defined";
     OnnxTwice             "E2032" none error   "name given twice";
-    OnnxShadowed          "E2033" none liberty "value that hides one of a graph around";
+    OnnxShadowed          "E2033" none lenient "value that hides a value of an outer graph";
     OnnxNoOpset           "E2034" none error   "operator set that is not imported";
-    OnnxOperator          "E2035" none error   "operator that its operator set does not have";
+    OnnxOperator          "E2035" none error   "operator that is not in its operator set";
     OnnxOperands          "E2036" none error   "number of operands does not fit the operator";
-    OnnxNoAttribute       "E2037" none error   "attribute that there is not";
-    OnnxAttributeMissing  "E2038" none error   "attribute that the operator needs is missing";
+    OnnxNoAttribute       "E2037" none error   "unknown attribute";
+    OnnxAttributeMissing  "E2038" none error   "required attribute is missing";
     OnnxAttributeType     "E2039" none error   "attribute of another type than the operator has";
     OnnxType              "E2040" none error   "type does not fit the operator";
     OnnxData              "E2041" none error   "data do not fit the shape and type of the tensor";
     OnnxExternal          "E2042" none error   "external data outside the folder of the model";
-    OnnxUntaken           "E2043" none liberty "attribute that the function does not take";
-    OnnxNoFunction        "E2044" none liberty "function that the model does not have";
-    OnnxIncomplete        "E2045" none liberty "result that the operator always has is left out";
-    OnnxElement           "E2046" none error   "element type that there is not";
+    OnnxUntaken           "E2043" none lenient "attribute that the function does not take";
+    OnnxNoFunction        "E2044" none lenient "function that is not in the model";
+    OnnxIncomplete        "E2045" none lenient "result that the operator always has is left out";
+    OnnxElement           "E2046" none error   "unknown element type of a tensor";
     OnnxSparse            "E2047" none error   "malformed sparse tensor";
-    OnnxVersion           "E2048" none error   "version that there is not";
-    OnnxExternalFile      "E2060" none error   "external data are not where and what the model says";
-    OnnxDataLeft          "E2061" none liberty "external data do not follow the model";
+    OnnxVersion           "E2048" none error   "unknown version";
+    OnnxExternalFile      "E2060" none error   "external data do not match the model";
+    OnnxDataLeft          "E2061" none lenient "external data are not copied with the model";
     // Graphs of NNEF as models of ONNX.
-    OnnxMeaning           "E2090" none error   "operation without a meaning in ONNX";
-    OnnxUnknown           "E2091" none error   "something is not known that ONNX needs";
-    OnnxWeights           "E2092" none error   "data of a variable cannot be put into a model";
-    OnnxQuantized         "E2093" none liberty "quantizations are not put into a model";
+    OnnxMeaning           "E2090" none error   "operation without a counterpart in ONNX";
+    OnnxUnknown           "E2091" none error   "information that ONNX requires is not known";
+    OnnxWeights           "E2092" none error   "data of a variable cannot be written to a model";
+    OnnxQuantized         "E2093" none lenient "quantizations are not written to a model";
     // Expressions of PNNX.
-    ExpressionEmpty       "E2201" "E-EMPTY"   error   "there is no expression";
-    ExpressionCharacter   "E2202" "E-CHAR"    error   "no part of an expression";
-    ExpressionToken       "E2203" "E-EXPECT"  error   "something else is expected in an expression";
-    ExpressionOperation   "E2204" "E-OP"      error   "operation that expressions do not have";
+    ExpressionEmpty       "E2201" "E-EMPTY"   error   "the expression is empty";
+    ExpressionCharacter   "E2202" "E-CHAR"    error   "not part of an expression";
+    ExpressionToken       "E2203" "E-EXPECT"  error   "unexpected token in an expression";
+    ExpressionOperation   "E2204" "E-OP"      error   "unknown operation in an expression";
     ExpressionArity       "E2205" "E-ARITY"   error   "wrong number of operands";
-    ExpressionArgument    "E2206" "E-ARG"     error   "operand that there is not";
+    ExpressionArgument    "E2206" "E-ARG"     error   "unknown operand";
     ExpressionPattern     "E2207" "E-PATTERN" error   "variable of a rewrite pattern";
-    ExpressionTrail       "E2208" "E-TRAIL"   error   "text behind an expression";
-    ExpressionBrackets    "E2209" none liberty "expression with wrong brackets";
+    ExpressionTrail       "E2208" "E-TRAIL"   error   "text after an expression";
+    ExpressionBrackets    "E2209" none lenient "expression with mismatched brackets";
     ExpressionValue       "E2210" none error   "expression has no value for these operands";
     ExpressionCounterpart "E2211" none error   "part of an expression has no counterpart in NNEF";
     ExpressionShapes      "E2212" none error   "shapes of operands are not known or do not fit together";
@@ -443,7 +443,7 @@ codes! {
     PnnxOperand           "E2222" none error   "operand is not defined, or defined twice";
     PnnxShape             "E2223" none error   "shape of an operand does not fit";
     PnnxData              "E2224" none error   "data of an operator are missing or malformed";
-    PnnxCount             "E2225" none liberty "counts of a PNNX file are wrong";
+    PnnxCount             "E2225" none lenient "counts of a PNNX file are wrong";
     PnnxPassed            "E2226" none warning "operator is passed through";
     PnnxArgument          "E2227" none error   "argument has no form in files of PNNX";
 }

@@ -59,7 +59,7 @@ fn write_json(out: &mut impl Write, sources: &Sources, diagnostic: &Diagnostic) 
     writeln!(out, "{}", escaped(&object.to_string()))
 }
 
-/// The object for a failure that is no diagnostic: the fields of one, null or empty but for the message.
+/// The object for a failure that is not a diagnostic: the fields of one, null or empty but for the message.
 #[cfg(feature = "cli")]
 pub(crate) fn failure(message: &str) -> Value {
     json!({
@@ -110,7 +110,7 @@ mod tests {
             json!({
                 "severity": "warning", "code": "E0401", "rule": "A1", "message": "what is `two`?",
                 "file": "a \"b\".nnef", "line": 2, "column": 3, "end_line": 2, "end_column": 6,
-                "label": null, "help": "say `one`",
+                "label": "not declared", "help": "say `one`",
                 "labels": [{ "message": "declared here", "file": "a \"b\".nnef", "line": 1, "column": 1 }],
                 "expansion": [{ "fragment": "f", "file": "a \"b\".nnef", "line": 3, "column": 1 }],
                 "elided": { "count": 7, "before": 1 },

@@ -5,6 +5,7 @@
 
 mod codes;
 pub(crate) mod json;
+mod labels;
 #[cfg(feature = "render")]
 pub(crate) mod render;
 pub(crate) mod suggest;
@@ -61,7 +62,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The location in the source.
     pub at: Location,
-    /// The text of the label at that location, if it adds something to the message.
+    /// What is found at that location; none if the location is a whole input.
     pub label: Option<String>,
     /// Notes at other locations that explain it.
     pub labels: Vec<Label>,
@@ -82,7 +83,7 @@ impl Diagnostic {
             severity: code.severity(false),
             message: message.into(),
             at,
-            label: None,
+            label: code.label().map(str::to_owned),
             labels: Vec::new(),
             help: None,
             expansion: Vec::new(),

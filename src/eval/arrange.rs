@@ -93,7 +93,7 @@ pub(crate) fn transpose(call: &Call) -> KernelResult {
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..input.rank()) {
         let rank = input.rank();
-        return Err(EvalError::shapes(format!("{order:?} is no order of {rank} axes")));
+        return Err(EvalError::shapes(format!("{order:?} is not an order of {rank} axes")));
     }
     call.budget().room(input.shape())?;
     Ok(vec![input.transposed(&order)])

@@ -38,7 +38,7 @@ pub(crate) fn repeated<A: Element, B: Element, R: Element>(
     let shape = common(call.name(), a.shape(), b.shape())?;
     call.budget().room(&shape)?;
     let (Some(x), Some(y)) = (a.items(), b.items()) else {
-        return Err(EvalError::argument(format!("`{}` is given operands of another type", call.name())));
+        return Err(EvalError::argument(format!("`{}` has operands of another type", call.name())));
     };
     let to = Repeat { shape: &shape, align: Align::First };
     let items: Result<Vec<R>, EvalError> = to.zip((x, a.shape()), (y, b.shape()), f);

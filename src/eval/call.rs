@@ -97,7 +97,7 @@ impl<'a> Call<'a> {
     }
 
     fn wrong(&self, name: &str, wanted: &str) -> EvalError {
-        EvalError::argument(format!("`{name}` of `{}` has to be {wanted}", self.name()))
+        EvalError::argument(format!("`{name}` of `{}` must be {wanted}", self.name()))
     }
 
     /// Converts a value to a tensor: a number becomes a tensor of rank 0.
@@ -119,7 +119,7 @@ impl<'a> Call<'a> {
                 Err(EvalError::new(Code::EvalArgument, message))
             }
             Value::String(_) | Value::Tuple(_) => {
-                Err(EvalError::argument(format!("`{}` is given something that is no tensor", self.name())))
+                Err(EvalError::argument(format!("an operand of `{}` is not a tensor", self.name())))
             }
         }
     }
@@ -341,7 +341,7 @@ fn nested(value: &Value, depth: usize) -> Result<Tensor, EvalError> {
             let parts: Vec<Tensor> = items.iter().map(|item| nested(item, depth + 1)).collect::<Result<_, _>>()?;
             super::sections::stacked(&parts, 0)
         }
-        _ => Err(EvalError::argument("an array in place of a tensor holds something that is no number")),
+        _ => Err(EvalError::argument("an array that is used as a tensor has an item that is not a number")),
     }
 }
 

@@ -182,7 +182,7 @@ pub(crate) fn by_definition(call: &Call) -> KernelResult {
     let (text, given) = document(call)?;
     let graph = expanded(call.run.evaluator, (call.name(), call.graph().dialect), &text, Vec::new())?;
     if graph.operations.iter().any(|operation| graph.operation_name(operation) == call.name()) {
-        let message = format!("it is not known what `{}` computes", call.name());
+        let message = format!("the definition of `{}` is not known", call.name());
         return Err(EvalError::new(crate::diagnostics::Code::NotEvaluated, message));
     }
     // The inputs are those of the document, in its order.

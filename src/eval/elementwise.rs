@@ -134,7 +134,7 @@ fn arithmetic(call: &Call, op: Arith) -> KernelResult {
         let checked = |x: i64, y: i64| {
             let exact = op.exact(x.into(), y.into()).filter(|(_, overflows)| !overflows);
             exact.and_then(|(exact, _)| i64::try_from(exact).ok()).ok_or_else(|| {
-                EvalError::value(format!("`{}` of the integers {x} and {y} is no integer of 64 bits", call.name()))
+                EvalError::value(format!("`{}` of the integers {x} and {y} does not fit into 64 bits", call.name()))
             })
         };
         return Ok(vec![repeated(call, &x, &y, checked)?]);
@@ -171,7 +171,7 @@ pub(crate) fn select(call: &Call) -> KernelResult {
 pub(crate) fn cast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
-    let wanted = wanted.ok_or_else(|| EvalError::argument("it is not known what type to cast to".to_string()))?;
+    let wanted = wanted.ok_or_else(|| EvalError::argument("the type to cast to is not known".to_string()))?;
     convert(call, &input, wanted).map(|tensor| vec![tensor])
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tens
     let whole = |item: &f64| {
         // The range includes -2^63 and excludes 2^63.
         let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
-        if fits { Ok(*item as i64) } else { Err(EvalError::value(format!("{item} is no integer of 64 bits"))) }
+        if fits { Ok(*item as i64) } else { Err(EvalError::value(format!("{item} is not an integer of 64 bits"))) }
     };
     let (shape, items) = (input.shape(), input.items::<f64>());
     Ok(match (wanted, items) {

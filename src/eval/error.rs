@@ -49,7 +49,11 @@ impl EvalError {
         });
         let operation = operation.and_then(|id| graph.operations.get(id.index()));
         let at = operation.map_or_else(Default::default, |operation| operation.at);
-        let diagnostic = Diagnostic::new(self.code, at, self.message.clone());
+        let mut diagnostic = Diagnostic::new(self.code, at, self.message.clone());
+        if self.code == Code::EvalShapes {
+            let shapes = operation.and_then(|operation| graph.operand_shapes(operation));
+            diagnostic.label = shapes.or(diagnostic.label);
+        }
         match operation.filter(|_| self.operation.is_some()) {
             Some(operation) => with_origin(graph, operation, diagnostic),
             None => diagnostic,

@@ -210,7 +210,7 @@ impl Evaluator {
     ) -> Result<Evaluation, EvalError> {
         let budget = Budget::new(self.limits);
         budget.hold(beside);
-        // The caller has the inputs, too, besides those that are bound.
+        // The caller also holds the inputs, in addition to the bound ones.
         for (_, tensor) in inputs.clone() {
             budget.room(tensor.shape())?;
             budget.room(tensor.shape())?;

@@ -75,7 +75,7 @@ fn items<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
 fn summed(call: &Call, direction: Direction, normalize: bool) -> KernelResult {
     let pool = Pool::read(call, direction)?;
     let all = pool.windows.volume() as f64;
-    // With an ignored border, a mean is divided by the number of items within the input; that of no items is no number.
+    // With an ignored border, a mean is divided by the number of items within the input; that of no items is not a number.
     // A transposed window always covers only some of its items, so its sum is divided by the volume.
     let ignored = pool.windows.border() == Border::Ignore && direction == Direction::Down;
     let mut output = Vec::new();
@@ -146,7 +146,7 @@ fn index(call: &Call, pool: &Pool, wanted: &[usize]) -> Result<Vec<i64>, EvalErr
     let (name, volume) = (call.name(), pool.windows.volume());
     if index.shape() != wanted {
         let given = index.shape();
-        return Err(EvalError::shapes(format!("`index` of `{name}` has shape {given:?}, it has to have {wanted:?}")));
+        return Err(EvalError::shapes(format!("`index` of `{name}` has shape {given:?}, it must have {wanted:?}")));
     }
     match index.iter().find(|&&item| usize::try_from(item).map_or(true, |item| item >= volume)) {
         None => Ok(items(&index)),

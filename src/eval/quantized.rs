@@ -57,7 +57,7 @@ impl Quantizations {
         let Some((algorithm, arguments)) = self.of.get(&tensor) else { return Ok(codes) };
         let known = algorithm.strip_suffix("quantize").map(|start| format!("{start}dequantize"));
         let Some(known) = known.filter(|name| CODES.contains(&format!("fragment {name}("))) else {
-            return Err(EvalError::value(format!("it is not known what the codes of `{algorithm}` stand for")));
+            return Err(EvalError::value(format!("the meaning of the codes of `{algorithm}` is not known")));
         };
         let codes = codes.into_type(DType::Float64).map_err(|error| EvalError::value(error.0))?;
         self.apply(run, (&known, arguments), Arc::new(codes)).map(Arc::unwrap_or_clone)
@@ -84,7 +84,7 @@ impl Quantizations {
         let inputs = graph.inputs.iter().map(|input| (*input, Arc::clone(&value))).collect();
         let results = run.inner(&graph, &graph, inputs)?.tensors(&graph.outputs)?;
         let result = results.into_iter().next();
-        let result = result.ok_or_else(|| EvalError::argument(format!("`{algorithm}` gives no tensor")))?;
+        let result = result.ok_or_else(|| EvalError::argument(format!("`{algorithm}` does not return a tensor")))?;
         if result.shape() != shape {
             let found = result.shape();
             return Err(EvalError::value(format!(

@@ -17,7 +17,7 @@ fn axes(call: &Call, rank: usize) -> Result<Vec<usize>, EvalError> {
     let count = axes.len();
     axes.dedup();
     if axes.len() != count {
-        return Err(EvalError::shapes(format!("`{}` is given an axis twice", call.name())));
+        return Err(EvalError::shapes(format!("an axis of `{}` is given twice", call.name())));
     }
     axes.retain(|axis| *axis < rank);
     Ok(axes)
@@ -69,7 +69,7 @@ fn summed(call: &Call, normalize: bool) -> KernelResult {
         let mean = |items: &[i64]| {
             let total: i128 = items.iter().map(|item| i128::from(*item)).sum();
             let mean = total.checked_div(items.len() as i128).and_then(|mean| i64::try_from(mean).ok());
-            mean.ok_or_else(|| EvalError::value("there is no mean of no integers"))
+            mean.ok_or_else(|| EvalError::value("the mean of an empty tensor of integers is not defined"))
         };
         return Ok(vec![reduce(call, &input, &axes, mean)?]);
     }
@@ -100,7 +100,7 @@ fn less(a: f64, b: f64) -> bool {
 /// The least or greatest item of each group, or its index.
 fn extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool, place: bool) -> KernelResult {
     fn picked<T: Element>(call: &Call, x: &Tensor, better: fn(T, T) -> bool, place: bool) -> KernelResult {
-        let none = || EvalError::value("there is no greatest or least of no items");
+        let none = || EvalError::value("the maximum or minimum of an empty tensor is not defined");
         let best = |items: &[T]| kernels::best(items, better).ok_or_else(none);
         let axes = axes(call, x.rank())?;
         Ok(vec![match place {
@@ -157,7 +157,7 @@ pub(crate) fn softmax_along(call: &Call, x: &Tensor, axes: &[usize], log: bool) 
     let count = call.budget().room(x.shape())?;
     call.budget().product(count, 4)?;
     if axes.iter().any(|&axis| x.shape()[axis] == 0) {
-        return Err(EvalError::value("there is no greatest or least of no items"));
+        return Err(EvalError::value("the maximum or minimum of an empty tensor is not defined"));
     }
     let weights = kernels::softmax(x.items().unwrap_or_default(), x.shape(), axes, log);
     Ok(vec![Tensor::of(x.shape(), weights)?])

@@ -31,7 +31,7 @@ impl Method {
             "asymmetric" => Method::Asymmetric,
             "symmetric" => Method::Symmetric,
             "aligned" => Method::Aligned,
-            other => return Err(EvalError::argument(format!("'{other}' is no interpolation method"))),
+            other => return Err(EvalError::argument(format!("unknown interpolation method '{other}'"))),
         })
     }
 

@@ -47,7 +47,9 @@ impl Regions {
         let corner = |row: &[f64]| (row[..spatial].to_vec(), row[spatial..].to_vec());
         let within = |item: &i64| {
             let found = usize::try_from(*item).ok().filter(|&item| item < input.shape()[0]);
-            found.ok_or_else(|| EvalError::value(format!("`batch_index` {item} of `{name}` is no batch of the input")))
+            found.ok_or_else(|| {
+                EvalError::value(format!("`batch_index` {item} of `{name}` is not a batch of the input"))
+            })
         };
         Ok(Regions {
             channels: input.shape()[1],

@@ -132,14 +132,14 @@ impl<'a> Run<'a> {
         let call = Call { run: self, operation };
         self.budget.work(1)?;
         let Some(kernel) = kernel else {
-            let message = format!("it is not known what `{}` computes", call.name());
+            let message = format!("the definition of `{}` is not known", call.name());
             return Err(EvalError::new(Code::NotEvaluated, message));
         };
         let results = self.budget.operation(|| kernel(&call))?;
         let outputs = call.outputs();
         if results.len() != outputs.len() {
             let (name, given, wanted) = (call.name(), results.len(), outputs.len());
-            return Err(EvalError::argument(format!("`{name}` gives {given} tensors, the graph expects {wanted}")));
+            return Err(EvalError::argument(format!("`{name}` returns {given} tensors, the graph expects {wanted}")));
         }
         for (tensor, value) in outputs.into_iter().zip(results) {
             self.store(tensor, Arc::new(value))?;

@@ -70,7 +70,7 @@ pub(crate) fn scan(call: &Call) -> KernelResult {
     let of = Scan::read(|place, name| call.value_at(place, name)).map_err(EvalError::argument)?;
     let body = body(call, &of.body)?;
     if of.skip != 0 {
-        return Err(EvalError::new(Code::NotEvaluated, "a scan that skips steps is not evaluated"));
+        return Err(EvalError::new(Code::NotEvaluated, "the evaluation of a scan that skips steps is not supported"));
     }
     let scanned: Vec<Scanned> = of.scanned.iter().map(|of| scanned(call, body, of)).collect::<Result<_, _>>()?;
     let mut states: Vec<State> = of.states.iter().map(|of| state(call, body, of)).collect::<Result<_, _>>()?;

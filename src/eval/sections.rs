@@ -24,11 +24,11 @@ fn unified<T: Borrow<Tensor>>(parts: &[T]) -> Result<Vec<Cow<'_, Tensor>>, EvalE
 pub(crate) fn concatenated<T: Borrow<Tensor>>(parts: &[T], axis: usize) -> Result<Tensor, EvalError> {
     let parts = unified(parts)?;
     if parts.is_empty() {
-        return Err(EvalError::shapes("there are no tensors to put together"));
+        return Err(EvalError::shapes("there are no tensors to concatenate"));
     }
     Tensor::joined(&parts.iter().map(|part| &**part).collect::<Vec<_>>(), axis).ok_or_else(|| {
         let shapes: Vec<_> = parts.iter().take(8).map(|part| part.shape()).collect();
-        EvalError::shapes(format!("tensors of shapes {shapes:?} cannot be put together along axis {axis}"))
+        EvalError::shapes(format!("tensors of shapes {shapes:?} cannot be concatenated along axis {axis}"))
     })
 }
 

@@ -23,7 +23,7 @@ fn fits(call: &Call, given: &[usize], wanted: &[Extent]) -> bool {
 
 /// The result of a source.
 fn output(call: &Call) -> Result<TensorId, EvalError> {
-    let missing = || EvalError::argument(format!("`{}` gives no tensor", call.name()));
+    let missing = || EvalError::argument(format!("`{}` does not return a tensor", call.name()));
     call.outputs().first().copied().ok_or_else(missing)
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn variable(call: &Call) -> KernelResult {
             };
             checked(call, Code::EvalVariable, &format!("the data of variable '{label}'"), tensor)
         }
-        Ok(None) => fail(format!("there are no data for variable '{label}'")),
+        Ok(None) => fail(format!("variable '{label}' has no data")),
         Err(error) => fail(format!("the data of variable '{label}': {error}")),
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn operation(name: &str) -> Option<Function> {
     VENDOR.iter().chain(registry::TABLE).find(|(known, _)| *known == name).map(|(_, function)| *function)
 }
 
-/// The operand at a position, whatever its name.
+/// The operand at a position, regardless of its name.
 fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, EvalError> {
     let value = call.value_at(position, name);
     let value = value.ok_or_else(|| EvalError::argument(format!("`{}` has no argument `{name}`", call.name())))?;

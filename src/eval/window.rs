@@ -16,7 +16,7 @@ pub(crate) fn border(call: &Call) -> Result<Border, EvalError> {
     if mode == REPLICATED && call.deviates(Deviation::Replicated) {
         return Ok(Border::Replicate);
     }
-    Border::named(mode, ()).ok_or_else(|| EvalError::argument(format!("'{mode}' is no border mode")))
+    Border::named(mode, ()).ok_or_else(|| EvalError::argument(format!("unknown border mode '{mode}'")))
 }
 
 /// Whether the output of an operation is the down-scaled or the up-scaled space.
@@ -74,9 +74,7 @@ impl Windows {
         let axis = |i: usize| {
             let step = |items: &[i64], name: &str| match items.get(i).copied().unwrap_or(1) {
                 step if step >= 1 => Ok(step),
-                step => {
-                    Err(EvalError::shapes(format!("`{name}` of `{}` is {step}: it has to be positive", call.name())))
-                }
+                step => Err(EvalError::shapes(format!("`{name}` of `{}` is {step}: it must be positive", call.name()))),
             };
             let steps = (step(&stride, "stride")?, step(&dilation, "dilation")?);
             let reference = reference.map(|reference| reference[i]);

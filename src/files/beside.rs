@@ -88,13 +88,13 @@ impl Staged {
                         self.folders.push(path.clone());
                     }
                 }
-                _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "this leads out of the folder")),
+                _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "this path leads outside the folder")),
             }
         }
         // A folder of the output may be a link.
         match fs::canonicalize(parent(&path))?.starts_with(folder) {
             true => Ok(path),
-            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the folder of the output")),
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "a link points outside the folder of the output")),
         }
     }
 

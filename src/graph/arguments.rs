@@ -1,7 +1,15 @@
 //! The arguments of operations, and the defaults of parameters.
 
-use super::{Graph, Key, Operand, Operation, Primitive, SignatureId, Value};
+use smallvec::SmallVec;
+
+use super::{Graph, Key, Operand, Operation, Primitive, Shape, SignatureId, TensorId, Value};
 use crate::source::names::Name;
+
+/// The most operands that a message lists.
+const MOST_SHOWN: usize = 4;
+
+/// The most characters of a name in a list of operands.
+const LONGEST_NAME: usize = 40;
 
 impl Graph {
     /// The specified arguments of an operation, with their parameters.
@@ -15,6 +23,28 @@ impl Graph {
     pub(crate) fn operands_of(&self, operation: &Operation) -> impl ExactSizeIterator<Item = Operand<'_>> {
         let (_, count, _) = self.signatures.counts(operation.signature());
         self.packed.operands(operation.operands..operation.operands + count)
+    }
+
+    /// The operands with known shapes, for messages: "`x` has shape [2, 3], `w` has shape [4]".
+    pub(crate) fn operand_shapes(&self, operation: &Operation) -> Option<String> {
+        let mut tensors: SmallVec<[TensorId; 4]> = SmallVec::new();
+        let mut more = false;
+        self.each_operand_tensor(operation, |tensor| match tensors.contains(&tensor) {
+            _ if tensors.len() == MOST_SHOWN => more = true,
+            true => {}
+            false if self.shape(tensor).is_some() => tensors.push(tensor),
+            false => {}
+        });
+        let shapes: SmallVec<[String; 4]> = tensors.iter().map(|&tensor| self.with_shape(tensor)).collect();
+        (!shapes.is_empty()).then(|| shapes.join(", ") + if more { ", …" } else { "" })
+    }
+
+    fn with_shape(&self, tensor: TensorId) -> String {
+        let extents = self.shape(tensor).map_or(&[][..], Shape::extents);
+        match self.tensor_name(tensor) {
+            name if name.chars().count() <= LONGEST_NAME => format!("`{name}` has shape {extents:?}"),
+            _ => format!("an operand has shape {extents:?}"),
+        }
     }
 
     /// The `i`th specified argument of an operation.

@@ -1,6 +1,6 @@
 //! Deviations: standard operations that mean something else in documents with tract's registries.
 //!
-//! tract 0.23.9 reads some operations of the standard in another way than the standard defines them. In a document
+//! tract 0.23.9 reads some operations of the standard differently than the standard defines them. In a document
 //! with a registry they mean what tract computes: the rules for shapes and the evaluator look here, and
 //! `nnef/standardize` translates the operations for notations without registries. The rows are facts about tract;
 //! `tests/interop/registry_standard.py` compares each of them with it. What is not listed is equal, or tract refuses it.

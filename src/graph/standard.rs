@@ -18,7 +18,7 @@ pub(crate) const SQUEEZE: &str = "squeeze";
 /// Concatenates tensors along an axis.
 pub(crate) const CONCAT: &str = "concat";
 
-/// Standard operations that are no functions of their arguments: inputs, stored data, and changes of them.
+/// Standard operations that are not functions of their arguments: inputs, stored data, and changes of them.
 pub(crate) const NO_FUNCTIONS: &[&str] = &[EXTERNAL, VARIABLE, UPDATE];
 
 /// The segment for a trip of a loop in generated names.

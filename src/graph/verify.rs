@@ -40,7 +40,7 @@ impl Graph {
         for i in 0..self.tensors.len() {
             let name = self.tensor_name(super::TensorId(i as u32));
             if !is_identifier(&name) {
-                wrong.push(format!("`{name}` is no identifier"));
+                wrong.push(format!("`{name}` is not an identifier"));
             }
             if !names.insert(name.clone()) {
                 wrong.push(format!("two tensors are named `{name}`"));

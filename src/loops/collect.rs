@@ -138,7 +138,7 @@ impl<'n> Collector<'n> {
         let too_large = || site.fail(Code::MemoryBudget, format!("loop output `{}` is too large", site.name()));
         let element = self.element.take().or_else(|| self.declared.and_then(Type::closed));
         let (dtype, shape) = element.ok_or_else(|| {
-            let message = format!("without any trip the shape of `{}` is not known", site.name());
+            let message = format!("without a trip the shape of `{}` is not known", site.name());
             site.fail(Code::OutputShape, message)
         })?;
         let size: usize = shape.iter().product();

@@ -81,7 +81,7 @@ impl<'n> Emitter<'n> {
         for (i, info) in net.tensors.iter().enumerate() {
             let spelled = identifier(&info.name);
             if spelled != info.name && boundary.contains(&TensorId::at(i)) {
-                let message = format!("`{}` is no name of NNEF 1.0; it becomes `{spelled}`", info.name);
+                let message = format!("`{}` is not a name of NNEF 1.0; it becomes `{spelled}`", info.name);
                 diagnostics.report(Diagnostic::new(Code::RespelledName, net.location(info.at), message));
             }
             let name = match spelled == info.name {
@@ -171,7 +171,7 @@ impl<'n> Emitter<'n> {
         name: NameId,
     ) -> Computed<Flat> {
         let made = self.emit_all(place, operation, arguments, result, (&[name], false))?;
-        let nothing = || Failure::new(Code::NotFlattenable, place.0, format!("`{operation}` gives nothing"));
+        let nothing = || Failure::new(Code::NotFlattenable, place.0, format!("`{operation}` has no results"));
         made.into_iter().next().ok_or_else(nothing)
     }
 

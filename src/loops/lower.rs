@@ -312,7 +312,7 @@ fn matmul(call: &mut Lower) -> Computed<Sym> {
 /// A gather with known indices: one slice for each index.
 fn gather(call: &mut Lower) -> Computed<Sym> {
     let Sym::Known(indices) = call.inputs[1] else {
-        return Err(call.blocked("is by an index that is known only when the network runs"));
+        return Err(call.blocked("is by an index that is known only at run time"));
     };
     let x = call.symbols.tensor(call.site, call.inputs[0])?;
     let axis = call.counted(&[call.attributes.axis.unwrap_or(0)], x.shape.len())?[0];
@@ -366,7 +366,7 @@ fn slice(call: &mut Lower) -> Computed<Sym> {
     let x = call.inputs[0];
     let found = sections(call.attributes, &x.ty().dims).map_err(|message| call.blocked(message))?;
     if found.iter().any(|section| section.stride < 0) {
-        return Err(call.blocked("runs backwards, which NNEF 1.0 has no slice for"));
+        return Err(call.blocked("runs backwards, for which NNEF 1.0 has no slice"));
     }
     if call.shape.as_slice() == x.shape() {
         return Ok(x.clone());

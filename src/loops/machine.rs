@@ -227,7 +227,7 @@ impl<'n> Machine<'n> {
             return Err(site.fail(Code::OutputWithoutLength, "a loop output has no length"));
         };
         let Some(number) = self.value(length)?.number() else {
-            let message = format!("the length `{}` is known only when the network runs", self.net.name_of(length));
+            let message = format!("the length `{}` is known only at run time", self.net.name_of(length));
             return Err(site.fail(Code::NotFlattenable, message));
         };
         let negative = |_| site.fail(Code::OutputTooShort, format!("the length of a loop output is {number}"));
@@ -283,7 +283,7 @@ impl<'n> Machine<'n> {
             Some(number) => Ok(u64::try_from(number).unwrap_or(0)),
             None => {
                 let (name, count) = (&self.net.loops[running.of.index()].name, self.net.name_of(count));
-                let message = format!("the count of `{name}` is `{count}`, which is known only when the network runs");
+                let message = format!("the count of `{name}` is `{count}`, which is known only at run time");
                 Err(self.fail(running, Code::NotFlattenable, message))
             }
         }
@@ -328,7 +328,7 @@ impl<'n> Machine<'n> {
         let most = self.max_trips.unwrap_or(MAX_TRIPS);
         if running.count.is_none() && i >= most {
             let name = &self.net.loops[running.of.index()].name;
-            let message = format!("the condition of `{name}` still holds after {most} trips");
+            let message = format!("the condition of `{name}` is still true after {most} trips");
             return Err(self.fail(running, Code::EndlessLoop, message));
         }
         if certain && running.active.is_some() {

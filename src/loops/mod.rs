@@ -152,7 +152,7 @@ fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) 
         ("dialect", options.dialect.is_some()),
     ];
     for (name, _) in given.iter().filter(|(_, given)| *given) {
-        let message = format!("`Options::{name}` means nothing for networks with loops");
+        let message = format!("`Options::{name}` does not apply to networks with loops");
         diagnostics.report(Diagnostic::new(Code::OptionOfDocuments, net.location(Span::default()), message));
     }
 }

@@ -175,7 +175,7 @@ impl Reader<'_> {
         for member in json.as_object().unwrap_or_default() {
             if !all().chain(REMARKS.iter().copied()).any(|name| name == member.key) {
                 let hint = suggest::did_you_mean(&member.key, all());
-                let message = format!("the member `{}` means nothing here", member.key);
+                let message = format!("unknown member `{}`", member.key);
                 let diagnostic = Diagnostic::new(Code::LoopUnknownMember, self.net.location(member.at), message);
                 self.diagnostics.report(diagnostic.help_if(hint));
             }
@@ -313,7 +313,7 @@ impl Reader<'_> {
             let at = json.get("op").map_or(json.at, |op| op.at);
             let known = Op::names().chain(BOUNDARY.iter().map(|(name, ..)| *name));
             let hint = suggest::nearest(name, known).map(|near| format!("; did you mean `{near}`?"));
-            return self.wrong(at, format!("there is no operation `{name}`{}", hint.unwrap_or_default()));
+            return self.wrong(at, format!("unknown operation `{name}`{}", hint.unwrap_or_default()));
         };
         let given = self.member(json, "inputs", json.at)?;
         let items = self.items(given, "the inputs")?;

@@ -177,13 +177,13 @@ fn undefined(context: &Context, found: Found) {
         let name = context.name(input.tensor);
         let near = if i < MAX_HINTS { suggest::nearest(name, known.iter().copied()) } else { None };
         let hint = near.map(|near| format!("; did you mean `{near}`?"));
-        found(input.at, format!("nothing defines the tensor `{name}`{}", hint.unwrap_or_default()));
+        found(input.at, format!("the tensor `{name}` is not defined{}", hint.unwrap_or_default()));
     }
 }
 
 fn duplicate(context: &Context, found: Found) {
     for &(at, tensor) in &context.net.duplicates {
-        found(at, format!("the tensor `{}` is defined already", context.name(tensor)));
+        found(at, format!("the tensor `{}` is already defined", context.name(tensor)));
     }
 }
 
@@ -213,7 +213,7 @@ fn wrong_type(context: &Context, layer: &Named, input: Input) -> Finding {
         Input::Length => (is_number(ty), "length", layer.name, "int32 or int64"),
         _ => (is_number(ty), "count", of, "int32 or int64"),
     };
-    (!fits).then(|| (tensor.at, format!("the {what} of `{whose}` is {ty}, not one {wanted}")))
+    (!fits).then(|| (tensor.at, format!("the {what} of `{whose}` is {ty}, not a single {wanted}")))
 }
 
 /// Inputs that are read before a loop starts must not be inside the loop.
@@ -279,7 +279,7 @@ fn reverse_without_count(context: &Context, layer: &Named) -> Finding {
     let LayerKind::Iterator { of, reverse: true, .. } = layer.kind else { return None };
     let (name, loop_name) = (layer.name, context.name_of(*of));
     let counted = context.limits(*of).any(|(limit, _)| limit == Limit::Count);
-    let message = || format!("iterator `{name}` runs backwards from the count, which loop `{loop_name}` has none of");
+    let message = || format!("iterator `{name}` runs backwards from the count, but loop `{loop_name}` has no count");
     (!counted).then(|| (layer.at, message()))
 }
 
@@ -307,7 +307,7 @@ fn last_value_input(context: &Context, layer: &Named) -> Finding {
     let producer = context.net.producer(input.tensor).map(|layer| &layer.kind);
     let fits = matches!(producer, Some(LayerKind::Recurrence { of: other, .. }) if other == of);
     let (name, tensor, of) = (layer.name, context.name(input.tensor), context.name_of(*of));
-    let message = || format!("`{name}` is the last value of `{tensor}`, which is no recurrence of loop `{of}`");
+    let message = || format!("`{name}` is the last value of `{tensor}`, which is not a recurrence of loop `{of}`");
     (!fits && context.is_defined(input.tensor)).then(|| (input.at, message()))
 }
 
@@ -328,7 +328,7 @@ fn output_without_length(_: &Context, layer: &Named) -> Finding {
     length.is_none().then(|| (layer.at, format!("loop output `{}` has no length", layer.name)))
 }
 
-/// A length that is neither a constant nor computed from constants is known only when the network runs.
+/// A length that is neither a constant nor computed from constants is known only at run time.
 fn output_length_open(context: &Context, layer: &Named) -> Finding {
     let (of, length) = layer.input(Input::Length)?;
     if context.scopes.is_inside(length.tensor, of) || !is_number(context.ty(length.tensor)?) {
@@ -360,7 +360,7 @@ fn interior_output(context: &Context, found: Found) {
     for output in &context.net.outputs {
         if let Some(of) = context.scopes.home(output.tensor) {
             let (tensor, of) = (context.name(output.tensor), context.name_of(of));
-            found(output.at, format!("`{tensor}` is inside loop `{of}`: only a loop output brings it out"));
+            found(output.at, format!("`{tensor}` is inside loop `{of}`: only a loop output passes it out of the loop"));
         }
     }
 }
@@ -397,7 +397,7 @@ fn cycle(context: &Context, found: Found) {
         let names: Vec<&str> = cycle.iter().take(8).map(|&tensor| context.name(tensor)).collect();
         let more = if cycle.len() > names.len() { ", …" } else { "" };
         let at = cycle.first().map_or(Span::default(), |tensor| context.net.tensors[tensor.index()].at);
-        found(at, format!("`{}`{more} depend on themselves, and not by a recurrence", names.join("`, `")));
+        found(at, format!("`{}`{more} depend on themselves without a recurrence", names.join("`, `")));
     }
 }
 

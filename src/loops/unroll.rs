@@ -67,7 +67,7 @@ impl<'n> Runnable<'n> {
         let looped = plan.loops.iter().position(|of| !of.outputs.is_empty()).map(LoopId::at);
         if let Some(of) = looped.filter(|_| !options.unroll) {
             let name = &net.loops[of.index()].name;
-            let message = format!("NNEF 1.0 has no loops, and `{name}` is one; --unroll makes it flat");
+            let message = format!("NNEF 1.0 has no loops; --unroll expands the loop `{name}`");
             return Err(vec![Failure::new(Code::NotFlattenable, net.place(of), message)]);
         }
         let target = Target::new();
@@ -118,7 +118,7 @@ fn externals(net: &Network, emitter: &mut Emitter) -> Computed<Vec<(TensorId, Sy
     let external = |(input, ty): (TensorId, &Type)| {
         let (dtype, shape) = ty.closed().ok_or_else(|| {
             let info = &net.tensors[input.index()];
-            let message = format!("an extent of input `{}` is known only when the network runs", info.name);
+            let message = format!("an extent of input `{}` is known only at run time", info.name);
             Failure::new(Code::NotFlattenable, info.at, message)
         })?;
         Ok((input, Sym::Flat(emitter.external(input, dtype, &shape)?)))

@@ -117,7 +117,7 @@ impl Check<'_> {
         let Some(file) = model.file(name) else {
             let data = model.files().map(ModelFile::path).filter(|path| path.ends_with(DATA));
             let near = if self.found.only_counts(Code::DataMissing) { None } else { suggest::nearest(name, data) };
-            let help = near.map(|other| format!("there is `{other}`"));
+            let help = near.map(|other| format!("the model has `{other}`"));
             let message = format!("variable '{label}' has no data: the model has no `{name}`");
             self.report(graph, operation, Code::DataMissing, message, help);
             return Ok(None);
@@ -192,7 +192,7 @@ impl Check<'_> {
             let Some(label) = path.strip_suffix(DATA) else { continue };
             let of_inner = path.match_indices('/').any(|(at, _)| inner.contains(&path[..at]));
             if !of_inner && !quoted.contains(label) && !self.named.contains_key(path) {
-                let message = format!("`{path}` holds data, and no variable has the label '{label}'");
+                let message = format!("`{path}` holds data, but no variable has the label '{label}'");
                 self.found.report(Diagnostic::new(Code::DataUnnamed, main, message));
             }
         }

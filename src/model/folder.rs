@@ -116,12 +116,12 @@ fn resolve(folder: &Path, root: &Path, name: &str, path: PathBuf, kind: FileType
     }
     let target = fs::canonicalize(&path).map_err(|error| ModelError::io(&path, error))?;
     if !target.starts_with(root) {
-        let message = format!("`{name}` is a link that leads out of the model");
+        let message = format!("`{name}` is a link that points outside the model");
         let refused = ModelError::refused(Code::ModelPath, folder, message);
-        return Err(refused.help("put the file itself in its place"));
+        return Err(refused.help("replace it by the file itself"));
     }
     if !fs::metadata(&target).is_ok_and(|metadata| metadata.is_file()) {
-        let message = format!("`{name}` is a link, and not to a file");
+        let message = format!("`{name}` is a link that does not point to a file");
         return Err(ModelError::refused(Code::ModelEntry, folder, message));
     }
     Ok(target)

@@ -182,7 +182,7 @@ impl Model {
         let text = self.text(GRAPH, self.limits.graph)?;
         text.ok_or_else(|| {
             ModelError::refused(Code::ModelWithoutGraph, &self.name, format!("the model has no {GRAPH}"))
-                .help("the text of the graph lies at the top of a model, not in a folder of it")
+                .help("the text of the graph must be at the top level of a model, not in a folder")
         })
     }
 

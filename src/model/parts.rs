@@ -79,7 +79,7 @@ fn plain(path: &Path) -> Result<(String, Vec<String>), &'static str> {
                 parts.pop();
                 entered = false;
             }
-            _ => return Err("leads out of the model"),
+            _ => return Err("leads outside the model"),
         }
     }
     Ok((clean(&parts.join("/"))?, passed))

@@ -26,7 +26,7 @@ pub(crate) fn clean(name: &str) -> Result<String, &'static str> {
         Some(_) => {}
     }
     if parts.contains(&"..") {
-        return Err("leads out of the model");
+        return Err("leads outside the model");
     }
     if parts.iter().any(|part| part.len() > MAX_PART) {
         return Err("is too long");

@@ -133,7 +133,7 @@ impl<I: Input> Entries<I> {
             0 if !first => return Ok(None),
             0 => return refuse(Code::ModelArchive, "the archive is empty"),
             filled if first && filled >= 2 && block[..2] == GZIP => {
-                return refuse(Code::ModelArchive, "what gzip has packed is packed by gzip again, not a tar archive");
+                return refuse(Code::ModelArchive, "the gzip data contain gzip data again, not a tar archive");
             }
             filled if filled < block.len() && first => return not_tar(),
             filled if filled < block.len() => return truncated(),
@@ -244,7 +244,7 @@ pub(crate) fn truncated<T>() -> Result<T> {
 }
 
 fn not_tar<T>() -> Result<T> {
-    refuse(Code::ModelArchive, "the file is no tar archive")
+    refuse(Code::ModelArchive, "the file is not a tar archive")
 }
 
 fn sparse<T>() -> Result<T> {

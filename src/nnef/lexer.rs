@@ -236,7 +236,6 @@ impl<'t> Lexer<'t> {
         let message = format!("the string has no closing `{}`", char::from(quote));
         self.report(
             Diagnostic::new(Code::UnterminatedString, self.at(opening), message)
-                .label("opened here")
                 .help("a string ends on its line, with the quote it starts with"),
         );
         tokens.push(Kind::Bad, Span::new(start, start + 1 + len as u32));
@@ -246,14 +245,14 @@ impl<'t> Lexer<'t> {
     fn odd_character(&mut self, at: u32, rest: &str) {
         let Some(found) = rest.chars().next() else { return };
         let span = Span::new(at, at + found.len_utf8() as u32);
-        let (message, help) = match found {
-            '\\' => {
-                let message = "`\\` escapes nothing here: it stays in the string";
-                (message.to_owned(), "only the quote and `\\` can be escaped; write `\\\\` for a backslash")
-            }
-            _ => (format!("{} inside a string", name(found)), "strings hold printable ASCII characters"),
+        let finding = |message: String| Diagnostic::new(Code::StringCharacter, self.at(span), message);
+        let finding = match found {
+            '\\' => finding("this `\\` escapes no character: it stays in the string".to_owned())
+                .label("not an escape sequence")
+                .help("only the quote and `\\` can be escaped; write `\\\\` for a backslash"),
+            _ => finding(format!("{} inside a string", name(found))).help("strings hold printable ASCII characters"),
         };
-        self.report(Diagnostic::new(Code::StringCharacter, self.at(span), message).help(help));
+        self.report(finding);
     }
 
     /// Reports text that cannot be a token, and adds a token with which the parser can continue.
@@ -306,7 +305,7 @@ impl<'t> Lexer<'t> {
 pub(crate) fn without_fraction(number: &str, at: Location) -> Option<Diagnostic> {
     let (_, behind) = number.split_once('.')?;
     let lacks = !behind.starts_with(|c: char| c.is_ascii_digit());
-    let message = || format!("the number `{number}` has no digits after its point");
+    let message = || format!("the number `{number}` has no digits after the decimal point");
     lacks.then(|| Diagnostic::new(Code::NumberWithoutFraction, at, message()))
 }
 
@@ -324,5 +323,5 @@ fn number_help(word: &str) -> Option<String> {
     let (number, suffix) = word.split_at(end);
     let plain = number.parse::<f64>().is_ok() && !number.ends_with('.');
     let known = ["l", "L", "f", "F", "u", "U", "ll", "LL", "ul", "UL", "h"].contains(&suffix);
-    (plain && known).then(|| format!("drop the suffix: `{number}`"))
+    (plain && known).then(|| format!("remove the suffix: `{number}`"))
 }

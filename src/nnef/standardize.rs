@@ -140,7 +140,8 @@ impl Pass<'_, '_> {
         }
         for change in changes {
             if let Err(why) = change(self, &mut edit) {
-                let message = format!("`{name}` as tract defines it has no form in the standard: {why}");
+                let message =
+                    format!("`{name}` as tract defines it cannot be expressed with standard operations: {why}");
                 let diagnostic = Diagnostic::new(Code::OnnxMeaning, operation.at, message);
                 self.found.report(with_origin(self.graph, operation, diagnostic));
             }
@@ -297,7 +298,7 @@ fn spatial_windows(_: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
     }
 }
 
-/// Indices in the plane of the input are only of use to tract.
+/// Indices in the plane of the input are useful only to tract.
 fn plane_index(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
     let Some(index) = edit.results.get(1).copied() else { return Ok(()) };
     let mut used = pass.graph.outputs.contains(&index);

@@ -296,16 +296,17 @@ impl Document {
         let mut diagnostics = Diagnostics::new(strict);
         let at = Self::nowhere(self.file);
         for what in lost.wrong {
-            let message = format!("the text notation of ONNX cannot say {what}");
+            let message = format!("the text notation of ONNX cannot express {what}");
             diagnostics.report(Diagnostic::new(Code::OnnxNoText, at, message).help("write protobuf: --to onnx"));
         }
         if lost.left_out > 0 {
             let count = lost.left_out;
-            let message = format!("documentation, metadata or other fields of {count} parts have no place in the text");
+            let message = format!("documentation, metadata or other fields of {count} parts are omitted from the text");
             diagnostics.report(Diagnostic::new(Code::OnnxLeftOut, at, message));
         }
         if lost.nan_bits > 0 {
-            let message = format!("{} NaNs have bits that a text cannot say; their signs are kept", lost.nan_bits);
+            let message =
+                format!("the bits of {} NaNs cannot be expressed in text; their signs are kept", lost.nan_bits);
             diagnostics.report(Diagnostic::new(Code::OnnxNanBits, at, message).help("write protobuf: --to onnx"));
         }
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok((text, diagnostics)) }

@@ -35,7 +35,7 @@ struct Form {
     kind: KindId,
 }
 
-/// The bytes of an operation, besides its operands, and those of an operand or a result with its tensor and its name.
+/// The bytes of an operation, excluding its operands, and those of an operand or a result with its tensor and its name.
 const OPERATION: u64 = 64;
 const OPERAND: u64 = 16;
 const RESULT: u64 = 112;
@@ -83,7 +83,7 @@ struct View<'m> {
 pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
     let too_large = |_| {
         let megabytes = options.max_memory >> 20;
-        let message = format!("the model and the graph that it is seen as take more than {megabytes} MB");
+        let message = format!("the model and its graph take more than {megabytes} MB");
         let at = Location::new(file, Span::new(0, 0));
         Box::new(Diagnostic::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
     };
@@ -99,7 +99,7 @@ fn within(bytes: u64, limit: u64) -> Result<(), TooLarge> {
     if bytes > limit { Err(TooLarge) } else { Ok(()) }
 }
 
-/// The bytes of the nodes of a model and of their names, and at least those of its graph besides attributes.
+/// The bytes of the nodes of a model and of their names, and at least those of its graph, excluding attributes.
 fn size(model: &Model) -> u64 {
     let mut bytes = 0;
     let nodes = model.graph.iter().map(|graph| &graph.nodes);

@@ -156,7 +156,7 @@ impl Archive {
 fn length(typed: Option<&Typed>) -> Result<(usize, &'static Row), TensorError> {
     let typed = typed.ok_or_else(|| TensorError::new("the data have no shape"))?;
     let row = ELEMENTS.iter().find(|(name, ..)| *name == typed.element);
-    let row = row.ok_or_else(|| TensorError::new(format!("data of the type {} are not read", typed.element)))?;
+    let row = row.ok_or_else(|| TensorError::new(format!("data of type {} are not supported", typed.element)))?;
     let shape = shape(typed).ok_or_else(|| TensorError::new("the extents of the data are not known"))?;
     let count = volume(&shape).and_then(|count| count.checked_mul(row.1));
     Ok((count.ok_or_else(|| TensorError::new("the data are too large"))?, row))

@@ -52,7 +52,7 @@ impl Expression {
             machine.step(node.term, count).map_err(|message| (node.span, message))?;
         }
         let value = machine.take(1).pop();
-        value.ok_or_else(|| (Span::default(), "there is no expression".to_owned()))
+        value.ok_or_else(|| (Span::default(), "the expression is empty".to_owned()))
     }
 }
 
@@ -73,7 +73,7 @@ impl Machine<'_> {
             }
             Term::Literal(literal) => match (literal, literal.number()) {
                 (_, Some(number)) => Value::Number(number),
-                (Literal::Complex(..), None) => return Err("complex numbers are not computed with".to_owned()),
+                (Literal::Complex(..), None) => return Err("complex numbers are not supported".to_owned()),
                 (_, None) => return Err("`None` has no value".to_owned()),
             },
             Term::List => {
@@ -110,7 +110,7 @@ impl Machine<'_> {
             .collect();
         if let Some(numbers) = numbers {
             let result = number::apply(op.meaning(), &numbers).map(Value::Number);
-            return result.ok_or_else(|| "it has no value of 64 bits for these numbers".to_owned());
+            return result.ok_or_else(|| "its value for these numbers does not fit into 64 bits".to_owned());
         }
         if matches!(op.meaning(), Meaning::Size) {
             return size(operands);
@@ -120,7 +120,7 @@ impl Machine<'_> {
             .map(|operand| match operand {
                 Value::Tensor(tensor) => Ok(Arc::clone(tensor)),
                 Value::Number(number) => scalar(*number).map(Arc::new),
-                Value::List(_) => Err("a list is no operand".to_owned()),
+                Value::List(_) => Err("a list is not an operand".to_owned()),
             })
             .collect::<Outcome<Vec<_>>>()?;
         let shape = tensors
@@ -188,13 +188,13 @@ fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Ou
         (Meaning::Whole, []) => {
             let whole = |x: f64| match number::apply(Meaning::Whole, &[Number::Float(x)]) {
                 Some(Number::Int(int)) => Ok(int),
-                _ => Err(format!("{x} is no integer of 64 bits")),
+                _ => Err(format!("{x} is not an integer of 64 bits")),
             };
             of(Tensor::of(x.shape(), floats(x).into_iter().map(whole).collect::<Outcome<Vec<i64>>>()?))
         }
         (Meaning::Arithmetic(_, g) | Meaning::Power(_, g), [y]) if whole => {
             if matches!(meaning, Meaning::Power(..)) && integers(y)?.iter().any(|y| *y < 0) {
-                return Err("an integer has no negative power that is an integer".to_owned());
+                return Err("a negative power of an integer is not an integer".to_owned());
             }
             let result =
                 |x: i64, y: i64| g(x.into(), y.into()).and_then(|result| i64::try_from(result).ok()).ok_or(BEYOND);
@@ -227,14 +227,16 @@ fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Ou
             let as_floats = |tensor: &Tensor| of(Tensor::of(tensor.shape(), floats(tensor)));
             let truth: Vec<bool> = floats(x).into_iter().map(|x| x != 0.0).collect();
             let chosen = to.select(&of(Tensor::of(x.shape(), truth))?, &as_floats(y)?, &as_floats(z)?);
-            chosen.and_then(|data| Tensor::new(shape, data)).ok_or_else(|| "there is nothing to choose".to_owned())
+            chosen
+                .and_then(|data| Tensor::new(shape, data))
+                .ok_or_else(|| "there is no operand to choose from".to_owned())
         }
-        _ => Err("it has another number of operands".to_owned()),
+        _ => Err("the number of operands differs".to_owned()),
     }
 }
 
 /// The message for results that are not 64-bit integers.
-const BEYOND: &str = "a result is no integer of 64 bits";
+const BEYOND: &str = "a result is not an integer of 64 bits";
 
 fn floats(tensor: &Tensor) -> Vec<f64> {
     tensor.to_scalars()

@@ -147,7 +147,7 @@ impl Expander<'_, '_> {
                 let tensor = usize::try_from(number).ok().and_then(|number| self.context.operands.get(number));
                 match tensor {
                     Some(tensor) => Item::Tensor(*tensor),
-                    None => self.refuse(Code::ExpressionArgument, node.span, format!("there is no operand @{number}")),
+                    None => self.refuse(Code::ExpressionArgument, node.span, format!("unknown operand @{number}")),
                 }
             }
             Term::Call(op) => {
@@ -182,7 +182,7 @@ impl Expander<'_, '_> {
         let refused = match op.row().nnef {
             Counterpart::Missing => Some(none(&format!("`{text}`"))),
             Counterpart::Logical(_) if !operands.iter().all(|operand| self.is_logical(operand)) => {
-                Some(none(&format!("`{text}` of operands that are no truth values")))
+                Some(none(&format!("`{text}` of operands that are not truth values")))
             }
             Counterpart::CompileTime => Some(match text {
                 "size" => "the size of an operand has to be known while expanding".to_owned(),

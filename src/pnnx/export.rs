@@ -142,7 +142,7 @@ pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, 
             // Variables of one label have one member.
             Some(before) if before.is_some() && before == label => continue,
             Some(_) => {
-                return Err(TensorError::new(format!("different data would both be called `{}`", attribute.name)));
+                return Err(TensorError::new(format!("different data would have the same name, `{}`", attribute.name)));
             }
         }
         let Some(typed) = attribute.params(Role::Data).next().and_then(Param::typed) else { continue };

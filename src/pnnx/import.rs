@@ -194,7 +194,7 @@ impl<'a> Import<'a, '_> {
         let param = operator.param(Role::Shape, output);
         let (typed, span) = (param.and_then(Param::typed), param.map_or(operator.span, |param| param.span));
         if given == Some(None) {
-            let message = format!("the extents of the input {} have to be integers", operator.name);
+            let message = format!("the extents of the input {} must be integers", operator.name);
             self.report(Code::OpenExtent, span, message);
             return self.hold(operator, vec![Item::Refused]);
         }
@@ -212,7 +212,7 @@ impl<'a> Import<'a, '_> {
         let of = of.or(complex.then_some(Primitive::Scalar));
         let Some(of) = of else {
             let element = typed.map(|typed| typed.element).unwrap_or_default();
-            self.report(Code::PnnxShape, span, format!("elements of the type `{element}` have no counterpart in NNEF"));
+            self.report(Code::PnnxShape, span, format!("elements of type `{element}` have no counterpart in NNEF"));
             return self.hold(operator, vec![Item::Refused]);
         };
         let fits = typed.is_none_or(|typed| fits(&Shape::of(&shape), &typed));
@@ -226,7 +226,7 @@ impl<'a> Import<'a, '_> {
         if let Ok(tensor) = self.builder.input(of, name, &shape) {
             if complex {
                 let message = format!(
-                    "the input {} has complex numbers, which NNEF does not have; what computes with them is passed through",
+                    "the input {} has complex numbers, which NNEF does not have; operators on them are passed through",
                     operator.name
                 );
                 self.report(Code::PnnxPassed, span, message);
@@ -244,7 +244,11 @@ impl<'a> Import<'a, '_> {
                     let name = self.builder.graph.tensors[tensor.index()].name;
                     let name = self.builder.under(name, "out");
                     if self.builder.output(tensor, name, false).is_err() {
-                        self.report(Code::ExpressionCounterpart, operator.span, "NNEF has no copy".to_owned());
+                        self.report(
+                            Code::ExpressionCounterpart,
+                            operator.span,
+                            "NNEF has no copy operation".to_owned(),
+                        );
                     }
                 }
                 Item::List(items) => open.extend(items.iter().rev().map(|item| (operand, item.clone()))),
@@ -252,12 +256,12 @@ impl<'a> Import<'a, '_> {
                     let name = self.name(operand);
                     let tensor = constant(&mut self.builder, literal, &[], name);
                     if tensor.and_then(|tensor| self.builder.output(tensor, name, false).ok()).is_none() {
-                        let message = format!("the output {operand} is a literal, but no finite number");
+                        let message = format!("the output {operand} is a literal that is not a finite number");
                         self.report(Code::ExpressionCounterpart, operator.span, message);
                     }
                 }
                 Item::Text(_) => {
-                    let message = format!("the output {operand} is a text, which is no tensor");
+                    let message = format!("the output {operand} is a text, not a tensor");
                     self.report(Code::ExpressionCounterpart, operator.span, message);
                 }
                 Item::Refused => {}
@@ -298,7 +302,7 @@ impl<'a> Import<'a, '_> {
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let complex = is_complex(&typed.element);
         let Some(of) = primitive(&typed.element).or(complex.then_some(Primitive::Scalar)) else {
-            self.report(Code::PnnxData, param.span, format!("data of the type `{}` are not read", typed.element));
+            self.report(Code::PnnxData, param.span, format!("data of type `{}` are not supported", typed.element));
             return None;
         };
         self.members.insert(label, (member, typed));
@@ -394,7 +398,7 @@ impl<'a> Import<'a, '_> {
     fn other(&mut self, operator: &'a Operator) {
         if operator.outputs.is_empty() {
             // Operations of NNEF have results.
-            return self.passed(operator, &Refusal::Because("it has no results, and is left out".into()));
+            return self.passed(operator, &Refusal::Because("it has no results and is omitted".into()));
         }
         let operands = self.operands(operator);
         if operands.contains(&Item::Refused) {

@@ -53,7 +53,7 @@ impl Deref for List {
 }
 
 impl Item {
-    /// The number of items of a list, with those of lists in it; 0 if it is no list.
+    /// The number of items of a list, with those of lists in it; 0 if it is not a list.
     pub(crate) fn count(&self) -> u64 {
         match self {
             Item::List(list) => list.count,

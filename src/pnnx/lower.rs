@@ -302,7 +302,9 @@ impl Line<'_, '_> {
     /// Adds an operation and infers the shape of its result.
     fn add(&mut self, nnef: &'static str, arguments: Vec<Value>) -> Lowered<TensorId> {
         if arguments.iter().any(|value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite())) {
-            return Err(Refusal::Because(format!("`{nnef}` would have an argument that is no finite number").into()));
+            return Err(Refusal::Because(
+                format!("`{nnef}` would have an argument that is not a finite number").into(),
+            ));
         }
         let name = self.fresh(nnef);
         let tensor = self.builder.emit(nnef, arguments, name, None).map_err(|_| Refusal::UNFIT)?;

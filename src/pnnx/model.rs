@@ -317,14 +317,14 @@ impl<'t> Reader<'t> {
         let (outputs, rest) = self.operands(outputs, *outputs_at, rest)?;
         for (operand, at) in inputs {
             if !self.defined.contains_key(operand) {
-                self.error(Code::PnnxOperand, *at, format!("no operator before gives the operand {operand}"));
+                self.error(Code::PnnxOperand, *at, format!("no earlier operator defines the operand {operand}"));
             }
         }
         for (operand, at) in outputs {
             if let Some(before) = self.defined.insert(operand, *at) {
                 let at = Location::new(self.file, *at);
                 let diagnostic =
-                    Diagnostic::new(Code::PnnxOperand, at, format!("two operators give the operand {operand}"));
+                    Diagnostic::new(Code::PnnxOperand, at, format!("two operators define the operand {operand}"));
                 self.found.report(diagnostic.see(Location::new(self.file, before), "the first one"));
             }
         }
@@ -347,7 +347,7 @@ impl<'t> Reader<'t> {
             span: *span,
         };
         for param in operator.argument_names().1 {
-            let message = format!("`{}` is no operand of `{name}`, or has another name already", param.text);
+            let message = format!("`{}` is not an operand of `{name}`, or already has another name", param.text);
             self.error(Code::PnnxOperand, param.span, message);
         }
         Some(operator)
@@ -361,7 +361,7 @@ impl<'t> Reader<'t> {
         rest: &'l [Word<'t>],
     ) -> Option<(&'l [Word<'t>], &'l [Word<'t>])> {
         let Ok(count) = count.parse::<usize>() else {
-            self.error(Code::PnnxSyntax, at, format!("`{count}` is no number of operands"));
+            self.error(Code::PnnxSyntax, at, format!("`{count}` is not a number of operands"));
             return None;
         };
         let Some((names, rest)) = rest.split_at_checked(count) else {
@@ -373,7 +373,7 @@ impl<'t> Reader<'t> {
 
     fn param(&mut self, (word, span): Word<'t>) -> Option<Param> {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            self.error(Code::PnnxSyntax, span, format!("`{word}` is no parameter, as in dim=1"));
+            self.error(Code::PnnxSyntax, span, format!("`{word}` is not a parameter, such as dim=1"));
             return None;
         };
         let sign = SIGNS.iter().find(|(sign, _)| key.starts_with(*sign));
@@ -381,7 +381,7 @@ impl<'t> Reader<'t> {
         let span = Span::new(span.start + key.len() as u32 + 1, span.end);
         let param = Param { role, key: name.to_owned(), text: text.to_owned(), span };
         if matches!(role, Role::Data | Role::Shape) && param.typed().is_none() {
-            self.error(Code::PnnxSyntax, span, format!("`{text}` is no shape with a type, as in (3,4)f32"));
+            self.error(Code::PnnxSyntax, span, format!("`{text}` is not a shape with a type, such as (3,4)f32"));
         }
         Some(param)
     }

@@ -1,4 +1,4 @@
-//! Parses expressions: strictly, or in compatibility mode by the numbers of operands alone.
+//! Parses expressions: strictly, or in compatibility mode only by the numbers of operands.
 //!
 //! One token of lookahead is sufficient, and chains of a million operations are nested a million deep; so the parser
 //! is a loop over the tokens with an explicit stack.
@@ -14,7 +14,7 @@ use crate::source::{FileId, Location, Span};
 pub(crate) struct Reading {
     /// The number of operands, if it is known.
     pub(crate) arity: Option<u64>,
-    /// Whether texts with wrong brackets are parsed by the numbers of operands alone.
+    /// Whether texts with wrong brackets are parsed only by the numbers of operands.
     pub(crate) compat: bool,
     /// Whether operations that only templates may use are allowed.
     pub(crate) template: bool,
@@ -48,7 +48,7 @@ pub(crate) fn parse(
         Err(errors) => {
             let mut found = Diagnostics::new(reading.strict);
             let at = Location::new(file, Span::new(start, start + text.len() as u32));
-            let message = "the brackets of the expression are wrong; it is read by the numbers of operands alone";
+            let message = "the brackets of the expression do not match; it is read by the numbers of operands only";
             found.report(Diagnostic::new(Code::ExpressionBrackets, at, message));
             match reader(true).read(true) {
                 Ok(parsed) if !found.has_errors() => Ok((parsed, found)),
@@ -146,7 +146,7 @@ impl<'t> Reader<'t> {
         }
         let read = match (self.tokens.is_empty(), prefix) {
             (true, _) => {
-                let message = "there is no expression";
+                let message = "the expression is empty";
                 self.error(Code::ExpressionEmpty, Span::new(0, self.text.len() as u32), message.to_owned());
                 Err(Stop)
             }
@@ -176,12 +176,12 @@ impl<'t> Reader<'t> {
         let word = self.text_of(misread.span);
         let message = match word.as_bytes() {
             _ if misread.too_large => format!("the integer `{word}` has more than 64 bits"),
-            [b'@', ..] => format!("`{word}` is no operand; they are written @0, @1, @2"),
-            [b'%', ..] => "a variable of a pattern has a name".to_owned(),
+            [b'@', ..] => format!("`{word}` is not an operand; operands are written @0, @1, @2"),
+            [b'%', ..] => "a variable of a pattern requires a name".to_owned(),
             [first, ..] if first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.') => {
-                format!("`{word}` is no number")
+                format!("`{word}` is not a number")
             }
-            _ => format!("`{word}` means nothing in an expression"),
+            _ => format!("`{word}` cannot occur in an expression"),
         };
         self.error(Code::ExpressionCharacter, misread.span, message);
     }
@@ -204,11 +204,18 @@ impl<'t> Reader<'t> {
 
     /// Reports that the last token, `found`, is not the expected one.
     fn expected<T>(&mut self, wanted: &str, found: Option<Token>) -> Result<T, Stop> {
-        let (span, is) = match found {
-            Some(token) => (token.span, format!("`{}` is", self.text_of(token.span))),
-            None => (Span::new(self.text.len() as u32, self.text.len() as u32), "the text ends".to_owned()),
+        let (span, found, label) = match found {
+            Some(token) => {
+                let text = self.text_of(token.span);
+                (token.span, format!("`{text}`"), format!("unexpected `{text}`"))
+            }
+            None => {
+                let end = self.text.len() as u32;
+                (Span::new(end, end), "the end of the text".to_owned(), "the text ends".to_owned())
+            }
         };
-        self.error(Code::ExpressionToken, span, format!("{is} where {wanted} is expected"));
+        let message = format!("expected {wanted}, found {found}");
+        self.found.report(Diagnostic::new(Code::ExpressionToken, self.at(span), message).label(label));
         Err(Stop)
     }
 
@@ -255,7 +262,7 @@ impl<'t> Reader<'t> {
         } else if op.is_none() {
             let known = Op::all().map(|op| op.row().name);
             let at = self.at(span);
-            let diagnostic = Diagnostic::new(Code::ExpressionOperation, at, format!("there is no operation `{name}`"));
+            let diagnostic = Diagnostic::new(Code::ExpressionOperation, at, format!("unknown operation `{name}`"));
             self.found.report(diagnostic.help_if(suggest::did_you_mean(name, known)));
         }
         op
@@ -270,8 +277,8 @@ impl<'t> Reader<'t> {
             _ => {}
         }
         let message = match limit {
-            Some(0) => format!("there is no operand `{text}`: there are none"),
-            Some(limit) => format!("there is no operand `{text}`: the last one is @{}", limit - 1),
+            Some(0) => format!("unknown operand `{text}`: there are no operands"),
+            Some(limit) => format!("unknown operand `{text}`: the last one is @{}", limit - 1),
             None => format!("the number of the operand `{text}` has more than 64 bits"),
         };
         self.error(Code::ExpressionArgument, span, message);

@@ -44,7 +44,7 @@ pub(crate) struct Names {
     /// A hash table with open addressing, whose size is a power of two. If an index of the table has n bits,
     /// the n low bits of a slot are the number of a name and the others are bits of its hash; 0 is a free slot.
     slots: Vec<u32>,
-    /// The initial state of all hashes. It is random, so that nobody can construct names with equal hashes.
+    /// The initial state of all hashes. It is random, so that names with equal hashes cannot be constructed.
     seed: u64,
 }
 

@@ -18,7 +18,7 @@ pub enum Data {
     Bool(Vec<bool>),
 }
 
-/// Evaluates an expression on the elements, whatever their type.
+/// Evaluates an expression on the elements, regardless of their type.
 macro_rules! each {
     ($data:expr, $items:ident => $body:expr) => {
         match $data {
@@ -31,7 +31,7 @@ macro_rules! each {
     };
 }
 
-/// Evaluates an expression on elements, whatever their type; its value is elements of the same type.
+/// Evaluates an expression on elements, regardless of their type; its value is elements of the same type.
 macro_rules! map_each {
     ($data:expr, $items:ident => $body:expr) => {
         match $data {

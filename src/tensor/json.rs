@@ -16,9 +16,9 @@ pub(crate) type Misfit = (Span, String);
 ///
 /// The text is not a JSON object, or a value is not a nested array whose parts have equal lengths.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
-    let json = parse(text).map_err(|error| (error.at, format!("no JSON: {}", error.message)))?;
+    let json = parse(text).map_err(|error| (error.at, format!("not JSON: {}", error.message)))?;
     let Some(members) = json.as_object() else {
-        return Err((json.at, "the text is no JSON object of names and arrays".to_owned()));
+        return Err((json.at, "the text is not a JSON object of names and arrays".to_owned()));
     };
     let named = |key: &str, (at, message): Misfit| (at, format!("`{key}`: {message}"));
     let one = |member: &crate::source::json::Member| match tensor(&member.value) {
@@ -47,7 +47,7 @@ pub(crate) fn tensor(json: &Json) -> Result<Tensor, Misfit> {
             Some((at, Some(shape))) if shape != tensor.shape() => {
                 Err((at, format!("the data have shape {:?}, not {shape:?}", tensor.shape())))
             }
-            Some((at, None)) => Err((at, "`shape` is no array of extents".to_owned())),
+            Some((at, None)) => Err((at, "`shape` is not an array of extents".to_owned())),
             _ => Ok(tensor),
         };
     }

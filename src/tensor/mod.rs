@@ -4,7 +4,7 @@
 //! that its shape is a list of extents. An [`ArrayShape`] also has the number format, dynamic sizes and a [`Layout`].
 //! A [`Buffer`] is the memory of a tensor in any layout. The types of NNEF are scalars, integers and logicals: the
 //! reference evaluator and the readers of files represent them as 64-bit floating point numbers, 64-bit integers and
-//! logicals, whatever the file, and scalars are rounded to 32 bits when written (see `docs/evaluation.md`). Networks
+//! logicals, for any file, and scalars are rounded to 32 bits when written (see `docs/evaluation.md`). Networks
 //! with loops use the types that they declare.
 
 mod arrange;
@@ -279,13 +279,14 @@ impl Tensor {
         if self.dtype() == to {
             return Ok(self);
         }
-        let lost = |item: &dyn fmt::Display| TensorError::new(format!("{item} is no {}", to.keyword()));
+        let lost = |item: &dyn fmt::Display| TensorError::new(format!("{item} is not of type {}", to.keyword()));
         let whole = |i: usize| {
             let item = self.data.float(i);
             let exact = !self.dtype().is_float() || item.fract() == 0.0 && item.abs() < 9e15;
             if exact { Ok(self.data.integer(i)) } else { Err(lost(&item)) }
         };
-        let narrow = |item: i64| i32::try_from(item).map_err(|_| TensorError::new(format!("{item} is no int32")));
+        let narrow =
+            |item: i64| i32::try_from(item).map_err(|_| TensorError::new(format!("{item} is not of type int32")));
         let logical = |i: usize| match self.data.float(i) {
             0.0 => Ok(false),
             1.0 => Ok(true),
@@ -331,8 +332,8 @@ mod tests {
         assert_eq!(integers.clone().into_type(DType::Float64), Tensor::scalars(&[2], vec![0.0, 1.0]));
         assert_eq!(integers.into_type(DType::Bool), Tensor::logicals(&[2], vec![false, true]));
         let scalars = Tensor::scalars(&[2], vec![2.0, 0.5]).unwrap();
-        assert_eq!(scalars.clone().into_type(DType::Int64).unwrap_err().0, "0.5 is no integer");
-        assert_eq!(scalars.into_type(DType::Bool).unwrap_err().0, "2 is no logical");
+        assert_eq!(scalars.clone().into_type(DType::Int64).unwrap_err().0, "0.5 is not of type integer");
+        assert_eq!(scalars.into_type(DType::Bool).unwrap_err().0, "2 is not of type logical");
         assert!(Tensor::integers(&[1], vec![1 << 40]).unwrap().into_type(DType::Int32).is_err());
     }
 

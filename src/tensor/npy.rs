@@ -92,7 +92,7 @@ pub(super) fn check_length(head: &[u8], length: u64) -> Result<(), TensorError> 
 
 /// The header of a file and the bytes after it.
 fn split(bytes: &[u8]) -> Result<(Header, &[u8]), TensorError> {
-    let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are no array of numpy") };
+    let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are not an array of numpy") };
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
         [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
@@ -116,7 +116,7 @@ impl Header {
             return fail("the header of the numpy array lacks descr, fortran_order or shape");
         };
         let descr = descr.strip_prefix('\'').and_then(|rest| rest.split('\'').next()).unwrap_or(descr);
-        let unknown = || TensorError::new(format!("items of type {descr} are no numbers and no truth values"));
+        let unknown = || TensorError::new(format!("items of type {descr} are neither numbers nor truth values"));
         let (order, item) = match descr.split_at_checked(1) {
             Some((order @ ("<" | ">" | "|" | "="), item)) => (order, item),
             _ => return Err(unknown()),

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_nobody_wants_are_not_inflated() {
+    fn unused_members_are_not_inflated() {
         let [a, b] = [1.0, 2.0].map(Tensor::number);
         let bytes = write([("a", &a), ("b", &b)]).unwrap();
         // The checksum of a member is compared when it is inflated.

@@ -92,7 +92,7 @@ impl Map<'_, '_> {
         Ok(())
     }
 
-    /// Adds a key, in front of a number or null.
+    /// Adds a key, before a number or null.
     fn number(&mut self, key: &str, number: Option<impl Into<u64>>) {
         self.put(key);
         match number {
@@ -101,7 +101,7 @@ impl Map<'_, '_> {
         }
     }
 
-    /// Adds a key, in front of a text or null.
+    /// Adds a key, before a text or null.
     fn text(&mut self, key: &str, text: Option<&str>) {
         self.put(key);
         match text {

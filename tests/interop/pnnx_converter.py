@@ -56,7 +56,7 @@ def compare(program, converter, folder, text):
     if not param.exists() or param.read_text().count("pnnx.Expression") != 1:
         return None
     lines = [line.split() for line in param.read_text().splitlines() if line.startswith("pnnx.Input")]
-    # Operands that are not used are no inputs of the model of ONNX; those that are keep their order.
+    # Operands that are not used are not inputs of the model of ONNX; those that are keep their order.
     used = sorted({int(part[0]) for part in text.split("@")[1:]})
     if len(lines) not in (len(used), arity):
         return None

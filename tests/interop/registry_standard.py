@@ -3,7 +3,7 @@
 
 usage: registry_standard.py --bin PATH [--seeds N] [--onnx] [-v] [NAME…]
 
-tract reads some standard operations in another way than the standard defines them: the rows of
+tract reads some standard operations differently than the standard defines them: the rows of
 `src/graph/deviations.rs`. Here are cases of each row, and of the operations without a row, to show that they
 need none. With `--onnx` the translation to ONNX has to compute the same in onnxruntime, unless it is refused. The
 other options and the exit status are those of `registry_ops.py`.

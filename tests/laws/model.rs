@@ -66,14 +66,14 @@ pub struct Scope {
 fn int(value: &Value) -> i64 {
     match value {
         Value::Int(i) => *i,
-        other => panic!("{other:?} is no integer"),
+        other => panic!("{other:?} is not an integer"),
     }
 }
 
 fn holds(value: &Value) -> bool {
     match value {
         Value::Logical(b) => *b,
-        other => panic!("{other:?} is no logical"),
+        other => panic!("{other:?} is not a logical"),
     }
 }
 
@@ -90,7 +90,7 @@ fn like(original: &Value, items: Vec<Value>) -> Value {
     let Value::Text(_) = original else { return Value::Array(items) };
     let text = |item: &Value| match item {
         Value::Text(text) => text.clone(),
-        other => panic!("{other:?} is no character"),
+        other => panic!("{other:?} is not a character"),
     };
     Value::Text(items.iter().map(text).collect())
 }

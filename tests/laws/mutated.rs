@@ -82,7 +82,7 @@ fn an_input_is_made_once() {
     assert_eq!(error_codes(&run(&text("a = relu(x);"), &all).expect_err("refused")), ["E0604"]);
 }
 
-/// A generated name is no keyword, no operation without a declaration and no dimension symbol.
+/// A generated name is neither a keyword, an undeclared operation nor a dimension symbol.
 #[test]
 fn generated_names_are_no_words_with_a_meaning() {
     let documents = [

@@ -62,7 +62,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/w.dat", [0; 136])),
         "E1213",
         W,
-        "`w.dat`: the file does not begin with 4E EF: it is no tensor file of NNEF",
+        "`w.dat`: the file does not begin with 4E EF: this is not a tensor file of NNEF",
         1,
     ),
     (
@@ -86,14 +86,14 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/more/v.dat", numbers(&[1.0]))),
         "E1212",
         "m/graph.nnef:9:7",
-        "`more/v.dat` holds data, and no variable has the label 'more/v'",
+        "`more/v.dat` holds data, but no variable has the label 'more/v'",
         0,
     ),
     (
         |fixture| drop(fixture.write("m/graph.nnef", GRAPH.replace("'w'", "'../m/w'"))),
         "E1202",
         W,
-        "the label '../m/w' leads out of the model",
+        "the label '../m/w' leads outside the model",
         1,
     ),
     (
@@ -121,7 +121,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("zero_point_", "zero_"))),
         "E1224",
         "m/graph.quant:2:6",
-        "`zero_linear_quantize` is no operation on a tensor that is declared",
+        "`zero_linear_quantize` is not a declared operation on a tensor",
         0,
     ),
     (
@@ -142,14 +142,14 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("0.50", ".50"))),
         "E1221",
         "m/graph.quant:2:57",
-        "`.50` is no number, or none that can be represented",
+        "`.50` is not a number that can be represented",
         1,
     ),
     (
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("0.50", "[0.5, 1]"))),
         "E1225",
         "m/graph.quant:2:57",
-        "the items of `scale` have to be of one type; write `1.0` instead of `1`",
+        "the items of `scale` must be of one type; write `1.0` instead of `1`",
         0,
     ),
     (
@@ -164,7 +164,7 @@ const CASES: &[Case] = &[
         |fixture| drop(fixture.write("m/graph.quant", QUANT.replace("false", "0"))),
         "E1225",
         "m/graph.quant:2:82",
-        "`signed` has to be of type logical",
+        "`signed` must be of type logical",
         0,
     ),
 ];
@@ -197,7 +197,7 @@ fn a_missing_file_has_a_neighbour() {
     let fixture = Fixture::model();
     fs::rename(fixture.path("m/part/one.b.dat"), fixture.path("m/part/one_b.dat")).unwrap();
     let run = fixture.run("check m");
-    assert!(run.err().contains("there is `part/one_b.dat`"), "{}", run.err());
+    assert!(run.err().contains("the model has `part/one_b.dat`"), "{}", run.err());
 }
 
 #[test]

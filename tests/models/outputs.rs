@@ -54,8 +54,8 @@ fn the_source_is_never_the_target() {
         ("m -o m/", "is the model that is read"),
         ("m -o m", "is the model that is read"),
         ("m/graph.nnef -o m/", "is the model that is read"),
-        ("m -o m/out/", "lies within the model that is read"),
-        ("m -o m/out.tgz", "lies within the model that is read"),
+        ("m -o m/out/", "is within the model that is read"),
+        ("m -o m/out.tgz", "is within the model that is read"),
         ("m.tar -o m.tar", "is the model that is read"),
         ("m.tar -o .", "holds the model that is read"),
     ] {
@@ -80,7 +80,7 @@ fn a_folder_is_replaced_only_if_nothing_is_lost() {
         let path = fixture.write(&format!("old/{name}"), "precious");
         let run = fixture.run("-q m -o old");
         assert_eq!(run.status(), 2);
-        assert!(run.err().contains(&format!("the folder has `{name}`, which would be lost")), "{}", run.err());
+        assert!(run.err().contains(&format!("the folder has `{name}`, which would be deleted")), "{}", run.err());
         assert_eq!(fs::read(&path).unwrap(), b"precious");
         fs::remove_file(path).unwrap();
     }

@@ -93,7 +93,7 @@ fn data_of_variables_may_be_codes() {
     }
     let refused = output("'w': halves_quantize(above = 0.0);", &codes([1, 2], 2)).unwrap_err();
     assert!(
-        refused.contains("E0825") && refused.contains("it is not known what the codes of `halves_quantize`"),
+        refused.contains("E0825") && refused.contains("the meaning of the codes of `halves_quantize`"),
         "{refused}"
     );
 }

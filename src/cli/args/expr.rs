@@ -27,33 +27,33 @@ pub(crate) struct Expr {
     /// An expression such as 'mul(add(@0,@1),@2)', or `-` for one from standard input; with --fuse a
     /// document.
     pub(crate) text: Option<String>,
-    /// An expression, whatever it begins with.
+    /// An expression, which may begin with a hyphen.
     #[arg(last = true, value_name = "TEXT", hide = true, conflicts_with = "text")]
     pub(crate) literal: Option<String>,
-    /// The form of the answer; nnef, onnxtxt and pictures are of the expression as primitive operations
+    /// The output format; nnef, onnxtxt and pictures are of the expression as primitive operations
     /// [default: text].
     #[arg(long, value_name = "FORM")]
     pub(crate) to: Option<ExprTo>,
     /// Compute operations on literals.
     #[arg(long)]
     pub(crate) fold: bool,
-    /// Evaluate the expression on operands: a JSON array with operand k at place k.
+    /// Evaluate the expression on operands: a JSON array with operand k at position k.
     #[arg(long, value_name = "FILE")]
     pub(crate) inputs: Option<PathBuf>,
-    /// How many sets of operands there are: those of operand k are at the places k*N to k*N+N-1
+    /// The number N of sets of operands; operand k of each set is at the positions k*N to k*N+N-1
     /// [default: 1].
     #[arg(long, value_name = "N", requires = "inputs")]
     pub(crate) batch: Option<NonZeroUsize>,
-    /// How many operands there are [default: those that occur].
+    /// The number of operands [default: those that occur].
     #[arg(long, value_name = "N")]
     pub(crate) arity: Option<u64>,
-    /// Read texts whose brackets are wrong by the numbers of operands alone.
+    /// Accept mismatched brackets: read texts by the numbers of operands only.
     #[arg(long)]
     pub(crate) compat: bool,
     /// The shape of the next operand, as in 2,3; of a scalar, (); repeatable [default: 1].
     #[arg(long, value_name = "SHAPE", value_parser = numbers)]
     pub(crate) shape: Vec<Numbers>,
-    /// Make equal operations one when expanding.
+    /// Merge equal operations when expanding.
     #[arg(long)]
     pub(crate) share: bool,
     /// Fuse the element-wise operations of a document into expressions.
@@ -70,16 +70,16 @@ pub(crate) struct Expr {
 /// Forms of the description of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExprTo {
-    /// Lines for people.
+    /// Text.
     Text,
-    /// An object.
+    /// A JSON object.
     Json,
     /// A flat graph.
     Nnef,
-    /// The same as a model of ONNX, as text.
+    /// The flat graph as an ONNX model, as text.
     Onnxtxt,
-    /// A picture of that graph in the notation of Graphviz.
+    /// A picture of the flat graph in the notation of Graphviz.
     Dot,
-    /// A picture of that graph.
+    /// A picture of the flat graph.
     Svg,
 }

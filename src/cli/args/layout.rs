@@ -30,22 +30,22 @@ pub(crate) struct Layout {
     /// A shape such as 'f32[2,3]{1,0:T(8,128)}', or `-` to list the shapes in a text from standard input,
     /// such as a dump of HLO or StableHLO, largest first.
     pub(crate) shape: Option<String>,
-    /// A shape, whatever it begins with.
+    /// A shape, which may begin with a hyphen.
     #[arg(last = true, value_name = "SHAPE", hide = true, conflicts_with = "shape")]
     pub(crate) text: Option<String>,
-    /// The form of the answer; nnef is the memory of the array as primitive operations [default: text].
+    /// The output format; nnef is the memory of the array as primitive operations [default: text].
     #[arg(long, value_name = "FORM")]
     pub(crate) to: Option<LayoutTo>,
     /// Pad each dimension to a size.
     #[arg(long, value_name = "SIZES", value_parser = numbers)]
     pub(crate) padded: Option<Numbers>,
-    /// What --padded pads with [default: zero].
+    /// The content of the padding [default: zero].
     #[arg(long, value_name = "VALUE", requires = "padded")]
     pub(crate) padding_value: Option<Padding>,
-    /// Show the place of the element at an index, as in 1,2; for a scalar, (); repeatable.
+    /// Show the position in memory of the element at an index, as in 1,2; for a scalar, (); repeatable.
     #[arg(long, value_name = "INDEX", value_parser = numbers)]
     pub(crate) index: Vec<Numbers>,
-    /// List which element is at each place, by its number in row-major order.
+    /// List the element at each position in memory, by its number in row-major order.
     #[arg(long)]
     pub(crate) memory: bool,
     /// Show whether a reshape to this shape is a bitcast: it moves nothing in memory.
@@ -54,7 +54,7 @@ pub(crate) struct Layout {
     /// Show whether a transposition to this shape is a bitcast.
     #[arg(long, value_name = "SHAPE", requires = "permutation")]
     pub(crate) transpose: Option<String>,
-    /// Which dimension of the operand each dimension of the result is.
+    /// The dimension of the operand for each dimension of the result.
     #[arg(long, value_name = "DIMENSIONS", value_parser = numbers, requires = "transpose")]
     pub(crate) permutation: Option<Numbers>,
     /// Limits on the resources of a run.
@@ -67,13 +67,13 @@ pub(crate) struct Layout {
 pub(crate) enum LayoutTo {
     /// A table, with a drawing of small memories.
     Text,
-    /// An object.
+    /// A JSON object.
     Json,
     /// A flat graph.
     Nnef,
 }
 
-/// What padding holds.
+/// The content of padding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Padding(pub(crate) PaddingValue);
 

@@ -10,7 +10,7 @@ use crate::write::{NOTATIONS, Notation};
 /// Notations that can be read; `inputs/mod.rs` has the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum From {
-    /// The notation that the first bytes have, else that of the extension: NNEF, ONNX, PNNX or loops.
+    /// The notation given by the first bytes, else by the extension: NNEF, ONNX, PNNX or loops.
     Auto,
     /// NNEF 1.0: a document, or a model in a folder or archive.
     Nnef,
@@ -22,7 +22,7 @@ pub(crate) enum From {
     Onnx,
     /// A model of ONNX, or a part of one, as text.
     Onnxtxt,
-    /// A file of PNNX (.pnnx.param), with its data beside it.
+    /// A file of PNNX (.pnnx.param), with its data next to it.
     Pnnx,
 }
 

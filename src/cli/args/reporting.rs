@@ -10,7 +10,7 @@ use crate::diagnostics::Code;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Messages")]
 pub(crate) struct Reporting {
-    /// The form of messages on standard error; json is one object a line.
+    /// The format of messages on standard error; json is one object per line.
     #[arg(long, value_name = "FORM", default_value = "human", global = true)]
     pub(crate) message_format: MessageFormat,
     /// When to use colours; auto depends on the terminal, NO_COLOR, CLICOLOR and TERM.
@@ -32,7 +32,7 @@ pub(crate) struct Reporting {
 }
 
 impl Reporting {
-    /// What --allow and --deny say, in the order given.
+    /// The codes of --allow and --deny, in the order given.
     pub(crate) fn levels(&self) -> Vec<Level> {
         let mut levels = [&self.allow[..], &self.deny[..]].concat();
         levels.sort_by_key(|level| level.position);
@@ -40,16 +40,16 @@ impl Reporting {
     }
 }
 
-/// Which warnings are written for people.
+/// Which warnings the human format shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Warnings {
-    /// A line for each code, with the first place and the number of others.
+    /// One line per code, with the first location and the number of others.
     Summary,
-    /// All of them, and what exporters commonly write.
+    /// All warnings, including those about common practice of exporters.
     All,
 }
 
-/// What becomes of the warnings of a code.
+/// How the warnings of a code are treated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// The code; none for all codes.
@@ -67,7 +67,7 @@ static LEVELS: AtomicUsize = AtomicUsize::new(0);
 fn level(text: &str, denied: bool) -> Result<Level, String> {
     let of = match text {
         "all" => None,
-        code => Some(Code::from_text(code).ok_or_else(|| format!("there is no code `{code}`, as in E0401"))?),
+        code => Some(Code::from_text(code).ok_or_else(|| format!("unknown code `{code}`; codes look like E0401"))?),
     };
     Ok(Level { of, denied, position: LEVELS.fetch_add(1, Ordering::Relaxed) })
 }
@@ -83,8 +83,8 @@ fn denied(text: &str) -> Result<Level, String> {
 /// Forms of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MessageFormat {
-    /// Drawn over the source, for people.
+    /// Text with excerpts of the source.
     Human,
-    /// One JSON object a line, for programs.
+    /// One JSON object per line.
     Json,
 }

@@ -201,7 +201,7 @@ fn operands(path: &Path, arguments: &args::Expr, language: &Language) -> Result<
     let input = io::read(path, language.limits.text())?;
     let text = without_mark(&input.text);
     let refuse = |at: Span, message: String| io::refused(input.name.clone(), text, at, Code::TensorFile, message);
-    let json = reader::parse(text).map_err(|error| refuse(error.at, format!("no JSON: {}", error.message)))?;
+    let json = reader::parse(text).map_err(|error| refuse(error.at, format!("not JSON: {}", error.message)))?;
     let Some(items) = json.as_array() else {
         return Err(refuse(json.at, "the operands are not a JSON array".to_owned()));
     };

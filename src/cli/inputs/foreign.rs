@@ -39,7 +39,7 @@ static FORMATS: &[Format] = &[
         looks: |start| start.text().starts_with("version https://git-lfs"),
         help: "get the file: git lfs pull --include FILE",
     },
-    Format { what: "a page of HTML", looks: html, help: "the download gave a page instead of the file" },
+    Format { what: "an HTML page", looks: html, help: "the download returned a page instead of the file" },
     Format {
         what: "a model of OpenVINO (XML)",
         looks: |start| tag(start, "<net ") || tag(start, "<?xml") && start.text().contains("<net "),
@@ -104,7 +104,7 @@ static FORMATS: &[Format] = &[
     Format {
         what: "a model of ncnn (.param)",
         looks: looks::ncnn,
-        help: "ncnn's conversion loses what this program needs: read the .pnnx.param file that pnnx writes beside it",
+        help: "the conversion to ncnn loses information that this program requires: read the .pnnx.param file that pnnx writes beside it",
     },
     Format {
         what: "a model of ncnn (.param.bin)",

@@ -43,7 +43,7 @@ impl<'b> Start<'b> {
     }
 }
 
-/// A notation that only `--from` or the version line tells.
+/// A notation that only `--from` or the version line specifies.
 pub(super) fn nothing(_: &Start) -> bool {
     false
 }

@@ -66,7 +66,7 @@ fn compared(arguments: &args::Layout) -> [(&'static str, bool); 2] {
     [("--reshape", arguments.reshape.is_some()), ("--transpose", arguments.transpose.is_some())]
 }
 
-/// What a compressed text may unpack to whatever its size, and how many times larger than the compressed one a larger
+/// What a compressed text may unpack to for any size, and how many times larger than the compressed one a larger
 /// text may be: dumps repeat themselves more than weights, and less than a decompression bomb.
 const UNPACKED: u64 = 32 << 20;
 const RATIO: u64 = 50;
@@ -84,8 +84,7 @@ fn bytes(limits: &Limits) -> Result<Vec<u8>, Unread> {
             return Err(io::refused(name, "", Span::default(), Code::ModelArchive, message));
         }
         if unpacked.len() as u64 > limit {
-            let message =
-                format!("the compressed text unpacks to more than {limit} bytes, which its size does not allow");
+            let message = format!("the compressed text unpacks to more than {limit} bytes, too many for its size");
             return Err(io::refuse(name, String::new(), |at| {
                 Diagnostic::new(Code::TooLarge, at, message)
                     .help("unpack it first: gunzip -c FILE | nnef-flatten layout -")
@@ -129,7 +128,7 @@ fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -
         let start = Start::new(&bytes, true);
         let format = foreign::name_of(&start).map(|what| format!(": it is {what}")).unwrap_or_default();
         let help =
-            "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf have no such texts";
+            "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf do not contain them";
         let message = format!("the input has no shapes of arrays{format}");
         if let Unread::Refused(found) = refuse(Code::ShapeNone, message, Some(help.to_owned())) {
             reporter.one(&found.0, &found.1);

@@ -28,7 +28,7 @@ pub(super) fn range(call: &Call) -> KernelResult {
     let [first, last, by] = [call.number("start")?, call.number("end")?, call.number("step")?];
     let count = ((last - first) / by).ceil();
     if !(count.is_finite() && count < MAX_RANGE) {
-        return Err(EvalError::value(format!("a range from {first} to {last} in steps of {by} has no end")));
+        return Err(EvalError::value(format!("a range from {first} to {last} in steps of {by} is unbounded")));
     }
     let count = count.max(0.0) as usize;
     call.budget().room(&[count])?;
@@ -44,8 +44,8 @@ fn whole_range(call: &Call) -> KernelResult {
         .checked_div(step)
         .map(|count| count + i128::from(distance % step != 0 && (distance < 0) == (step < 0)));
     let count = count.filter(|count| *count < MAX_RANGE as i128).map(|count| usize::try_from(count).unwrap_or(0));
-    let count =
-        count.ok_or_else(|| EvalError::value(format!("a range from {first} to {last} in steps of {by} has no end")))?;
+    let count = count
+        .ok_or_else(|| EvalError::value(format!("a range from {first} to {last} in steps of {by} is unbounded")))?;
     call.budget().room(&[count])?;
     // All items lie between the first and the last number.
     Ok(vec![Tensor::integers(&[count], (0..count).map(|i| first.wrapping_add(by.wrapping_mul(i as i64))).collect())?])
@@ -107,7 +107,7 @@ fn places(call: &Call, name: &str) -> Result<ArrayD<i64>, EvalError> {
     // Scalars are truncated.
     let tensor = convert(call, &*call.tensor(name)?, DType::Int64)?;
     let array = view(&tensor).map(|view| view.to_owned());
-    array.ok_or_else(|| EvalError::argument(format!("`{name}` of `{}` has to hold integers", call.name())))
+    array.ok_or_else(|| EvalError::argument(format!("`{name}` of `{}` must hold integers", call.name())))
 }
 
 /// An index within an extent; a negative one counts from the end.
@@ -170,7 +170,7 @@ fn reduction(call: &Call) -> Result<fn(f64, f64) -> f64, EvalError> {
         "mul" => |old, new| old * new,
         "min" => |old, new| if new < old { new } else { old },
         "max" => |old, new| if new > old { new } else { old },
-        other => return Err(EvalError::argument(format!("there is no reduction '{other}'"))),
+        other => return Err(EvalError::argument(format!("unknown reduction '{other}'"))),
     })
 }
 

@@ -14,7 +14,8 @@ use super::{like, unfit};
 pub(super) fn einsum(call: &Call) -> KernelResult {
     let text = call.string("expr")?;
     let expression = Einsum::read(text);
-    let expression = expression.ok_or_else(|| EvalError::argument(format!("`{text}` is no expression of einsum")))?;
+    let expression =
+        expression.ok_or_else(|| EvalError::argument(format!("`{text}` is not an expression of einsum")))?;
     let operands = call.tensors("inputs")?;
     let whole = operands.iter().all(|operand| operand.dtype() == DType::Int64);
     let arrays: Vec<ArrayD<f64>> = operands.iter().map(|operand| scalars(operand)).collect();

@@ -22,7 +22,7 @@ pub(super) fn cast(call: &Call) -> KernelResult {
         Some(Primitive::Integer) => DType::Int64,
         Some(Primitive::Logical) => DType::Bool,
         Some(Primitive::Scalar) => DType::Float64,
-        _ => return Err(EvalError::argument("it is not known what type to cast to")),
+        _ => return Err(EvalError::argument("the type to cast to is not known")),
     };
     Ok(vec![convert(call, &input, wanted)?])
 }
@@ -114,7 +114,7 @@ pub(super) fn last_extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: f
     fn picked<T: Element>(call: &Call, input: &Tensor, as_good: fn(T, T) -> bool) -> KernelResult {
         let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
         let axes = axes.collect::<Result<Vec<_>, _>>()?;
-        let none = || EvalError::value("there is no best of no items");
+        let none = || EvalError::value("the maximum or minimum of an empty tensor is not defined");
         let best = |items: &[T]| Ok(kernels::best(items, as_good).ok_or_else(none)? as i64);
         Ok(vec![reduce::reduce(call, input, &axes, best)?])
     }

@@ -268,7 +268,7 @@ pub(super) fn grid_sample(call: &Call) -> KernelResult {
             grid.place(coordinate, sizes[axis])
         };
         let found = grid.sample(mode, (at[0], at[1]), (0..spatial).map(place).collect(), sizes);
-        *item = found.ok_or_else(|| EvalError::argument(format!("there is no mode '{mode}'")))?;
+        *item = found.ok_or_else(|| EvalError::argument(format!("unknown mode '{mode}'")))?;
     }
     one(output)
 }

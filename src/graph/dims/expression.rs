@@ -304,7 +304,7 @@ pub(super) fn chosen(choice: Choice, a: &Dim, b: &Dim) -> Dim {
     }
 }
 
-/// The numbers between which a number is a choice by a rule; itself if it is no such choice.
+/// The numbers between which a number is a choice by a rule; itself if it is not such a choice.
 fn items(choice: Choice, dim: &Dim) -> &[Dim] {
     match dim.as_variable() {
         Some(Variable::Choice(own, inner)) if *own == choice => inner,

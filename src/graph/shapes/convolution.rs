@@ -119,7 +119,7 @@ impl Step<'_> {
         let fits = items.zip(channels.known()).is_none_or(|(items, channels)| items == channels);
         refuse(
             if fits { Code::BiasShape } else { CODE },
-            format!("the bias has shape {bias:?}, it has to be [1, {channels:?}] or a single number"),
+            format!("the bias has shape {bias:?}, it must be [1, {channels:?}] or a single number"),
         )
     }
 

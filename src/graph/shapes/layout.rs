@@ -121,7 +121,7 @@ pub(crate) fn transpose(call: &Call) -> RuleResult {
     let error = |message: String| refuse(Code::TransposeAxes, message);
     let in_range = |axis: i64| usize::try_from(axis).is_ok_and(|axis| axis < given.len());
     if given.iter().flatten().any(|&axis| !in_range(axis)) || twice(given).is_some() {
-        return error(format!("axes {} are no permutation of 0..{}", shown(given), given.len().saturating_sub(1)));
+        return error(format!("axes {} are not a permutation of 0..{}", shown(given), given.len().saturating_sub(1)));
     }
     let Some(input) = call.extents_to(0, given.len().min(MAX_RANK)) else { return UNKNOWN };
     if given.len() > input.len() {

@@ -65,7 +65,7 @@ pub(crate) fn linear(call: &Call) -> RuleResult {
         && items.known() != Some(1)
         && !call.graph.conventions.follows
     {
-        // The first axes of operands stand beside each other.
+        // The first axes of operands are aligned with each other.
         let message = format!("the bias has shape {bias:?}: it is added along the batch; one along channels is [1, C]");
         let results = Inferred::Same(Some(Shape::new(&extents)));
         return Err(ShapeError { code: Code::BiasAlongBatch, message, results });

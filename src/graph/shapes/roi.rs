@@ -35,7 +35,7 @@ fn count(call: &Call, spatial: Option<usize>) -> Result<Extent, ShapeError> {
         let corners = spatial.map_or(Extent::UNKNOWN, |spatial| Extent::new(2 * spatial as i64));
         match rois {
             [regions, extent] if extent.unify(&corners).is_some() => count = regions.clone(),
-            _ => return refuse(CODE, format!("`rois` has shape {rois:?}, it has to be [N, {corners:?}]")),
+            _ => return refuse(CODE, format!("`rois` has shape {rois:?}, it must be [N, {corners:?}]")),
         }
     }
     let Some(index) = call.extents(2) else { return Ok(count) };
@@ -45,7 +45,7 @@ fn count(call: &Call, spatial: Option<usize>) -> Result<Extent, ShapeError> {
         _ => None,
     };
     let Some(unified) = given.and_then(|given| given.unify(&count)) else {
-        let wanted = format!("it has to be [{count:?}]: one for each region");
+        let wanted = format!("it must be [{count:?}]: one for each region");
         return refuse(CODE, format!("`batch_index` has shape {index:?}, {wanted}"));
     };
     Ok(unified)

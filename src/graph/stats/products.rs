@@ -55,7 +55,7 @@ const OTHERS: &[(Count, &str)] = &[
     (|_, _| None, "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent"),
 ];
 
-/// The rule of an operation, if it has products. `standard` tells whether it belongs to the standard of NNEF.
+/// The rule of an operation, if it has products. `standard` states whether it belongs to the standard of NNEF.
 pub(super) fn rule(standard: bool, name: &str) -> Option<Count> {
     let table = if standard { STANDARD } else { OTHERS };
     let row = table.iter().find(|(_, names)| names.split_ascii_whitespace().any(|known| known == name));

@@ -51,7 +51,7 @@ pub(super) fn leaky_relu(call: &Operands) -> OpResult<Data> {
 
 pub(super) fn clamp(call: &Operands) -> OpResult<Data> {
     let (low, high) = (call.attributes.low, call.attributes.high);
-    // If the bounds contradict each other, the lower one wins: `max(low, min(high, x))`.
+    // If the bounds contradict each other, the lower one takes precedence: `max(low, min(high, x))`.
     let at_most = |x: f64| high.filter(|&high| x > high).unwrap_or(x);
     by_floats(call, |x| low.filter(|&low| at_most(x) < low).unwrap_or(at_most(x)))
 }

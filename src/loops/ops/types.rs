@@ -37,7 +37,7 @@ pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String
         (Some(1), other) | (other, Some(1)) => Ok(other),
         (None, other) | (other, None) => Ok(other),
         (Some(x), Some(y)) if x == y => Ok(Some(x)),
-        _ => Err(format!("operands of {a} and {b} cannot be repeated to one shape")),
+        _ => Err(format!("operands of {a} and {b} cannot be broadcast to one shape")),
     };
     (0..rank).map(both).collect()
 }
@@ -64,7 +64,7 @@ pub(crate) fn select(call: &Call) -> OpResult<Type> {
 pub(crate) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
     let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
-    found.ok_or_else(|| format!("there is no axis {axis} among {rank}"))
+    found.ok_or_else(|| format!("axis {axis} is out of range for {rank} axes"))
 }
 
 fn distinct_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
@@ -157,7 +157,7 @@ pub(crate) fn reshape(call: &Call) -> OpResult<Type> {
     let x = &call.inputs[0];
     let wanted = call.attributes.shape.as_ref().ok_or("the attribute `shape` is missing")?;
     let extent = |(i, &extent): (usize, &i64)| match extent {
-        0 => x.dims.get(i).copied().ok_or_else(|| "a 0 has no extent to stand for".to_owned()),
+        0 => x.dims.get(i).copied().ok_or_else(|| "a 0 has no extent to copy".to_owned()),
         extent => Ok(usize::try_from(extent).ok()),
     };
     let mut dims = wanted.iter().enumerate().map(extent).collect::<Result<Vec<_>, _>>()?;
@@ -183,7 +183,7 @@ fn product(dims: &[Option<usize>]) -> Option<usize> {
 /// The axis order of a transposition; reversed by default.
 pub(crate) fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usize>, String> {
     let Some(axes) = call_axes else { return Ok((0..rank).rev().collect()) };
-    check(distinct_axes(axes, rank)?.len() == rank, || format!("{axes:?} is no order of {rank} axes"))?;
+    check(distinct_axes(axes, rank)?.len() == rank, || format!("{axes:?} is not an order of {rank} axes"))?;
     axes.iter().map(|&axis| axis_of(axis, rank)).collect()
 }
 

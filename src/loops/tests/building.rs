@@ -16,7 +16,7 @@ impl Network {
         self.push(Some(name), kind, Span::default()).unwrap_or(TensorId(0))
     }
 
-    /// Adds an input of the network. An extent of -1 is known only when the network runs.
+    /// Adds an input of the network. An extent of -1 is known only at run time.
     pub(crate) fn input(&mut self, name: &str, dtype: DType, dims: &[i64]) -> TensorId {
         let dims = dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let id = self.define(name, Origin::Input(Type { dtype, dims }), Span::default());

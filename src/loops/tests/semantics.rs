@@ -88,9 +88,9 @@ fn recurrences_go_on_with_anything() {
     assert_eq!(output(&text(&layers, r#""y""#)), [0., 0., 2., -2., 3., 2.]);
 }
 
-/// A failed element that nothing needs is no error.
+/// A failed element that nothing needs is not an error.
 #[test]
-fn failures_that_nobody_asks_for_are_none() {
+fn failures_of_unused_values_are_ignored() {
     let layers = format!(
         r#"{LIMIT}, {{"op": "recurrence", "loop": "L", "name": "i", "initial": "zero", "next": "i1"}}, {{"op": "add", "name": "i1", "inputs": ["i", "one"]}},
         {{"op": "gather", "name": "r", "inputs": ["v", "i"]}}, {{"op": "recurrence", "loop": "L", "name": "d", "initial": "f0", "next": "r"}},
@@ -152,7 +152,7 @@ fn endless_work_ends_at_the_budget() {
     let layers = r#"{"op": "recurrence", "loop": "L", "name": "s", "initial": "a", "next": "s"}, {"op": "greater", "name": "c", "inputs": ["s", "f0"]},
         {"op": "trip_limit", "loop": "L", "kind": "while", "input": "c"}, {"op": "loop_output", "loop": "L", "name": "y", "kind": "last_value", "input": "s"}"#;
     let found = run_with(&text(layers, r#""y""#), &Options { max_trips: Some(10), ..Options::default() }).unwrap_err();
-    assert!(told(&found).contains("still holds after 10 trips"));
+    assert!(told(&found).contains("still true after 10 trips"));
 }
 
 /// The layers of the condition run first in a trip; the others still find what both use, in any order of layers.

@@ -110,7 +110,7 @@ const BLOCKED: &[(&str, &str)] = &[
     (r#"{"op": "add", "name": "y", "inputs": ["k", "one"]}"#, "`add` of `y` is on int32 tensors"),
     (
         r#"{"op": "gather", "name": "y", "inputs": ["v", "k"]}"#,
-        "`gather` of `y` is by an index that is known only when",
+        "`gather` of `y` is by an index that is known only at run time",
     ),
     (
         r#"{"op": "trip_limit", "loop": "L", "kind": "count", "input": "zero"}, {"op": "iterator", "loop": "L", "name": "r", "input": "x"}, {"op": "loop_output", "loop": "L", "name": "y", "kind": "concatenate", "input": "r", "length": "zero"}"#,

@@ -101,7 +101,7 @@ impl Check<'_> {
             matches!(first, Some(TypeSpec::Tensor(_)))
         });
         let Some(&(ast, fragment)) = found else {
-            let message = format!("`{}` is no operation on a tensor that is declared", entry.algorithm);
+            let message = format!("`{}` is not a declared operation on a tensor", entry.algorithm);
             let help = || {
                 let names = document.modules().iter().flat_map(|module| &module.fragments);
                 suggest::did_you_mean(&entry.algorithm, names.map(|one| document.names().text(one.name.name)))
@@ -138,7 +138,7 @@ impl Check<'_> {
         let missing = params.iter().filter(|(param, _, default)| !default && !given.contains(param));
         let missing: Vec<String> = missing.map(|(param, ..)| format!("`{param}`")).collect();
         if !missing.is_empty() {
-            let message = format!("`{}` is not given {}", entry.algorithm, missing.join(", "));
+            let message = format!("`{}` lacks the argument {}", entry.algorithm, missing.join(", "));
             problems.push((entry.algorithm_at, message, None));
         }
         for (at, message, help) in problems {
@@ -156,13 +156,13 @@ impl Check<'_> {
         };
         let Some(extents) = extents(value).filter(|extents| channels || extents.is_empty()) else {
             let what = if channels { "an array whose rows have one length" } else { "a single value" };
-            return Some(format!("`{name}` has to be {what}"));
+            return Some(format!("`{name}` must be {what}"));
         };
         if !items(value, primitive) {
-            return Some(format!("`{name}` has to be of type {}", primitive.text()));
+            return Some(format!("`{name}` must be of type {}", primitive.text()));
         }
         if mixes(value) {
-            return Some(format!("the items of `{name}` have to be of one type; write `1.0` instead of `1`"));
+            return Some(format!("the items of `{name}` must be of one type; write `1.0` instead of `1`"));
         }
         let shape = self.graph.shape(tensor)?;
         if fits(&extents, shape) {
@@ -186,7 +186,7 @@ fn fits(extents: &[usize], shape: &Shape) -> bool {
 }
 
 /// The axis that a list of values belongs to, if it does not fit the first axes of a tensor. A converter writes the
-/// values of channels as a list, whatever their axis: it is the only axis of that extent, or else that of the channels.
+/// values of channels as a list, for any axis: it is the only axis of that extent, or else that of the channels.
 pub(super) fn channel_axis(value: &Literal, shape: &Shape) -> Option<usize> {
     let extents = extents(value)?;
     let [count] = extents[..] else { return None };

@@ -57,8 +57,8 @@ type Result<T> = std::result::Result<T, Malformed>;
 struct Parser<'t> {
     text: &'t str,
     at: usize,
-    /// The numbers with an exponent or without digits after their points; the latter are allowed only by way of a
-    /// liberty.
+    /// The numbers with an exponent or without digits after their points; the latter are allowed only as a
+    /// deviation.
     unusual: Vec<Span>,
 }
 
@@ -262,7 +262,7 @@ impl<'t> Parser<'t> {
         if kind == Some(Kind::OtherReal) && number.is_some() {
             self.unusual.push(self.span(start));
         }
-        let message = || format!("`{digits}` is no number, or none that can be represented");
+        let message = || format!("`{digits}` is not a number that can be represented");
         number.ok_or_else(|| Malformed { span: self.span(start), message: message() })
     }
 }
@@ -319,13 +319,13 @@ mod tests {
             ("\"x\": f(8);", "expected the name of a parameter, found `8`", "8"),
             ("\"x\": f(a = 4 + 4);", "expected `)`, found `+`", "+"),
             ("\"x\": f(a = b);", "expected a value, found `b`", "b"),
-            ("\"x\": f(a = 1.2.3);", "`1.2.3` is no number, or none that can be represented", "1.2.3"),
+            ("\"x\": f(a = 1.2.3);", "`1.2.3` is not a number that can be represented", "1.2.3"),
             (
                 "\"x\": f(a = 99999999999999999999);",
-                "`99999999999999999999` is no number, or none that can be represented",
+                "`99999999999999999999` is not a number that can be represented",
                 "99999999999999999999",
             ),
-            ("\"x\": f(a = 1e999);", "`1e999` is no number, or none that can be represented", "1e999"),
+            ("\"x\": f(a = 1e999);", "`1e999` is not a number that can be represented", "1e999"),
             ("\"x\": f(a = [1, );", "expected a value, found `)`", ")"),
             ("\"x\": f() \"y\": g();", "expected `;`, found `\"`", "\""),
             ("\"x\": f(é = 1);", "expected the name of a parameter, found `é`", "é"),
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn numbers_are_those_of_the_language() {
         for number in [".5", "-.5", ".", "-", "--1", "1e", "1e5.0", ".e5", "1e+", "1..2", "-9223372036854775809"] {
-            let message = format!("`{number}` is no number, or none that can be represented");
+            let message = format!("`{number}` is not a number that can be represented");
             let message = if number == "--1" { message.replace("--1", "-") } else { message };
             assert_eq!(read(&format!("'x': f(a = {number});")).1[0].0, message);
         }
@@ -355,7 +355,7 @@ mod tests {
         ] {
             let (read, found) = read(&format!("'x': f(a = {number});"));
             assert_eq!(read.entries[0].arguments[0].value, wanted, "{number}");
-            let told = (format!("the number `{number}` has no digits after its point"), number.to_owned());
+            let told = (format!("the number `{number}` has no digits after the decimal point"), number.to_owned());
             assert_eq!(found, Vec::from_iter(Some(told).filter(|_| number.contains('.'))));
         }
     }

@@ -96,7 +96,7 @@ fn replaceable(path: &Path, target: &Path, content: &Content) -> Result<(), Mode
                 open.push((format!("{name}/"), entry.path()));
             } else if !content.has(&name) && !(model && (name == QUANT || name.ends_with(DATA))) {
                 let path = path.display();
-                let message = format!("{path}: the folder has `{name}`, which would be lost; choose another folder");
+                let message = format!("{path}: the folder has `{name}`, which would be deleted; choose another folder");
                 return Err(ModelError::Target(message));
             }
         }

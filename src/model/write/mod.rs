@@ -151,7 +151,7 @@ fn apart(target: &Path, source: &Path) -> Result<(), ModelError> {
     let relation = if real == source {
         "is the model that is read"
     } else if real.starts_with(&source) {
-        "lies within the model that is read"
+        "is within the model that is read"
     } else if source.starts_with(&real) || link.starts_with(&real) {
         "holds the model that is read"
     } else {

@@ -194,7 +194,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             && Some(self.ast.call(call).name.name) == self.checked().words.external
             && self.state.declared.get(name).is_none()
         {
-            let message = format!("`{}` is external but no input of the graph", self.text(name));
+            let message = format!("`{}` is external but not an input of the graph", self.text(name));
             self.report(Code::ExternalNotInput, self.ast.span(assignment.target), message);
         }
         let ty = self.expr_in(assignment.value, context);
@@ -234,7 +234,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 {
                     let callee = self.text(self.ast.call(call).name.name);
                     let message = format!("`{callee}` has several results, the left side has one name");
-                    self.report(Code::StructureMismatch, span, message);
+                    self.push(self.finding(Code::StructureMismatch, span, message).label("one name"));
                     return self.define(target, Ident { name, span }, Type::Unknown, value);
                 }
                 self.define(target, Ident { name, span }, ty, value);
@@ -242,8 +242,9 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             (Expr::Tuple(items), Type::Tuple(tuple)) => {
                 let types = self.types().items(tuple).to_vec();
                 if types.len() != items.len as usize {
-                    let message = format!("{} names on the left side of {} values", items.len, types.len());
-                    self.report(Code::StructureMismatch, span, message);
+                    let message = format!("the left side has {} names, the value has {} items", items.len, types.len());
+                    let label = format!("{} names", items.len);
+                    self.push(self.finding(Code::StructureMismatch, span, message).label(label));
                 }
                 let missing = std::iter::repeat(Type::Unknown);
                 for (&item, ty) in self.ast.items(items).iter().zip(types.into_iter().chain(missing)) {
@@ -267,7 +268,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
                 if !open {
                     let what = if matches!(self.ast.expr(target), Expr::Array(_)) { "an array" } else { "a tuple" };
                     let message = format!("the left side is {what}, the value is {}", self.describe(ty));
-                    self.report(Code::StructureMismatch, span, message);
+                    self.push(self.finding(Code::StructureMismatch, span, message).label(format!("this is {what}")));
                 }
                 let item = if open && ty.is_tensor() { ty } else { Type::Unknown };
                 self.ast.items(items).iter().for_each(|&target| self.assign(target, item, value));
@@ -302,11 +303,11 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn defined_again(&mut self, ident: Ident, earlier: u32) {
         let is_param = |id| (earlier as usize) < self.checked().fragment(id).params.len();
         let is_result = self.state.declared.get(ident.name).is_some();
-        let mut label = "first defined here";
+        let mut label = "first definition";
         let (code, what) = match self.place {
             _ if self.loop_locals.is_some() => (Code::Reassigned, "assigned already"),
             Place::Graph(_) if self.state.slots[earlier as usize].used => {
-                label = "first assigned here";
+                label = "first assignment";
                 (Code::GraphNameReused, "assigned already")
             }
             Place::Graph(_) => {
@@ -330,7 +331,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let Some(code) = self.conversion(fit, ty, Code::ResultType) else { return };
         let (found, declared) = (self.describe(ty), self.describe(declared));
         let (span, name) = (self.ast.span(value), self.text(name));
-        self.report(code, span, format!("result `{name}` is declared as {declared}, the value is {found}"));
+        let message = format!("result `{name}` is declared as {declared}, the value is {found}");
+        self.push(self.finding(code, span, message).label(format!("this is {found}")));
     }
 
     /// The code for a conversion that the specification does not allow; `wrong` if no mode allows it.
@@ -354,8 +356,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         }
         if !matches!(ty, Type::Tensor(_) | Type::Unknown) {
             let (name, found) = (self.text(ident.name), self.describe(ty));
-            let message = format!("`{name}` is {found}; names in the graph stand for tensors");
-            self.report(Code::GraphNameNotTensor, ident.span, message);
+            let message = format!("`{name}` is {found}; names in the graph denote tensors");
+            self.push(self.finding(Code::GraphNameNotTensor, ident.span, message).label(format!("this is {found}")));
         }
     }
 
@@ -398,7 +400,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let span = self.ast.span(id);
         if let Some(literal) = literal {
             self.set_ref(id, literal);
-            self.report(Code::NonFiniteLiteral, span, format!("`{text}` is no literal of the language"));
+            self.report(Code::NonFiniteLiteral, span, format!("`{text}` is not a literal of the language"));
             return Type::SCALAR;
         }
         if self.new_symbols && !self.assigned_later().contains_key(&name) {
@@ -415,7 +417,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     fn undeclared(&mut self, name: Name, text: &str, span: Span) {
         if let Some(&later) = self.assigned_later().get(&name) {
             let message = format!("`{text}` is used before it is assigned");
-            return self.report_beside(Code::UsedBeforeDefined, span, message, (self.at(later), "it is assigned here"));
+            return self.report_beside(Code::UsedBeforeDefined, span, message, (self.at(later), "first assignment"));
         }
         let checked = self.checked();
         let help = match checked.find(self.module, name) {

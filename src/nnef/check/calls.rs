@@ -69,13 +69,13 @@ impl BodyCheck<'_, '_> {
         let Words { external, variable, update, .. } = self.checked().words;
         match self.place {
             Place::Fragment(..) if Some(name) == external && self.module != ModuleId::STANDARD => {
-                self.report(Code::ExternalInFragment, span, "`external` belongs into the graph, not into a fragment");
+                self.report(Code::ExternalInFragment, span, "`external` belongs in the graph, not in a fragment");
             }
             Place::Graph(_) if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
             }
             Place::Fragment(..) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
-                let message = format!("`{}` belongs into the graph, not into a fragment", self.text(name));
+                let message = format!("`{}` belongs in the graph, not in a fragment", self.text(name));
                 self.report(Code::StateInFragment, span, message);
             }
             _ => {}
@@ -88,8 +88,13 @@ impl BodyCheck<'_, '_> {
         let name = self.text(call.name.name);
         let span = call.name.span;
         if let Some(slot) = self.state.scope.get(call.name.name) {
-            let message = format!("`{name}` is no operation and cannot be called");
-            self.report_beside(Code::CallsLocalName, span, message, (self.at_slot(slot), "it is defined here"));
+            let message = format!("`{name}` is not an operation and cannot be called");
+            self.report_beside(
+                Code::CallsLocalName,
+                span,
+                message,
+                (self.at_slot(slot), "defined as a tensor or attribute"),
+            );
         } else if !self.checked().module(self.module).broken.contains(&call.name.name) {
             self.unknown_operation(call.name.name, &name, span);
         }
@@ -179,7 +184,7 @@ impl BodyCheck<'_, '_> {
         let Some(first) = named.next().and_then(|arg| arg.name) else { return };
         if let Some(arg) = named.find(|arg| arg.name.is_none()) {
             let see = self.at(first.span);
-            let message = "positional arguments stand before named ones".to_string();
+            let message = "positional arguments precede named ones".to_string();
             let span = self.ast.span(arg.value);
             self.report_beside(Code::PositionalAfterNamed, span, message, (see, "the first named argument"));
         }
@@ -233,7 +238,7 @@ impl BodyCheck<'_, '_> {
         let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has(ty, Part::Tensor);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
             let name = self.checked().text(call.name.name);
-            let message = format!("how many tensors `{name}` gives is not known here");
+            let message = format!("the number of tensors that `{name}` returns is not known here");
             let diagnostic = self
                 .finding(Code::UnknownLength, call.name.span, message)
                 .help("assign them to names first: `[a, b] = ..;`");
@@ -294,7 +299,7 @@ impl BodyCheck<'_, '_> {
     fn given_again(&mut self, ident: Ident, by_name: bool) {
         let (code, how) = match by_name {
             true => (Code::DuplicateArgument, "is given twice"),
-            false => (Code::NamedAndPositional, "is given by position already"),
+            false => (Code::NamedAndPositional, "is already given by position"),
         };
         let message = format!("argument `{}` {how}", self.text(ident.name));
         self.report(code, ident.span, message);
@@ -309,7 +314,10 @@ impl BodyCheck<'_, '_> {
                 let message = format!("`{name}` has {parameters}, this call gives {}", self.ast.arguments(call).len());
                 let (span, see) = (self.ast.span(value), self.checker.fragment_location(fragment));
                 let code = if self.ignores_arguments() { Code::IgnoredArgument } else { Code::TooManyArguments };
-                self.report_beside(code, span, message, (see, "declared here"));
+                let label = format!("this is argument {}", i + 1);
+                self.push(
+                    self.finding(code, span, message).label(label).see(see, format!("declared with {parameters}")),
+                );
             }
             self.expr(value);
             return false;
@@ -317,8 +325,9 @@ impl BodyCheck<'_, '_> {
         if !param.tensor {
             let parameter = self.text(param.name);
             let message = format!("attribute `{parameter}` must be given by name");
-            let written = format!("write `{parameter} = ..`");
-            self.push(self.finding(Code::PositionalAttribute, self.ast.span(value), message).help(written));
+            let label = format!("the value of `{parameter}`");
+            let finding = self.finding(Code::PositionalAttribute, self.ast.span(value), message).label(label);
+            self.push(finding.help(format!("write `{parameter} = ..`")));
         }
         true
     }
@@ -328,7 +337,7 @@ impl BodyCheck<'_, '_> {
         let checked = self.checked();
         let text = checked.text(argument.name);
         if self.ignores_arguments() {
-            let message = format!("`{}` has no parameter `{text}`; it is left out", checked.text(call.name.name));
+            let message = format!("`{}` has no parameter `{text}`; it is ignored", checked.text(call.name.name));
             self.report(Code::IgnoredArgument, argument.span, message);
             return false;
         }
@@ -343,8 +352,10 @@ impl BodyCheck<'_, '_> {
         };
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
         let help = if told { did_you_mean(text, names()).or_else(listed) } else { None };
-        let message = format!("`{}` has no parameter `{text}`", checked.text(call.name.name));
-        self.push(self.finding(Code::UnknownArgument, argument.span, message).help_if(help));
+        let operation = checked.text(call.name.name);
+        let message = format!("`{operation}` has no parameter `{text}`");
+        let finding = self.finding(Code::UnknownArgument, argument.span, message);
+        self.push(finding.label(format!("not a parameter of `{operation}`")).help_if(help));
         true
     }
 
@@ -364,11 +375,14 @@ impl BodyCheck<'_, '_> {
         }
         let describe =
             |param: &ParamInfo| format!("`{}: {}`", checked.text(param.name), checked.types.describe(param.ty));
+        let names: Vec<String> = missing.clone().map(|(param, _)| format!("`{}`", checked.text(param.name))).collect();
         let missing: Vec<String> = missing.map(|(param, _)| describe(param)).collect();
         let what = if missing.len() == 1 { "argument" } else { "arguments" };
         let message = format!("`{}` needs {what} {}", checked.text(call.name.name), missing.join(", "));
         let see = self.checker.fragment_location(fragment);
-        self.report_beside(Code::MissingArgument, call.name.span, message, (see, "declared here"));
+        let label = format!("called without {}", names.join(", "));
+        let finding = self.finding(Code::MissingArgument, call.name.span, message).label(label);
+        self.push(finding.see(see, "the declaration"));
     }
 
     /// T1 and A9: types of arguments, and the type argument that they determine.
@@ -434,7 +448,8 @@ impl BodyCheck<'_, '_> {
         let name = self.text(call.name.name);
         let message = format!("the type argument of `{name}` does not follow from its arguments");
         let help = format!("give it: `{name}<scalar>(..)`");
-        self.push(self.finding(Code::GenericArgument, call.name.span, message).help(help));
+        let finding = self.finding(Code::GenericArgument, call.name.span, message);
+        self.push(finding.label("no type argument is given").help(help));
     }
 
     #[inline(never)]
@@ -475,7 +490,7 @@ impl BodyCheck<'_, '_> {
         let message = format!("argument `{name}` of `{operation}` is declared as {formal}, the value is {actual}");
         let whole = ["integer", "extent"].contains(&actual.as_str());
         let help = (formal == "scalar" && whole).then(|| "write the number with a point: `1.0`".to_string());
-        self.push(self.finding(code, span, message).help_if(help));
+        self.push(self.finding(code, span, message).label(format!("this is {actual}")).help_if(help));
     }
 }
 

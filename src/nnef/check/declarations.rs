@@ -111,7 +111,7 @@ impl Checker<'_> {
             let message = format!("fragment `{}` is declared twice", self.checked.text(name));
             let see = self.fragment_location(earlier);
             self.diagnostics
-                .report(Diagnostic::new(Code::DuplicateFragment, at, message).see(see, "first declared here"));
+                .report(Diagnostic::new(Code::DuplicateFragment, at, message).see(see, "first declaration"));
             return;
         }
         if module == self.checked.document.main_id() && self.checked.standard_scope.get(name).is_some() {
@@ -153,7 +153,7 @@ impl Checker<'_> {
             let see = self.at(module, idents[first].span);
             let message = format!("`{}` is declared twice", self.checked.text(ident.name));
             let diagnostic = Diagnostic::new(Code::DuplicateParameter, self.at(module, ident.span), message);
-            self.diagnostics.report(diagnostic.see(see, "first declared here"));
+            self.diagnostics.report(diagnostic.see(see, "first declaration"));
         }
     }
 
@@ -164,7 +164,7 @@ impl Checker<'_> {
             if param.tensor {
                 let at = self.at(module, declared.name.span);
                 let see = self.at(module, fragment.params[first_attribute].name.span);
-                let message = format!("tensor parameter `{}` stands after an attribute", self.checked.text(param.name));
+                let message = format!("tensor parameter `{}` follows an attribute", self.checked.text(param.name));
                 let diagnostic = Diagnostic::new(Code::AttributeBeforeTensor, at, message);
                 self.diagnostics.report(diagnostic.see(see, "this is the first attribute"));
                 return;
@@ -237,7 +237,9 @@ impl Checker<'_> {
                 let found = actual.map_or("a value of mixed types".to_string(), |ty| self.describe(ty));
                 let name = self.checked.text(param.name);
                 let message = format!("the default of `{name}` is {found}, not {}", self.describe(param.ty));
-                self.diagnostics.report(Diagnostic::new(Code::DefaultType, at, message).see(see, "declared here"));
+                let declared = format!("declared as {}", self.describe(param.ty));
+                let finding = Diagnostic::new(Code::DefaultType, at, message).label(format!("this is {found}"));
+                self.diagnostics.report(finding.see(see, declared));
             }
         }
     }

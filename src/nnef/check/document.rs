@@ -46,7 +46,7 @@ impl Checker<'_> {
         let name = document.names().text(fragment.name.name);
         let at = self.at(document.main_id(), end);
         let diagnostic = Diagnostic::new(Code::FragmentWithoutBody, at, format!("fragment `{name}` has no body"));
-        let help = "declare operations that your reader knows in a file of their own, for `--fragments`";
+        let help = "declare operations that your reader supports in a separate file, for `--fragments`";
         self.diagnostics.report(diagnostic.help(help));
     }
 

@@ -15,7 +15,6 @@ use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, Iterator, Li
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Part, Type};
 use crate::room::with_stack;
-use crate::source::Span;
 
 impl Checker<'_> {
     /// The type of a literal without subexpressions.
@@ -164,19 +163,19 @@ impl BodyCheck<'_, '_> {
         let tensor_among_numbers = (before.is_tensor() && number(ty)) || (number(before) && ty.is_tensor());
         let both_tensors = before.is_tensor() && ty.is_tensor();
         let message = format!("this item is {}, the items before it are {}", self.describe(ty), self.describe(before));
-        let span = self.ast.span(item);
+        let (span, label) = (self.ast.span(item), format!("this is {}", self.describe(ty)));
         if !self.checker.diagnostics.strict() && (tensor_among_numbers || both_tensors) {
-            self.report(Code::TensorAsAttribute, span, message);
+            self.push(self.finding(Code::TensorAsAttribute, span, message).label(label));
             return Type::Tensor(Element::Unknown);
         }
         // Registry documents have arrays among extents, which stand for their items.
         let array = |ty| matches!(ty, Type::Array(_)) && !self.checked().types.has(ty, Part::Tensor);
         let array_among_numbers = (number(before) && array(ty)) || (array(before) && number(ty));
         if self.checked().document.of_practice() && !self.checker.diagnostics.strict() && array_among_numbers {
-            self.report(Code::ArgumentStructure, span, message);
+            self.push(self.finding(Code::ArgumentStructure, span, message).label(label));
             return Type::Unknown;
         }
-        self.report(Code::ArrayItemTypes, span, message);
+        self.push(self.finding(Code::ArrayItemTypes, span, message).label(label));
         before
     }
 
@@ -224,8 +223,9 @@ impl BodyCheck<'_, '_> {
         if matches!(ty, Type::LOGICAL | Type::Unknown) {
             return;
         }
-        let message = format!("the condition is {}, not logical", self.describe(ty));
-        let diagnostic = self.finding(code, self.ast.span(id), message);
+        let found = self.describe(ty);
+        let message = format!("the condition is {found}, not logical");
+        let diagnostic = self.finding(code, self.ast.span(id), message).label(format!("this is {found}"));
         let help = ty.is_tensor().then(|| {
             "a condition is decided while expanding; use the operation `select` to decide by tensor values".to_string()
         });
@@ -278,7 +278,8 @@ impl BodyCheck<'_, '_> {
             }
             Type::Tuple(_) => {
                 let at = begin.or(end).map_or(self.ast.span(base).after(), |bound| self.ast.span(bound));
-                self.report(Code::TupleSubscript, at, "a tuple has no ranges; name its items one by one");
+                let message = "a tuple has no ranges; name its items one by one";
+                self.push(self.finding(Code::TupleSubscript, at, message).label("a range"));
                 Type::Unknown
             }
             _ => self.not_subscriptable(base, ty),
@@ -287,9 +288,10 @@ impl BodyCheck<'_, '_> {
 
     fn subscript_type(&mut self, id: ExprId, ty: Type) {
         if !matches!(ty, Type::INTEGER | Type::Unknown) {
-            let message = format!("a subscript is an integer, this is {}", self.describe(ty));
-            let span = self.ast.span(id);
-            self.report(Code::SubscriptType, span, message);
+            let found = self.describe(ty);
+            let message = format!("a subscript is an integer, this is {found}");
+            let finding = self.finding(Code::SubscriptType, self.ast.span(id), message);
+            self.push(finding.label(format!("this is {found}")));
         }
     }
 
@@ -299,9 +301,10 @@ impl BodyCheck<'_, '_> {
     }
 
     fn not_subscriptable(&mut self, base: ExprId, ty: Type) -> Type {
-        let message = format!("{} cannot be subscripted", self.describe(ty));
-        let span = self.ast.span(base);
-        self.report(Code::NotSubscriptable, span, message);
+        let found = self.describe(ty);
+        let finding =
+            self.finding(Code::NotSubscriptable, self.ast.span(base), format!("{found} cannot be subscripted"));
+        self.push(finding.label(format!("this is {found}")));
         Type::Unknown
     }
 
@@ -342,9 +345,10 @@ impl BodyCheck<'_, '_> {
                 None => "an array or a string",
                 _ => "a compile-time value of primitive type",
             };
-            let message = format!("`{}` takes {wants}, this is {}", info.text, self.describe(ty));
-            let span: Span = self.ast.span(argument);
-            self.report(Code::BuiltinType, span, message);
+            let found = self.describe(ty);
+            let message = format!("`{}` takes {wants}, this is {found}", info.text);
+            let finding = self.finding(Code::BuiltinType, self.ast.span(argument), message);
+            self.push(finding.label(format!("this is {found}")));
         }
         match info.result {
             Some(primitive) => Type::Primitive(primitive),

@@ -36,14 +36,16 @@ impl BodyCheck<'_, '_> {
         if let Some(count) = of.count {
             let ty = self.expr(count);
             if !matches!(ty, Type::INTEGER | Type::Unknown) {
-                let message = format!("the count of a loop is {}, not one integer", self.describe(ty));
-                self.report(Code::CountType, ast.span(count), message);
+                let found = self.describe(ty);
+                let message = format!("the count of a loop is {found}, not a single integer");
+                let finding = self.finding(Code::CountType, ast.span(count), message);
+                self.push(finding.label(format!("this is {found}")));
             }
         }
         if of.count.is_none() && of.before.is_none() && of.after.is_none() && items.is_empty() {
             let at = self.at(span);
-            let finding = Diagnostic::new(Code::NoTripLimit, at, "nothing says when this loop ends");
-            self.push(finding.help("give a count, `do..(n)`, an iterator or a condition"));
+            let finding = Diagnostic::new(Code::NoTripLimit, at, "this loop has no trip limit");
+            self.push(finding.help("add a count, `do..(n)`, an iterator or a condition"));
         }
         let first = self.state.slots.len() as u32;
         self.set_ref(id, Ref::Slot(first));
@@ -80,6 +82,7 @@ impl BodyCheck<'_, '_> {
         }
         let (is, goes) = (self.describe(declared), self.describe(found));
         let finding = self.finding(Code::RecurrenceType, span, format!("the recurrence is {is}, it {what} {goes}"));
+        let finding = finding.label(format!("this is {goes}"));
         let help = found.is_tensor().then(|| format!("declare its type: `with s: {goes} = ..`"));
         self.push(finding.help_if(help));
     }
@@ -102,8 +105,10 @@ impl BodyCheck<'_, '_> {
             Type::Array(array) => self.types().item(array),
             Type::EmptyArray | Type::Unknown => Type::Unknown,
             other => {
-                let message = format!("a {what} runs over arrays, this is {}", self.describe(other));
-                self.report(Code::Iterable, self.ast.span(iterable), message);
+                let found = self.describe(other);
+                let message = format!("a {what} iterates over arrays, this is {found}");
+                let finding = self.finding(Code::Iterable, self.ast.span(iterable), message);
+                self.push(finding.label(format!("this is {found}")));
                 Type::Unknown
             }
         }
@@ -114,7 +119,7 @@ impl BodyCheck<'_, '_> {
         let earlier = self.state.scope.get(name.name);
         if let Some(earlier) = earlier {
             let message = format!("iterator `{}` hides another name", self.text(name.name));
-            self.report_beside(Code::IteratorShadows, name.span, message, (self.at_slot(earlier), "the other one"));
+            self.report_beside(Code::IteratorShadows, name.span, message, (self.at_slot(earlier), "first definition"));
         }
         self.add_slot(name, ty);
         (name, earlier)
@@ -142,8 +147,10 @@ impl BodyCheck<'_, '_> {
             ty => matches!(ty, Type::LOGICAL | Type::Unknown),
         };
         if !logical {
-            let message = format!("the condition of a loop is {}, not one logical", self.describe(ty));
-            self.report(Code::WhileType, self.ast.span(condition), message);
+            let found = self.describe(ty);
+            let message = format!("the condition of a loop is {found}, not a single logical");
+            let finding = self.finding(Code::WhileType, self.ast.span(condition), message);
+            self.push(finding.label(format!("this is {found}")));
         }
     }
 

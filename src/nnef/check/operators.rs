@@ -1,7 +1,7 @@
 //! Types of operators (T3, T4, T5, T16): Table 1 of the specification.
 
 use super::bodies::BodyCheck;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, UnaryOp};
@@ -28,8 +28,10 @@ impl BodyCheck<'_, '_> {
             Type::INTEGER | Type::SCALAR if op != UnaryOp::Not => ty,
             Type::LOGICAL if op == UnaryOp::Not => ty,
             _ => {
-                let message = format!("`{}` is not defined for {}", op.info().text, self.describe(ty));
-                self.report(Code::OperandType, span, message);
+                let found = self.describe(ty);
+                let message = format!("`{}` is not defined for {found}", op.info().text);
+                let finding = self.finding(Code::OperandType, span, message);
+                self.push(finding.label(format!("the operand is {found}")));
                 Type::Unknown
             }
         }
@@ -70,7 +72,7 @@ impl BodyCheck<'_, '_> {
     fn undefined(&mut self, text: &str, span: Span, left: Type, right: Type) -> Type {
         let (left, right) = (self.describe(left), self.describe(right));
         let message = format!("`{text}` is not defined for {left} and {right}");
-        self.report(Code::OperandType, span, message);
+        self.push(self.finding(Code::OperandType, span, message).label(format!("{left} {text} {right}")));
         Type::Unknown
     }
 
@@ -116,7 +118,8 @@ impl BodyCheck<'_, '_> {
         if differs {
             let found = self.describe(Type::Tensor(element));
             let message = format!("`{text}` works on tensor<{}>, this is {found}", wanted.text());
-            self.report(Code::OperandElements, span, message);
+            let finding = self.finding(Code::OperandElements, span, message);
+            self.push(finding.label(format!("an operand is {found}")));
         }
     }
 
@@ -124,8 +127,8 @@ impl BodyCheck<'_, '_> {
         let found = self.describe(ty);
         let message = format!("`{text}` with a tensor takes {} beside it, this is {found}", wanted.text());
         let help = (ty == Type::INTEGER).then(|| "write the number with a point: `1.0`".to_string());
-        let at = self.at(span);
-        self.push(Diagnostic::new(Code::OperandElements, at, message).help_if(help));
+        let finding = self.finding(Code::OperandElements, span, message).label(format!("an operand is {found}"));
+        self.push(finding.help_if(help));
     }
 
     fn arithmetic(&mut self, op: BinaryOp, span: Span, left: Type, right: Type) -> Type {
@@ -141,10 +144,10 @@ impl BodyCheck<'_, '_> {
             (left, right) if number(left) && left == right => left,
             (left, right) if number(left) && number(right) => {
                 let (a, b) = (self.describe(left), self.describe(right));
-                let message = format!("`{}` mixes {a} and {b}", op.info().text);
-                let at = self.at(span);
+                let text = op.info().text;
+                let finding = self.finding(Code::MixedArithmetic, span, format!("`{text}` mixes {a} and {b}"));
                 let help = "convert one of them: `scalar(..)` or `integer(..)`";
-                self.push(Diagnostic::new(Code::MixedArithmetic, at, message).help(help));
+                self.push(finding.label(format!("{a} {text} {b}")).help(help));
                 Type::Unknown
             }
             (Type::STRING, Type::STRING) if op == BinaryOp::Add => Type::STRING,
@@ -176,7 +179,8 @@ impl BodyCheck<'_, '_> {
         let same = left == right || (self.draft() && self.types().common(left, right).is_some());
         if !same {
             let (left, right) = (self.describe(left), self.describe(right));
-            self.report(Code::ComparisonTypes, span, format!("`{text}` compares {left} with {right}"));
+            let finding = self.finding(Code::ComparisonTypes, span, format!("`{text}` compares {left} with {right}"));
+            self.push(finding.label(format!("{left} {text} {right}")));
         } else if !defined(left) {
             self.undefined(text, span, left, right);
         }
@@ -193,16 +197,16 @@ impl BodyCheck<'_, '_> {
                     self.undefined("in", span, left, right);
                 } else if self.types().common(left, item).is_none() {
                     let (left, right) = (self.describe(left), self.describe(right));
-                    self.report(Code::ComparisonTypes, span, format!("`in` looks for {left} in {right}"));
+                    let finding =
+                        self.finding(Code::ComparisonTypes, span, format!("`in` looks for {left} in {right}"));
+                    self.push(finding.label(format!("{left} in {right}")));
                 }
             }
             _ => {
                 let found = self.describe(right);
-                self.report(
-                    Code::NotMembershipArray,
-                    span,
-                    format!("`in` wants an array on its right, this is {found}"),
-                );
+                let message = format!("`in` takes an array on its right, this is {found}");
+                let finding = self.finding(Code::NotMembershipArray, span, message);
+                self.push(finding.label(format!("the right side is {found}")));
             }
         }
         Type::LOGICAL

@@ -1,4 +1,4 @@
-//! Parts of the output besides the graph: extensions, metadata, and fragments that are not expanded.
+//! Parts of the output other than the graph: extensions, metadata, and fragments that are not expanded.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -68,7 +68,7 @@ fn why_not(document: &Document, options: &Options) -> Diagnostics {
     diagnostics.extend(check::check(document, options).1);
     if !diagnostics.has_errors() {
         let at = Location { file: document.main().file, ..Location::default() };
-        diagnostics.report(Diagnostic::new(Code::NoGraph, at, "there is no graph to be expanded"));
+        diagnostics.report(Diagnostic::new(Code::NoGraph, at, "there is no graph to expand"));
     }
     diagnostics
 }
@@ -165,8 +165,8 @@ fn tensors(
     let tensor = |(ident, slot): (&Ident, &Option<u32>)| {
         slot.and_then(|slot| machine.tensor_in(slot)).ok_or_else(|| {
             let at = Location::new(document.main().file, ident.span);
-            let message = format!("`{}` is no tensor in the end", document.names().text(ident.name));
-            Box::new(Diagnostic::new(Code::DynamicType, at, message))
+            let message = format!("the value of `{}` is not a tensor", document.names().text(ident.name));
+            Box::new(Diagnostic::new(Code::DynamicType, at, message).label("not a tensor"))
         })
     };
     idents.iter().zip(slots).map(tensor).collect()

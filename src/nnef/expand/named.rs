@@ -47,7 +47,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
         let names = || graph.params.iter().map(|param| checked.text(param.name));
         let inputs: Vec<&str> = names().take(8).collect();
         let more = if graph.params.len() > inputs.len() { ", …" } else { "" };
-        let message = format!("the options give a shape for `{name}`, and the graph has no such input");
+        let message = format!("the options give a shape for `{name}`, which is not an input of the graph");
         let at = Location::new(file, graph.name.span);
         report(Code::OptionInput, at, message, &|| {
             let all = || format!("its inputs are {}{more}", inputs.join(", "));
@@ -67,8 +67,9 @@ pub(super) fn check_symbols(
     let is_known = |name: &str| checked.document.names().get(name).is_some_and(&known) || shapes.mentions(name);
     for (name, _) in shapes.symbols.iter().filter(|(name, _)| !is_known(name)) {
         let start = Location { file: checked.document.main().file, ..Location::default() };
-        let message = format!("the options give `{name}` a value, and the document has no such dimension symbol");
-        diagnostics.report(Diagnostic::new(Code::OptionSymbol, start, message));
+        let message = format!("the options give a value for `{name}`, which is not a dimension symbol of the document");
+        let finding = Diagnostic::new(Code::OptionSymbol, start, message);
+        diagnostics.report(finding.label("not a symbol of the document"));
     }
 }
 

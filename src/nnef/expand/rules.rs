@@ -109,7 +109,7 @@ fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let Some(shape) = check.shape(operation) else { return };
     if let Some(extent) = shape.iter().find(|&&extent| extent < i64::from(!open)) {
         let message = format!("extent {extent} in shape {shape:?} is not positive");
-        let mut diagnostic = Diagnostic::new(Code::BadExtent, operation.at, message);
+        let mut diagnostic = Diagnostic::new(Code::BadExtent, operation.at, message).label(format!("shape {shape:?}"));
         if let Some(tensor) = check.graph.tensors_of(operation).next().filter(|_| external) {
             let name = check.graph.tensor_name(tensor);
             diagnostic = diagnostic.help(format!("if it is not known, give it: `--input-shape {name}=…`"));
@@ -124,7 +124,7 @@ fn input<'a>(check: &mut Check<'a>, operation: &'a Operation) {
     let tensor = graph.tensors_of(operation).next();
     if let Some(tensor) = tensor.filter(|tensor| !check.draft && !check.inputs.contains(tensor)) {
         let name = graph.tensor_name(tensor);
-        check.report(operation, Code::ExternalNotInput, format!("`{name}` is external but no input of the graph"));
+        check.report(operation, Code::ExternalNotInput, format!("`{name}` is external but not an input of the graph"));
     }
 }
 
@@ -145,7 +145,7 @@ fn undeclared(check: &mut Check) {
             check.report(
                 operation,
                 Code::CallsLocalName,
-                format!("`{name}` is a tensor of the graph and no operation"),
+                format!("`{name}` is a tensor of the graph, not an operation"),
             );
         }
     }
@@ -168,8 +168,9 @@ fn replaced(check: &mut Check) {
         let name = graph.kind(operation).name;
         if used.contains(&name) && names.remove(&name) {
             let name = graph.text_of(name);
-            let message = format!("this is the standard `{name}`, and the flat graph has one that replaces it, too");
-            let help = format!("name the replacement otherwise, or keep what expands to `{name}` with `--keep`");
+            let message =
+                format!("this is the standard `{name}`, and the flat graph also has an operation that replaces it");
+            let help = format!("rename the replacement, or keep what expands to `{name}` with `--keep`");
             let diagnostic = Diagnostic::new(Code::BesideReplacement, operation.at, message).help(help);
             check.diagnostics.report(with_origin(graph, operation, diagnostic));
         }
@@ -195,7 +196,7 @@ fn hidden(check: &mut Check) {
         }
         if let Some(name) = found {
             let name = graph.text_of(name);
-            let message = format!("the value `{name}` would mean the tensor `{name}` in the flat graph");
+            let message = format!("the value `{name}` would denote the tensor `{name}` in the flat graph");
             let diagnostic = Diagnostic::new(Code::HiddenByTensor, operation.at, message).help("rename the tensor");
             check.diagnostics.report(with_origin(graph, operation, diagnostic));
         }
@@ -227,8 +228,10 @@ fn shared_label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
         }
     };
     if let Some(other) = check.shape(first).filter(|other| *other != shape) {
-        let message = format!("label '{label}' has shape {shape:?} here and {other:?} before");
-        let diagnostic = Diagnostic::new(Code::SharedLabel, operation.at, message).see(first.at, "the other variable");
+        let message = format!("label '{label}' has shape {shape:?} and, before, {other:?}");
+        let diagnostic = Diagnostic::new(Code::SharedLabel, operation.at, message)
+            .label(format!("this has shape {shape:?}"))
+            .see(first.at, format!("this has shape {other:?}"));
         check.diagnostics.report(with_origin(check.graph, operation, diagnostic));
     }
 }
@@ -259,7 +262,7 @@ fn update<'a>(check: &mut Check<'a>, operation: &'a Operation) {
         .is_some_and(|producer| check.graph.operation_name(&check.graph.operations[producer.index()]) == VARIABLE);
     let name = check.graph.tensor_name(target);
     if !variable {
-        check.report(operation, Code::UpdateTarget, format!("`{name}` is updated, but it is no variable"));
+        check.report(operation, Code::UpdateTarget, format!("`{name}` is updated, but it is not a variable"));
     } else if !check.updated.insert(target) {
         check.report(operation, Code::UpdatedTwice, format!("variable `{name}` is updated twice"));
     }

@@ -57,7 +57,7 @@ pub(super) fn limits(graph: &Graph, kind: &Kind) -> Vec<Limit> {
     rows.filter_map(limit).collect()
 }
 
-/// H16: checks an argument. `draft` tells whether the operation belongs to the draft, which names no words.
+/// H16: checks an argument. `draft` states whether the operation belongs to the draft, which names no words.
 pub(super) fn check(graph: &Graph, operation: &Operation, limit: Limit, draft: bool) -> Option<Diagnostic> {
     let Limit { parameter, position, allowed } = limit;
     let Some(Operand::Value(value)) = graph.argument_of(operation, position) else { return None };
@@ -72,11 +72,13 @@ pub(super) fn check(graph: &Graph, operation: &Operation, limit: Limit, draft: b
             let words = standard.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
             let message = format!("`{parameter}` of `{name}` is '{word}'; it can be {words}");
             let meant = did_you_mean(word, standard.iter().copied());
-            Some(Diagnostic::new(code, operation.at, message).help_if(meant))
+            let label = format!("`{parameter}` is '{word}'");
+            Some(Diagnostic::new(code, operation.at, message).label(label).help_if(meant))
         }
         (Allowed::Within(least, most), Value::Int(given)) if !(least..=most).contains(given) => {
             let message = format!("`{parameter}` of `{name}` is {given}; it can be {least} to {most}");
-            Some(Diagnostic::new(Code::ArgumentValue, operation.at, message))
+            let label = format!("`{parameter}` is {given}");
+            Some(Diagnostic::new(Code::ArgumentValue, operation.at, message).label(label))
         }
         _ => None,
     }

@@ -83,7 +83,7 @@ impl Run<'_> {
             && (problem.expects(Kind::RParen) || problem.expects(Kind::RBracket))
         {
             let name = self.kind(open).map_or("", Kind::text);
-            finding = finding.see(self.location(open), format!("{name} is opened here"));
+            finding = finding.see(self.location(open), format!("this {name} is not closed yet"));
         }
         self.diagnostics.report(finding);
     }
@@ -93,9 +93,18 @@ impl Run<'_> {
         Diagnostic::new(code, self.location(at), message)
     }
 
+    /// The diagnostic for a rule that is broken at a token that it does not allow.
+    pub(super) fn surprise(&self, code: Code, at: usize, message: impl Into<String>) -> Diagnostic {
+        let label = match self.kind(at) {
+            Some(_) => format!("unexpected {}", self.found(at)),
+            None => "the text ends".to_owned(),
+        };
+        self.fault(code, at, message).label(label)
+    }
+
     /// The diagnostic for a rule that is broken by an unexpected token.
     fn unexpected(&self, code: Code, problem: &Problem) -> Diagnostic {
-        self.fault(code, problem.at, self.expectation(problem))
+        self.surprise(code, problem.at, self.expectation(problem))
     }
 
     /// "expected `,` or `)`, found `;`"
@@ -194,10 +203,12 @@ impl Run<'_> {
     fn judge_open(&self, at: usize, problem: &Problem) -> Diagnostic {
         let before = self.kinds()[at - 1];
         let code = match self.kinds()[at] {
-            Kind::Assign => return self.fault(Code::BadAssignment, at, "an assignment has one `=`"),
+            Kind::Assign => return self.surprise(Code::BadAssignment, at, "an assignment has only one `=`"),
             _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
             Kind::Comma if before.ends_expression() => {
-                return self.fault(Code::BareTuple, at, "a tuple of values needs parentheses").help("write `(a, b)`");
+                return self
+                    .surprise(Code::BareTuple, at, "a tuple of values needs parentheses")
+                    .help("write `(a, b)`");
             }
             kind if before.ends_expression() && (kind == Kind::Ident || !kind.is_operator()) => Code::BadAssignment,
             _ => Code::BadExpression,
@@ -212,7 +223,7 @@ impl Run<'_> {
         if callee.is_some_and(Kind::is_builtin) && (at == open + 1 || !problem.expected.contains(&"expression")) {
             let name = self.token_text(open - 1);
             let message = format!("`{name}` takes exactly one argument, without a name");
-            return self.fault(Code::BadBuiltinCall, at, message);
+            return self.surprise(Code::BadBuiltinCall, at, message);
         }
         let call = matches!(callee, Some(Kind::Ident | Kind::Gt));
         let (found, before) = (kinds[at], kinds[at - 1]);
@@ -263,7 +274,7 @@ impl Run<'_> {
     fn judge_graph(&self, problem: &Problem) -> Diagnostic {
         let at = problem.at;
         match self.kind(at) {
-            Some(Kind::Colon | Kind::Assign) => self.fault(
+            Some(Kind::Colon | Kind::Assign) => self.surprise(
                 Code::TypedGraphParameter,
                 at,
                 "parameters and results of a graph have neither type nor default value",
@@ -286,7 +297,7 @@ impl Run<'_> {
         match state {
             Kind::Assign => {
                 let message = format!("a default value is a literal, and cannot contain {}", self.found(at));
-                self.fault(Code::BadDefault, at, message)
+                self.surprise(Code::BadDefault, at, message)
             }
             Kind::Colon => self.judge_type(problem),
             _ if kinds[at - 1] == Kind::Ident => self.unexpected(Code::BadType, problem),

@@ -48,7 +48,8 @@ impl Run<'_> {
         }
         if self.kind == ModuleKind::Document && !seen[Part::Graph as usize] {
             let message = "the document has no graph";
-            self.report(Code::DocumentStructure, at, message);
+            let finding = Diagnostic::new(Code::DocumentStructure, self.location(at), message);
+            self.diagnostics.report(finding.label("no graph before this"));
         }
     }
 
@@ -74,27 +75,33 @@ impl Run<'_> {
             return;
         }
         let message = format!("expected `fragment` or `graph`, found {}", self.found(at));
-        self.report(Code::DocumentStructure, at, message);
+        self.report_unexpected(Code::DocumentStructure, at, message);
     }
 
     fn check_order(&mut self, part: Part, at: usize, seen: Seen) {
         let document = self.kind == ModuleKind::Document;
         let [version, _, fragment, graph] = seen;
         let any = seen.contains(&true);
-        let message = match part {
-            Part::Graph if !document => "a library of declarations has no graph",
+        let (message, label) = match part {
+            Part::Graph if !document => ("a library of declarations has no graph", "a graph in a library"),
             _ if !document => return,
-            Part::Version if version => "the version is given twice",
-            Part::Version if any => "the version comes first in a document",
+            Part::Version if version => ("the version is given twice", "a second version"),
+            Part::Version if any => ("the version comes first in a document", "a version after other parts"),
             Part::Version => return,
-            _ if !any => "a document starts with its version",
-            Part::Extension if graph || fragment => "extensions come before fragments and the graph",
-            Part::Fragment if graph => "fragments come before the graph",
-            Part::Graph if graph => "a document has exactly one graph",
+            _ if !any => ("a document starts with its version", "no version before this"),
+            Part::Extension if graph => {
+                ("extensions come before fragments and the graph", "an extension after the graph")
+            }
+            Part::Extension if fragment => {
+                ("extensions come before fragments and the graph", "an extension after a fragment")
+            }
+            Part::Fragment if graph => ("fragments come before the graph", "a fragment after the graph"),
+            Part::Graph if graph => ("a document has exactly one graph", "a second graph"),
             _ => return,
         };
         let help = (document && !any).then(|| format!("put `{}` in front", self.version_text()));
-        self.diagnostics.report(Diagnostic::new(Code::DocumentStructure, self.location(at), message).help_if(help));
+        let finding = Diagnostic::new(Code::DocumentStructure, self.location(at), message).label(label);
+        self.diagnostics.report(finding.help_if(help));
     }
 
     /// `<version> ::= "version" <major> "." <minor> ";"`
@@ -145,7 +152,11 @@ impl Run<'_> {
 
     fn bad_version(&mut self, at: usize, message: String) {
         let help = format!("write `{}`", self.version_text());
-        self.diagnostics.report(Diagnostic::new(Code::BadVersion, self.location(at), message).help(help));
+        let finding = match self.kind(at) {
+            Some(Kind::Int | Kind::Real | Kind::Bad) => Diagnostic::new(Code::BadVersion, self.location(at), message),
+            _ => self.surprise(Code::BadVersion, at, message),
+        };
+        self.diagnostics.report(finding.help(help));
     }
 
     /// `<extension> ::= "extension" <identifier>+ ";"`; vendors write other text after the name.
@@ -156,17 +167,18 @@ impl Run<'_> {
         let closed = self.kind(end) == Some(Kind::Semicolon);
         if !self.state.rules.semicolons {
             let message = "this dialect has no extensions";
-            self.report(Code::BadExtension, start, message);
+            let finding = Diagnostic::new(Code::BadExtension, self.location(start), message);
+            self.diagnostics.report(finding.label("an extension directive"));
             return end + usize::from(closed);
         }
         if !closed {
             let message = format!("expected `;` after the extension, found {}", self.found(end));
-            self.report(Code::BadExtension, end, message);
+            self.report_unexpected(Code::BadExtension, end, message);
         }
         if self.kind(start + 1) != Some(Kind::Ident) || end == start + 1 {
             if closed || end > start + 1 {
                 let message = format!("expected the name of an extension, found {}", self.found(start + 1));
-                self.report(Code::BadExtension, start + 1, message);
+                self.report_unexpected(Code::BadExtension, start + 1, message);
             }
             return end + usize::from(closed);
         }
@@ -211,7 +223,7 @@ impl Run<'_> {
             _ => {
                 if head.is_some() {
                     let message = format!("expected `{{` or `;`, found {}", self.found(end));
-                    self.report(Code::DocumentStructure, end, message);
+                    self.report_unexpected(Code::DocumentStructure, end, message);
                 }
                 (None, self.next_item(end))
             }
@@ -254,7 +266,7 @@ impl Run<'_> {
         if self.kind(end) != Some(Kind::LBrace) {
             if head.is_some() {
                 let message = format!("expected `{{`, found {}: a graph has a body", self.found(end));
-                self.report(Code::EmptyBody, end, message);
+                self.report_unexpected(Code::EmptyBody, end, message);
             }
             return self.next_item(end);
         }

@@ -76,7 +76,7 @@ pub(crate) fn parse_module(
 }
 
 /// Parses a text, with or without the reader of flat statements. With it, parsing stops after an error,
-/// and the result only tells that the text has errors.
+/// and the result only states that the text has errors.
 fn read(
     file: FileId,
     text: &str,
@@ -151,6 +151,11 @@ impl<'s> Run<'s> {
         self.diagnostics.report(Diagnostic::new(code, self.location(at), message));
     }
 
+    /// Reports a token that is not allowed where it is.
+    fn report_unexpected(&mut self, code: Code, at: usize, message: String) {
+        self.diagnostics.report(self.surprise(code, at, message));
+    }
+
     /// Divides the whole text into tokens. Returns false if it is nested too deeply.
     fn lex_all(&mut self) -> bool {
         while self.lexer.next(&mut self.state.0.tokens).is_some() {}
@@ -214,11 +219,11 @@ impl<'s> Run<'s> {
     /// Reports the deviations that the grammar noted.
     fn flush(&mut self) {
         while let Some((code, token)) = self.state.findings.pop() {
-            let message = match code {
-                Code::EmptyList => "the list between these parentheses is empty",
-                _ => "a comprehension has one item expression",
+            let (message, label) = match code {
+                Code::EmptyList => ("the list between these parentheses is empty", "no items"),
+                _ => ("a comprehension has one item expression", "several item expressions"),
             };
-            self.report(code, token, message);
+            self.diagnostics.report(Diagnostic::new(code, self.location(token), message).label(label));
         }
     }
 
@@ -264,10 +269,8 @@ impl<'s> Run<'s> {
                 _ => {
                     let message = format!("expected `}}`, found {}", self.found(at));
                     let opening = self.location(open);
-                    self.diagnostics.report(
-                        Diagnostic::new(Code::BadAssignment, self.location(at), message)
-                            .see(opening, "the body is opened here"),
-                    );
+                    self.diagnostics
+                        .report(self.surprise(Code::BadAssignment, at, message).see(opening, "the body starts"));
                     body.span = self.range(open, at.saturating_sub(1));
                     return at;
                 }
@@ -343,14 +346,12 @@ impl<'s> Run<'s> {
         let message = format!("expected `;`, found {}", self.found(at));
         let end = Location::new(self.module.file, self.span(at - 1).after());
         let label = match self.kind(at) {
-            Some(Kind::RBrace) => "the body ends here",
-            Some(_) => "the next statement starts here",
-            None => "the text ends here",
+            Some(Kind::RBrace) => "the body ends",
+            Some(_) => "the next statement starts",
+            None => "the text ends",
         };
         self.diagnostics.report(
-            Diagnostic::new(Code::BadAssignment, self.location(at), message)
-                .label(label)
-                .see(end, "the statement ends here, with `;`"),
+            Diagnostic::new(Code::BadAssignment, self.location(at), message).label(label).see(end, "a `;` is missing"),
         );
     }
 

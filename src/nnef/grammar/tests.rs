@@ -288,8 +288,8 @@ fn where_a_semicolon_is_missing_the_label_tells_what_comes_next() {
         missing.map(|d| d.label.clone().unwrap_or_default()).collect::<Vec<String>>()
     };
     let graph = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2])";
-    assert_eq!(labels(&format!("{graph} y = relu(x); }}")), ["the next statement starts here"]);
-    assert_eq!(labels(&format!("{graph}; y = relu(x) }}")), ["the body ends here"]);
+    assert_eq!(labels(&format!("{graph} y = relu(x); }}")), ["the next statement starts"]);
+    assert_eq!(labels(&format!("{graph}; y = relu(x) }}")), ["the body ends"]);
 }
 
 #[test]

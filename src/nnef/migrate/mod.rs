@@ -30,7 +30,7 @@ pub(crate) struct Blocked {
     pub(crate) diagnostic: Diagnostic,
 }
 
-/// The compounds that are always expanded for a migration, whatever their arguments.
+/// The compounds that are always expanded for a migration, regardless of their arguments.
 pub(crate) fn always_expanded(document: &Document, options: &Options) -> Vec<String> {
     let wanted = options.migrate && document.dialect() == Dialect::Draft;
     table::EXPANDED.iter().filter(|_| wanted).map(|name| (*name).to_string()).collect()
@@ -62,7 +62,8 @@ fn refuse_keywords(graph: &Graph, diagnostics: &mut Diagnostics) {
     for operation in graph.operations.iter().filter(|operation| !graph.kind(operation).standard) {
         let named = graph.named_arguments(operation).filter_map(|(name, _)| name);
         if let Some(word) = named.chain([graph.operation_name(operation)]).find(|word| is_keyword(word)) {
-            let message = format!("`{word}` is a keyword of NNEF 1.0 and no name of an operation or an argument there");
+            let message =
+                format!("`{word}` is a keyword of NNEF 1.0 and cannot name an operation or an argument there");
             let diagnostic = Diagnostic::new(Code::NoCounterpart, operation.at, message);
             diagnostics.report(with_origin(graph, operation, diagnostic));
         }
@@ -89,7 +90,7 @@ fn check_shapes(graph: &Graph, diagnostics: &mut Diagnostics) {
         let Some(plan) = &plans[graph.kind_id(operation).index()] else { continue };
         if let Err(error) = shapes::infer(graph, OperationId::at(i), plan) {
             let message = format!("in NNEF 1.0, {}", error.message);
-            let help = "give tensors all their axes, with extents of 1: NNEF 1.0 does not add them";
+            let help = "give tensors all their axes explicitly, with extent 1: NNEF 1.0 does not add them";
             let diagnostic = Diagnostic::new(Code::NoCounterpartValue, operation.at, message).help(help);
             diagnostics.report(with_origin(graph, operation, diagnostic));
         }
@@ -106,7 +107,7 @@ pub(crate) fn fragments(graph: &Graph, document: &Document, diagnostics: &mut Di
         let declared = module.fragments.iter().find(|fragment| document.names().text(fragment.name.name) == name);
         let at = Location::new(module.file, declared.map(|fragment| fragment.name.span).unwrap_or_default());
         let message = format!("fragment `{name}` stays in the notation of the provisional dialect");
-        let help = "let it be expanded, or declare it in a file for `--fragments`";
+        let help = "expand it, or declare it in a file for `--fragments`";
         diagnostics.report(Diagnostic::new(Code::DraftFragment, at, message).help(help));
     }
 }
@@ -174,13 +175,13 @@ fn unmet(graph: &Graph, operation: &Operation, step: &Step) -> Option<Diagnostic
         Condition::KnownExtents => return Some(open_extent(graph, operation)),
         Condition::Whole(_) => (
             Code::NoCounterpartValue,
-            format!("`{name}` leaves trailing axes to be padded automatically, which NNEF 1.0 does not know"),
+            format!("`{name}` leaves trailing axes to automatic padding, which NNEF 1.0 does not support"),
             "give the padding of every axis",
         ),
         Condition::Zero | Condition::NotNegative => (
             Code::NoCounterpartValue,
-            format!("`{}` with this `{name}` calculates something else in NNEF 1.0", graph.operation_name(operation)),
-            "let it be expanded",
+            format!("`{}` with this `{name}` computes something else in NNEF 1.0", graph.operation_name(operation)),
+            "expand it",
         ),
     };
     Some(Diagnostic::new(code, operation.at, message).help(help))
@@ -188,7 +189,7 @@ fn unmet(graph: &Graph, operation: &Operation, step: &Step) -> Option<Diagnostic
 
 fn open_extent(graph: &Graph, operation: &Operation) -> Diagnostic {
     let name = graph.tensors_of(operation).next().map_or_else(String::new, |tensor| graph.tensor_name(tensor));
-    let message = format!("the shape of `{name}` has extents that are left open, which NNEF 1.0 does not know");
+    let message = format!("the shape of `{name}` has unknown extents, which NNEF 1.0 does not support");
     Diagnostic::new(Code::OpenExtent, operation.at, message).help(format!("give it: `--input-shape {name}=…`"))
 }
 

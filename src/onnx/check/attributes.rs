@@ -34,7 +34,7 @@ const KEPT: &[(u32, AttributeType)] = &[
     (fields::SPARSE_TENSORS, AttributeType::SparseTensors),
 ];
 
-/// The types of the values of an attribute; a right one has at most one. Empty lists are no values.
+/// The types of the values of an attribute; a right one has at most one. Empty lists are not values.
 fn given(attribute: &Attribute) -> SmallVec<[AttributeType; 2]> {
     let mut found = SmallVec::new();
     let is_empty = match &attribute.value {
@@ -147,7 +147,7 @@ impl<'m> Check<'m> {
         }
         let name = self.text(Some(reference));
         let (message, help) = match body.function {
-            None => (format!("`@{name}` stands outside of a function"), None),
+            None => (format!("`@{name}` is used outside a function"), None),
             Some(function) => {
                 let known = attributes_of(function).map(|known| self.text(Some(known)));
                 let near = self.nearest(Code::OnnxNoAttribute, name, known);

@@ -15,7 +15,7 @@ use crate::onnx::schema::Found;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
-/// Domains in which programs have operators of their own, besides functions of models, with all domains below them.
+/// Domains in which programs have their own operators, not only functions of models, with all domains below them.
 const NATIVE: &[&str] = &["", "ai.onnx", "com.microsoft", "com.ms", "org.pytorch"];
 
 /// The attributes that a function needs, each with the operator for which it does.
@@ -159,7 +159,7 @@ impl<'m> Check<'m> {
         schema.attributes.iter().any(|row| row.required && row.name == text).then_some(node.op_type)
     }
 
-    /// Reports a call of a function that the model does not have, in a domain that has only functions of the model.
+    /// Reports a call of a function that is not in the model, in a domain that has only functions of the model.
     pub(super) fn foreign(&mut self, node: &Node) {
         let domain = self.text(node.domain);
         let is_native = |native: &&str| {

@@ -32,7 +32,7 @@ pub(super) fn fault(tensor: &Tensor) -> Option<(Code, String)> {
     let Some(element) = tensor.data_type.and_then(ElementType::numbered) else {
         let what = match tensor.data_type {
             None | Some(0) => "has no element type".to_owned(),
-            Some(number) => format!("has the element type {number}, which there is not"),
+            Some(number) => format!("has the unknown element type {number}"),
         };
         return Some((Code::OnnxElement, what));
     };
@@ -53,11 +53,11 @@ pub(super) fn fault(tensor: &Tensor) -> Option<(Code, String)> {
         match used[..] {
             [] if is_empty => return None,
             [] => "has no elements",
-            [_] if is_empty => "has elements, and none by its shape",
+            [_] if is_empty => "has elements, but its shape has none",
             [fields::RAW_DATA] => return None,
             [field] if field == element.storage.field() => return None,
-            [_] => "has its elements in the field of another type",
-            _ => "has its elements in several fields",
+            [_] => "stores its elements in the field of another type",
+            _ => "stores its elements in several fields",
         }
     };
     Some((Code::OnnxData, what.to_owned()))

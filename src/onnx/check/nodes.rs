@@ -182,7 +182,7 @@ impl<'m> Check<'m> {
             _ if self.pass == Pass::Structure || domain.is_empty() && EXPERIMENTAL.contains(&name) => return None,
             Found::Schema(schema) => {
                 let since = schema.version;
-                (format!("operator set {version}{set} has no `{name}` any more, since version {since}"), None)
+                (format!("operator set {version}{set} has no `{name}` since version {since}"), None)
             }
             Found::Later(since) => {
                 let message = format!("operator set {version}{set} has no `{name}` yet");
@@ -228,7 +228,7 @@ impl<'m> Check<'m> {
                 parameter.1.presence == Presence::Required && given[parameter.0] == NameId::ROOT
             };
             if let Some((_, parameter)) = parameters.iter().take(given.len()).enumerate().find(missing) {
-                // Programs compute results that nobody uses.
+                // Programs compute results that are not used.
                 let (code, what) = match (what, self.pass) {
                     ("inputs", _) => (Code::OnnxOperands, "input"),
                     (_, Pass::All) => (Code::OnnxOperands, "output"),
@@ -267,7 +267,7 @@ impl<'m> Check<'m> {
                 None if alike => bound[variable] = Some(ty),
                 Some(other) if other != ty => {
                     let message = format!(
-                        "the input `{}` of `{operator}` is `{}`, an input before it that has to be of the same type is `{}`",
+                        "the input `{}` of `{operator}` is `{}`, an earlier input that must have the same type is `{}`",
                         parameter.name,
                         self.schemas.type_name(ty),
                         self.schemas.type_name(other)
@@ -287,7 +287,7 @@ impl<'m> Check<'m> {
             && made != declared
         {
             let message = format!(
-                "`{}` is declared as `{}`, the operator makes `{}`",
+                "`{}` is declared as `{}`, the operator produces `{}`",
                 self.names.text(output),
                 self.schemas.type_name(declared),
                 self.schemas.type_name(made)

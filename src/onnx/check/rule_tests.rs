@@ -265,7 +265,7 @@ fn places_in_protobuf_name_nodes() {
         messages,
         [
             "`Add` has 2 inputs, this node has 1 (functions[0].node[0] 'two')",
-            "nothing defines `zz` (graph.node[1].attribute[0].g.node[0] 'inner')",
+            "`zz` is not defined (graph.node[1].attribute[0].g.node[0] 'inner')",
         ]
     );
 }

@@ -127,7 +127,7 @@ impl Check<'_> {
                     (Code::OnnxReassigned, format!("`{text}` is defined twice in the function"))
                 }
                 true => (Code::OnnxTwice, format!("`{text}` is defined twice")),
-                false => (hiding, format!("`{text}` hides a value of a graph around this one")),
+                false => (hiding, format!("`{text}` hides a value of an outer graph")),
             };
             self.report(code, at, message, None);
         }
@@ -141,13 +141,13 @@ impl Check<'_> {
         }
         let text = self.names.text(name);
         if !self.diagnostics.only_counts(Code::OnnxNoValue) && later() {
-            let message = format!("`{text}` is made by a later node");
-            let help = "nodes stand behind those that make their operands".to_owned();
+            let message = format!("`{text}` is produced by a later node");
+            let help = "a node follows the nodes that produce its operands".to_owned();
             return self.report(Code::OnnxNoValue, at, message, Some(help));
         }
         let visible = self.names.all_values().filter(|name| self.scopes.get(*name).is_some());
         let help = self.nearest(Code::OnnxNoValue, text, visible.map(|name| self.names.text(name)));
-        self.report(Code::OnnxNoValue, at, format!("nothing defines `{text}`"), help);
+        self.report(Code::OnnxNoValue, at, format!("`{text}` is not defined"), help);
     }
 
     /// Refuses an output that is not defined in the graph.
@@ -161,10 +161,8 @@ impl Check<'_> {
         }
         let text = self.names.text(name);
         let (what, help) = match self.scopes.get(name) {
-            Some(_) => {
-                ("is a value of a graph around this one", Some("copy it with an Identity in this graph".to_owned()))
-            }
-            None => ("is defined by no node", None),
+            Some(_) => ("is a value of an outer graph", Some("copy it with an Identity in this graph".to_owned())),
+            None => ("is not defined by a node", None),
         };
         self.report(Code::OnnxNoValue, at, format!("the output `{text}` {what}"), help);
     }

@@ -56,7 +56,7 @@ fn fault(message: &Bytes) -> Option<String> {
         return Some(format!("has values that are wrong: the tensor {what}"));
     }
     let extents = extents(message);
-    let [count] = values.dims[..] else { return Some("has values that are no list".to_owned()) };
+    let [count] = values.dims[..] else { return Some("has values that are not a list".to_owned()) };
     if extents.is_empty() || extents.iter().any(|extent| *extent <= 0) {
         return Some("has no shape of positive extents".to_owned());
     }

@@ -156,7 +156,7 @@ impl Folder {
         };
         let path = fs::canonicalize(self.root.join(path_of(location))).map_err(cannot)?;
         if !path.starts_with(&self.root) {
-            return outside(format!("the external data `{location}`: a link leads out of the folder of the model"));
+            return outside(format!("the external data `{location}`: a link points outside the folder of the model"));
         }
         let metadata = fs::metadata(&path).map_err(cannot)?;
         match metadata.is_file() {

@@ -102,7 +102,7 @@ impl<'c> Call<'c> {
     }
 
     fn unknown(&self, name: &str) -> Refused {
-        Refused::unknown(format!("`{name}` of `{}` depends on tensors or symbols; ONNX needs numbers", self.name()))
+        Refused::unknown(format!("`{name}` of `{}` depends on tensors or symbols; ONNX requires numbers", self.name()))
     }
 
     fn tensor(&self, tensor: TensorId) -> Made<Value> {
@@ -205,9 +205,7 @@ impl<'c> Call<'c> {
         let mut sorted = places.clone();
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair.first() == pair.last()) {
-            Some(pair) => {
-                Err(Refused::meaning(format!("`{}` is given the axes {pair:?}, which are equal", self.name())))
-            }
+            Some(pair) => Err(Refused::meaning(format!("`{}` has the axes {pair:?}, which are equal", self.name()))),
             None => Ok(places),
         }
     }
@@ -270,7 +268,7 @@ impl<'c> Call<'c> {
 
     /// The refusal for unknown extents.
     pub(super) fn open_extents(&self) -> Refused {
-        Refused::unknown(format!("`{}`: ONNX needs extents here that are not known", self.name()))
+        Refused::unknown(format!("`{}`: ONNX requires extents that are not known", self.name()))
     }
 
     /// The results.

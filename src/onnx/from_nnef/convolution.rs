@@ -43,7 +43,7 @@ fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
             return Ok(Some(expanded(call, &one, count)));
         }
         Bound::One(value) => call.out.cast(&value, Element::Float),
-        Bound::Many(_) | Bound::Large(_) | Bound::Ints(_) => return Err(Refused::meaning("a bias has to be a tensor")),
+        Bound::Many(_) | Bound::Large(_) | Bound::Ints(_) => return Err(Refused::meaning("a bias must be a tensor")),
     };
     let volume = bias.known().and_then(|extents| lists::product(&extents));
     if volume == Some(1) && channels != Some(1) {
@@ -150,7 +150,7 @@ pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64
     let open = || call.open_extents();
     let (covered, stride) = (axis.covered(), axis.stride);
     if let (None, None) = (axis.pads, reference) {
-        // The extent of the result is a multiple of the stride, whatever the extent of the input.
+        // The extent of the result is a multiple of the stride, regardless of the extent of the input.
         let all = covered.saturating_sub(stride);
         let before = all.max(0) / 2;
         return Ok((before, all.saturating_sub(before)));
@@ -243,7 +243,7 @@ fn matrix(call: &mut Call, value: &Value, transpose: bool) -> Made<Value> {
     let rank = call.rank(value)?;
     let mut order: Vec<usize> = (0..rank).collect();
     let [.., row, column] = &mut order[..] else {
-        return Err(Refused::meaning(format!("`{}` transposes an operand that is no matrix", call.name())));
+        return Err(Refused::meaning(format!("`{}` transposes an operand that is not a matrix", call.name())));
     };
     std::mem::swap(row, column);
     Ok(call.out.transpose(value, &order))

@@ -123,7 +123,7 @@ struct Operator {
     by_item: bool,
 }
 
-/// The bytes that each node takes besides its lists: in the list of nodes, in tables of names, and as a value.
+/// The bytes that each node takes, excluding its lists: in the list of nodes, in tables of names, and as a value.
 pub(super) const NODE: usize = size_of::<Node>() + size_of::<Value>() + 48;
 
 /// The nodes and constant tensors created so far.

@@ -229,7 +229,7 @@ impl<'e, T: Iterator<Item = &'e str>> Evaluation<'e, '_, T> {
         }
         let mut attributes = Vec::new();
         if self.take("<") {
-            // Attributes are declared behind the operands.
+            // Attributes are declared after the operands.
             for position in self.names.len().. {
                 if self.take(">") {
                     break;

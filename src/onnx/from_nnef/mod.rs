@@ -58,7 +58,7 @@ const WHAT: &str = "the model of ONNX";
 fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) -> Result<Model, Diagnostics> {
     let mut found = Found { graph, all: IndexMap::new() };
     if graph.dialect == Dialect::Draft {
-        let refused = Refused::meaning("only graphs of NNEF 1.0 have a meaning in ONNX");
+        let refused = Refused::meaning("only graphs of NNEF 1.0 have a counterpart in ONNX");
         return Err(found.refused(graph.operations.first(), refused).reported(strict));
     }
     let memory = Memory::new(memory);
@@ -177,9 +177,9 @@ fn operation_of(
         }
         Some(Meaning::Function(function, _)) => function(&mut call)?,
         Some(Meaning::Refused(why)) => {
-            return Err(Refused::meaning(format!("`{name}` has no meaning in ONNX: {why}")));
+            return Err(Refused::meaning(format!("`{name}` has no counterpart in ONNX: {why}")));
         }
-        None => return Err(Refused::meaning(format!("`{name}` has no meaning in ONNX that is known"))),
+        None => return Err(Refused::meaning(format!("`{name}` has no known counterpart in ONNX"))),
     };
     let ids: Vec<_> = targets.iter().map(|target| target.1).collect();
     call.out.end(&made, &ids);
@@ -221,7 +221,9 @@ impl Found<'_> {
                 diagnostic.message.push_str(&format!(" ({count} operations)"));
             }
             let help = match key.as_str() {
-                sources::NO_DATA => Some("data lie beside `graph.nnef`: name the folder or the archive of a model"),
+                sources::NO_DATA => {
+                    Some("the data are beside `graph.nnef`: give the folder or the archive of the model as input")
+                }
                 _ if diagnostic.code == Code::MemoryBudget => Some("raise the limit with --max-memory"),
                 key if key.contains("`tract_core_scan`") => Some("--unroll expands scans of a known length"),
                 _ => None,

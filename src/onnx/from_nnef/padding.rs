@@ -11,7 +11,7 @@ pub(super) type Border = border::Border<f64>;
 /// The border mode of an operation; a constant border has this value.
 pub(super) fn border(call: &Call, value: f64) -> Made<Border> {
     let mode = call.text("border")?;
-    Border::named(mode, value).ok_or_else(|| Refused::meaning(format!("'{mode}' is no border mode")))
+    Border::named(mode, value).ok_or_else(|| Refused::meaning(format!("unknown border mode '{mode}'")))
 }
 
 /// An extent with items added before and after.

@@ -41,7 +41,7 @@ const MOST_LISTED: i64 = 1 << 20;
 fn plane(call: &Call, extents: &[i64], counts: &[i64]) -> Made<i64> {
     let listed = counts.iter().chain(extents).all(|count| (1..=MOST_LISTED).contains(count));
     let plane = product(extents).filter(|_| listed && product(counts).is_some());
-    plane.ok_or_else(|| Refused::meaning(format!("`{}` has no places, or too many", call.name())))
+    plane.ok_or_else(|| Refused::meaning(format!("`{}` has no indices, or too many", call.name())))
 }
 
 fn number(call: &mut Call, op: &str, value: &Value, with: i64) -> Value {

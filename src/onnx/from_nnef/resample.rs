@@ -62,7 +62,7 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
         "symmetric" => ("half_pixel", Method::Symmetric),
         "asymmetric" => ("asymmetric", Method::Asymmetric),
         "aligned" => ("align_corners", Method::Aligned),
-        other => return Err(Refused::meaning(format!("'{other}' is no interpolation method"))),
+        other => return Err(Refused::meaning(format!("unknown interpolation method '{other}'"))),
     };
     // The border has no effect if no position is outside.
     let inside = method == Method::Aligned || border == Border::Replicate;

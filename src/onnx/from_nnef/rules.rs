@@ -142,10 +142,10 @@ pub(super) const STANDARD: &[(&str, Meaning)] = &[
     ("cast", By(arrange::cast, "`Cast`")),
     // Regions.
     ("avg_roi_pool", Refused("no operator computes means over regions that data decide")),
-    ("max_roi_pool", Refused("`MaxRoiPool` rounds regions in another way")),
-    ("roi_resample", Refused("`RoiAlign` places its samples in another way")),
-    ("avg_roi_align", Refused("`RoiAlign` places its samples in another way")),
-    ("max_roi_align", Refused("`RoiAlign` places its samples in another way")),
+    ("max_roi_pool", Refused("`MaxRoiPool` rounds regions differently")),
+    ("roi_resample", Refused("`RoiAlign` places its samples differently")),
+    ("avg_roi_align", Refused("`RoiAlign` places its samples differently")),
+    ("max_roi_align", Refused("`RoiAlign` places its samples differently")),
 ];
 
 /// Vendor operations: those of tract that the evaluator supports, and those of Khronos' converters.

@@ -39,7 +39,7 @@ impl Weights for Items<'_> {
         let Some(items) = (self.0)(label, shape) else { return Ok(None) };
         let count = shape.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent));
         if count != Some(items.len()) {
-            return Err(format!("there are {} items, which do not fill the shape", items.len()));
+            return Err(format!("the {} items do not fill the shape", items.len()));
         }
         let dims = shape.iter().map(|extent| *extent as i64).collect();
         let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
@@ -68,7 +68,7 @@ impl<'w> Sources<'w> {
     /// Creates the value of a source.
     pub(super) fn make(&mut self, call: &mut Call) -> Made<Vec<Value>> {
         let result = call.results().first().copied();
-        let result = result.ok_or_else(|| Refused::meaning(format!("`{}` gives no tensor", call.name())))?;
+        let result = result.ok_or_else(|| Refused::meaning(format!("`{}` does not return a tensor", call.name())))?;
         let id = call.graph.name_of(result);
         let value = match call.name() {
             "variable" => self.variable(call, result, id)?,
@@ -105,7 +105,7 @@ impl<'w> Sources<'w> {
         let weight = match self.weights.load(label, &shape, of) {
             Ok(Some(weight)) => weight,
             Ok(None) => {
-                let missing = fail(format!("there are no data for variable '{label}'"));
+                let missing = fail(format!("variable '{label}' has no data"));
                 return Err(Refused { group: Some(NO_DATA), ..missing });
             }
             Err(why) => return Err(fail(format!("the data of variable '{label}': {why}"))),
@@ -161,7 +161,7 @@ fn symbols(call: &Call) -> Vec<Option<String>> {
 /// `constant`
 fn constant(call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
     let dims = call.ints("shape")?;
-    let unread = || Refused::meaning("`constant` has values that are no numbers");
+    let unread = || Refused::meaning("`constant` has values that are not numbers");
     let number = |item: &Argument| match item {
         Argument::Int(item) => Some((Element::Int, *item as f64)),
         Argument::Scalar(item) => Some((Element::Float, *item)),

@@ -150,8 +150,8 @@ fn what_has_no_meaning_is_told_once() {
     assert_eq!(
         refused(body),
         [
-            "E2090: `vendor_op` has no meaning in ONNX that is known (2 operations)",
-            "E2090: `vendor_two` has no meaning in ONNX that is known",
+            "E2090: `vendor_op` has no known counterpart in ONNX (2 operations)",
+            "E2090: `vendor_two` has no known counterpart in ONNX",
         ]
     );
     let body = "x = external(shape = [2, 3]); v = variable(shape = [2, 3], label = 'v');
@@ -159,8 +159,8 @@ fn what_has_no_meaning_is_told_once() {
     assert_eq!(
         refused(body),
         [
-            "E2092: there are no data for variable 'v' (2 operations)",
-            "E2090: `update` has no meaning in ONNX: a model of ONNX has no state",
+            "E2092: variable 'v' has no data (2 operations)",
+            "E2090: `update` has no counterpart in ONNX: a model of ONNX has no state",
         ]
     );
 }
@@ -216,7 +216,8 @@ fn attributes_of_converters_are_floats() {
     assert!(made("HardSigmoid(x, alpha = 1, beta = 0.5)").contains("<alpha: float = 1.0, beta: float = 0.5>"));
     assert!(made("HardSigmoid(x, 0.0, 0.25)").contains("<alpha: float = 0.0, beta: float = 0.25>"));
     assert!(made("mean_variance_normalization(x, x, x, [1], 2)").contains("float number = {2.0}"));
-    let unknown = "E2091: `epsilon` of `mean_variance_normalization` depends on tensors or symbols; ONNX needs numbers";
+    let unknown =
+        "E2091: `epsilon` of `mean_variance_normalization` depends on tensors or symbols; ONNX requires numbers";
     assert_eq!(alone("mean_variance_normalization(x, x, x, axes = [1], epsilon = e)"), [unknown]);
     let integers = "x = external<integer>(shape = [2]); y = mean_variance_normalization(x, x, x, axes = [0]);";
     assert!(model("x", "y", integers).join(" ").contains("Cast <to: int = 1>"));

@@ -57,7 +57,7 @@ impl Expansion<'_> {
     /// Refuses graphs, with this number of levels, that would be nested too deep at the current place.
     fn check_level(&self, levels: u32, node: &Node) -> Expand<()> {
         if self.level.saturating_add(levels) > MAX_LEVELS {
-            let message = format!("graphs would be nested deeper than {MAX_LEVELS}, and protobuf files cannot be");
+            let message = format!("graphs would be nested deeper than {MAX_LEVELS}, the limit of protobuf files");
             return Err(Box::new(Found::new(Code::TooDeep, node.at, message)));
         }
         Ok(())

@@ -56,7 +56,7 @@ pub(in crate::onnx) fn sizes(
     for &function in &order {
         let of = &functions[function];
         let mut size = size(names, table, &sizes, &of.nodes);
-        // What a call takes besides the copies of nodes: names of locals, and places of operands.
+        // What a call takes, excluding the copies of nodes: names of locals, and places of operands.
         let outputs: FxHashSet<NameId> = of.outputs.iter().copied().collect();
         let results = of.nodes.iter().flat_map(|node| &node.outputs);
         let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(result)).count();
@@ -100,7 +100,7 @@ fn callees_first(names: &ModelNames, functions: &[Function], table: &Functions) 
                     let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
                     let steps = path[first..].iter().map(|step| step.0).chain([called]);
                     let cycle: Vec<String> = steps.map(|step| table.keys[step].describe(names)).collect();
-                    let message = format!("functions call each other without an end: {}", shortened(&cycle));
+                    let message = format!("functions call each other recursively: {}", shortened(&cycle));
                     return Err(Found::new(Code::OnnxRecursion, functions[called].at, message));
                 }
                 Some(&called) => path.push((called, 0)),

@@ -117,7 +117,7 @@ impl<'f> Expansion<'f> {
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
         let call = Call { path, ..call };
-        // Nodes that are added besides copies are in the standard domain. They are the same in all versions, except for
+        // Added nodes other than copies are in the standard domain. They are the same in all versions, except for
         // those that depend on the version of the graph.
         let _ = imports.need(self.names, &call.callee.imports, None);
         let checkpoint = self.checkpoint(target);
@@ -127,8 +127,8 @@ impl<'f> Expansion<'f> {
             operator if RECURRENT.contains(&operator) => {
                 Ok(Err("its steps are part of the operator, and are not expanded".to_owned()))
             }
-            "Loop" | "Scan" if !self.flow.unroll => Ok(Err("only --unroll expands it".to_owned())),
-            "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that stays".to_owned())),
+            "Loop" | "Scan" if !self.flow.unroll => Ok(Err("it is expanded only with --unroll".to_owned())),
+            "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that is kept".to_owned())),
             "Loop" => self.unrolled_loop(&flow, call, target, imports),
             _ => self.unrolled_scan(&flow, call, target, imports),
         })?;
@@ -149,7 +149,7 @@ impl<'f> Expansion<'f> {
         if self.flow.tell_stays {
             let name = flow.outputs.iter().find(|output| **output != NameId::ROOT);
             let what = name.map_or(String::new(), |name| format!(" of `{}`", self.spelled(*name)));
-            let message = format!("the `{operator}`{what} stays: {reason}");
+            let message = format!("the `{operator}`{what} is kept: {reason}");
             self.flow.stays.push(Found::new(Code::LoopKept, flow.node.at, message));
         }
     }
@@ -192,7 +192,7 @@ impl<'f> Expansion<'f> {
         self.work(discarded, node)
     }
 
-    /// Counts trips of loops, and nodes that were copied in vain.
+    /// Counts trips of loops, and copies of nodes that were discarded.
     fn work(&mut self, steps: u64, node: &Node) -> Expand<()> {
         self.flow.steps = self.flow.steps.saturating_add(steps);
         if self.flow.steps > self.max_ops {
@@ -236,7 +236,7 @@ impl<'f> Expansion<'f> {
     }
 
     fn unknown(&self, what: &str, name: NameId) -> Stays {
-        format!("{what} `{}` is known only when the model runs", self.spelled(name))
+        format!("{what} `{}` is known only at run time", self.spelled(name))
     }
 
     fn branch(

@@ -355,7 +355,7 @@ impl<'f> Expansion<'f> {
         }
         let message = mismatch.message(self.names, operator.name, call.function.name);
         let found = Found::new(Code::OnnxOpset, at, message);
-        Err(Box::new(found.help("leave the function as it is with --keep, or convert the model first")))
+        Err(Box::new(found.help("keep the function with --keep, or convert the model first")))
     }
 
     /// Adds the type of a value of a body.

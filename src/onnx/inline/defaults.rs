@@ -111,8 +111,7 @@ impl Expansion<'_> {
         let Some(kept) = self.kept.as_mut().filter(|kept| !kept.defaulted.contains(&of)) else { return Ok(of) };
         if matches!(default.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)) {
             let name = self.names.texts.text(of);
-            let message =
-                format!("where the attribute `{name}` is omitted, a graph of the function would take its place");
+            let message = format!("where the attribute `{name}` is omitted, a graph of the function would replace it");
             let found = Found::new(Code::OnnxReference, node.at, message);
             return Err(Box::new(found.help("expand the function around it, too, or keep both")));
         }

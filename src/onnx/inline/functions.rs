@@ -37,7 +37,7 @@ impl Key {
         Key::new(names, node.domain, node.op_type, node.overload)
     }
 
-    /// The name alone.
+    /// The name without an overload.
     pub(super) fn name(self, names: &ModelNames) -> &str {
         self.name.map_or("", |name| names.texts.text(name))
     }
@@ -85,7 +85,7 @@ enum Named {
 #[derive(Debug, Default)]
 pub(in crate::onnx) struct Functions {
     by_key: FxHashMap<Key, usize>,
-    /// The function of each name, whatever its overload.
+    /// The function of each name, regardless of its overload.
     any_overload: FxHashMap<Key, usize>,
     pub(in crate::onnx) keys: Vec<Key>,
     /// Whether calls of a function are expanded.
@@ -193,7 +193,7 @@ impl Functions {
         match self.by_key.get(&key) {
             Some(function) => Ok(Some(*function)),
             None if self.any_overload.contains_key(&Key { overload: None, ..key }) => {
-                let message = format!("there is no overload `{}` of this function", key.describe(names));
+                let message = format!("this function has no overload `{}`", key.describe(names));
                 Err(Box::new(Found::new(Code::OnnxOverload, node.at, message)))
             }
             None => Ok(None),

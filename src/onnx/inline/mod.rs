@@ -72,7 +72,7 @@ impl Found {
 /// # Errors
 ///
 /// Functions or, if a flat model is required, loops cannot be expanded, there are more nodes than the options allow, or
-/// the options name operations that there are not.
+/// the options name unknown operations.
 pub(crate) fn expand(
     model: &mut Model,
     file: FileId,
@@ -122,7 +122,7 @@ fn expand_all(
         let mut function = function.clone();
         expansion.function(i, &mut function, &mut twice)?;
         if in_training[i] && twice.contains_key(&i) {
-            let message = "training information calls this function, and its calls would need another attribute";
+            let message = "training information calls this function, and those calls would require another attribute";
             let found = Found::new(Code::OnnxReference, function.at, message.to_owned());
             return Err(Box::new(found.help("expand all functions, or keep those that it calls")));
         }

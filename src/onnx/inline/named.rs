@@ -43,7 +43,7 @@ pub(super) fn check(model: &Model, options: &Options) -> Vec<Found> {
 }
 
 /// Why an operator cannot be expanded.
-const NOT_YET: &str = "operators of the standard stay, also those that it defines as functions";
+const NOT_YET: &str = "operators of the standard are kept, including those that it defines as functions";
 
 /// The operators of a model that the standard defines as functions, unless they are kept.
 fn unexpanded(model: &Model, options: &Options) -> Option<Found> {

@@ -1,4 +1,4 @@
-//! The nodes of an expanded loop besides the copies of its body: constants, items of values, and stacks of them.
+//! The nodes of an expanded loop other than the copies of its body: constants, items of values, and stacks of them.
 
 use bytes::Bytes;
 

@@ -16,7 +16,7 @@ impl Node {
         size_of::<Node>() + self.heap_bytes()
     }
 
-    /// The size of a copy in bytes besides its place in a list of nodes. The nodes of graphs in its attributes are
+    /// The size of a copy in bytes excluding its place in a list of nodes. The nodes of graphs in its attributes are
     /// counted separately.
     pub(crate) fn heap_bytes(&self) -> usize {
         let values = spilled(&self.inputs) + spilled(&self.outputs);
@@ -101,7 +101,7 @@ pub(crate) struct Written<'m> {
     pub(crate) lengths: &'m [u32],
 }
 
-/// The bytes of a field besides its payload.
+/// The bytes of a field excluding its payload.
 const FIELD: u64 = 2;
 
 impl Written<'_> {

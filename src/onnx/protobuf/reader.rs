@@ -111,7 +111,7 @@ impl<'f> Reader<'f> {
                 START_GROUP => return Err(self.error_at(at, &too_deep())),
                 END_GROUP => {
                     if open.pop() != Some(number) {
-                        return Err(self.error_at(at, "the end of a group that is not open"));
+                        return Err(self.error_at(at, "the end of a group that was not started"));
                     }
                     if open.is_empty() {
                         return Ok(at);
@@ -122,7 +122,7 @@ impl<'f> Reader<'f> {
                 }
             }
         }
-        Err(self.error_at(start, "a group that does not end"))
+        Err(self.error_at(start, "an unterminated group"))
     }
 
     /// The payload of a field that is not a group; `at` is the position of its key.
@@ -141,7 +141,7 @@ impl<'f> Reader<'f> {
                 Payload::Bytes(start, end)
             }
             5 => Payload::Number(u64::from(u32::from_le_bytes(self.fixed()?)), Wire::Fixed32),
-            _ => return Err(self.error_at(at, "a field of no known encoding")),
+            _ => return Err(self.error_at(at, "a field of an unknown encoding")),
         })
     }
 
@@ -154,7 +154,7 @@ impl<'f> Reader<'f> {
                 return Ok(number);
             }
         }
-        Err(self.error_at(self.at, "a number that does not end"))
+        Err(self.error_at(self.at, "an unterminated number"))
     }
 
     fn fixed<const N: usize>(&mut self) -> Read<[u8; N]> {
@@ -163,7 +163,7 @@ impl<'f> Reader<'f> {
                 self.at += N;
                 Ok(*bytes)
             }
-            None => Err(self.error_at(self.at, "a number that breaks off")),
+            None => Err(self.error_at(self.at, "a truncated number")),
         }
     }
 
@@ -181,7 +181,7 @@ impl<'f> Reader<'f> {
         match *payload {
             Payload::Bytes(start, end) => Ok((start, end)),
             Payload::Number(..) | Payload::Group(..) => {
-                Err(self.error_at(self.at, "a number stands where a message or a text is expected"))
+                Err(self.error_at(self.at, "expected a message or a text, found a number"))
             }
         }
     }
@@ -202,7 +202,7 @@ impl<'f> Reader<'f> {
     pub(crate) fn int(&self, payload: &Payload) -> Read<i64> {
         match *payload {
             Payload::Number(number, Wire::Varint) => Ok(number as i64),
-            _ => Err(self.error_at(self.at, "an integer is expected")),
+            _ => Err(self.error_at(self.at, "expected an integer")),
         }
     }
 
@@ -210,7 +210,7 @@ impl<'f> Reader<'f> {
     pub(crate) fn float(&self, payload: &Payload) -> Read<f32> {
         match *payload {
             Payload::Number(bits, Wire::Fixed32) => Ok(f32::from_bits(bits as u32)),
-            _ => Err(self.error_at(self.at, "a float is expected")),
+            _ => Err(self.error_at(self.at, "expected a float")),
         }
     }
 
@@ -235,7 +235,7 @@ impl<'f> Reader<'f> {
             &Payload::Bytes(at, end) => {
                 let (floats, rest) = self.file[at..end].as_chunks::<4>();
                 if !rest.is_empty() {
-                    return Err(self.error_at(end, "a float that breaks off"));
+                    return Err(self.error_at(end, "a truncated float"));
                 }
                 floats.iter().for_each(|bytes| add(f32::from_le_bytes(*bytes)));
             }

@@ -23,7 +23,7 @@ fn models_keep_their_bytes() {
 }
 
 #[test]
-fn fields_that_nobody_knows_survive() {
+fn unknown_fields_survive() {
     // Field 500 as a text, field 501 as a number, field 502 as four bytes.
     let unknown = b"\xa2\x1f\x03abc\xa8\x1f\x96\x01\xb5\x1f\x01\x02\x03\x04";
     let bytes = [&example()[..], unknown].concat();

@@ -85,7 +85,7 @@ impl Parser<'_> {
             let all = || format!("the types are {}", names().collect::<Vec<_>>().join(", "));
             let help = did_you_mean(word, names()).unwrap_or_else(all);
             let span = Span::new(start as u32, self.cursor.at as u32);
-            let message = format!("`{word}` is no type of attributes");
+            let message = format!("`{word}` is not a type of attributes");
             self.report_with_help(Code::OnnxAttribute, span, message, Some(help))
         })
     }
@@ -113,7 +113,7 @@ impl Parser<'_> {
                     }
                     Single::Reference(_) => {
                         let span = Span::new(at as u32, parser.cursor.at as u32);
-                        let message = "a reference stands for a whole attribute, not for an item of a list";
+                        let message = "a reference denotes a whole attribute, not an item of a list";
                         Err(parser.report(Code::OnnxAttribute, span, message))
                     }
                 }
@@ -123,7 +123,7 @@ impl Parser<'_> {
             Some(kind) => Ok((kind, values)),
             None => {
                 let span = Span::new(start as u32, self.cursor.at as u32);
-                let message = "the type of an empty list has to be written: `: ints` for instance";
+                let message = "the type of an empty list must be written, for instance `: ints`";
                 Err(self.report(Code::OnnxAttribute, span, message))
             }
         }

@@ -38,14 +38,14 @@ impl Parser<'_> {
     /// must be known.
     pub(super) fn tensor_data(&mut self, ty: &TensorType, span: Span) -> Read<Tensor> {
         let Some(shape) = &ty.shape else {
-            return Err(self.report(Code::OnnxInitializer, span, "the shape of a constant tensor has to be known"));
+            return Err(self.report(Code::OnnxInitializer, span, "the shape of a constant tensor must be known"));
         };
         let mut dims = smallvec::SmallVec::new();
         for dim in &shape.dims {
             match dim.extent {
                 Extent::Value(extent) if extent >= 0 => dims.push(extent),
                 _ => {
-                    let message = "the extents of a constant tensor have to be numbers";
+                    let message = "the extents of a constant tensor must be numbers";
                     return Err(self.report(Code::OnnxInitializer, span, message));
                 }
             }
@@ -90,7 +90,7 @@ impl Parser<'_> {
         }
         let expected = expected.map_or("more".to_owned(), |expected| expected.to_string());
         let what = if complex { "numbers, two for each element" } else { "elements" };
-        let message = format!("the shape takes {expected} {what}, {count} are given");
+        let message = format!("the shape requires {expected} {what}, {count} are given");
         Err(self.report(Code::OnnxElements, span, message))
     }
 
@@ -154,7 +154,7 @@ impl Parser<'_> {
             _ => text.parse().ok(),
         };
         value.ok_or_else(|| {
-            let message = format!("`{text}` is no element of `{}`", element.name);
+            let message = format!("`{text}` is not an element of `{}`", element.name);
             self.report(Code::OnnxNumber, span, message)
         })
     }
@@ -188,7 +188,7 @@ impl Parser<'_> {
         match number.text.parse().ok().filter(|value| complete && is_finite(*value)) {
             Some(value) => Ok(value),
             None => {
-                let reason = if complete { "is too large for its type" } else { "breaks off" };
+                let reason = if complete { "is too large for its type" } else { "is truncated" };
                 let message = format!("the number `{}` {reason}", number.text);
                 Err(self.report(Code::OnnxNumber, number.span, message))
             }

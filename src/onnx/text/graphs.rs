@@ -118,7 +118,7 @@ impl Parser<'_> {
             return Err(self.report(
                 Code::OnnxInitializer,
                 span,
-                "only a tensor has data, and its type has to be written",
+                "only a tensor has data, and its type must be written",
             ));
         };
         let tensor = self.tensor_data(ty, span)?;
@@ -164,7 +164,7 @@ impl Parser<'_> {
             self.expect(b']', "`]`")?;
         } else if !first && self.cursor.peek() == b',' {
             let span = Span::new(node.at, node.at + 1);
-            let message = "a comma in front of a node means that its first result has no name";
+            let message = "a comma before a node means that its first result has no name";
             self.report(Code::OnnxComma, span, message);
         }
         node.outputs = self.operands()?;

@@ -75,7 +75,7 @@ impl Parser<'_> {
     }
 
     fn unknown_key(&mut self, key: &str, span: Span, known: &[&str]) -> Reported {
-        let message = format!("`{key}` is no key of this header");
+        let message = format!("`{key}` is not a key of this header");
         let help =
             did_you_mean(key, known.iter().copied()).unwrap_or_else(|| format!("its keys are {}", known.join(", ")));
         self.report_with_help(Code::OnnxKey, span, message, Some(help))

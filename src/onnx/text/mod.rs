@@ -120,12 +120,15 @@ impl Parser<'_> {
     fn unexpected(&mut self, expected: &str) -> Reported {
         self.cursor.skip();
         let (span, found) = self.cursor.token();
-        let message = match found {
-            "" => format!("{expected} is expected, the text ends here"),
-            found => format!("{expected} is expected, `{found}` stands here"),
+        let (found_text, label) = match found {
+            "" => ("the end of the text".to_owned(), "the text ends".to_owned()),
+            found => (format!("`{found}`"), format!("unexpected `{found}`")),
         };
-        let help = found.starts_with('\'').then(|| "strings stand in double quotes".to_owned());
-        self.report_with_help(Code::OnnxSyntax, span, message, help)
+        let help = found.starts_with('\'').then(|| "strings are written in double quotes".to_owned());
+        let message = format!("expected {expected}, found {found_text}");
+        let finding = Diagnostic::new(Code::OnnxSyntax, Location::new(self.file, span), message).label(label);
+        self.diagnostics.report(finding.help_if(help));
+        Reported
     }
 
     fn expect(&mut self, byte: u8, expected: &str) -> Read<()> {
@@ -139,7 +142,7 @@ impl Parser<'_> {
     fn nested<T>(&mut self, messages: u32, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth + messages > super::protobuf::MAX_DEPTH {
             let (span, _) = self.cursor.token();
-            let message = "types or graphs are nested deeper than protobuf files can be";
+            let message = "types or graphs are nested deeper than protobuf files allow";
             return Err(self.report(Code::TooDeep, span, message));
         }
         self.depth += messages;

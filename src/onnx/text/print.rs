@@ -111,7 +111,7 @@ impl Printer<'_> {
     fn identifier(&mut self, name: Option<Name>, what: &str) {
         let text = name.map_or("", |name| self.names.texts.text(name));
         if !is_identifier(text) {
-            self.wrong(format!("the {what} `{text}`, which is no identifier"));
+            self.wrong(format!("the {what} `{text}`, which is not an identifier"));
         }
         self.put(text);
     }
@@ -336,7 +336,7 @@ impl Printer<'_> {
     fn subgraph(&mut self, graph: &Graph, level: usize) {
         let name = graph.name.map_or("", |name| self.names.texts.text(name));
         if !is_identifier(name) || Parser::is_type(name) || is_special_float(name) {
-            self.wrong(format!("the graph `{name}` in an attribute, whose name is no identifier"));
+            self.wrong(format!("the graph `{name}` in an attribute, whose name is not an identifier"));
         }
         self.graph(graph, level);
     }
@@ -379,7 +379,7 @@ impl Printer<'_> {
     }
 
     /// Whether a type has no form or no element type, as exporters write it for the results of branches. The text has
-    /// no type then; what the type has besides is left out.
+    /// no type then; its other parts are left out.
     fn says_nothing(&mut self, of: &Type) -> bool {
         let more = match &of.form {
             TypeForm::None => of.rest.is_some(),
@@ -393,7 +393,7 @@ impl Printer<'_> {
     fn ty(&mut self, of: &Type) {
         self.lost.left_out += usize::from(of.rest.is_some());
         match &of.form {
-            TypeForm::None => self.wrong("a type that says nothing".to_owned()),
+            TypeForm::None => self.wrong("a type without a value".to_owned()),
             TypeForm::Tensor(ty) => self.tensor_type(ty),
             TypeForm::SparseTensor(ty) => {
                 self.put("sparse_tensor(");
@@ -422,7 +422,7 @@ impl Printer<'_> {
                     (Some(domain), name) => dotted(domain) && name.is_some_and(is_identifier),
                 };
                 if !readable {
-                    self.wrong("an opaque type whose name is no identifier".to_owned());
+                    self.wrong("an opaque type whose name is not an identifier".to_owned());
                 }
                 self.list(domain.into_iter().chain(name), Printer::put);
                 self.put(")");

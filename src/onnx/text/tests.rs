@@ -46,7 +46,7 @@ fn texts_are_read_back_from_their_print() {
     }
 }
 
-/// What would be read as something else is told.
+/// What would be read as something else is reported.
 #[test]
 fn what_texts_cannot_say_is_told() {
     use crate::onnx::model::{Field, TypeForm, Wire};
@@ -80,11 +80,11 @@ fn what_texts_cannot_say_is_told() {
     let found = print(&graph.1, Part::Graph(&graph.0)).1.wrong;
     assert_eq!(
         found.into_iter().collect::<Vec<_>>(),
-        ["an opaque type whose name is no identifier", "a tensor with a negative extent"]
+        ["an opaque type whose name is not an identifier", "a tensor with a negative extent"]
     );
 }
 
-/// What a text has no place for: told, or refused.
+/// What a text has no place for: reported or refused.
 #[test]
 fn what_texts_leave_out_is_told() {
     use crate::onnx::model::{Field, Fields, Type, TypeForm, ValueInfo, Wire};

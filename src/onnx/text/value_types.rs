@@ -99,7 +99,7 @@ impl Parser<'_> {
         match number.text.parse() {
             Ok(value) => Ok(value),
             Err(_) => {
-                let message = format!("`{}` is no integer of 64 bits", number.text);
+                let message = format!("`{}` is not an integer of 64 bits", number.text);
                 Err(self.report(Code::OnnxNumber, number.span, message))
             }
         }

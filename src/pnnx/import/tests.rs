@@ -60,7 +60,7 @@ fn file(operators: &[String], output: &str) -> String {
     format!("7767517\n{count} {}\n{input}\n{lines}\npnnx.Output out 1 0 {output}\n", results + 1)
 }
 
-/// A list that is the whole expression stays what it is, and is no `None`, for which defaults would stand.
+/// A list that is the whole expression stays what it is, and is no `None`, which would be replaced by defaults.
 #[test]
 fn lists_are_operands_and_results_of_expressions() {
     let with = |expression: &str, dim: &str| {
@@ -123,7 +123,7 @@ fn types_without_a_counterpart_are_refused() {
     }
 }
 
-/// Inputs with extents that are no integers are refused.
+/// Inputs with extents that are not integers are refused.
 #[test]
 fn inputs_have_known_extents() {
     let text = "7767517\n3 2\npnnx.Input in 0 1 0 #0=(?,3)f32\nF.relu r 1 1 0 1\npnnx.Output out 1 0 1\n";

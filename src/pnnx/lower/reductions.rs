@@ -90,7 +90,7 @@ pub(super) fn variance(line: &mut Line, root: bool) -> Lowered<Vec<TensorId>> {
     };
     let count = axes.iter().map(|axis| extents[*axis as usize] as f64).product::<f64>();
     if count <= less || count == 0.0 {
-        return Err(Refusal::Because("the variance of so few items is not defined".into()));
+        return Err(Refusal::Because("the variance is not defined for so few items".into()));
     }
     let (_, mut y) = centred(line, x, &axes)?;
     if less != 0.0 {

@@ -43,10 +43,10 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Refusal::Setting { key, text: Some(text), expected } => {
-                write!(f, "its setting `{key}` is `{text}`, but {expected} is expected")
+                write!(f, "its setting `{key}` is `{text}`, expected {expected}")
             }
             Refusal::Setting { key, text: None, expected } => {
-                write!(f, "its setting `{key}` is missing, {expected} is expected")
+                write!(f, "its setting `{key}` is missing, expected {expected}")
             }
             Refusal::Because(reason) => f.write_str(reason),
         }
@@ -182,7 +182,7 @@ impl Line<'_, '_> {
         self.operands.iter().find(|operand| operand.name == key)
     }
 
-    /// The only operand that is a tensor, which is the input whatever its key: pnnx writes `$mask`.
+    /// The only operand that is a tensor, which is the input regardless of its key: pnnx writes `$mask`.
     pub(super) fn sole(&self) -> Option<&Operand> {
         let mut tensors = self.operands.iter().filter(|operand| matches!(operand.item, Item::Tensor(_)));
         tensors.next().filter(|_| tensors.next().is_none())

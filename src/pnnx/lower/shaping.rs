@@ -133,7 +133,7 @@ fn parts(line: &Line, extent: i64, count: usize) -> Lowered<(&'static str, Vec<i
             line.require("indices", is_list, <Vec<i64>>::EXPECTED)?;
             let mut ends: Vec<i64> = line.required("indices")?;
             ends.push(extent);
-            // Differences of places outside the axis are no extents, so it does not matter that they saturate.
+            // Differences of places outside the axis are not extents, so it does not matter that they saturate.
             let parts = ends.iter().scan(0i64, |before, end| Some(end.saturating_sub(std::mem::replace(before, *end))));
             Ok(("indices", parts.collect()))
         }

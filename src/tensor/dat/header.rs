@@ -105,7 +105,7 @@ impl Header {
     /// The header is not valid.
     pub(crate) fn parse(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, TensorError> {
         if bytes[..2] != MAGIC {
-            return fail("the file does not begin with 4E EF: it is no tensor file of NNEF");
+            return fail("the file does not begin with 4E EF: this is not a tensor file of NNEF");
         }
         let (vendor, code) = ((word(bytes, 48) >> 16) as u16, (word(bytes, 48) & 0xFFFF) as u16);
         let known = ITEM_TYPES.get(usize::from(code)).copied().filter(|_| vendor == 0);

@@ -51,7 +51,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// The order is no permutation, a dimension has no bound, or tiled arrays are too large to be compared.
+    /// The order is not a permutation, a dimension has no bound, or tiled arrays are too large to be compared.
     pub fn transpose_is_bitcast(&self, to: &ArrayShape, order: &[usize]) -> Result<bool, TensorError> {
         permutation(order, self.rank())?;
         self.is_bitcast(to, &Relation::Transpose(order))

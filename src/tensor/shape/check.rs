@@ -76,7 +76,13 @@ impl Checker {
             Err(errors) => {
                 let error = errors.first()?;
                 let at = Span::new(error.span().start as u32, error.span().end as u32);
-                self.refuse(Code::ShapeSyntax, at, expected(error))
+                let label = match error.found() {
+                    Some(found) => format!("unexpected `{found}`"),
+                    None => "the text ends".to_owned(),
+                };
+                let at = Location::new(self.file, at);
+                self.found.report(Diagnostic::new(Code::ShapeSyntax, at, expected(error)).label(label));
+                None
             }
         }
     }
@@ -148,7 +154,7 @@ impl Checker {
         let found = ElementType::from_name(name);
         if found.is_none() {
             let help = suggest::did_you_mean(name, ElementType::names());
-            return self.help(Code::ShapeElement, at, format!("`{name}` is no element type"), help);
+            return self.help(Code::ShapeElement, at, format!("`{name}` is not an element type"), help);
         }
         found
     }
@@ -159,7 +165,7 @@ impl Checker {
             Ok(number) if number >= 0 && !text.starts_with('-') => return Some(number as u64),
             _ if text.starts_with('-') => "is negative",
             _ if text.bytes().all(|byte| byte.is_ascii_digit()) => "does not fit into 64 bits",
-            _ => "is no number",
+            _ => "is not a number",
         };
         self.refuse(Code::ShapeNumber, at, format!("`{text}` {wrong}"))
     }
@@ -177,13 +183,17 @@ impl Checker {
             let (name, at) = attribute.name;
             let Some(place) = ATTRIBUTES.iter().position(|(known, ..)| *known == name) else {
                 let known = ATTRIBUTES.iter().map(|(known, ..)| *known).collect::<Vec<_>>().join(" ");
-                return self.refuse(Code::ShapeAttribute, at, format!("`{name}` is no attribute of layouts: {known}"));
+                return self.refuse(
+                    Code::ShapeAttribute,
+                    at,
+                    format!("`{name}` is not an attribute of layouts: {known}"),
+                );
             };
             let last = before.filter(|(last, _)| *last >= place);
             if let Some((last, _)) = last {
                 let message = match last == place {
                     true => format!("`{name}` is given twice"),
-                    false => format!("`{name}` stands before `{}`", ATTRIBUTES[last].0),
+                    false => format!("`{name}` must precede `{}`", ATTRIBUTES[last].0),
                 };
                 return self.refuse(Code::ShapeAttribute, at, message);
             }
@@ -215,7 +225,7 @@ impl Checker {
         let word = self.only(attribute, "an unsigned type")?;
         let element = self.element(word)?;
         if !element.is_unsigned() {
-            return self.refuse(Code::ShapeElement, word.1, format!("`{element}` is no unsigned type"));
+            return self.refuse(Code::ShapeElement, word.1, format!("`{element}` is not an unsigned type"));
         }
         Some(element)
     }
@@ -322,7 +332,7 @@ fn splits(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> 
 /// The message of a syntax error.
 fn expected(error: &Rich<char>) -> String {
     let found = error.found().map_or("the end of the text".to_owned(), |found| format!("`{found}`"));
-    let RichReason::ExpectedFound { expected, .. } = error.reason() else { return format!("{found} is not expected") };
+    let RichReason::ExpectedFound { expected, .. } = error.reason() else { return format!("unexpected {found}") };
     let text = |pattern: &RichPattern<char>| match pattern {
         RichPattern::Label(label) if label == "a blank" || label == "digit" => None,
         RichPattern::Label(label) => Some(label.to_string()),
@@ -335,7 +345,7 @@ fn expected(error: &Rich<char>) -> String {
     wanted.sort();
     wanted.dedup();
     match wanted.split_last() {
-        None => format!("{found} is not expected"),
+        None => format!("unexpected {found}"),
         Some((last, [])) => format!("expected {last}, found {found}"),
         Some((last, others)) => format!("expected {} or {last}, found {found}", others.join(", ")),
     }

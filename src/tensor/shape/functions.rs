@@ -199,7 +199,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// The order is no permutation.
+    /// The order is not a permutation.
     pub fn permuted(&self, order: &[usize]) -> Result<ArrayShape, TensorError> {
         permutation(order, self.rank())?;
         Ok(self.selected(order))

@@ -227,7 +227,7 @@ impl Layout {
 pub(super) fn tile_is_usable(tile: &[Option<u64>]) -> Result<(), &'static str> {
     match tile.last() {
         None => Err("a tile has at least one size"),
-        Some(None) => Err("`*` combines a dimension with the next more minor one, and there is none"),
+        Some(None) => Err("`*` combines a dimension with the next more minor one, but there is none"),
         _ if tile.contains(&Some(0)) => Err("a size of a tile is 0"),
         _ => Ok(()),
     }
@@ -245,5 +245,5 @@ pub(crate) fn permutation(order: &[usize], rank: usize) -> Result<(), TensorErro
         1 => "dimension 0".to_owned(),
         _ => format!("dimensions 0 to {}", rank - 1),
     };
-    Err(TensorError::new(format!("{order:?} is no permutation of {wanted}")))
+    Err(TensorError::new(format!("{order:?} is not a permutation of {wanted}")))
 }

@@ -197,7 +197,7 @@ impl Memory {
         match places.checked_mul(dimensions + 1) {
             Some(steps) if steps <= MAX_STEPS => Ok(()),
             _ => {
-                let message = format!("{places} places in {dimensions} physical dimensions are too many to go through");
+                let message = format!("{places} places in {dimensions} physical dimensions are too many to list");
                 Err(TensorError::new(message))
             }
         }
@@ -289,7 +289,7 @@ impl ArrayShape {
             None => Ok(()),
             Some(at) => {
                 let (i, size) = (index[at], sizes[at]);
-                Err(TensorError::new(format!("the index {index:?} leaves dimension {at}: {i} is not below {size}")))
+                Err(TensorError::new(format!("the index {index:?} is outside dimension {at}: {i} is not below {size}")))
             }
         }
     }
@@ -323,12 +323,15 @@ impl ArrayShape {
     pub fn multi_index(&self, place: u64) -> Result<Option<Vec<u64>>, TensorError> {
         let memory = self.memory()?;
         if place >= memory.places {
-            return Err(TensorError::new(format!("the memory has {} places, and no place {place}", memory.places)));
+            return Err(TensorError::new(format!(
+                "the memory has {} places, place {place} is not one of them",
+                memory.places
+            )));
         }
         Ok(memory.index(place))
     }
 
-    /// Advances an index in row-major order, whatever the layout. Returns false, without a change, at the last
+    /// Advances an index in row-major order, regardless of the layout. Returns false, without a change, at the last
     /// element.
     ///
     /// # Errors

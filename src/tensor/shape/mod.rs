@@ -44,7 +44,7 @@ const MAX_MEMORY_SPACE: u64 = i8::MAX as u64;
 /// let shape: Shape = "(f32[2, 3]{0,1:T(8,128)}, token[])".parse()?;
 /// assert_eq!(shape.to_string(), "(f32[2,3]{0,1:T(8,128)}, token[])");
 /// let error = "f32[2,3]{0,0}".parse::<Shape>().unwrap_err();
-/// assert!(error.to_string().contains("no permutation"));
+/// assert!(error.to_string().contains("not a permutation"));
 /// # Ok::<(), nnef_flatten::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -330,7 +330,7 @@ impl ArrayShape {
     }
 
     /// The stride of each dimension in bytes; none if the array has padding or tiles, or its elements are not whole
-    /// bytes. Memory behind the last element does not change strides. Strides of empty arrays are not meaningful.
+    /// bytes. Memory after the last element does not change strides. Strides of empty arrays are not meaningful.
     ///
     /// # Errors
     ///
