@@ -258,7 +258,7 @@ fn names_that_stand_for_two_files_are_refused() {
     // The second path is `part/w.bin`, which the first name would be for, too.
     constants(&linked, &["w.bin", "link/../w.bin"]);
     let (status, message) = told(&[&linked, Path::new("-o"), &place.path().join("new/")]);
-    assert!(status == 1 && message.contains("E1204") && message.contains("`w.bin` stands for two files"), "{message}");
+    assert!(status == 1 && message.contains("E1204") && message.contains("`w.bin` denotes two files"), "{message}");
     // A link is replaced by a file.
     std::os::unix::fs::symlink("part/v.bin", from.join("v")).unwrap();
     fs::write(from.join("part/v.bin"), WEIGHTS).unwrap();

@@ -14,7 +14,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// A name is not allowed in a model, stands for two files, or for a file and a folder; there are more files than
+    /// A name is not allowed in a model, denotes two files, or for a file and a folder; there are more files than
     /// the limits allow; or a file cannot be read.
     pub(crate) fn of_files(
         (document, name): (&Path, &str),
@@ -35,7 +35,7 @@ impl Model {
                     let (known, source) = (known.display(), source.display());
                     return Err(refuse((
                         Code::ModelDuplicate,
-                        format!("`{file}` stands for two files, {known} and {source}"),
+                        format!("`{file}` denotes two files, {known} and {source}"),
                     )));
                 }
                 Some(None) => {

@@ -67,6 +67,6 @@ fn mismatch(graph: &Graph, operation: &Operation, wanted: Primitive) -> Diagnost
         Primitive::Logical => "logicals",
         _ => "scalars",
     };
-    let message = format!("`value` of `constant` has to consist of {wanted}, the type argument");
+    let message = format!("`value` of `constant` must consist of {wanted}, the type argument");
     with_origin(graph, operation, Diagnostic::new(Code::ArgumentType, operation.at, message))
 }
