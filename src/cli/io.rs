@@ -45,7 +45,7 @@ pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
 
 /// Whether an output is standard output: `-`, or its name on Unix, which must not be replaced by another file.
 pub(crate) fn is_stdout(path: &Path) -> bool {
-    is_stream(path) || path == "/dev/stdout"
+    is_stream(path) || path == Path::new("/dev/stdout")
 }
 
 /// Reads a text of at most `limit` bytes from a file or from standard input.

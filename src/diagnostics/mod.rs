@@ -5,7 +5,6 @@
 
 mod codes;
 pub(crate) mod json;
-mod labels;
 #[cfg(feature = "render")]
 pub(crate) mod render;
 pub(crate) mod suggest;

@@ -156,10 +156,13 @@ impl Lower<'_, '_> {
     /// An operand of an element-wise operation: a literal if all items of a constant are equal and `literals` is set
     /// (another operand has the shape of the result).
     fn operand(&mut self, value: &Sym, rank: usize, literals: bool) -> Computed<Value> {
-        match value {
-            Sym::Known(known) if literals && let Some(literal) = splat(known) => Ok(literal),
-            value => self.widened(value, rank),
+        if let Sym::Known(known) = value
+            && literals
+            && let Some(literal) = splat(known)
+        {
+            return Ok(literal);
         }
+        self.widened(value, rank)
     }
 
     /// Whether an operand is a tensor of the graph with the shape of the result.

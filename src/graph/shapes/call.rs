@@ -306,14 +306,16 @@ impl<'a> Call<'a> {
 
     /// The pairs of an array; none if not even their number is known.
     pub(crate) fn pairs(&self, role: Role) -> Option<Pairs> {
-        let pair = |item: &Value| match item {
-            Value::Tuple(items) if let [Value::Int(before), Value::Int(after)] = items[..] => {
-                [Some(before), Some(after)]
+        let pair = |item: &Value| {
+            if let Value::Tuple(items) = item
+                && let [Value::Int(before), Value::Int(after)] = items[..]
+            {
+                return [Some(before), Some(after)];
             }
-            item => match self.dims_of(Operand::Value(item)).as_deref() {
+            match self.dims_of(Operand::Value(item)).as_deref() {
                 Some([before, after]) => [before.known(), after.known()],
                 _ => [None, None],
-            },
+            }
         };
         self.attribute(role, Some(Pairs::new()), |operand| match operand {
             Operand::Tensors(items) => Some(smallvec![[None, None]; items.len()]),

@@ -241,12 +241,12 @@ impl Compiler<'_, '_> {
             self.operator(self.lowering.unary[op as usize], 1, at, open.hint);
             return;
         }
-        match self.pushed_constants() {
-            Some([value]) if let Ok(folded) = arithmetic::unary(op, value) => self.replace(1, folded, at),
-            _ => {
-                self.emit(Instr::Unary(op), at);
-            }
+        if let Some([value]) = self.pushed_constants()
+            && let Ok(folded) = arithmetic::unary(op, value)
+        {
+            return self.replace(1, folded, at);
         }
+        self.emit(Instr::Unary(op), at);
     }
 
     /// The values pushed last, if they are constants on every path to this point.

@@ -43,7 +43,7 @@ impl<'t, 's, O, P: chumsky::Parser<'t, Input<'t>, O, Extra<'s>>> Parser<'t, 's, 
 
 /// A token of one kind.
 pub(super) fn token<'t, 's>(kind: Kind) -> impl Parser<'t, 's, ()> + Copy {
-    custom(move |input: &mut Reader<'t, '_, 's>| take(input, kind))
+    custom::<_, Input<'t>, (), Extra<'s>>(move |input| take(input, kind))
 }
 
 /// Reads a token of one kind.

@@ -28,13 +28,19 @@ struct Body {
 /// `<assignment> ::= <lvalue-expr> "=" (<rvalue-expr> | <loop>) ";"`, without the semicolon.
 pub(super) fn assignment(input: &mut Reader) -> Parsed<Sides> {
     let target = input.parse(custom(targets).then_ignore(token(Kind::Assign)))?;
-    const FIRST: [Kind; 5] = [Kind::With, Kind::For, Kind::While, Kind::Do, Kind::Unroll];
     let value = match input.peek() {
         Some(kind) if FIRST.contains(&kind) => nested(input, looping)?,
-        _ => input
-            .parse(choice((custom(expression), custom(|input: &mut Reader| fails(input, &FIRST.map(Kind::text))))))?,
+        _ => input.parse(choice((custom(expression), custom(no_loop))))?,
     };
     Ok(Sides { target, value })
+}
+
+/// The first words of a loop.
+const FIRST: [Kind; 5] = [Kind::With, Kind::For, Kind::While, Kind::Do, Kind::Unroll];
+
+/// Notes that a loop could start here, and fails.
+fn no_loop(input: &mut Reader) -> Parsed<ExprId> {
+    fails(input, &FIRST.map(Kind::text))
 }
 
 /// `<loop> ::= [<with>] [<for>] [<while>] ("do" | "unroll") [<count>] <body> [<while>]`
