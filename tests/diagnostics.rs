@@ -178,6 +178,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2046", ONNX),
     ("E2047", ONNX),
     ("E2048", ONNX),
+    ("E2049", ONNX),
     ("E2201", PNNX),
     ("E2202", PNNX),
     ("E2203", PNNX),

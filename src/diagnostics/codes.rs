@@ -430,6 +430,7 @@ codes! {
     OnnxElement           "E2046" none error   "unknown element type of a tensor" "not an element type";
     OnnxSparse            "E2047" none error   "malformed sparse tensor" "not a valid sparse tensor";
     OnnxVersion           "E2048" none error   "unknown version" "not a known version";
+    OnnxNoReference       "E2049" none lenient "reference to an attribute that is not declared" "not an attribute of the function";
     OnnxExternalFile      "E2060" none error   "external data do not match the model" "the data are not in the file";
     OnnxDataLeft          "E2061" none lenient "external data are not copied with the model" none;
     // Graphs of NNEF as models of ONNX.

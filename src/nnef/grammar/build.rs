@@ -43,7 +43,12 @@ impl<'t, 's, O, P: chumsky::Parser<'t, Input<'t>, O, Extra<'s>>> Parser<'t, 's, 
 
 /// A token of one kind.
 pub(super) fn token<'t, 's>(kind: Kind) -> impl Parser<'t, 's, ()> + Copy {
-    custom::<_, Input<'t>, (), Extra<'s>>(move |input| take(input, kind))
+    custom(taking(kind))
+}
+
+/// The rule of a token. Versions of Rust before 1.95 need a rule for all lifetimes.
+fn taking(kind: Kind) -> impl Fn(&mut Reader<'_, '_, '_>) -> Parsed<()> + Copy {
+    move |input: &mut Reader<'_, '_, '_>| take(input, kind)
 }
 
 /// Reads a token of one kind.

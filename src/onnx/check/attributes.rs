@@ -141,6 +141,7 @@ impl<'m> Check<'m> {
         self.report(Code::OnnxAttribute, at, message, None);
     }
 
+    /// Checks that the function has the attribute that a node refers to.
     fn reference(&mut self, reference: Name, node: &Node, body: &Body) {
         if body.attributes.contains(&reference) {
             return;
@@ -150,11 +151,11 @@ impl<'m> Check<'m> {
             None => (format!("`@{name}` is used outside a function"), None),
             Some(function) => {
                 let known = attributes_of(function).map(|known| self.text(Some(known)));
-                let near = self.nearest(Code::OnnxNoAttribute, name, known);
+                let near = self.nearest(Code::OnnxNoReference, name, known);
                 (format!("the function `{}` has no attribute `{name}`", self.text(function.name)), near)
             }
         };
-        self.report(Code::OnnxNoAttribute, node.at, message, help);
+        self.report(Code::OnnxNoReference, node.at, message, help);
     }
 
     /// Checks attributes against the schema of the operator.

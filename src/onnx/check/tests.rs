@@ -143,7 +143,7 @@ fn operators_are_those_of_the_imported_version() {
         ("y = Add (, x)", Code::OnnxOperands),
         ("y, z = Neg (x)", Code::OnnxOperands),
         ("y = Softmax <axes = 1> (x)", Code::OnnxNoAttribute),
-        ("y = Softmax <axis: int = @axis> (x)", Code::OnnxNoAttribute),
+        ("y = Softmax <axis: int = @axis> (x)", Code::OnnxNoReference),
         ("y = Concat (x, x)", Code::OnnxAttributeMissing),
         ("y = Concat <axis = 0.5> (x, x)", Code::OnnxAttributeType),
     ] {
@@ -171,7 +171,7 @@ fn functions_are_checked_by_themselves() {
         ))
     };
     assert_eq!(function("b = Softmax <axis: int = @k> (a)"), []);
-    assert_eq!(function("b = Softmax <axis: int = @l> (a)"), [Code::OnnxNoAttribute]);
+    assert_eq!(function("b = Softmax <axis: int = @l> (a)"), [Code::OnnxNoReference]);
     assert_eq!(function("b = Neg (x)"), [Code::OnnxNoValue]);
     assert_eq!(function("t = Neg (a)"), [Code::OnnxNoValue]);
 }
