@@ -18,6 +18,7 @@ use crate::eval::Evaluator;
 use crate::graph::Graph;
 use crate::source::FileId;
 use crate::tensor::Tensor;
+use crate::tensor::kernels::EDGES;
 use crate::tensor::usage::Usage;
 
 fn read(text: &str) -> Expression {
@@ -96,42 +97,6 @@ fn kinds(graph: &Graph) -> Vec<String> {
     names.sort();
     names
 }
-
-/// Zeros, ties, numbers with a rounded half, overflow, underflow, infinities, and NaN.
-const EDGES: &[f64] = &[
-    0.0,
-    -0.0,
-    0.5,
-    -0.5,
-    1.5,
-    -1.5,
-    2.5,
-    -2.5,
-    3.5,
-    1.0,
-    -1.0,
-    2.0,
-    -3.0,
-    7.0,
-    -7.5,
-    0.25,
-    0.499_999_999_999_999_94,
-    1e-9,
-    -1e-9,
-    88.0,
-    -88.0,
-    800.0,
-    -800.0,
-    1e300,
-    -1e300,
-    4_503_599_627_370_497.5,
-    f64::MAX,
-    f64::MIN_POSITIVE,
-    -f64::MIN_POSITIVE,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    f64::NAN,
-];
 
 /// Whether a result of one operand is the same, up to the rounding of a few steps, with the sign of zeros.
 fn exactly(a: f64, b: f64) -> bool {

@@ -7,37 +7,8 @@ use crate::Options;
 use crate::eval::Evaluator;
 use crate::loops::network::Network;
 use crate::loops::ops::{Attributes, Op};
+use crate::tensor::kernels::EDGES;
 use crate::tensor::{DType, Tensor};
-
-const EDGES: &[f64] = &[
-    0.0,
-    -0.0,
-    0.5,
-    -0.5,
-    1.5,
-    -1.5,
-    2.5,
-    -2.5,
-    1.0,
-    -1.0,
-    3.0,
-    -7.0,
-    0.25,
-    0.499_999_999_999_999_94,
-    1e-9,
-    -1e-9,
-    20.0,
-    800.0,
-    -800.0,
-    1000.0,
-    1e300,
-    -1e300,
-    f64::MAX,
-    f64::MIN_POSITIVE,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    f64::NAN,
-];
 
 fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * a.abs().max(b.abs())

@@ -17,11 +17,15 @@ macro_rules! same_type {
     };
 }
 
+#[cfg(test)]
+mod edges;
 mod matmul;
 mod number;
 mod reduce;
 mod repeat;
 
+#[cfg(test)]
+pub(crate) use edges::EDGES;
 pub(crate) use matmul::{Matrices, product};
 pub(crate) use number::{Arith, Number, Order};
 pub(crate) use reduce::{among, best, extreme, fold, grouped, softmax};
