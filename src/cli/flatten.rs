@@ -7,8 +7,8 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::stats::{NNEF, Setting};
 use crate::model;
-use crate::nnef::registries;
 use crate::nnef::standardize::standardize;
+use crate::nnef::{dialect, registries};
 use crate::onnx::from_nnef;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::source::Sources;
@@ -21,19 +21,19 @@ use super::inputs::opened::Opened;
 use super::io::{self, Input, Unread};
 use super::models::{self, Whole};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, layouts, loops, passes, stats, verify};
+use super::{Failure, RunResult, Status, loops, passes, stats, verify};
+
+/// What is asked of the flattening of an input.
+pub(crate) struct Request<'a> {
+    pub(super) language: &'a Language,
+    pub(super) output: &'a args::Output,
+    pub(super) verification: &'a args::Verification,
+    pub(super) destination: Destination,
+}
 
 /// Flattens one input.
-pub(crate) fn run(
-    input: Opened,
-    language: &Language,
-    output: &args::Output,
-    verification: &args::Verification,
-    reporter: &mut Reporter,
-) -> RunResult {
-    let Destination { to, target } = Destination::new(output, language)?;
-    language.usable()?;
-    layouts::usable(output, to, verification.verify)?;
+pub(crate) fn run(input: Opened, request: Request, reporter: &mut Reporter) -> RunResult {
+    let Request { language, output, verification, destination: Destination { to, target } } = request;
     let opened = models::open(input, &language.limits).and_then(|opened| {
         let processed = process(opened.input, language, to)?;
         Ok((opened.origin, processed))
@@ -79,16 +79,8 @@ pub(crate) fn run(
 }
 
 /// Flattens a network with loops.
-pub(crate) fn network(
-    input: Opened,
-    language: &Language,
-    output: &args::Output,
-    verification: &args::Verification,
-    reporter: &mut Reporter,
-) -> RunResult {
-    let Destination { to, target } = Destination::new(output, language)?;
-    language.usable()?;
-    layouts::usable(output, to, verification.verify)?;
+pub(crate) fn network(input: Opened, request: Request, reporter: &mut Reporter) -> RunResult {
+    let Request { language, output, verification, destination: Destination { to, target } } = request;
     let (sources, net, mut result) = match loops::process(input, language) {
         Ok(processed) => processed,
         Err(unread) => return report_unread(unread, reporter),
@@ -116,40 +108,53 @@ pub(super) struct Destination {
 }
 
 impl Destination {
+    /// The form that an option or the path names, else that of inputs in a notation.
+    ///
+    /// # Errors
+    ///
+    /// The extension of the path is unknown.
+    pub(super) fn new(output: &args::Output, from: args::From) -> Result<Self, Failure> {
+        let path = path(output);
+        let target = path.and_then(model::Target::of);
+        let known = || NOTATIONS.iter().flat_map(|known| known.extensions);
+        let to = match (output.to, path.filter(|_| target.is_none())) {
+            (Some(to), _) => Some(to.0),
+            (None, Some(path)) => io::by_ending(path, Notation::of_extension, known())?,
+            (None, None) => None,
+        };
+        let default = || Notation::named(from.known().output).unwrap_or(&NOTATIONS[0]);
+        Ok(Destination { to: to.unwrap_or_else(default), target })
+    }
+
+    /// Refuses a form that cannot be written there.
+    ///
     /// # Errors
     ///
     /// Options that contradict each other.
-    pub(super) fn new(output: &args::Output, language: &Language) -> Result<Self, Failure> {
-        let target = models::target(path(output), output.to)?;
-        let to = notation(output, target.is_some())?;
-        if let Writer::Onnx(form) = to.writer {
-            fits_stdout(form, output)?;
+    pub(super) fn possible(&self, output: &args::Output, from: args::From) -> Result<(), Failure> {
+        if let Some(target) = self.target.as_ref().filter(|_| !from.known().whole.contains(&self.to.name)) {
+            let (path, whole) = (target.path().display(), from.known().whole.join(" or "));
+            let message = format!("folders and archives hold models, which are {whole} here; leave out --to");
+            return Err(Failure::Message(format!("{path}: {message}")));
         }
-        distinct(output, to)?;
-        let production = language.production.is_some();
-        refuse_vain("inputs other than ONNX", &[("--provenance", output.provenance), ("--production", production)])?;
-        Ok(Destination { to, target })
-    }
-}
-
-/// Refuses options that do not apply to an input or a notation.
-pub(super) fn refuse_vain(of: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
-    match options.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Failure::Message(format!("{option} does not apply to {of}"))),
-        None => Ok(()),
+        fits_stdout(self.to, output)?;
+        distinct(output, self.to)
     }
 }
 
 /// Refuses protobuf on a terminal.
-pub(super) fn fits_stdout(to: OnnxForm, output: &args::Output) -> Result<(), Failure> {
-    if to != OnnxForm::Protobuf || path(output).is_some() || !std::io::stdout().is_terminal() {
+fn fits_stdout(to: &Notation, output: &args::Output) -> Result<(), Failure> {
+    if !matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf))
+        || path(output).is_some()
+        || !std::io::stdout().is_terminal()
+    {
         return Ok(());
     }
     Err(Failure::Message("protobuf is not written to a terminal: name a file with -o, or use --to onnxtxt".to_owned()))
 }
 
 /// Refuses to write two results to the same stream or file: the graph, the data of a PNNX file, the source map.
-pub(super) fn distinct(output: &args::Output, to: &Notation) -> Result<(), Failure> {
+fn distinct(output: &args::Output, to: &Notation) -> Result<(), Failure> {
     let map = output.source_map.as_deref();
     let Some(path) = path(output) else {
         if map.is_some_and(io::is_stdout) {
@@ -228,9 +233,6 @@ pub(super) fn finish(
     };
     reporter.summary();
     let outcome = match &graph {
-        Some(graph) if to.dialect == Some(Dialect::Draft) && graph.dialect != Dialect::Draft => {
-            Err(Failure::Message("only documents of the provisional dialect can be written in it".to_owned()))
-        }
         Some(graph) => {
             let written = match whole {
                 Some(whole) => whole.write(graph, output.threads, reporter),
@@ -276,6 +278,8 @@ pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Proce
 
 /// Parses and expands an input with options of the library and the declaration files.
 fn process_with(input: Input, mut options: Options, language: &Language) -> Result<Processed, Unread> {
+    let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&input.text));
+    language.usable(Some(args::From::of_dialect(dialect))).map_err(Unread::Failure)?;
     for path in &language.fragments {
         options.libraries.push(match path.to_str().and_then(registries::find) {
             Some(registry) => (registry.name.to_owned(), String::new()),
@@ -311,7 +315,7 @@ pub(crate) fn options(language: &Language) -> Options {
     Options {
         strict: language.strict,
         lower: language.lower.clone().unwrap_or_default(),
-        dialect: dialect(language.from),
+        dialect: language.from.and_then(args::From::dialect),
         keep: language.keep.clone(),
         keep_unused: language.keep_unused,
         shapes: language.shapes(),
@@ -319,16 +323,6 @@ pub(crate) fn options(language: &Language) -> Options {
         max_trips: language.max_trips,
         flat: language.flat,
         ..language.limits.options()
-    }
-}
-
-/// The dialect that `--from` names; `None` if the text decides.
-pub(crate) fn dialect(from: Option<args::From>) -> Option<Dialect> {
-    match from {
-        // Other notations do not determine the dialect of a document.
-        Some(args::From::Nnef) => Some(Dialect::V1),
-        Some(args::From::NnefDraft) => Some(Dialect::Draft),
-        _ => None,
     }
 }
 
@@ -347,20 +341,6 @@ pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> RunResul
 /// The path of the result, unless it is standard output.
 pub(super) fn path(output: &args::Output) -> Option<&Path> {
     output.output.as_deref().filter(|path| !io::is_stdout(path))
-}
-
-/// The notation of the result: from `--to`, or from the extension of its file. A whole model is in the
-/// first notation.
-pub(super) fn notation(output: &args::Output, whole: bool) -> Result<&'static Notation, Failure> {
-    if let Some(to) = output.to {
-        return Ok(to.0);
-    }
-    let first = &NOTATIONS[0];
-    match path(output).filter(|_| !whole) {
-        Some(path) => io::by_ending(path, Notation::of_extension, NOTATIONS.iter().flat_map(|known| known.extensions))
-            .map(|found| found.unwrap_or(first)),
-        None => Ok(first),
-    }
 }
 
 /// Writes the graph or its picture.

@@ -43,10 +43,10 @@ pub(crate) fn process(input: Opened, language: &Language) -> Result<Processed, U
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, None, Err(diagnostics))) };
-    let result = match net.unroll(&options(language)) {
-        Ok(expansion) => {
-            diagnostics.extend(expansion.diagnostics);
-            Ok((expansion.graph, diagnostics))
+    let result = match unrolled(&net, language) {
+        Ok((graph, found)) => {
+            diagnostics.extend(found);
+            Ok((graph, diagnostics))
         }
         Err(errors) => {
             diagnostics.extend(errors);
@@ -54,6 +54,11 @@ pub(crate) fn process(input: Opened, language: &Language) -> Result<Processed, U
         }
     };
     Ok((sources, Some(net), result))
+}
+
+/// The flat graph of a network, with warnings, or the errors.
+fn unrolled(net: &Network, language: &Language) -> Expanded {
+    net.unroll(&options(language)).map(|expansion| (expansion.graph, expansion.diagnostics))
 }
 
 /// The largest difference between a flat graph and its network that rounding explains: the network
@@ -155,12 +160,17 @@ pub(crate) fn graph(input: Opened, language: &Language) -> Result<(Sources, Expa
     process(input, language).map(|(sources, _, result)| (sources, result))
 }
 
-/// Reads a network and checks the rules; its loops need not be unrolled.
+/// Reads a network and checks the rules; its loops need not be unrolled unless that is asked for.
 pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     if let Some(net) = net {
-        diagnostics.extend(net.check(language.strict));
+        diagnostics.extend(match net.check(language.strict) {
+            found if language.unroll && !found.has_errors() => {
+                unrolled(&net, language).map_or_else(|found| found, |(_, found)| found)
+            }
+            found => found,
+        });
     }
     Ok((sources, !diagnostics.has_errors(), diagnostics))
 }
@@ -169,14 +179,10 @@ pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unrea
 pub(crate) fn run(
     input: Opened,
     arguments: &args::Run,
-    (path, to): Written,
+    (path, _): Written,
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {
-    flatten::refuse_vain("networks with loops", &[("--layout", !arguments.layout.is_empty())])?;
-    if to != args::RunTo::Json {
-        return Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()));
-    }
     let inputs = arguments.inputs.as_deref();
     let mut sources = Sources::new();
     let (net, mut diagnostics) = match read(input, language, &mut sources) {

@@ -16,7 +16,7 @@ use crate::{Graph, Lower, Options};
 
 use super::args::{self, Language};
 use super::encode::{self, Encode};
-use super::flatten::Destination;
+use super::flatten::{Destination, Request};
 use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::{self, Whole};
@@ -104,16 +104,8 @@ pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unrea
 }
 
 /// Flattens a file and writes it.
-pub(crate) fn run(
-    input: Opened,
-    language: &Language,
-    output: &args::Output,
-    verification: &args::Verification,
-    reporter: &mut Reporter,
-) -> RunResult {
-    usable(language, verification)?;
-    let Destination { to, target } = Destination::new(output, language)?;
-    super::layouts::usable(output, to, false)?;
+pub(crate) fn run(input: Opened, request: Request, reporter: &mut Reporter) -> RunResult {
+    let Request { language, output, destination: Destination { to, target }, .. } = request;
     if matches!(to.writer, Writer::Pnnx(_)) {
         return rewrite(input, language, output, reporter);
     }
@@ -160,16 +152,6 @@ fn stored(weights: &Weights) -> Result<Option<Folder>, Failure> {
 
 /// Writes a PNNX file again, with its expressions expanded; if the output is a file, its data are copied.
 fn rewrite(input: Opened, language: &Language, output: &args::Output, reporter: &mut Reporter) -> RunResult {
-    flatten::refuse_vain(
-        "a file of PNNX that is written again",
-        &[
-            ("--source-map", output.source_map.is_some()),
-            ("--fold", output.fold),
-            ("--share", output.share),
-            ("--drop-bitcasts", output.drop_bitcasts),
-            ("--stats", output.stats),
-        ],
-    )?;
     let options = options(language);
     let Read { sources, file, model, archive, mut found } = match read(input, language, &options) {
         Ok(read) => read,
@@ -202,7 +184,6 @@ pub(crate) fn evaluate(
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {
-    usable(language, &args::Verification::default())?;
     let options = Options { lower: Lower::All, ..options(language) };
     let read = match read(input, language, &options) {
         Ok(read) => read,
@@ -216,23 +197,4 @@ pub(crate) fn evaluate(
     };
     let evaluator = Evaluator::with_limits(language.limits.evaluation());
     super::run::evaluate(&evaluator, &graph, (&inputs, &weights), &sources, (path, to), reporter)
-}
-
-/// Refuses options that do not apply to files of PNNX.
-fn usable(language: &Language, verification: &args::Verification) -> Result<(), Failure> {
-    language.usable()?;
-    let names = matches!(language.lower, Some(Lower::Names(_)));
-    let shapes = language.shapes();
-    let foreign = language.set.iter().any(|(symbol, _)| !shapes.mentions(symbol));
-    flatten::refuse_vain(
-        "files of PNNX",
-        &[
-            ("--fragments", !language.fragments.is_empty()),
-            ("--keep", !language.keep.is_empty()),
-            ("--lower with names", names),
-            ("--set of a symbol that no --input-shape has", foreign),
-            ("--unroll", language.unroll),
-            ("--verify", verification.verify),
-        ],
-    )
 }

@@ -46,14 +46,18 @@ impl Samples {
         for name in ["plain", "loop"] {
             make(&format!("-q --lower none @{name}.onnxtxt -o @{name}.onnx"));
         }
-        samples.folder("model", &[("w", 2 * 3), ("v", 2 * 3)]);
-        make("-q @model -o @model.tgz");
         for name in ["weights.pnnx.param", "weights.pnnx.bin"] {
             let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pnnx");
             fs::copy(examples.join(name.replace("weights", "centre")), samples.path(name)).unwrap();
         }
-        samples.folder("zeros", &[("w", 400_000)]);
-        make("-q @zeros -o @zeros.tgz");
+        for (version, ending) in [("version 1.0;", ""), ("version 1.0", "-draft")] {
+            for (name, variables) in [("model", &[("w", 6), ("v", 6)][..]), ("zeros", &[("w", 400_000)])] {
+                let name = format!("{name}{ending}");
+                samples.folder(&name, version, variables);
+                let to = if ending.is_empty() { "nnef" } else { "nnef-draft" };
+                make(&format!("-q @{name} --to {to} -o @{name}.tgz"));
+            }
+        }
         samples.large();
         make("-q --lower none --max-text 99999999 @large.onnxtxt -o @large.onnx");
         samples
@@ -64,7 +68,7 @@ impl Samples {
     }
 
     /// A model with variables of zeros.
-    fn folder(&self, name: &str, variables: &[(&str, u32)]) {
+    fn folder(&self, name: &str, version: &str, variables: &[(&str, u32)]) {
         fs::create_dir(self.path(name)).unwrap();
         let mut body = String::new();
         let mut sum = "x".to_owned();
@@ -80,7 +84,7 @@ impl Samples {
         }
         let items = variables[0].1;
         let text = format!(
-            "version 1.0;\ngraph {name}( x ) -> ( {sum} )\n{{\n    x = external(shape = [1, {items}]);\n{body}}}\n"
+            "{version}\ngraph model( x ) -> ( {sum} )\n{{\n    x = external(shape = [1, {items}]);\n{body}}}\n"
         );
         fs::write(self.path(name).join("graph.nnef"), text).unwrap();
     }
@@ -91,7 +95,7 @@ impl Samples {
         for (from, to, before, after) in [
             ("plain.nnef", "large.nnef", "version 1.0;\n", format!("version 1.0;\n# {long}\n")),
             ("draft.nnef", "large-draft.nnef", "version 1.0\n", format!("version 1.0\n# {long}\n")),
-            ("plain.json", "large.json", "\"name\"", format!("\"note\": \"{long}\",\n  \"name\"")),
+            ("plain.json", "large.json", "\"outputs\"", format!("\"note\": \"{long}\",\n  \"outputs\"")),
             ("plain.onnxtxt", "large.onnxtxt", "    opset", format!("    doc_string: \"{long}\",\n    opset")),
             ("torch.pnnx.param", "large.pnnx.param", "dims=", format!("note={} dims=", long.replace(' ', "_"))),
         ] {
@@ -106,8 +110,16 @@ impl Samples {
     /// The input of a trial in a notation, or of a subcommand that has none.
     pub fn input(&self, trial: &Trial, (subcommand, notation): (&str, &str)) -> String {
         let of = if notation.is_empty() { subcommand } else { notation };
-        if let Some((_, input)) = trial.inputs.iter().chain(OTHERS).find(|(known, _)| *known == of) {
+        // Evaluations need inputs.
+        let of_run = format!("run-{notation}");
+        let own = trial.inputs.iter().find(|(known, _)| subcommand == "run" && *known == of_run);
+        if let Some((_, input)) = own.or(trial.inputs.iter().chain(OTHERS).find(|(known, _)| *known == of)) {
             return (*input).to_owned();
+        }
+        if subcommand == "run" && trial.option != "--inputs" {
+            let values = if notation == "pnnx" { "pnnx" } else { "plain" };
+            let known = INPUTS.iter().find(|(of, _)| *of == notation).unwrap();
+            return format!("@{} --inputs @{values}.inputs.json", known.1);
         }
         let known = INPUTS.iter().find(|(of, _)| *of == notation);
         known.map_or_else(|| panic!("no sample for {notation}"), |(_, file)| format!("@{file}"))
