@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{EvalError, Evaluator};
+use crate::graph::stats::{NNEF, Setting};
+use crate::layout::Removed;
 use crate::loops::{Evaluation, Network};
 use crate::source::{Location, Sources};
 use crate::tensor::json::{self, Style};
@@ -15,9 +17,11 @@ use super::args::{self, Language, Verification};
 use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::Expanded;
+use super::pipeline::{self, Source};
 use super::report::Reporter;
+use super::request::Request;
 use super::tensors::Written;
-use super::{Failure, RunResult, Status, flatten, tensors};
+use super::{Failure, RunResult, Status, flatten, stats, tensors};
 
 /// Reads a network.
 fn read(input: Opened, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
@@ -39,7 +43,7 @@ fn options(language: &Language) -> Options {
 type Processed = (Sources, Option<Network>, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and unrolls a network.
-pub(crate) fn process(input: Opened, language: &Language) -> Result<Processed, Unread> {
+fn process(input: Opened, language: &Language) -> Result<Processed, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, None, Err(diagnostics))) };
@@ -61,13 +65,43 @@ fn unrolled(net: &Network, language: &Language) -> Expanded {
     net.unroll(&options(language)).map(|expansion| (expansion.graph, expansion.diagnostics))
 }
 
+/// A network, as far as it could be read.
+struct Networks {
+    sources: Sources,
+    net: Option<Network>,
+}
+
+impl Source for Networks {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn verify(&self, graph: &Graph, request: &Request, reporter: &mut Reporter) -> Result<bool, Failure> {
+        let (language, verification) = (request.language, request.verification);
+        match self.net.as_ref().filter(|_| verification.verify) {
+            Some(net) => verify(net, graph, language, verification, &self.sources, reporter),
+            None => Ok(true),
+        }
+    }
+
+    fn stats(&self, graph: &Graph, removed: Option<Removed>, _: &Request, reporter: &mut Reporter) {
+        stats::tell(None, (graph, Setting::without_data(NNEF)), removed, reporter);
+    }
+}
+
+/// Flattens a network.
+pub(crate) fn flatten(input: Opened, request: Request, reporter: &mut Reporter) -> RunResult {
+    let flat = process(input, request.language).map(|(sources, net, result)| (Networks { sources, net }, result));
+    pipeline::run(flat, request, reporter)
+}
+
 /// The largest difference between a flat graph and its network that rounding explains: the network
 /// computes in the types that it declares, the graph in double precision.
 const TOLERANCE: f64 = 1e-4;
 
 /// Evaluates a network and its flat graph on the same inputs, from a file or random, and compares the
 /// outputs. Returns whether they agree.
-pub(crate) fn verify(
+fn verify(
     net: &Network,
     graph: &Graph,
     language: &Language,

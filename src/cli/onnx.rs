@@ -4,16 +4,18 @@ use std::io::Write;
 
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::{ONNX, Setting, Stats};
+use crate::layout::Removed;
 use crate::onnx::Document;
 use crate::source::Sources;
 use crate::write::{Notation, OnnxForm, Writer};
 use crate::{Graph, Options};
 
 use super::args::{self, Language};
-use super::flatten::Request;
 use super::inputs::opened::{Checked, Opened};
 use super::io::Unread;
+use super::pipeline::{self, Source};
 use super::report::Reporter;
+use super::request::Request;
 use super::{Failure, RunResult, Status, external, flatten, stats};
 
 /// The sources, the document if it could be read, and the diagnostics.
@@ -58,8 +60,7 @@ pub(crate) fn check(input: Opened, form: OnnxForm, language: &Language) -> Resul
 
 /// Flattens a model and writes it, by default in the form of the input.
 pub(crate) fn run(input: Opened, form: OnnxForm, request: Request, reporter: &mut Reporter) -> RunResult {
-    let Request { language, output, destination, .. } = request;
-    let to = destination.to;
+    let (language, output, to) = (request.language, request.output, request.to());
     let options = flatten::options(language);
     let origin = external::Origin::new(&input);
     let (mut sources, document, mut diagnostics) = match read(input, form, language, &options) {
@@ -77,25 +78,16 @@ pub(crate) fn run(input: Opened, form: OnnxForm, request: Request, reporter: &mu
     }
     let graph = graph(document.as_ref(), &options, output, to, &mut diagnostics)?;
     document = document.filter(|_| !diagnostics.has_errors());
-    let tell_stats = |graph: &Graph, reporter: &mut Reporter| {
-        if output.stats {
-            stats::tell(before, (graph, Setting::without_data(ONNX)), None, reporter);
-        }
-    };
     let Writer::Onnx(form) = to.writer else {
         let result = match graph {
             Some(graph) => Ok((graph, diagnostics)),
             None => Err(diagnostics),
         };
-        let target = flatten::Target { output, to, whole: None, model: None };
-        return flatten::finish(&sources, result, target, reporter, |graph, reporter| {
-            tell_stats(graph, reporter);
-            Ok(true)
-        });
+        return pipeline::run(Ok((Models { sources, before }, result)), request, reporter);
     };
     let flat = document.and_then(|document| Flat::new(document, form, language.strict, &mut diagnostics));
     let place = flat.as_ref().map(|flat| {
-        external::Place::new(&flat.document, &origin, (destination, output), &language.limits, &mut diagnostics)
+        external::Place::new(&flat.document, &origin, (request.destination, output), &language.limits, &mut diagnostics)
     });
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, diagnostics).errors == 0;
@@ -103,8 +95,8 @@ pub(crate) fn run(input: Opened, form: OnnxForm, request: Request, reporter: &mu
         Ok(place) => place,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    if let Some(graph) = &graph {
-        tell_stats(graph, reporter);
+    if let Some(graph) = graph.as_ref().filter(|_| output.stats) {
+        stats::tell(before.as_ref(), (graph, Setting::without_data(ONNX)), None, reporter);
     }
     reporter.summary();
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else { return Ok(Status::Refused) };
@@ -112,9 +104,26 @@ pub(crate) fn run(input: Opened, form: OnnxForm, request: Request, reporter: &mu
     // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
     std::mem::forget(flat);
     if let Some(graph) = &graph {
-        flatten::write_source_map(graph, &sources, output)?;
+        pipeline::write_source_map(graph, &sources, output)?;
     }
     Ok(Status::Done)
+}
+
+/// A model whose graph is written in another notation.
+struct Models {
+    sources: Sources,
+    /// The statistics before the expansion.
+    before: Option<Stats>,
+}
+
+impl Source for Models {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn stats(&self, graph: &Graph, removed: Option<Removed>, _: &Request, reporter: &mut Reporter) {
+        stats::tell(self.before.as_ref(), (graph, Setting::without_data(ONNX)), removed, reporter);
+    }
 }
 
 /// A flat model that is written.

@@ -17,10 +17,10 @@ use crate::source::Sources;
 use crate::write::OnnxForm;
 
 use super::args::{self, From, Language};
-use super::flatten::{Destination, Request};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
+use super::request::{Destination, Request};
 use super::{Failure, RunResult, documents, flatten, loops, onnx, options, pnnx, run, suggestions, tensors};
 use looks::Start;
 use opened::{Checked, Opened};
@@ -66,7 +66,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         extensions: &[],
         looks: looks::loops,
         verbs: &Verbs {
-            flatten: flatten::network,
+            flatten: loops::flatten,
             check: loops::check,
             evaluate: Some(loops::run),
             graph: Some(loops::graph),
@@ -112,7 +112,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
 ];
 
 static NNEF: Verbs = Verbs {
-    flatten: flatten::run,
+    flatten: documents::flatten,
     check: documents::check,
     evaluate: Some(run::document),
     graph: Some(documents::graph),
