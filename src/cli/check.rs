@@ -26,7 +26,7 @@ pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Report
 fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResult {
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     let checked = inputs::open(input, language).and_then(|mut input| {
-        input.usable("").map_err(Unread::Failure)?;
+        input.usable("", reporter).map_err(Unread::Failure)?;
         let Input { opened, notation, language } = input;
         // What no output needs is checked, too.
         let language = Language { keep_unused: true, ..language };

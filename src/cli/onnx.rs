@@ -71,10 +71,10 @@ pub(crate) fn run(input: Opened, form: OnnxForm, request: Request, reporter: &mu
     let before = before.map(|graph| Stats::new(&graph, Setting::without_data(ONNX)));
     let mut document = document.and_then(|document| flatten(document, &options, &mut diagnostics));
     language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
-    if let Some(document) = document.as_mut().filter(|_| output.provenance) {
-        if let Err(over) = document.note_origins_within(&options) {
-            diagnostics.report(*over);
-        }
+    if let Some(document) = document.as_mut().filter(|_| output.provenance)
+        && let Err(over) = document.note_origins_within(&options)
+    {
+        diagnostics.report(*over);
     }
     let graph = graph(document.as_ref(), &options, output, to, &mut diagnostics)?;
     document = document.filter(|_| !diagnostics.has_errors());

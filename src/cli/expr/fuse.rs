@@ -18,7 +18,7 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
         let Some(graph) = input.notation.verbs.graph else {
             return Err(Unread::Failure(input.refused("expr --fuse", |verbs| verbs.graph.is_some())));
         };
-        input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text))).map_err(Unread::Failure)?;
+        input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text)), reporter).map_err(Unread::Failure)?;
         graph(input.opened, &input.language)
     });
     let (sources, result) = match read {

@@ -40,6 +40,9 @@ pub(crate) struct Notation {
 /// The sources of an input, and its flat graph.
 pub(crate) type Viewed = (Sources, Expanded);
 
+/// Gives the flat graph of an input.
+type View = fn(Opened, &Language) -> Result<Viewed, Unread>;
+
 /// Evaluates an input.
 type Evaluate = fn(Opened, &args::Run, tensors::Written, &Language, &mut Reporter) -> RunResult;
 
@@ -52,7 +55,7 @@ pub(crate) struct Verbs {
     /// Evaluates an input and writes its outputs, for `run`.
     pub(crate) evaluate: Option<Evaluate>,
     /// The flat graph of an input, for `expr --fuse`.
-    pub(crate) graph: Option<fn(Opened, &Language) -> Result<Viewed, Unread>>,
+    pub(crate) graph: Option<View>,
     /// Whether inputs are formatted.
     pub(crate) formatted: bool,
 }
@@ -150,13 +153,15 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Refuses options that have no effect on the input. Those of documents are refused when their dialect is known.
+    /// Refuses options that have no effect on the input, and tells what holds anyway. Options of documents are refused
+    /// when their dialect is known.
     ///
     /// # Errors
     ///
     /// The first such option.
-    pub(crate) fn usable(&mut self, output: &str) -> Result<(), Failure> {
+    pub(crate) fn usable(&mut self, output: &str, reporter: &mut Reporter) -> Result<(), Failure> {
         output.clone_into(&mut self.language.asked.output);
+        self.language.asked.held(self.notation.from).iter().for_each(|held| reporter.remark(held));
         if self.notation.verbs.formatted { Ok(()) } else { self.language.usable(Some(self.notation.from)) }
     }
 }
@@ -245,7 +250,7 @@ pub(crate) fn flatten(path: &Path, cli: &args::Cli, reporter: &mut Reporter) -> 
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
     let destination = Destination::new(&cli.output, input.notation.from)?;
-    input.usable(destination.to.name)?;
+    input.usable(destination.to.name, reporter)?;
     destination.possible(&cli.output, input.notation.from)?;
     let Input { opened, notation, language } = input;
     let request = Request { language: &language, output: &cli.output, verification: &cli.verification, destination };
@@ -265,6 +270,6 @@ pub(crate) fn evaluate(path: &Path, arguments: &args::Run, language: &Language, 
     let Some(evaluate) = input.notation.verbs.evaluate else {
         return Err(input.refused("run", |verbs| verbs.evaluate.is_some()));
     };
-    input.usable(&options::name(&to))?;
+    input.usable(&options::name(&to), reporter)?;
     evaluate(input.opened, arguments, (file, to), &input.language, reporter)
 }

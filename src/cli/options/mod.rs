@@ -149,6 +149,8 @@ pub(crate) struct Row {
     heading: &'static str,
     uses: &'static [Use],
     vain: &'static [Vain],
+    /// Inputs with which it holds anyway, and why; that is told.
+    held: &'static [(Inputs, &'static str)],
     /// Why some inputs do not take it.
     because: &'static [(Inputs, &'static str)],
 }
@@ -164,6 +166,15 @@ impl Row {
     /// The subcommands that have the option.
     fn commands(&self) -> Commands {
         self.uses.iter().fold(Commands(0), |all, one| all.and(one.commands))
+    }
+}
+
+impl Row {
+    /// Why what the option asks for holds anyway with an input notation.
+    fn holds(&self, command: Commands, from: Option<From>) -> Option<&'static str> {
+        let of_command = self.commands().has(command);
+        let held = self.held.iter().find(|(inputs, _)| of_command && from.is_some() && inputs.has(from));
+        held.map(|(_, why)| *why)
     }
 }
 
@@ -234,6 +245,9 @@ impl Asked {
             let Some(row) = row(id, command) else {
                 return Err(Failure::Message(unknown(id, command)));
             };
+            if row.holds(command, from).is_some() {
+                continue;
+            }
             if let Some(message) = self.refusal(row, command, from) {
                 return Err(Failure::Message(message));
             }
@@ -245,6 +259,14 @@ impl Asked {
             }
         }
         Ok(())
+    }
+
+    /// What options ask for that holds anyway with an input notation.
+    pub(crate) fn held(&self, from: From) -> Vec<String> {
+        let Some(command) = self.command else { return Vec::new() };
+        let rows = self.given.iter().filter_map(|id| row(id, command));
+        let held = rows.filter_map(|row| Some((row.name, row.holds(command, Some(from))?)));
+        held.map(|(name, why)| format!("--{name} changes nothing: {why} in {}", title(Some(from)))).collect()
     }
 
     /// Why an option has no effect; none if it has one.

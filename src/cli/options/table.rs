@@ -35,7 +35,7 @@ const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
 const NO_LOOPS: &str = "they have no loops";
 
 const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> Row {
-    Row { name, heading, uses, vain: &[], because: &[] }
+    Row { name, heading, uses, vain: &[], held: &[], because: &[] }
 }
 
 const fn of(commands: C) -> Use {
@@ -59,6 +59,10 @@ impl Use {
 impl Row {
     const fn vain(self, vain: &'static [Vain]) -> Self {
         Row { vain, ..self }
+    }
+
+    const fn held(self, held: &'static [(I, &'static str)]) -> Self {
+        Row { held, ..self }
     }
 
     const fn because(self, because: &'static [(I, &'static str)]) -> Self {
@@ -153,11 +157,9 @@ pub(super) static OPTIONS: &[Row] = &[
         ])
         .because(&[(I::PNNX, "all its operators have to become operations of NNEF")]),
     row("keep", EXPANSION, &[of(READ).on(I::DOCUMENTS), of(GRAPHS).on(I::MODELS)]),
-    row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)]).because(&[
-        (I::MODELS, "all their nodes are kept"),
-        (I::PNNX, "all their operators are kept"),
-        (I::LOOPS, "a value that no output needs is never computed"),
-    ]),
+    row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
+        .held(&[(I::MODELS, "all nodes are kept"), (I::PNNX, "all operators are kept")])
+        .because(&[(I::LOOPS, "a value that no output needs is never computed")]),
     row("unroll", EXPANSION, &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS), of(GRAPHS).on(I::MODELS)])
         .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, "their loops are run")]),
     row(
