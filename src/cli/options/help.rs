@@ -42,7 +42,9 @@ impl Row {
             let comma = if inputs.is_empty() || rest.is_empty() { "" } else { ", " };
             inputs + comma + &rest
         });
-        let parts: Vec<String> = parts.collect();
+        let held = self.held.iter().fold(Inputs(0), |all, (inputs, _)| all.and(*inputs));
+        let held = (held != Inputs(0)).then(|| format!("changes nothing for {}", listed(&held.names())));
+        let parts: Vec<String> = parts.chain(held).collect();
         parts.iter().all(|part| !part.is_empty()).then(|| parts.join("; "))
     }
 }

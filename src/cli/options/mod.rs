@@ -167,9 +167,7 @@ impl Row {
     fn commands(&self) -> Commands {
         self.uses.iter().fold(Commands(0), |all, one| all.and(one.commands))
     }
-}
 
-impl Row {
     /// Why what the option asks for holds anyway with an input notation.
     fn holds(&self, command: Commands, from: Option<From>) -> Option<&'static str> {
         let of_command = self.commands().has(command);
@@ -242,12 +240,7 @@ impl Asked {
             return Err(Failure::Message(self.unwritten(command, from)));
         }
         for id in &self.given {
-            let Some(row) = row(id, command) else {
-                return Err(Failure::Message(unknown(id, command)));
-            };
-            if row.holds(command, from).is_some() {
-                continue;
-            }
+            let Some(row) = row(id, command).filter(|row| row.holds(command, from).is_none()) else { continue };
             if let Some(message) = self.refusal(row, command, from) {
                 return Err(Failure::Message(message));
             }
