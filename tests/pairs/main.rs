@@ -87,6 +87,7 @@ fn pairs(subcommand: &str, (notation, output): (&str, &str), samples: &Samples, 
             // Texts of megabytes are refused before anything is written.
             "--limits" => &["", "--to json"],
             option if option.starts_with("--max-") && option != "--max-trips" => KINDS,
+            "--from" | "--production" | "--strict" | "--fragments" | "--keep" | "--set" | "--input-shape" => KINDS,
             "--message-format" | "--color" | "--quiet" | "--warnings" | "--allow" | "--deny" => KINDS,
             _ => &[],
         };
