@@ -13,7 +13,7 @@ const LINES: &[(&str, &str)] = &[
     ("nnef-flatten check --st", "nnef-flatten check --strict"),
     ("nnef-flatten check gr", "nnef-flatten check gru.nnef"),
     ("nnef-flatten check a.nnef gr", "nnef-flatten check a.nnef gru.nnef"),
-    ("nnef-flatten --strict check --keep-", "nnef-flatten --strict check --keep-unused"),
+    ("nnef-flatten --strict check --frag", "nnef-flatten --strict check --fragments"),
     ("nnef-flatten -o x.json fmt --ch", "nnef-flatten -o x.json fmt --check"),
     ("nnef-flatten --to js", "nnef-flatten --to json"),
     ("nnef-flatten check --from l", "nnef-flatten check --from loops"),

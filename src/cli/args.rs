@@ -20,6 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::Failure;
 use super::limits::Limits;
+use super::options::{Asked, Commands};
 pub(crate) use expr::{Expr, ExprTo};
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
 pub(crate) use notation::{From, To};
@@ -61,9 +62,9 @@ pub(crate) struct Cli {
     /// What to do instead of flattening.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// A document of NNEF, a model of ONNX (.onnx, .onnxtxt), a file of PNNX (.pnnx.param), a network
-    /// with loops (JSON), or `-` for standard input; or an NNEF model: a folder with a graph.nnef, a
-    /// .tar, a .tgz.
+    /// A document of NNEF 1.0 or of the provisional NNEF, a model of ONNX in protobuf or as text (.onnx,
+    /// .onnxtxt), a file of PNNX (.pnnx.param), a network with loops (JSON), or `-` for standard input; or
+    /// an NNEF model: a folder with a graph.nnef, a .tar, a .tgz.
     pub(crate) input: Option<PathBuf>,
     /// The result.
     #[command(flatten)]
@@ -77,6 +78,26 @@ pub(crate) struct Cli {
     /// How findings are reported.
     #[command(flatten)]
     pub(crate) reporting: Reporting,
+}
+
+impl Cli {
+    /// The subcommand as the table of options knows it; none for one that takes no options.
+    pub(crate) fn commands(&self) -> Option<Commands> {
+        Some(match &self.command {
+            None => Commands::FLATTEN,
+            Some(Command::Check { .. }) => Commands::CHECK,
+            Some(Command::Run(_)) => Commands::RUN,
+            Some(Command::Fmt { .. }) => Commands::FMT,
+            Some(Command::Expr(expr)) if expr.fuse => Commands::FUSE,
+            Some(Command::Expr(_)) => Commands::EXPR,
+            Some(Command::Layout(layout)) if layout.is_text() => Commands::LISTING,
+            Some(Command::Layout(_)) => Commands::LAYOUT,
+            Some(Command::Explain { .. }) => Commands::EXPLAIN,
+            Some(Command::Completions { .. }) => Commands::COMPLETIONS,
+            Some(Command::Man { .. }) => Commands::MAN,
+            Some(Command::Complete { .. }) => return None,
+        })
+    }
 }
 
 /// The subcommands.
@@ -143,13 +164,13 @@ pub(crate) enum Command {
 
 /// Where the result goes, and as what.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct Output {
     /// Write the result to this file, completely or not at all; a folder (out/) or archive (.tar, .tgz)
     /// gets the whole model, data included [default: standard output].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// The notation of the result [default: by the extension of PATH, else nnef].
+    /// The notation of the result [default: by the extension of PATH; else nnef, and for models of ONNX their
+    /// own].
     #[arg(long, value_name = "NOTATION")]
     pub(crate) to: Option<To>,
     /// The number of threads that write the result; the result is the same with any number [default: all
@@ -184,16 +205,15 @@ pub(crate) struct Output {
 
 /// How the result is compared with its source.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Verification")]
 pub(crate) struct Verification {
     /// Evaluate the source and the result on the same inputs, and report the largest difference.
     #[arg(long)]
     pub(crate) verify: bool,
     /// Inputs for --verify: .npz, .npy or JSON; the others are random.
-    #[arg(long, value_name = "FILE", requires = "verify")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) inputs: Option<PathBuf>,
     /// The seed of random inputs, and of variables without data [default: 0].
-    #[arg(long, value_name = "N", requires = "verify")]
+    #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }
 
@@ -233,7 +253,6 @@ pub(crate) enum RunTo {
 
 /// How documents are read and expanded.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Input and expansion")]
 pub(crate) struct Language {
     /// The notation of the input [default: auto].
     #[arg(long, value_name = "NOTATION")]
@@ -275,15 +294,24 @@ pub(crate) struct Language {
     /// Limits on the resources of a run.
     #[command(flatten)]
     pub(crate) limits: Limits,
+    /// The subcommand, and all options that are given.
+    #[arg(skip)]
+    pub(crate) asked: Asked,
 }
 
 impl Language {
-    /// Refuses options that contradict each other, or that have no effect on the input.
+    /// Refuses options that contradict each other, or that have no effect on an input in a notation; without one, on
+    /// what the subcommand does.
     ///
     /// # Errors
     ///
-    /// The contradiction.
-    pub(crate) fn usable(&self) -> Result<(), Failure> {
+    /// The contradiction, or the first option without an effect.
+    pub(crate) fn usable(&self, from: Option<From>) -> Result<(), Failure> {
+        self.consistent()?;
+        self.asked.usable(from, self)
+    }
+
+    fn consistent(&self) -> Result<(), Failure> {
         let fail = |message: String| Err(Failure::Message(message));
         if let Some(Lower::Names(names)) = &self.lower
             && let Some(name) = names.iter().find(|name| self.keep.contains(name))
@@ -300,21 +328,7 @@ impl Language {
         if let Err(conflict) = self.shapes().resolved() {
             return fail(format!("--set gives {conflict}"));
         }
-        if self.from != Some(From::Loops) {
-            return Ok(());
-        }
-        let unused = [
-            ("--lower", self.lower.is_some()),
-            ("--keep", !self.keep.is_empty()),
-            ("--fragments", !self.fragments.is_empty()),
-            ("--input-shape", !self.input_shape.is_empty()),
-            ("--keep-unused", self.keep_unused),
-            ("--set", !self.set.is_empty()),
-        ];
-        match unused.iter().find(|(_, given)| *given) {
-            Some((option, _)) => fail(format!("{option} does not apply to networks with loops")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Moves diagnostics about names in the options to the options, which `add` makes a source.
@@ -354,6 +368,7 @@ impl Language {
             max_trips: later.max_trips.or(self.max_trips),
             flat: later.flat || self.flat,
             limits: self.limits.merge(later.limits),
+            asked: self.asked,
             keep: self.keep,
             fragments: self.fragments,
             input_shape: self.input_shape,

@@ -11,7 +11,6 @@ use super::{Failure, RunResult, Status};
 
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
-    language.usable()?;
     reporter.need_values();
     let mut status = Status::Done;
     for input in inputs {
@@ -26,8 +25,9 @@ pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Report
 /// Checks one input. Only a closed standard output stops the run.
 fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResult {
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
-    let checked = inputs::open(input, language).and_then(|Input { opened, notation, language }| {
-        language.usable().map_err(Unread::Failure)?;
+    let checked = inputs::open(input, language).and_then(|mut input| {
+        input.usable("", reporter).map_err(Unread::Failure)?;
+        let Input { opened, notation, language } = input;
         // What no output needs is checked, too.
         let language = Language { keep_unused: true, ..language };
         (notation.verbs.check)(opened, &language)

@@ -2,10 +2,9 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap::{Arg, Command, ValueHint};
 
-use super::args::Cli;
-use super::{RunResult, Status, io};
+use super::{RunResult, Status, io, options};
 
 /// The completions of a word.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,7 +19,7 @@ struct Candidates {
 /// `words`; then one word on each line, with its description after a tab.
 pub(crate) fn run(words: &[OsString]) -> RunResult {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let mut root = Cli::command();
+    let mut root = options::command();
     root.build();
     let found = candidates(&root, &words);
     io::write_stdout(&mut |out| {
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> (bool, Vec<String>) {
-        let mut root = Cli::command();
+        let mut root = options::command();
         root.build();
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let found = candidates(&root, &words);
@@ -126,7 +125,8 @@ mod tests {
             ("ch", true, &["check"][..]),
             ("graph.nnef --sta", false, &["--stats"]),
             ("check --str", false, &["--strict"]),
-            ("--strict check --keep-", false, &["--keep-unused"]),
+            ("--strict check --frag", false, &["--fragments"]),
+            ("check --keep-u", false, &[]),
             ("-o x.json fmt --ch", false, &["--check"]),
             ("--to js", false, &["json"]),
             ("--to=js", false, &["--to=json"]),

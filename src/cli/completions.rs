@@ -1,10 +1,8 @@
 //! `nnef-flatten completions`: a script for a shell.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::args::Cli;
-use super::{RunResult, Status, io};
+use super::{RunResult, Status, io, options};
 
 /// The scripts that call `nnef-flatten complete`: a fixed list of words cannot distinguish an INPUT from a
 /// subcommand.
@@ -19,7 +17,7 @@ pub(crate) fn run(shell: Shell) -> RunResult {
     let mut script = Vec::new();
     match SCRIPTS.iter().find(|(of, _)| *of == shell) {
         Some((_, text)) => script.extend_from_slice(text.as_bytes()),
-        None => clap_complete::generate(shell, &mut Cli::command(), "nnef-flatten", &mut script),
+        None => clap_complete::generate(shell, &mut options::command(), "nnef-flatten", &mut script),
     }
     io::write_stdout(&mut |out| out.write_all(&script))?;
     Ok(Status::Done)

@@ -11,11 +11,11 @@ use crate::model::{Content, Model, Target};
 use crate::onnx::{Document, ExternalFile};
 use crate::write::Notation;
 
-use super::flatten::{self, Destination};
 use super::inputs::opened::Opened;
 use super::io::{self, Unread, Writing};
 use super::limits::Limits;
 use super::report::Reporter;
+use super::request::{Destination, path};
 use super::{Failure, args, models};
 
 /// The folder of the model in an input; none for a stream, whose folder is unknown.
@@ -84,7 +84,7 @@ impl<'o> Place<'o> {
         found: &mut Diagnostics,
     ) -> Result<Self, Unread> {
         let Destination { to, target: Some(target) } = destination else {
-            let path = flatten::path(output);
+            let path = path(output);
             let others = follow(document, (origin.folder(), path), found).map_err(Unread::Failure)?;
             return Ok(path.map_or(Place::Stdout, |path| Place::File(path, others)));
         };

@@ -8,22 +8,15 @@ use crate::source::without_mark;
 use super::args::{From, Language};
 use super::inputs;
 use super::io::{self, Unread};
-use super::limits::Limits;
 use super::models::{self, Origin, Text};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten};
+use super::{Failure, RunResult, Status};
 
 /// Formats every input; with `check`, only lists those that would change.
-pub(crate) fn run(
-    inputs: &[PathBuf],
-    check: bool,
-    (from, limits): (Option<From>, &Limits),
-    reporter: &mut Reporter,
-) -> RunResult {
-    let options = Options { dialect: flatten::dialect(from), ..limits.options() };
+pub(crate) fn run(inputs: &[PathBuf], check: bool, language: &Language, reporter: &mut Reporter) -> RunResult {
     let mut status = Status::Done;
     for input in inputs {
-        let outcome = match format(input, check, (&options, from, limits), reporter) {
+        let outcome = match format(input, check, language, reporter) {
             Err(Failure::Message(message)) => {
                 reporter.complain(&message);
                 Status::Failed
@@ -43,23 +36,17 @@ fn is_library(text: &str) -> bool {
 }
 
 /// Reads an input, which has to be NNEF: other notations are not formatted.
-fn read(path: &Path, (from, limits): (Option<From>, &Limits)) -> Result<Text, Unread> {
-    let language = Language { from, limits: limits.clone(), ..Language::default() };
-    let input = inputs::open(path, &language)?;
+fn read(path: &Path, language: &Language) -> Result<Text, Unread> {
+    let input = inputs::open(path, language)?;
     if !input.notation.verbs.formatted {
-        let message = format!("{}: only documents and models of NNEF are formatted", input.opened.name);
-        return Err(Unread::Failure(Failure::Message(message)));
+        return Err(Unread::Failure(input.refused("fmt", |verbs| verbs.formatted)));
     }
-    models::open(input.opened, limits)
+    input.language.usable(Some(input.notation.from)).map_err(Unread::Failure)?;
+    models::open(input.opened, &language.limits)
 }
 
-fn format(
-    path: &Path,
-    check: bool,
-    (options, from, limits): (&Options, Option<From>, &Limits),
-    reporter: &mut Reporter,
-) -> RunResult {
-    let Text { input, origin } = match read(path, (from, limits)) {
+fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter) -> RunResult {
+    let Text { input, origin } = match read(path, language) {
         Ok(opened) => opened,
         Err(Unread::Failure(failure)) => return Err(failure),
         Err(Unread::Refused(refused)) => {
@@ -67,6 +54,7 @@ fn format(
             return Ok(Status::Refused);
         }
     };
+    let options = &Options { dialect: language.from.and_then(From::dialect), ..language.limits.options() };
     let before = input.text.clone();
     let parse = if is_library(&input.text) { crate::parse_library } else { crate::parse };
     let parsed = parse(&input.name, input.text, options);

@@ -4,27 +4,8 @@ use crate::Graph;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{Location, Sources, Span};
 use crate::tensor::Layout;
-use crate::write::Notation;
 
-use super::Failure;
-use super::args;
 use super::report::Reporter;
-
-/// The notations that show layouts.
-const SHOWN_IN: &[&str] = &["json", "html"];
-
-/// Refuses `--layout` if neither the notation nor another option uses layouts.
-pub(super) fn usable(output: &args::Output, to: &Notation, verified: bool) -> Result<(), Failure> {
-    let used = SHOWN_IN.contains(&to.name) || output.stats || output.drop_bitcasts || verified;
-    if output.layout.is_empty() || used {
-        return Ok(());
-    }
-    let shown = SHOWN_IN.join(" and ");
-    Err(Failure::Message(format!(
-        "--layout does not apply to --to {}: {shown} show layouts, --stats and --drop-bitcasts use them",
-        to.name
-    )))
-}
 
 /// Assigns the requested layouts to tensors, those with names first. Returns whether all could be
 /// assigned.

@@ -7,7 +7,6 @@ use crate::{Options, eval};
 
 /// The limits of a run: a profile, and single limits that replace its own.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Limits")]
 pub(crate) struct Limits {
     /// A set of limits; the other options replace single ones [default: default].
     #[arg(long, value_name = "PROFILE")]

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{EvalError, Evaluator};
+use crate::graph::stats::{NNEF, Setting};
+use crate::layout::Removed;
 use crate::loops::{Evaluation, Network};
 use crate::source::{Location, Sources};
 use crate::tensor::json::{self, Style};
@@ -15,9 +17,11 @@ use super::args::{self, Language, Verification};
 use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
 use super::models::Expanded;
+use super::pipeline::{self, Source};
 use super::report::Reporter;
+use super::request::Request;
 use super::tensors::Written;
-use super::{Failure, RunResult, Status, flatten, tensors};
+use super::{Failure, RunResult, Status, flatten, stats, tensors};
 
 /// Reads a network.
 fn read(input: Opened, language: &Language, sources: &mut Sources) -> Result<(Option<Network>, Diagnostics), Unread> {
@@ -39,14 +43,14 @@ fn options(language: &Language) -> Options {
 type Processed = (Sources, Option<Network>, Result<(Graph, Diagnostics), Diagnostics>);
 
 /// Reads and unrolls a network.
-pub(crate) fn process(input: Opened, language: &Language) -> Result<Processed, Unread> {
+fn process(input: Opened, language: &Language) -> Result<Processed, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     let Some(net) = net.filter(|_| !diagnostics.has_errors()) else { return Ok((sources, None, Err(diagnostics))) };
-    let result = match net.unroll(&options(language)) {
-        Ok(expansion) => {
-            diagnostics.extend(expansion.diagnostics);
-            Ok((expansion.graph, diagnostics))
+    let result = match unrolled(&net, language) {
+        Ok((graph, found)) => {
+            diagnostics.extend(found);
+            Ok((graph, diagnostics))
         }
         Err(errors) => {
             diagnostics.extend(errors);
@@ -56,13 +60,48 @@ pub(crate) fn process(input: Opened, language: &Language) -> Result<Processed, U
     Ok((sources, Some(net), result))
 }
 
+/// The flat graph of a network, with warnings, or the errors.
+fn unrolled(net: &Network, language: &Language) -> Expanded {
+    net.unroll(&options(language)).map(|expansion| (expansion.graph, expansion.diagnostics))
+}
+
+/// A network, as far as it could be read.
+struct Networks {
+    sources: Sources,
+    net: Option<Network>,
+}
+
+impl Source for Networks {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn verify(&self, graph: &Graph, request: &Request, reporter: &mut Reporter) -> Result<bool, Failure> {
+        let (language, verification) = (request.language, request.verification);
+        match self.net.as_ref().filter(|_| verification.verify) {
+            Some(net) => verify(net, graph, language, verification, &self.sources, reporter),
+            None => Ok(true),
+        }
+    }
+
+    fn stats(&self, graph: &Graph, removed: Option<Removed>, _: &Request, reporter: &mut Reporter) {
+        stats::tell(None, (graph, Setting::without_data(NNEF)), removed, reporter);
+    }
+}
+
+/// Flattens a network.
+pub(crate) fn flatten(input: Opened, request: Request, reporter: &mut Reporter) -> RunResult {
+    let flat = process(input, request.language).map(|(sources, net, result)| (Networks { sources, net }, result));
+    pipeline::run(flat, request, reporter)
+}
+
 /// The largest difference between a flat graph and its network that rounding explains: the network
 /// computes in the types that it declares, the graph in double precision.
 const TOLERANCE: f64 = 1e-4;
 
 /// Evaluates a network and its flat graph on the same inputs, from a file or random, and compares the
 /// outputs. Returns whether they agree.
-pub(crate) fn verify(
+fn verify(
     net: &Network,
     graph: &Graph,
     language: &Language,
@@ -155,12 +194,17 @@ pub(crate) fn graph(input: Opened, language: &Language) -> Result<(Sources, Expa
     process(input, language).map(|(sources, _, result)| (sources, result))
 }
 
-/// Reads a network and checks the rules; its loops need not be unrolled.
+/// Reads a network and checks the rules; its loops need not be unrolled unless that is asked for.
 pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unread> {
     let mut sources = Sources::new();
     let (net, mut diagnostics) = read(input, language, &mut sources)?;
     if let Some(net) = net {
-        diagnostics.extend(net.check(language.strict));
+        diagnostics.extend(match net.check(language.strict) {
+            found if language.unroll && !found.has_errors() => {
+                unrolled(&net, language).map_or_else(|found| found, |(_, found)| found)
+            }
+            found => found,
+        });
     }
     Ok((sources, !diagnostics.has_errors(), diagnostics))
 }
@@ -169,14 +213,10 @@ pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unrea
 pub(crate) fn run(
     input: Opened,
     arguments: &args::Run,
-    (path, to): Written,
+    (path, _): Written,
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {
-    flatten::refuse_vain("networks with loops", &[("--layout", !arguments.layout.is_empty())])?;
-    if to != args::RunTo::Json {
-        return Err(Failure::Message("values of networks with loops are written as JSON: --to json".to_owned()));
-    }
     let inputs = arguments.inputs.as_deref();
     let mut sources = Sources::new();
     let (net, mut diagnostics) = match read(input, language, &mut sources) {

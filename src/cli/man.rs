@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
 use crate::diagnostics::suggest;
 
-use super::args::Cli;
-use super::{Failure, RunResult, Status, io};
+use super::{Failure, RunResult, Status, io, options};
 
 /// Writes a manual page, in roff: that of the command, or of a subcommand; or all pages into a folder.
 pub(crate) fn run(subcommand: Option<&str>, folder: Option<&Path>) -> RunResult {
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = options::command().disable_help_subcommand(true);
     command.build();
     if let Some(folder) = folder {
         let shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());

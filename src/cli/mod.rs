@@ -24,12 +24,16 @@ mod loops;
 mod man;
 mod models;
 mod onnx;
+mod options;
 mod passes;
+mod pipeline;
 mod pnnx;
 mod progress;
 mod report;
+mod request;
 mod run;
 mod stats;
+mod suggestions;
 mod tensors;
 mod terminal;
 mod usage;
@@ -39,9 +43,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-
-use args::{Cli, Command, MessageFormat};
+use args::{Cli, Command};
 use report::Reporter;
 
 /// The result of a run.
@@ -74,7 +76,10 @@ pub fn main() -> ExitCode {
     }));
     let (format, result) = match usage::parse() {
         Ok(cli) => (cli.reporting.message_format, run(cli)),
-        Err(error) => (MessageFormat::Human, usage::show(&error)),
+        Err(error) => {
+            let format = usage::format();
+            (format, usage::show(&error, format))
+        }
     };
     let _settled = interrupt::settle();
     let status = match result {
@@ -89,6 +94,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> RunResult {
+    cli.language.asked.consistent()?;
     cli.streams()?;
     let mut reporter = Reporter::new(&cli.reporting);
     let Some(command) = cli.command else {
@@ -104,8 +110,8 @@ fn run(cli: Cli) -> RunResult {
         },
         Command::Fmt { inputs, check, from, limits } => match inputs_or_stdin(inputs) {
             Some(inputs) => {
-                let limits = cli.language.limits.merge(limits);
-                fmt::run(&inputs, check, (from.or(cli.language.from), &limits), &mut reporter)
+                let later = args::Language { from, limits, ..args::Language::default() };
+                fmt::run(&inputs, check, &cli.language.merge(later), &mut reporter)
             }
             None => show_help(Some("fmt"), &mut reporter),
         },
@@ -119,20 +125,23 @@ fn run(cli: Cli) -> RunResult {
         Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
             (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), &mut reporter),
             _ => {
-                let limits = cli.language.limits.merge(arguments.limits.clone());
-                layout::run(&arguments, &limits, &mut reporter)
+                let later = args::Language { limits: arguments.limits.clone(), ..args::Language::default() };
+                layout::run(&arguments, cli.language.merge(later), &mut reporter)
             }
         },
         Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
             (None, None) => show_help(Some("expr"), &mut reporter),
             _ => {
                 let language = cli.language.merge(arguments.language.clone());
-                expr::run(&arguments, &language, &mut reporter)
+                expr::run(&arguments, language, &mut reporter)
             }
         },
-        Command::Explain { code } => explain::run(&code),
-        Command::Completions { shell } => completions::run(shell),
-        Command::Man { subcommand, folder } => man::run(subcommand.as_deref(), folder.as_deref()),
+        Command::Explain { code } => cli.language.usable(None).and_then(|()| explain::run(&code)),
+        Command::Completions { shell } => cli.language.usable(None).and_then(|()| completions::run(shell)),
+        Command::Man { subcommand, folder } => {
+            cli.language.usable(None)?;
+            man::run(subcommand.as_deref(), folder.as_deref())
+        }
         Command::Complete { words } => complete::run(&words),
     }
 }
@@ -147,7 +156,7 @@ fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
 
 /// Shows the usage when there is no input.
 fn show_help(subcommand: Option<&str>, reporter: &mut Reporter) -> RunResult {
-    let mut command = Cli::command();
+    let mut command = options::command();
     command.build();
     let command = match subcommand.and_then(|name| command.find_subcommand_mut(name)) {
         Some(subcommand) => subcommand.clone(),

@@ -15,7 +15,6 @@ use crate::source::{Location, Span};
 use crate::tensor::DType;
 use crate::{Document, Graph};
 
-use super::args::To;
 use super::inputs::opened::Opened;
 use super::io::{self, Input, Unread};
 use super::limits::Limits;
@@ -192,16 +191,6 @@ pub(crate) fn quant(model: &Model) -> Result<Option<Input>, Unread> {
     let Some(bytes) = model.quant().map_err(unread)? else { return Ok(None) };
     let name = format!("{}/{QUANT}", model.name().display().to_string().trim_end_matches('/'));
     io::text(name, bytes).map(Some)
-}
-
-/// The target of a whole model, if the output is one.
-pub(crate) fn target(output: Option<&Path>, to: Option<To>) -> Result<Option<Target>, Failure> {
-    let Some(target) = output.and_then(Target::of) else { return Ok(None) };
-    if to.is_none_or(|to| to.0.dialect.is_some()) {
-        return Ok(Some(target));
-    }
-    let path = target.path().display();
-    Err(Failure::Message(format!("{path}: folders and archives hold models, whose graphs are NNEF; leave out --to")))
 }
 
 /// Writes a whole model, and shows the progress of its files.

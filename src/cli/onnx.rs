@@ -4,19 +4,18 @@ use std::io::Write;
 
 use crate::diagnostics::Diagnostics;
 use crate::graph::stats::{ONNX, Setting, Stats};
-use crate::model::Target;
+use crate::layout::Removed;
 use crate::onnx::Document;
 use crate::source::Sources;
-use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
+use crate::write::{Notation, OnnxForm, Writer};
 use crate::{Graph, Options};
 
 use super::args::{self, Language};
-use super::flatten::Destination;
 use super::inputs::opened::{Checked, Opened};
 use super::io::Unread;
-use super::models::Expanded;
+use super::pipeline::{self, Source};
 use super::report::Reporter;
-use super::tensors::Written;
+use super::request::Request;
 use super::{Failure, RunResult, Status, external, flatten, stats};
 
 /// The sources, the document if it could be read, and the diagnostics.
@@ -60,15 +59,8 @@ pub(crate) fn check(input: Opened, form: OnnxForm, language: &Language) -> Resul
 }
 
 /// Flattens a model and writes it, by default in the form of the input.
-pub(crate) fn run(
-    input: Opened,
-    form: OnnxForm,
-    (language, output, verification): (&Language, &args::Output, &args::Verification),
-    reporter: &mut Reporter,
-) -> RunResult {
-    usable(language, output, verification)?;
-    let destination = destination(form, output)?;
-    let to = destination.to;
+pub(crate) fn run(input: Opened, form: OnnxForm, request: Request, reporter: &mut Reporter) -> RunResult {
+    let (language, output, to) = (request.language, request.output, request.to());
     let options = flatten::options(language);
     let origin = external::Origin::new(&input);
     let (mut sources, document, mut diagnostics) = match read(input, form, language, &options) {
@@ -79,30 +71,23 @@ pub(crate) fn run(
     let before = before.map(|graph| Stats::new(&graph, Setting::without_data(ONNX)));
     let mut document = document.and_then(|document| flatten(document, &options, &mut diagnostics));
     language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
-    if let Some(document) = document.as_mut().filter(|_| output.provenance) {
-        note_origins(document, to, &options, &mut diagnostics)?;
+    if let Some(document) = document.as_mut().filter(|_| output.provenance)
+        && let Err(over) = document.note_origins_within(&options)
+    {
+        diagnostics.report(*over);
     }
     let graph = graph(document.as_ref(), &options, output, to, &mut diagnostics)?;
     document = document.filter(|_| !diagnostics.has_errors());
-    let tell_stats = |graph: &Graph, reporter: &mut Reporter| {
-        if output.stats {
-            stats::tell(before, (graph, Setting::without_data(ONNX)), None, reporter);
-        }
-    };
     let Writer::Onnx(form) = to.writer else {
         let result = match graph {
             Some(graph) => Ok((graph, diagnostics)),
             None => Err(diagnostics),
         };
-        let target = flatten::Target { output, to, whole: None, model: None };
-        return flatten::finish(&sources, result, target, reporter, |graph, reporter| {
-            tell_stats(graph, reporter);
-            Ok(true)
-        });
+        return pipeline::run(Ok((Models { sources, before }, result)), request, reporter);
     };
     let flat = document.and_then(|document| Flat::new(document, form, language.strict, &mut diagnostics));
     let place = flat.as_ref().map(|flat| {
-        external::Place::new(&flat.document, &origin, (destination, output), &language.limits, &mut diagnostics)
+        external::Place::new(&flat.document, &origin, (request.destination, output), &language.limits, &mut diagnostics)
     });
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, diagnostics).errors == 0;
@@ -110,8 +95,8 @@ pub(crate) fn run(
         Ok(place) => place,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
-    if let Some(graph) = &graph {
-        tell_stats(graph, reporter);
+    if let Some(graph) = graph.as_ref().filter(|_| output.stats) {
+        stats::tell(before.as_ref(), (graph, Setting::without_data(ONNX)), None, reporter);
     }
     reporter.summary();
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else { return Ok(Status::Refused) };
@@ -119,26 +104,26 @@ pub(crate) fn run(
     // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
     std::mem::forget(flat);
     if let Some(graph) = &graph {
-        flatten::write_source_map(graph, &sources, output)?;
+        pipeline::write_source_map(graph, &sources, output)?;
     }
     Ok(Status::Done)
 }
 
-/// Adds the origins of nodes as metadata.
-fn note_origins(
-    document: &mut Document,
-    to: &Notation,
-    options: &Options,
-    found: &mut Diagnostics,
-) -> Result<(), Failure> {
-    if !matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf)) {
-        let message = "--provenance is metadata of nodes, which only protobuf has: --to onnx";
-        return Err(Failure::Message(message.to_owned()));
+/// A model whose graph is written in another notation.
+struct Models {
+    sources: Sources,
+    /// The statistics before the expansion.
+    before: Option<Stats>,
+}
+
+impl Source for Models {
+    fn sources(&self) -> &Sources {
+        &self.sources
     }
-    if let Err(over) = document.note_origins_within(options) {
-        found.report(*over);
+
+    fn stats(&self, graph: &Graph, removed: Option<Removed>, _: &Request, reporter: &mut Reporter) {
+        stats::tell(self.before.as_ref(), (graph, Setting::without_data(ONNX)), removed, reporter);
     }
-    Ok(())
 }
 
 /// A flat model that is written.
@@ -164,16 +149,6 @@ impl Flat {
             None => self.document.write_protobuf(out),
         }
     }
-}
-
-/// The evaluation of a model, which is refused.
-pub(crate) fn evaluate(_: Opened, _: &args::Run, _: Written, _: &Language, _: &mut Reporter) -> RunResult {
-    Err(Failure::Message("models of ONNX are not evaluated".to_owned()))
-}
-
-/// The graph of a model for `expr --fuse`, which is refused.
-pub(crate) fn graph_for_fusion(_: Opened, _: &Language) -> Result<(Sources, Expanded), Unread> {
-    Err(Unread::Failure(Failure::Message("models of ONNX are not fused".to_owned())))
 }
 
 /// The graph of a model, if an option needs it.
@@ -207,50 +182,4 @@ fn graph(
 fn flatten(mut document: Document, options: &Options, found: &mut Diagnostics) -> Option<Document> {
     let flattened = document.flatten(options);
     found.take(flattened.map(|warnings| (document, warnings)))
-}
-
-/// The notation of the result, and the folder or the archive that it is written to, if any.
-fn destination(form: OnnxForm, output: &args::Output) -> Result<Destination, Failure> {
-    let target = flatten::path(output).and_then(Target::of);
-    // A file whose name has no extension says as little as standard output.
-    let has_form = flatten::path(output).is_some_and(|path| path.extension().is_some());
-    let to = match output.to.is_none() && (!has_form || target.is_some()) {
-        true => NOTATIONS.iter().find(|known| matches!(known.writer, Writer::Onnx(of) if of == form)),
-        false => Some(flatten::notation(output, false)?),
-    };
-    // These notations are written from operations of NNEF.
-    let foreign = |to: &&Notation| to.dialect.is_some() || matches!(to.writer, Writer::Pnnx(_));
-    let Some(to) = to.filter(|to| !foreign(to)) else {
-        return Err(Failure::Message("models of ONNX are written as onnx, onnxtxt, json, dot, svg or html".to_owned()));
-    };
-    match (to.writer, &target) {
-        (Writer::Onnx(form), _) => flatten::fits_stdout(form, output)?,
-        (_, None) => {}
-        (_, Some(target)) => {
-            let path = target.path().display();
-            let message = "folders and archives hold models, which are onnx or onnxtxt here; leave out --to";
-            return Err(Failure::Message(format!("{path}: {message}")));
-        }
-    }
-    flatten::distinct(output, to)?;
-    Ok(Destination { to, target })
-}
-
-/// Refuses options that do not apply to models of ONNX.
-fn usable(language: &Language, output: &args::Output, verification: &args::Verification) -> Result<(), Failure> {
-    language.usable()?;
-    flatten::refuse_vain(
-        "models of ONNX",
-        &[
-            ("--fragments", !language.fragments.is_empty()),
-            ("--input-shape", !language.input_shape.is_empty()),
-            ("--set", !language.set.is_empty()),
-            ("--max-trips", language.max_trips.is_some()),
-            ("--fold", output.fold),
-            ("--share", output.share),
-            ("--drop-bitcasts", output.drop_bitcasts),
-            ("--layout", !output.layout.is_empty()),
-            ("--verify", verification.verify),
-        ],
-    )
 }

@@ -7,7 +7,8 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Evaluator;
 use crate::files::temporary::Folder;
 use crate::graph::stats::{NNEF, Setting};
-use crate::model::Model as Stored;
+use crate::layout::Removed;
+use crate::model::{Model as Stored, Target};
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::Model;
 use crate::source::{FileId, Location, Sources, Span};
@@ -16,12 +17,13 @@ use crate::{Graph, Lower, Options};
 
 use super::args::{self, Language};
 use super::encode::{self, Encode};
-use super::flatten::Destination;
 use super::inputs::opened::{Checked, Opened};
 use super::io::{self, Unread};
-use super::models::{self, Whole};
+use super::models::{Expanded, Whole};
+use super::pipeline::{self, Source};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, flatten, passes, stats};
+use super::request::{Request, path};
+use super::{Failure, RunResult, Status, flatten, stats};
 
 /// A file that was read.
 struct Read {
@@ -68,9 +70,9 @@ fn read(input: Opened, language: &Language, options: &Options) -> Result<Read, U
 }
 
 /// The sources, a graph or errors, and the data of the graph.
-type Expanded = (Sources, Result<(Graph, Diagnostics), Diagnostics>, Weights);
+type Imported = (Sources, Expanded, Weights);
 
-fn expanded(read: Read, options: &Options) -> Expanded {
+fn expanded(read: Read, options: &Options) -> Imported {
     let Read { sources, file, model, archive, mut found } = read;
     let Some(model) = model.filter(|_| !found.has_errors()) else { return (sources, Err(found), Weights::default()) };
     let graph = model.graph(file, options).map(|(graph, members, warnings)| ((graph, members), warnings));
@@ -81,7 +83,7 @@ fn expanded(read: Read, options: &Options) -> Expanded {
 }
 
 /// The graph of a file.
-pub(crate) fn graph(input: Opened, language: &Language) -> Result<(Sources, models::Expanded), Unread> {
+pub(crate) fn graph(input: Opened, language: &Language) -> Result<(Sources, Expanded), Unread> {
     let options = options(language);
     let (sources, result, _) = expanded(read(input, language, &options)?, &options);
     Ok((sources, result))
@@ -103,45 +105,58 @@ pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unrea
     })
 }
 
-/// Flattens a file and writes it.
-pub(crate) fn run(
-    input: Opened,
-    language: &Language,
-    output: &args::Output,
-    verification: &args::Verification,
-    reporter: &mut Reporter,
-) -> RunResult {
-    usable(language, verification)?;
-    let Destination { to, target } = Destination::new(output, language)?;
-    super::layouts::usable(output, to, false)?;
-    if matches!(to.writer, Writer::Pnnx(_)) {
-        return rewrite(input, language, output, reporter);
-    }
-    let options = options(language);
-    let read = match read(input, language, &options) {
-        Ok(read) => read,
-        Err(unread) => return flatten::report_unread(unread, reporter),
-    };
-    let (sources, mut result, weights) = expanded(read, &options);
-    let Some(removed) = passes::run((output, language), &[], &mut result, reporter) else {
-        return Ok(Status::Refused);
-    };
-    let needs_data = target.is_some() || matches!(to.writer, Writer::Onnx(_));
-    let folder = if needs_data && result.is_ok() { stored(&weights)? } else { None };
-    let data = folder.as_ref().map(|folder| Stored::open(folder.path(), &language.limits.model())).transpose();
-    let data = data.map_err(|error| Failure::Message(error.to_string()))?;
-    let (whole, model) = match target {
-        Some(target) => (Some(Whole::with_data(target, data)), None),
-        None => (None, Encode::new(to, flatten::path(output), language, data.map(Rc::new))),
-    };
-    let target = flatten::Target { output, to, whole, model };
-    flatten::finish(&sources, result, target, reporter, |graph, reporter| {
-        if output.stats {
-            let stored = |label: &str| weights.bytes(label);
-            stats::tell(None, (graph, Setting { known: NNEF, stored: &stored }), removed, reporter);
+/// A file with the data of its graph.
+struct Files {
+    sources: Sources,
+    weights: Weights,
+    /// The data as files, while they are needed.
+    folder: Option<Folder>,
+}
+
+impl Files {
+    /// The data of the graph, if there is one.
+    fn data(&mut self, result: &Expanded, language: &Language) -> Result<Option<Stored>, Unread> {
+        if result.is_ok() {
+            self.folder = stored(&self.weights).map_err(Unread::Failure)?;
         }
-        Ok(true)
-    })
+        let open = |folder: &Folder| Stored::open(folder.path(), &language.limits.model());
+        let data = self.folder.as_ref().map(open).transpose();
+        data.map_err(|error| Unread::Failure(Failure::Message(error.to_string())))
+    }
+}
+
+impl Source for Files {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn whole(&mut self, target: Target, result: &mut Expanded, request: &Request) -> Result<Whole, Unread> {
+        Ok(Whole::with_data(target, self.data(result, request.language)?))
+    }
+
+    fn encode(&mut self, result: &Expanded, request: &Request) -> Result<Option<Encode>, Unread> {
+        let has_data = matches!(request.to().writer, Writer::Onnx(_));
+        let data = if has_data { self.data(result, request.language)? } else { None };
+        Ok(Encode::new(request.to(), path(request.output), request.language, data.map(Rc::new)))
+    }
+
+    fn stats(&self, graph: &Graph, removed: Option<Removed>, _: &Request, reporter: &mut Reporter) {
+        let stored = |label: &str| self.weights.bytes(label);
+        stats::tell(None, (graph, Setting { known: NNEF, stored: &stored }), removed, reporter);
+    }
+}
+
+/// Flattens a file and writes it.
+pub(crate) fn run(input: Opened, request: Request, reporter: &mut Reporter) -> RunResult {
+    if matches!(request.to().writer, Writer::Pnnx(_)) {
+        return rewrite(input, request.language, request.output, reporter);
+    }
+    let options = options(request.language);
+    let flat = read(input, request.language, &options).map(|read| {
+        let (sources, result, weights) = expanded(read, &options);
+        (Files { sources, weights, folder: None }, result)
+    });
+    pipeline::run(flat, request, reporter)
 }
 
 /// The data as files of a model, in a temporary folder; `None` without data.
@@ -160,16 +175,6 @@ fn stored(weights: &Weights) -> Result<Option<Folder>, Failure> {
 
 /// Writes a PNNX file again, with its expressions expanded; if the output is a file, its data are copied.
 fn rewrite(input: Opened, language: &Language, output: &args::Output, reporter: &mut Reporter) -> RunResult {
-    flatten::refuse_vain(
-        "a file of PNNX that is written again",
-        &[
-            ("--source-map", output.source_map.is_some()),
-            ("--fold", output.fold),
-            ("--share", output.share),
-            ("--drop-bitcasts", output.drop_bitcasts),
-            ("--stats", output.stats),
-        ],
-    )?;
     let options = options(language);
     let Read { sources, file, model, archive, mut found } = match read(input, language, &options) {
         Ok(read) => read,
@@ -182,7 +187,7 @@ fn rewrite(input: Opened, language: &Language, output: &args::Output, reporter: 
     reporter.all(&sources, found);
     reporter.summary();
     let Some(text) = model.map(|model| model.print()) else { return Ok(Status::Refused) };
-    match flatten::path(output) {
+    match path(output) {
         None => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
         Some(path) => {
             if let Some(archive) = &archive {
@@ -202,7 +207,6 @@ pub(crate) fn evaluate(
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {
-    usable(language, &args::Verification::default())?;
     let options = Options { lower: Lower::All, ..options(language) };
     let read = match read(input, language, &options) {
         Ok(read) => read,
@@ -216,23 +220,4 @@ pub(crate) fn evaluate(
     };
     let evaluator = Evaluator::with_limits(language.limits.evaluation());
     super::run::evaluate(&evaluator, &graph, (&inputs, &weights), &sources, (path, to), reporter)
-}
-
-/// Refuses options that do not apply to files of PNNX.
-fn usable(language: &Language, verification: &args::Verification) -> Result<(), Failure> {
-    language.usable()?;
-    let names = matches!(language.lower, Some(Lower::Names(_)));
-    let shapes = language.shapes();
-    let foreign = language.set.iter().any(|(symbol, _)| !shapes.mentions(symbol));
-    flatten::refuse_vain(
-        "files of PNNX",
-        &[
-            ("--fragments", !language.fragments.is_empty()),
-            ("--keep", !language.keep.is_empty()),
-            ("--lower with names", names),
-            ("--set of a symbol that no --input-shape has", foreign),
-            ("--unroll", language.unroll),
-            ("--verify", verification.verify),
-        ],
-    )
 }

@@ -18,14 +18,14 @@ pub(crate) fn before(document: &Document, language: &Language, migrate: bool) ->
 
 /// Writes the statistics of a graph, with those before flattening for comparison.
 pub(crate) fn tell(
-    before: Option<Stats>,
+    before: Option<&Stats>,
     (graph, setting): (&Graph, Setting),
     removed: Option<Removed>,
     reporter: &mut Reporter,
 ) {
     let after = Stats::new(graph, setting);
-    let mut text = after.to_text(before.as_ref());
-    let mut stats = after.to_json(before.as_ref());
+    let mut text = after.to_text(before);
+    let mut stats = after.to_json(before);
     if let Some(removed) = removed {
         let (before, after) = removed.moved;
         let what = "bytes moved by reshapes and transposes";

@@ -2,20 +2,21 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::ValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum};
+use clap::{Arg, ArgAction, Args, FromArgMatches, ValueEnum};
 
-use super::args::{Cli, Language};
-use super::{RunResult, Status, io};
-use crate::diagnostics::{suggest, visible};
+use super::args::{Cli, Language, MessageFormat};
+use super::options::{self, Asked};
+use super::{Failure, RunResult, Status, io, suggestions};
+use crate::diagnostics::visible;
 
 /// The command with its options as they are parsed: the last of several values counts, but a file is given once.
 fn command() -> clap::Command {
-    once(Cli::command())
+    once(options::command())
 }
 
 fn once(command: clap::Command) -> clap::Command {
@@ -62,28 +63,46 @@ fn parse_from(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli
             return Err(command.error(ErrorKind::UnknownArgument, message));
         }
     }
-    Cli::from_arg_matches(&matches)
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    cli.language.asked = asked(&cli, &command, &matches);
+    Ok(cli)
 }
 
-/// The value of `--color` for messages about the arguments, before these are parsed.
-fn color(words: &[std::ffi::OsString]) -> clap::ColorChoice {
+/// The subcommand, and the options that are given before or after it.
+fn asked(cli: &Cli, command: &clap::Command, matches: &clap::ArgMatches) -> Asked {
+    let sub = matches.subcommand().and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
+    let mut given = Vec::new();
+    for (command, matches) in std::iter::once((command, matches)).chain(sub) {
+        let options = command.get_arguments().filter(|argument| !argument.is_positional());
+        for id in options.map(|argument| argument.get_id().as_str()) {
+            let known = matches.try_contains_id(id).is_ok();
+            if known && matches.value_source(id) == Some(ValueSource::CommandLine) && !given.iter().any(|g| g == id) {
+                given.push(id.to_owned());
+            }
+        }
+    }
+    Asked::new(cli.commands(), given)
+}
+
+/// The value of an option on messages about the arguments, before these are parsed.
+fn early<T: ValueEnum>(name: &str, words: &[std::ffi::OsString]) -> Option<T> {
     let words: Vec<Cow<str>> = words.iter().map(|word| word.to_string_lossy()).collect();
-    let value = |at: usize| match words[at].strip_prefix("--color")? {
+    let value = |at: usize| match words[at].strip_prefix(name)? {
         "" => words.get(at + 1).map(|word| &**word),
         rest => rest.strip_prefix('='),
     };
     let last = (0..words.len()).rev().find_map(value);
-    last.and_then(|last| ValueEnum::from_str(last, false).ok()).unwrap_or(clap::ColorChoice::Auto)
+    last.and_then(|last| ValueEnum::from_str(last, false).ok())
 }
 
-/// The subcommand that a word probably misspells; none for the name of a file.
-pub(super) fn subcommand_like(word: &str) -> Option<String> {
-    let command = Cli::command();
-    let names = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(clap::Command::get_name);
-    let names: Vec<&str> = names.chain(["help"]).collect();
-    // Names with an extension or a folder are files.
-    let word = Some(word).filter(|word| !word.contains(['.', '/', '\\']))?;
-    suggest::nearest(word, names).map(str::to_owned)
+fn color(words: &[std::ffi::OsString]) -> clap::ColorChoice {
+    early("--color", words).unwrap_or(clap::ColorChoice::Auto)
+}
+
+/// The form of messages about the arguments.
+pub(super) fn format() -> MessageFormat {
+    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    early("--message-format", &words).unwrap_or(MessageFormat::Human)
 }
 
 /// An error about a superfluous word: the first word may be a misspelt subcommand, the second an output.
@@ -100,24 +119,26 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi:
     let first = matches.as_ref().ok().filter(|matches| matches.subcommand_name().is_none());
     let Some(first) = first.and_then(|matches| matches.get_one::<PathBuf>("input")) else { return error };
     let shown = visible::clean(&first.display().to_string());
-    if !first.exists()
-        && let Some(name) = subcommand_like(&first.to_string_lossy())
-    {
-        let message = format!("unrecognized subcommand '{shown}'; did you mean '{name}'?");
+    if !first.exists() {
+        let hint = suggestions::instead_of(first).unwrap_or_else(|| format!("use -o {superfluous} for the output"));
+        let message = format!("'{shown}' is neither an input nor a subcommand; {hint}");
         return command.error(ErrorKind::InvalidSubcommand, message);
     }
-    let message = match Path::new(&superfluous).exists() {
-        true => format!("one input at a time: '{shown}' and '{superfluous}' are two; check and fmt take several"),
-        false => format!(
-            "unexpected argument '{superfluous}' after the input '{shown}': use -o {superfluous} for the output"
-        ),
-    };
+    let message = format!(
+        "unexpected argument '{superfluous}' after the input '{shown}': use -o {superfluous} for the output; \
+         only check and fmt take several inputs"
+    );
     command.error(ErrorKind::UnknownArgument, message)
 }
 
 /// Shows an error about the arguments, or the requested help. An error can contain names of files, so
 /// control characters are escaped.
-pub(super) fn show(error: &clap::Error) -> RunResult {
+pub(super) fn show(error: &clap::Error, format: MessageFormat) -> RunResult {
+    if error.use_stderr() && format == MessageFormat::Json {
+        let text = error.render().to_string();
+        let message = text.split("\n\n").next().unwrap_or_default().trim();
+        return Err(Failure::Message(message.trim_start_matches("error: ").to_owned()));
+    }
     let text = error.render().to_string();
     let shown = match visible::escaped(&text) {
         Cow::Borrowed(_) => error.print(),

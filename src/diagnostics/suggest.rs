@@ -14,11 +14,24 @@ pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>
     nearest_of(wanted, &mut known.into_iter())
 }
 
+/// All known names that are as similar to `wanted` as the nearest one.
+pub(crate) fn all_nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let similar = similar(wanted, &mut known.into_iter());
+    let least = similar.iter().map(|(distance, _)| *distance).min();
+    similar.into_iter().filter(|(distance, _)| Some(*distance) == least).map(|(_, name)| name).collect()
+}
+
 /// [`nearest`] for any iterator, so that it is compiled only once.
 fn nearest_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
+    let similar = similar(wanted, known).into_iter();
+    similar.min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1))).map(|(_, candidate)| candidate)
+}
+
+/// The known names that are similar enough, each with its distance.
+fn similar<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Vec<(usize, &'a str)> {
     let is_short = |name: &str| name.len() <= MAX_LETTERS || name.chars().take(MAX_LETTERS + 1).count() <= MAX_LETTERS;
     if !is_short(wanted) {
-        return None;
+        return Vec::new();
     }
     let limit = (wanted.chars().count() / 3).clamp(1, 4);
     known
@@ -28,8 +41,7 @@ fn nearest_of<'a>(wanted: &str, known: &mut dyn Iterator<Item = &'a str>) -> Opt
             let distance = if fold(candidate).eq(fold(wanted)) { 0 } else { distance(wanted, candidate, limit)? };
             (distance < wanted.chars().count().max(candidate.chars().count())).then_some((distance, candidate))
         })
-        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
-        .map(|(_, candidate)| candidate)
+        .collect()
 }
 
 /// The known name that `wanted` probably misspells: with one or two wrong letters, one if it is short, or

@@ -42,7 +42,7 @@ pub(crate) struct Expr {
     pub(crate) inputs: Option<PathBuf>,
     /// The number N of sets of operands; operand k of each set is at the positions k*N to k*N+N-1
     /// [default: 1].
-    #[arg(long, value_name = "N", requires = "inputs")]
+    #[arg(long, value_name = "N")]
     pub(crate) batch: Option<NonZeroUsize>,
     /// The number of operands [default: those that occur].
     #[arg(long, value_name = "N")]
@@ -57,10 +57,10 @@ pub(crate) struct Expr {
     #[arg(long)]
     pub(crate) share: bool,
     /// Fuse the element-wise operations of a document into expressions.
-    #[arg(long, conflicts_with_all = ["fold", "inputs", "arity", "compat", "shape", "share"])]
+    #[arg(long)]
     pub(crate) fuse: bool,
     /// Fuse operations that are used several times into each use, so that they are computed again.
-    #[arg(long, requires = "fuse")]
+    #[arg(long)]
     pub(crate) recompute: bool,
     /// How documents are read and expanded.
     #[command(flatten)]

@@ -40,7 +40,7 @@ pub(crate) struct Layout {
     #[arg(long, value_name = "SIZES", value_parser = numbers)]
     pub(crate) padded: Option<Numbers>,
     /// The content of the padding [default: zero].
-    #[arg(long, value_name = "VALUE", requires = "padded")]
+    #[arg(long, value_name = "VALUE")]
     pub(crate) padding_value: Option<Padding>,
     /// Show the position in memory of the element at an index, as in 1,2; for a scalar, (); repeatable.
     #[arg(long, value_name = "INDEX", value_parser = numbers)]
@@ -60,6 +60,13 @@ pub(crate) struct Layout {
     /// Limits on the resources of a run.
     #[command(flatten)]
     pub(crate) limits: Limits,
+}
+
+impl Layout {
+    /// Whether standard input has a text with shapes; otherwise an argument is one.
+    pub(crate) fn is_text(&self) -> bool {
+        self.text.is_none() && self.shape.as_deref().is_none_or(|shape| shape == "-")
+    }
 }
 
 /// Forms of the description of a shape.

@@ -8,7 +8,6 @@ use crate::diagnostics::Code;
 
 /// How findings are reported.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Messages")]
 pub(crate) struct Reporting {
     /// The format of messages on standard error; json is one object per line.
     #[arg(long, value_name = "FORM", default_value = "human", global = true)]

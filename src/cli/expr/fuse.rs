@@ -5,21 +5,21 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::cli::args::{self, ExprTo, Language};
-use crate::cli::inputs::{self, Input};
+use crate::cli::inputs;
 use crate::cli::io::Unread;
+use crate::cli::options;
 use crate::cli::report::Reporter;
-use crate::cli::{Failure, RunResult, Status, flatten, io};
+use crate::cli::{RunResult, Status, flatten, io};
 use crate::pnnx::fuse::{Part, Rule, fuse};
 
 /// Fuses one input.
 pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
-    language.usable()?;
-    if !matches!(arguments.to, None | Some(ExprTo::Text | ExprTo::Json)) {
-        return Err(Failure::Message("fused graphs are written as text or json".to_owned()));
-    }
-    let read = inputs::open(input, language).and_then(|Input { opened, notation, language }| {
-        language.usable().map_err(Unread::Failure)?;
-        (notation.verbs.graph)(opened, &language)
+    let read = inputs::open(input, language).and_then(|mut input| {
+        let Some(graph) = input.notation.verbs.graph else {
+            return Err(Unread::Failure(input.refused("expr --fuse", |verbs| verbs.graph.is_some())));
+        };
+        input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text)), reporter).map_err(Unread::Failure)?;
+        graph(input.opened, &input.language)
     });
     let (sources, result) = match read {
         Ok(read) => read,

@@ -23,15 +23,17 @@ use super::args::{self, ExprTo, Language};
 use super::encode::Encode;
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{RunResult, Status, flatten};
+use super::{RunResult, Status, flatten, options};
 
 /// Describes, evaluates or converts an expression, or fuses a document.
-pub(crate) fn run(arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
+pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut Reporter) -> RunResult {
     if arguments.fuse {
         let input = arguments.text.as_ref().or(arguments.literal.as_ref()).map_or("-", String::as_str);
-        return fuse::run(Path::new(input), arguments, language, reporter);
+        return fuse::run(Path::new(input), arguments, &language, reporter);
     }
-    let asked = match Asked::read(arguments, language) {
+    language.asked.output = options::name(&arguments.to.unwrap_or(ExprTo::Text));
+    language.usable(None)?;
+    let asked = match Asked::read(arguments, &language) {
         Ok(asked) => asked,
         Err(unread) => return flatten::report_unread(unread, reporter),
     };
@@ -67,13 +69,16 @@ struct Told {
 
 impl Asked {
     fn read(arguments: &args::Expr, language: &Language) -> Result<Asked, Unread> {
-        language.usable().map_err(Unread::Failure)?;
         let options = language.limits.options();
         let mut sources = Sources::new();
         let file = match (&arguments.text, &arguments.literal) {
             (Some(text), _) if text == "-" => {
                 let input = io::read(Path::new("-"), options.max_text)?;
                 sources.add(input.name, input.text)
+            }
+            (Some(text), _) | (None, Some(text)) if text.len() as u64 > options.max_text => {
+                let refuse = |at| Diagnostic::too_large(at, options.max_text);
+                return Err(io::refuse("<expression>".to_owned(), String::new(), refuse));
             }
             (Some(text), _) | (None, Some(text)) => sources.add("<expression>", text.clone()),
             (None, None) => sources.add("<expression>", ""),

@@ -10,19 +10,18 @@ pub(crate) mod opened;
 
 use std::path::Path;
 
-use clap::ValueEnum;
-
 use crate::diagnostics::{Code, Diagnostic};
 use crate::model;
 use crate::model::GRAPH;
 use crate::source::Sources;
 use crate::write::OnnxForm;
 
-use super::args::{self, From, Language, Output, Verification};
+use super::args::{self, From, Language};
 use super::io::{self, Unread};
 use super::models::Expanded;
 use super::report::Reporter;
-use super::{Failure, RunResult, documents, flatten, loops, onnx, pnnx, run, tensors};
+use super::request::{Destination, Request};
+use super::{Failure, RunResult, documents, flatten, loops, onnx, options, pnnx, run, suggestions, tensors};
 use looks::Start;
 use opened::{Checked, Opened};
 
@@ -41,16 +40,22 @@ pub(crate) struct Notation {
 /// The sources of an input, and its flat graph.
 pub(crate) type Viewed = (Sources, Expanded);
 
+/// Gives the flat graph of an input.
+type View = fn(Opened, &Language) -> Result<Viewed, Unread>;
+
+/// Evaluates an input.
+type Evaluate = fn(Opened, &args::Run, tensors::Written, &Language, &mut Reporter) -> RunResult;
+
 /// What the command does with the inputs of a notation.
 pub(crate) struct Verbs {
     /// Flattens an input and writes the result.
-    pub(crate) flatten: fn(Opened, &Language, &Output, &Verification, &mut Reporter) -> RunResult,
+    pub(crate) flatten: fn(Opened, Request, &mut Reporter) -> RunResult,
     /// Checks an input.
     pub(crate) check: fn(Opened, &Language) -> Result<Checked, Unread>,
-    /// Evaluates an input and writes its outputs.
-    pub(crate) evaluate: fn(Opened, &args::Run, tensors::Written, &Language, &mut Reporter) -> RunResult,
-    /// The flat graph of an input.
-    pub(crate) graph: fn(Opened, &Language) -> Result<Viewed, Unread>,
+    /// Evaluates an input and writes its outputs, for `run`.
+    pub(crate) evaluate: Option<Evaluate>,
+    /// The flat graph of an input, for `expr --fuse`.
+    pub(crate) graph: Option<View>,
     /// Whether inputs are formatted.
     pub(crate) formatted: bool,
 }
@@ -64,10 +69,10 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         extensions: &[],
         looks: looks::loops,
         verbs: &Verbs {
-            flatten: flatten::network,
+            flatten: loops::flatten,
             check: loops::check,
-            evaluate: loops::run,
-            graph: loops::graph,
+            evaluate: Some(loops::run),
+            graph: Some(loops::graph),
             formatted: false,
         },
     },
@@ -76,12 +81,10 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         extensions: &["onnx"],
         looks: looks::onnx,
         verbs: &Verbs {
-            flatten: |input, language, output, verification, reporter| {
-                onnx::run(input, OnnxForm::Protobuf, (language, output, verification), reporter)
-            },
+            flatten: |input, request, reporter| onnx::run(input, OnnxForm::Protobuf, request, reporter),
             check: |input, language| onnx::check(input, OnnxForm::Protobuf, language),
-            evaluate: onnx::evaluate,
-            graph: onnx::graph_for_fusion,
+            evaluate: None,
+            graph: None,
             formatted: false,
         },
     },
@@ -90,12 +93,10 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         extensions: &["onnxtxt", "onnxtext"],
         looks: looks::onnxtxt,
         verbs: &Verbs {
-            flatten: |input, language, output, verification, reporter| {
-                onnx::run(input, OnnxForm::Text, (language, output, verification), reporter)
-            },
+            flatten: |input, request, reporter| onnx::run(input, OnnxForm::Text, request, reporter),
             check: |input, language| onnx::check(input, OnnxForm::Text, language),
-            evaluate: onnx::evaluate,
-            graph: onnx::graph_for_fusion,
+            evaluate: None,
+            graph: None,
             formatted: false,
         },
     },
@@ -106,25 +107,25 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         verbs: &Verbs {
             flatten: pnnx::run,
             check: pnnx::check,
-            evaluate: pnnx::evaluate,
-            graph: pnnx::graph,
+            evaluate: Some(pnnx::evaluate),
+            graph: Some(pnnx::graph),
             formatted: false,
         },
     },
 ];
 
 static NNEF: Verbs = Verbs {
-    flatten: flatten::run,
+    flatten: documents::flatten,
     check: documents::check,
-    evaluate: run::document,
-    graph: documents::graph,
+    evaluate: Some(run::document),
+    graph: Some(documents::graph),
     formatted: true,
 };
 
 impl Notation {
     /// Its name, for `--from`.
-    pub(crate) fn name(&self) -> String {
-        self.from.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    pub(crate) fn name(&self) -> &'static str {
+        self.from.known().name
     }
 
     /// The notation with a value of `--from`; none for the value that lets the input decide.
@@ -149,6 +150,30 @@ pub(crate) struct Input {
     pub(crate) notation: &'static Notation,
     /// The options, with the notation that was found as `--from`.
     pub(crate) language: Language,
+}
+
+impl Input {
+    /// Refuses options that have no effect on the input, and tells what holds anyway. Options of documents are refused
+    /// when their dialect is known.
+    ///
+    /// # Errors
+    ///
+    /// The first such option.
+    pub(crate) fn usable(&mut self, output: &str, reporter: &mut Reporter) -> Result<(), Failure> {
+        output.clone_into(&mut self.language.asked.output);
+        self.language.asked.held(self.notation.from).iter().for_each(|held| reporter.remark(held));
+        if self.notation.verbs.formatted { Ok(()) } else { self.language.usable(Some(self.notation.from)) }
+    }
+}
+
+impl Input {
+    /// The refusal of the input by a subcommand that takes other notations.
+    pub(crate) fn refused(&self, command: &str, takes: impl Fn(&Verbs) -> bool) -> Failure {
+        let known = NOTATIONS.iter().filter(|known| takes(known.verbs)).map(Notation::name);
+        let (name, title) = (&self.opened.name, self.notation.from.known().title);
+        let known = options::listed(&known.collect::<Vec<_>>());
+        Failure::Message(format!("{name}: `{command}` does not apply to {title}: it is for {known}"))
+    }
 }
 
 /// Opens an input, and finds its notation.
@@ -193,7 +218,7 @@ fn notation(opened: &Opened, from: Option<From>) -> Result<&'static Notation, Un
 
 /// The refusal of bytes in no known format.
 fn unknown(opened: &Opened) -> Unread {
-    let names: Vec<String> = NOTATIONS.iter().map(Notation::name).collect();
+    let names: Vec<&str> = NOTATIONS.iter().map(Notation::name).collect();
     let message = "the bytes are not in a format that is recognized";
     io::refuse(opened.name.clone(), String::new(), |at| {
         Diagnostic::new(Code::ForeignInput, at, message)
@@ -216,17 +241,20 @@ fn folder(opened: &Opened) -> Result<(), Unread> {
 
 /// Flattens an input.
 pub(crate) fn flatten(path: &Path, cli: &args::Cli, reporter: &mut Reporter) -> RunResult {
-    match open(path, &cli.language) {
-        Ok(Input { opened, notation, language }) => {
-            (notation.verbs.flatten)(opened, &language, &cli.output, &cli.verification, reporter)
-        }
+    let mut input = match open(path, &cli.language) {
+        Ok(input) => input,
         Err(Unread::Failure(Failure::Message(message))) if !path.exists() => {
-            let hint = super::usage::subcommand_like(&path.to_string_lossy());
-            let hint = hint.map(|name| format!("; did you mean the subcommand `{name}`?")).unwrap_or_default();
-            Err(Failure::Message(message + &hint))
+            let hint = suggestions::instead_of(path).map(|hint| format!("; {hint}")).unwrap_or_default();
+            return Err(Failure::Message(message + &hint));
         }
-        Err(unread) => flatten::report_unread(unread, reporter),
-    }
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let destination = Destination::new(&cli.output, input.notation.from)?;
+    input.usable(destination.to.name, reporter)?;
+    destination.possible(&cli.output, input.notation.from)?;
+    let Input { opened, notation, language } = input;
+    let request = Request { language: &language, output: &cli.output, verification: &cli.verification, destination };
+    (notation.verbs.flatten)(opened, request, reporter)
 }
 
 /// Evaluates an input.
@@ -235,11 +263,13 @@ pub(crate) fn evaluate(path: &Path, arguments: &args::Run, language: &Language, 
     let to = tensors::form(file, arguments.to)?;
     tensors::fits_stdout(file, to)?;
     reporter.need_values();
-    match open(path, language) {
-        Ok(Input { opened, notation, language }) => {
-            language.usable()?;
-            (notation.verbs.evaluate)(opened, arguments, (file, to), &language, reporter)
-        }
-        Err(unread) => flatten::report_unread(unread, reporter),
-    }
+    let mut input = match open(path, language) {
+        Ok(input) => input,
+        Err(unread) => return flatten::report_unread(unread, reporter),
+    };
+    let Some(evaluate) = input.notation.verbs.evaluate else {
+        return Err(input.refused("run", |verbs| verbs.evaluate.is_some()));
+    };
+    input.usable(&options::name(&to), reporter)?;
+    evaluate(input.opened, arguments, (file, to), &input.language, reporter)
 }

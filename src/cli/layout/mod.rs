@@ -15,13 +15,13 @@ use crate::source::{Location, Sources, Span};
 use crate::tensor::{ArrayShape, PaddingValue, Shape, ShapeList, TensorError};
 use crate::{Diagnostics, Graph};
 
-use super::args::{self, LayoutTo, Numbers};
+use super::args::{self, Language, LayoutTo, Numbers};
 use super::inputs::foreign;
 use super::inputs::looks::Start;
 use super::io::Unread;
 use super::limits::Limits;
 use super::report::Reporter;
-use super::{RunResult, Status, flatten, io};
+use super::{RunResult, Status, flatten, io, options};
 use listing::Listing;
 
 /// An answer, or diagnostics with locations in the sources of the command.
@@ -40,16 +40,15 @@ struct Asked {
 }
 
 /// Answers the questions about a shape, or lists the shapes in a text.
-pub(crate) fn run(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -> RunResult {
+pub(crate) fn run(arguments: &args::Layout, mut language: Language, reporter: &mut Reporter) -> RunResult {
+    language.asked.output = options::name(&arguments.to.unwrap_or(LayoutTo::Text));
+    language.usable(None)?;
+    let limits = &language.limits;
     let text = match (&arguments.shape, &arguments.text) {
         (Some(shape), None) if shape != "-" => shape,
         (None, Some(text)) => text,
         _ => return listing(arguments, limits, reporter),
     };
-    if arguments.to == Some(LayoutTo::Nnef) {
-        let options = [("--index", !arguments.index.is_empty()), ("--memory", arguments.memory)];
-        flatten::refuse_vain("--to nnef", &[&options[..], &compared(arguments)].concat())?;
-    }
     let mut sources = Sources::new();
     match ask(arguments, text, &mut sources).and_then(|asked| asked.answer(arguments.to, limits)) {
         Ok(answer) => io::write_stdout(&mut |out| out.write_all(&answer)).map(|()| Status::Done),
@@ -59,11 +58,6 @@ pub(crate) fn run(arguments: &args::Layout, limits: &Limits, reporter: &mut Repo
             Ok(Status::Refused)
         }
     }
-}
-
-/// The options that compare the shape with another one.
-fn compared(arguments: &args::Layout) -> [(&'static str, bool); 2] {
-    [("--reshape", arguments.reshape.is_some()), ("--transpose", arguments.transpose.is_some())]
 }
 
 /// What a compressed text may unpack to for any size, and how many times larger than the compressed one a larger
@@ -97,13 +91,6 @@ fn bytes(limits: &Limits) -> Result<Vec<u8>, Unread> {
 
 /// Lists the shapes in the text from standard input.
 fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -> RunResult {
-    let options = [
-        ("--to nnef", arguments.to == Some(LayoutTo::Nnef)),
-        ("--padded", arguments.padded.is_some()),
-        ("--index", !arguments.index.is_empty()),
-        ("--memory", arguments.memory),
-    ];
-    flatten::refuse_vain("a text with shapes", &[&options[..], &compared(arguments)].concat())?;
     let bytes = match bytes(limits) {
         Ok(bytes) => bytes,
         Err(unread) => return flatten::report_unread(unread, reporter),

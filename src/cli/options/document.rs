@@ -1,0 +1,114 @@
+//! `docs/options.md` has the table of options as it is in the code, and every option has a row.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command};
+
+use super::{Commands, OPTIONS, command, row};
+
+const BEFORE: &str = "\
+# Options
+
+Which option applies to what: to which input notations (`--from`), to which output notations or forms (`--to`), and
+with which other options. Where nothing is said, an option applies to everything. An option that would have no effect
+is refused with exit status 2. `nnef-flatten SUBCOMMAND --help` says the same.
+
+This page is made from the table of options, `src/cli/options/table.rs`. A test compares them;
+`UPDATE_SNAPSHOTS=1 cargo test --all-features --lib options` writes the page again.
+";
+
+/// The shown options of a subcommand.
+fn options(command: &Command) -> impl Iterator<Item = &Arg> {
+    let known = |arg: &&Arg| !arg.is_positional() && !["help", "version"].contains(&arg.get_id().as_str());
+    command.get_arguments().filter(known)
+}
+
+fn shown(arg: &Arg) -> String {
+    let long = arg.get_long().unwrap_or_default();
+    let short = arg.get_short().map(|letter| format!("-{letter}, ")).unwrap_or_default();
+    let names = arg.get_value_names().filter(|_| arg.get_action().takes_values()).unwrap_or_default();
+    let value = names.first().map(|name| format!(" {name}")).unwrap_or_default();
+    format!("`{short}--{long}{value}`").replace('|', "\\|")
+}
+
+fn page() -> String {
+    let mut root = command();
+    root.build();
+    let mut text = BEFORE.to_owned();
+    let mut sections: Vec<(&str, Commands)> = Vec::new();
+    for (one, name, _) in Commands::ALL {
+        match sections.iter_mut().find(|(known, _)| known == name) {
+            Some((_, all)) => *all = all.and(*one),
+            None => sections.push((name, *one)),
+        }
+    }
+    for (name, commands) in sections {
+        let of = if name.is_empty() { &root } else { root.find_subcommand(name).unwrap() };
+        let heading = if name.is_empty() { "nnef-flatten INPUT".to_owned() } else { format!("nnef-flatten {name}") };
+        let _ = write!(text, "\n## `{heading}`\n\n| option | meaning | applies |\n|---|---|---|\n");
+        for arg in options(of).filter(|arg| !arg.is_hide_set()) {
+            let applies = row(arg.get_id().as_str(), commands).and_then(|row| row.applies(commands));
+            let help =
+                arg.get_help().map(ToString::to_string).unwrap_or_default().replace('\n', " ").replace('|', "\\|");
+            let _ = writeln!(text, "| {} | {help} | {} |", shown(arg), applies.unwrap_or_default());
+        }
+    }
+    text
+}
+
+#[test]
+fn the_page_is_the_table() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/options.md");
+    let wanted = page();
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == wanted, "docs/options.md is not the table of options; UPDATE_SNAPSHOTS=1 writes it again");
+}
+
+#[test]
+fn the_readme_names_every_option() {
+    let readme = include_str!("../../../README.md");
+    for arg in options(&command()) {
+        let name = arg.get_long().unwrap();
+        assert!(readme.contains(&format!("`--{name}")), "README.md does not name --{name}");
+    }
+}
+
+/// An option without a row would be refused everywhere, a row without an option would say nothing.
+#[test]
+fn options_and_rows_are_the_same() {
+    let root = command();
+    let mut known = Vec::new();
+    for of in std::iter::once(&root).chain(root.get_subcommands()) {
+        let name = if of.get_name() == root.get_name() { "" } else { of.get_name() };
+        let commands = Commands::named(name);
+        for arg in options(of) {
+            known.push(arg.get_id().as_str().replace('_', "-"));
+            let own = of.get_arguments().count() > 0 && commands != Commands(0);
+            let has = OPTIONS.iter().any(|row| row.is(arg.get_id().as_str(), Commands(u16::MAX)));
+            assert!(has || !own, "{name}: --{} has no row", arg.get_id());
+        }
+    }
+    for row in OPTIONS {
+        assert!(known.iter().any(|name| name == row.name), "there is no option --{}", row.name);
+        let others = row.uses.iter().flat_map(|one| one.with);
+        others.for_each(|other| assert!(known.iter().any(|name| name == other), "{}: --{other}", row.name));
+        for (i, other) in OPTIONS.iter().enumerate().filter(|(_, other)| other.name == row.name) {
+            assert!(std::ptr::eq(&OPTIONS[i], row) || !row.commands().has(other.commands()), "{} twice", row.name);
+        }
+    }
+}
+
+/// Names of outputs in the table are those that there are.
+#[test]
+fn outputs_of_rows_exist() {
+    use super::Outputs;
+    for one in OPTIONS.iter().flat_map(|row| row.uses) {
+        let (Outputs::Of(names) | Outputs::Not(names)) = one.outputs else { continue };
+        let commands = Commands::ALL.iter().filter(|(command, ..)| one.commands.has(*command));
+        let known: Vec<String> = commands.flat_map(|(command, ..)| super::help::forms(*command)).collect();
+        names.iter().for_each(|name| assert!(known.iter().any(|known| known == name), "{name}"));
+    }
+}

@@ -1,0 +1,273 @@
+//! The rows.
+
+use super::Commands as C;
+use super::{Inputs as I, Outputs, Row, Use, Vain};
+use crate::Lower;
+
+use Outputs::{Not, Of};
+
+const OUTPUT: &str = "Output";
+const PASSES: &str = "Passes over the flat graph";
+const COMPARISON: &str = "Verification";
+const INPUT: &str = "Input";
+const EXPANSION: &str = "Expansion";
+const LIMITS: &str = "Limits";
+const MESSAGES: &str = "Messages";
+
+/// The subcommands that read inputs in any notation.
+const READ: C = C::FLATTEN.and(C::CHECK).and(C::RUN).and(C::FUSE);
+/// Those that make a flat graph.
+const GRAPHS: C = C::FLATTEN.and(C::CHECK).and(C::FUSE);
+/// Those with diagnostics.
+const TOLD: C = READ.and(C::EXPR).and(C::LAYOUT).and(C::LISTING);
+/// All.
+const EVERY: C = TOLD.and(C::FMT).and(C::EXPLAIN).and(C::COMPLETIONS).and(C::MAN);
+/// The forms of `expr` that are graphs.
+const OF_GRAPHS: Outputs = Of(&["nnef", "onnxtxt", "dot", "svg"]);
+/// The forms that describe an expression or a shape.
+const TOLD_FORMS: Outputs = Of(&["text", "json"]);
+/// Everything but a file of PNNX, which is made of another one without a graph.
+const NOT_PNNX: Outputs = Not(&["pnnx"]);
+const NOT_LOOPS: I = I::DOCUMENTS.and(I::MODELS).and(I::PNNX);
+const NOT_MODELS: I = I::DOCUMENTS.and(I::LOOPS).and(I::PNNX);
+
+const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
+const NO_LOOPS: &str = "they have no loops";
+
+const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> Row {
+    Row { name, heading, uses, vain: &[], held: &[], because: &[] }
+}
+
+const fn of(commands: C) -> Use {
+    Use { commands, inputs: I::ALL, outputs: Outputs::Any, with: &[] }
+}
+
+impl Use {
+    const fn on(self, inputs: I) -> Self {
+        Use { inputs, ..self }
+    }
+
+    const fn to(self, outputs: Outputs) -> Self {
+        Use { outputs, ..self }
+    }
+
+    const fn with(self, with: &'static [&'static str]) -> Self {
+        Use { with, ..self }
+    }
+}
+
+impl Row {
+    const fn vain(self, vain: &'static [Vain]) -> Self {
+        Row { vain, ..self }
+    }
+
+    const fn held(self, held: &'static [(I, &'static str)]) -> Self {
+        Row { held, ..self }
+    }
+
+    const fn because(self, because: &'static [(I, &'static str)]) -> Self {
+        Row { because, ..self }
+    }
+}
+
+/// All options, in the order of `--help`.
+pub(super) static OPTIONS: &[Row] = &[
+    row("output", OUTPUT, &[of(C::FLATTEN)]),
+    row(
+        "to",
+        OUTPUT,
+        &[
+            of(C::FLATTEN).on(NOT_MODELS).to(Not(&["nnef-draft"])),
+            of(C::FLATTEN).on(I::DRAFT).to(Of(&["nnef-draft"])),
+            of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef", "nnef-draft", "pnnx"])),
+        ],
+    ),
+    row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json"]))]),
+    row(
+        "source-map",
+        OUTPUT,
+        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::MODELS)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)],
+    ),
+    row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
+    row(
+        "stats",
+        OUTPUT,
+        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::MODELS)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)],
+    ),
+    row("fold", PASSES, PASS),
+    row("share", PASSES, PASS),
+    row("drop-bitcasts", PASSES, PASS),
+    row(
+        "layout",
+        PASSES,
+        &[
+            of(C::FLATTEN).on(NOT_MODELS).to(Of(&["json", "html"])),
+            of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["stats", "drop-bitcasts", "verify"]),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts"]),
+        ],
+    ),
+    row("verify", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS))]),
+    row("inputs", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
+    row("seed", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
+    row("from", INPUT, &[of(READ.and(C::FMT))]),
+    row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
+    row("strict", INPUT, &[of(READ), of(C::EXPR)]),
+    row("fragments", INPUT, &[of(READ).on(I::DOCUMENTS)]),
+    row(
+        "input-shape",
+        INPUT,
+        &[
+            of(READ).on(I::DOCUMENTS),
+            of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+        ],
+    ),
+    row(
+        "set",
+        INPUT,
+        &[
+            of(READ).on(I::DOCUMENTS),
+            of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX).with(&["input-shape"]),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["input-shape"]),
+        ],
+    )
+    .vain(&[Vain {
+        inputs: I::PNNX,
+        outputs: Outputs::Any,
+        what: "--set of a symbol that no --input-shape has",
+        is: |language| {
+            let shapes = language.shapes();
+            language.set.iter().any(|(symbol, _)| !shapes.mentions(symbol))
+        },
+    }]),
+    row("lower", EXPANSION, &[of(GRAPHS).on(NOT_LOOPS), of(C::RUN).on(I::DOCUMENTS)])
+        .vain(&[
+            Vain {
+                inputs: I::PNNX,
+                outputs: Outputs::Any,
+                what: "--lower with names",
+                is: |language| matches!(language.lower, Some(Lower::Names(_))),
+            },
+            Vain {
+                inputs: I::DRAFT,
+                outputs: Of(&["nnef", "onnx", "onnxtxt"]),
+                what: "--lower none",
+                is: |language| language.lower == Some(Lower::None),
+            },
+        ])
+        .because(&[(I::PNNX, "all its operators have to become operations of NNEF")]),
+    row("keep", EXPANSION, &[of(READ).on(I::DOCUMENTS), of(GRAPHS).on(I::MODELS)]),
+    row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
+        .held(&[(I::MODELS, "all nodes are kept"), (I::PNNX, "all operators are kept")])
+        .because(&[(I::LOOPS, "a value that no output needs is never computed")]),
+    row("unroll", EXPANSION, &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS), of(GRAPHS).on(I::MODELS)])
+        .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, "their loops are run")]),
+    row(
+        "max-trips",
+        EXPANSION,
+        &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS).with(&["unroll"]), of(C::RUN).on(I::LOOPS)],
+    )
+    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::MODELS, "loops whose trips are not known stay as they are")]),
+    row("flat", EXPANSION, &[of(READ).on(I::NNEF), of(GRAPHS).on(I::MODELS)])
+        .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
+    row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING)), of(C::LAYOUT).to(Of(&["nnef"]))]),
+    row(
+        "max-ops",
+        LIMITS,
+        &[
+            of(READ).on(NOT_LOOPS),
+            of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
+            of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
+            of(C::EXPR).to(OF_GRAPHS),
+        ],
+    ),
+    row("max-depth", LIMITS, &[of(READ).on(I::DOCUMENTS)]),
+    row(
+        "max-length",
+        LIMITS,
+        &[
+            of(READ).on(I::DOCUMENTS),
+            of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+        ],
+    ),
+    row(
+        "max-memory",
+        LIMITS,
+        &[
+            of(READ).on(NOT_LOOPS),
+            of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
+            of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
+            of(C::EXPR).to(Of(&["onnxtxt"])),
+            of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
+            of(C::LAYOUT).to(Of(&["nnef"])),
+            of(C::LISTING),
+        ],
+    ),
+    row("max-text", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING))]),
+    row("max-files", LIMITS, &[of(READ.and(C::FMT)).on(I::DOCUMENTS)]),
+    row("max-unpacked", LIMITS, &[of(READ.and(C::FMT)).on(I::DOCUMENTS)]),
+    row(
+        "max-items",
+        LIMITS,
+        &[
+            of(READ).on(I::PNNX),
+            of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
+            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS),
+            of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
+        ],
+    ),
+    row(
+        "max-work",
+        LIMITS,
+        &[
+            of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
+            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
+        ],
+    ),
+    row("message-format", MESSAGES, &[of(EVERY)]),
+    row("color", MESSAGES, &[of(EVERY)]),
+    row("quiet", MESSAGES, &[of(TOLD.and(C::FMT))]),
+    row("warnings", MESSAGES, &[of(TOLD)]),
+    row("allow", MESSAGES, &[of(TOLD)]),
+    row("deny", MESSAGES, &[of(TOLD)]),
+    // The options of subcommands.
+    row("inputs", "", &[of(C::RUN), of(C::EXPR).to(TOLD_FORMS)]),
+    row("output", "", &[of(C::RUN)]),
+    row("layout", "", &[of(C::RUN).on(I::DOCUMENTS.and(I::PNNX))]),
+    row(
+        "to",
+        "",
+        &[
+            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::RUN).on(I::LOOPS).to(Of(&["json"])),
+            of(C::EXPR),
+            of(C::FUSE).to(TOLD_FORMS),
+            of(C::LAYOUT),
+            of(C::LISTING).to(TOLD_FORMS),
+        ],
+    ),
+    row("check", "", &[of(C::FMT)]),
+    row("fuse", "", &[of(C::FUSE)]),
+    row("recompute", "", &[of(C::FUSE)]),
+    row("fold", "", &[of(C::EXPR).to(TOLD_FORMS)]),
+    row("batch", "", &[of(C::EXPR).to(TOLD_FORMS).with(&["inputs"])]),
+    row("arity", "", &[of(C::EXPR)]),
+    row("compat", "", &[of(C::EXPR)]),
+    row("shape", "", &[of(C::EXPR).to(OF_GRAPHS), of(C::EXPR).to(TOLD_FORMS).with(&["fold"])]),
+    row("share", "", &[of(C::EXPR).to(OF_GRAPHS)]),
+    row("padded", "", &[of(C::LAYOUT)]),
+    row("padding-value", "", &[of(C::LAYOUT).with(&["padded"])]),
+    row("index", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
+    row("memory", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
+    row("reshape", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
+    row("transpose", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
+    row("permutation", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
+    row("folder", "", &[of(C::MAN)]),
+];
+
+/// What passes over the flat graph apply to.
+const PASS: &[Use] = &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];

@@ -1,0 +1,106 @@
+//! What is asked of the flattening of an input: the options, and where the result goes.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use crate::model;
+use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
+
+use super::args::{self, Language};
+use super::{Failure, encode, io};
+
+/// What is asked of the flattening of an input.
+pub(crate) struct Request<'a> {
+    pub(super) language: &'a Language,
+    pub(super) output: &'a args::Output,
+    pub(super) verification: &'a args::Verification,
+    pub(super) destination: Destination,
+}
+
+impl Request<'_> {
+    /// The notation of the result.
+    pub(super) fn to(&self) -> &'static Notation {
+        self.destination.to
+    }
+}
+
+/// The form of the output: a file in a notation, or a whole model.
+pub(super) struct Destination {
+    pub(super) to: &'static Notation,
+    pub(super) target: Option<model::Target>,
+}
+
+impl Destination {
+    /// The form that an option or the path names, else that of inputs in a notation.
+    ///
+    /// # Errors
+    ///
+    /// The extension of the path is unknown.
+    pub(super) fn new(output: &args::Output, from: args::From) -> Result<Self, Failure> {
+        let path = path(output);
+        let target = path.and_then(model::Target::of);
+        let known = || NOTATIONS.iter().flat_map(|known| known.extensions);
+        let to = match (output.to, path.filter(|_| target.is_none())) {
+            (Some(to), _) => Some(to.0),
+            (None, Some(path)) => io::by_ending(path, Notation::of_extension, known())?,
+            (None, None) => None,
+        };
+        let default = || Notation::named(from.known().output).unwrap_or(&NOTATIONS[0]);
+        Ok(Destination { to: to.unwrap_or_else(default), target })
+    }
+
+    /// Refuses a form that cannot be written there.
+    ///
+    /// # Errors
+    ///
+    /// Options that contradict each other.
+    pub(super) fn possible(&self, output: &args::Output, from: args::From) -> Result<(), Failure> {
+        if let Some(target) = self.target.as_ref().filter(|_| !from.known().whole.contains(&self.to.name)) {
+            let (path, whole) = (target.path().display(), from.known().whole.join(" or "));
+            let message = format!("folders and archives hold models, which are {whole} here; leave out --to");
+            return Err(Failure::Message(format!("{path}: {message}")));
+        }
+        fits_stdout(self.to, output)?;
+        distinct(output, self.to)
+    }
+}
+
+/// Refuses protobuf on a terminal.
+fn fits_stdout(to: &Notation, output: &args::Output) -> Result<(), Failure> {
+    if !matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf))
+        || path(output).is_some()
+        || !std::io::stdout().is_terminal()
+    {
+        return Ok(());
+    }
+    Err(Failure::Message("protobuf is not written to a terminal: name a file with -o, or use --to onnxtxt".to_owned()))
+}
+
+/// Refuses to write two results to the same stream or file: the graph, the data of a PNNX file, the source map.
+fn distinct(output: &args::Output, to: &Notation) -> Result<(), Failure> {
+    let map = output.source_map.as_deref();
+    let Some(path) = path(output) else {
+        if map.is_some_and(io::is_stdout) {
+            let message = "result and source map cannot both go to standard output; use -o or name a file";
+            return Err(Failure::Message(message.to_owned()));
+        }
+        return Ok(());
+    };
+    let data = matches!(to.writer, Writer::Pnnx(_)).then(|| path.with_extension(encode::PNNX_DATA));
+    let map = map.filter(|map| !io::is_stdout(map)).map(Path::to_owned);
+    let mut files = vec![("the graph", path.to_owned()), ("a graph", path.join(model::GRAPH))];
+    files.extend(data.map(|data| ("the data of the graph", data)));
+    files.extend(map.map(|map| ("the source map", map)));
+    for (i, (what, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..i].iter().find(|(_, other)| io::is_same_file(file, other)) {
+            let message = format!("{}: {other} and {what} cannot both be written to this file", file.display());
+            return Err(Failure::Message(message));
+        }
+    }
+    Ok(())
+}
+
+/// The path of the result, unless it is standard output.
+pub(super) fn path(output: &args::Output) -> Option<&Path> {
+    output.output.as_deref().filter(|path| !io::is_stdout(path))
+}

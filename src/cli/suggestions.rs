@@ -1,0 +1,67 @@
+//! What a first word that is neither an input nor a subcommand probably means.
+
+use std::fs;
+use std::path::Path;
+
+use crate::diagnostics::{suggest, visible};
+use crate::files;
+
+use super::options;
+
+/// Words that other programs have for what this one does; flattening has no subcommand.
+const MEANT: &[(&str, &str)] = &[
+    ("flatten", FLATTENING),
+    ("convert", FLATTENING),
+    ("optimize", FLATTENING),
+    ("simplify", FLATTENING),
+    ("expand", FLATTENING),
+    ("inline", FLATTENING),
+    ("lint", "did you mean the subcommand `check`?"),
+    ("validate", "did you mean the subcommand `check`?"),
+    ("verify", "did you mean the subcommand `check`, or the option --verify?"),
+    ("eval", "did you mean the subcommand `run`?"),
+    ("evaluate", "did you mean the subcommand `run`?"),
+    ("execute", "did you mean the subcommand `run`?"),
+    ("infer", "did you mean the subcommand `run`?"),
+    ("format", "did you mean the subcommand `fmt`?"),
+    ("fuse", "did you mean `expr --fuse`?"),
+    ("version", "did you mean --version?"),
+    ("usage", "did you mean --help?"),
+];
+
+const FLATTENING: &str = "flattening has no subcommand: nnef-flatten INPUT -o OUTPUT";
+
+/// The most files of a folder that are compared.
+const MAX_FILES: usize = 1000;
+
+/// What to do instead of naming a path that does not exist; none if nothing is similar.
+pub(super) fn instead_of(path: &Path) -> Option<String> {
+    let word = path.to_string_lossy();
+    // Names with an extension or a folder are files.
+    if word.contains(['.', '/', '\\']) {
+        return file_like(path);
+    }
+    let meant = MEANT.iter().find(|(known, _)| known.eq_ignore_ascii_case(&word));
+    meant.map(|(_, what)| (*what).to_owned()).or_else(|| subcommand_like(&word)).or_else(|| file_like(path))
+}
+
+/// The subcommands that a word may misspell: all of them that are equally similar.
+fn subcommand_like(word: &str) -> Option<String> {
+    let command = options::command();
+    let names = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(clap::Command::get_name);
+    let names: Vec<&str> = names.chain(["help"]).collect();
+    let similar = suggest::all_nearest(word, names.iter().copied());
+    let similar: Vec<String> = similar.iter().map(|name| format!("`{name}`")).collect();
+    (!similar.is_empty()).then(|| format!("did you mean the subcommand {}?", options::listed(&similar)))
+}
+
+/// The file of the same folder that a path may misspell, or that it names without an extension.
+fn file_like(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_str()?;
+    let entries = fs::read_dir(files::parent(path)).ok()?.take(MAX_FILES).filter_map(Result::ok);
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let without = names.iter().find(|name| Path::new(name).file_stem().is_some_and(|stem| stem == wanted));
+    let similar = without.map(String::as_str).or_else(|| suggest::nearest(wanted, names.iter().map(String::as_str)));
+    similar.map(|name| format!("did you mean `{}`?", visible::clean(&path.with_file_name(name).display().to_string())))
+}

@@ -1,0 +1,136 @@
+//! The inputs of the trials: those of `tests/data/options`, and others made from them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::trials::Trial;
+use super::{Outcome, words};
+
+/// The sample of each input notation for trials that name none.
+const INPUTS: &[(&str, &str)] = &[
+    ("nnef", "plain.nnef"),
+    ("nnef-draft", "draft.nnef"),
+    ("loops", "plain.json"),
+    ("onnx", "plain.onnx"),
+    ("onnxtxt", "plain.onnxtxt"),
+    ("pnnx", "plain.pnnx.param"),
+];
+
+/// The input of each subcommand that reads no model.
+const OTHERS: &[(&str, &str)] = &[
+    ("expr", "add(@0,@1)"),
+    ("layout", "f32[3,5]{1,0:T(2,2)}"),
+    ("explain", "E0401"),
+    ("completions", "bash"),
+    ("man", "check"),
+];
+
+/// The folder of the samples.
+pub struct Samples {
+    folder: tempfile::TempDir,
+}
+
+impl Samples {
+    /// Copies the samples, and makes those that are binary or large.
+    pub fn new(run: fn(&[String]) -> Outcome) -> Self {
+        let samples = Samples { folder: tempfile::tempdir().unwrap() };
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/options");
+        for entry in fs::read_dir(data).unwrap().map(Result::unwrap) {
+            fs::copy(entry.path(), samples.path(&entry.file_name().to_string_lossy())).unwrap();
+        }
+        let make = |line: &str| {
+            let words: Vec<String> = words(&[line]).iter().map(|word| samples.replaced(word)).collect();
+            let made = run(&words);
+            assert_eq!(made.status, 0, "{line}: {}", made.told);
+        };
+        for name in ["plain", "loop"] {
+            make(&format!("-q --lower none @{name}.onnxtxt -o @{name}.onnx"));
+        }
+        for name in ["weights.pnnx.param", "weights.pnnx.bin"] {
+            let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pnnx");
+            fs::copy(examples.join(name.replace("weights", "centre")), samples.path(name)).unwrap();
+        }
+        for (version, ending) in [("version 1.0;", ""), ("version 1.0", "-draft")] {
+            for (name, variables) in [("model", &[("w", 6), ("v", 6)][..]), ("zeros", &[("w", 400_000)])] {
+                let name = format!("{name}{ending}");
+                samples.folder(&name, version, variables);
+                let to = if ending.is_empty() { "nnef" } else { "nnef-draft" };
+                make(&format!("-q @{name} --to {to} -o @{name}.tgz"));
+            }
+        }
+        samples.large();
+        make("-q --lower none --max-text 99999999 @large.onnxtxt -o @large.onnx");
+        samples
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A model with variables of zeros.
+    fn folder(&self, name: &str, version: &str, variables: &[(&str, u32)]) {
+        fs::create_dir(self.path(name)).unwrap();
+        let mut body = String::new();
+        let mut sum = "x".to_owned();
+        for (label, items) in variables {
+            body += &format!("    {label} = variable(shape = [1, {items}], label = '{label}');\n");
+            body += &format!("    s{label} = add({sum}, {label});\n");
+            sum = format!("s{label}");
+            let mut bytes = vec![0x4E, 0xEF, 1, 0];
+            let header = [items * 4, 2, 1, *items, 0, 0, 0, 0, 0, 0, 32];
+            header.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+            bytes.resize(128 + *items as usize * 4, 0);
+            fs::write(self.path(name).join(format!("{label}.dat")), bytes).unwrap();
+        }
+        let items = variables[0].1;
+        let text = format!(
+            "{version}\ngraph model( x ) -> ( {sum} )\n{{\n    x = external(shape = [1, {items}]);\n{body}}}\n"
+        );
+        fs::write(self.path(name).join("graph.nnef"), text).unwrap();
+    }
+
+    /// Texts of more than 8 MiB, in each notation.
+    fn large(&self) {
+        let long = "long ".repeat((8 << 20) / 5 + 1);
+        for (from, to, before, after) in [
+            ("plain.nnef", "large.nnef", "version 1.0;\n", format!("version 1.0;\n# {long}\n")),
+            ("draft.nnef", "large-draft.nnef", "version 1.0\n", format!("version 1.0\n# {long}\n")),
+            ("plain.json", "large.json", "\"outputs\"", format!("\"note\": \"{long}\",\n  \"outputs\"")),
+            ("plain.onnxtxt", "large.onnxtxt", "    opset", format!("    doc_string: \"{long}\",\n    opset")),
+            ("torch.pnnx.param", "large.pnnx.param", "dims=", format!("note={} dims=", long.replace(' ', "_"))),
+        ] {
+            let text = fs::read_to_string(self.path(from)).unwrap();
+            assert!(text.contains(before), "{from}");
+            fs::write(self.path(to), text.replacen(before, &after, 1)).unwrap();
+        }
+        fs::write(self.path("large.txt"), format!("f32[2,3]{{1,0}} {long}")).unwrap();
+        fs::write(self.path("large.operands.json"), format!("[1.0, 2.0{}]", " ".repeat(long.len()))).unwrap();
+    }
+
+    /// The input of a trial in a notation, or of a subcommand that has none.
+    pub fn input(&self, trial: &Trial, (subcommand, notation): (&str, &str)) -> String {
+        let of = if notation.is_empty() { subcommand } else { notation };
+        // Evaluations need inputs.
+        let of_run = format!("run-{notation}");
+        let own = trial.inputs.iter().find(|(known, _)| subcommand == "run" && *known == of_run);
+        if let Some((_, input)) = own.or(trial.inputs.iter().chain(OTHERS).find(|(known, _)| *known == of)) {
+            return (*input).to_owned();
+        }
+        if subcommand == "run" && trial.option != "--inputs" {
+            let values = if notation == "pnnx" { "pnnx" } else { "plain" };
+            let known = INPUTS.iter().find(|(of, _)| *of == notation).unwrap();
+            return format!("@{} --inputs @{values}.inputs.json", known.1);
+        }
+        let known = INPUTS.iter().find(|(of, _)| *of == notation);
+        known.map_or_else(|| panic!("no sample for {notation}"), |(_, file)| format!("@{file}"))
+    }
+
+    /// A word with the folder of the samples in place of `@`; operands of expressions keep it.
+    pub fn replaced(&self, word: &str) -> String {
+        let at = word.strip_prefix('<').unwrap_or(word);
+        match at.strip_prefix('@') {
+            Some(name) => format!("{}{}", &word[..word.len() - at.len()], self.path(name).display()),
+            None => word.to_owned(),
+        }
+    }
+}
