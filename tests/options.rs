@@ -1,4 +1,4 @@
-//! Options that are given in vain are mistakes: names that the document does not have, lists that
+//! Options without effect are mistakes: names that the document does not have, lists that
 //! contradict each other, endings that mean nothing.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 

@@ -53,8 +53,8 @@ fn parse_from(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli
         };
         let given =
             |argument: &&Arg| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
-        let vain = command.get_arguments().filter(given).find(|argument| !applies(argument));
-        if let Some(argument) = vain {
+        let ignored = command.get_arguments().filter(given).find(|argument| !applies(argument));
+        if let Some(argument) = ignored {
             let shown = match matches.get_one::<PathBuf>("input").filter(|_| argument.is_positional()) {
                 Some(input) => visible::clean(&input.display().to_string()),
                 None => argument.to_string(),

@@ -114,7 +114,7 @@ impl Network {
         start.iter().for_each(|(input, value)| bound[input.index()] = Some(Type::of(value)));
         let (context, mut found) = check(self, &bound, options.strict);
         wrong.into_iter().for_each(|diagnostic| found.report(diagnostic));
-        refuse_vain(self, options, &mut found);
+        refuse_without_effect(self, options, &mut found);
         let (plan, types, diagnostics) = plan((context, found))?;
         let start = start.into_iter().map(|(input, value)| (input, Sym::Known(value))).collect();
         match (Runnable { net: self, plan: &plan, types: &types, options }).evaluate(start) {
@@ -130,7 +130,7 @@ impl Network {
     /// Broken rules, options that do not apply to networks with loops, or why the network cannot be unrolled.
     pub fn unroll(&self, options: &Options) -> Result<Expansion, Diagnostics> {
         let (context, mut found) = check(self, &[], options.strict);
-        refuse_vain(self, options, &mut found);
+        refuse_without_effect(self, options, &mut found);
         let (plan, types, mut diagnostics) = plan((context, found))?;
         match (Runnable { net: self, plan: &plan, types: &types, options }).unroll(&mut diagnostics) {
             Ok(graph) if !diagnostics.has_errors() => Ok(Expansion { graph, diagnostics }),
@@ -141,7 +141,7 @@ impl Network {
 }
 
 /// Reports options that apply only to NNEF documents.
-fn refuse_vain(net: &Network, options: &Options, diagnostics: &mut Diagnostics) {
+fn refuse_without_effect(net: &Network, options: &Options, diagnostics: &mut Diagnostics) {
     let given = [
         ("lower", options.lower != Lower::Custom),
         ("keep", !options.keep.is_empty()),

@@ -133,7 +133,7 @@ pub(crate) struct Use {
 
 /// Values with which an option has no effect.
 #[derive(Clone, Copy)]
-pub(crate) struct Vain {
+pub(crate) struct NoEffect {
     inputs: Inputs,
     outputs: Outputs,
     /// The option with such a value.
@@ -148,7 +148,7 @@ pub(crate) struct Row {
     /// The heading of `--help` under which it stands; empty for the options of a subcommand itself.
     heading: &'static str,
     uses: &'static [Use],
-    vain: &'static [Vain],
+    no_effect: &'static [NoEffect],
     /// Inputs with which it holds anyway, and why; that is told.
     held: &'static [(Inputs, &'static str)],
     /// Why some inputs do not take it.
@@ -244,11 +244,14 @@ impl Asked {
             if let Some(message) = self.refusal(row, command, from) {
                 return Err(Failure::Message(message));
             }
-            let vain = row.vain.iter().filter(|vain| vain.inputs.has(from) && vain.outputs.has(&self.output));
-            if let Some(vain) = vain.filter(|_| from.is_some()).find(|vain| (vain.is)(language)) {
-                let output = if matches!(vain.outputs, Outputs::Any) { "" } else { &self.output };
+            let no_effect = row
+                .no_effect
+                .iter()
+                .filter(|no_effect| no_effect.inputs.has(from) && no_effect.outputs.has(&self.output));
+            if let Some(no_effect) = no_effect.filter(|_| from.is_some()).find(|no_effect| (no_effect.is)(language)) {
+                let output = if matches!(no_effect.outputs, Outputs::Any) { "" } else { &self.output };
                 let output = if output.is_empty() { String::new() } else { format!(" with --to {output}") };
-                return Err(Failure::Message(format!("{} does not apply to {}{output}", vain.what, title(from))));
+                return Err(Failure::Message(format!("{} does not apply to {}{output}", no_effect.what, title(from))));
             }
         }
         Ok(())

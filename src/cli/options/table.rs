@@ -1,7 +1,7 @@
 //! The rows.
 
 use super::Commands as C;
-use super::{Inputs as I, Outputs, Row, Use, Vain};
+use super::{Inputs as I, NoEffect, Outputs, Row, Use};
 use crate::Lower;
 
 use Outputs::{Not, Of};
@@ -35,7 +35,7 @@ const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
 const NO_LOOPS: &str = "they have no loops";
 
 const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> Row {
-    Row { name, heading, uses, vain: &[], held: &[], because: &[] }
+    Row { name, heading, uses, no_effect: &[], held: &[], because: &[] }
 }
 
 const fn of(commands: C) -> Use {
@@ -57,8 +57,8 @@ impl Use {
 }
 
 impl Row {
-    const fn vain(self, vain: &'static [Vain]) -> Self {
-        Row { vain, ..self }
+    const fn no_effect(self, no_effect: &'static [NoEffect]) -> Self {
+        Row { no_effect, ..self }
     }
 
     const fn held(self, held: &'static [(I, &'static str)]) -> Self {
@@ -131,7 +131,7 @@ pub(super) static OPTIONS: &[Row] = &[
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["input-shape"]),
         ],
     )
-    .vain(&[Vain {
+    .no_effect(&[NoEffect {
         inputs: I::PNNX,
         outputs: Outputs::Any,
         what: "--set of a symbol that no --input-shape has",
@@ -141,14 +141,14 @@ pub(super) static OPTIONS: &[Row] = &[
         },
     }]),
     row("lower", EXPANSION, &[of(GRAPHS).on(NOT_LOOPS), of(C::RUN).on(I::DOCUMENTS)])
-        .vain(&[
-            Vain {
+        .no_effect(&[
+            NoEffect {
                 inputs: I::PNNX,
                 outputs: Outputs::Any,
                 what: "--lower with names",
                 is: |language| matches!(language.lower, Some(Lower::Names(_))),
             },
-            Vain {
+            NoEffect {
                 inputs: I::DRAFT,
                 outputs: Of(&["nnef", "onnx", "onnxtxt"]),
                 what: "--lower none",

@@ -19,18 +19,18 @@ pub(crate) fn order(rows: &mut Rows, ends: &[Ends]) {
     sorting.start();
     let mut best = (sorting.crossings(), sorting.rows.rows.clone());
     let rounds = ROUNDS.iter().find(|(edges, _)| rows_edges(&sorting) <= *edges).map_or(0, |(_, rounds)| *rounds);
-    let mut vain = 0;
+    let mut unchanged = 0;
     for round in 0..rounds {
-        if best.0 == 0 || vain > PATIENCE {
+        if best.0 == 0 || unchanged > PATIENCE {
             break;
         }
         sorting.sweep(round % 2 == 0);
         let crossings = sorting.crossings();
         if crossings < best.0 {
             best = (crossings, sorting.rows.rows.clone());
-            vain = 0;
+            unchanged = 0;
         } else {
-            vain += 1;
+            unchanged += 1;
         }
     }
     rows.rows = best.1;
