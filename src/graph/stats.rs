@@ -1,5 +1,7 @@
 //! Statistics of a graph: the numbers of operations, parameters and multiply-adds.
 
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod elements;
 mod products;
 
@@ -8,7 +10,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use super::{Graph, Operation, TensorId, Value};
+use super::{Graph, Kind, Operation, TensorId, Value};
 use crate::diagnostics::visible::clean;
 use crate::graph::Primitive;
 use crate::graph::standard::VARIABLE;
@@ -71,34 +73,32 @@ impl Stats {
     /// The statistics of a graph.
     pub(crate) fn new(graph: &Graph, setting: Setting) -> Self {
         let mut stats = Stats::default();
-        let counted: Vec<Counted> = graph
-            .kinds
-            .iter()
-            .map(|kind| match graph.text_of(kind.name) {
-                VARIABLE | INITIALIZER => Counted::Weights,
-                name => match products::rule(kind.standard, name) {
-                    Some(count) => Counted::Products(count),
-                    None if kind.standard || (setting.known)(name) => Counted::Nothing,
-                    None => Counted::Unknown,
-                },
-            })
-            .collect();
-        let mut kinds = vec![(0u64, 0u64); graph.kinds.len()];
+        let counted = |kind: &Kind| match graph.text_of(kind.name) {
+            VARIABLE | INITIALIZER => Counted::Weights,
+            name => match products::rule(kind.standard, name) {
+                Some(count) => Counted::Products(count),
+                None if kind.standard || (setting.known)(name) => Counted::Nothing,
+                None => Counted::Unknown,
+            },
+        };
+        let mut kinds: Vec<_> = graph.kinds.iter().map(|kind| (counted(kind), 0u64, 0u64)).collect();
         for operation in &graph.operations {
             let kind = graph.kind_id(operation).index();
-            let complete = match counted[kind] {
+            let Some((counted, count, uncounted)) = kinds.get_mut(kind) else { continue };
+            let complete = match counted {
                 Counted::Nothing => true,
                 Counted::Unknown => false,
                 Counted::Weights => stats.variable(graph, operation, setting),
                 Counted::Products(count) => stats.products(count(graph, operation)),
             };
-            kinds[kind].0 += 1;
-            kinds[kind].1 += u64::from(!complete);
+            *count = count.saturating_add(1);
+            *uncounted = uncounted.saturating_add(u64::from(!complete));
         }
-        for (kind, (count, uncounted)) in graph.kinds.iter().zip(kinds) {
+        for (kind, (_, count, uncounted)) in graph.kinds.iter().zip(kinds) {
             let add = |to: &mut BTreeMap<String, u64>, count: u64| {
                 if count > 0 {
-                    *to.entry(graph.text_of(kind.name).to_owned()).or_default() += count;
+                    let sum = to.entry(graph.text_of(kind.name).to_owned()).or_default();
+                    *sum = sum.saturating_add(count);
                 }
             };
             add(&mut stats.operations, count);
@@ -206,7 +206,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+        if i > 0 && digits.len().saturating_sub(i).is_multiple_of(3) {
             text.push(' ');
         }
         text.push(digit);

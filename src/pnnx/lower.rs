@@ -1,5 +1,7 @@
 //! Lowers operators of torch to operations of NNEF, by a table that maps kinds to rules.
 
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod linear;
 mod norms;
 mod reductions;
@@ -261,6 +263,29 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
 }
 
+/// The extent of an axis.
+fn extent_of(extents: &[i64], axis: i64) -> Lowered<i64> {
+    usize::try_from(axis).ok().and_then(|axis| extents.get(axis)).copied().ok_or(Refusal::UNFIT)
+}
+
+/// A product of extents.
+fn product(factors: &[i64]) -> Lowered<i64> {
+    factors.iter().try_fold(1i64, |all, factor| all.checked_mul(*factor)).ok_or(Refusal::UNFIT)
+}
+
+/// The quotient of integers; none if there is a remainder.
+fn quotient(of: i64, by: i64) -> Option<i64> {
+    of.checked_rem(by).filter(|rest| *rest == 0).and_then(|_| of.checked_div(by))
+}
+
+/// The extents of a tensor whose channels, the second axis, are split into groups. None if there are other channels
+/// left, or no items.
+fn in_groups(extents: &[i64], groups: i64) -> Option<Vec<i64>> {
+    let [batch, channels, inner @ ..] = extents else { return None };
+    let each = quotient(*channels, groups).filter(|_| !extents.contains(&0))?;
+    Some([&[*batch, groups, each], inner].concat())
+}
+
 /// Integers as an attribute.
 fn integers(items: impl IntoIterator<Item = i64>) -> Value {
     Value::Integers(items.into_iter().collect())
@@ -323,7 +348,7 @@ impl Line<'_, '_> {
 
     fn fresh(&mut self, nnef: &'static str) -> NameId {
         let count = self.counts.entry(nnef).or_default();
-        *count += 1;
+        *count = count.saturating_add(1);
         self.builder.numbered(self.name, nnef, *count)
     }
 
@@ -376,6 +401,12 @@ impl Line<'_, '_> {
             return Ok(tensor);
         }
         self.add("unsqueeze", vec![Value::Tensor(tensor), integers(axes)])
+    }
+
+    /// Adds leading axes of extent 1 to a tensor up to a rank.
+    fn with_rank(&mut self, tensor: TensorId, rank: i64) -> Lowered<TensorId> {
+        let more = rank.saturating_sub(self.rank(tensor)?);
+        self.with_axes(tensor, (0..more).collect())
     }
 }
 
@@ -438,7 +469,7 @@ fn choose(line: &mut Line) -> Lowered<Vec<TensorId>> {
 /// The negation of truth values; of numbers, whether they are 0.
 fn logical_not(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let is_logical = line.builder.graph.tensors[x.index()].dtype == Some(Primitive::Logical);
+    let is_logical = line.builder.graph.dtype(x) == Some(Primitive::Logical);
     let (name, rest) = if is_logical { ("not", None) } else { ("eq", Some(Value::Scalar(0.0))) };
     Ok(vec![line.add(name, std::iter::once(Value::Tensor(x)).chain(rest).collect())?])
 }

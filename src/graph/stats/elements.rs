@@ -16,7 +16,7 @@ fn bits(name: &str) -> Option<u64> {
 
 /// The number of bytes of so many items of a type. Items of less than a byte are packed.
 pub(crate) fn bytes_of(name: &str, items: u64) -> Option<u64> {
-    let bits = u128::from(items) * u128::from(bits(name)?);
+    let bits = u128::from(items).saturating_mul(u128::from(bits(name)?));
     Some(u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX))
 }
 

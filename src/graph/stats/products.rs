@@ -141,12 +141,9 @@ impl Matrices {
             true => (&self.batch, &other.batch),
             false => (&other.batch, &self.batch),
         };
-        let missing = long.len() - short.len();
-        let extent = |(i, extent): (usize, &i64)| match i.checked_sub(missing).map(|i| short[i]) {
-            Some(other) if *extent == 1 => other,
-            _ => *extent,
-        };
-        let batch: Vec<i64> = long.iter().enumerate().map(extent).collect();
+        let others = short.iter().rev().copied().chain(std::iter::repeat(1));
+        let extent = |(extent, other): (&i64, i64)| if *extent == 1 { other } else { *extent };
+        let batch: Vec<i64> = long.iter().rev().zip(others).map(extent).collect();
         product(&batch).saturating_mul(product(&[self.rows, self.columns, other.columns]))
     }
 }

@@ -11,12 +11,11 @@ pub(super) fn linear(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.agrees("out_features", &[outputs])?;
     let rank = Some(line.rank(x)?).filter(|rank| *rank > 0).ok_or(Refusal::UNFIT)?;
     let matrix = if rank == 1 { line.with_axes(x, vec![0])? } else { x };
-    let wide = rank.max(2);
-    let weight = line.with_axes(weight, (0..wide - 2).collect())?;
+    let weight = line.with_rank(weight, rank)?;
     let [no, yes] = [false, true].map(Value::Logical);
     let mut y = line.add("matmul", vec![Value::Tensor(matrix), Value::Tensor(weight), no, yes])?;
     if let Some(bias) = bias {
-        let bias = line.with_axes(bias, (0..wide - 1).collect())?;
+        let bias = line.with_rank(bias, rank.max(2))?;
         y = line.add("add", vec![Value::Tensor(y), Value::Tensor(bias)])?;
     }
     if rank == 1 {
@@ -33,8 +32,8 @@ pub(super) fn matmul(line: &mut Line) -> Lowered<Vec<TensorId>> {
         return Err(Refusal::UNFIT);
     }
     let rank = m.max(n);
-    let a = line.with_axes(a, (0..rank - m).collect())?;
-    let b = line.with_axes(b, (0..rank - n).collect())?;
+    let a = line.with_rank(a, rank)?;
+    let b = line.with_rank(b, rank)?;
     Ok(vec![line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?])
 }
 
@@ -42,11 +41,10 @@ pub(super) fn matmul(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn addmm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (c, a, b) = (line.tensor("input")?, line.tensor("mat1")?, line.tensor("mat2")?);
     let mut y = line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?;
-    let more = 2 - line.rank(c)?;
-    if more < 0 {
+    if line.rank(c)? > 2 {
         return Err(Refusal::UNFIT);
     }
-    let mut c = line.with_axes(c, (0..more).collect())?;
+    let mut c = line.with_rank(c, 2)?;
     for (key, term) in [("alpha", &mut y), ("beta", &mut c)] {
         let factor: f64 = line.setting_or(key, 1.0)?;
         if factor != 1.0 {
@@ -71,27 +69,28 @@ pub(super) fn embedding(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn attention(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (query, key, value) = (line.tensor("query")?, line.tensor("key")?, line.tensor("value")?);
     let extents = line.extents(query)?;
+    let [outer @ .., width] = &extents[..] else { return Err(Refusal::UNFIT) };
     let rank = extents.len() as i64;
-    if rank < 2 || line.rank(key)? != rank || line.rank(value)? != rank {
+    if outer.is_empty() || line.rank(key)? != rank || line.rank(value)? != rank {
         return Err(Refusal::UNFIT);
     }
     let dropped: f64 = line.setting_or("dropout_p", 0.0)?;
     line.require("dropout_p", dropped == 0.0, "0")?;
     line.off("is_causal")?;
     line.off("enable_gqa")?;
-    let default = 1.0 / (extents[extents.len() - 1] as f64).sqrt();
+    let default = 1.0 / (*width as f64).sqrt();
     let scale = line.optional("scale")?.unwrap_or(default);
     let [no, yes] = [false, true].map(Value::Logical);
     let scores = line.add("matmul", vec![Value::Tensor(query), Value::Tensor(key), no, yes])?;
     let mut scores = line.add("mul", vec![Value::Tensor(scores), Value::Scalar(scale)])?;
     if let Ok(mask) = line.tensor("attn_mask") {
-        let mask = line.with_axes(mask, (0..rank - line.rank(mask)?).collect())?;
+        let mask = line.with_rank(mask, rank)?;
         // Only numeric masks are added; logical masks select, which is not supported.
-        if line.builder.graph.tensors[mask.index()].dtype != Some(Primitive::Scalar) {
+        if line.builder.graph.dtype(mask) != Some(Primitive::Scalar) {
             return Err(Refusal::Because("its mask is not known to be one of scalars".into()));
         }
         scores = line.add("add", vec![Value::Tensor(scores), Value::Tensor(mask)])?;
     }
-    let weights = line.add("softmax", vec![Value::Tensor(scores), integers([rank - 1])])?;
+    let weights = line.add("softmax", vec![Value::Tensor(scores), integers([outer.len() as i64])])?;
     Ok(vec![line.add("matmul", vec![Value::Tensor(weights), Value::Tensor(value)])?])
 }

@@ -2,7 +2,7 @@
 
 use super::reductions::centred;
 use super::settings::Kind;
-use super::{Line, Lowered, Refusal, integers};
+use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, quotient};
 use crate::graph::{TensorId, Value};
 
 /// The machine epsilon of 32-bit floats: the default epsilon of `rms_norm` in torch.
@@ -63,43 +63,46 @@ fn affine(line: &mut Line, mut y: TensorId, axes: i64) -> Lowered<TensorId> {
     Ok(y)
 }
 
-/// The normalized axes: the last ones, which have the extents of `normalized_shape`.
-fn last_axes(line: &Line, x: TensorId) -> Lowered<Vec<i64>> {
+/// The normalized axes: the last ones, which have the extents of `normalized_shape`. Also the number of axes before.
+fn last_axes(line: &Line, x: TensorId) -> Lowered<(Vec<i64>, i64)> {
     let (extents, shape) = (line.shape(x)?, line.required::<Vec<i64>>("normalized_shape")?);
     line.require("normalized_shape", !shape.is_empty(), <Vec<i64>>::EXPECTED)?;
     let first = extents.len().saturating_sub(shape.len());
-    line.agrees("normalized_shape", &extents[first..])?;
-    Ok((first as i64..extents.len() as i64).collect())
+    let last = extents.get(first..).filter(|last| !last.is_empty()).ok_or(Refusal::UNFIT)?;
+    line.agrees("normalized_shape", last)?;
+    Ok(((first as i64..extents.len() as i64).collect(), first as i64))
 }
 
 pub(super) fn layer_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     redundant(line, None)?;
-    let axes = last_axes(line, x)?;
+    let (axes, before) = last_axes(line, x)?;
     let y = standardized(line, x, &axes)?;
-    affine(line, y, axes[0]).map(|y| vec![y])
+    affine(line, y, before).map(|y| vec![y])
 }
 
 /// Divides the operand by its root mean square.
 pub(super) fn rms_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     redundant(line, None)?;
-    let axes = last_axes(line, x)?;
+    let (axes, before) = last_axes(line, x)?;
     let epsilon = line.optional("eps")?.unwrap_or(STEP);
     let squares = line.add("sqr", vec![Value::Tensor(x)])?;
     let mean = line.add("mean_reduce", vec![Value::Tensor(squares), integers(axes.iter().copied())])?;
     let mean = line.add("add", vec![Value::Tensor(mean), Value::Scalar(epsilon)])?;
     let factor = line.add("rsqrt", vec![Value::Tensor(mean)])?;
     let y = line.add("mul", vec![Value::Tensor(x), Value::Tensor(factor)])?;
-    affine(line, y, axes[0]).map(|y| vec![y])
+    affine(line, y, before).map(|y| vec![y])
 }
 
 /// Normalizes to mean 0 and variance 1 within groups of channels.
 pub(super) fn group_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     redundant(line, Some(("num_channels", x)))?;
-    let (groups, channels) = (line.at_least("num_groups", 1, None)?, line.extents(x)?[1]);
-    line.require("num_groups", channels % groups == 0, &format!("a divisor of the number of channels, {channels},"))?;
+    let groups = line.at_least("num_groups", 1, None)?;
+    let channels = extent_of(&line.extents(x)?, 1)?;
+    let fits = quotient(channels, groups).is_some();
+    line.require("num_groups", fits, &format!("a divisor of the number of channels, {channels},"))?;
     grouped(line, x, groups)
 }
 
@@ -121,17 +124,13 @@ pub(super) fn instance_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let x = line.tensor("input")?;
     redundant(line, Some(("num_features", x)))?;
-    let channels = line.extents(x)?[1];
+    let channels = extent_of(&line.extents(x)?, 1)?;
     grouped(line, x, channels)
 }
 
 fn grouped(line: &mut Line, x: TensorId, groups: i64) -> Lowered<Vec<TensorId>> {
     let extents = line.extents(x)?;
-    if extents.contains(&0) {
-        return Err(Refusal::UNFIT);
-    }
-    let apart: Vec<i64> =
-        [extents[0], groups, extents[1] / groups].into_iter().chain(extents[2..].iter().copied()).collect();
+    let apart = in_groups(&extents, groups).ok_or(Refusal::UNFIT)?;
     let axes: Vec<i64> = (2..apart.len() as i64).collect();
     let x = line.add("reshape", vec![Value::Tensor(x), integers(apart)])?;
     let y = standardized(line, x, &axes)?;
@@ -146,7 +145,7 @@ pub(super) fn local_response(line: &mut Line) -> Lowered<Vec<TensorId>> {
     // Windows of even size have no middle item, and NNEF and torch round in different directions.
     line.require("size", size % 2 == 1, "an odd integer")?;
     let rank = Some(line.rank(x)?).filter(|rank| *rank > 2).ok_or(Refusal::UNFIT)?;
-    let window = [1, size].into_iter().chain(std::iter::repeat_n(1, rank as usize - 2));
+    let window = [1, size].into_iter().chain(std::iter::repeat(1)).take(rank as usize);
     let mut arguments = vec![Value::Tensor(x), integers(window)];
     for (key, default) in [("alpha", 1e-4), ("beta", 0.75), ("k", 1.0)] {
         arguments.push(Value::Scalar(line.setting_or(key, default)?));

@@ -1,6 +1,6 @@
 //! Reductions, and functions based on them.
 
-use super::{Line, Lowered, Refusal, integers};
+use super::{Line, Lowered, Refusal, extent_of, integers};
 use crate::graph::{TensorId, Value};
 
 /// The axes of a reduction: all without the setting, or if it is `()`.
@@ -88,7 +88,7 @@ pub(super) fn variance(line: &mut Line, root: bool) -> Lowered<Vec<TensorId>> {
         Some(correction) => correction,
         None => f64::from(u8::from(line.optional("unbiased")?.unwrap_or(true))),
     };
-    let count = axes.iter().map(|axis| extents[*axis as usize] as f64).product::<f64>();
+    let count = axes.iter().map(|axis| Ok(extent_of(&extents, *axis)? as f64)).product::<Lowered<f64>>()?;
     if count <= less || count == 0.0 {
         return Err(Refusal::Because("the variance is not defined for so few items".into()));
     }

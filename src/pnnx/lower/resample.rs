@@ -2,7 +2,7 @@
 
 use super::settings::Kind;
 use super::windows::{pairs, spatial};
-use super::{Line, Lowered, Refusal, integers};
+use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product, quotient};
 use crate::graph::{TensorId, Value};
 
 /// The spatial extents, after batch and channels.
@@ -18,7 +18,7 @@ fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<T
     let fits = amounts.len().is_multiple_of(2) && amounts.len() / 2 <= rank;
     let expected = "a list with two integers that are not negative for each axis";
     line.require(key, fits && amounts.iter().all(|amount| *amount >= 0), expected)?;
-    let mut padding: Vec<(i64, i64)> = amounts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    let mut padding: Vec<(i64, i64)> = amounts.as_chunks().0.iter().map(|[before, after]| (*before, *after)).collect();
     padding.resize(rank, (0, 0));
     padding.reverse();
     let arguments = vec![Value::Tensor(x), pairs(padding), Value::String(border.into()), Value::Scalar(value)];
@@ -39,8 +39,8 @@ pub(super) fn pad(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn pad_with(line: &mut Line, border: &'static str) -> Lowered<Vec<TensorId>> {
     let constant = line.operator.kind.starts_with("nn.ConstantPad");
     let value = if constant { line.required("value")? } else { 0.0 };
-    let (count, axes) = (line.required::<Vec<i64>>("padding")?.len(), spatial(line)?);
-    line.require("padding", count == 2 * axes, &format!("a list of {} integers", 2 * axes))?;
+    let (given, wanted) = (line.required::<Vec<i64>>("padding")?.len(), spatial(line)?.saturating_mul(2));
+    line.require("padding", given == wanted, &format!("a list of {wanted} integers"))?;
     padded(line, "padding", border, value)
 }
 
@@ -50,15 +50,15 @@ fn factors(line: &Line, inner: &[i64]) -> Lowered<(Vec<i64>, bool)> {
     let count = inner.len();
     let size = line.optional::<Vec<i64>>("size")?.filter(|size| !size.is_empty());
     let scale = line.optional::<Vec<f64>>("scale_factor")?.filter(|scale| !scale.is_empty());
-    let (key, ratios) = match (size, scale) {
+    let (key, ratios) = match (size, scale.as_deref()) {
         (Some(_), Some(_)) => return Err(line.refuse("scale_factor", "`None` beside a size")),
         (None, None) => return Err(line.refuse("size", <Vec<i64>>::EXPECTED)),
         (Some(_), None) => {
             let size = line.per_axis("size", count, 1, None)?;
             ("size", size.iter().zip(inner).map(|(to, from)| *to as f64 / *from as f64).collect())
         }
-        (None, Some(scale)) if scale.len() == 1 => ("scale_factor", vec![scale[0]; count]),
-        (None, Some(scale)) => ("scale_factor", scale),
+        (None, Some([one])) => ("scale_factor", vec![*one; count]),
+        (None, Some(scale)) => ("scale_factor", scale.to_vec()),
     };
     let whole = |ratios: &[f64]| {
         let whole = ratios.iter().all(|ratio| *ratio >= 1.0 && *ratio < 1e6 && ratio.fract() == 0.0);
@@ -68,7 +68,8 @@ fn factors(line: &Line, inner: &[i64]) -> Lowered<(Vec<i64>, bool)> {
         return Ok((factors, false));
     }
     let inverse = whole(&ratios.iter().map(|ratio| 1.0 / ratio).collect::<Vec<f64>>());
-    let inverse = inverse.filter(|factors| inner.iter().zip(factors).all(|(extent, factor)| extent % factor == 0));
+    let fits = |(extent, factor): (&i64, &i64)| quotient(*extent, *factor).is_some();
+    let inverse = inverse.filter(|factors| inner.iter().zip(factors).all(fits));
     let expected = || line.refuse(key, format!("a resampling of {count} axes by integers"));
     inverse.map(|factors| (factors, true)).ok_or_else(expected)
 }
@@ -145,23 +146,18 @@ fn image(line: &Line, x: TensorId) -> Lowered<(Vec<i64>, [i64; 3])> {
 /// The axis order of a transposition that does not change the outer axes.
 fn behind(outer: &[i64], order: &[i64]) -> Vec<i64> {
     let count = outer.len() as i64;
-    (0..count).chain(order.iter().map(|axis| axis + count)).collect()
-}
-
-/// A product of extents.
-fn product<const N: usize>(factors: [i64; N]) -> Lowered<i64> {
-    factors.into_iter().try_fold(1i64, i64::checked_mul).ok_or(Refusal::UNFIT)
+    (0..count).chain(order.iter().map(|axis| axis.saturating_add(count))).collect()
 }
 
 /// Moves channels to pixels.
 pub(super) fn pixel_shuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, r) = (line.tensor("input")?, line.at_least("upscale_factor", 1, None)?);
     let (outer, [c, h, w]) = image(line, x)?;
-    let square = r.checked_mul(r).filter(|square| c % square == 0);
-    let square = square.ok_or_else(|| line.refuse("upscale_factor", format!("a root of a divisor of {c} channels")))?;
-    let channels = c / square;
+    let channels = r.checked_mul(r).and_then(|square| quotient(c, square));
+    let expected = || line.refuse("upscale_factor", format!("a root of a divisor of {c} channels"));
+    let channels = channels.ok_or_else(expected)?;
     let apart = [&outer[..], &[channels, r, r, h, w]].concat();
-    let to = [&outer[..], &[channels, product([h, r])?, product([w, r])?]].concat();
+    let to = [&outer[..], &[channels, product(&[h, r])?, product(&[w, r])?]].concat();
     shuffled(line, x, apart, behind(&outer, &[0, 3, 1, 4, 2]), to)
 }
 
@@ -169,9 +165,11 @@ pub(super) fn pixel_shuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn pixel_unshuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, r) = (line.tensor("input")?, line.at_least("downscale_factor", 1, None)?);
     let (outer, [c, h, w]) = image(line, x)?;
-    line.require("downscale_factor", h % r == 0 && w % r == 0, &format!("a divisor of {h} and {w}"))?;
-    let apart = [&outer[..], &[c, h / r, r, w / r, r]].concat();
-    let to = [&outer[..], &[product([c, r, r])?, h / r, w / r]].concat();
+    let (Some(rows), Some(columns)) = (quotient(h, r), quotient(w, r)) else {
+        return Err(line.refuse("downscale_factor", format!("a divisor of {h} and {w}")));
+    };
+    let apart = [&outer[..], &[c, rows, r, columns, r]].concat();
+    let to = [&outer[..], &[product(&[c, r, r])?, rows, columns]].concat();
     shuffled(line, x, apart, behind(&outer, &[0, 2, 4, 1, 3]), to)
 }
 
@@ -179,11 +177,12 @@ pub(super) fn pixel_unshuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn channel_shuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, groups) = (line.tensor("input")?, line.at_least("groups", 1, None)?);
     let extents = line.extents(x)?;
-    if extents.len() < 2 || extents.contains(&0) {
+    let channels = extent_of(&extents, 1)?;
+    if extents.contains(&0) {
         return Err(Refusal::UNFIT);
     }
-    line.require("groups", extents[1] % groups == 0, &format!("a divisor of {} channels", extents[1]))?;
-    let apart = [&[extents[0], groups, extents[1] / groups], &extents[2..]].concat();
+    let expected = || line.refuse("groups", format!("a divisor of {channels} channels"));
+    let apart = in_groups(&extents, groups).ok_or_else(expected)?;
     let order = [0, 2, 1].into_iter().chain(3..apart.len() as i64).collect();
     shuffled(line, x, apart, order, extents)
 }

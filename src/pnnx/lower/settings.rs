@@ -350,7 +350,8 @@ impl Line<'_, '_> {
         let Some(axes) = self.optional::<Vec<i64>>(key)? else { return Ok(None) };
         let axes: Option<Vec<i64>> = axes.into_iter().map(|axis| index(axis, rank)).collect();
         let mut seen = vec![false; rank as usize];
-        let distinct = axes.filter(|axes| axes.iter().all(|axis| !std::mem::replace(&mut seen[*axis as usize], true)));
+        let mut is_new = |axis: &i64| seen.get_mut(*axis as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+        let distinct = axes.filter(|axes| axes.iter().all(&mut is_new));
         distinct.map(Some).ok_or_else(|| self.refuse(key, format!("{}, or a list of distinct ones", axis_of(rank))))
     }
 
@@ -389,5 +390,5 @@ fn index(place: i64, count: i64) -> Option<i64> {
 }
 
 fn axis_of(rank: i64) -> String {
-    format!("an integer from {} to {}", -rank, rank - 1)
+    format!("an integer from {} to {}", rank.saturating_neg(), rank.saturating_sub(1))
 }

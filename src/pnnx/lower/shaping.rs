@@ -1,7 +1,7 @@
 //! Operators that move items: reshape, transpose, split, concatenate, repeat.
 
 use super::settings::Kind;
-use super::{Line, Lowered, Refusal, integers};
+use super::{Line, Lowered, Refusal, extent_of, integers, product};
 use crate::graph::{TensorId, Value};
 use crate::pnnx::item::Item;
 
@@ -42,15 +42,14 @@ pub(super) fn reshape(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 pub(super) fn flatten(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
+    let mut extents = line.extents(x)?;
     let rank = extents.len() as i64;
     let first = line.axis("start_dim", rank, Some(0))? as usize;
     let last = line.axis("end_dim", rank, Some(-1))? as usize;
     line.require("end_dim", first <= last, "an axis that is not before `start_dim`")?;
-    let joined = extents[first..=last].iter().try_fold(1i64, |all, extent| all.checked_mul(*extent));
-    let joined = joined.ok_or(Refusal::UNFIT)?;
-    let shape = extents[..first].iter().copied().chain([joined]).chain(extents[last + 1..].iter().copied());
-    one(line, "reshape", x, integers(shape))
+    let joined = product(extents.get(first..=last).ok_or(Refusal::UNFIT)?)?;
+    extents.splice(first..=last, [joined]);
+    one(line, "reshape", x, integers(extents))
 }
 
 pub(super) fn squeeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
@@ -61,13 +60,13 @@ pub(super) fn squeeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
     // In torch, an empty list stands for no axis, in pnnx for all of them.
     line.require("dim", given.as_ref().is_none_or(|axes| !axes.is_empty()), "`None` or a list that is not empty")?;
     let mut axes = given.unwrap_or_else(|| (0..rank).collect());
-    axes.retain(|axis| extents[*axis as usize] == 1);
+    axes.retain(|axis| extent_of(&extents, *axis) == Ok(1));
     if axes.is_empty() { Ok(vec![x]) } else { one(line, "squeeze", x, integers(axes)) }
 }
 
 pub(super) fn unsqueeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let axis = line.axis("dim", line.rank(x)? + 1, None)?;
+    let axis = line.axis("dim", line.rank(x)?.saturating_add(1), None)?;
     one(line, "unsqueeze", x, integers([axis]))
 }
 
@@ -91,7 +90,8 @@ fn tensors(line: &Line) -> Lowered<Vec<TensorId>> {
 
 fn joined(line: &mut Line, nnef: &'static str, more: i64) -> Lowered<Vec<TensorId>> {
     let tensors = tensors(line)?;
-    let axis = line.axis("dim", line.rank(tensors[0])? + more, Some(0))?;
+    let rank = line.rank(*tensors.first().ok_or(Refusal::UNFIT)?)?;
+    let axis = line.axis("dim", rank.saturating_add(more), Some(0))?;
     let values = Value::Array(tensors.into_iter().map(Value::Tensor).collect());
     Ok(vec![line.add(nnef, vec![values, Value::Int(axis)])?])
 }
@@ -108,13 +108,13 @@ pub(super) fn stack(line: &mut Line) -> Lowered<Vec<TensorId>> {
 /// from. No more parts than one beyond `count` are computed.
 fn parts(line: &Line, extent: i64, count: usize) -> Lowered<(&'static str, Vec<i64>)> {
     let cut = |size: i64| {
-        let starts = (0..).map(|i| size.saturating_mul(i)).take_while(|at| *at < extent).take(count + 1);
-        starts.map(|at| size.min(extent - at)).collect::<Vec<i64>>()
+        let starts = (0..).map(|i| size.saturating_mul(i)).take_while(|at| *at < extent).take(count.saturating_add(1));
+        starts.map(|at| size.min(extent.saturating_sub(at))).collect::<Vec<i64>>()
     };
     match line.operator.kind.as_str() {
         "torch.chunk" => {
             let chunks = line.at_least("chunks", 1, None)?;
-            Ok(("chunks", cut(extent / chunks + i64::from(extent % chunks > 0))))
+            Ok(("chunks", cut(extent.unsigned_abs().div_ceil(chunks.unsigned_abs()) as i64)))
         }
         "torch.split" => {
             let key = line.key_of(&["split_size_or_sections", "split_size"]);
@@ -125,7 +125,8 @@ fn parts(line: &Line, extent: i64, count: usize) -> Lowered<(&'static str, Vec<i
             let sections = line.at_least("sections", 1, None)?;
             line.agrees("sections", &[Some(count as i64)])?;
             // The first parts are larger by one.
-            let parts = (0..sections).map(|i| extent / sections + i64::from(i < extent % sections));
+            let (each, rest) = (extent.div_euclid(sections), extent.rem_euclid(sections));
+            let parts = (0..sections).map(|i| each.saturating_add(i64::from(i < rest)));
             Ok(("sections", parts.collect()))
         }
         _ => {
@@ -144,7 +145,7 @@ pub(super) fn split(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor(line.key_of(&["input", "tensor"]))?;
     let extents = line.extents(x)?;
     let axis = line.axis("dim", extents.len() as i64, Some(0))?;
-    let (extent, count) = (extents[axis as usize], line.operator.outputs.len());
+    let (extent, count) = (extent_of(&extents, axis)?, line.operator.outputs.len());
     let (key, parts) = parts(line, extent, count)?;
     let sum = parts.iter().try_fold(0i64, |sum, part| sum.checked_add(*part));
     let fits = parts.len() == count && parts.iter().all(|part| *part > 0) && sum == Some(extent);
@@ -157,7 +158,7 @@ pub(super) fn unbind(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let extents = line.extents(x)?;
     let axis = line.axis("dim", extents.len() as i64, Some(0))?;
     let count = line.operator.outputs.len();
-    line.require("dim", extents[axis as usize] == count as i64, &format!("an axis of {count} items"))?;
+    line.require("dim", extent_of(&extents, axis)? == count as i64, &format!("an axis of {count} items"))?;
     line.add_array("unstack", vec![Value::Tensor(x), Value::Int(axis)], count)
 }
 
@@ -165,8 +166,8 @@ pub(super) fn select(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
     let axis = line.axis("dim", extents.len() as i64, None)?;
-    let index = line.axis("index", extents[axis as usize], None)?;
-    let range = [integers([axis]), integers([index]), integers([index + 1])];
+    let index = line.axis("index", extent_of(&extents, axis)?, None)?;
+    let range = [integers([axis]), integers([index]), integers([index.saturating_add(1)])];
     let part = line.add("slice", [vec![Value::Tensor(x)], range.to_vec()].concat())?;
     one(line, "squeeze", part, integers([axis]))
 }
@@ -184,11 +185,11 @@ pub(super) fn slice(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let whole = selects.iter().all(|select| *select == UNSELECTED);
     line.require("selects", whole, &format!("{UNSELECTED} for each axis"))?;
     let count = axes.len();
-    let along = || axes.iter().map(|axis| extents[*axis as usize]);
-    let at = |(place, extent): (i64, i64)| if place < 0 { (place + extent).max(0) } else { place.min(extent) };
+    let along = axes.iter().map(|axis| extent_of(&extents, *axis)).collect::<Lowered<Vec<i64>>>()?;
+    let at = |place: i64, extent: i64| if place < 0 { place.saturating_add(extent).max(0) } else { place.min(extent) };
     let (starts, ends) = (places(line, ["start", "starts"], count)?, places(line, ["end", "ends"], count)?);
-    let begin: Vec<i64> = starts.iter().map(|start| start.unwrap_or(0)).zip(along()).map(at).collect();
-    let end: Vec<i64> = ends.iter().zip(along()).map(|(end, extent)| at((end.unwrap_or(extent), extent))).collect();
+    let begin: Vec<i64> = starts.iter().zip(&along).map(|(start, extent)| at(start.unwrap_or(0), *extent)).collect();
+    let end: Vec<i64> = ends.iter().zip(&along).map(|(end, extent)| at(end.unwrap_or(*extent), *extent)).collect();
     let step_keys = ["step", "steps"];
     let steps: Vec<i64> = places(line, step_keys, count)?.into_iter().map(|step| step.unwrap_or(1)).collect();
     line.require(line.key_of(&step_keys), steps.iter().all(|step| *step > 0), "a positive integer for each axis")?;
@@ -241,7 +242,7 @@ pub(super) fn repeat(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     // Only `torch.tile` accepts fewer numbers than axes; they are for the last ones.
     line.require(key, line.operator.kind == "torch.tile", &format!("a list of at least {rank} integers"))?;
-    times.splice(0..0, std::iter::repeat_n(1, rank - times.len()));
+    times.splice(0..0, std::iter::repeat_n(1, rank.saturating_sub(times.len())));
     one(line, "tile", x, integers(times))
 }
 
@@ -250,9 +251,11 @@ pub(super) fn gated(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
     let axis = line.axis("dim", extents.len() as i64, Some(-1))?;
-    let half = extents[axis as usize] / 2;
-    line.require("dim", half > 0 && extents[axis as usize] == 2 * half, "an axis of an even number of items")?;
+    let extent = extent_of(&extents, axis)?;
+    let half = extent / 2;
+    line.require("dim", half > 0 && extent % 2 == 0, "an axis of an even number of items")?;
     let parts = line.add_array("split", vec![Value::Tensor(x), Value::Int(axis), integers([half, half])], 2)?;
-    let gate = line.add("sigmoid", vec![Value::Tensor(parts[1])])?;
-    Ok(vec![line.add("mul", vec![Value::Tensor(parts[0]), Value::Tensor(gate)])?])
+    let [value, gate] = parts[..] else { return Err(Refusal::UNFIT) };
+    let gate = line.add("sigmoid", vec![Value::Tensor(gate)])?;
+    Ok(vec![line.add("mul", vec![Value::Tensor(value), Value::Tensor(gate)])?])
 }

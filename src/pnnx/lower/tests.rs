@@ -1,9 +1,11 @@
+#![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 use std::collections::BTreeMap;
 
 use super::TABLE;
 use crate::diagnostics::Code;
 use crate::eval::Evaluator;
-use crate::graph::Graph;
+use crate::graph::{Graph, Shape};
 use crate::pnnx::model::Model;
 use crate::source::FileId;
 use crate::tensor::Tensor;
@@ -274,6 +276,76 @@ fn huge_settings_are_refused() {
                 told(&file(shapes, kind, &params.replace(param, &format!("{key}={value}"))));
             }
         }
+    }
+}
+
+/// Operands and data with fewer axes than a rule reads, without items, or with extents near the limit of 64 bits.
+#[test]
+fn operands_may_have_any_shape() {
+    let huge = "(9223372036854775807,9223372036854775807,9223372036854775807,9223372036854775807)";
+    let ranks = ["()", "(0)", "(4)", "(9223372036854775807)", "(0,0)", "(1,4)", "(2,0,9)", "(1,4,0,0)", huge];
+    for (shapes, kind, params) in EXAMPLES {
+        for shape in ranks {
+            let typed = format!("{shape}f32");
+            for at in 0..shapes.len() {
+                let mut shapes = shapes.to_vec();
+                shapes[at] = &typed;
+                told(&file(&shapes, kind, params));
+            }
+            told(&file(&vec![&typed[..]; shapes.len()], kind, params));
+            if let Some((before, after)) = params.split_once("@weight=") {
+                let (_, rest) = after.split_once(')').unwrap();
+                told(&file(shapes, kind, &format!("{before}@weight={shape}{rest}")));
+            }
+        }
+    }
+}
+
+/// What overflows is refused, so that the operator stays as it is.
+#[test]
+fn overflows_are_refused() {
+    let large = "the settings of its window are too large";
+    let unfit = "its operands have shapes for which NNEF has no counterpart";
+    let max = "9223372036854775807";
+    let cases = [
+        ("(1,2,5)f32", "nn.Conv1d", format!("padding=same dilation=({max}) @weight=(2,2,3)f32"), large),
+        ("(1,2,5)f32", "nn.ConvTranspose1d", format!("stride=({max}) @weight=(2,2,3)f32"), large),
+        ("(1,2,5)f32", "nn.ConvTranspose1d", format!("dilation=({max}) @weight=(2,2,3)f32"), large),
+        (
+            "(1,2,5)f32",
+            "nn.ConvTranspose1d",
+            format!("padding=same dilation=({max}) output_padding=({max}) @weight=(2,2,0)f32"),
+            large,
+        ),
+        ("(1,2,5)f32", "F.max_pool1d", format!("kernel_size=(2) padding=({max}) ceil_mode=True"), large),
+        ("(1,2,5)f32", "F.max_pool1d", format!("kernel_size=(3) dilation=({max}) ceil_mode=True"), large),
+        ("(1,4,5,5)f32", "F.pixel_shuffle", format!("upscale_factor={max}"), "a root of a divisor of 4 channels"),
+        ("()f32", "nn.LayerNorm", "normalized_shape=(4)".to_owned(), unfit),
+        ("()f32", "nn.RMSNorm", "normalized_shape=(4)".to_owned(), unfit),
+        ("(3037000500,3037000500)f32", "torch.flatten", String::new(), unfit),
+    ];
+    for (shape, kind, params, wanted) in cases {
+        let text = file(&[shape], kind, &params);
+        let found = told(&text).1.unwrap_or_else(|| panic!("{text}"));
+        assert!(found.contains(wanted), "{text}{found}");
+    }
+}
+
+/// Settings that NNEF has are kept as they are, but no extent follows from them.
+#[test]
+fn extents_that_overflow_are_not_known() {
+    let max = "9223372036854775807";
+    let cases = [
+        ("(1,2,5)f32", "nn.Conv1d", format!("padding=({max}) @weight=(2,2,3)f32")),
+        ("(1,2,5)f32", "nn.Conv1d", format!("dilation=({max}) @weight=(2,2,3)f32")),
+        ("(1,2,5)f32", "F.pad", format!("pad=({max},{max}) mode=constant")),
+        ("(2,5)f32", "torch.tile", format!("dims=({max},{max})")),
+    ];
+    for (shape, kind, params) in cases {
+        let text = file(&[shape], kind, &params);
+        let (graph, passed) = lowered(&text);
+        let found = graph.shape(graph.outputs()[0]).and_then(Shape::known);
+        assert_eq!((passed, found), (false, None), "{text}");
     }
 }
 
