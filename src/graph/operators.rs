@@ -83,6 +83,11 @@ pub(crate) fn integer_quotient(a: i64, b: i64) -> Option<i64> {
     a.checked_div(b)
 }
 
+/// The quotient of two integers without a remainder; none if there is one, or if the divisor is 0.
+pub(crate) fn exact_quotient(a: i64, b: i64) -> Option<i64> {
+    a.checked_rem(b).filter(|rest| *rest == 0).and_then(|_| a.checked_div(b))
+}
+
 /// The precedence of the unary operators, higher than that of all binary ones.
 pub(crate) const UNARY_PRECEDENCE: u8 = 7;
 

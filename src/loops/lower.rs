@@ -3,6 +3,8 @@
 //! Layers broadcast with the last axes aligned, NNEF with the first: the operand with fewer axes gets leading axes
 //! of extent 1.
 
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod forms;
 
 use std::sync::Arc;
@@ -42,7 +44,7 @@ pub(crate) fn operation(
 ) -> Computed<Sym> {
     let mut call = Lower { symbols, site, op, attributes, inputs, dtype, shape };
     match op.spec().lowering {
-        Lowering::Alias => Ok(inputs[0].clone()),
+        Lowering::Alias => call.input(0).cloned(),
         Lowering::ByItem(name, on) => call.by_item(name, on),
         Lowering::Reduce(name) => call.reduce(name),
         Lowering::Own => own(&mut call),
@@ -80,7 +82,12 @@ fn own(call: &mut Lower) -> Computed<Sym> {
     }
 }
 
-impl Lower<'_, '_> {
+impl<'a> Lower<'a, '_> {
+    /// An operand; the type rule of the operation has checked how many there are.
+    fn input(&self, place: usize) -> Computed<&'a Sym> {
+        self.inputs.get(place).copied().ok_or_else(|| self.blocked("has too few operands"))
+    }
+
     /// The failure of an operation that NNEF 1.0 cannot express.
     fn blocked(&self, why: impl std::fmt::Display) -> Arc<Failure> {
         self.site.fail(Code::NotFlattenable, format!("`{}` of `{}` {why}", self.op.name(), self.site.name()))
@@ -127,7 +134,7 @@ impl Lower<'_, '_> {
 
     /// The first operand as an argument.
     fn first(&mut self) -> Computed<Value> {
-        self.tensor(self.inputs[0])
+        self.tensor(self.input(0)?)
     }
 
     /// An operand with as many leading axes of extent 1 as it needs to have at least `rank` axes.
@@ -149,8 +156,8 @@ impl Lower<'_, '_> {
 
     /// The two operands, with as many axes as the result.
     fn pair(&mut self) -> Computed<[Value; 2]> {
-        let (inputs, rank) = (self.inputs, self.shape.len());
-        Ok([self.widened(inputs[0], rank)?, self.widened(inputs[1], rank)?])
+        let (a, b, rank) = (self.input(0)?, self.input(1)?, self.shape.len());
+        Ok([self.widened(a, rank)?, self.widened(b, rank)?])
     }
 
     /// An operand of an element-wise operation: a literal if all items of a constant are equal and `literals` is set
@@ -180,7 +187,7 @@ impl Lower<'_, '_> {
     }
 
     fn reduce(&mut self, name: &'static str) -> Computed<Sym> {
-        let x = self.inputs[0];
+        let x = self.input(0)?;
         self.only(if self.dtype == DType::Bool { Primitive::Logical } else { Primitive::Scalar })?;
         let single = matches!(name, "argmax_reduce" | "argmin_reduce");
         let given = self.attributes.any_axes().or(single.then(|| vec![0]));
@@ -193,7 +200,9 @@ impl Lower<'_, '_> {
             return self.give(name, arguments);
         }
         let mut kept = Dims::from(x.shape());
-        axes.iter().for_each(|&axis| kept[axis] = 1);
+        for axis in &axes {
+            kept.get_mut(*axis).into_iter().for_each(|extent| *extent = 1);
+        }
         let reduced = self.symbols.emit(self.site, name, arguments, (self.dtype, &kept), "reduced")?;
         self.give("squeeze", [Value::from(&reduced), integers(&axes)])
     }
@@ -204,12 +213,17 @@ impl Lower<'_, '_> {
         counted.map_err(|message| self.blocked(message))
     }
 
+    /// The axis that the attributes name, by default the first one.
+    fn axis(&self, rank: usize) -> Computed<usize> {
+        axis_of(self.attributes.axis.unwrap_or(0), rank).map_err(|message| self.blocked(message))
+    }
+
     /// Emits an operation on one tensor and on axes in any order.
     fn along(&mut self, operation: &'static str, axes: &[i64], rank: usize) -> Computed<Sym> {
         let mut axes = self.counted(axes, rank)?;
         axes.sort_unstable();
         if axes.is_empty() {
-            return Ok(self.inputs[0].clone());
+            return self.input(0).cloned();
         }
         let arguments = [self.first()?, integers(&axes)];
         self.give(operation, arguments)
@@ -217,7 +231,7 @@ impl Lower<'_, '_> {
 
     /// Emits `concat` or `stack` along an axis.
     fn join(&mut self, operation: &'static str) -> Computed<Sym> {
-        let axis = self.counted(&[self.attributes.axis.unwrap_or(0)], self.shape.len())?[0];
+        let axis = self.axis(self.shape.len())?;
         let values: Computed<Vec<Value>> = self.inputs.iter().map(|input| self.tensor(input)).collect();
         self.give(operation, [Value::Array(values?.into()), Value::Int(axis as i64)])
     }
@@ -272,10 +286,10 @@ fn select(call: &mut Lower) -> Computed<Sym> {
     // A known condition that is equal for all elements needs no operation if the chosen branch has the result's shape.
     if let Sym::Known(condition) = condition
         && let Some(Value::Logical(chosen)) = splat(condition)
-        && let branch = branches[usize::from(!chosen)]
+        && let Some(branch) = branches.get(usize::from(!chosen))
         && branch.shape() == call.shape.as_slice()
     {
-        return Ok(branch.clone());
+        return Ok(Sym::clone(branch));
     }
     let rank = call.shape.len();
     let condition = call.widened(condition, if condition.shape().is_empty() { 0 } else { rank })?;
@@ -287,7 +301,7 @@ fn select(call: &mut Lower) -> Computed<Sym> {
 
 fn matmul(call: &mut Lower) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
-    let (a, b) = (call.inputs[0], call.inputs[1]);
+    let (a, b) = (call.input(0)?, call.input(1)?);
     let (row, column) = (a.shape().len() == 1, b.shape().len() == 1);
     let rank = a.shape().len().max(b.shape().len()).max(2);
     let left = call.matrix(a, 0, "row", rank)?;
@@ -302,11 +316,12 @@ fn matmul(call: &mut Lower) -> Computed<Sym> {
     let mut dropped = Vec::new();
     if column {
         full.push(1);
-        dropped.push(rank - 1);
+        dropped.push(rank.saturating_sub(1));
     }
     if row {
-        full.insert(rank - 2, 1);
-        dropped.insert(0, rank - 2);
+        let axis = rank.saturating_sub(2);
+        full.insert(axis, 1);
+        dropped.insert(0, axis);
     }
     let product = call.symbols.emit(call.site, "matmul", arguments, (call.dtype, &full), "product")?;
     call.give("squeeze", [Value::from(&product), integers(&dropped)])
@@ -314,12 +329,12 @@ fn matmul(call: &mut Lower) -> Computed<Sym> {
 
 /// A gather with known indices: one slice for each index.
 fn gather(call: &mut Lower) -> Computed<Sym> {
-    let Sym::Known(indices) = call.inputs[1] else {
+    let Sym::Known(indices) = call.input(1)? else {
         return Err(call.blocked("is by an index that is known only at run time"));
     };
-    let x = call.symbols.tensor(call.site, call.inputs[0])?;
-    let axis = call.counted(&[call.attributes.axis.unwrap_or(0)], x.shape.len())?[0];
-    let extent = x.shape[axis];
+    let x = call.symbols.tensor(call.site, call.input(0)?)?;
+    let axis = call.axis(x.shape.len())?;
+    let extent = x.shape.get(axis).copied().unwrap_or(0);
     let places = indices.places_in(extent, true).map_err(|wanted| {
         let message = format!("`{}`: index {wanted} is outside an axis of {extent}", call.site.name());
         call.site.fail(Code::LayerOperands, message)
@@ -349,15 +364,15 @@ fn reshape(call: &mut Lower) -> Computed<Sym> {
 fn transpose(call: &mut Lower) -> Computed<Sym> {
     let axes = order(call.attributes.axes.as_ref(), call.shape.len()).map_err(|message| call.blocked(message))?;
     if axes.is_empty() {
-        return Ok(call.inputs[0].clone());
+        return call.input(0).cloned();
     }
     let arguments = [call.first()?, integers(&axes)];
     call.give("transpose", arguments)
 }
 
 fn squeeze(call: &mut Lower) -> Computed<Sym> {
-    let shape = call.inputs[0].shape();
-    let ones = || (0..shape.len() as i64).filter(|&axis| shape[axis as usize] == 1).collect();
+    let shape = call.input(0)?.shape();
+    let ones = || (0i64..).zip(shape).filter(|(_, extent)| **extent == 1).map(|(axis, _)| axis).collect();
     call.along("squeeze", &call.attributes.any_axes().unwrap_or_else(ones), shape.len())
 }
 
@@ -366,7 +381,7 @@ fn unsqueeze(call: &mut Lower) -> Computed<Sym> {
 }
 
 fn slice(call: &mut Lower) -> Computed<Sym> {
-    let x = call.inputs[0];
+    let x = call.input(0)?;
     let found = sections(call.attributes, &x.ty().dims).map_err(|message| call.blocked(message))?;
     if found.iter().any(|section| section.stride < 0) {
         return Err(call.blocked("runs backwards, for which NNEF 1.0 has no slice"));
@@ -382,7 +397,7 @@ fn slice(call: &mut Lower) -> Computed<Sym> {
 }
 
 fn cast(call: &mut Lower) -> Computed<Sym> {
-    let (x, dtype) = (call.inputs[0], call.dtype);
+    let (x, dtype) = (call.input(0)?, call.dtype);
     match (primitive(x.dtype()), primitive(dtype)) {
         _ if x.dtype() == dtype => Ok(x.clone()),
         (Primitive::Scalar, Primitive::Scalar) => Ok(Sym::Flat(Flat { dtype, ..call.symbols.tensor(call.site, x)? })),
@@ -409,7 +424,7 @@ fn clamp(call: &mut Lower) -> Computed<Sym> {
         }
         (Some(low), None) => call.give("max", [low, x]),
         (None, Some(high)) => call.give("min", [high, x]),
-        (None, None) => Ok(call.inputs[0].clone()),
+        (None, None) => call.input(0).cloned(),
     }
 }
 

@@ -4,9 +4,12 @@
 //! without registries, such as ONNX, have only the meaning of the standard. This pass replaces arguments, transposes
 //! filters, and adds operations where arguments are not enough, so that the numbers stay the same.
 
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::deviations::{Deviation, REPLICATED, has};
 use crate::graph::names::NameId;
+use crate::graph::operators::exact_quotient;
 use crate::graph::origin::with_origin;
 use crate::graph::{Argument, Graph, Key, KindId, Operation, OriginId, Output, Primitive, Shape, TensorId, Value};
 use crate::nnef::migrate::target::{Declarations, Target};
@@ -173,7 +176,7 @@ impl Pass<'_, '_> {
         let arguments: Vec<Argument> = arguments.iter().filter_map(keyed).collect();
         let generic = kind.generic;
         let kind = self.graph.standard_kind(&kind);
-        let base = edit.results.first().map_or(NameId::ROOT, |result| self.graph.tensors[result.index()].name);
+        let base = edit.results.first().map_or(NameId::ROOT, |result| self.graph.name_of(*result));
         let segment = self.graph.symbols_mut().intern(segment);
         let name = self.graph.names.child(base, segment, 0, false);
         let tensor = self.graph.add_tensor(name, elements);
@@ -195,7 +198,7 @@ fn spatial_output_shape(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused>
     edit.remove("output_shape");
     let Some(filter) = edit.tensor("filter") else { return Ok(()) };
     let filter = pass.extents(filter, "the filter")?;
-    if stated.is_empty() || stated.len() + 2 != filter.len() {
+    if stated.is_empty() || filter.len().checked_sub(2) != Some(stated.len()) {
         return Ok(());
     }
     let input = edit.tensor("input").ok_or("its input is not a tensor")?;
@@ -216,7 +219,8 @@ fn spatial_output_shape(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused>
         };
         let step = |steps: &[i64]| steps.get(i).copied().unwrap_or(1);
         let padded = pair.and_then(|(before, after)| {
-            let (size, extent_of_input) = (filter.get(i + 2)?, input.get(i + 2)?);
+            let axis = i.checked_add(2)?;
+            let (size, extent_of_input) = (filter.get(axis)?, input.get(axis)?);
             let covered = size.checked_sub(1)?.checked_mul(step(&dilation))?.checked_add(1)?;
             let whole = extent_of_input.checked_sub(1)?.checked_mul(step(&stride))?.checked_add(covered)?;
             let more = extent.checked_sub(whole.checked_sub(before)?.checked_sub(after)?)?;
@@ -241,19 +245,16 @@ fn outputs_first(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
         Some(Value::Int(groups)) if *groups > 0 => *groups,
         Some(_) => return Err("the number of groups is not known".to_owned()),
     };
-    if groups == 0 || outputs % groups != 0 {
-        return Err("the groups do not divide its channels".to_owned());
-    }
+    let given = exact_quotient(outputs, groups).ok_or("the groups do not divide its channels")?;
     edit.set("groups", Value::Int(groups))?;
-    let given = outputs / groups;
     if given == 1 && taken == 1 {
         return Ok(());
     }
     let elements = pass.graph.dtype(filter);
     let arranged = |extents: &[i64]| extents.iter().chain(spatial).copied().collect::<Vec<i64>>();
     let order = |first: &[i64]| {
-        let count = (first.len() + spatial.len()) as i64;
-        first.iter().copied().chain(first.len() as i64..count).collect::<Vec<i64>>()
+        let others = (first.len() as i64..).take(spatial.len());
+        first.iter().copied().chain(others).collect::<Vec<i64>>()
     };
     let of = |shape: &[i64]| Some(Shape::of(shape));
     let integers = |items: Vec<i64>| Value::Integers(items.into());

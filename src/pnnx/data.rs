@@ -1,5 +1,7 @@
 //! The stored data of operators: an archive whose members `OPERATOR.NAME` are raw bytes.
 
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::model::{Model, Role, Typed};
 use crate::eval::Variables;
 use crate::graph::stats::bytes_of;
+use crate::tensor::dat::half;
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
 
 /// An element type: its name, its size in bytes, and the decoding of an element.
@@ -19,7 +22,7 @@ type Row = (&'static str, usize, fn(&[u8]) -> Item);
 const ELEMENTS: &[Row] = &[
     ("f32", 4, |bytes| Item::Float(f64::from(f32::from_le_bytes(fixed(bytes))))),
     ("f64", 8, |bytes| Item::Float(f64::from_le_bytes(fixed(bytes)))),
-    ("f16", 2, |bytes| Item::Float(half(u16::from_le_bytes(fixed(bytes)), 5))),
+    ("f16", 2, |bytes| Item::Float(half(u16::from_le_bytes(fixed(bytes))))),
     ("bf16", 2, |bytes| Item::Float(f64::from(f32::from_bits(u32::from(u16::from_le_bytes(fixed(bytes))) << 16)))),
     ("i8", 1, |bytes| Item::Int(i64::from(i8::from_le_bytes(fixed(bytes))))),
     ("u8", 1, |bytes| Item::Int(i64::from(u8::from_le_bytes(fixed(bytes))))),
@@ -39,21 +42,6 @@ enum Item {
 
 fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().unwrap_or([0; N])
-}
-
-/// Decodes a 16-bit float with a number of exponent bits.
-fn half(bits: u16, exponent_bits: u32) -> f64 {
-    let fraction_bits = 15 - exponent_bits;
-    let bias = (1i32 << (exponent_bits - 1)) - 1;
-    let exponent = i32::from((bits & 0x7fff) >> fraction_bits);
-    let fraction = f64::from(bits & ((1 << fraction_bits) - 1)) / f64::from(1u32 << fraction_bits);
-    let size = match exponent {
-        0 => fraction * f64::from(1 - bias).exp2(),
-        e if e == 2 * bias + 1 && fraction == 0.0 => f64::INFINITY,
-        e if e == 2 * bias + 1 => f64::NAN,
-        e => (1.0 + fraction) * f64::from(e - bias).exp2(),
-    };
-    if bits >> 15 == 0 { size } else { -size }
 }
 
 /// The data of a model's operators, with a directory that is read once.
@@ -186,7 +174,7 @@ fn tensor(archive: &mut Opened, name: &str, typed: &Typed) -> Result<Tensor, Ten
     let mut bytes = Vec::new();
     let member = member(archive, name, length as u64)?;
     // The size stated in the archive may be wrong, so memory is allocated as bytes are read.
-    member.take(length as u64 + 1).read_to_end(&mut bytes).map_err(|error| broken(&error))?;
+    member.take((length as u64).saturating_add(1)).read_to_end(&mut bytes).map_err(|error| broken(&error))?;
     if bytes.len() != length {
         return Err(TensorError::new(format!("the member `{name}` has {} bytes, not {length}", bytes.len())));
     }
@@ -237,6 +225,8 @@ impl Variables for Weights {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
     use super::*;
 
     fn archive<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Archive {

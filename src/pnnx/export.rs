@@ -1,6 +1,8 @@
 //! Exports flat graphs to PNNX files: element-wise regions become expressions, and every other operation becomes an
 //! operator with its name.
 
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data::Archive;
@@ -238,9 +240,11 @@ fn operands(graph: &Graph, parts: &[Part]) -> FxHashSet<TensorId> {
     for part in parts {
         match part {
             Part::Region { inputs, .. } => found.extend(inputs),
-            Part::Other(at) => graph.operands_of(&graph.operations()[*at]).for_each(|operand| {
-                operand.each_tensor(&mut |tensor| found.extend([tensor]));
-            }),
+            Part::Other(at) => {
+                if let Some(operation) = graph.operations().get(*at) {
+                    graph.each_operand_tensor(operation, |tensor| found.extend([tensor]));
+                }
+            }
         }
     }
     found

@@ -23,6 +23,7 @@ use super::tokens::Literal;
 use crate::Options;
 use crate::diagnostics::Diagnostics;
 use crate::graph::names::NameId;
+use crate::graph::operators::exact_quotient;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
 use crate::nnef::build::{Builder, Results};
 use crate::source::{FileId, Location};
@@ -273,16 +274,11 @@ fn product(factors: &[i64]) -> Lowered<i64> {
     factors.iter().try_fold(1i64, |all, factor| all.checked_mul(*factor)).ok_or(Refusal::UNFIT)
 }
 
-/// The quotient of integers; none if there is a remainder.
-fn quotient(of: i64, by: i64) -> Option<i64> {
-    of.checked_rem(by).filter(|rest| *rest == 0).and_then(|_| of.checked_div(by))
-}
-
 /// The extents of a tensor whose channels, the second axis, are split into groups. None if there are other channels
 /// left, or no items.
 fn in_groups(extents: &[i64], groups: i64) -> Option<Vec<i64>> {
     let [batch, channels, inner @ ..] = extents else { return None };
-    let each = quotient(*channels, groups).filter(|_| !extents.contains(&0))?;
+    let each = exact_quotient(*channels, groups).filter(|_| !extents.contains(&0))?;
     Some([&[*batch, groups, each], inner].concat())
 }
 

@@ -194,7 +194,7 @@ pub(super) fn float(bits: u64, width: u32) -> f64 {
 }
 
 /// The value of a 16-bit floating point number.
-fn half(bits: u16) -> f64 {
+pub(crate) fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1F), f64::from(bits & 0x3FF));
     match exponent {

@@ -1,5 +1,7 @@
 //! Tests of the statistics of graphs.
 
+#![allow(clippy::indexing_slicing)]
+
 use super::*;
 use crate::{Options, expand, parse};
 

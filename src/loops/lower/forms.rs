@@ -58,7 +58,7 @@ fn radicand(call: &mut Lower) -> Computed<(Value, Value, Value)> {
 
 /// The root where it is that of NNEF: the operand is never negative or -0.
 fn plain(call: &mut Lower, name: &'static str) -> Computed<Option<Sym>> {
-    match call.inputs[0] {
+    match call.input(0)? {
         Sym::Flat(flat) if call.symbols.never_negative(flat) => {
             let x = operand(call)?;
             call.give(name, [x]).map(Some)
@@ -91,7 +91,7 @@ pub(super) fn rsqrt(call: &mut Lower) -> Computed<Sym> {
 /// The larger or the smaller operand, or the one that is NaN: in NNEF, only the second one stays then.
 pub(super) fn extreme(call: &mut Lower, name: &'static str) -> Computed<Sym> {
     call.only(Primitive::Scalar)?;
-    let (a, b) = (call.inputs[0], call.inputs[1]);
+    let (a, b) = (call.input(0)?, call.input(1)?);
     let rank = call.shape.len();
     let is_number = |value: &Sym| value.known().and_then(|known| splat(known)).is_some();
     if is_number(a) || is_number(b) {
@@ -100,7 +100,7 @@ pub(super) fn extreme(call: &mut Lower, name: &'static str) -> Computed<Sym> {
         let arguments = [call.operand(number, rank, literals)?, call.operand(other, rank, literals)?];
         return call.give(name, arguments);
     }
-    let mut shape = Dims::from_elem(1, rank - a.shape().len());
+    let mut shape = Dims::from_elem(1, rank.saturating_sub(a.shape().len()));
     shape.extend_from_slice(a.shape());
     let [a, b] = call.pair()?;
     let broken = call.symbols.emit(call.site, "ne", [a.clone(), a.clone()], (DType::Bool, &shape), "nan")?;

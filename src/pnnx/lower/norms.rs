@@ -2,7 +2,8 @@
 
 use super::reductions::centred;
 use super::settings::Kind;
-use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, quotient};
+use super::{Line, Lowered, Refusal, extent_of, in_groups, integers};
+use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 
 /// The machine epsilon of 32-bit floats: the default epsilon of `rms_norm` in torch.
@@ -101,7 +102,7 @@ pub(super) fn group_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     redundant(line, Some(("num_channels", x)))?;
     let groups = line.at_least("num_groups", 1, None)?;
     let channels = extent_of(&line.extents(x)?, 1)?;
-    let fits = quotient(channels, groups).is_some();
+    let fits = exact_quotient(channels, groups).is_some();
     line.require("num_groups", fits, &format!("a divisor of the number of channels, {channels},"))?;
     grouped(line, x, groups)
 }

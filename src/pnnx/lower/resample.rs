@@ -2,7 +2,8 @@
 
 use super::settings::Kind;
 use super::windows::{pairs, spatial};
-use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product, quotient};
+use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product};
+use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 
 /// The spatial extents, after batch and channels.
@@ -68,7 +69,7 @@ fn factors(line: &Line, inner: &[i64]) -> Lowered<(Vec<i64>, bool)> {
         return Ok((factors, false));
     }
     let inverse = whole(&ratios.iter().map(|ratio| 1.0 / ratio).collect::<Vec<f64>>());
-    let fits = |(extent, factor): (&i64, &i64)| quotient(*extent, *factor).is_some();
+    let fits = |(extent, factor): (&i64, &i64)| exact_quotient(*extent, *factor).is_some();
     let inverse = inverse.filter(|factors| inner.iter().zip(factors).all(fits));
     let expected = || line.refuse(key, format!("a resampling of {count} axes by integers"));
     inverse.map(|factors| (factors, true)).ok_or_else(expected)
@@ -153,7 +154,7 @@ fn behind(outer: &[i64], order: &[i64]) -> Vec<i64> {
 pub(super) fn pixel_shuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, r) = (line.tensor("input")?, line.at_least("upscale_factor", 1, None)?);
     let (outer, [c, h, w]) = image(line, x)?;
-    let channels = r.checked_mul(r).and_then(|square| quotient(c, square));
+    let channels = r.checked_mul(r).and_then(|square| exact_quotient(c, square));
     let expected = || line.refuse("upscale_factor", format!("a root of a divisor of {c} channels"));
     let channels = channels.ok_or_else(expected)?;
     let apart = [&outer[..], &[channels, r, r, h, w]].concat();
@@ -165,7 +166,7 @@ pub(super) fn pixel_shuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn pixel_unshuffle(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, r) = (line.tensor("input")?, line.at_least("downscale_factor", 1, None)?);
     let (outer, [c, h, w]) = image(line, x)?;
-    let (Some(rows), Some(columns)) = (quotient(h, r), quotient(w, r)) else {
+    let (Some(rows), Some(columns)) = (exact_quotient(h, r), exact_quotient(w, r)) else {
         return Err(line.refuse("downscale_factor", format!("a divisor of {h} and {w}")));
     };
     let apart = [&outer[..], &[c, rows, r, columns, r]].concat();

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Line, Lowered, Refusal, integers, quotient};
+use super::{Line, Lowered, Refusal, integers};
+use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::pnnx::lower::settings::Kind;
 
@@ -231,7 +232,7 @@ pub(super) fn adaptive(line: &mut Line, [all, pool]: [&'static str; 2]) -> Lower
         return Ok(vec![line.add(all, vec![Value::Tensor(x), integers(axes)])?]);
     }
     let window = |(from, to): (i64, i64)| {
-        let size = quotient(from, to).filter(|_| to > 0)?;
+        let size = exact_quotient(from, to).filter(|_| to > 0)?;
         Some(Window { size, stride: size, dilation: 1, padding: (0, 0) })
     };
     let windows = inner().zip(wanted).map(window).collect::<Option<Vec<Window>>>();
