@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::source::names::Name;
-
 use super::shapes::{Item, Items};
-use super::{Argument, Graph, Key, Operand, Operation, Output, Primitive, Shape, TensorId, Value, prune};
+use super::{Graph, Key, Operand, Operation, Primitive, Shape, TensorId, Value, prune};
 
 /// Standard operations that take a number in place of a tensor of one item; in documents of registries, which have no
 /// operation for constants, known scalars are written there.
@@ -98,40 +96,6 @@ impl Graph {
             values.push(found.unwrap_or_else(|| operand.to_value()));
         }
         any.then_some(values)
-    }
-
-    /// Replaces the argument of a name in operations, which are given by their positions in ascending order.
-    pub(crate) fn replace_argument(&mut self, name: Name, new: Vec<(usize, Value)>) {
-        let mut changed: Vec<Option<Vec<Value>>> = vec![None; self.operations.len()];
-        for (i, new) in new {
-            let operation = &self.operations[i];
-            let params = &self.kind(operation).params;
-            let is_named = |key: &Key| match key {
-                Key::Param(param) => params.get(*param as usize).is_some_and(|param| param.name == name),
-                Key::Named(key) => *key == name,
-                Key::Positional => false,
-            };
-            let values = self.arguments(operation);
-            changed[i] =
-                Some(values.map(|(key, value)| if is_named(&key) { new.clone() } else { value.to_value() }).collect());
-        }
-        self.rewrite_arguments(changed);
-    }
-
-    /// Replaces the arguments of operations.
-    fn rewrite_arguments(&mut self, changed: Vec<Option<Vec<Value>>>) {
-        let old = self.take_operations();
-        self.kinds = old.kinds.clone();
-        for (operation, changed) in old.operations.iter().zip(changed) {
-            let Some(values) = changed else {
-                self.add_again(&old, operation);
-                continue;
-            };
-            let arguments = old.keys(operation).iter().zip(values).map(|(key, value)| Argument { key: *key, value });
-            let outputs: Vec<Output> = old.outputs_of(operation).collect();
-            let source = (operation.at, operation.origin);
-            self.add_operation(old.kind_id(operation), operation.type_argument(), arguments, &outputs, source);
-        }
     }
 }
 

@@ -19,6 +19,7 @@ mod packed;
 pub(crate) mod predication;
 mod primitive;
 pub(crate) mod prune;
+mod rewrite;
 pub(crate) mod scan;
 mod shape_table;
 pub(crate) mod shapes;
