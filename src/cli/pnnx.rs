@@ -5,10 +5,9 @@ use std::rc::Rc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Evaluator;
-use crate::files::temporary::Folder;
 use crate::graph::stats::{NNEF, Setting};
 use crate::layout::Removed;
-use crate::model::{Model as Stored, Target};
+use crate::model::{Model as Stored, Scratch, Target};
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::Model;
 use crate::source::{FileId, Location, Sources, Span};
@@ -109,19 +108,15 @@ pub(crate) fn check(input: Opened, language: &Language) -> Result<Checked, Unrea
 struct Files {
     sources: Sources,
     weights: Weights,
-    /// The data as files, while they are needed.
-    folder: Option<Folder>,
 }
 
 impl Files {
     /// The data of the graph, if there is one.
-    fn data(&mut self, result: &Expanded, language: &Language) -> Result<Option<Stored>, Unread> {
-        if result.is_ok() {
-            self.folder = stored(&self.weights).map_err(Unread::Failure)?;
+    fn data(&self, result: &Expanded, language: &Language) -> Result<Option<Stored>, Unread> {
+        if result.is_err() {
+            return Ok(None);
         }
-        let open = |folder: &Folder| Stored::open(folder.path(), &language.limits.model());
-        let data = self.folder.as_ref().map(open).transpose();
-        data.map_err(|error| Unread::Failure(Failure::Message(error.to_string())))
+        stored(&self.weights, language).map_err(Unread::Failure)
     }
 }
 
@@ -154,23 +149,22 @@ pub(crate) fn run(input: Opened, request: Request, reporter: &mut Reporter) -> R
     let options = options(request.language);
     let flat = read(input, request.language, &options).map(|read| {
         let (sources, result, weights) = expanded(read, &options);
-        (Files { sources, weights, folder: None }, result)
+        (Files { sources, weights }, result)
     });
     pipeline::run(flat, request, reporter)
 }
 
-/// The data as files of a model, in a temporary folder; `None` without data.
-fn stored(weights: &Weights) -> Result<Option<Folder>, Failure> {
+/// The data as files of a model; `None` without data.
+fn stored(weights: &Weights, language: &Language) -> Result<Option<Stored>, Failure> {
     let Some(archive) = &weights.archive else { return Ok(None) };
     let fail = |error: &dyn std::fmt::Display| Failure::Message(format!("the data cannot be stored: {error}"));
-    super::interrupt::watch();
-    let folder = Folder::anywhere().map_err(|error| fail(&error))?;
+    let mut files = Scratch::new().map_err(|error| fail(&error))?;
     for (label, (member, typed)) in &weights.members {
         let tensor = archive.tensor(member, typed).map_err(|error| fail(&error))?;
         let bytes = tensor.to_dat().map_err(|error| fail(&error))?;
-        std::fs::write(folder.path().join(format!("{label}.dat")), bytes).map_err(|error| fail(&error))?;
+        files.add(&format!("{label}.dat"), &bytes).map_err(|error| fail(&error))?;
     }
-    Ok(Some(folder))
+    files.model(Path::new("data of PNNX"), &language.limits.model()).map(Some).map_err(|error| fail(&error))
 }
 
 /// Writes a PNNX file again, with its expressions expanded; if the output is a file, its data are copied.

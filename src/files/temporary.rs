@@ -162,11 +162,6 @@ impl Folder {
         Ok(Folder { folder, _entry })
     }
 
-    /// A folder in the folder of the system for temporary files.
-    pub(crate) fn anywhere() -> io::Result<Folder> {
-        Folder::beside(&std::env::temp_dir().join(PREFIX))
-    }
-
     /// Its path.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()

@@ -170,7 +170,7 @@ pub(super) static OPTIONS: &[Row] = &[
     .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::MODELS, "loops whose trips are not known stay as they are")]),
     row("flat", EXPANSION, &[of(READ).on(I::NNEF), of(GRAPHS).on(I::MODELS)])
         .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
-    row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING)), of(C::LAYOUT).to(Of(&["nnef"]))]),
+    row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT))]),
     row(
         "max-ops",
         LIMITS,

@@ -85,7 +85,8 @@ fn append_folder(archive: &mut Builder<&mut dyn Write>, name: &str) -> io::Resul
     archive.append_data(&mut header(EntryType::Directory, 0, 0o755), format!("{name}/"), io::empty())
 }
 
-fn header(kind: EntryType, size: u64, mode: u32) -> Header {
+/// The header of a file or folder with the time and owner that all have.
+pub(in crate::model) fn header(kind: EntryType, size: u64, mode: u32) -> Header {
     let mut header = Header::new_gnu();
     header.set_entry_type(kind);
     header.set_size(size);

@@ -3,6 +3,8 @@
 mod archive;
 mod folder;
 
+pub(super) use archive::header;
+
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
