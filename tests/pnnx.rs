@@ -678,3 +678,15 @@ fn arguments_without_a_form_in_files_are_refused() {
         assert!(words.join(" ").contains(wanted), "{text}");
     }
 }
+
+/// Nothing is written when a warning is denied.
+#[test]
+fn denied_warnings_refuse_a_file() {
+    // The header counts one operator too many (E2225).
+    let text = b"7767517\n4 2\npnnx.Input in 0 1 0 #0=(2)f32\nF.relu r 1 1 0 1 $input=0\npnnx.Output out 1 0 1\n";
+    let from = ["--from", "pnnx", "--to", "pnnx"];
+    let accepted = run(&[&from[..], &["-q", "-"]].concat(), text);
+    assert!(accepted.status.success() && !accepted.stdout.is_empty());
+    let denied = run(&[&from[..], &["--deny", "E2225", "-"]].concat(), text);
+    assert_eq!((denied.status.code(), denied.stdout), (Some(1), Vec::new()));
+}

@@ -178,9 +178,10 @@ fn rewrite(input: Opened, language: &Language, output: &args::Output, reporter: 
         Lower::None => Some(model),
         _ => found.take(model.flattened(file, &options)),
     });
-    reporter.all(&sources, found);
+    // Warnings that are denied are errors for the reporter only.
+    let accepted = reporter.all(&sources, found).errors == 0;
     reporter.summary();
-    let Some(text) = model.map(|model| model.print()) else { return Ok(Status::Refused) };
+    let Some(text) = model.filter(|_| accepted).map(|model| model.print()) else { return Ok(Status::Refused) };
     match path(output) {
         None => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
         Some(path) => {
