@@ -194,7 +194,7 @@ fn a_folder_is_there_while_it_is_replaced() {
     fixture.has_only(&["m", "out"]);
 }
 
-/// The data of a file of PNNX are stored in a temporary folder of the system while they are converted.
+/// The data of a file of PNNX are stored in an anonymous file while they are converted.
 #[cfg(unix)]
 #[test]
 fn an_interruption_leaves_no_data_of_pnnx_behind() {
@@ -214,7 +214,8 @@ fn an_interruption_leaves_no_data_of_pnnx_behind() {
     archive.finish().unwrap();
     let system = fixture.path("system");
     fs::create_dir(&system).unwrap();
-    let left = || fs::read_dir(&system).unwrap().count();
+    let left = |folder: &Path| fs::read_dir(folder).unwrap().count();
+    let before = left(fixture.folder.path());
     let mut child = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
         .args(["-q", "w.pnnx.param", "-o", "out.tgz"])
         .current_dir(fixture.folder.path())
@@ -222,13 +223,14 @@ fn an_interruption_leaves_no_data_of_pnnx_behind() {
         .stdin(Stdio::null())
         .spawn()
         .unwrap();
-    while left() == 0 {
+    // The output is begun when the data are stored.
+    while left(fixture.folder.path()) == before {
         assert!(child.try_wait().unwrap().is_none(), "the run ended before it was interrupted");
         std::thread::yield_now();
     }
     assert!(Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().signal(), Some(15));
-    assert_eq!(left(), 0);
+    assert_eq!(left(&system), 0);
     fixture.has_only(&["system", "w.pnnx.bin", "w.pnnx.param"]);
 }
 
