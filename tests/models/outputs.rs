@@ -3,6 +3,7 @@
 use super::{Fixture, GRAPH, files};
 use nnef_flatten::model::{Content, Limits, Model, Target};
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn a_failure_half_way_leaves_what_was_there() {
