@@ -2,6 +2,9 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
+#[path = "common/command.rs"]
+mod command;
+
 mod corpus;
 
 use std::io::Write;
@@ -16,13 +19,7 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-fn run(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).env("NO_COLOR", "1").output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
+use command::{run, stderr};
 
 /// A model of a folder: `y = x * w`, for `x` of shape `[2]`.
 fn model() -> tempfile::TempDir {

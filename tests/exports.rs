@@ -2,19 +2,16 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use nnef_flatten::tensor::Tensor;
 use serde_json::{Value, json};
 
-fn command(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).env("NO_COLOR", "1").output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use command::{run, stderr};
 
 /// Runs a command on a document of NNEF 1.0 with these extensions, fragments and body. `in.json` beside it has inputs.
 fn on(args: &[&str], head: &str, body: &str, inputs: &Value) -> Output {
@@ -30,7 +27,7 @@ fn on(args: &[&str], head: &str, body: &str, inputs: &Value) -> Output {
     if args[0] == "run" {
         all.extend(["--inputs", given.to_str().unwrap()]);
     }
-    command(&all)
+    run(&all)
 }
 
 fn data(output: &Output) -> Value {
@@ -161,20 +158,20 @@ fn quantizations_of_channels_may_be_lists() {
         let folder = tempfile::tempdir().unwrap();
         let model = quantized(folder.path(), arguments);
         let inputs = format!("{model}/in.json");
-        assert_eq!(data(&command(&["run", &model, "--inputs", &inputs])), json!([[2.0, 1.75]]), "{arguments}");
-        let strict = command(&["check", "--strict", &model]);
+        assert_eq!(data(&run(&["run", &model, "--inputs", &inputs])), json!([[2.0, 1.75]]), "{arguments}");
+        let strict = run(&["check", "--strict", &model]);
         assert_eq!(stderr(&strict).contains("E1225"), arguments.starts_with("zero_point = [0"), "{}", stderr(&strict));
     }
     let folder = tempfile::tempdir().unwrap();
     let model = quantized(folder.path(), "zero_point = 0, scale = [0.5, 0.25, 0.125]");
-    assert!(stderr(&command(&["check", &model])).contains("does not fit"));
+    assert!(stderr(&run(&["check", &model])).contains("does not fit"));
 }
 
 #[test]
 fn codes_are_decoded_for_models_of_onnx() {
     let folder = tempfile::tempdir().unwrap();
     let model = quantized(folder.path(), "zero_point = [0, 1], scale = [0.5, 0.25]");
-    let output = command(&["-q", "--to", "onnxtxt", &model]);
+    let output = run(&["-q", "--to", "onnxtxt", &model]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(text.contains("float[1,2] b = {2, 1.75}") || text.contains("{2.0, 1.75}"), "{text}");
@@ -197,7 +194,7 @@ fn shapes_follow_from_stored_scales_and_sizes() {
         let text = format!("{head}\ngraph G( x ) -> ( z )\n{{\n{body}}}\n");
         std::fs::write(folder.path().join("graph.nnef"), text).unwrap();
         std::fs::write(folder.path().join("s.dat"), items.to_dat().unwrap()).unwrap();
-        let output = command(&["-q", "--to", "json", folder.path().to_str().unwrap()]);
+        let output = run(&["-q", "--to", "json", folder.path().to_str().unwrap()]);
         let graph: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(graph["tensors"]["z"]["shape"], wanted, "{argument}: {}", stderr(&output));
     }

@@ -2,9 +2,11 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 const NNEF: &str = "version 1.0;\n\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [2,3]);\n    y = relu(x);\n}\n";
 const TEXT: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[2] x) => (float[2] y) { y = Relu(x) }\n";
@@ -13,14 +15,11 @@ const PNNX: &str = "7767517\n3 2\npnnx.Input in0 0 1 0 #0=(2,3)f32\nF.relu act 1
 const LOOPS: &str = "{\"name\": \"n\", \"inputs\": {\"x\": {\"dtype\": \"float32\", \"shape\": [2]}}, \"constants\": {}, \
                      \"layers\": [{\"op\": \"tanh\", \"name\": \"y\", \"inputs\": [\"x\"]}], \"outputs\": [\"y\"]}";
 
+use command::call;
+
 /// Exit status, standard output and standard error of the command, run in a folder.
 fn run(folder: &Path, args: &[&str], stdin: &[u8]) -> (i32, Vec<u8>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-    command.args(args).current_dir(folder).env("NO_COLOR", "1");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that refuses its arguments does not read.
-    let _ = child.stdin.take().unwrap().write_all(stdin);
-    let output = child.wait_with_output().unwrap();
+    let output = call(args).within(folder).stdin(stdin).run();
     (output.status.code().unwrap(), output.stdout, String::from_utf8(output.stderr).unwrap())
 }
 

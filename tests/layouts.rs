@@ -2,6 +2,10 @@
 #![cfg(feature = "eval")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[cfg(feature = "cli")]
+#[path = "common/command.rs"]
+mod command;
+
 use std::collections::BTreeMap;
 
 use nnef_flatten::Graph;
@@ -273,21 +277,18 @@ fn mistakes_have_codes_and_places() {
 }
 
 #[cfg(feature = "cli")]
-mod command {
+mod calls {
     use std::io::Write;
-    use std::process::{Command, Output, Stdio};
+    use std::process::Output;
+
+    use crate::command::feed;
 
     fn run(args: &[&str], stdin: &str) -> Output {
         fed(args, stdin.as_bytes())
     }
 
     fn fed(args: &[&str], stdin: &[u8]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-        command.arg("layout").args(args).env("NO_COLOR", "1");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that refuses its arguments does not read.
-        let _ = child.stdin.take().unwrap().write_all(stdin);
-        child.wait_with_output().unwrap()
+        feed(&[&["layout"], args].concat(), stdin)
     }
 
     fn stdout(output: &Output) -> String {
@@ -373,11 +374,7 @@ mod command {
     }
 
     fn flatten(args: &[&str], text: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-        command.args(args).arg("-").env("NO_COLOR", "1");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-        child.wait_with_output().unwrap()
+        feed(&[args, &["-"]].concat(), text)
     }
 
     fn document(shape: &[usize], body: &[String], outputs: &str) -> String {

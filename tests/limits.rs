@@ -1,8 +1,12 @@
 //! The limits of an input, their profiles, and the options that raise them.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[cfg(feature = "cli")]
+#[path = "common/command.rs"]
+mod command;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use nnef_flatten::{Options, eval, model};
 
@@ -23,7 +27,7 @@ impl Folder {
 }
 
 fn run(arguments: &[&str], path: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(arguments).arg(path).output().unwrap()
+    command::call(arguments).args([path]).run()
 }
 
 /// Checks how a run ends, and what it says.

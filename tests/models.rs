@@ -2,6 +2,9 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/command.rs"]
+mod command;
+
 mod models {
     pub mod checks;
     pub mod hostile;
@@ -12,7 +15,7 @@ mod models {
     use std::fs;
     use std::io::Write;
     use std::path::{Path, PathBuf};
-    use std::process::{Command, Output, Stdio};
+    use std::process::Output;
 
     use nnef_flatten::tensor::Tensor;
 
@@ -67,12 +70,7 @@ mod models {
         }
 
         pub fn run_on(&self, args: &str, stdin: &[u8]) -> Run {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-            command.args(args.split_whitespace()).current_dir(self.folder.path()).env("NO_COLOR", "1");
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            let mut child = command.spawn().unwrap();
-            let _ = child.stdin.take().unwrap().write_all(stdin);
-            Run(child.wait_with_output().unwrap())
+            Run(crate::command::call(args.split_whitespace()).within(self.folder.path()).stdin(stdin).run())
         }
 
         /// Checks that the folder contains only these files.

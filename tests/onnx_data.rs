@@ -2,18 +2,17 @@
 #![cfg(all(feature = "cli", feature = "onnx"))]
 #![allow(clippy::unwrap_used)]
 
+#[cfg(feature = "cli")]
+#[path = "common/command.rs"]
+mod command;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 fn run(args: &[&Path], stdin: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-    command.args(["--message-format", "json"]).args(args);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The command may end without reading its input.
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    child.wait_with_output().unwrap()
+    command::call(["--message-format", "json"]).args(args).stdin(stdin).run()
 }
 
 /// The exit status, and the messages.

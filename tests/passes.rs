@@ -2,23 +2,16 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+#[path = "common/command.rs"]
+mod command;
+
+use std::process::Output;
+
+use command::{feed, run};
 
 /// Runs the command on a text as its standard input.
 fn flatten(args: &[&str], text: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-    command.args(args).arg("-").env("NO_COLOR", "1");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that refuses its arguments does not read.
-    let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
-    child.wait_with_output().unwrap()
-}
-
-/// Runs the command on files of the repository.
-fn run(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).env("NO_COLOR", "1").output().unwrap()
+    feed(&[args, &["-"]].concat(), text)
 }
 
 fn texts(output: &Output) -> (String, String) {

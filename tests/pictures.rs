@@ -4,6 +4,9 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -14,7 +17,7 @@ fn root() -> &'static Path {
 }
 
 fn run(args: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).current_dir(root()).output().unwrap();
+    let output = command::run(args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
 }

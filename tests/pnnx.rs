@@ -2,39 +2,26 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-fn run(args: &[&str], stdin: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    let bytes = stdin.to_vec();
-    let writer = std::thread::spawn(move || drop(pipe.write_all(&bytes)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
-}
+use command::feed;
 
 fn done(args: &[&str], stdin: &str) -> String {
-    let output = run(args, stdin.as_bytes());
+    let output = feed(args, stdin.as_bytes());
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// The codes of the findings of a refused call.
 fn refused(args: &[&str], stdin: &[u8]) -> Vec<String> {
-    let output = run(&[&["--message-format", "json"], args].concat(), stdin);
+    let output = feed(&[&["--message-format", "json"], args].concat(), stdin);
     assert_eq!(output.status.code(), Some(1), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
     let text = String::from_utf8(output.stderr).unwrap();
     let code = |line: &str| serde_json::from_str::<Value>(line).unwrap()["code"].as_str().unwrap().to_owned();
@@ -246,7 +233,7 @@ fn hostile_texts_are_refused_at_once() {
     let many = 1_000_000;
     for text in ["(", "neg(", "[", "@", "$", "1e", "add(@0,", ")", "foo(", "%", "é", "add(,"] {
         let start = Instant::now();
-        let output = run(&["expr", "--to", "json", "-"], text.repeat(many).as_bytes());
+        let output = feed(&["expr", "--to", "json", "-"], text.repeat(many).as_bytes());
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(start.elapsed().as_secs() < 20, "{text}");
     }
@@ -685,8 +672,8 @@ fn denied_warnings_refuse_a_file() {
     // The header counts one operator too many (E2225).
     let text = b"7767517\n4 2\npnnx.Input in 0 1 0 #0=(2)f32\nF.relu r 1 1 0 1 $input=0\npnnx.Output out 1 0 1\n";
     let from = ["--from", "pnnx", "--to", "pnnx"];
-    let accepted = run(&[&from[..], &["-q", "-"]].concat(), text);
+    let accepted = feed(&[&from[..], &["-q", "-"]].concat(), text);
     assert!(accepted.status.success() && !accepted.stdout.is_empty());
-    let denied = run(&[&from[..], &["--deny", "E2225", "-"]].concat(), text);
+    let denied = feed(&[&from[..], &["--deny", "E2225", "-"]].concat(), text);
     assert_eq!((denied.status.code(), denied.stdout), (Some(1), Vec::new()));
 }

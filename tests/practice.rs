@@ -2,18 +2,16 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+#[path = "common/command.rs"]
+mod command;
+
+use std::process::Output;
 
 const HEAD: &str = "version 1.0;\nextension tract_registry tract_core;\nextension tract_symbol S;\n\
     extension tract_assert S >= 1;\n";
 
 fn run(args: &[&str], text: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-    command.args(args).arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
-    child.wait_with_output().unwrap()
+    command::feed(&[args, &["-"]].concat(), text)
 }
 
 fn stderr(output: &Output) -> &str {

@@ -3,8 +3,10 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -138,9 +140,7 @@ fn document(folder: &Path, case: &Case, head: &str) -> PathBuf {
     path
 }
 
-fn command(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).env("NO_COLOR", "1").output().unwrap()
-}
+use command::run;
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -149,7 +149,7 @@ fn text(path: &Path) -> &str {
 /// The numbers that `run` gives, rounded to 4 digits, as nested arrays.
 fn computed(path: &Path, more: &[&str]) -> String {
     let inputs = path.with_file_name("in.json");
-    let output = command(&[&["run", "-q", text(path), "--inputs", text(&inputs)], more].concat());
+    let output = run(&[&["run", "-q", text(path), "--inputs", text(&inputs)], more].concat());
     if output.status.code() != Some(0) {
         return REFUSED.to_owned();
     }
@@ -183,7 +183,7 @@ fn flat_documents_and_translations_compute_the_same() {
         for to in ["nnef", "onnxtxt", "pnnx"] {
             // The graph that is written is evaluated, and compared with the document.
             let inputs = path.with_file_name("in.json");
-            let output = command(&["-q", "--verify", "--inputs", text(&inputs), "--to", to, text(&path)]);
+            let output = run(&["-q", "--verify", "--inputs", text(&inputs), "--to", to, text(&path)]);
             let told = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(0), "{} as {to}: {told}", case.name);
             if to != "nnef" {
@@ -199,7 +199,7 @@ fn shapes_are_those_of_the_readers() {
     for case in CASES {
         let folder = tempfile::tempdir().unwrap();
         let path = document(folder.path(), case, REGISTRY);
-        let output = command(&["-q", "--to", "json", text(&path)]);
+        let output = run(&["-q", "--to", "json", text(&path)]);
         let graph: Value = serde_json::from_slice(&output.stdout).unwrap();
         let mut wanted = Vec::new();
         let mut at: Value = serde_json::from_str(case.by_tract).unwrap();
@@ -217,8 +217,8 @@ fn what_only_tract_counts_is_refused_elsewhere() {
     let path = folder.path().join("graph.nnef");
     let body = "x = external(shape = [1, 1, 4]);\n    y, i = max_pool_with_index(x, size = [1, 1, 2]);\n";
     std::fs::write(&path, format!("version 1.0;\n{REGISTRY}\ngraph G( x ) -> ( y, i )\n{{\n    {body}}}\n")).unwrap();
-    let output = command(&["--to", "onnxtxt", text(&path)]);
+    let output = run(&["--to", "onnxtxt", text(&path)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("E2090"));
-    assert_eq!(command(&["-q", "--to", "nnef", text(&path)]).status.code(), Some(0));
+    assert_eq!(run(&["-q", "--to", "nnef", text(&path)]).status.code(), Some(0));
 }

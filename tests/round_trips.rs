@@ -7,8 +7,9 @@ mod command;
 
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 
-use command::run;
+use command::{call, stderr};
 
 /// An output notation: its name, the extension of its files, and whether a flat file is the text of its own flat graph.
 /// The operations of PNNX's expressions are joined when a graph is written, and expanded when it is flattened.
@@ -45,6 +46,11 @@ y = relu(x)
 }
 ";
 
+/// Runs the command with words that contain no blanks, in a folder.
+fn run(words: &str, folder: &Path) -> Output {
+    call(words.split_whitespace()).within(folder).run()
+}
+
 /// Copies the examples into a folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -66,7 +72,7 @@ fn what_is_written_is_read_again_unchanged() {
         for (name, extension, is_fixed) in OUTPUTS {
             let [first, second, third] = ["first", "second", "third"].map(|stem| format!("{stem}.{extension}"));
             let ran = run(&format!("-q {input} --to {name} -o {first}"), folder);
-            if ran.status != Some(0) {
+            if ran.status.code() != Some(0) {
                 // A pair is refused with a reason, and leaves no file.
                 assert!(!ran.stderr.is_empty() && !folder.join(&first).exists(), "{input} to {name}");
                 continue;
@@ -75,7 +81,7 @@ fn what_is_written_is_read_again_unchanged() {
             let case = format!("{input} to {name}");
             let accepted = |words: &str| {
                 let ran = run(words, folder);
-                assert_eq!(ran.status, Some(0), "{case}: {words}: {}", ran.stderr);
+                assert_eq!(ran.status.code(), Some(0), "{case}: {words}: {}", stderr(&ran));
             };
             let same = |one: &str, other: &str| {
                 let [one, other] = [one, other].map(|name| fs::read(folder.join(name)).unwrap());

@@ -2,6 +2,10 @@
 #![cfg(all(feature = "cli", unix))]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[cfg(feature = "cli")]
+#[path = "common/command.rs"]
+mod command;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -23,7 +27,7 @@ const LINES: &[(&str, &str)] = &[
 ];
 
 fn run(args: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).stdin(Stdio::null()).output().unwrap();
+    let output = command::run(args);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }

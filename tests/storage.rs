@@ -2,6 +2,10 @@
 #![cfg(feature = "eval")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[cfg(feature = "cli")]
+#[path = "common/command.rs"]
+mod command;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -258,9 +262,8 @@ fn dimensions_are_found_from_both_ends() {
 }
 
 #[cfg(feature = "cli")]
-mod command {
-    use std::io::Write;
-    use std::process::{Command, Output, Stdio};
+mod calls {
+    use std::process::Output;
 
     use serde_json::Value;
 
@@ -274,11 +277,7 @@ graph G(x) -> (y)
 ";
 
     fn run(args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"));
-        command.args(args).env("NO_COLOR", "1");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let _ = child.stdin.take().unwrap().write_all(DOCUMENT.as_bytes());
-        child.wait_with_output().unwrap()
+        crate::command::feed(args, DOCUMENT)
     }
 
     fn text(bytes: &[u8]) -> String {

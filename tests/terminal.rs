@@ -3,6 +3,9 @@
 #![cfg(all(feature = "cli", unix))]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -26,9 +29,7 @@ fn command(args: &[&str]) -> Command {
 }
 
 fn run(args: &[&str], stdin: &str) -> Output {
-    let mut child = command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    child.wait_with_output().unwrap()
+    command::feed(args, stdin)
 }
 
 /// What a terminal gets on standard output and standard error.

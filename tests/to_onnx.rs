@@ -2,15 +2,16 @@
 #![cfg(all(feature = "cli", feature = "onnx"))]
 #![allow(clippy::unwrap_used)]
 
+#[cfg(feature = "cli")]
+#[path = "common/command.rs"]
+mod command;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use nnef_flatten::tensor::Tensor;
 
-fn run(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_nnef-flatten")).args(args).output().unwrap()
-}
+use command::run;
 
 fn done(args: &[&str]) -> String {
     let output = run(args);
