@@ -148,6 +148,7 @@ fn wrong_words_get_a_hint_and_no_wrong_one() {
         ("in", "did you mean `in.nnef`?", "run"),
         ("inn.nnef", "did you mean `in.nnef`?", "run"),
         ("somewhere out.json", "use -o out.json", "run"),
+        ("somewhere in.nnef", "to flatten 'in.nnef', leave out 'somewhere'", "run"),
         ("in.nnef -o a.svg -o b.html", "cannot be used multiple times", ""),
         ("run in.nnef -o a.json -o b.json", "cannot be used multiple times", ""),
         ("in.nnef --source-map a --source-map b", "cannot be used multiple times", ""),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::ValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -120,7 +120,11 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi:
     let Some(first) = first.and_then(|matches| matches.get_one::<PathBuf>("input")) else { return error };
     let shown = visible::clean(&first.display().to_string());
     if !first.exists() {
-        let hint = suggestions::instead_of(first).unwrap_or_else(|| format!("use -o {superfluous} for the output"));
+        // A file that exists is rather an input than an output: it must not be overwritten by advice.
+        let hint = suggestions::instead_of(first).unwrap_or_else(|| match Path::new(&superfluous).exists() {
+            true => format!("to flatten '{superfluous}', leave out '{shown}'"),
+            false => format!("use -o {superfluous} for the output"),
+        });
         let message = format!("'{shown}' is neither an input nor a subcommand; {hint}");
         return command.error(ErrorKind::InvalidSubcommand, message);
     }
