@@ -57,6 +57,8 @@ pub(crate) struct Emitter<'n> {
     loops: Vec<NameId>,
     /// The constants added so far, kept alive so that their addresses remain unique.
     constants: FxHashMap<ConstantKey, (Arc<Tensor>, Flat)>,
+    /// The names of outputs so far.
+    outputs: FxHashSet<NameId>,
     max_ops: u64,
 }
 
@@ -74,6 +76,7 @@ impl<'n> Emitter<'n> {
             tensors: Vec::with_capacity(net.tensors.len()),
             loops: Vec::new(),
             constants: FxHashMap::default(),
+            outputs: FxHashSet::default(),
             max_ops,
         };
         let outputs = net.outputs.iter().map(|output| output.tensor);
@@ -220,10 +223,10 @@ impl<'n> Emitter<'n> {
     /// Makes a tensor an output of the graph with this name. In NNEF an input cannot be an output, nor can an
     /// output be listed twice: then a copy with another name becomes the output.
     pub(crate) fn output(&mut self, place: Place, flat: &Flat, name: NameId) -> Computed<()> {
-        let named = self.name_of(flat) == name;
-        let own = if named { self.under(name, COPY) } else { name };
+        let is_named = self.name_of(flat) == name;
+        let own = if is_named || !self.outputs.insert(name) { self.under(name, COPY) } else { name };
         self.allow(place, &flat.shape)?;
-        self.builder.output(flat.id, own, !named).map_err(|unknown| missing(place, unknown))
+        self.builder.output(flat.id, own, !is_named).map_err(|unknown| missing(place, unknown))
     }
 
     /// The finished graph.

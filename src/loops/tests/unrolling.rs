@@ -243,4 +243,9 @@ fn outputs_that_are_inputs_or_repeated_are_copies() {
             &["y = neg(v)", "v_copy = copy(v)", "y_copy = copy(y)", "v_copy_2 = copy(v)"].map(str::to_owned)
         )
     );
+    // An identity has no operation of its own, so both outputs are copies.
+    let layers = r#"{"op": "neg", "name": "e", "inputs": ["v"]}, {"op": "identity", "name": "y", "inputs": ["e"]}"#;
+    let graph = unrolled(&network(&text(layers, r#""y", "y""#)), &Options::default());
+    let found = body(&graph);
+    assert_eq!(found[found.len() - 3..], ["e = neg(v)", "y = copy(e)", "y_copy = copy(e)"]);
 }
