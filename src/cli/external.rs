@@ -18,33 +18,23 @@ use super::report::Reporter;
 use super::request::{Destination, path};
 use super::{Failure, args, models};
 
-/// The folder of the model in an input; none for a stream, whose folder is unknown.
-pub(super) fn folder(input: &Opened) -> Option<PathBuf> {
-    input.is_file().then(|| files::parent(&input.path).to_owned())
-}
-
-/// Warns of external data that were not looked at, because the folder of the model is unknown.
-pub(super) fn warn_unknown(document: &Document, folder: Option<&Path>, found: &mut Diagnostics) {
-    let files = document.external_files();
-    if folder.is_none() && !files.is_empty() {
-        warn(document, &files, UNKNOWN, found);
-    }
-}
-
 /// Where a model comes from.
 pub(super) struct Origin {
-    /// Its name for messages, which is its path if it is a file.
+    /// Its path if it is a file, else its name for messages.
     name: PathBuf,
     is_file: bool,
 }
 
 impl Origin {
     pub(super) fn new(input: &Opened) -> Self {
-        Origin { name: PathBuf::from(&input.name), is_file: input.is_file() }
+        let is_file = input.is_file();
+        // The name replaces bytes of a path that are not UTF-8.
+        let name = if is_file { input.path.clone() } else { PathBuf::from(&input.name) };
+        Origin { name, is_file }
     }
 
-    /// The folder of the model; none for a stream.
-    fn folder(&self) -> Option<&Path> {
+    /// The folder of the model; none for a stream, whose folder is unknown.
+    pub(super) fn folder(&self) -> Option<&Path> {
         self.is_file.then(|| files::parent(&self.name))
     }
 
@@ -92,11 +82,9 @@ impl<'o> Place<'o> {
             let message = format!("{}: the name of the model is not UTF-8; rename it", origin.name.display());
             return Err(Unread::Failure(Failure::Message(message)));
         };
-        let files = document.external_files();
-        if origin.folder().is_none() && !files.is_empty() {
-            warn(document, &files, UNKNOWN, found);
-        }
-        let model = Model::of_files((&origin.name, &name), &copied(files), &limits.model()).map_err(models::unread)?;
+        warn_unknown(document, origin.folder(), found);
+        let files = copied(document.external_files());
+        let model = Model::of_files((&origin.name, &name), &files, &limits.model()).map_err(models::unread)?;
         let map = output.source_map.as_deref();
         let clash = |name: &str| map.is_some_and(|map| io::is_same_file(map, &target.path().join(name)));
         if let Some(name) = model.names().find(|name| clash(name)) {
@@ -118,6 +106,14 @@ impl<'o> Place<'o> {
                 models::write(target, content.with_files(model), reporter)
             }
         }
+    }
+}
+
+/// Warns of external data that were not looked at, because the folder of the model is unknown.
+pub(super) fn warn_unknown(document: &Document, folder: Option<&Path>, found: &mut Diagnostics) {
+    let files = if folder.is_none() { document.external_files() } else { Vec::new() };
+    if !files.is_empty() {
+        warn(document, &files, UNKNOWN, found);
     }
 }
 
@@ -175,4 +171,21 @@ fn warn(document: &Document, files: &[ExternalFile], why: &str, found: &mut Diag
     let message = format!("the external data {}{more} are not copied with the model: {why}", shown.join(", "));
     let help = "they must be in the folder of the model";
     found.report(Diagnostic::new(Code::OnnxDataLeft, Document::nowhere(document.file), message).help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn folders_need_not_be_utf_8() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join(OsStr::from_bytes(b"a\xffb"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("m.onnx"), b"").unwrap();
+        let Ok(input) = Opened::open(&folder.join("m.onnx")) else { panic!("the file is not opened") };
+        assert_eq!(Origin::new(&input).folder(), Some(&*folder));
+    }
 }

@@ -23,7 +23,7 @@ type Read = (Sources, Option<Document>, Diagnostics);
 
 fn read(input: Opened, form: OnnxForm, language: &Language, options: &Options) -> Result<Read, Unread> {
     let mut sources = Sources::new();
-    let folder = external::folder(&input);
+    let origin = external::Origin::new(&input);
     let (mut document, diagnostics) = match form {
         OnnxForm::Text => {
             let input = input.text(options.max_text)?;
@@ -35,7 +35,7 @@ fn read(input: Opened, form: OnnxForm, language: &Language, options: &Options) -
             Document::decode(&name, bytes, &mut sources, options)
         }
     };
-    if let (Some(document), Some(folder)) = (&mut document, folder) {
+    if let (Some(document), Some(folder)) = (&mut document, origin.folder()) {
         document.set_folder(folder);
     }
     Ok((sources, document, diagnostics))
@@ -44,11 +44,11 @@ fn read(input: Opened, form: OnnxForm, language: &Language, options: &Options) -
 /// Checks a model and expands its calls. Returns the sources, whether it is accepted, and the diagnostics.
 pub(crate) fn check(input: Opened, form: OnnxForm, language: &Language) -> Result<Checked, Unread> {
     let options = flatten::options(language);
-    let folder = external::folder(&input);
+    let origin = external::Origin::new(&input);
     let (mut sources, document, mut diagnostics) = read(input, form, language, &options)?;
     if let Some(document) = document {
         diagnostics.extend(document.check(&options));
-        external::warn_unknown(&document, folder.as_deref(), &mut diagnostics);
+        external::warn_unknown(&document, origin.folder(), &mut diagnostics);
         if !diagnostics.has_errors() {
             flatten(document, &options, &mut diagnostics);
         }
