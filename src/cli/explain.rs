@@ -69,11 +69,10 @@ mod tests {
     #[test]
     fn sections_say_what_is_only_a_warning() {
         for (code, (heading, body)) in Code::ALL.iter().zip(sections()) {
-            let info = code.info();
             let said = body.lines().find(|line| !line.is_empty()).filter(|line| line.starts_with("A warning"));
-            let wanted = match (info.default, info.strict) {
+            let wanted = match (code.severity(false), code.severity(true)) {
                 (Severity::Error, _) => None,
-                _ if info.undefined => {
+                _ if code.is_undefined() => {
                     Some("A warning of flattening; an error of `check` and `run`, and under `--strict`.")
                 }
                 (Severity::Warning, Severity::Error) => Some("A warning; an error under `--strict`."),

@@ -13,61 +13,51 @@ pub(crate) struct CodeInfo {
     pub(crate) code: &'static str,
     /// The rule it enforces: a row of `docs/rules.md`; `None` for limits of this program.
     pub(crate) rule: Option<&'static str>,
-    /// The severity in the default mode.
-    pub(crate) default: Severity,
-    /// The severity under `--strict`.
-    pub(crate) strict: Severity,
-    /// Whether it is common practice: exporters in use write it, readers in use accept it. The command
-    /// reports it only on request.
-    pub(crate) practice: bool,
-    /// Whether a document that violates the rule can be flattened, but has no values: programs that read it may mean
-    /// different things.
-    pub(crate) undefined: bool,
+    /// How a violation is treated.
+    pub(crate) treatment: Treatment,
     /// What is wrong, in a few words.
     pub(crate) title: &'static str,
     /// What is found at the location, which the label under the source line says; none if that is a whole input.
     pub(crate) label: Option<&'static str>,
 }
 
-macro_rules! severity {
+/// How a violation is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Treatment {
+    /// An error.
+    Error,
+    /// A warning, and an error under `--strict`.
+    Lenient,
+    /// As lenient, and common practice: exporters in use write it, readers in use accept it. The command reports it
+    /// only on request.
+    Practice,
+    /// As lenient, but a document that violates the rule has no values: programs that read it may mean different
+    /// things.
+    Undefined,
+    /// A warning that is common practice.
+    Habit,
+    /// A warning.
+    Warning,
+}
+
+macro_rules! treatment {
     (error) => {
-        (Severity::Error, Severity::Error)
+        Treatment::Error
     };
     (lenient) => {
-        (Severity::Warning, Severity::Error)
+        Treatment::Lenient
     };
     (practice) => {
-        (Severity::Warning, Severity::Error)
+        Treatment::Practice
     };
     (undefined) => {
-        (Severity::Warning, Severity::Error)
+        Treatment::Undefined
     };
     (habit) => {
-        (Severity::Warning, Severity::Warning)
+        Treatment::Habit
     };
     (warning) => {
-        (Severity::Warning, Severity::Warning)
-    };
-}
-
-macro_rules! practice {
-    (practice) => {
-        true
-    };
-    (habit) => {
-        true
-    };
-    ($other:ident) => {
-        false
-    };
-}
-
-macro_rules! undefined {
-    (undefined) => {
-        true
-    };
-    ($other:ident) => {
-        false
+        Treatment::Warning
     };
 }
 
@@ -94,7 +84,7 @@ macro_rules! label {
 }
 
 macro_rules! codes {
-    ($($name:ident $code:literal $rule:tt $severity:ident $title:literal $label:tt;)*) => {
+    ($($name:ident $code:literal $rule:tt $treatment:ident $title:literal $label:tt;)*) => {
         /// A diagnostic code. The variant's documentation is its title.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -116,10 +106,7 @@ macro_rules! codes {
             $(CodeInfo {
                 code: $code,
                 rule: rule!($rule),
-                default: severity!($severity).0,
-                strict: severity!($severity).1,
-                practice: practice!($severity),
-                undefined: undefined!($severity),
+                treatment: treatment!($treatment),
                 title: $title,
                 label: label!($label),
             }),*
@@ -486,18 +473,22 @@ impl Code {
     /// Whether it is common practice: exporters in use write it, readers in use accept it. The command
     /// reports it only on request.
     pub fn is_practice(self) -> bool {
-        self.info().practice
+        matches!(self.info().treatment, Treatment::Practice | Treatment::Habit)
     }
 
     /// Whether a document that violates the rule can be flattened, but has no values. Commands that need values treat
     /// such warnings as errors.
     pub fn is_undefined(self) -> bool {
-        self.info().undefined
+        self.info().treatment == Treatment::Undefined
     }
 
     /// The severity in the default mode or under `--strict`.
     pub fn severity(self, strict: bool) -> Severity {
-        if strict { self.info().strict } else { self.info().default }
+        match self.info().treatment {
+            Treatment::Error => Severity::Error,
+            Treatment::Lenient | Treatment::Practice | Treatment::Undefined if strict => Severity::Error,
+            _ => Severity::Warning,
+        }
     }
 
     /// Finds a code by its text, upper or lower case.

@@ -191,9 +191,24 @@ impl<'a> Call<'a> {
         if tensor.dtype() == DType::Bool {
             return Ok(tensor);
         }
-        self.budget().room(tensor.shape())?;
-        let items = tensor.to_scalars().into_iter().map(|item| item != 0.0);
-        Ok(Arc::new(Tensor::logicals(tensor.shape(), items.collect())?))
+        self.converted(&tensor, DType::Bool).map(Arc::new)
+    }
+
+    /// A tensor converted as by `cast` (4.5.8 and 3.3.7): scalars are truncated to integers, logicals become 0 and 1, and
+    /// all numbers except 0 become true.
+    pub(crate) fn converted(&self, input: &Tensor, wanted: DType) -> Result<Tensor, EvalError> {
+        self.budget().room(input.shape())?;
+        let whole = |item: &f64| {
+            // The range includes -2^63 and excludes 2^63.
+            let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
+            if fits { Ok(*item as i64) } else { Err(EvalError::value(format!("{item} is not an integer of 64 bits"))) }
+        };
+        let (shape, items) = (input.shape(), input.items::<f64>());
+        Ok(match (wanted, items) {
+            (DType::Int64, Some(items)) => Tensor::of(shape, items.iter().map(whole).collect::<Result<_, _>>()?)?,
+            (DType::Bool, _) => Tensor::of(shape, input.to_scalars().into_iter().map(|item| item != 0.0).collect())?,
+            (wanted, _) => input.clone().into_type(wanted)?,
+        })
     }
 
     /// An argument that is an array of tensors.

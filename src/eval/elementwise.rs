@@ -119,7 +119,7 @@ fn beside(call: &Call, x: &str, y: &str) -> Result<(Arc<Tensor>, Arc<Tensor>), E
     if !call.graph().conventions.follows || a.dtype() == b.dtype() {
         return Ok((a, b));
     }
-    let fitted = |number: &Tensor, to: DType| convert(call, number, to).map(Arc::new);
+    let fitted = |number: &Tensor, to: DType| call.converted(number, to).map(Arc::new);
     Ok(match (is_tensor(x), is_tensor(y)) {
         (true, false) if a.dtype() != DType::Bool => (Arc::clone(&a), fitted(&b, a.dtype())?),
         (false, true) if b.dtype() != DType::Bool => (fitted(&a, b.dtype())?, b),
@@ -172,21 +172,5 @@ pub(crate) fn cast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let wanted = call.element_type();
     let wanted = wanted.ok_or_else(|| EvalError::argument("the type to cast to is not known".to_string()))?;
-    convert(call, &input, wanted).map(|tensor| vec![tensor])
-}
-
-/// The conversion of [`cast`].
-pub(crate) fn convert(call: &Call, input: &Tensor, wanted: DType) -> Result<Tensor, EvalError> {
-    call.budget().room(input.shape())?;
-    let whole = |item: &f64| {
-        // The range includes -2^63 and excludes 2^63.
-        let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(item);
-        if fits { Ok(*item as i64) } else { Err(EvalError::value(format!("{item} is not an integer of 64 bits"))) }
-    };
-    let (shape, items) = (input.shape(), input.items::<f64>());
-    Ok(match (wanted, items) {
-        (DType::Int64, Some(items)) => Tensor::of(shape, items.iter().map(whole).collect::<Result<_, _>>()?)?,
-        (DType::Bool, _) => Tensor::of(shape, input.to_scalars().into_iter().map(|item| item != 0.0).collect())?,
-        (wanted, _) => input.clone().into_type(wanted)?,
-    })
+    call.converted(&input, wanted).map(|tensor| vec![tensor])
 }

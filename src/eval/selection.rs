@@ -4,7 +4,6 @@
 //! each axis.
 
 use super::call::{Call, KernelResult};
-use super::elementwise::convert;
 use super::error::EvalError;
 use super::window;
 use crate::graph::deviations::Deviation;
@@ -142,7 +141,7 @@ fn gathered(call: &Call, negative: bool) -> KernelResult {
     let extent = input.shape()[axis];
     let indices = match negative {
         // Operations of registries truncate scalars.
-        true => convert(call, &indices, DType::Int64)?,
+        true => call.converted(&indices, DType::Int64)?,
         false => Tensor::clone(&indices).into_type(DType::Int64).map_err(|error| EvalError::value(error.0))?,
     };
     let mut shape = input.shape().to_vec();

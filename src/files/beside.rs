@@ -181,13 +181,19 @@ mod tests {
         names
     }
 
-    #[test]
-    fn all_files_are_written_or_none() {
+    /// A folder with the files `w` and `v`, and one for an output, in a temporary folder.
+    fn folders() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let [source, output] = ["source", "output"].map(|name| folder.path().join(name));
         [&source, &output].iter().for_each(|folder| fs::create_dir(folder).unwrap());
         fs::write(source.join("w"), b"weights").unwrap();
         fs::write(source.join("v"), b"others").unwrap();
+        (folder, source, output)
+    }
+
+    #[test]
+    fn all_files_are_written_or_none() {
+        let (_folder, source, output) = folders();
         let beside = |name: &str, at: &str| Beside { source: source.join(name), at: at.into() };
         // The second file is not there, leads out or is the output: nothing is written.
         for bad in [beside("gone", "u"), beside("v", "../v"), beside("v", "part/../../v"), beside("v", "out")] {
@@ -207,11 +213,7 @@ mod tests {
 
     #[test]
     fn paths_are_spelled_in_several_ways() {
-        let folder = tempfile::tempdir().unwrap();
-        let [source, output] = ["source", "output"].map(|name| folder.path().join(name));
-        [&source, &output].iter().for_each(|folder| fs::create_dir(folder).unwrap());
-        fs::write(source.join("w"), b"weights").unwrap();
-        fs::write(source.join("v"), b"others").unwrap();
+        let (_folder, source, output) = folders();
         let beside = |name: &str, at: &str| Beside { source: source.join(name), at: at.into() };
         assert!(!written(&output, &[beside("w", "w"), beside("v", "./w")]));
         assert_eq!(names(&output), [""; 0]);

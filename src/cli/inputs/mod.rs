@@ -164,9 +164,7 @@ impl Input {
         self.language.asked.held(self.notation.from).iter().for_each(|held| reporter.remark(held));
         if self.notation.verbs.formatted { Ok(()) } else { self.language.usable(Some(self.notation.from)) }
     }
-}
 
-impl Input {
     /// The refusal of the input by a subcommand that takes other notations.
     pub(crate) fn refused(&self, command: &str, takes: impl Fn(&Verbs) -> bool) -> Failure {
         let known = NOTATIONS.iter().filter(|known| takes(known.verbs)).map(Notation::name);

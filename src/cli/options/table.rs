@@ -29,6 +29,7 @@ const TOLD_FORMS: Outputs = Of(&["text", "json"]);
 /// Everything but a file of PNNX, which is made of another one without a graph.
 const NOT_PNNX: Outputs = Not(&["pnnx"]);
 const NOT_LOOPS: I = I::DOCUMENTS.and(I::MODELS).and(I::PNNX);
+const NOT_PNNX_FILES: I = I::DOCUMENTS.and(I::LOOPS).and(I::MODELS);
 const NOT_MODELS: I = I::DOCUMENTS.and(I::LOOPS).and(I::PNNX);
 
 const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
@@ -70,6 +71,15 @@ impl Row {
     }
 }
 
+/// What looks at the flat graph. Files of PNNX that are written again have none.
+const VIEWS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
+/// What concerns documents, and files of PNNX of which a flat graph is made.
+const DOCUMENTS_AND_PNNX: &[Use] = &[
+    of(READ).on(I::DOCUMENTS),
+    of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
+    of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+];
+
 /// All options, in the order of `--help`.
 pub(super) static OPTIONS: &[Row] = &[
     row("output", OUTPUT, &[of(C::FLATTEN)]),
@@ -83,17 +93,9 @@ pub(super) static OPTIONS: &[Row] = &[
         ],
     ),
     row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json"]))]),
-    row(
-        "source-map",
-        OUTPUT,
-        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::MODELS)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)],
-    ),
+    row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
-    row(
-        "stats",
-        OUTPUT,
-        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::MODELS)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)],
-    ),
+    row("stats", OUTPUT, VIEWS),
     row("fold", PASSES, PASS),
     row("share", PASSES, PASS),
     row("drop-bitcasts", PASSES, PASS),
@@ -113,15 +115,7 @@ pub(super) static OPTIONS: &[Row] = &[
     row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
     row("strict", INPUT, &[of(READ), of(C::EXPR)]),
     row("fragments", INPUT, &[of(READ).on(I::DOCUMENTS)]),
-    row(
-        "input-shape",
-        INPUT,
-        &[
-            of(READ).on(I::DOCUMENTS),
-            of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
-            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
-        ],
-    ),
+    row("input-shape", INPUT, DOCUMENTS_AND_PNNX),
     row(
         "set",
         INPUT,
@@ -182,15 +176,7 @@ pub(super) static OPTIONS: &[Row] = &[
         ],
     ),
     row("max-depth", LIMITS, &[of(READ).on(I::DOCUMENTS)]),
-    row(
-        "max-length",
-        LIMITS,
-        &[
-            of(READ).on(I::DOCUMENTS),
-            of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
-            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
-        ],
-    ),
+    row("max-length", LIMITS, DOCUMENTS_AND_PNNX),
     row(
         "max-memory",
         LIMITS,

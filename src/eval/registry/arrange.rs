@@ -4,7 +4,6 @@ use ndarray::{ArrayD, Dimension, IxDyn, indices};
 
 use crate::eval::array::{scalars, view};
 use crate::eval::call::{Call, KernelResult};
-use crate::eval::elementwise::convert;
 use crate::eval::error::EvalError;
 use crate::graph::Value;
 use crate::tensor::{DType, Tensor};
@@ -105,7 +104,7 @@ pub(super) fn dyn_slice(call: &Call) -> KernelResult {
 /// The indices in an operand.
 fn places(call: &Call, name: &str) -> Result<ArrayD<i64>, EvalError> {
     // Scalars are truncated.
-    let tensor = convert(call, &*call.tensor(name)?, DType::Int64)?;
+    let tensor = call.converted(&*call.tensor(name)?, DType::Int64)?;
     let array = view(&tensor).map(|view| view.to_owned());
     array.ok_or_else(|| EvalError::argument(format!("`{name}` of `{}` must hold integers", call.name())))
 }

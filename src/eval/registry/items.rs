@@ -3,7 +3,6 @@
 use crate::eval::array::scalars;
 use crate::eval::broadcast::repeated;
 use crate::eval::call::{Call, KernelResult};
-use crate::eval::elementwise::convert;
 use crate::eval::error::EvalError;
 use crate::eval::reduce;
 use crate::graph::{Primitive, Value};
@@ -24,7 +23,7 @@ pub(super) fn cast(call: &Call) -> KernelResult {
         Some(Primitive::Scalar) => DType::Float64,
         _ => return Err(EvalError::argument("the type to cast to is not known")),
     };
-    Ok(vec![convert(call, &input, wanted)?])
+    Ok(vec![call.converted(&input, wanted)?])
 }
 
 fn each(call: &Call, name: &str, f: impl Fn(f64) -> f64) -> KernelResult {

@@ -80,14 +80,30 @@ pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Ma
 impl Bound {
     /// The types of the operand's values; none for integers that were attributes.
     fn elements(&self) -> impl Iterator<Item = Element> {
-        let (values, literal) = match self {
-            Bound::One(value) => (std::slice::from_ref(value), None),
-            Bound::Many(values) => (&values[..], None),
-            Bound::Number(element, _) => (&[][..], Some(*element)),
-            Bound::Large(_) => (&[][..], Some(Element::Int)),
-            Bound::Ints(_) => (&[][..], None),
+        let literal = match self {
+            Bound::Number(element, _) => Some(*element),
+            Bound::Large(_) => Some(Element::Int),
+            Bound::One(_) | Bound::Many(_) | Bound::Ints(_) => None,
         };
-        values.iter().map(|value| value.element).chain(literal)
+        self.values().iter().map(|value| value.element).chain(literal)
+    }
+
+    /// The values that are not literals.
+    fn values(&self) -> &[Value] {
+        match self {
+            Bound::One(value) => std::slice::from_ref(value),
+            Bound::Many(values) => values,
+            Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => &[],
+        }
+    }
+
+    /// The values that are not literals, to change them.
+    fn values_mut(&mut self) -> &mut [Value] {
+        match self {
+            Bound::One(value) => std::slice::from_mut(value),
+            Bound::Many(values) => values,
+            Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => &mut [],
+        }
     }
 }
 
@@ -115,13 +131,8 @@ fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(
     conditions.iter_mut().for_each(|condition| convert(call, condition, Element::Bool));
     others.iter_mut().for_each(|other| convert(call, other, element));
     if let Some(rank) = common_rank(call, &bound)? {
-        let mut lengthen = |value: &mut Value| *value = call.out.lengthen(value, rank);
-        for bound in &mut bound {
-            match bound {
-                Bound::One(value) => lengthen(value),
-                Bound::Many(values) => values.iter_mut().for_each(&mut lengthen),
-                Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => {}
-            }
+        for value in bound.iter_mut().flat_map(Bound::values_mut) {
+            *value = call.out.lengthen(value, rank);
         }
         check_extents(call, &bound)?;
     }
@@ -134,23 +145,18 @@ fn convert(call: &mut Call, bound: &mut Bound, element: Element) {
         Element::Bool => Bound::Number(element, f64::from(number != 0.0)),
         _ => Bound::Number(element, number),
     };
+    bound.values_mut().iter_mut().for_each(|value| *value = call.out.cast(value, element));
     match bound {
-        Bound::One(value) => *value = call.out.cast(value, element),
-        Bound::Many(values) => values.iter_mut().for_each(|value| *value = call.out.cast(value, element)),
         Bound::Number(_, number) => *bound = literal(*number),
         Bound::Large(number) if element != Element::Int => *bound = literal(*number as f64),
-        Bound::Large(_) | Bound::Ints(_) => {}
+        Bound::One(_) | Bound::Many(_) | Bound::Large(_) | Bound::Ints(_) => {}
     }
 }
 
 /// Refuses operands that cannot be broadcast to a common shape. Operands of equal rank are aligned in the same way in
 /// NNEF and ONNX.
 fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
-    let values = bound.iter().flat_map(|bound| match bound {
-        Bound::One(value) => std::slice::from_ref(value),
-        Bound::Many(values) => values,
-        Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => &[],
-    });
+    let values = bound.iter().flat_map(Bound::values);
     let all = values.filter_map(|value| value.dims.as_ref());
     if shared(all.clone()).is_some() {
         return Ok(());
@@ -177,14 +183,7 @@ fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
 
 /// The rank that operands are extended to; none if no operand must be extended.
 pub(super) fn common_rank(call: &Call, bound: &[Bound]) -> Made<Option<usize>> {
-    let mut values: Vec<&Value> = Vec::new();
-    for bound in bound {
-        match bound {
-            Bound::One(value) => values.push(value),
-            Bound::Many(many) => values.extend(many),
-            Bound::Number(..) | Bound::Large(_) | Bound::Ints(_) => {}
-        }
-    }
+    let mut values: Vec<&Value> = bound.iter().flat_map(Bound::values).collect();
     values.sort_by_key(|value| value.id.index());
     values.dedup_by_key(|value| value.id);
     if values.len() < 2 {
