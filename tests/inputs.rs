@@ -153,6 +153,7 @@ fn wrong_words_get_a_hint_and_no_wrong_one() {
         ("run in.nnef -o a.json -o b.json", "cannot be used multiple times", ""),
         ("in.nnef --source-map a --source-map b", "cannot be used multiple times", ""),
         ("expct.nnef", "No such file", "did you mean"),
+        ("bin.nnef", "did you mean `in.nnef`?", "run"),
     ] {
         let args: Vec<&str> = line.split(' ').collect();
         let (code, out, err) = run(folder.path(), &args, b"");
@@ -162,6 +163,10 @@ fn wrong_words_get_a_hint_and_no_wrong_one() {
             "{err}"
         );
     }
+    // A common extension does not make names similar.
+    std::fs::write(folder.path().join("dense.nnef"), NNEF).unwrap();
+    let (_, _, err) = run(folder.path(), &["gone.nnef"], b"");
+    assert!(err.contains("No such file") && !err.contains("did you mean"), "{err}");
     // The last value of other options wins.
     let (code, out, _) = run(folder.path(), &["in.nnef", "--to", "json", "--to", "nnef", "--fold", "--fold"], b"");
     assert!(code == 0 && out.starts_with(b"version"));

@@ -1,5 +1,6 @@
 //! What a first word that is neither an input nor a subcommand probably means.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -62,6 +63,13 @@ fn file_like(path: &Path) -> Option<String> {
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     let without = names.iter().find(|name| Path::new(name).file_stem().is_some_and(|stem| stem == wanted));
-    let similar = without.map(String::as_str).or_else(|| suggest::nearest(wanted, names.iter().map(String::as_str)));
+    // An extension that both have does not make them similar.
+    let stem = |name: &str| Path::new(name).file_stem().and_then(OsStr::to_str).unwrap_or_default().to_owned();
+    let is_like = |name: &&str| {
+        Path::new(name).extension() != Path::new(wanted).extension()
+            || suggest::nearest(&stem(wanted), [&*stem(name)]).is_some()
+    };
+    let known = || names.iter().map(String::as_str).filter(is_like);
+    let similar = without.map(String::as_str).or_else(|| suggest::nearest(wanted, known()));
     similar.map(|name| format!("did you mean `{}`?", visible::clean(&path.with_file_name(name).display().to_string())))
 }
