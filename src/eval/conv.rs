@@ -6,7 +6,7 @@ use super::array::pack;
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window::{Direction, Windows};
-use crate::graph::deviations::Deviation;
+use crate::dictionary::Deviation;
 
 /// The numbers of groups and channels of a convolution.
 struct Channels {

@@ -7,51 +7,25 @@ use std::sync::Arc;
 use super::broadcast::{common, repeated};
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
+use crate::dictionary::{Arith, Kernel, Order};
 use crate::graph::Value;
-use crate::graph::deviations::Deviation;
-use crate::graph::shapes::half_up;
-use crate::tensor::kernels::{self, Align, Arith, Kernel, Order, Repeat};
+use crate::tensor::kernels::{Align, Repeat};
 use crate::tensor::{DType, Tensor};
 
 /// A function of one real number.
 type Unary = fn(f64) -> f64;
 
-/// Functions that the shared kernels lack, or that the specification defines differently.
-const UNARY: &[(&str, Unary)] = &[
-    ("round", half_up),
-    // Compounds (4.2.4, 4.9.1), by their definitions.
-    ("sqr", |x| x.powf(2.0)),
-    ("sqrt", |x| x.powf(0.5)),
-    ("rsqr", |x| x.powf(-2.0)),
-    ("rsqrt", |x| x.powf(-0.5)),
-    ("log2", |x| x.ln() / 2f64.ln()),
-    ("relu", |x| if x > 0.0 { x } else { 0.0 }),
-    ("gelu", |x| x * sigmoid(1.702 * x)),
-    ("silu", |x| x * sigmoid(x)),
-    ("softplus", |x| (x.exp() + 1.0).ln()),
-];
-
-fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-/// The kernel of an element-wise operation.
-pub(crate) fn find(name: &str) -> Option<Kernel> {
-    let own = UNARY.iter().find(|(known, _)| *known == name);
-    // The evaluator computes in 64 bits only.
-    own.map(|(_, f)| Kernel::Float(|x| x, *f)).or_else(|| kernels::find(name))
-}
-
-/// Evaluates an operation that [`find`] has a kernel for.
+/// Evaluates an operation by the kernel of its meaning.
 pub(crate) fn elementwise(call: &Call) -> KernelResult {
-    match find(call.name()) {
+    let row = call.graph().meaning(call.graph().kind(call.operation));
+    match row.and_then(|row| row.kernel) {
         Some(Kernel::Float(..)) if keeps_integers(call) => copy(call),
-        Some(Kernel::Float(..)) if call.deviates(Deviation::SquareRoot) => match kernels::find(call.name()) {
-            Some(Kernel::Float(_, f)) => apply(call, f),
-            _ => Err(EvalError::argument(format!("`{}` is not computed item by item", call.name()))),
-        },
         Some(Kernel::Float(_, f)) => apply(call, f),
         Some(Kernel::Number(_, f, whole)) => number(call, f, whole),
+        Some(Kernel::Floats(f)) => {
+            let [x, y] = [call.numbers("x")?, call.numbers("y")?];
+            Ok(vec![repeated(call, &x, &y, |x, y| Ok(f(x, y)))?])
+        }
         Some(Kernel::Arithmetic(op)) => arithmetic(call, op),
         Some(kernel @ Kernel::Compare(order)) => {
             let logicals = ["x", "y"].map(|name| Ok(call.tensor(name)?.dtype() == DType::Bool));
@@ -64,8 +38,22 @@ pub(crate) fn elementwise(call: &Call) -> KernelResult {
         }
         Some(kernel @ Kernel::Logic(_)) => computed(call, kernel, &[&*call.logicals("x")?, &*call.logicals("y")?]),
         Some(kernel @ Kernel::Not) => computed(call, kernel, &[&*call.logicals("x")?]),
+        Some(Kernel::Bits(f)) => bits(call, f),
+        Some(Kernel::Select) => select(call),
         None => Err(EvalError::argument(format!("`{}` is not computed item by item", call.name()))),
     }
+}
+
+/// A function of two integers or logicals.
+fn bits(call: &Call, f: fn(i64, i64) -> Option<i64>) -> KernelResult {
+    let (x, y) = (call.tensor("x")?, call.tensor("y")?);
+    let wide = |tensor: &Tensor| tensor.clone().into_type(DType::Int64).map_err(|error| EvalError::value(error.0));
+    let out_of_range = || EvalError::value(format!("`{}` is not defined for these integers", call.name()));
+    let result = repeated(call, &wide(&x)?, &wide(&y)?, |x: i64, y: i64| f(x, y).ok_or_else(out_of_range))?;
+    if x.dtype() != DType::Bool {
+        return Ok(vec![result]);
+    }
+    Ok(vec![result.into_type(DType::Bool).map_err(|error| EvalError::value(error.0))?])
 }
 
 /// Whether the operation leaves its operand unchanged by the conventions of registries: integers are not rounded.
@@ -139,16 +127,7 @@ fn arithmetic(call: &Call, op: Arith) -> KernelResult {
         };
         return Ok(vec![repeated(call, &x, &y, checked)?]);
     }
-    let number_first = call.deviates(Deviation::NumberBeforeNan);
-    let function: fn(f64, f64) -> f64 = match op {
-        Arith::Min if number_first => f64::min,
-        Arith::Max if number_first => f64::max,
-        // By definition (4.2.4), the result is the second operand if the first is NaN.
-        Arith::Min => |x, y| if x < y { x } else { y },
-        Arith::Max => |x, y| if x > y { x } else { y },
-        _ => return computed(call, Kernel::Arithmetic(op), &[&x, &y]),
-    };
-    Ok(vec![repeated(call, &x, &y, |x: f64, y: f64| Ok(function(x, y)))?])
+    computed(call, Kernel::Arithmetic(op), &[&x, &y])
 }
 
 /// Selects between the items of two operands (4.2.3). Operands of different types, which checks allow (E0721), become

@@ -212,7 +212,7 @@ impl Folding<'_> {
         for tensor in operands {
             self.load(tensor)?;
         }
-        if table::standard(graph.operation_name(operation)).is_none() {
+        if graph.meaning(graph.kind(operation)).and_then(table::function).is_none() {
             run.budget.work(DEFINITION).ok()?;
         }
         run.step(operation, self.kernels[graph.kind_id(operation).index()].as_ref()).ok()?;

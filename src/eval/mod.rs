@@ -155,7 +155,7 @@ impl Evaluator {
         if let Some(kernel) = self.kernels.get(name) {
             return Some(Arc::clone(kernel));
         }
-        let known = if kind.standard { table::standard(name) } else { vendor::operation(name) };
+        let known = graph.meaning(kind).and_then(table::function);
         if let Some(known) = known {
             return Some(Arc::new(known));
         }

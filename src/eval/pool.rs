@@ -6,8 +6,8 @@ use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::reduce::{greater, sum};
 use super::window::{Direction, Pair, Windows};
+use crate::dictionary::Deviation;
 use crate::graph::border::Border;
-use crate::graph::deviations::Deviation;
 use crate::tensor::Tensor;
 
 /// An input and the windows over it.

@@ -4,7 +4,7 @@
 
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
-use crate::graph::deviations::Deviation;
+use crate::dictionary::Deviation;
 use crate::tensor::{DType, Element, Tensor, kernels, volume};
 
 /// The axes of a reduction, sorted and checked: none is negative or given twice. Axes beyond the last one have the

@@ -6,7 +6,7 @@
 use super::call::{Call, KernelResult};
 use super::error::EvalError;
 use super::window;
-use crate::graph::deviations::Deviation;
+use crate::dictionary::Deviation;
 use crate::tensor::{DType, Tensor};
 
 /// The items at these indices of each axis; `None` is filled with `fill`.

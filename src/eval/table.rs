@@ -1,73 +1,118 @@
-//! The table of standard operations, of both dialects.
+//! The kernels of the evaluator, by meaning.
 
 use super::call::{Call, KernelResult};
-use super::{arrange, conv, elementwise, matmul, pool, reduce, resize, roi, sections, selection, sources};
+use super::{
+    arrange, conv, elementwise, matmul, pool, reduce, registry, resize, roi, scan, sections, selection, sources, vendor,
+};
+use crate::dictionary::{
+    Row, elementwise as by_item, layouts, matrices, reductions, regions, sources as inputs, vendors, windows,
+};
 
 /// A function that evaluates an operation.
 pub(crate) type Function = fn(&Call) -> KernelResult;
 
-/// The kernels of standard operations, except for element-wise functions. Compounds without a kernel
-/// are evaluated by their definitions.
-pub(crate) const OPERATIONS: &[(&str, Function)] = &[
-    // Sources, 4.1 and 4.8.
-    ("external", sources::external),
-    ("constant", sources::constant),
-    ("variable", sources::variable),
-    ("update", sources::update),
-    // Element-wise operations, 4.2; `idn` is the draft's `copy`.
-    ("copy", elementwise::copy),
-    ("idn", elementwise::copy),
-    ("select", elementwise::select),
-    ("cast", elementwise::cast),
-    // Windows, 4.3.
-    ("conv", conv::conv),
-    ("deconv", conv::deconv),
-    ("box", pool::box_filter),
-    ("debox", pool::debox),
-    ("avg_pool", pool::avg_pool),
-    ("max_pool", pool::max_pool),
-    ("max_pool_with_index", pool::max_pool_with_index),
-    ("argmax_pool", pool::argmax_pool),
-    ("sample", pool::sample),
-    ("desample", pool::desample),
-    ("multilinear_upsample", resize::multilinear_upsample),
-    // Reductions, 4.4.
-    ("sum_reduce", reduce::sum_reduce),
-    ("mean_reduce", reduce::mean_reduce),
-    ("max_reduce", reduce::max_reduce),
-    ("min_reduce", reduce::min_reduce),
-    ("argmax_reduce", reduce::argmax_reduce),
-    ("argmin_reduce", reduce::argmin_reduce),
-    ("any_reduce", reduce::any_reduce),
-    ("all_reduce", reduce::all_reduce),
-    ("softmax", reduce::softmax),
-    // Shapes, 4.5.
-    ("reshape", arrange::reshape),
-    ("squeeze", arrange::squeeze),
-    ("unsqueeze", arrange::unsqueeze),
-    ("transpose", arrange::transpose),
-    ("split", sections::split),
-    ("concat", sections::concat),
-    ("stack", sections::stack),
-    ("unstack", sections::unstack),
-    ("slice", selection::slice),
-    ("pad", selection::pad),
-    ("tile", selection::tile),
-    ("gather", selection::gather),
-    // Regions of interest, 4.6.
-    ("avg_roi_pool", roi::avg_roi_pool),
-    ("max_roi_pool", roi::max_roi_pool),
-    ("roi_resample", roi::roi_resample),
-    ("avg_roi_align", roi::avg_roi_align),
-    ("max_roi_align", roi::max_roi_align),
-    // Matrices, 4.7 and 4.9.2.
-    ("matmul", matmul::matmul),
-    ("linear", matmul::linear),
+/// The kernels of meanings that are more than a function of items. Compounds without a kernel are evaluated by their
+/// definitions.
+const FUNCTIONS: &[(&Row, Function)] = &[
+    (&inputs::EXTERNAL, sources::external),
+    (&inputs::CONSTANT, sources::constant),
+    (&inputs::VARIABLE, sources::variable),
+    (&inputs::UPDATE, sources::update),
+    (&by_item::COPY, elementwise::copy),
+    (&by_item::SELECT, elementwise::select),
+    (&by_item::CAST, elementwise::cast),
+    (&windows::CONV, conv::conv),
+    (&windows::DECONV, conv::deconv),
+    (&windows::BOX, pool::box_filter),
+    (&windows::DEBOX, pool::debox),
+    (&windows::AVG_POOL, pool::avg_pool),
+    (&windows::MAX_POOL, pool::max_pool),
+    (&windows::MAX_POOL_WITH_INDEX, pool::max_pool_with_index),
+    (&windows::ARGMAX_POOL, pool::argmax_pool),
+    (&windows::SAMPLE, pool::sample),
+    (&windows::DESAMPLE, pool::desample),
+    (&windows::MULTILINEAR_UPSAMPLE, resize::multilinear_upsample),
+    (&reductions::SUM_REDUCE, reduce::sum_reduce),
+    (&reductions::MEAN_REDUCE, reduce::mean_reduce),
+    (&reductions::MAX_REDUCE, reduce::max_reduce),
+    (&reductions::MIN_REDUCE, reduce::min_reduce),
+    (&reductions::ARGMAX_REDUCE, reduce::argmax_reduce),
+    (&reductions::ARGMIN_REDUCE, reduce::argmin_reduce),
+    (&reductions::ANY_REDUCE, reduce::any_reduce),
+    (&reductions::ALL_REDUCE, reduce::all_reduce),
+    (&reductions::SOFTMAX, reduce::softmax),
+    (&layouts::RESHAPE, arrange::reshape),
+    (&layouts::SQUEEZE, arrange::squeeze),
+    (&layouts::UNSQUEEZE, arrange::unsqueeze),
+    (&layouts::TRANSPOSE, arrange::transpose),
+    (&layouts::SPLIT, sections::split),
+    (&layouts::CONCAT, sections::concat),
+    (&layouts::STACK, sections::stack),
+    (&layouts::UNSTACK, sections::unstack),
+    (&layouts::SLICE, selection::slice),
+    (&layouts::PAD, selection::pad),
+    (&layouts::TILE, selection::tile),
+    (&layouts::GATHER, selection::gather),
+    (&regions::AVG_ROI_POOL, roi::avg_roi_pool),
+    (&regions::MAX_ROI_POOL, roi::max_roi_pool),
+    (&regions::ROI_RESAMPLE, roi::roi_resample),
+    (&regions::AVG_ROI_ALIGN, roi::avg_roi_align),
+    (&regions::MAX_ROI_ALIGN, roi::max_roi_align),
+    (&matrices::MATMUL, matmul::matmul),
+    (&matrices::LINEAR, matmul::linear),
+    // Registries and converters.
+    (&by_item::ERF, vendor::erf),
+    (&reductions::SOFTMAX_OF_TRACT, vendor::softmax),
+    (&reductions::LOG_SOFTMAX, vendor::log_softmax),
+    (&matrices::SCAN, scan::scan),
+    (&by_item::HARD_SIGMOID, vendor::hard_sigmoid),
+    (&reductions::MEAN_VARIANCE_NORMALIZATION, vendor::mean_variance_normalization),
+    (&vendors::TYPED_EXTERNAL, sources::external),
+    (&vendors::TYPED_CAST, registry::items::cast),
+    (&layouts::SHAPE_OF, registry::arrange::shape_of),
+    (&vendors::RANGE, registry::arrange::range),
+    (&by_item::GELU_BY_TANH, registry::items::gelu_approx),
+    (&by_item::POW_CONST, registry::items::pow_const),
+    (&by_item::IS_NAN, registry::items::is_nan),
+    (&by_item::IS_INF, registry::items::is_inf),
+    (&by_item::XOR, registry::items::xor),
+    (&by_item::BIT_NOT, registry::items::bitnot),
+    (&layouts::BROADCAST, registry::arrange::broadcast),
+    (&layouts::EVERY_NTH, registry::arrange::downsample),
+    (&layouts::DYN_SLICE, registry::arrange::dyn_slice),
+    (&layouts::TAKE, selection::gather_wrapped),
+    (&layouts::GATHER_ELEMENTS, registry::arrange::gather_elements),
+    (&layouts::GATHER_ND, registry::arrange::gather_nd),
+    (&layouts::SCATTER_ELEMENTS, registry::arrange::scatter_elements),
+    (&layouts::SCATTER_ND, registry::arrange::scatter_nd),
+    (&layouts::ONE_HOT, registry::arrange::one_hot),
+    (&layouts::TRILU, registry::arrange::trilu),
+    (&reductions::TOP_K, registry::arrange::topk),
+    (&reductions::LAST_MAX, |call| registry::items::last_extreme(call, |a, b| a >= b, |a, b| a >= b)),
+    (&reductions::LAST_MIN, |call| registry::items::last_extreme(call, |a, b| a <= b, |a, b| a <= b)),
+    (&reductions::PRODUCT_REDUCE, registry::items::product_reduce),
+    (&reductions::RMS_NORM, registry::items::rms_norm),
+    (&matrices::EINSUM, registry::einsum::einsum),
+    (&matrices::EINSUM_PRODUCT, registry::einsum::product),
+    (&vendors::FFT, registry::signal::fft),
+    (&vendors::STFT, registry::signal::stft),
+    (&windows::RESIZE, registry::resample::resize),
+    (&vendors::GRID_SAMPLE, registry::resample::grid_sample),
+    (&layouts::NON_ZERO, registry::arrange::non_zero),
+    (&reductions::LRN, registry::items::lrn),
+    (&matrices::GRU_EPILOGUE, registry::recurrent::gru),
+    (&matrices::LSTM_EPILOGUE, registry::recurrent::lstm),
+    (&matrices::CAUSAL_CONV, registry::recurrent::causal_conv),
+    (&matrices::GATED_DELTA, registry::recurrent::gated_delta),
+    (&reductions::EXP_UNIT_NORM, registry::recurrent::unit_norm),
+    (&reductions::EXP_MEAN_NORM, registry::recurrent::mean_norm),
+    (&vendors::ROPE, registry::attention::apply_rope),
+    (&reductions::MASKED_SOFTMAX, registry::attention::scaled_masked_softmax),
+    (&matrices::SDPA, registry::attention::sdpa),
 ];
 
-/// The kernel of a standard operation, if there is one.
-pub(crate) fn standard(name: &str) -> Option<Function> {
-    let row = OPERATIONS.iter().find(|(known, _)| *known == name);
-    let known = || elementwise::find(name).map(|_| elementwise::elementwise as Function);
-    row.map(|(_, function)| *function).or_else(known)
+/// The kernel of a meaning, if there is one.
+pub(crate) fn function(row: &Row) -> Option<Function> {
+    let known = FUNCTIONS.iter().find(|(known, _)| std::ptr::eq(*known, row)).map(|(_, function)| *function);
+    known.or_else(|| row.kernel.map(|_| elementwise::elementwise as Function))
 }

@@ -6,28 +6,10 @@ use std::sync::Arc;
 use super::broadcast::map2;
 use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
-use super::table::Function;
-use super::{reduce, registry, scan};
-use crate::graph::shapes::without_variant;
+use super::reduce;
+use crate::dictionary::functions;
 use crate::graph::{Key, Operand, Value};
 use crate::tensor::Tensor;
-
-/// The kernels of vendor operations.
-const VENDOR: &[(&str, Function)] = &[
-    ("tract_core_erf", erf),
-    ("tract_core_softmax", softmax),
-    ("tract_core_log_softmax", log_softmax),
-    ("tract_core_scan", scan::scan),
-    ("erf", erf),
-    ("HardSigmoid", hard_sigmoid),
-    ("mean_variance_normalization", mean_variance_normalization),
-];
-
-/// The kernel of a vendor operation, if there is one.
-pub(crate) fn operation(name: &str) -> Option<Function> {
-    let name = without_variant(name);
-    VENDOR.iter().chain(registry::TABLE).find(|(known, _)| *known == name).map(|(_, function)| *function)
-}
 
 /// The operand at a position, regardless of its name.
 fn operand(call: &Call, position: usize, name: &str) -> Result<Arc<Tensor>, EvalError> {
@@ -49,34 +31,9 @@ fn number(call: &Call, position: usize, name: &str, default: f64) -> Result<f64,
 }
 
 /// The error function.
-fn erf(call: &Call) -> KernelResult {
+pub(super) fn erf(call: &Call) -> KernelResult {
     let x = operand(call, 0, "input").or_else(|_| operand(call, 0, "x"))?;
-    Ok(vec![call.mapped(&x, error_function)?])
-}
-
-/// The error function in double precision: by its series near 0, and elsewhere by the continued fraction of its
-/// complement.
-fn error_function(x: f64) -> f64 {
-    let t = x.abs();
-    if x.is_nan() {
-        return x;
-    }
-    let value = if t < 2.5 {
-        // The series x - x^3 / 3 + x^5 / 10 - …, in a form with positive terms only.
-        let mut term = t;
-        let mut sum = t;
-        for n in 1..80 {
-            term *= 2.0 * t * t / f64::from(2 * n + 1);
-            sum += term;
-        }
-        2.0 / std::f64::consts::PI.sqrt() * (-t * t).exp() * sum
-    } else if t < 6.0 {
-        let fraction = (1..=60).rev().fold(t, |below, n| t + f64::from(n) / 2.0 / below);
-        1.0 - (-t * t).exp() / (std::f64::consts::PI.sqrt() * fraction)
-    } else {
-        1.0
-    };
-    value.copysign(x)
+    Ok(vec![call.mapped(&x, functions::erf)?])
 }
 
 fn along(call: &Call, log: bool) -> KernelResult {
@@ -91,16 +48,16 @@ fn axes(call: &Call, position: usize, rank: usize) -> Result<Vec<usize>, EvalErr
     call.ints_of("axes", &axes)?.into_iter().map(|axis| call.check_axis(axis, rank)).collect()
 }
 
-fn softmax(call: &Call) -> KernelResult {
+pub(super) fn softmax(call: &Call) -> KernelResult {
     along(call, false)
 }
 
-fn log_softmax(call: &Call) -> KernelResult {
+pub(super) fn log_softmax(call: &Call) -> KernelResult {
     along(call, true)
 }
 
 /// `HardSigmoid` of ONNX; `alpha` and `beta` are optional.
-fn hard_sigmoid(call: &Call) -> KernelResult {
+pub(super) fn hard_sigmoid(call: &Call) -> KernelResult {
     let x = operand(call, 0, "x")?;
     let alpha = number(call, 1, "alpha", 0.2)?;
     let beta = number(call, 2, "beta", 0.5)?;
@@ -108,7 +65,7 @@ fn hard_sigmoid(call: &Call) -> KernelResult {
 }
 
 /// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, as the converters define it.
-fn mean_variance_normalization(call: &Call) -> KernelResult {
+pub(super) fn mean_variance_normalization(call: &Call) -> KernelResult {
     let (x, scale, offset) = (operand(call, 0, "input")?, operand(call, 1, "scale")?, operand(call, 2, "offset")?);
     let axes = axes(call, 3, x.rank())?;
     let epsilon = number(call, 4, "epsilon", 1e-5)?;
@@ -118,32 +75,4 @@ fn mean_variance_normalization(call: &Call) -> KernelResult {
     let normal = map2(call, &centered, &variance, |x, variance| x / (variance + epsilon).sqrt())?;
     let scaled = map2(call, &normal, &scale, |x, scale| x * scale)?;
     Ok(vec![map2(call, &scaled, &offset, |x, offset| x + offset)?])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_error_function_is_precise() {
-        for (x, wanted) in [
-            (0.0, 0.0),
-            (0.1, 0.112_462_916_018_284_89),
-            (1.0, 0.842_700_792_949_714_9),
-            (2.4, 0.999_311_486_103_354_9),
-            (2.6, 0.999_763_965_583_470_7),
-            (4.0, 0.999_999_984_582_742_1),
-            (-1.0, -0.842_700_792_949_714_9),
-            (f64::INFINITY, 1.0),
-        ] {
-            assert!((error_function(x) - wanted).abs() < 1e-15, "{x}: {}", error_function(x));
-        }
-        assert!(error_function(f64::NAN).is_nan());
-    }
-
-    #[test]
-    fn variants_have_numbers() {
-        assert!(operation("erf_v12").is_some() && operation("erf").is_some());
-        assert!(operation("erf_v").is_none() && operation("erf_v1x").is_none() && operation("x_v1").is_none());
-    }
 }

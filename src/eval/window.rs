@@ -6,8 +6,9 @@
 
 use super::call::Call;
 use super::error::EvalError;
+use crate::dictionary::Deviation;
 use crate::graph::border::Border;
-use crate::graph::deviations::{Deviation, REPLICATED};
+use crate::graph::deviations::REPLICATED;
 use crate::tensor::volume;
 
 /// The border mode of an operation.

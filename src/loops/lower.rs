@@ -5,7 +5,7 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-mod forms;
+mod formula;
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::ops::{Attributes, Lowering, Op, Section, axis_of, order, reduced_axes
 use super::site::{Computed, Failure, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
+use crate::dictionary::{InNnef, Kernel, Row};
 use crate::graph::Primitive;
 use crate::graph::Value;
 use crate::graph::constant::{primitive, scalar};
@@ -45,7 +46,7 @@ pub(crate) fn operation(
     let mut call = Lower { symbols, site, op, attributes, inputs, dtype, shape };
     match op.spec().lowering {
         Lowering::Alias => call.input(0).cloned(),
-        Lowering::ByItem(name, on) => call.by_item(name, on),
+        Lowering::ByItem(row) => call.by_item(row),
         Lowering::Reduce(name) => call.reduce(name),
         Lowering::Own => own(&mut call),
     }
@@ -54,16 +55,6 @@ pub(crate) fn operation(
 /// Calls the lowering function of an operation with [`Lowering::Own`].
 fn own(call: &mut Lower) -> Computed<Sym> {
     match call.op.name() {
-        "sqrt" => forms::sqrt(call),
-        "rsqrt" => forms::rsqrt(call),
-        "round" => forms::round(call),
-        "softplus" => forms::softplus(call),
-        "relu" => forms::relu(call),
-        "min" => forms::extreme(call, "min"),
-        "max" => forms::extreme(call, "max"),
-        "mod" => remainder(call),
-        "floor_div" => floor_div(call),
-        "xor" => xor(call),
         "select" => select(call),
         "matmul" => matmul(call),
         "gather" => gather(call),
@@ -121,12 +112,6 @@ impl<'a> Lower<'a, '_> {
         Ok(Value::from(&flat))
     }
 
-    /// Like [`step`](Self::step), for a comparison.
-    fn test(&mut self, operation: &'static str, arguments: [Value; 2], word: &str) -> Computed<Value> {
-        let flat = self.symbols.emit(self.site, operation, arguments, (DType::Bool, &self.shape), word)?;
-        Ok(Value::from(&flat))
-    }
-
     /// A value as an argument.
     fn tensor(&mut self, value: &Sym) -> Computed<Value> {
         Ok(Value::from(&self.symbols.tensor(self.site, value)?))
@@ -154,12 +139,6 @@ impl<'a> Lower<'a, '_> {
         Ok(Value::from(&self.symbols.constant(self.site, known, &wide)?))
     }
 
-    /// The two operands, with as many axes as the result.
-    fn pair(&mut self) -> Computed<[Value; 2]> {
-        let (a, b, rank) = (self.input(0)?, self.input(1)?, self.shape.len());
-        Ok([self.widened(a, rank)?, self.widened(b, rank)?])
-    }
-
     /// An operand of an element-wise operation: a literal if all items of a constant are equal and `literals` is set
     /// (another operand has the shape of the result).
     fn operand(&mut self, value: &Sym, rank: usize, literals: bool) -> Computed<Value> {
@@ -177,13 +156,29 @@ impl<'a> Lower<'a, '_> {
         matches!(value, Sym::Flat(_)) && value.shape() == self.shape.as_slice()
     }
 
-    fn by_item(&mut self, name: &'static str, on: Primitive) -> Computed<Sym> {
+    /// The operands of an element-wise operation, with as many axes as the result.
+    fn aligned(&mut self) -> Computed<Vec<Value>> {
         let inputs = self.inputs;
-        self.only(on)?;
         let rank = inputs.iter().map(|input| input.shape().len()).max().unwrap_or(0);
         let literals = inputs.iter().any(|input| self.shapes_result(input));
-        let arguments: Computed<Vec<Value>> = inputs.iter().map(|input| self.operand(input, rank, literals)).collect();
-        self.give(name, arguments?)
+        inputs.iter().map(|input| self.operand(input, rank, literals)).collect()
+    }
+
+    fn by_item(&mut self, row: &'static Row) -> Computed<Sym> {
+        let logical = matches!(row.kernel, Some(Kernel::Logic(_) | Kernel::Not));
+        self.only(if logical { Primitive::Logical } else { Primitive::Scalar })?;
+        match (row.nnef, row.if_positive, self.input(0)?) {
+            (_, Some(name), Sym::Flat(flat)) if self.symbols.never_negative(flat) => {
+                let arguments = self.aligned()?;
+                self.give(name, arguments)
+            }
+            (InNnef::Operation(name), ..) => {
+                let arguments = self.aligned()?;
+                self.give(name, arguments)
+            }
+            (InNnef::Formula(_), ..) => formula::emit(self, row),
+            (InNnef::Missing, ..) => Err(self.blocked("has no counterpart in NNEF 1.0")),
+        }
     }
 
     fn reduce(&mut self, name: &'static str) -> Computed<Sym> {
@@ -252,33 +247,6 @@ impl<'a> Lower<'a, '_> {
         };
         self.widened(&matrix, rank)
     }
-}
-
-/// `floor(x / y)`.
-fn floor_div(call: &mut Lower) -> Computed<Sym> {
-    call.only(Primitive::Scalar)?;
-    let pair = call.pair()?;
-    let quotient = call.step("div", pair, "quotient")?;
-    call.give("floor", [quotient])
-}
-
-/// `x - y * floor(x / y)`.
-fn remainder(call: &mut Lower) -> Computed<Sym> {
-    call.only(Primitive::Scalar)?;
-    let [x, y] = call.pair()?;
-    let quotient = call.step("div", [x.clone(), y.clone()], "quotient")?;
-    let floor = call.step("floor", [quotient], "floor")?;
-    let multiple = call.step("mul", [y, floor], "multiple")?;
-    call.give("sub", [x, multiple])
-}
-
-/// `(x || y) && !(x && y)`.
-fn xor(call: &mut Lower) -> Computed<Sym> {
-    let pair = call.pair()?;
-    let any = call.step("or", pair.clone(), "any")?;
-    let both = call.step("and", pair, "both")?;
-    let apart = call.step("not", [both], "apart")?;
-    call.give("and", [any, apart])
 }
 
 fn select(call: &mut Lower) -> Computed<Sym> {

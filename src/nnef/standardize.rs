@@ -7,7 +7,8 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::deviations::{Deviation, REPLICATED, has};
+use crate::dictionary::{self, Deviation, InNnef, Vocabulary};
+use crate::graph::deviations::REPLICATED;
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
 use crate::graph::origin::with_origin;
@@ -33,9 +34,6 @@ const CHANGES: &[(Deviation, Change)] = &[
     (Deviation::WholeMean, whole_mean),
     (Deviation::CutFirst, cut_first),
 ];
-
-/// The operations that tract adds to the standard, and those of the standard that compute the same.
-const RENAMED: &[(&str, &str)] = &[("recip", "rcp"), ("square", "sqr")];
 
 /// An operation that is being changed.
 struct Edit {
@@ -119,10 +117,19 @@ impl Pass<'_, '_> {
         let kind = old.kind(operation);
         let name = old.text_of(kind.name);
         let changes: Vec<Change> = match kind.standard {
-            true => CHANGES.iter().filter(|(deviation, _)| has(*deviation, name)).map(|(_, change)| *change).collect(),
+            true => {
+                let row = dictionary::find(Vocabulary::InRegistries, name);
+                let has = |deviation| row.is_some_and(|row| row.deviates(deviation));
+                CHANGES.iter().filter(|(deviation, _)| has(*deviation)).map(|(_, change)| *change).collect()
+            }
             false => Vec::new(),
         };
-        let renamed = RENAMED.iter().find(|(known, _)| kind.declared && !kind.standard && *known == name);
+        // An operation that tract adds to the standard, which has one that computes the same.
+        let added = old.meaning(kind).filter(|_| kind.declared && !kind.standard);
+        let renamed = added.and_then(|row| match row.nnef {
+            InNnef::Operation(standard) => Some(standard),
+            InNnef::Formula(_) | InNnef::Missing => None,
+        });
         if changes.is_empty() && renamed.is_none() {
             self.graph.add_again(old, operation);
             return;
@@ -135,7 +142,7 @@ impl Pass<'_, '_> {
             results: old.tensors_of(operation).collect(),
             source: (operation.at, operation.origin),
         };
-        if let Some((_, standard)) = renamed
+        if let Some(standard) = renamed
             && let Some(declared) = self.declarations.find(standard, self.graph)
         {
             let kind = declared.kind.clone();

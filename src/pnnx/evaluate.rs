@@ -192,17 +192,24 @@ fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Ou
             };
             of(Tensor::of(x.shape(), floats(x).into_iter().map(whole).collect::<Outcome<Vec<i64>>>()?))
         }
-        (Meaning::Arithmetic(_, g) | Meaning::Power(_, g), [y]) if whole => {
-            if matches!(meaning, Meaning::Power(..)) && integers(y)?.iter().any(|y| *y < 0) {
+        (Meaning::Arithmetic(_) | Meaning::Power, [y]) if whole => {
+            if matches!(meaning, Meaning::Power) && integers(y)?.iter().any(|y| *y < 0) {
                 return Err("a negative power of an integer is not an integer".to_owned());
             }
-            let result =
-                |x: i64, y: i64| g(x.into(), y.into()).and_then(|result| i64::try_from(result).ok()).ok_or(BEYOND);
+            let result = |x: i64, y: i64| match number::apply(meaning, &[Number::Int(x), Number::Int(y)]) {
+                Some(Number::Int(result)) => Ok(result),
+                _ => Err(BEYOND),
+            };
             let items: Result<Vec<i64>, _> = to.zip((&integers(x)?, x.shape()), (&integers(y)?, y.shape()), result);
             of(Tensor::of(shape, items?))
         }
-        (Meaning::Floats(f) | Meaning::Arithmetic(f, _) | Meaning::Power(f, _), [y]) => {
-            let items: Vec<f64> = to.zip((&floats(x), x.shape()), (&floats(y), y.shape()), f);
+        (Meaning::Floats(_) | Meaning::Arithmetic(_) | Meaning::Power, [y]) => {
+            let result = |x: f64, y: f64| match meaning {
+                Meaning::Floats(f) => f(x, y),
+                Meaning::Arithmetic(op) => op.float(x, y),
+                _ => x.powf(y),
+            };
+            let items: Vec<f64> = to.zip((&floats(x), x.shape()), (&floats(y), y.shape()), result);
             of(Tensor::of(shape, items))
         }
         (Meaning::Not, []) => of(Tensor::of(x.shape(), floats(x).into_iter().map(|x| x == 0.0).collect())),
@@ -219,8 +226,13 @@ fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Ou
             let items: Result<Vec<i64>, _> = to.zip((&integers(x)?, x.shape()), (&integers(y)?, y.shape()), result);
             of(Tensor::of(shape, items?))
         }
-        (Meaning::Compare(f), [y]) => {
-            let items: Vec<bool> = to.zip((&floats(x), x.shape()), (&floats(y), y.shape()), f);
+        (Meaning::Logic(f), [y]) => {
+            let truth = |tensor: &Tensor| floats(tensor).into_iter().map(|x| x != 0.0).collect::<Vec<bool>>();
+            let items: Vec<bool> = to.zip((&truth(x), x.shape()), (&truth(y), y.shape()), f);
+            of(Tensor::of(shape, items))
+        }
+        (Meaning::Compare(order), [y]) => {
+            let items: Vec<bool> = to.zip((&floats(x), x.shape()), (&floats(y), y.shape()), order.function());
             of(Tensor::of(shape, items))
         }
         (Meaning::Select, [y, z]) => {

@@ -241,8 +241,12 @@ impl Expander<'_, '_> {
         }
         match op.row().nnef {
             Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
-            Counterpart::Template(_) | Counterpart::Logical(_) => match template(op) {
+            Counterpart::Template(_) => match template(op) {
                 Some(template) => self.template(template, operands, place, name),
+                None => Item::Refused,
+            },
+            Counterpart::Logical(row) => match Op::of_formula(row.name) {
+                Some(op) => self.counterpart(op, operands, shape, place, name),
                 None => Item::Refused,
             },
             Counterpart::CompileTime | Counterpart::Missing => Item::Refused,
@@ -275,7 +279,7 @@ impl Expander<'_, '_> {
             Meaning::Rounded(_) => Typed::Identity,
             Meaning::Float(_) | Meaning::Floats(_) => Typed::Scalars { whole: false },
             // The largest and the least of integers are compared as such.
-            Meaning::Arithmetic(..) if has_template && !is_extreme(op) => {
+            Meaning::Arithmetic(_) if has_template && !is_extreme(op) => {
                 Typed::Scalars { whole: operands.iter().all(integer) }
             }
             _ => Typed::Same,
@@ -446,12 +450,12 @@ fn known(op: Op, operands: &[Item]) -> Option<Literal> {
 
 /// Whether an operation gives the larger or the smaller operand.
 fn is_extreme(op: Op) -> bool {
-    matches!(op.row().name, "max" | "maximum" | "min" | "minimum")
+    op.row().row.is_some_and(|row| row.is_extreme())
 }
 
-/// The power of NNEF that is a root for all numbers that are not negative or -0.
+/// The operation of NNEF that an operation is for all numbers that are not negative or -0.
 fn root(op: Op) -> Option<&'static str> {
-    ["sqrt", "rsqrt"].into_iter().find(|name| *name == op.row().name)
+    op.row().row.and_then(|row| row.if_positive)
 }
 
 /// Whether an operation is in the text itself, not in a template.
@@ -488,13 +492,13 @@ fn value(item: &Item) -> Option<Value> {
 fn template(op: Op) -> Option<&'static Template> {
     static KNOWN: OnceLock<FxHashMap<Op, Template>> = OnceLock::new();
     let read = |op: Op| {
-        let (Counterpart::Template(text) | Counterpart::Logical(text)) = op.row().nnef else { return None };
+        let Counterpart::Template(text) = op.row().nnef else { return None };
         let reading = Reading { template: true, ..Reading::default() };
         let expression = parse(text, (FileId::default(), 0), reading).ok()?.0.expression;
         let classes = expression.classes().0;
         Some((op, Template { expression, classes }))
     };
-    KNOWN.get_or_init(|| Op::all().filter_map(read).collect()).get(&op)
+    KNOWN.get_or_init(|| Op::with_formulas().filter_map(read).collect()).get(&op)
 }
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ fn literal(graph: &Graph, operand: Operand) -> Option<f64> {
 fn is_fusible(graph: &Graph, operation: &Operation, op: Op) -> bool {
     // Of integers, NNEF has quotients and powers that are integers.
     let whole = |operand: Operand| matches!(operand, Operand::Tensor(tensor) if graph.dtype(tensor) == Some(Primitive::Integer));
-    let is_real = matches!(op.meaning(), Meaning::Floats(_) | Meaning::Power(..));
+    let is_real = matches!(op.meaning(), Meaning::Floats(_) | Meaning::Power);
     if is_real && graph.operands_of(operation).any(whole) {
         return false;
     }

@@ -22,6 +22,7 @@ use super::parse::{Reading, parse};
 use super::tokens::Literal;
 use crate::Options;
 use crate::diagnostics::Diagnostics;
+use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
@@ -70,39 +71,24 @@ pub(super) struct Line<'a, 'd> {
 /// The lowering of an operator.
 #[derive(Clone, Copy)]
 enum Rule {
-    /// An operation on the operand `input`.
-    Same(&'static str),
-    /// An expression of the operands.
-    Text(&'static str),
-    /// An expression of the operand with numeric parameters: `%name` is replaced by the value or the default of each.
+    /// A formula of the operand with numeric parameters: `%name` is replaced by the value or the default of each.
     With(&'static str, &'static [(&'static str, f64)]),
     /// A function that adds operations.
     By(fn(&mut Line) -> Lowered<Vec<TensorId>>),
 }
 
-use Rule::{By, Same, Text, With};
+use Rule::{By, With};
 
-/// The rules, each with the kinds of operators that it applies to.
+/// The rules, each with the kinds of operators that it applies to. Functions of the elements of one tensor are in the
+/// dictionary.
 const TABLE: &[(&[&str], Rule)] = &[
-    (&["nn.ReLU", "F.relu", "torch.relu"], Same("relu")),
-    (&["nn.Sigmoid", "F.sigmoid", "torch.sigmoid"], Same("sigmoid")),
-    (&["nn.Tanh", "F.tanh", "torch.tanh"], Same("tanh")),
-    (&["nn.SiLU", "F.silu"], Text("div(@0,add(exp(neg(@0)),1.0))")),
-    (&["nn.Mish", "F.mish"], Text("mul(@0,tanh(logaddexp(@0,0.0)))")),
-    (&["nn.Softsign", "F.softsign"], Text("div(@0,add(abs(@0),1.0))")),
-    (&["nn.LogSigmoid", "F.logsigmoid"], Text("neg(logaddexp(neg(@0),0.0))")),
-    (&["nn.Hardsigmoid", "F.hardsigmoid"], Text("div(min(max(add(@0,3.0),0.0),6.0),6.0)")),
-    (&["nn.Hardswish", "F.hardswish"], Text("div(mul(@0,min(max(add(@0,3.0),0.0),6.0)),6.0)")),
-    (&["nn.ReLU6", "F.relu6"], Text("min(max(@0,0.0),6.0)")),
-    (&["nn.Tanhshrink", "F.tanhshrink"], Text("sub(@0,tanh(@0))")),
-    (&["nn.SELU", "F.selu"], Text(SELU)),
     (&["nn.CELU", "F.celu"], With(CELU, &[("alpha", 1.0)])),
     (
         &["nn.Threshold", "F.threshold"],
         With("select(gt(@0,%threshold),@0,%value)", &[("threshold", 0.0), ("value", 0.0)]),
     ),
     (&["nn.Hardshrink", "F.hardshrink"], With("select(gt(abs(@0),%lambd),@0,0.0)", &[("lambd", 0.5)])),
-    (&["nn.Softshrink", "F.softshrink"], With("mul(sign(@0),max(sub(abs(@0),%lambd),0.0))", &[("lambd", 0.5)])),
+    (&["nn.Softshrink", "F.softshrink"], With("mul(sign(@0),maximum(sub(abs(@0),%lambd),0.0))", &[("lambd", 0.5)])),
     (&["nn.Softplus", "F.softplus"], With(SOFTPLUS, &[("beta", 1.0), ("threshold", 20.0)])),
     (&["nn.GELU", "F.gelu"], By(gelu)),
     (&["nn.LeakyReLU", "F.leaky_relu"], By(|line| line.with_number("leaky_relu", "negative_slope", 0.01))),
@@ -180,8 +166,8 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["torch.mean"], By(|line| reductions::reduce(line, "mean_reduce"))),
     (&["torch.amax"], By(|line| reductions::reduce(line, "max_reduce"))),
     (&["torch.amin"], By(|line| reductions::reduce(line, "min_reduce"))),
-    (&["torch.max"], By(|line| reductions::extreme(line, ["max", "max_reduce", "argmax_reduce"]))),
-    (&["torch.min"], By(|line| reductions::extreme(line, ["min", "min_reduce", "argmin_reduce"]))),
+    (&["torch.max"], By(|line| reductions::extreme(line, ["maximum", "max_reduce", "argmax_reduce"]))),
+    (&["torch.min"], By(|line| reductions::extreme(line, ["minimum", "min_reduce", "argmin_reduce"]))),
     (&["torch.argmax"], By(|line| reductions::place(line, "argmax_reduce"))),
     (&["torch.argmin"], By(|line| reductions::place(line, "argmin_reduce"))),
     (&["torch.var"], By(|line| reductions::variance(line, false))),
@@ -230,12 +216,10 @@ const TABLE: &[(&[&str], Rule)] = &[
     (&["nn.ChannelShuffle", "F.channel_shuffle"], By(resample::channel_shuffle)),
 ];
 
-/// SELU with its standard factors.
-const SELU: &str = "mul(1.0507009873554805,add(max(@0,0.0),mul(1.6732632423543772,expm1(min(@0,0.0)))))";
 /// Softplus, which torch replaces by the operand from a threshold on.
 const SOFTPLUS: &str = "select(gt(mul(@0,%beta),%threshold),@0,div(logaddexp(mul(@0,%beta),0.0),%beta))";
 /// CELU.
-const CELU: &str = "add(max(@0,0.0),mul(%alpha,expm1(div(min(@0,0.0),%alpha))))";
+const CELU: &str = "add(maximum(@0,0.0),mul(%alpha,expm1(div(minimum(@0,0.0),%alpha))))";
 
 /// Lowers an operator and returns its results.
 ///
@@ -245,14 +229,10 @@ const CELU: &str = "add(max(@0,0.0),mul(%alpha,expm1(div(min(@0,0.0),%alpha))))"
 pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let kind = line.operator.kind.as_str();
     let rule = TABLE.iter().find(|(kinds, _)| kinds.contains(&kind)).map(|(_, rule)| rule);
-    let results = match rule.ok_or(Refusal::Because("NNEF has no counterpart".into()))? {
-        Same(nnef) => {
-            let x = line.tensor("input")?;
-            vec![line.add(nnef, vec![Value::Tensor(x)])?]
-        }
-        Text(text) => vec![line.text_of(text)?],
-        With(text, params) => vec![line.text_with(text, params)?],
-        By(function) => function(line)?,
+    let results = match rule {
+        Some(With(text, params)) => vec![line.text_with(text, params)?],
+        Some(By(function)) => function(line)?,
+        None => vec![line.function(kind)?],
     };
     if let Some(refusal) = line.unread() {
         return Err(refusal);
@@ -346,6 +326,19 @@ impl Line<'_, '_> {
         let count = self.counts.entry(nnef).or_default();
         *count = count.saturating_add(1);
         self.builder.numbered(self.name, nnef, *count)
+    }
+
+    /// Adds an operator that is a function of the elements of one tensor, as the dictionary has it.
+    fn function(&mut self, kind: &str) -> Lowered<TensorId> {
+        let row = dictionary::find(Vocabulary::Foreign, kind).filter(|row| row.function().is_some());
+        match row.map(|row| row.nnef) {
+            Some(InNnef::Operation(nnef)) => {
+                let x = self.tensor(INPUT)?;
+                self.add(nnef, vec![Value::Tensor(x)])
+            }
+            Some(InNnef::Formula(text)) => self.text_of(text),
+            Some(InNnef::Missing) | None => Err(Refusal::Because("NNEF has no counterpart".into())),
+        }
     }
 
     /// Adds an expression of the operands by number.

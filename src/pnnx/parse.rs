@@ -256,7 +256,7 @@ impl<'t> Reader<'t> {
     /// The operation with a name.
     fn operation(&mut self, span: Span) -> Option<Op> {
         let name = self.text_of(span);
-        let op = if self.reading.template { Op::find(name) } else { Op::named(name) };
+        let op = if self.reading.template { Op::of_formula(name) } else { Op::named(name) };
         if op.is_none() && self.found.only_counts(Code::ExpressionOperation) {
             self.error(Code::ExpressionOperation, span, String::new());
         } else if op.is_none() {

@@ -13,12 +13,12 @@ use super::{like, natural, number_or, one, unfit};
 /// The maximum number of items of a range.
 const MAX_RANGE: f64 = 1e9;
 
-pub(super) fn shape_of(call: &Call) -> KernelResult {
+pub(in crate::eval) fn shape_of(call: &Call) -> KernelResult {
     let shape: Vec<i64> = call.tensor("input")?.shape().iter().map(|extent| *extent as i64).collect();
     Ok(vec![Tensor::integers(&[shape.len()], shape)?])
 }
 
-pub(super) fn range(call: &Call) -> KernelResult {
+pub(in crate::eval) fn range(call: &Call) -> KernelResult {
     let [start, end, step] = ["start", "end", "step"].map(|name| call.tensor(name));
     let (start, end, step) = (start?, end?, step?);
     if [&start, &end, &step].iter().all(|tensor| tensor.dtype() != DType::Float64) {
@@ -51,7 +51,7 @@ fn whole_range(call: &Call) -> KernelResult {
 }
 
 /// Broadcasts the input to a shape, with the last axes aligned.
-pub(super) fn broadcast(call: &Call) -> KernelResult {
+pub(in crate::eval) fn broadcast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let shape = call.naturals("shape")?;
     let rank = shape.len().max(input.rank());
@@ -79,7 +79,7 @@ fn along(call: &Call, places: impl Fn(usize) -> Result<Vec<Option<usize>>, EvalE
 }
 
 /// Every `stride`th item from index `modulo` on; in reverse order for a negative stride.
-pub(super) fn downsample(call: &Call) -> KernelResult {
+pub(in crate::eval) fn downsample(call: &Call) -> KernelResult {
     let (stride, modulo) = (call.int("stride")?, natural(call, "modulo")?);
     let step = usize::try_from(stride.unsigned_abs()).ok().filter(|step| *step > 0);
     let step = step.ok_or_else(|| EvalError::argument("a stride is 0"))?;
@@ -93,7 +93,7 @@ pub(super) fn downsample(call: &Call) -> KernelResult {
     })
 }
 
-pub(super) fn dyn_slice(call: &Call) -> KernelResult {
+pub(in crate::eval) fn dyn_slice(call: &Call) -> KernelResult {
     let (start, end) = (natural(call, "start")?, natural(call, "end")?);
     along(call, |extent| match start <= end && end <= extent {
         true => Ok((start..end).map(Some).collect()),
@@ -116,7 +116,7 @@ fn within(call: &Call, index: i64, extent: usize) -> Result<usize, EvalError> {
     found.ok_or_else(|| EvalError::value(format!("index {index} of `{}` is not within {extent}", call.name())))
 }
 
-pub(super) fn gather_elements(call: &Call) -> KernelResult {
+pub(in crate::eval) fn gather_elements(call: &Call) -> KernelResult {
     let (input, at) = (call.tensor("input")?, places(call, "indices")?);
     let items = scalars(&input);
     let axis = call.axis("axis", items.ndim())?;
@@ -134,7 +134,7 @@ pub(super) fn gather_elements(call: &Call) -> KernelResult {
 }
 
 /// Slices of the input at the indices along the last axis of `indices`.
-pub(super) fn gather_nd(call: &Call) -> KernelResult {
+pub(in crate::eval) fn gather_nd(call: &Call) -> KernelResult {
     let (input, at) = (call.tensor("input")?, places(call, "indices")?);
     let (items, batch) = (scalars(&input), natural(call, "batch_dims")?);
     let wrong = || unfit(call, &[input.shape(), at.shape()]);
@@ -178,7 +178,7 @@ fn joined(a: &Tensor, b: &Tensor) -> DType {
     if a.dtype() == b.dtype() { a.dtype() } else { DType::Float64 }
 }
 
-pub(super) fn scatter_elements(call: &Call) -> KernelResult {
+pub(in crate::eval) fn scatter_elements(call: &Call) -> KernelResult {
     let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
     let (mut output, new, combine) = (scalars(&input), scalars(&updates), reduction(call)?);
     let axis = call.axis("axis", output.ndim())?;
@@ -195,7 +195,7 @@ pub(super) fn scatter_elements(call: &Call) -> KernelResult {
     Ok(vec![like(output, joined(&input, &updates))?])
 }
 
-pub(super) fn scatter_nd(call: &Call) -> KernelResult {
+pub(in crate::eval) fn scatter_nd(call: &Call) -> KernelResult {
     let (input, at, updates) = (call.tensor("input")?, places(call, "indices")?, call.tensor("updates")?);
     let (mut output, new, combine) = (scalars(&input), scalars(&updates), reduction(call)?);
     let wrong = || unfit(call, &[input.shape(), at.shape(), updates.shape()]);
@@ -215,7 +215,7 @@ pub(super) fn scatter_nd(call: &Call) -> KernelResult {
     Ok(vec![like(output, joined(&input, &updates))?])
 }
 
-pub(super) fn one_hot(call: &Call) -> KernelResult {
+pub(in crate::eval) fn one_hot(call: &Call) -> KernelResult {
     let (at, dim) = (places(call, "input")?, natural(call, "dim")?);
     let axis = call.axis("axis", at.ndim() + 1)?;
     let (off, on) = (number_or(call, "value_off", 0.0)?, number_or(call, "value_on", 1.0)?);
@@ -231,7 +231,7 @@ pub(super) fn one_hot(call: &Call) -> KernelResult {
     one(output)
 }
 
-pub(super) fn trilu(call: &Call) -> KernelResult {
+pub(in crate::eval) fn trilu(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let (k, upper) = (call.int("k")?, call.flag("upper")?);
     let mut items = scalars(&input);
@@ -247,7 +247,7 @@ pub(super) fn trilu(call: &Call) -> KernelResult {
     Ok(vec![like(items, input.dtype())?])
 }
 
-pub(super) fn topk(call: &Call) -> KernelResult {
+pub(in crate::eval) fn topk(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let (items, k, largest) = (scalars(&input), natural(call, "k")?, call.flag("largest")?);
     let axis = call.axis("axis", items.ndim())?;
@@ -277,7 +277,7 @@ pub(super) fn topk(call: &Call) -> KernelResult {
 }
 
 /// The indices of non-zero items, one in each column.
-pub(super) fn non_zero(call: &Call) -> KernelResult {
+pub(in crate::eval) fn non_zero(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let items = scalars(&input);
     let found: Vec<IxDyn> = items.indexed_iter().filter(|(_, item)| **item != 0.0).map(|(place, _)| place).collect();
@@ -287,11 +287,11 @@ pub(super) fn non_zero(call: &Call) -> KernelResult {
 }
 
 /// Whether an argument is present; `false` means that it is absent.
-pub(super) fn is_given(call: &Call, name: &str) -> bool {
+pub(in crate::eval) fn is_given(call: &Call, name: &str) -> bool {
     call.value(name).is_some_and(|value| value != Value::Logical(false))
 }
 
 /// Whether the items of a tensor are logicals.
-pub(super) fn logical(tensor: &Tensor) -> bool {
+pub(in crate::eval) fn logical(tensor: &Tensor) -> bool {
     view::<bool>(tensor).is_some()
 }

@@ -11,7 +11,7 @@ use super::arrange::{is_given, logical};
 use super::{like, one, unfit};
 
 /// `input * cos + rotated * sin`, where `rotated` has the negated second half of the last axis, then the first half.
-pub(super) fn apply_rope(call: &Call) -> KernelResult {
+pub(in crate::eval) fn apply_rope(call: &Call) -> KernelResult {
     let [input, cos, sin] = [call.scalars("input")?, call.scalars("cos")?, call.scalars("sin")?];
     let wrong = || unfit(call, &[input.shape(), cos.shape(), sin.shape()]);
     let last = input.ndim().checked_sub(1).ok_or_else(wrong)?;
@@ -49,7 +49,7 @@ fn softmax(scores: &mut ArrayD<f64>) {
     }
 }
 
-pub(super) fn scaled_masked_softmax(call: &Call) -> KernelResult {
+pub(in crate::eval) fn scaled_masked_softmax(call: &Call) -> KernelResult {
     let (input, mask) = (call.numbers("input")?, call.tensor("mask")?);
     let scale = call.number("scale")?;
     let (logical, values) = (logical(&mask), scalars(&mask));
@@ -77,7 +77,7 @@ fn matrix(array: &Array4<f64>, batch: usize, head: usize) -> ArrayView2<'_, f64>
 }
 
 /// Scaled dot product attention. Several query heads may share a key head.
-pub(super) fn sdpa(call: &Call) -> KernelResult {
+pub(in crate::eval) fn sdpa(call: &Call) -> KernelResult {
     let [query, key, value] = [call.numbers("q")?, call.numbers("k")?, call.numbers("v")?];
     let wrong = || unfit(call, &[query.shape(), key.shape(), value.shape()]);
     let (Some(q), Some(k), Some(v)) = (heads(&query), heads(&key), heads(&value)) else { return Err(wrong()) };

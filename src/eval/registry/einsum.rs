@@ -11,7 +11,7 @@ use crate::tensor::DType;
 
 use super::{like, unfit};
 
-pub(super) fn einsum(call: &Call) -> KernelResult {
+pub(in crate::eval) fn einsum(call: &Call) -> KernelResult {
     let text = call.string("expr")?;
     let expression = Einsum::read(text);
     let expression =
@@ -98,7 +98,7 @@ fn strides(shape: &[usize]) -> Vec<usize> {
 
 /// The matrix product along the axes `[m, k]` of the first operand and `[k, n]` of the second, with the axes `[m, n]`
 /// of the result; `axes` lists their numbers in this order.
-pub(super) fn product(call: &Call) -> KernelResult {
+pub(in crate::eval) fn product(call: &Call) -> KernelResult {
     let (a, b) = (call.scalars("A")?, call.scalars("B")?);
     let axes = call.naturals("axes")?;
     let wrong = || unfit(call, &[a.shape(), b.shape()]);

@@ -11,7 +11,7 @@ use crate::tensor::{DType, Element, Tensor, kernels};
 use super::{natural, number_or, one};
 
 /// Converts to a named type. Without a name, the type is a quantized one, and the items are not changed.
-pub(super) fn cast(call: &Call) -> KernelResult {
+pub(in crate::eval) fn cast(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let wanted = match call.attribute("to") {
         Some(Value::String(name)) if !name.is_empty() => Primitive::of_datum_type(name),
@@ -30,34 +30,14 @@ fn each(call: &Call, name: &str, f: impl Fn(f64) -> f64) -> KernelResult {
     Ok(vec![call.mapped(&*call.numbers(name)?, f)?])
 }
 
-pub(super) fn recip(call: &Call) -> KernelResult {
-    each(call, "x", f64::recip)
-}
-
-pub(super) fn square(call: &Call) -> KernelResult {
-    each(call, "x", |x| x * x)
-}
-
-pub(super) fn round_even(call: &Call) -> KernelResult {
-    each(call, "x", f64::round_ties_even)
-}
-
-pub(super) fn hard_swish(call: &Call) -> KernelResult {
-    each(call, "x", |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0))
-}
-
-pub(super) fn silu(call: &Call) -> KernelResult {
-    each(call, "x", |x| x / (1.0 + (-x).exp()))
-}
-
 /// The approximation of `gelu` by `tanh`; the fast variant uses a square instead of a cube.
-pub(super) fn gelu_approx(call: &Call) -> KernelResult {
+pub(in crate::eval) fn gelu_approx(call: &Call) -> KernelResult {
     let power = if call.flag("fast_impl")? { 2 } else { 3 };
     let factor = (2.0 / std::f64::consts::PI).sqrt();
     each(call, "input", |x| 0.5 * x * (1.0 + (factor * (x + 0.044715 * x.powi(power))).tanh()))
 }
 
-pub(super) fn pow_const(call: &Call) -> KernelResult {
+pub(in crate::eval) fn pow_const(call: &Call) -> KernelResult {
     let exponent = call.number("exponent")?;
     each(call, "input", |x| x.powf(exponent))
 }
@@ -69,17 +49,17 @@ fn tested(call: &Call, name: &str, f: impl Fn(f64) -> bool) -> KernelResult {
     Ok(vec![Tensor::logicals(x.shape(), items)?])
 }
 
-pub(super) fn is_nan(call: &Call) -> KernelResult {
+pub(in crate::eval) fn is_nan(call: &Call) -> KernelResult {
     tested(call, "x", f64::is_nan)
 }
 
-pub(super) fn is_inf(call: &Call) -> KernelResult {
+pub(in crate::eval) fn is_inf(call: &Call) -> KernelResult {
     let (positive, negative) = (call.flag("detect_positive")?, call.flag("detect_negative")?);
     tested(call, "input", |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
 /// Whether exactly one of two logicals is true.
-pub(super) fn xor(call: &Call) -> KernelResult {
+pub(in crate::eval) fn xor(call: &Call) -> KernelResult {
     let (x, y) = (call.tensor("x")?, call.tensor("y")?);
     let logical = |tensor: &Tensor| {
         Tensor::logicals(tensor.shape(), tensor.to_scalars().into_iter().map(|item| item != 0.0).collect())
@@ -87,19 +67,7 @@ pub(super) fn xor(call: &Call) -> KernelResult {
     Ok(vec![repeated(call, &logical(&x)?, &logical(&y)?, |x: bool, y: bool| Ok(x != y))?])
 }
 
-/// A bitwise operation on two integers.
-pub(super) fn bits(call: &Call, f: impl Fn(i64, i64) -> Option<i64>) -> KernelResult {
-    let (x, y) = (call.tensor("x")?, call.tensor("y")?);
-    let wide = |tensor: &Tensor| tensor.clone().into_type(DType::Int64).map_err(|error| EvalError::value(error.0));
-    let out_of_range = || EvalError::value(format!("`{}` is not defined for these integers", call.name()));
-    let result = repeated(call, &wide(&x)?, &wide(&y)?, |x: i64, y: i64| f(x, y).ok_or_else(out_of_range))?;
-    if x.dtype() != DType::Bool {
-        return Ok(vec![result]);
-    }
-    Ok(vec![result.into_type(DType::Bool).map_err(|error| EvalError::value(error.0))?])
-}
-
-pub(super) fn bitnot(call: &Call) -> KernelResult {
+pub(in crate::eval) fn bitnot(call: &Call) -> KernelResult {
     let x = call.tensor("x")?;
     if let Some(items) = x.items::<bool>() {
         return Ok(vec![Tensor::logicals(x.shape(), items.iter().map(|item| !item).collect())?]);
@@ -109,7 +77,11 @@ pub(super) fn bitnot(call: &Call) -> KernelResult {
 }
 
 /// The index of the last of the best items along axes.
-pub(super) fn last_extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: fn(i64, i64) -> bool) -> KernelResult {
+pub(in crate::eval) fn last_extreme(
+    call: &Call,
+    scalar: fn(f64, f64) -> bool,
+    integer: fn(i64, i64) -> bool,
+) -> KernelResult {
     fn picked<T: Element>(call: &Call, input: &Tensor, as_good: fn(T, T) -> bool) -> KernelResult {
         let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
         let axes = axes.collect::<Result<Vec<_>, _>>()?;
@@ -124,7 +96,7 @@ pub(super) fn last_extreme(call: &Call, scalar: fn(f64, f64) -> bool, integer: f
     }
 }
 
-pub(super) fn product_reduce(call: &Call) -> KernelResult {
+pub(in crate::eval) fn product_reduce(call: &Call) -> KernelResult {
     let input = call.tensor("input")?;
     let axes = call.ints("axes")?.into_iter().map(|axis| call.check_axis(axis, input.rank()));
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
@@ -140,7 +112,7 @@ pub(super) fn product_reduce(call: &Call) -> KernelResult {
 }
 
 /// The input divided by the root mean square along an axis.
-pub(super) fn rms_norm(call: &Call) -> KernelResult {
+pub(in crate::eval) fn rms_norm(call: &Call) -> KernelResult {
     let input = call.numbers("input")?;
     let axis = call.axis("axis", input.rank())?;
     let eps = number_or(call, "eps", 1e-6)?;
@@ -150,7 +122,7 @@ pub(super) fn rms_norm(call: &Call) -> KernelResult {
 }
 
 /// Local response normalization: each channel is normalized by its neighbouring channels.
-pub(super) fn lrn(call: &Call) -> KernelResult {
+pub(in crate::eval) fn lrn(call: &Call) -> KernelResult {
     let input = scalars(&*call.numbers("input")?);
     if input.ndim() < 2 {
         return Err(super::unfit(call, &[input.shape()]));

@@ -25,7 +25,7 @@ fn rows(call: &Call, names: &[(&str, usize)]) -> Result<(Vec<Vec<f64>>, usize), 
 }
 
 /// A step of a GRU. The gates are update, reset and candidate.
-pub(super) fn gru(call: &Call) -> KernelResult {
+pub(in crate::eval) fn gru(call: &Call) -> KernelResult {
     let h = natural(call, "hidden")?;
     let (operands, count) = rows(call, &[("xh", 3 * h), ("rh", 3 * h), ("h_prev", h)])?;
     let [x, r, before] = &operands[..] else { return Ok(Vec::new()) };
@@ -44,7 +44,7 @@ pub(super) fn gru(call: &Call) -> KernelResult {
 }
 
 /// A step of an LSTM. The gates are input, output, forget and candidate.
-pub(super) fn lstm(call: &Call) -> KernelResult {
+pub(in crate::eval) fn lstm(call: &Call) -> KernelResult {
     let h = natural(call, "hidden")?;
     let (operands, count) = rows(call, &[("preact", 4 * h), ("c_prev", h)])?;
     let [x, before] = &operands[..] else { return Ok(Vec::new()) };
@@ -62,7 +62,7 @@ pub(super) fn lstm(call: &Call) -> KernelResult {
 }
 
 /// A step of a depthwise causal convolution with SiLU. The state has the latest items of each channel.
-pub(super) fn causal_conv(call: &Call) -> KernelResult {
+pub(in crate::eval) fn causal_conv(call: &Call) -> KernelResult {
     let (input, weight, state) = (call.numbers("input")?, call.numbers("weight")?, call.numbers("initial_state")?);
     let wrong = || unfit(call, &[input.shape(), weight.shape(), state.shape()]);
     let width = *weight.shape().last().filter(|width| **width > 0).ok_or_else(wrong)?;
@@ -83,7 +83,7 @@ pub(super) fn causal_conv(call: &Call) -> KernelResult {
 }
 
 /// A step of the gated delta rule for each head.
-pub(super) fn gated_delta(call: &Call) -> KernelResult {
+pub(in crate::eval) fn gated_delta(call: &Call) -> KernelResult {
     let [query, key, value] = [call.numbers("query")?, call.numbers("key")?, call.numbers("value")?];
     let (decay, beta, state) = (call.numbers("log_decay")?, call.numbers("beta")?, call.numbers("initial_state")?);
     let wrong = || unfit(call, &[query.shape(), key.shape(), value.shape(), state.shape()]);
@@ -140,7 +140,7 @@ fn running(call: &Call, step: impl Fn(&mut ArrayD<f64>, &ArrayD<f64>, bool) -> A
 }
 
 /// Divides items by the square root of a running mean of their absolute values.
-pub(super) fn unit_norm(call: &Call) -> KernelResult {
+pub(in crate::eval) fn unit_norm(call: &Call) -> KernelResult {
     let (alpha, epsilon) = (call.number("alpha")?, number_or(call, "epsilon", 1e-14)?);
     let complex = call.flag("complex")?;
     running(call, |state, items, counts| {
@@ -157,7 +157,7 @@ pub(super) fn unit_norm(call: &Call) -> KernelResult {
 }
 
 /// Subtracts a running mean from items.
-pub(super) fn mean_norm(call: &Call) -> KernelResult {
+pub(in crate::eval) fn mean_norm(call: &Call) -> KernelResult {
     let (alpha, factor) = (call.number("alpha")?, number_or(call, "scaling_factor", 1.0)?);
     running(call, |state, items, counts| {
         if counts {

@@ -90,7 +90,7 @@ impl Method<'_> {
     }
 }
 
-pub(super) fn resize(call: &Call) -> KernelResult {
+pub(in crate::eval) fn resize(call: &Call) -> KernelResult {
     let tensor = call.numbers("input")?;
     let mut output = scalars(&tensor);
     let unknown = || EvalError::argument(format!("`{}` has no such method", call.name()));
@@ -243,7 +243,7 @@ impl Grid<'_> {
     }
 }
 
-pub(super) fn grid_sample(call: &Call) -> KernelResult {
+pub(in crate::eval) fn grid_sample(call: &Call) -> KernelResult {
     let (tensor, places) = (call.numbers("input")?, call.scalars("grid")?);
     let input = scalars(&tensor);
     let wrong = || unfit(call, &[input.shape(), places.shape()]);

@@ -35,7 +35,7 @@ fn operand(call: &Call) -> Result<(ArrayD<f64>, usize), EvalError> {
 }
 
 /// The transform along an axis; the inverse is not divided by the number of items.
-pub(super) fn fft(call: &Call) -> KernelResult {
+pub(in crate::eval) fn fft(call: &Call) -> KernelResult {
     let (input, axis) = operand(call)?;
     let inverse = call.flag("inverse")?;
     let count = input.shape()[axis];
@@ -69,7 +69,7 @@ fn each_signal(input: &ArrayD<f64>, axis: usize, mut f: impl FnMut(Vec<usize>, A
 }
 
 /// Short-time Fourier transform: a new axis after the given axis has the transform of each frame.
-pub(super) fn stft(call: &Call) -> KernelResult {
+pub(in crate::eval) fn stft(call: &Call) -> KernelResult {
     let (input, axis) = operand(call)?;
     let (frame, stride) = (natural(call, "frame")?, natural(call, "stride")?);
     let window =

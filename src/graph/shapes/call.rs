@@ -6,7 +6,7 @@ use super::axes::twice;
 use super::shape::{Extent, Shape};
 use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
 use crate::diagnostics::Code;
-use crate::graph::deviations::Deviation;
+use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;
 use crate::graph::{Graph, Kind, Operand, Operation, TensorId, Value};
 use crate::room::with_stack;

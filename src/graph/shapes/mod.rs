@@ -17,6 +17,7 @@ mod pooling;
 mod reduction;
 mod registry;
 mod roi;
+mod rules;
 mod sections;
 mod selection;
 mod shape;
@@ -25,7 +26,6 @@ mod stored;
 #[cfg(test)]
 mod tests;
 mod values;
-mod vendor;
 mod window;
 
 use std::sync::{Arc, LazyLock};
@@ -35,18 +35,14 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Graph, KindId, OperationId, TensorId};
 use crate::diagnostics::Code;
+use crate::dictionary::{ElementRule, Row};
 use call::{Call, Extents, ROLE_COUNT, ROLES};
 pub(crate) use einsum::Einsum;
-use elements::ElementRule;
 pub use shape::Extent;
 pub use shape::Shape;
 #[cfg(feature = "eval")]
 pub(crate) use values::Item;
 pub(crate) use values::Items;
-use values::ValueRule;
-#[cfg(feature = "eval")]
-pub(crate) use values::half_up;
-pub(crate) use vendor::is_of_converter;
 
 /// The violation of a shape rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,119 +119,11 @@ fn refuse<T>(code: Code, message: String) -> Result<T, ShapeError> {
 
 type Rule = fn(&Call) -> RuleResult;
 
-/// Elementwise operations.
-const BY_ITEM: &str = "copy idn neg rcp abs sign exp log sin asin cos acos tan atan sinh asinh cosh acosh tanh atanh \
-    floor ceil round not sqr sqrt rsqr rsqrt log2 sigmoid relu leaky_relu elu selu gelu silu softabs softplus cast \
-    add sub mul div pow lt le gt ge eq ne and or min max prelu select clamp min_max_linear_quantize \
-    zero_point_linear_quantize linear_quantize logarithmic_quantize";
-
-/// The rules, each with the names of its operations.
-const RULES: &[(Rule, &str)] = &[
-    (sources::source, "external variable constant"),
-    (sources::update, "update"),
-    (sources::copies, "copy_n"),
-    (elementwise::elementwise, BY_ITEM),
-    (elementwise::sum, "add_n"),
-    (elementwise::normalization, "batch_normalization"),
-    (|call| convolution::convolve(call, false, false), "conv"),
-    (|call| convolution::convolve(call, false, true), "deconv"),
-    (|call| convolution::convolve(call, true, false), "planewise_conv"),
-    (|call| convolution::convolve(call, true, true), "planewise_deconv"),
-    (|call| convolution::separable(call, false), "separable_conv"),
-    (|call| convolution::separable(call, true), "separable_deconv"),
-    (pooling::pool, "box argmax_pool max_pool avg_pool rms_pool max_pool_with_index"),
-    (pooling::unpool, "debox"),
-    (pooling::sample, "sample"),
-    (pooling::desample, "desample"),
-    (pooling::downsample, "nearest_downsample area_downsample"),
-    (pooling::upsample, "nearest_upsample multilinear_upsample"),
-    (pooling::upsample2x, "linear_upsample2x_symmetric linear_upsample2x_asymmetric"),
-    (pooling::upsample2x, "bilinear_upsample2x_symmetric bilinear_upsample2x_asymmetric"),
-    (pooling::local_normalization, "local_response_normalization local_mean_normalization"),
-    (pooling::local_normalization, "local_variance_normalization local_contrast_normalization"),
-    (reduction::reduce, "sum_reduce max_reduce min_reduce argmax_reduce argmin_reduce any_reduce all_reduce"),
-    (reduction::reduce, "mean_reduce moments"),
-    (reduction::along, "softmax l1_normalization l2_normalization"),
-    (layout::reshape, "reshape"),
-    (layout::transpose, "transpose"),
-    (layout::squeeze, "squeeze"),
-    (layout::unsqueeze, "unsqueeze"),
-    (sections::concat, "concat"),
-    (sections::split, "split"),
-    (sections::stack, "stack"),
-    (sections::unstack, "unstack"),
-    (selection::slice, "slice"),
-    (selection::tile, "tile"),
-    (selection::pad, "pad"),
-    (selection::gather, "gather"),
-    (linear::matmul, "matmul"),
-    (linear::linear, "linear"),
-    (roi::roi, "avg_roi_pool max_roi_pool roi_resample avg_roi_align max_roi_align"),
-];
-
-/// The words of a list.
-fn words(names: &'static str) -> impl Iterator<Item = &'static str> {
-    names.split_ascii_whitespace()
-}
-
-/// The entries of an operation in all tables.
-#[derive(Clone, Copy)]
-struct Row {
-    rule: Rule,
-    value: Option<ValueRule>,
-    elements: Option<ElementRule>,
-    by_item: bool,
-}
-
-/// The rows by operation name. Built once per process, since there are more names than operations in most graphs.
-type Index = FxHashMap<&'static str, Row>;
-
-static STANDARD: LazyLock<Index> = LazyLock::new(|| index(&[RULES], values::STANDARD, elements::STANDARD, None));
-
-static REGISTERED: LazyLock<Index> = LazyLock::new(|| {
-    let rules = [registry::RULES, vendor::RULES];
-    index(&rules, values::REGISTERED, elements::REGISTERED, Some(elements::first))
-});
-
-/// Builds an index of tables. The first row of a name takes precedence; `otherwise` is the default rule for
-/// element types.
-fn index(
-    rules: &[&[(Rule, &'static str)]],
-    values: &[(ValueRule, &'static str)],
-    elements: &[(ElementRule, &'static str)],
-    otherwise: Option<ElementRule>,
-) -> Index {
-    let mut index = Index::default();
-    for (rule, names) in rules.iter().copied().flatten() {
-        for name in words(names) {
-            index.entry(name).or_insert(Row { rule: *rule, value: None, elements: otherwise, by_item: false });
-        }
-    }
-    let mut fill = |names, set: &dyn Fn(&mut Row)| words(names).for_each(|name| index.get_mut(name).map_or((), set));
-    // In reverse order, so that the first row takes precedence.
-    values.iter().rev().for_each(|(value, names)| fill(names, &|row| row.value = Some(*value)));
-    elements.iter().rev().for_each(|(elements, names)| fill(names, &|row| row.elements = Some(*elements)));
-    fill(BY_ITEM, &|row| row.by_item = true);
-    index
-}
-
 /// The role of an attribute, by its name.
 static ROLE_OF: LazyLock<FxHashMap<&'static str, usize>> = LazyLock::new(|| {
     let names = ROLES.iter().enumerate().flat_map(|(role, names)| names.iter().map(move |name| (*name, role)));
     names.collect()
 });
-
-/// Whether a list of words contains a name.
-fn is_one_of(names: &'static str, name: &str) -> bool {
-    words(names).any(|known| known == name)
-}
-
-/// The name of a vendor operation without the variant number that Khronos' converters append: `erf` for `erf_v1`.
-pub(crate) fn without_variant(name: &str) -> &str {
-    let (base, variant) = name.rsplit_once("_v").unwrap_or((name, ""));
-    let numbered = !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_digit());
-    if numbered { base } else { name }
-}
 
 /// Standard fragments whose bodies in the specification violate a rule. The error is not reported, since the
 /// document is not at fault; the shapes become unknown.
@@ -245,17 +133,16 @@ pub(crate) const DEFECTIVE: &[(&str, Code)] = &[
     ("max_roi_align", Code::WindowOfSpace),
 ];
 
-/// The rule of a kind of operation, and the positions of its attributes among its parameters.
+/// The rules of a kind of operation, and the positions of its attributes among its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
+    row: &'static Row,
     rule: Rule,
     roles: [Option<u8>; ROLE_COUNT],
     tensors: u8,
     draft: bool,
     /// Whether operations of the kind are elementwise, with only tensor parameters and one result.
     by_item: bool,
-    /// The rule for items that are known while expanding.
-    value: Option<ValueRule>,
     /// The rule for the element type of results without a declared one.
     elements: Option<ElementRule>,
     /// Whether that rule takes precedence over a declared element type.
@@ -276,13 +163,11 @@ impl Plan {
     /// The plan of a kind of operation, if there is a rule for it.
     pub(crate) fn new(graph: &Graph, kind: KindId, draft: bool) -> Option<Plan> {
         let kind = &graph.kinds[kind.index()];
-        let name = graph.text_of(kind.name);
-        let row = match kind.standard {
-            true => STANDARD.get(name),
-            false => REGISTERED.get(without_variant(name)),
-        };
-        let Row { rule, value, elements, by_item } = *row?;
-        let follows = graph.conventions.follows && kind.standard && elements.is_some();
+        let row = graph.meaning(kind)?;
+        let rule = rules::function(row.shape?);
+        // Standard operations have the element types of their declarations, except in documents with registries.
+        let elements = row.elements.filter(|_| !kind.standard || graph.conventions.follows);
+        let follows = kind.standard && elements.is_some();
         let mut roles = [None; ROLE_COUNT];
         // In reverse order, so that the first parameter of a role takes precedence.
         for (i, param) in kind.params.iter().enumerate().rev() {
@@ -292,8 +177,8 @@ impl Plan {
         }
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
         let all_tensors = usize::from(tensors) == kind.params.len();
-        let by_item = by_item && all_tensors && kind.results.len() == 1;
-        Some(Plan { rule, roles, tensors, draft, by_item, value, elements, follows })
+        let by_item = row.is_by_item() && all_tensors && kind.results.len() == 1;
+        Some(Plan { row, rule, roles, tensors, draft, by_item, elements, follows })
     }
 }
 
@@ -313,13 +198,13 @@ pub(crate) fn infer_more(graph: &mut Graph, id: OperationId, plan: &Plan) {
     let operation = &graph.operations[id.index()];
     let is_open = |result: TensorId| plan.follows || graph.tensors[result.index()].dtype.is_none();
     let elements = plan.elements.filter(|_| graph.tensors_of(operation).any(is_open));
-    if elements.is_none() && plan.value.is_none() {
+    if elements.is_none() && plan.row.items.is_none() {
         return;
     }
     let results: SmallVec<[TensorId; 4]> = graph.tensors_of(operation).collect();
     let call = Call { graph, kind: graph.kind(operation), operation, plan };
-    let elements = elements.and_then(|rule| rule(&call));
-    let value = match (&results[..], plan.value) {
+    let elements = elements.and_then(|rule| elements::of(rule, &call));
+    let value = match (&results[..], plan.row.items) {
         ([result], Some(rule)) => call.value(rule, *result).map(|items| (*result, items)),
         _ => None,
     };

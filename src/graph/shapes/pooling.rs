@@ -5,7 +5,7 @@ use super::shape::{Extent, Shape, unify};
 use super::window::Window;
 use super::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use crate::diagnostics::Code;
-use crate::graph::deviations::Deviation;
+use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;
 
 const CODE: Code = Code::PoolingShapes;

@@ -3,65 +3,12 @@
 use smallvec::smallvec;
 
 use super::call::{Call, Dims, Extents, Role};
-use super::einsum;
 use super::shape::{Extent, Shape};
-use super::{Inferred, Rule, RuleResult, UNKNOWN, convolution, elementwise, known, reduction, refuse, selection};
+use super::{Inferred, RuleResult, UNKNOWN, known, refuse};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 use crate::graph::scan::{Collected, Scan};
 use crate::graph::{Operand, Value};
-
-/// Elementwise operations.
-const BY_ITEM: &str = "recip square tract_core_round_even tract_core_erf tract_core_hard_swish tract_core_silu \
-    tract_transformers_silu tract_core_is_nan tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor \
-    tract_core_bitnot tract_shl tract_shr";
-
-/// Operations whose results have the shape of the first operand.
-const LIKE_FIRST: &str = "tract_core_cast tract_core_gelu_approx tract_transformers_gelu_approx \
-    tract_core_pow_const tract_core_is_inf tract_core_softmax tract_core_log_softmax tract_core_rms_norm \
-    tract_transformers_rms_norm tract_core_scatter_elements tract_core_scatter_nd tract_core_trilu tract_core_fft \
-    tract_transformers_apply_rope tract_transformers_scaled_masked_softmax tract_onnx_lrn \
-    tract_onnx_ml_direct_lookup tract_onnx_ml_reverse_lookup tract_extra_exp_unit_norm tract_extra_exp_mean_norm \
-    tract_pulse_mask tract_pulse_pulse_pad";
-
-/// The rules, each with the names of its operations.
-pub(super) const RULES: &[(Rule, &str)] = &[
-    (stated, "tract_core_external tract_onnx_random"),
-    (elementwise::elementwise, BY_ITEM),
-    (like_first, LIKE_FIRST),
-    (|call| vector(call.rank(0)), "tract_core_shape_of"),
-    (range, "tract_core_range"),
-    (broadcast_to, "tract_core_broadcast"),
-    (downsample, "tract_core_downsample"),
-    (dyn_slice, "tract_core_dyn_slice"),
-    (selection::gather, "tract_core_gather"),
-    (|call| Ok(Inferred::Same(call.shape(1).cloned())), "tract_core_gather_elements"),
-    (gather_nd, "tract_core_gather_nd"),
-    (one_hot, "tract_core_one_hot"),
-    (|call| along(call, |call, _| call.number("k")), "tract_core_topk"),
-    (reduction::reduce, "tract_core_argmax_reduce_last tract_core_argmin_reduce_last tract_core_product_reduce"),
-    (einsum::einsum, "tract_core_einsum tract_core_einsum_q"),
-    (einsum::product, "tract_core_matmul tract_core_qmatmul"),
-    (|call| convolution::convolve(call, false, false), "tract_core_qconv"),
-    (stft, "tract_core_stft"),
-    (resize, "tract_core_resize tract_onnx_resize"),
-    (grid_sample, "tract_core_grid_sample tract_onnx_grid_sample"),
-    (|call| Ok(Inferred::Same(call.shape(2).cloned())), "tract_core_gru_epilogue"),
-    (|call| Ok(Inferred::Same(call.shape(1).cloned())), "tract_core_lstm_epilogue"),
-    (attention, "tract_transformers_sdpa tract_transformers_window_kv_sdpa tract_transformers_quantized_kv_sdpa"),
-    (cache, "tract_transformers_dyn_kv_cache tract_transformers_quantized_dyn_kv_cache"),
-    (with_state, "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update"),
-    (with_state, "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent"),
-    (non_zero, "tract_onnx_non_zero"),
-    (multinomial, "tract_onnx_multinomial"),
-    (|_| known(smallvec![Extent::UNKNOWN, Extent::new(3)]), "tract_onnx_non_max_suppression"),
-    (classes, "tract_onnx_ml_tree_ensemble_classifier"),
-    (|call| along(call, |call, extent| extent.plus(call.number("overlap"))), "tract_pulse_delay"),
-    (|call| inner(call, true), "tract_core_inner_dim_to_complex"),
-    (|call| inner(call, false), "tract_core_complex_to_inner_dim"),
-    (scan, "tract_core_scan"),
-    (|_| UNKNOWN, "tract_core_submodel tract_resource_get"),
-];
 
 /// The shape of the first operand.
 pub(super) fn like_first(call: &Call) -> RuleResult {
@@ -76,12 +23,12 @@ pub(super) fn stated(call: &Call) -> RuleResult {
     known(dims.iter().map(|dim| Extent::from(dim.clone())).collect())
 }
 
-fn vector(count: Option<usize>) -> RuleResult {
+pub(super) fn vector(count: Option<usize>) -> RuleResult {
     known(smallvec![Extent::from(count.and_then(|count| i64::try_from(count).ok()))])
 }
 
 /// The numbers from `start` towards `end`, with a step.
-fn range(call: &Call) -> RuleResult {
+pub(super) fn range(call: &Call) -> RuleResult {
     let [start, end, step] = ["start", "end", "step"].map(|name| call.number(name));
     let span = match step {
         Dim::Int(..=-1) => start.minus(end),
@@ -105,7 +52,7 @@ fn real_range(call: &Call) -> Extent {
 }
 
 /// Broadcasts the input to a shape, aligned at the last axis.
-fn broadcast_to(call: &Call) -> RuleResult {
+pub(super) fn broadcast_to(call: &Call) -> RuleResult {
     let Some(shape) = call.dims(Role::Shape) else { return UNKNOWN };
     let mut extents: Extents = shape.iter().map(|dim| Extent::from(dim.clone())).collect();
     let Some(input) = call.extents(0) else { return known(extents) };
@@ -124,7 +71,7 @@ fn broadcast_to(call: &Call) -> RuleResult {
 }
 
 /// The shape of the input with another extent along `axis`.
-fn along(call: &Call, extent: impl Fn(&Call, Dim) -> Dim) -> RuleResult {
+pub(super) fn along(call: &Call, extent: impl Fn(&Call, Dim) -> Dim) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let Some(axis) = call.axis(extents.len(), Code::SliceRange)? else { return call.any_axes(extents.len()) };
     extents[axis] = Extent::from(extent(call, extents[axis].dim()));
@@ -132,14 +79,14 @@ fn along(call: &Call, extent: impl Fn(&Call, Dim) -> Dim) -> RuleResult {
 }
 
 /// Every `stride`th item along an axis, from item `modulo` on.
-fn downsample(call: &Call) -> RuleResult {
+pub(super) fn downsample(call: &Call) -> RuleResult {
     along(call, |call, extent| {
         let stride = call.number("stride").known().and_then(i64::checked_abs).filter(|stride| *stride > 0);
         stride.map_or(Dim::Unknown, |stride| extent.minus(call.number("modulo")).over_up(Dim::Int(stride)))
     })
 }
 
-fn dyn_slice(call: &Call) -> RuleResult {
+pub(super) fn dyn_slice(call: &Call) -> RuleResult {
     along(call, |call, _| match call.number("len") {
         Dim::Unknown => call.number("end").minus(call.number("start")),
         len => len,
@@ -147,7 +94,7 @@ fn dyn_slice(call: &Call) -> RuleResult {
 }
 
 /// Parts of the input at the positions in the last axis of the indices.
-fn gather_nd(call: &Call) -> RuleResult {
+pub(super) fn gather_nd(call: &Call) -> RuleResult {
     let (Some(input), Some([outer @ .., depth])) = (call.extents(0), call.extents(1)) else { return UNKNOWN };
     let batch = call.number("batch_dims").known().and_then(|batch| usize::try_from(batch).ok());
     let depth = depth.known().and_then(|depth| usize::try_from(depth).ok());
@@ -158,7 +105,7 @@ fn gather_nd(call: &Call) -> RuleResult {
     known([outer, inner].concat().into())
 }
 
-fn one_hot(call: &Call) -> RuleResult {
+pub(super) fn one_hot(call: &Call) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let Some(axis) = call.axis(extents.len() + 1, Code::AxisInsertion)? else {
         return call.any_axes(extents.len() + 1);
@@ -168,7 +115,7 @@ fn one_hot(call: &Call) -> RuleResult {
 }
 
 /// Windows along an axis; a new axis after it has the items of each window.
-fn stft(call: &Call) -> RuleResult {
+pub(super) fn stft(call: &Call) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     let Some(axis) = call.axis(extents.len(), Code::PoolingShapes)? else { return call.any_axes(extents.len() + 1) };
     let (frame, stride) = (call.number("frame"), call.number("stride"));
@@ -179,7 +126,7 @@ fn stft(call: &Call) -> RuleResult {
 }
 
 /// The specified sizes, or the extents multiplied by scales and rounded down.
-fn resize(call: &Call) -> RuleResult {
+pub(super) fn resize(call: &Call) -> RuleResult {
     let Some(input) = call.extents(0) else { return UNKNOWN };
     let given = |name: &str| call.named(name).filter(|operand| operand.value() != Some(&Value::Logical(false)));
     if let Some(sizes) = given("sizes") {
@@ -221,7 +168,7 @@ fn scalars(call: &Call, operand: Operand) -> Option<Vec<f64>> {
 }
 
 /// Samples at the positions of a grid.
-fn grid_sample(call: &Call) -> RuleResult {
+pub(super) fn grid_sample(call: &Call) -> RuleResult {
     let (Some([batch, channels, ..]), Some([_, spatial @ .., _])) = (call.extents(0), call.extents(1)) else {
         return UNKNOWN;
     };
@@ -229,7 +176,7 @@ fn grid_sample(call: &Call) -> RuleResult {
 }
 
 /// The shape of the queries, with the last extent of the values.
-fn attention(call: &Call) -> RuleResult {
+pub(super) fn attention(call: &Call) -> RuleResult {
     let (Some(query), Some([.., width])) = (call.extents(0), call.extents(2)) else { return UNKNOWN };
     let mut extents: Extents = query.into();
     if let Some(last) = extents.last_mut() {
@@ -239,7 +186,7 @@ fn attention(call: &Call) -> RuleResult {
 }
 
 /// The concatenation of the previous state and the input.
-fn cache(call: &Call) -> RuleResult {
+pub(super) fn cache(call: &Call) -> RuleResult {
     along(call, |call, extent| {
         let axis = call.number("axis").known().and_then(|axis| usize::try_from(axis).ok());
         let shape = |name: &str| call.named(name).and_then(|operand| call.dims_of(operand));
@@ -250,30 +197,30 @@ fn cache(call: &Call) -> RuleResult {
 }
 
 /// Two results: one with the shape of the first operand, and a new state with the shape of the initial one.
-fn with_state(call: &Call) -> RuleResult {
+pub(super) fn with_state(call: &Call) -> RuleResult {
     let state = call.shape_named("initial_state").map(Shape::new);
     Ok(Inferred::Each(vec![call.shape(0).cloned(), state]))
 }
 
 /// The positions of the nonzero items; a symbol stands for their number.
-fn non_zero(call: &Call) -> RuleResult {
+pub(super) fn non_zero(call: &Call) -> RuleResult {
     let rank = Extent::from(call.rank(0).map(|rank| rank as i64));
     let count = call.text("count_symbol").filter(|symbol| !symbol.is_empty());
     known(smallvec![rank, count.map_or(Extent::UNKNOWN, |symbol| Extent::from(Dim::symbol(symbol)))])
 }
 
-fn multinomial(call: &Call) -> RuleResult {
+pub(super) fn multinomial(call: &Call) -> RuleResult {
     let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
     known(smallvec![batch.clone(), Extent::from(call.number("sample_size"))])
 }
 
-fn classes(call: &Call) -> RuleResult {
+pub(super) fn classes(call: &Call) -> RuleResult {
     let Some([batch, ..]) = call.extents(0) else { return UNKNOWN };
     known(smallvec![batch.clone(), Extent::from(call.number("n_classes"))])
 }
 
 /// Removes a last axis of pairs, which become complex numbers (`joins`), or the inverse.
-fn inner(call: &Call, joins: bool) -> RuleResult {
+pub(super) fn inner(call: &Call, joins: bool) -> RuleResult {
     let Some(mut extents) = call.extents_to(0, 0) else { return UNKNOWN };
     if joins {
         extents.pop();
@@ -285,7 +232,7 @@ fn inner(call: &Call, joins: bool) -> RuleResult {
 
 /// The outputs of a scan. The output of a recurrence has the shape of its initial value; the shapes of other
 /// outputs are unknown, since they depend on the body.
-fn scan(call: &Call) -> RuleResult {
+pub(super) fn scan(call: &Call) -> RuleResult {
     let Ok(scan) = Scan::read(|_, name| call.named(name).map(Operand::to_value)) else { return UNKNOWN };
     let extents = |value: &Value| call.extents_of(Operand::from(value));
     let steps = scan.scanned.iter().find_map(|scanned| {

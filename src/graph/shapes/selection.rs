@@ -4,7 +4,7 @@ use super::call::{Call, Dims, Extents, Role};
 use super::shape::Extent;
 use super::{RuleResult, ShapeError, UNKNOWN, known, of_rank, refuse};
 use crate::diagnostics::Code;
-use crate::graph::deviations::Deviation;
+use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;
 
 /// The number of items of a range along an axis, from `begin` to `end` with a `stride`.

@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::call::{Call, Role};
+use crate::dictionary::{ItemRule, Kernel};
 use crate::graph::dims::Dim;
 use crate::graph::{Operand, TensorId, Value};
 
@@ -70,55 +71,39 @@ impl Items {
     }
 }
 
-/// Rounds a number, and halves up. The sum of the number and 0.5 might be rounded to another integer.
-pub(crate) fn half_up(x: f64) -> f64 {
-    if x - x.floor() < 0.5 { x.floor() } else { x.ceil() }
+/// The items of the only result of an operation, by a rule.
+fn by_rule(call: &Call, rule: ItemRule) -> Option<Items> {
+    match rule {
+        ItemRule::Constant => constant(call),
+        ItemRule::Same => same(call),
+        ItemRule::Slice => slice(call),
+        ItemRule::Concat => concat(call),
+        ItemRule::Gather => gather(call),
+        ItemRule::Negated => unary(call, |item| Some(Item::Dim(whole(item)?.negated()))),
+        ItemRule::Rounded => rounded(call, call.plan.row.function()?),
+        ItemRule::NeverNegative => unary(call, |item| item.dim().is_at_least(0).then(|| item.clone())),
+        ItemRule::Squared => unary(call, |item| Some(Item::Dim(whole(item)?.times(whole(item)?)))),
+        ItemRule::Root => unary(call, |item| Some(Item::of_scalar(item.scalar()?.sqrt()))),
+        ItemRule::Sum => binary(call, Dim::plus, |a, b| a + b),
+        ItemRule::Difference => binary(call, Dim::minus, |a, b| a - b),
+        ItemRule::Product => binary(call, Dim::times, |a, b| a * b),
+        ItemRule::Quotient => quotient(call),
+        ItemRule::Least => binary(call, Dim::min, f64::min),
+        ItemRule::Greatest => binary(call, Dim::max, f64::max),
+        ItemRule::Comparison => match call.plan.row.kernel {
+            Some(Kernel::Compare(order)) => comparison(call, |ordering| order.holds(ordering)),
+            _ => None,
+        },
+        ItemRule::Select => select(call),
+        ItemRule::SumOfAll => fold(call, Dim::plus, Dim::Int(0)),
+        ItemRule::ProductOfAll => fold(call, Dim::times, Dim::Int(1)),
+        ItemRule::GreatestOfAll => extremes(call, Dim::max),
+        ItemRule::LeastOfAll => extremes(call, Dim::min),
+        ItemRule::ShapeOf => shape_of(call),
+        ItemRule::Cast => cast(call),
+        ItemRule::Range => range(call),
+    }
 }
-
-/// A rule for the items of the only result of an operation.
-pub(super) type ValueRule = fn(&Call) -> Option<Items>;
-
-/// The rules, each with the names of its operations.
-pub(super) const STANDARD: &[(ValueRule, &str)] = &[
-    (constant, "constant"),
-    (same, "copy squeeze unsqueeze reshape"),
-    (slice, "slice"),
-    (concat, "concat stack"),
-    (gather, "gather"),
-    (|call| unary(call, |item| Some(Item::Dim(whole(item)?.negated()))), "neg"),
-    (|call| rounded(call, f64::floor), "floor"),
-    (|call| rounded(call, f64::ceil), "ceil"),
-    (|call| rounded(call, half_up), "round"),
-    (|call| unary(call, |item| item.dim().is_at_least(0).then(|| item.clone())), "abs relu"),
-    (|call| unary(call, |item| Some(Item::Dim(whole(item)?.times(whole(item)?)))), "sqr"),
-    (|call| unary(call, |item| Some(Item::of_scalar(item.scalar()?.sqrt()))), "sqrt"),
-    (|call| binary(call, Dim::plus, |a, b| a + b), "add"),
-    (|call| binary(call, Dim::minus, |a, b| a - b), "sub"),
-    (|call| binary(call, Dim::times, |a, b| a * b), "mul"),
-    (|call| binary(call, Dim::min, f64::min), "min"),
-    (|call| binary(call, Dim::max, f64::max), "max"),
-    (quotient, "div"),
-    (|call| comparison(call, |ordering| ordering == Ordering::Less), "lt"),
-    (|call| comparison(call, |ordering| ordering != Ordering::Greater), "le"),
-    (|call| comparison(call, |ordering| ordering == Ordering::Greater), "gt"),
-    (|call| comparison(call, |ordering| ordering != Ordering::Less), "ge"),
-    (|call| comparison(call, |ordering| ordering == Ordering::Equal), "eq"),
-    (|call| comparison(call, |ordering| ordering != Ordering::Equal), "ne"),
-    (select, "select"),
-    (|call| fold(call, Dim::plus, Dim::Int(0)), "sum_reduce"),
-    (|call| extremes(call, Dim::max), "max_reduce"),
-    (|call| extremes(call, Dim::min), "min_reduce"),
-];
-
-/// The rules for operations of tract registries.
-pub(super) const REGISTERED: &[(ValueRule, &str)] = &[
-    (shape_of, "tract_core_shape_of"),
-    (cast, "tract_core_cast"),
-    (range, "tract_core_range"),
-    (gather, "tract_core_gather"),
-    (|call| rounded(call, f64::round_ties_even), "tract_core_round_even"),
-    (|call| fold(call, Dim::times, Dim::Int(1)), "tract_core_product_reduce"),
-];
 
 /// An item as an integer, unless it is unknown.
 fn whole(item: &Item) -> Option<Dim> {
@@ -364,8 +349,8 @@ impl Call<'_> {
     }
 
     /// The items of the result of an operation, if any is known, and their number is that of the shape.
-    pub(super) fn value(&self, rule: ValueRule, result: TensorId) -> Option<Items> {
-        let items = rule(self)?;
+    pub(super) fn value(&self, rule: ItemRule, result: TensorId) -> Option<Items> {
+        let items = by_rule(self, rule)?;
         let shape = self.graph.shape(result)?;
         let volume = shape.extents().iter().try_fold(1i64, |volume, extent| volume.checked_mul(extent.known()?));
         if items.progression.is_some() {

@@ -4,6 +4,7 @@
 //! that count multiply-adds do it.
 
 use super::{product, shape};
+use crate::dictionary::{self, Products, Vocabulary};
 use crate::graph::shapes::Einsum;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};
 
@@ -22,44 +23,30 @@ pub(crate) const ONNX: Known = |name| !name.contains('.');
 /// The beginnings of names of operations that are known: those with products have a rule.
 const FAMILIES: &[&str] = &["tract_", "nn_", "F_", "torch_", "Tensor_"];
 
-/// The rules for standard operations of NNEF.
-const STANDARD: &[(Count, &str)] = &[
-    (for_each_result, "conv planewise_conv"),
-    (for_each_input, "deconv planewise_deconv"),
-    (|graph, operation| separable(graph, operation, result(graph, operation)?), "separable_conv"),
-    (|graph, operation| separable(graph, operation, operand(graph, operation, INPUT, 0)?), "separable_deconv"),
-    (linear, "linear"),
-    (matmul, "matmul"),
-];
-
-/// The rules for other operations.
-const OTHERS: &[(Count, &str)] = &[
-    (for_each_result, "Conv ConvInteger QLinearConv DeformConv com.microsoft.FusedConv tract_core_qconv"),
-    (for_each_result, "nn_Conv1d nn_Conv2d nn_Conv3d F_conv1d F_conv2d F_conv3d"),
-    (for_each_input, "ConvTranspose nn_ConvTranspose1d nn_ConvTranspose2d nn_ConvTranspose3d"),
-    (for_each_input, "F_conv_transpose1d F_conv_transpose2d F_conv_transpose3d"),
-    (linear, "nn_Linear F_linear"),
-    (matmul, "MatMul MatMulInteger QLinearMatMul Gemm com.microsoft.FusedMatMul com.microsoft.FusedGemm"),
-    (matmul, "torch_matmul torch_mm torch_bmm torch_addmm torch_baddbmm torch_mv torch_dot"),
-    (by_attribute, "com.microsoft.MatMulNBits com.microsoft.MatMulBnb4"),
-    (along_axes, "tract_core_matmul tract_core_qmatmul"),
-    (einsum, "Einsum torch_einsum tract_core_einsum tract_core_einsum_q"),
-    (recurrent, "LSTM GRU RNN nn_LSTM nn_GRU nn_RNN"),
-    (attention, "Attention F_scaled_dot_product_attention tract_transformers_sdpa"),
-    // The number of trips is not known here, or there is no formula in the shapes of the operands.
-    (|_, _| None, "Loop Scan tract_core_scan tract_core_submodel"),
-    (|_, _| None, "nn_MultiheadAttention nn_Bilinear F_bilinear nn_LSTMCell nn_GRUCell nn_RNNCell"),
-    (|_, _| None, "torch_addbmm torch_addmv torch_chain_matmul torch_inner torch_linalg_multi_dot torch_tensordot"),
-    (|_, _| None, "tract_transformers_window_kv_sdpa tract_transformers_quantized_kv_sdpa"),
-    (|_, _| None, "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update"),
-    (|_, _| None, "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent"),
-];
-
 /// The rule of an operation, if it has products. `standard` states whether it belongs to the standard of NNEF.
 pub(super) fn rule(standard: bool, name: &str) -> Option<Count> {
-    let table = if standard { STANDARD } else { OTHERS };
-    let row = table.iter().find(|(_, names)| names.split_ascii_whitespace().any(|known| known == name));
-    row.map(|(count, _)| *count)
+    let vocabulary = if standard { Vocabulary::Standard } else { Vocabulary::Foreign };
+    dictionary::find(vocabulary, name)?.products.map(function)
+}
+
+/// The function of a rule.
+fn function(rule: Products) -> Count {
+    match rule {
+        Products::ForEachResult => for_each_result,
+        Products::ForEachInput => for_each_input,
+        Products::SeparableResult => |graph, operation| separable(graph, operation, result(graph, operation)?),
+        Products::SeparableInput => {
+            |graph, operation| separable(graph, operation, operand(graph, operation, INPUT, 0)?)
+        }
+        Products::Linear => linear,
+        Products::Matmul => matmul,
+        Products::ByAttribute => by_attribute,
+        Products::AlongAxes => along_axes,
+        Products::Einsum => einsum,
+        Products::Recurrent => recurrent,
+        Products::Attention => attention,
+        Products::NotCounted => |_, _| None,
+    }
 }
 
 /// The names of operands in the notations.

@@ -10,8 +10,7 @@ pub(crate) use attributes::{Attribute, Attributes, Field};
 pub(crate) use types::{Section, axis_of, order, reduced_axes, sections};
 
 use super::network::{Type, volume};
-use crate::graph::Primitive;
-use crate::tensor::kernels::{self, Arith, Kernel, Order};
+use crate::dictionary::{Arith, Order, Row, elementwise};
 use crate::tensor::{DType, Data, Dims, Tensor};
 use attributes::*;
 use compute::Operands;
@@ -54,8 +53,8 @@ type Infer = fn(&Call) -> OpResult<Type>;
 
 /// How the elements of a result are computed.
 enum Compute {
-    /// By a kernel for each element.
-    Kernel(Kernel),
+    /// By the kernel of a meaning for each element.
+    Kernel(&'static Row),
     /// By a function.
     With(fn(&Operands) -> OpResult<Data>),
 }
@@ -65,8 +64,8 @@ enum Compute {
 pub(crate) enum Lowering {
     /// The result is the operand.
     Alias,
-    /// The element-wise NNEF operation of this name, on operands of this type.
-    ByItem(&'static str, Primitive),
+    /// As NNEF computes an element-wise meaning.
+    ByItem(&'static Row),
     /// The NNEF reduction of this name.
     Reduce(&'static str),
     /// A function of [`super::lower`]; fails if NNEF 1.0 cannot express the operation.
@@ -101,34 +100,18 @@ const ARG_REDUCE: Rule = (NUMBERS, types::arg);
 const MATMUL: Rule = (NUMBERS, types::matmul);
 const UNSQUEEZE: Rule = (ANY, types::unsqueeze);
 
-/// An operation computed by the kernel of this name.
-const fn kernel(names: Names, arity: (usize, usize), rule: Rule, kernel: &str, lowering: Lowering) -> Spec {
-    let compute = match kernels::find(kernel) {
-        Some(kernel) => Compute::Kernel(kernel),
-        None => Compute::With(compute::identity),
-    };
+/// An element-wise operation.
+const fn by_item(names: Names, arity: (usize, usize), rule: Rule, row: &'static Row) -> Spec {
+    let (compute, lowering) = (Compute::Kernel(row), ByItem(row));
     Spec { names, arity, attributes: &[], elements: rule.0, infer: rule.1, compute, lowering }
 }
 
-/// A unary element-wise operation that NNEF has for scalars.
-const fn unary(names: Names, rule: Rule, name: &'static str) -> Spec {
-    kernel(names, UNARY, rule, name, ByItem(name, Primitive::Scalar))
+const fn unary(names: Names, rule: Rule, row: &'static Row) -> Spec {
+    by_item(names, UNARY, rule, row)
 }
 
-/// A binary element-wise operation that NNEF has for scalars.
-const fn binary(names: Names, rule: Rule, name: &'static str) -> Spec {
-    kernel(names, BINARY, rule, name, ByItem(name, Primitive::Scalar))
-}
-
-/// An element-wise operation with a kernel and its own lowering: the operation of NNEF of this name means something
-/// else for some elements, or there is none.
-const fn own(names: Names, arity: (usize, usize), rule: Rule, name: &str) -> Spec {
-    kernel(names, arity, rule, name, Own)
-}
-
-/// An element-wise operation that NNEF has for logicals.
-const fn logic(names: Names, arity: (usize, usize), rule: Rule, name: &'static str) -> Spec {
-    kernel(names, arity, rule, name, ByItem(name, Primitive::Logical))
+const fn binary(names: Names, rule: Rule, row: &'static Row) -> Spec {
+    by_item(names, BINARY, rule, row)
 }
 
 const fn reduction(names: Names, rule: Rule, compute: fn(&Operands) -> OpResult<Data>, lowering: Lowering) -> Spec {
@@ -149,56 +132,64 @@ const fn special(
 use Lowering::{Alias, ByItem, Own, Reduce};
 
 static TABLE: &[Spec] = &[
-    kernel(&["identity", "copy"], UNARY, (ANY, types::same), "", Alias),
-    own(&["sqrt"], UNARY, FLOAT, "sqrt"),
-    own(&["rsqrt"], UNARY, FLOAT, "rsqrt"),
-    unary(&["exp"], FLOAT, "exp"),
-    unary(&["log", "ln"], FLOAT, "log"),
-    unary(&["log2"], FLOAT, "log2"),
-    unary(&["sin"], FLOAT, "sin"),
-    unary(&["cos"], FLOAT, "cos"),
-    unary(&["tan"], FLOAT, "tan"),
-    unary(&["asin"], FLOAT, "asin"),
-    unary(&["acos"], FLOAT, "acos"),
-    unary(&["atan"], FLOAT, "atan"),
-    unary(&["sinh"], FLOAT, "sinh"),
-    unary(&["cosh"], FLOAT, "cosh"),
-    unary(&["asinh"], FLOAT, "asinh"),
-    unary(&["acosh"], FLOAT, "acosh"),
-    unary(&["atanh"], FLOAT, "atanh"),
-    unary(&["tanh"], FLOAT, "tanh"),
-    unary(&["sigmoid"], FLOAT, "sigmoid"),
-    own(&["softplus"], UNARY, FLOAT, "softplus"),
-    unary(&["floor"], FLOAT, "floor"),
-    unary(&["ceil"], FLOAT, "ceil"),
-    own(&["round"], UNARY, FLOAT, "round"),
-    unary(&["reciprocal", "recip", "rcp"], FLOAT, "rcp"),
+    Spec {
+        names: &["identity", "copy"],
+        arity: UNARY,
+        attributes: &[],
+        elements: ANY,
+        infer: types::same,
+        compute: Compute::With(compute::identity),
+        lowering: Alias,
+    },
+    unary(&["sqrt"], FLOAT, &elementwise::ROOT),
+    unary(&["rsqrt"], FLOAT, &elementwise::RECIPROCAL_ROOT),
+    unary(&["exp"], FLOAT, &elementwise::EXP),
+    unary(&["log", "ln"], FLOAT, &elementwise::LOG),
+    unary(&["log2"], FLOAT, &elementwise::LOG2),
+    unary(&["sin"], FLOAT, &elementwise::SIN),
+    unary(&["cos"], FLOAT, &elementwise::COS),
+    unary(&["tan"], FLOAT, &elementwise::TAN),
+    unary(&["asin"], FLOAT, &elementwise::ASIN),
+    unary(&["acos"], FLOAT, &elementwise::ACOS),
+    unary(&["atan"], FLOAT, &elementwise::ATAN),
+    unary(&["sinh"], FLOAT, &elementwise::SINH),
+    unary(&["cosh"], FLOAT, &elementwise::COSH),
+    unary(&["asinh"], FLOAT, &elementwise::ASINH),
+    unary(&["acosh"], FLOAT, &elementwise::ACOSH),
+    unary(&["atanh"], FLOAT, &elementwise::ATANH),
+    unary(&["tanh"], FLOAT, &elementwise::TANH),
+    unary(&["sigmoid"], FLOAT, &elementwise::SIGMOID),
+    unary(&["softplus"], FLOAT, &elementwise::STABLE_SOFTPLUS),
+    unary(&["floor"], FLOAT, &elementwise::FLOOR),
+    unary(&["ceil"], FLOAT, &elementwise::CEIL),
+    unary(&["round"], FLOAT, &elementwise::ROUND_EVEN),
+    unary(&["reciprocal", "recip", "rcp"], FLOAT, &elementwise::RCP),
     special(&["leaky_relu"], (UNARY, &[ALPHA]), FLOAT, compute::leaky_relu),
-    unary(&["neg", "negate"], NUMBER, "neg"),
-    unary(&["abs"], NUMBER, "abs"),
-    unary(&["sign"], NUMBER, "sign"),
-    unary(&["square", "sqr"], NUMBER, "sqr"),
-    own(&["relu"], UNARY, NUMBER, "relu"),
+    unary(&["neg", "negate"], NUMBER, &elementwise::NEG),
+    unary(&["abs"], NUMBER, &elementwise::ABS),
+    unary(&["sign"], NUMBER, &elementwise::SIGN),
+    unary(&["square", "sqr"], NUMBER, &elementwise::SQUARE),
+    unary(&["relu"], NUMBER, &elementwise::RECTIFY),
     special(&["clamp", "clip"], (UNARY, &[LOW, HIGH]), NUMBER, compute::clamp),
-    logic(&["not", "logical_not"], UNARY, LOGICAL, "not"),
-    binary(&["add", "sum"], ARITHMETIC, "add"),
-    binary(&["sub", "subtract"], ARITHMETIC, "sub"),
-    binary(&["mul", "prod", "multiply"], ARITHMETIC, "mul"),
-    binary(&["div", "divide"], ARITHMETIC, "div"),
-    own(&["mod"], BINARY, ARITHMETIC, "mod"),
-    own(&["floor_div", "floordiv"], BINARY, ARITHMETIC, "floor_div"),
-    binary(&["pow", "power"], ARITHMETIC, "pow"),
-    own(&["min", "minimum"], BINARY, ARITHMETIC, "min"),
-    own(&["max", "maximum"], BINARY, ARITHMETIC, "max"),
-    binary(&["less", "lt"], COMPARISON, "lt"),
-    binary(&["less_equal", "less_or_equal", "le"], COMPARISON, "le"),
-    binary(&["greater", "gt"], COMPARISON, "gt"),
-    binary(&["greater_equal", "greater_or_equal", "ge"], COMPARISON, "ge"),
-    binary(&["equal", "eq"], EQUALITY, "eq"),
-    binary(&["not_equal", "ne"], EQUALITY, "ne"),
-    logic(&["and", "logical_and"], BINARY, LOGIC, "and"),
-    logic(&["or", "logical_or"], BINARY, LOGIC, "or"),
-    own(&["xor", "logical_xor"], BINARY, LOGIC, "xor"),
+    unary(&["not", "logical_not"], LOGICAL, &elementwise::NOT),
+    binary(&["add", "sum"], ARITHMETIC, &elementwise::ADD),
+    binary(&["sub", "subtract"], ARITHMETIC, &elementwise::SUB),
+    binary(&["mul", "prod", "multiply"], ARITHMETIC, &elementwise::MUL),
+    binary(&["div", "divide"], ARITHMETIC, &elementwise::DIV),
+    binary(&["mod"], ARITHMETIC, &elementwise::MOD),
+    binary(&["floor_div", "floordiv"], ARITHMETIC, &elementwise::FLOOR_DIV),
+    binary(&["pow", "power"], ARITHMETIC, &elementwise::POW),
+    binary(&["min", "minimum"], ARITHMETIC, &elementwise::MINIMUM),
+    binary(&["max", "maximum"], ARITHMETIC, &elementwise::MAXIMUM),
+    binary(&["less", "lt"], COMPARISON, &elementwise::LT),
+    binary(&["less_equal", "less_or_equal", "le"], COMPARISON, &elementwise::LE),
+    binary(&["greater", "gt"], COMPARISON, &elementwise::GT),
+    binary(&["greater_equal", "greater_or_equal", "ge"], COMPARISON, &elementwise::GE),
+    binary(&["equal", "eq"], EQUALITY, &elementwise::EQ),
+    binary(&["not_equal", "ne"], EQUALITY, &elementwise::NE),
+    binary(&["and", "logical_and"], LOGIC, &elementwise::AND),
+    binary(&["or", "logical_or"], LOGIC, &elementwise::OR),
+    binary(&["xor", "logical_xor"], LOGIC, &elementwise::XOR),
     special(&["select", "where"], ((3, 3), &[]), (LOGICALS, types::select), compute::select),
     special(&["matmul", "matrix_multiply"], (BINARY, TRANSPOSES), MATMUL, compute::matmul),
     reduction(&["reduce_sum"], NUMBER_REDUCE, |call| compute::reduce(call, Arith::Add), Reduce("sum_reduce")),
@@ -267,7 +258,10 @@ impl Op {
     ) -> OpResult<Tensor> {
         let call = Operands { inputs, attributes, dtype, shape: &shape };
         let data = match &self.0.compute {
-            Compute::Kernel(kernel) => kernel.compute(inputs, call.to()),
+            Compute::Kernel(row) => match row.kernel {
+                Some(kernel) => kernel.compute(inputs, call.to()),
+                None => Err(format!("`{}` has no kernel", row.name)),
+            },
             Compute::With(function) => function(&call),
         }?;
         Tensor::new(&shape, data).ok_or_else(|| format!("`{}` does not fill {shape:?}", self.name()))

@@ -1,41 +1,11 @@
 //! Values that arguments of standard operations can have (H16): borders, interpolation methods, numbers of bits. The
-//! table follows the sections 4.3 to 4.6 and 5.1 of the specification.
+//! dictionary has them.
 
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::graph::deviations::{Deviation, REPLICATED};
+use crate::dictionary::{Allowed, Deviation};
+use crate::graph::deviations::REPLICATED;
 use crate::graph::{Graph, Kind, Operand, Operation, Value};
-
-/// What an argument can be.
-#[derive(Clone, Copy, Debug)]
-enum Allowed {
-    /// One of these words. Programs in use also write and read the second ones.
-    Words(&'static [&'static str], &'static [&'static str]),
-    /// An integer within these bounds, which belong to them.
-    Within(i64, i64),
-}
-
-/// The borders that read values outside of a tensor. Without a border, a sum is that with zeros around the tensor.
-const FILLED: Allowed = Allowed::Words(&["constant", "replicate", "reflect", "reflect-even"], &["ignore"]);
-/// All borders. A compound gives its border to the operations in its body: `max_pool` to `sample`.
-const BORDERS: Allowed = Allowed::Words(&["ignore", "constant", "replicate", "reflect", "reflect-even"], &[]);
-const ZEROS: Allowed = Allowed::Words(&["constant"], &["ignore", "replicate", "reflect", "reflect-even"]);
-/// The borders of `pad`; tract says `replicated`.
-const PADS: Allowed = Allowed::Words(&["constant", "replicate", "reflect", "reflect-even"], &["ignore", "replicated"]);
-const METHODS: Allowed = Allowed::Words(&["asymmetric", "symmetric", "aligned"], &[]);
-const BITS: Allowed = Allowed::Within(1, 64);
-
-/// The table: operations, the parameter, and what its arguments can be.
-const TABLE: &[(&str, &str, Allowed)] = &[
-    ("conv deconv separable_conv separable_deconv planewise_conv planewise_deconv", "border", FILLED),
-    ("box debox argmax_pool max_pool max_pool_with_index avg_pool rms_pool sample", "border", BORDERS),
-    ("desample", "border", ZEROS),
-    ("multilinear_upsample", "border", FILLED),
-    ("pad", "border", PADS),
-    ("multilinear_upsample roi_resample", "method", METHODS),
-    ("avg_roi_align max_roi_align", "resize_method", METHODS),
-    ("linear_quantize min_max_linear_quantize zero_point_linear_quantize logarithmic_quantize", "bits", BITS),
-];
 
 /// What the arguments for one parameter of a kind of operation can be.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +18,12 @@ pub(super) struct Limit {
 
 /// The limits for the arguments of a kind of operation.
 pub(super) fn limits(graph: &Graph, kind: &Kind) -> Vec<Limit> {
-    let name = graph.text_of(kind.name);
-    let rows = TABLE.iter().filter(|(names, ..)| kind.standard && names.split(' ').any(|known| known == name));
-    let limit = |(_, parameter, allowed): &(&str, &'static str, Allowed)| {
+    let row = graph.meaning(kind).filter(|_| kind.standard);
+    let limit = |(parameter, allowed): &(&'static str, Allowed)| {
         let position = kind.params.iter().position(|param| graph.text_of(param.name) == *parameter)?;
         Some(Limit { parameter, position: position as u32, allowed: *allowed })
     };
-    rows.filter_map(limit).collect()
+    row.into_iter().flat_map(|row| row.arguments).filter_map(limit).collect()
 }
 
 /// H16: checks an argument. `draft` states whether the operation belongs to the draft, which names no words.

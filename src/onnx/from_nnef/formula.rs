@@ -6,24 +6,8 @@
 
 use super::call::{Bound, Call, Made, Refused};
 use super::emit::{Element, Value, shared};
+use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;
-
-/// How operands are prepared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operands {
-    /// Broadcast, and converted to scalars.
-    Real,
-    /// Broadcast; converted to scalars unless all operands are integers.
-    Numbers,
-    /// Broadcast, and converted to logicals.
-    Logicals,
-    /// Broadcast; converted to scalars unless all operands have one type.
-    Alike,
-    /// The first operand as [`Operands::Logicals`], the others as [`Operands::Alike`].
-    Choice,
-    /// Not changed.
-    Plain,
-}
 
 /// The tokens of a formula.
 fn tokens(formula: &str) -> Vec<&str> {

@@ -28,13 +28,13 @@ use super::Document;
 use super::model::{Graph as ModelGraph, Model, ModelNames, OperatorSet};
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::dictionary::{Operands, Row, ToOnnx};
 use crate::graph::origin::with_origin;
 use crate::graph::{Dialect, Graph, Operation};
 use call::{Call, Made, Refused};
 pub(crate) use emit::Element;
 use emit::{Emitter, Value};
-use formula::{Operands, evaluate};
-use rules::Meaning;
+use formula::evaluate;
 pub(crate) use rules::names;
 use sources::Sources;
 pub(crate) use sources::{Items, Weight, Weights};
@@ -72,8 +72,7 @@ fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) 
     let mut out = Emitter::new(names, memory);
     let mut values: Vec<Option<Value>> = vec![None; graph.tensors.len()];
     let mut sources = Sources::new(weights);
-    let meanings: Vec<_> =
-        graph.kinds.iter().map(|kind| rules::find(graph.text_of(kind.name), kind.standard)).collect();
+    let meanings: Vec<_> = graph.kinds.iter().map(|kind| rules::find(graph, kind)).collect();
     for operation in &graph.operations {
         let meaning = meanings.get(graph.kind_id(operation).index()).copied().flatten();
         let made = operation_of(graph, (operation, meaning), &mut out, &values, &mut sources);
@@ -159,7 +158,7 @@ fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources:
 /// Translates an operation, and returns its results.
 fn operation_of(
     graph: &Graph,
-    (operation, meaning): (&Operation, Option<Meaning>),
+    (operation, meaning): (&Operation, Option<&Row>),
     out: &mut Emitter,
     values: &[Option<Value>],
     sources: &mut Sources,
@@ -168,15 +167,18 @@ fn operation_of(
     let targets: Vec<_> = graph.tensors_of(operation).map(|tensor| (tensor, graph.name_of(tensor))).collect();
     out.begin(targets.first().map_or(crate::graph::names::NameId::ROOT, |target| target.1));
     let mut call = Call { graph, operation, out, values };
-    let made = match meaning {
-        Some(Meaning::Source(_)) => return sources.make(&mut call),
-        Some(Meaning::Formula(operands, formula)) => vec![evaluate(&mut call, operands, formula)?],
-        Some(Meaning::Choice(flag, set, unset)) => {
+    let made = match meaning.and_then(|row| Some((row, row.to_onnx?))) {
+        Some((_, ToOnnx::Source(_))) => return sources.make(&mut call),
+        Some((_, ToOnnx::Formula(operands, formula))) => vec![evaluate(&mut call, operands, formula)?],
+        Some((_, ToOnnx::Choice(flag, set, unset))) => {
             let set = if call.flag(flag)? { (Operands::Real, set) } else { (Operands::Numbers, unset) };
             vec![evaluate(&mut call, set.0, set.1)?]
         }
-        Some(Meaning::Function(function, _)) => function(&mut call)?,
-        Some(Meaning::Refused(why)) => {
+        Some((row, ToOnnx::Nodes(_))) => {
+            let function = rules::function(row);
+            function.ok_or_else(|| Refused::meaning(format!("`{name}` has no function in ONNX")))?(&mut call)?
+        }
+        Some((_, ToOnnx::Refused(why))) => {
             return Err(Refused::meaning(format!("`{name}` has no counterpart in ONNX: {why}")));
         }
         None => return Err(Refused::meaning(format!("`{name}` has no known counterpart in ONNX"))),

@@ -2,7 +2,8 @@
 
 use super::call::{Call, Made, Refused, checked_axis};
 use super::emit::{Element, Value};
-use super::formula::{Operands, combine, evaluate};
+use super::formula::{combine, evaluate};
+use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;
 
 /// `batch_normalization`: the operator if the statistics are one number for each channel, otherwise its formula.

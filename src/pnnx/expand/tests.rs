@@ -16,8 +16,7 @@ fn number(expression: &Expression, operands: &[f64]) -> f64 {
 }
 
 fn expression(text: &str) -> Expression {
-    let reading = Reading { template: true, ..Reading::default() };
-    parse(text, (FileId::default(), 0), reading).unwrap().0.expression
+    parse(text, (FileId::default(), 0), Reading::default()).unwrap().0.expression
 }
 
 /// Every template is read, and agrees with its operation near 0 and for large operands.

@@ -1,6 +1,7 @@
 //! Batched matrix products.
 
-use super::{Arith, Number, Repeat};
+use super::{Number, Repeat};
+use crate::dictionary::Arith;
 use crate::tensor::{Data, Tensor};
 
 /// The matrices of an operand, along its last two axes; the other axes are batches.

@@ -1,7 +1,7 @@
 //! Kernels of operations on elements of any type; shared by the evaluators of all notations.
 //!
-//! [`TABLE`] has the element-wise operations; reductions and matrix products are functions. Results have the types
-//! of their operands, and integers wrap around. The reference evaluator of flat graphs refuses integers beyond 64
+//! The dictionary has the element-wise kernels, which are applied here to tensors; reductions and matrix products are
+//! functions. Results have the types of their operands, and integers wrap around. The reference evaluator of flat graphs refuses integers beyond 64
 //! bits, so it uses [`Arith::exact`].
 
 /// Evaluates an expression on the elements of two operands of equal type, if the type is one of those listed.
@@ -27,116 +27,12 @@ mod repeat;
 #[cfg(test)]
 pub(crate) use edges::EDGES;
 pub(crate) use matmul::{Matrices, product};
-pub(crate) use number::{Arith, Number, Order};
+pub(crate) use number::Number;
 pub(crate) use reduce::{among, best, extreme, fold, grouped, softmax};
 pub(crate) use repeat::{Align, Repeat};
 
 use super::{Data, Tensor};
-
-/// The kernel of an element-wise operation.
-#[derive(Clone, Copy)]
-pub(crate) enum Kernel {
-    /// A function of a float, for 32 and for 64 bits.
-    Float(fn(f32) -> f32, fn(f64) -> f64),
-    /// A function of a number, for floats of 32 and of 64 bits and for integers.
-    Number(fn(f32) -> f32, fn(f64) -> f64, fn(i128) -> i128),
-    /// The negation of a logical.
-    Not,
-    /// Arithmetic of two numbers.
-    Arithmetic(Arith),
-    /// A comparison of two elements.
-    Compare(Order),
-    /// A function of two logicals.
-    Logic(fn(bool, bool) -> bool),
-}
-
-macro_rules! float {
-    ($function:ident) => {
-        Kernel::Float(f32::$function, f64::$function)
-    };
-    (|$x:ident| $body:expr) => {
-        Kernel::Float(|$x: f32| $body, |$x: f64| $body)
-    };
-}
-
-macro_rules! number {
-    (|$x:ident| $float:expr, $whole:expr) => {
-        Kernel::Number(|$x: f32| $float, |$x: f64| $float, $whole)
-    };
-}
-
-use Kernel::{Arithmetic, Compare, Logic};
-
-/// The element-wise operations by their names in NNEF, and some that NNEF does not have.
-const TABLE: &[(&str, Kernel)] = &[
-    ("sqrt", float!(sqrt)),
-    ("rsqrt", float!(|x| 1.0 / x.sqrt())),
-    ("exp", float!(exp)),
-    ("log", float!(ln)),
-    ("log2", float!(log2)),
-    ("sin", float!(sin)),
-    ("cos", float!(cos)),
-    ("tan", float!(tan)),
-    ("asin", float!(asin)),
-    ("acos", float!(acos)),
-    ("atan", float!(atan)),
-    ("sinh", float!(sinh)),
-    ("cosh", float!(cosh)),
-    ("tanh", float!(tanh)),
-    ("asinh", float!(asinh)),
-    ("acosh", float!(acosh)),
-    ("atanh", float!(atanh)),
-    ("sigmoid", float!(|x| 1.0 / (1.0 + (-x).exp()))),
-    ("softplus", float!(|x| x.max(0.0) + (-x.abs()).exp().ln_1p())),
-    ("floor", float!(floor)),
-    ("ceil", float!(ceil)),
-    ("round", float!(round_ties_even)),
-    ("rcp", float!(recip)),
-    ("neg", number!(|x| -x, |x| -x)),
-    ("abs", number!(|x| x.abs(), i128::abs)),
-    // Zeros keep their sign, and NaN is kept.
-    ("sign", number!(|x| if x == 0.0 { x } else { x.signum() }, i128::signum)),
-    ("sqr", number!(|x| x * x, |x| x * x)),
-    ("relu", number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x })),
-    ("not", Kernel::Not),
-    ("add", Arithmetic(Arith::Add)),
-    ("sub", Arithmetic(Arith::Sub)),
-    ("mul", Arithmetic(Arith::Mul)),
-    ("div", Arithmetic(Arith::Div)),
-    ("mod", Arithmetic(Arith::Mod)),
-    ("floor_div", Arithmetic(Arith::FloorDiv)),
-    ("pow", Arithmetic(Arith::Pow)),
-    ("min", Arithmetic(Arith::Min)),
-    ("max", Arithmetic(Arith::Max)),
-    ("lt", Compare(Order::Less)),
-    ("le", Compare(Order::LessEqual)),
-    ("gt", Compare(Order::Greater)),
-    ("ge", Compare(Order::GreaterEqual)),
-    ("eq", Compare(Order::Equal)),
-    ("ne", Compare(Order::NotEqual)),
-    ("and", Logic(|x, y| x & y)),
-    ("or", Logic(|x, y| x | y)),
-    ("xor", Logic(|x, y| x ^ y)),
-];
-
-/// The kernel of an element-wise operation. The function is `const`, so that tables can use it.
-pub(crate) const fn find(name: &str) -> Option<Kernel> {
-    const fn equal(a: &[u8], b: &[u8]) -> bool {
-        match (a.split_first(), b.split_first()) {
-            (Some((x, a)), Some((y, b))) => *x == *y && equal(a, b),
-            (None, None) => true,
-            _ => false,
-        }
-    }
-    let mut i = 0;
-    while i < TABLE.len() {
-        if equal(TABLE[i].0.as_bytes(), name.as_bytes()) {
-            return Some(TABLE[i].1);
-        }
-        i += 1;
-    }
-    None
-}
+use crate::dictionary::{Arith, Kernel};
 
 impl Kernel {
     /// Computes the elements of the result.
@@ -163,6 +59,10 @@ impl Kernel {
             (Kernel::Compare(order), [a, b]) => {
                 same_type!(a, b, [Float32, Float64, Int32, Int64, Bool], x, y => Data::Bool(to.zip(x, y, order.function())))
             }
+            (Kernel::Floats(f), [a, b]) => match (a.data(), b.data()) {
+                (Data::Float64(x), Data::Float64(y)) => Some(Data::Float64(to.zip((x, a.shape()), (y, b.shape()), f))),
+                _ => None,
+            },
             (Kernel::Logic(connect), [a, b]) => same_type!(a, b, [Bool], x, y => Data::Bool(to.zip(x, y, connect))),
             _ => None,
         };
@@ -180,6 +80,7 @@ fn arithmetic<T: Number>(op: Arith, a: repeat::Side<T>, b: repeat::Side<T>, to: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Kernel::Arithmetic;
 
     fn tensor(shape: &[usize], items: &[i32]) -> Tensor {
         Tensor::new(shape, Data::Int32(items.to_vec())).unwrap()

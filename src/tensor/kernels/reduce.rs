@@ -1,6 +1,7 @@
 //! Reductions: each group of elements is reduced to one element.
 
-use super::{Align, Arith, Number, Order, Repeat};
+use super::{Align, Number, Repeat};
+use crate::dictionary::{Arith, Order};
 use crate::tensor::{Data, Dims, Tensor};
 
 /// Reduces elements along axes, which are sorted and distinct. Each group is in row-major order.

@@ -1,8 +1,9 @@
 //! Tests of attributes that are tensors, and so unknown while expanding: no document is refused because of
 //! them, and what is inferred holds for all values.
 
-use super::super::{ROLES, RULES, is_one_of};
+use super::super::ROLES;
 use super::{X, run};
+use crate::dictionary::{self, Vocabulary};
 use crate::graph::{Extent, Shape};
 
 /// The inputs other than `x`, the operations that are called in the same way, the results and tensor arguments
@@ -232,7 +233,7 @@ fn every_attribute_that_rules_read_is_in_the_table() {
                 |name: &&str| params.split([',', '(']).any(|param| param.trim().starts_with(&format!("{name}:")));
             names.iter().any(is_there)
         });
-        let has_rule = RULES.iter().any(|(_, of)| is_one_of(of, name.trim()));
+        let has_rule = dictionary::find(Vocabulary::Standard, name.trim()).is_some();
         // `external` and `variable` have the rule of `constant`.
         for names in read.filter(|_| has_rule && !matches!(name.trim(), "external" | "variable")) {
             let rows = ROWS.iter().filter(|row| row.1.contains(&name.trim()));

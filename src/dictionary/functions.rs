@@ -1,0 +1,92 @@
+//! Functions of numbers that the standard library of Rust lacks.
+
+/// Rounds a number, and halves up. The sum of the number and 0.5 might be rounded to another integer.
+pub(crate) fn half_up(x: f64) -> f64 {
+    if x - x.floor() < 0.5 { x.floor() } else { x.ceil() }
+}
+
+/// The logistic function.
+pub(super) fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The logarithm of the sum of two exponentials, which themselves may overflow.
+pub(crate) fn logaddexp(x: f64, y: f64) -> f64 {
+    if x == y {
+        // This includes infinities of equal sign.
+        return x + std::f64::consts::LN_2;
+    }
+    let larger = super::Arith::Max.float(x, y);
+    larger + (-(x - y).abs()).exp().ln_1p()
+}
+
+/// A left shift; none if bits would be lost.
+pub(super) fn shift_left(x: i64, by: i64) -> Option<i64> {
+    let by = u32::try_from(by).ok().filter(|by| *by < 64)?;
+    let shifted = x.wrapping_shl(by);
+    (shifted >> by == x).then_some(shifted)
+}
+
+/// An arithmetic right shift; none for a negative distance.
+pub(super) fn shift_right(x: i64, by: i64) -> Option<i64> {
+    u32::try_from(by).ok().map(|by| x >> by.min(63))
+}
+
+/// The error function.
+///
+/// Below 3 by the series `2x/√π · e^(-x²) · Σ (2x²)ⁿ / (1·3·…·(2n+1))`, whose terms are all positive, so that there
+/// is no cancellation; from 3 on by the continued fraction of the complement.
+pub(crate) fn erf(x: f64) -> f64 {
+    use std::f64::consts::FRAC_2_SQRT_PI;
+    let size = x.abs();
+    if x.is_nan() || size > 6.0 {
+        return if x.is_nan() { x } else { 1f64.copysign(x) };
+    }
+    let square = x * x;
+    if size < 3.0 {
+        let (mut term, mut sum, mut n) = (1.0, 1.0, 1.0);
+        while term > sum * f64::EPSILON / 4.0 {
+            term *= 2.0 * square / (2.0 * n + 1.0);
+            sum += term;
+            n += 1.0;
+        }
+        return FRAC_2_SQRT_PI * x * (-square).exp() * sum;
+    }
+    // erfc(x) = e^(-x²)/√π · 1/(x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …)))), evaluated from the inside.
+    let fraction = (1..=60).rev().fold(size, |inner, n| size + f64::from(n) / 2.0 / inner);
+    (1.0 - (-square).exp() * FRAC_2_SQRT_PI / 2.0 / fraction).copysign(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_function_has_its_known_values() {
+        // With more digits than a float has.
+        let known = [
+            (0.0, 0.0),
+            (1e-10, 1.128_379_167_095_512_6e-10),
+            (0.5, 0.520_499_877_813_046_5),
+            (1.0, 0.842_700_792_949_714_9),
+            (2.0, 0.995_322_265_018_952_7),
+            (2.999, 0.9999777698314002),
+            (3.5, 0.999_999_256_901_627_7),
+            (5.0, 0.999_999_999_998_462_5),
+            (30.0, 1.0),
+        ];
+        for (x, wanted) in known {
+            assert!((erf(x) - wanted).abs() <= 2e-15 * wanted, "erf({x}) = {:?}", erf(x));
+            assert_eq!(erf(-x), -erf(x));
+        }
+        assert!(erf(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn sums_of_exponentials_do_not_overflow() {
+        assert!((logaddexp(1000.0, 1000.0) - 1_000.693_147_180_559_9).abs() < 1e-10);
+        assert_eq!(logaddexp(f64::NEG_INFINITY, f64::NEG_INFINITY), f64::NEG_INFINITY);
+        assert_eq!(logaddexp(f64::INFINITY, 3.0), f64::INFINITY);
+        assert!(logaddexp(f64::NAN, 1.0).is_nan());
+    }
+}

@@ -1,0 +1,63 @@
+//! Operations on shapes and order (4.5 of NNEF).
+
+use super::row::{Allowed, Category, Deviation, ElementRule, ItemRule, Operands, Row, ShapeRule, ToOnnx};
+use Category::{Layout, Selection};
+use ElementRule::First;
+use ToOnnx::Nodes;
+
+const fn layout(name: &'static str, shape: ShapeRule) -> Row {
+    Row::standard(name, Layout, shape).elements(First)
+}
+
+/// The borders of `pad`; tract says `replicated`.
+const PADS: Allowed = Allowed::Words(&["constant", "replicate", "reflect", "reflect-even"], &["ignore", "replicated"]);
+
+rows! {
+    RESHAPE = layout("reshape", ShapeRule::Reshape).items(ItemRule::Same).to_onnx(Nodes("`Reshape`"))
+        .in_onnx("Reshape").in_torch("Tensor.reshape Tensor.view torch.reshape");
+    SQUEEZE = layout("squeeze", ShapeRule::Squeeze).items(ItemRule::Same).to_onnx(Nodes("`Squeeze`"))
+        .in_onnx("Squeeze").in_torch("torch.squeeze");
+    UNSQUEEZE = layout("unsqueeze", ShapeRule::Unsqueeze).items(ItemRule::Same).to_onnx(Nodes("`Unsqueeze`"))
+        .in_onnx("Unsqueeze").in_torch("torch.unsqueeze");
+    TRANSPOSE = layout("transpose", ShapeRule::Transpose).to_onnx(Nodes("`Transpose`")).in_onnx("Transpose")
+        .in_torch("torch.transpose torch.permute Tensor.permute torch.t");
+    SPLIT = layout("split", ShapeRule::Split).to_onnx(Nodes("`Split`")).in_onnx("Split")
+        .in_torch("torch.split torch.chunk torch.tensor_split");
+    CONCAT = layout("concat", ShapeRule::Concat).drawn(Selection).items(ItemRule::Concat).to_onnx(Nodes("`Concat`"))
+        .in_onnx("Concat").in_torch("torch.cat");
+    STACK = layout("stack", ShapeRule::Stack).drawn(Selection).items(ItemRule::Concat)
+        .to_onnx(Nodes("`Unsqueeze` and `Concat`")).in_torch("torch.stack");
+    UNSTACK = layout("unstack", ShapeRule::Unstack).to_onnx(Nodes("`Split` and `Squeeze`")).in_torch("torch.unbind");
+    SLICE = layout("slice", ShapeRule::Slice).items(ItemRule::Slice).deviations(&[Deviation::CutFirst])
+        .to_onnx(Nodes("`Slice`")).in_onnx("Slice").in_torch("Tensor.slice");
+    PAD = layout("pad", ShapeRule::Pad).arguments(&[("border", PADS)]).deviations(&[Deviation::Replicated])
+        .to_onnx(Nodes("`Pad`; `Gather` for `reflect-even`")).in_onnx("Pad").in_torch("F.pad");
+    TILE = layout("tile", ShapeRule::Tile).formula(Operands::Plain, "Tile(input, repeats)").in_onnx("Tile")
+        .in_torch("torch.tile Tensor.repeat");
+    GATHER = layout("gather", ShapeRule::Gather).drawn(Selection).items(ItemRule::Gather).to_onnx(Nodes("`Gather`"))
+        .in_onnx("Gather").in_torch("nn.Embedding F.embedding");
+
+    SHAPE_OF = Row::vendor("shape_of", "tract_core_shape_of", Layout, ShapeRule::ShapeOf).items(ItemRule::ShapeOf)
+        .in_onnx("Shape");
+    SIZE_OF = Row::new("size_of", Layout).in_onnx("Size").in_torch("Tensor.size");
+    BROADCAST = Row::vendor("broadcast", "tract_core_broadcast", Layout, ShapeRule::BroadcastTo).in_onnx("Expand")
+        .in_torch("Tensor.expand");
+    FLATTEN = Row::new("flatten", Layout).in_onnx("Flatten").in_torch("torch.flatten");
+    EVERY_NTH = Row::vendor("every_nth", "tract_core_downsample", Category::Other, ShapeRule::EveryNth);
+    DYN_SLICE = Row::vendor("dyn_slice", "tract_core_dyn_slice", Layout, ShapeRule::DynamicSlice);
+    TRILU = Row::vendor("trilu", "tract_core_trilu", Layout, ShapeRule::LikeFirst).in_onnx("Trilu")
+        .in_torch("torch.tril torch.triu");
+    DEPTH_TO_SPACE = Row::new("depth_to_space", Layout).in_onnx("DepthToSpace SpaceToDepth");
+    TAKE = Row::vendor("take", "tract_core_gather", Selection, ShapeRule::Gather).items(ItemRule::Gather)
+        .elements(ElementRule::DatumTypeOrFirst);
+    GATHER_ELEMENTS = Row::vendor("gather_elements", "tract_core_gather_elements", Selection, ShapeRule::LikeSecond)
+        .in_onnx("GatherElements").in_torch("torch.gather");
+    GATHER_ND = Row::vendor("gather_nd", "tract_core_gather_nd", Selection, ShapeRule::GatherNd).in_onnx("GatherND");
+    SCATTER_ELEMENTS =
+        Row::vendor("scatter_elements", "tract_core_scatter_elements", Selection, ShapeRule::LikeFirst)
+            .in_onnx("ScatterElements Scatter");
+    SCATTER_ND = Row::vendor("scatter_nd", "tract_core_scatter_nd", Selection, ShapeRule::LikeFirst)
+        .in_onnx("ScatterND");
+    ONE_HOT = Row::vendor("one_hot", "tract_core_one_hot", Selection, ShapeRule::OneHot).in_onnx("OneHot");
+    NON_ZERO = Row::vendor("non_zero", "tract_onnx_non_zero", Selection, ShapeRule::NonZero).in_onnx("NonZero");
+}

@@ -1,0 +1,190 @@
+//! Laws of the dictionary: every claim of a row is evaluated on edge values.
+
+use std::collections::BTreeSet;
+
+use super::formula::{self, Formula, Part};
+use super::*;
+use crate::tensor::kernels::EDGES;
+
+/// The number of operands of a kernel.
+fn arity(kernel: Kernel) -> usize {
+    match kernel {
+        Kernel::Float(..) | Kernel::Number(..) | Kernel::Not => 1,
+        Kernel::Select => 3,
+        _ => 2,
+    }
+}
+
+/// The result of a formula on floats, by the kernels of the meanings in it.
+fn evaluated(formula: &Formula, operands: &[f64]) -> Option<f64> {
+    let mut values: Vec<f64> = Vec::new();
+    for part in formula {
+        values.push(match part {
+            Part::Operand(place) => *operands.get(*place)?,
+            Part::Number(number) => *number,
+            Part::Apply(row, of) => {
+                let of: Vec<f64> = of.iter().map(|at| values[*at]).collect();
+                in_nnef(row, &of)?
+            }
+        });
+    }
+    values.pop()
+}
+
+/// What NNEF computes for a meaning.
+fn in_nnef(row: &Row, operands: &[f64]) -> Option<f64> {
+    match row.nnef {
+        InNnef::Operation(name) => find(Vocabulary::Standard, name)?.kernel?.of_floats(operands),
+        InNnef::Formula(_) => evaluated(formula::of(row)?, operands),
+        InNnef::Missing => None,
+    }
+}
+
+/// All pairs of edge values; for logicals 0 and 1.
+fn pairs(kernel: Kernel) -> Vec<[f64; 2]> {
+    let values = match kernel {
+        Kernel::Logic(_) | Kernel::Not => &[0.0, 1.0],
+        _ => EDGES,
+    };
+    values.iter().flat_map(|x| values.iter().map(|y| [*x, *y])).collect()
+}
+
+/// Whether numbers are equal, up to the rounding of some operations.
+fn same(wanted: f64, found: f64) -> bool {
+    wanted == found || wanted.is_nan() && found.is_nan() || (wanted - found).abs() <= 1e-12 * wanted.abs()
+}
+
+/// Whether a quotient rounded down or a remainder is the same. Where the rounded quotient has another integer part than
+/// the exact one, remainders differ by one divisor and quotients by one; where it overflows, the result is not finite.
+fn same_quotient(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
+    if same(wanted, found) || !x.is_finite() || !y.is_finite() || y == 0.0 {
+        return same(wanted, found);
+    }
+    let quotient = x / y;
+    if quotient.is_infinite() || !found.is_finite() {
+        return !found.is_finite() && (quotient.floor() * y).is_infinite();
+    }
+    let (rest, whole) = (x % y, quotient.trunc());
+    let exact = quotient.abs() < 9_007_199_254_740_992.0
+        && whole == ((x - rest) / y).round()
+        && (rest == 0.0) == (quotient == whole);
+    let step = if exact { 0.0 } else { y.abs().max(1.0).max(wanted.abs() * f64::EPSILON) };
+    (found - wanted).abs() <= x.abs() * f64::EPSILON + step
+}
+
+#[test]
+fn every_meaning_is_in_nnef_what_its_kernel_computes() {
+    let mut count = 0;
+    for row in all().filter(|row| row.nnef != InNnef::Missing) {
+        let Some(kernel) = row.kernel.filter(|kernel| arity(*kernel) < 3) else { continue };
+        count += 1;
+        for operands in pairs(kernel) {
+            let operands = &operands[..arity(kernel)];
+            let wanted = kernel.of_floats(operands).unwrap_or_else(|| panic!("{} has no result", row.name));
+            let found = in_nnef(row, operands).unwrap_or_else(|| panic!("{} has no formula", row.name));
+            let is_same = match (kernel, operands) {
+                (Kernel::Arithmetic(op), [x, y]) if op.divides() => same_quotient(wanted, found, [*x, *y]),
+                _ => same(wanted, found),
+            };
+            assert!(is_same, "{} at {operands:?} is {wanted}, not {found}", row.name);
+        }
+    }
+    assert!(count > 60, "{count}");
+}
+
+#[test]
+fn operations_for_positive_operands_are_equal() {
+    for row in all() {
+        let (Some(name), Some(kernel)) = (row.if_positive, row.kernel) else { continue };
+        let standard = find(Vocabulary::Standard, name).and_then(|row| row.kernel).unwrap();
+        for x in EDGES.iter().filter(|x| !x.is_sign_negative()) {
+            let (wanted, found) = (kernel.of_floats(&[*x]).unwrap(), standard.of_floats(&[*x]).unwrap());
+            assert!(same(wanted, found), "{} at {x}", row.name);
+        }
+    }
+}
+
+#[test]
+fn integers_have_the_results_of_floats() {
+    let integers = [-7i64, -3, -2, -1, 0, 1, 2, 3, 7];
+    for row in all() {
+        for (x, y) in integers.iter().flat_map(|x| integers.iter().map(move |y| (*x, *y))) {
+            let (whole, float) = match row.kernel {
+                Some(Kernel::Number(_, f, whole)) => (Some(whole(x.into())), f(x as f64)),
+                // A quotient of integers has no fraction, and is not defined for 0.
+                Some(Kernel::Arithmetic(op)) if op != Arith::Div => {
+                    (op.whole(x.into(), y.into()), op.float(x as f64, y as f64))
+                }
+                _ => continue,
+            };
+            assert!(whole.is_none_or(|whole| whole as f64 == float), "{} of {x} and {y}", row.name);
+        }
+    }
+}
+
+#[test]
+fn names_belong_to_one_row() {
+    let columns: [(&str, fn(&Row) -> &'static str); 6] = [
+        ("name", |row| row.name),
+        ("standard", |row| row.standard),
+        ("vendor", |row| row.vendor),
+        ("registry", |row| row.registry),
+        ("onnx", |row| row.onnx),
+        ("torch", |row| row.torch),
+    ];
+    for (column, words) in columns {
+        let mut known = BTreeSet::new();
+        for word in all().flat_map(|row| words(row).split_ascii_whitespace()) {
+            assert!(known.insert(word), "`{word}` is in the column {column} twice");
+        }
+    }
+    for row in all().filter(|row| !row.standard.is_empty()) {
+        assert_eq!(row.nnef, InNnef::Operation(row.name));
+        assert!(row.standard.split(' ').any(|name| name == row.name), "{}", row.name);
+    }
+}
+
+#[test]
+fn formulas_are_read_and_use_what_nnef_computes() {
+    for row in all() {
+        let InNnef::Formula(text) = row.nnef else { continue };
+        let formula = formula::read(text).unwrap_or_else(|| panic!("{}: {text}", row.name));
+        for part in formula {
+            if let Part::Apply(of, _) = part {
+                assert!(of.nnef != InNnef::Missing && of.kernel.is_some(), "{} uses {}", row.name, of.name);
+            }
+        }
+    }
+    for text in ["", "add(", "add(@0", "unknown(@0)", "add(@0,@1))", "add(@x)"] {
+        assert_eq!(formula::read(text), None, "{text}");
+    }
+}
+
+#[test]
+fn variants_of_converters_have_numbers() {
+    let is_known = |name| find(Vocabulary::Vendor, name).is_some();
+    assert!(is_known("erf_v12") && is_known("erf") && is_known("tract_core_erf"));
+    assert!(!is_known("erf_v") && !is_known("erf_v1x") && !is_known("x_v1") && !is_known("relu"));
+    assert!(is_of_converter("erf_v1") && !is_of_converter("tract_core_erf") && !is_of_converter("square"));
+}
+
+#[test]
+fn categories_are_those_of_all_notations() {
+    let wanted = [
+        ("conv", Category::Product),
+        ("Conv", Category::Product),
+        ("nn_Conv2d", Category::Product),
+        ("nn.Conv2d", Category::Product),
+        ("tract_core_topk", Category::Reduction),
+        ("MaxPool", Category::Reduction),
+        ("com.microsoft.MatMul", Category::Product),
+        ("GlobalAveragePool", Category::Reduction),
+        ("BatchNormalization", Category::Normalization),
+        ("F_relu", Category::Activation),
+        ("QuantizeLinear", Category::Quantization),
+        ("unheard_of", Category::Other),
+    ];
+    for (name, category) in wanted {
+        assert_eq!(super::category(name), category, "{name}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Operations of tract's registries and operators of ONNX that belong to none of the other families.
+
+use super::row::{Category, ElementRule, ItemRule, Row, ShapeRule, ToOnnx, Words};
+use Category::{Elementwise, Other};
+use ElementRule::{DatumType, DatumTypeOrFirst, Unknown, Values, Widest};
+
+const fn other(name: &'static str, vendor: Words, shape: ShapeRule) -> Row {
+    Row::vendor(name, vendor, Other, shape)
+}
+
+const QUANTIZED_OF_ONNX: Words = "QuantizeLinear DequantizeLinear DynamicQuantizeLinear";
+const OTHERS_OF_ONNX: Words = "Celu ThresholdedRelu";
+const OTHERS_OF_TORCH: Words =
+    "nn.CELU F.celu nn.Threshold F.threshold nn.Hardshrink F.hardshrink nn.Softshrink F.softshrink";
+
+rows! {
+    TYPED_EXTERNAL = Row::vendor("typed_external", "tract_core_external", Category::Port, ShapeRule::Stated)
+        .elements(DatumType).to_onnx(ToOnnx::Source("an input of the graph"));
+    RANDOM = other("random", "tract_onnx_random", ShapeRule::Stated).elements(DatumType);
+    /// If the type is missing, it is in graph.quant: a quantized type.
+    TYPED_CAST = Row::vendor("typed_cast", "tract_core_cast", Elementwise, ShapeRule::LikeFirst)
+        .elements(ElementRule::To).items(ItemRule::Cast);
+    RANGE = Row::vendor("range", "tract_core_range", Category::Data, ShapeRule::Range).elements(Widest)
+        .items(ItemRule::Range).in_onnx("Range");
+    FFT = other("fft", "tract_core_fft", ShapeRule::LikeFirst);
+    STFT = other("stft", "tract_core_stft", ShapeRule::Stft);
+    GRID_SAMPLE = other("grid_sample", "tract_core_grid_sample tract_onnx_grid_sample", ShapeRule::GridSample);
+    ROPE = other("rope", "tract_transformers_apply_rope", ShapeRule::LikeFirst);
+    KV_CACHE = other("kv_cache", "tract_transformers_dyn_kv_cache", ShapeRule::Cache).elements(DatumTypeOrFirst);
+    QUANTIZED_KV_CACHE = other("quantized_kv_cache", "tract_transformers_quantized_dyn_kv_cache", ShapeRule::Cache);
+    DIRECT_LOOKUP = other("direct_lookup", "tract_onnx_ml_direct_lookup", ShapeRule::LikeFirst).elements(Values);
+    REVERSE_LOOKUP = other("reverse_lookup", "tract_onnx_ml_reverse_lookup", ShapeRule::LikeFirst);
+    PULSE_MASK = other("pulse_mask", "tract_pulse_mask tract_pulse_pulse_pad", ShapeRule::LikeFirst);
+    DELAY = other("delay", "tract_pulse_delay", ShapeRule::Delay);
+    MULTINOMIAL = other("multinomial", "tract_onnx_multinomial", ShapeRule::Multinomial);
+    NON_MAX_SUPPRESSION = other("non_max_suppression", "tract_onnx_non_max_suppression", ShapeRule::Suppression);
+    CLASSIFIER = other("classifier", "tract_onnx_ml_tree_ensemble_classifier", ShapeRule::Classes);
+    TO_COMPLEX = other("to_complex", "tract_core_inner_dim_to_complex", ShapeRule::ToComplex);
+    FROM_COMPLEX = other("from_complex", "tract_core_complex_to_inner_dim", ShapeRule::FromComplex);
+    RESOURCE = other("resource", "tract_resource_get", ShapeRule::Unknown).elements(Unknown);
+
+    QUANTIZE = Row::new("quantize", Category::Quantization).in_onnx(QUANTIZED_OF_ONNX);
+    OTHER_ACTIVATION = Row::new("other_activation", Category::Activation).in_onnx(OTHERS_OF_ONNX)
+        .in_torch(OTHERS_OF_TORCH);
+    MEAN = Row::new("mean", Elementwise).in_onnx("Mean");
+}
