@@ -125,12 +125,15 @@ rows! {
         .elements(Widest);
     SQUARE = Row::derived("square", "").by_operation("sqr").kernel(number!(|x| x * x, |x| x * x)).in_vendors("square")
         .formula(Numbers, "Mul(x, x)");
-    SQRT = Row::by_item("sqrt").kernel(double!(|x| x.powf(0.5))).formula(Real, "Sqrt(x)").items(ItemRule::Root);
+    /// The power of IEEE 754, which is not a root for -∞.
+    SQRT = Row::by_item("sqrt").kernel(double!(|x| x.powf(0.5))).formula(Real, "Sqrt(x)").items(ItemRule::Root)
+        .onnx_differs(|x| x[0] == f64::NEG_INFINITY, "`x` is -∞");
     /// Zeros keep their sign, and the negative infinity becomes a finite number, whose root is NaN.
     ROOT = Row::derived("root", "select(eq(@0,0.0),@0,sqrt(max(-1.0,@0)))").kernel(float!(sqrt)).in_onnx("Sqrt")
         .formula(Real, "Sqrt(x)").items(ItemRule::Root).in_registries("sqrt").if_positive("sqrt").deviations(&[Deviation::SquareRoot]);
     RSQR = Row::by_item("rsqr").kernel(double!(|x| x.powf(-2.0))).formula(Real, "Reciprocal(Mul(x, x))");
-    RSQRT = Row::by_item("rsqrt").kernel(double!(|x| x.powf(-0.5))).formula(Real, "Reciprocal(Sqrt(x))");
+    RSQRT = Row::by_item("rsqrt").kernel(double!(|x| x.powf(-0.5))).formula(Real, "Reciprocal(Sqrt(x))")
+        .onnx_differs(|x| x[0].is_sign_negative(), "`x` is -0 or -∞");
     /// Like [`ROOT`]; the result for a zero is the infinity of its sign.
     RECIPROCAL_ROOT = Row::derived("reciprocal_root", "select(eq(@0,0.0),rcp(@0),rsqrt(max(-1.0,@0)))")
         .kernel(float!(|x| 1.0 / x.sqrt())).formula(Real, "Reciprocal(Sqrt(x))").in_registries("rsqrt").if_positive("rsqrt")
@@ -149,8 +152,10 @@ rows! {
     MUL = arithmetic("mul", Arith::Mul, "Mul(x, y)", "Mul").items(ItemRule::Product);
     DIV = arithmetic("div", Arith::Div, "Div(x, y)", "Div").items(ItemRule::Quotient);
     POW = arithmetic("pow", Arith::Pow, "Pow(x, y)", "Pow");
-    MIN = arithmetic("min", MinOrSecond, "Min(x, y)", "").items(ItemRule::Least);
-    MAX = arithmetic("max", MaxOrSecond, "Max(x, y)", "").items(ItemRule::Greatest);
+    MIN = arithmetic("min", MinOrSecond, "Min(x, y)", "").items(ItemRule::Least)
+        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN");
+    MAX = arithmetic("max", MaxOrSecond, "Max(x, y)", "").items(ItemRule::Greatest)
+        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN");
     /// The second operand if it is NaN, which the smaller one of NNEF is only as the second.
     MINIMUM = Row::derived("minimum", "select(ne(@1,@1),@1,min(@1,@0))").kernel(Arithmetic(Arith::Min)).in_onnx("Min")
         .formula(Numbers, "Min(x, y)");
@@ -159,10 +164,10 @@ rows! {
         .formula(Numbers, "Max(x, y)");
     /// The other operand if one is NaN.
     MIN_NUMBER = Row::derived("min_number", "select(ne(@1,@1),@0,min(@0,@1))").kernel(Arithmetic(MinNumber))
-        .formula(Numbers, "Min(x, y)").elements(Widest).items(ItemRule::Least).in_registries("min")
+        .elements(Widest).items(ItemRule::Least).in_registries("min")
         .deviations(&[Deviation::NumberBeforeNan]);
     MAX_NUMBER = Row::derived("max_number", "select(ne(@1,@1),@0,max(@0,@1))").kernel(Arithmetic(MaxNumber))
-        .formula(Numbers, "Max(x, y)").elements(Widest).items(ItemRule::Greatest).in_registries("max")
+        .elements(Widest).items(ItemRule::Greatest).in_registries("max")
         .deviations(&[Deviation::NumberBeforeNan]);
     MOD = Row::derived("mod", "sub(@0,mul(@1,floor(div(@0,@1))))").kernel(Arithmetic(Mod));
     FLOOR_DIV = Row::derived("floor_div", "floor(div(@0,@1))").kernel(Arithmetic(FloorDiv));
@@ -239,14 +244,15 @@ rows! {
     POW_CONST = Row::vendor("pow_const", "tract_core_pow_const", Category::Elementwise, ShapeRule::LikeFirst);
 
     // Activations.
-    RELU = activation(real("relu", double!(|x| if x > 0.0 { x } else { 0.0 }), "Relu(x)", "Relu"))
-        .items(ItemRule::NeverNegative).elements(Widest).in_torch("nn.ReLU F.relu torch.relu");
+    RELU = activation(real("relu", double!(|x| if x > 0.0 { x } else { 0.0 }), "Relu(x)", ""))
+        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN").items(ItemRule::NeverNegative).elements(Widest).in_torch("nn.ReLU F.relu torch.relu");
     /// As the second operand, NaN stays.
     RECTIFY = activation(Row::derived("rectify", "max(0.0,@0)"))
-        .kernel(number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x }));
+        .kernel(number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x })).in_onnx("Relu");
     SIGMOID = activation(real("sigmoid", float!(|x| 1.0 / (1.0 + (-x).exp())), "Sigmoid(x)", "Sigmoid"))
         .in_torch("nn.Sigmoid F.sigmoid torch.sigmoid");
-    SOFTPLUS = activation(real("softplus", double!(|x| (x.exp() + 1.0).ln()), "Softplus(x)", ""));
+    SOFTPLUS = activation(real("softplus", double!(|x| (x.exp() + 1.0).ln()), "Softplus(x)", ""))
+        .onnx_differs(|x| x[0].abs() > 20.0, "the exponential overflows, or its sum with 1 is rounded");
     /// Softplus without overflow, where `log1p(t)` is `2 atanh(t / (t + 2))`.
     STABLE_SOFTPLUS = activation(Row::derived(
         "stable_softplus",

@@ -28,6 +28,8 @@ pub(crate) struct Row {
     pub(crate) if_positive: Option<&'static str>,
     /// How ONNX computes it; none if its NNEF operations are translated one by one.
     pub(crate) to_onnx: Option<ToOnnx>,
+    /// The operands for which ONNX computes something else, if there are any.
+    pub(crate) onnx_differs: Option<Differs>,
     /// What it computes, for element-wise operations.
     pub(crate) kernel: Option<Kernel>,
     /// The rule for the shapes of results.
@@ -71,6 +73,16 @@ pub(crate) enum ToOnnx {
     Source(&'static str),
     /// It cannot, for this reason.
     Refused(&'static str),
+}
+
+/// Operands for which ONNX computes something else than NNEF, whose operators no notation would write otherwise.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "the law and the test of the documentation read it"))]
+pub(crate) struct Differs {
+    /// Whether these operands belong to them.
+    pub(crate) at: fn(&[f64]) -> bool,
+    /// Which they are, for the documentation.
+    pub(crate) text: &'static str,
 }
 
 /// How the operands of a formula of ONNX are prepared.
@@ -328,6 +340,7 @@ impl Row {
             nnef: InNnef::Missing,
             if_positive: None,
             to_onnx: None,
+            onnx_differs: None,
             kernel: None,
             shape: None,
             elements: None,
@@ -412,6 +425,11 @@ impl Row {
 
     pub(super) const fn formula(self, operands: Operands, formula: &'static str) -> Row {
         Row { to_onnx: Some(ToOnnx::Formula(operands, formula)), ..self }
+    }
+
+    /// ONNX computes something else for these operands.
+    pub(super) const fn onnx_differs(self, at: fn(&[f64]) -> bool, text: &'static str) -> Row {
+        Row { onnx_differs: Some(Differs { at, text }), ..self }
     }
 
     pub(super) const fn to_onnx(self, to_onnx: ToOnnx) -> Row {

@@ -104,6 +104,56 @@ fn operations_for_positive_operands_are_equal() {
     }
 }
 
+/// Evaluates a formula of ONNX on operands named `x` and `y`; none if it has attributes or other operands.
+fn in_onnx(rest: &mut &str, operands: &[f64]) -> Option<f64> {
+    let end = rest.find(['(', ')', ',', '<']).unwrap_or(rest.len());
+    let (word, after) = rest.split_at(end);
+    *rest = after;
+    match word {
+        "x" => return operands.first().copied(),
+        "y" => return operands.get(1).copied(),
+        word if word.starts_with(|c: char| c.is_ascii_digit()) => return word.parse().ok(),
+        _ => {}
+    }
+    *rest = rest.strip_prefix('(')?;
+    let mut given = Vec::new();
+    loop {
+        given.push(in_onnx(rest, operands)?);
+        match rest.strip_prefix(", ") {
+            Some(more) => *rest = more,
+            None => break,
+        }
+    }
+    *rest = rest.strip_prefix(')')?;
+    let row = find(Vocabulary::Foreign, word).unwrap_or_else(|| panic!("no row has the operator {word}"));
+    row.kernel.unwrap_or_else(|| panic!("{word} has no kernel")).of_floats(&given)
+}
+
+#[test]
+fn every_meaning_is_in_onnx_what_its_kernel_computes() {
+    let mut count = 0;
+    for row in all() {
+        let (Some(ToOnnx::Formula(_, formula)), Some(kernel)) = (row.to_onnx, row.kernel) else { continue };
+        if arity(kernel) > 2 {
+            continue;
+        }
+        count += 1;
+        let mut needed = row.onnx_differs.is_none();
+        for operands in pairs(kernel) {
+            let operands = &operands[..arity(kernel)];
+            let wanted = kernel.of_floats(operands).unwrap();
+            let found = in_onnx(&mut &*formula, operands).unwrap_or_else(|| panic!("{} is not read", row.name));
+            // Zeros of both signs are equal, since ONNX has no rule for the sign.
+            let is_same = same(wanted, found);
+            let differs = row.onnx_differs.is_some_and(|differs| (differs.at)(operands));
+            needed |= differs && !is_same;
+            assert!(is_same || differs, "{} at {operands:?} is {wanted}, in ONNX {found}", row.name);
+        }
+        assert!(needed, "{} never differs from ONNX", row.name);
+    }
+    assert!(count > 45, "{count}");
+}
+
 #[test]
 fn integers_have_the_results_of_floats() {
     let integers = [-7i64, -3, -2, -1, 0, 1, 2, 3, 7];

@@ -177,7 +177,8 @@ impl Plan {
         }
         let tensors = kind.params.iter().take_while(|param| param.tensor).count() as u8;
         let all_tensors = usize::from(tensors) == kind.params.len();
-        let by_item = row.is_by_item() && all_tensors && kind.results.len() == 1;
+        // The element types of other operations need their rule.
+        let by_item = row.is_by_item() && kind.standard && all_tensors && kind.results.len() == 1;
         Some(Plan { row, rule, roles, tensors, draft, by_item, elements, follows })
     }
 }

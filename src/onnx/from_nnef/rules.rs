@@ -86,17 +86,21 @@ fn described(to_onnx: ToOnnx) -> String {
 mod tests {
     use super::*;
 
+    const HEADER: &str = "| NNEF | ONNX | differs where |";
+
     /// The table of the documentation.
     fn table() -> String {
         let known = || dictionary::all().filter_map(|row| Some((row, row.to_onnx?)));
-        let names = |words: &'static str, to_onnx| {
-            let row = move |name| format!("| `{name}` | {} |\n", described(to_onnx));
-            words.split(' ').filter(|name| !name.is_empty()).map(row).collect::<String>()
+        let names = |words: &'static str, row: &'static Row, to_onnx| {
+            let differs = row.onnx_differs.map_or("", |differs| differs.text);
+            let line = move |name| format!("| `{name}` | {} | {differs} |\n", described(to_onnx));
+            words.split(' ').filter(|name| !name.is_empty()).map(line).collect::<String>()
         };
-        let standard = known().map(|(row, to_onnx)| names(row.standard, to_onnx));
-        let others = known().map(|(row, to_onnx)| names(row.vendor, to_onnx) + &names(row.converters, to_onnx));
+        let standard = known().map(|(row, to_onnx)| names(row.standard, row, to_onnx));
+        let others =
+            known().map(|(row, to_onnx)| names(row.vendor, row, to_onnx) + &names(row.converters, row, to_onnx));
         let rows: String = standard.chain(others).collect();
-        format!("| NNEF | ONNX |\n|---|---|\n{rows}")
+        format!("{HEADER}\n|---|---|---|\n{rows}")
     }
 
     #[test]
