@@ -4,7 +4,7 @@
 
 use super::functions::{erf, half_up, logaddexp, shift_left, shift_right, sigmoid};
 use super::kernel::{Arith, Kernel, Order};
-use super::row::{Allowed, Category, Deviation, ElementRule, ItemRule, Operands, Row, ShapeRule, ToOnnx};
+use super::row::{Allowed, Category, Deviation, ElementRule, ItemRule, Operands, Row, ShapeRule, SignRule, ToOnnx};
 use Arith::{FloorDiv, FloorDivide, Fmod, MaxNumber, MaxOrSecond, MinNumber, MinOrSecond, Mod, Remainder};
 use Category::{Activation, Layout, Quantization, Selection};
 use ElementRule::Widest;
@@ -75,24 +75,24 @@ const fn quantization(name: &'static str) -> Row {
 
 rows! {
     COPY = Row::by_item("copy").names("copy idn").formula(Plain, "Identity(x)").items(ItemRule::Same).elements(Widest)
-        .in_onnx("Identity");
+        .in_onnx("Identity").sign(SignRule::First);
     CAST = Row::by_item("cast").to_onnx(ToOnnx::Nodes("`Cast`")).in_onnx("Cast CastLike");
     SELECT = Row::by_item("select").kernel(Kernel::Select).items(ItemRule::Select).elements(Widest)
         .formula(Operands::Choice, "Where(condition, true_value, false_value)").drawn(Selection)
-        .in_onnx("Where").in_torch("torch.where");
+        .in_onnx("Where").in_torch("torch.where").sign(SignRule::Branches);
 
     // Functions of one number.
     NEG = Row::by_item("neg").kernel(number!(|x| -x, |x| -x)).formula(Numbers, "Neg(x)").items(ItemRule::Negated)
         .elements(Widest).in_onnx("Neg");
-    RCP = real("rcp", float!(recip), "Reciprocal(x)", "Reciprocal");
+    RCP = real("rcp", float!(recip), "Reciprocal(x)", "Reciprocal").sign(SignRule::Operands);
     RECIP = Row::derived("recip", "").by_operation("rcp").kernel(float!(recip)).formula(Real, "Reciprocal(x)")
         .in_vendors("recip");
     ABS = Row::by_item("abs").kernel(number!(|x| x.abs(), i128::abs)).formula(Numbers, "Abs(x)")
-        .items(ItemRule::NeverNegative).elements(Widest).in_onnx("Abs");
+        .items(ItemRule::NeverNegative).elements(Widest).in_onnx("Abs").sign(SignRule::Always);
     /// Zeros keep their sign, and NaN is kept.
     SIGN = Row::by_item("sign").kernel(number!(|x| if x == 0.0 { x } else { x.signum() }, i128::signum))
         .formula(Numbers, "Sign(x)").elements(Widest).in_onnx("Sign");
-    EXP = real("exp", float!(exp), "Exp(x)", "Exp");
+    EXP = real("exp", float!(exp), "Exp(x)", "Exp").sign(SignRule::Always);
     LOG = real("log", float!(ln), "Log(x)", "Log");
     LOG2 = Row::by_item("log2").kernel(double!(|x| x.ln() / 2f64.ln())).formula(Real, "Div(Log(x), 0.6931471805599453)");
     SIN = real("sin", float!(sin), "Sin(x)", "Sin");
@@ -122,22 +122,24 @@ rows! {
     TRUNC = Row::derived("trunc", "select(lt(@0,0.0),ceil(@0),floor(@0))").kernel(float!(trunc));
     /// A power by its definition, as the following four.
     SQR = Row::by_item("sqr").kernel(double!(|x| x.powf(2.0))).formula(Real, "Mul(x, x)").items(ItemRule::Squared)
-        .elements(Widest);
+        .elements(Widest).sign(SignRule::Always);
     SQUARE = Row::derived("square", "").by_operation("sqr").kernel(number!(|x| x * x, |x| x * x)).in_vendors("square")
         .formula(Numbers, "Mul(x, x)");
     /// The power of IEEE 754, which is not a root for -∞.
     SQRT = Row::by_item("sqrt").kernel(double!(|x| x.powf(0.5))).formula(Real, "Sqrt(x)").items(ItemRule::Root)
-        .onnx_differs(|x| x[0] == f64::NEG_INFINITY, "`x` is -∞");
+        .onnx_differs(|x| x[0] == f64::NEG_INFINITY, "`x` is -∞").sign(SignRule::Operands);
     /// Zeros keep their sign, and the negative infinity becomes a finite number, whose root is NaN.
     ROOT = Row::derived("root", "select(eq(@0,0.0),@0,sqrt(max(-1.0,@0)))").kernel(float!(sqrt)).in_onnx("Sqrt")
-        .formula(Real, "Sqrt(x)").items(ItemRule::Root).in_registries("sqrt").if_positive("sqrt").deviations(&[Deviation::SquareRoot]);
+        .formula(Real, "Sqrt(x)").items(ItemRule::Root).in_registries("sqrt").if_positive("sqrt").deviations(&[Deviation::SquareRoot])
+        .sign(SignRule::Operands);
     RSQR = Row::by_item("rsqr").kernel(double!(|x| x.powf(-2.0))).formula(Real, "Reciprocal(Mul(x, x))");
     RSQRT = Row::by_item("rsqrt").kernel(double!(|x| x.powf(-0.5))).formula(Real, "Reciprocal(Sqrt(x))")
-        .onnx_differs(|x| x[0].is_sign_negative(), "`x` is -0 or -∞");
+        .onnx_differs(|x| x[0].is_sign_negative(), "`x` is -0 or -∞").sign(SignRule::Operands);
     /// Like [`ROOT`]; the result for a zero is the infinity of its sign.
     RECIPROCAL_ROOT = Row::derived("reciprocal_root", "select(eq(@0,0.0),rcp(@0),rsqrt(max(-1.0,@0)))")
         .kernel(float!(|x| 1.0 / x.sqrt())).formula(Real, "Reciprocal(Sqrt(x))").in_registries("rsqrt").if_positive("rsqrt")
-        .deviations(&[Deviation::SquareRoot]);
+        .deviations(&[Deviation::SquareRoot])
+        .sign(SignRule::Operands);
     EXPM1 = Row::derived("expm1", "mul(tanh(mul(@0,0.5)),add(exp(@0),1.0))").kernel(float!(exp_m1));
     LOG10 = Row::derived("log10", "div(log(@0),2.302585092994046)").kernel(float!(log10));
     /// For small operands by the inverse hyperbolic tangent, which is precise near 0.
@@ -147,15 +149,15 @@ rows! {
         .shape(ShapeRule::LikeFirst).formula(Real, "Erf(x)").in_vendors("tract_core_erf").in_converters("erf").in_onnx("Erf");
 
     // Arithmetic.
-    ADD = arithmetic("add", Arith::Add, "Add(x, y)", "Add").items(ItemRule::Sum);
+    ADD = arithmetic("add", Arith::Add, "Add(x, y)", "Add").items(ItemRule::Sum).sign(SignRule::Operands);
     SUB = arithmetic("sub", Arith::Sub, "Sub(x, y)", "Sub").items(ItemRule::Difference);
-    MUL = arithmetic("mul", Arith::Mul, "Mul(x, y)", "Mul").items(ItemRule::Product);
-    DIV = arithmetic("div", Arith::Div, "Div(x, y)", "Div").items(ItemRule::Quotient);
-    POW = arithmetic("pow", Arith::Pow, "Pow(x, y)", "Pow");
+    MUL = arithmetic("mul", Arith::Mul, "Mul(x, y)", "Mul").items(ItemRule::Product).sign(SignRule::Product);
+    DIV = arithmetic("div", Arith::Div, "Div(x, y)", "Div").items(ItemRule::Quotient).sign(SignRule::Operands);
+    POW = arithmetic("pow", Arith::Pow, "Pow(x, y)", "Pow").sign(SignRule::Power);
     MIN = arithmetic("min", MinOrSecond, "Min(x, y)", "").items(ItemRule::Least)
-        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN");
+        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN").sign(SignRule::Operands);
     MAX = arithmetic("max", MaxOrSecond, "Max(x, y)", "").items(ItemRule::Greatest)
-        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN");
+        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN").sign(SignRule::Larger);
     /// The second operand if it is NaN, which the smaller one of NNEF is only as the second.
     MINIMUM = Row::derived("minimum", "select(ne(@1,@1),@1,min(@1,@0))").kernel(Arithmetic(Arith::Min)).in_onnx("Min")
         .formula(Numbers, "Min(x, y)");
@@ -165,10 +167,12 @@ rows! {
     /// The other operand if one is NaN.
     MIN_NUMBER = Row::derived("min_number", "select(ne(@1,@1),@0,min(@0,@1))").kernel(Arithmetic(MinNumber))
         .elements(Widest).items(ItemRule::Least).in_registries("min")
-        .deviations(&[Deviation::NumberBeforeNan]);
+        .deviations(&[Deviation::NumberBeforeNan])
+        .sign(SignRule::Operands);
     MAX_NUMBER = Row::derived("max_number", "select(ne(@1,@1),@0,max(@0,@1))").kernel(Arithmetic(MaxNumber))
         .elements(Widest).items(ItemRule::Greatest).in_registries("max")
-        .deviations(&[Deviation::NumberBeforeNan]);
+        .deviations(&[Deviation::NumberBeforeNan])
+        .sign(SignRule::Larger);
     MOD = Row::derived("mod", "sub(@0,mul(@1,floor(div(@0,@1))))").kernel(Arithmetic(Mod));
     FLOOR_DIV = Row::derived("floor_div", "floor(div(@0,@1))").kernel(Arithmetic(FloorDiv));
     /// The quotient is rounded before its fraction is removed. The reciprocal of infinite divisors is 0: the result for
@@ -245,14 +249,14 @@ rows! {
 
     // Activations.
     RELU = activation(real("relu", double!(|x| if x > 0.0 { x } else { 0.0 }), "Relu(x)", ""))
-        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN").items(ItemRule::NeverNegative).elements(Widest).in_torch("nn.ReLU F.relu torch.relu");
+        .onnx_differs(|x| x[0].is_nan(), "`x` is NaN").items(ItemRule::NeverNegative).elements(Widest).in_torch("nn.ReLU F.relu torch.relu").sign(SignRule::Always);
     /// As the second operand, NaN stays.
     RECTIFY = activation(Row::derived("rectify", "max(0.0,@0)"))
         .kernel(number!(|x| if x < 0.0 { 0.0 } else { x }, |x| if x < 0 { 0 } else { x })).in_onnx("Relu");
     SIGMOID = activation(real("sigmoid", float!(|x| 1.0 / (1.0 + (-x).exp())), "Sigmoid(x)", "Sigmoid"))
-        .in_torch("nn.Sigmoid F.sigmoid torch.sigmoid");
+        .in_torch("nn.Sigmoid F.sigmoid torch.sigmoid").sign(SignRule::Always);
     SOFTPLUS = activation(real("softplus", double!(|x| (x.exp() + 1.0).ln()), "Softplus(x)", ""))
-        .onnx_differs(|x| x[0].abs() > 20.0, "the exponential overflows, or its sum with 1 is rounded");
+        .onnx_differs(|x| x[0].abs() > 20.0, "the exponential overflows, or its sum with 1 is rounded").sign(SignRule::Always);
     /// Softplus without overflow, where `log1p(t)` is `2 atanh(t / (t + 2))`.
     STABLE_SOFTPLUS = activation(Row::derived(
         "stable_softplus",

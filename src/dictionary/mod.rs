@@ -34,5 +34,5 @@ pub(crate) mod windows;
 pub(crate) use index::{Vocabulary, all, category, find, is_of_converter};
 pub(crate) use kernel::{Arith, Float, Kernel, Order};
 pub(crate) use row::{
-    Allowed, Category, Deviation, ElementRule, InNnef, ItemRule, Operands, Products, Row, ShapeRule, ToOnnx,
+    Allowed, Category, Deviation, ElementRule, InNnef, ItemRule, Operands, Products, Row, ShapeRule, SignRule, ToOnnx,
 };

@@ -1,6 +1,6 @@
 //! Reductions (4.4 of NNEF), and normalizations by them (4.9.2).
 
-use super::row::{Category, Deviation, ElementRule, ItemRule, Operands, Row, ShapeRule, ToOnnx, Words};
+use super::row::{Category, Deviation, ElementRule, ItemRule, Operands, Row, ShapeRule, SignRule, ToOnnx, Words};
 use Category::{Activation, Normalization, Reduction};
 use ElementRule::First;
 use Operands::{Logicals, Numbers, Real};
@@ -25,13 +25,13 @@ const INSTANCE_OF_TORCH: Words = "nn.InstanceNorm1d nn.InstanceNorm2d nn.Instanc
 rows! {
     SUM_REDUCE = reduction("sum_reduce").elements(First).items(ItemRule::SumOfAll).deviations(&[Deviation::WholeMean])
         .to_onnx(ToOnnx::Choice("normalize", "ReduceMean(input, axes)", "ReduceSum(input, axes)"))
-        .in_onnx("ReduceSum").in_torch("torch.sum");
+        .in_onnx("ReduceSum").in_torch("torch.sum").sign(SignRule::FirstReduced);
     MEAN_REDUCE = reduction("mean_reduce").elements(First).deviations(&[Deviation::WholeMean])
-        .formula(Real, "ReduceMean(input, axes)").in_onnx("ReduceMean").in_torch("torch.mean");
+        .formula(Real, "ReduceMean(input, axes)").in_onnx("ReduceMean").in_torch("torch.mean").sign(SignRule::First);
     MAX_REDUCE = reduction("max_reduce").elements(First).items(ItemRule::GreatestOfAll)
-        .formula(Numbers, "ReduceMax(input, axes)").in_onnx("ReduceMax").in_torch("torch.amax torch.max");
+        .formula(Numbers, "ReduceMax(input, axes)").in_onnx("ReduceMax").in_torch("torch.amax torch.max").sign(SignRule::FirstReduced);
     MIN_REDUCE = reduction("min_reduce").elements(First).items(ItemRule::LeastOfAll)
-        .formula(Numbers, "ReduceMin(input, axes)").in_onnx("ReduceMin").in_torch("torch.amin torch.min");
+        .formula(Numbers, "ReduceMin(input, axes)").in_onnx("ReduceMin").in_torch("torch.amin torch.min").sign(SignRule::FirstReduced);
     ANY_REDUCE = reduction("any_reduce").formula(Logicals, "ReduceMax(input, axes)");
     ALL_REDUCE = reduction("all_reduce").formula(Logicals, "ReduceMin(input, axes)");
     ARGMAX_REDUCE = reduction("argmax_reduce").to_onnx(Nodes("`ArgMax`, of one axis that is made of several"))

@@ -29,6 +29,7 @@ pub(crate) struct Row {
     /// How ONNX computes it; none if its NNEF operations are translated one by one.
     pub(crate) to_onnx: Option<ToOnnx>,
     /// The operands for which ONNX computes something else, if there are any.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the law and the test of the documentation read it"))]
     pub(crate) onnx_differs: Option<Differs>,
     /// What it computes, for element-wise operations.
     pub(crate) kernel: Option<Kernel>,
@@ -38,6 +39,8 @@ pub(crate) struct Row {
     pub(crate) elements: Option<ElementRule>,
     /// The rule for items that are known while expanding.
     pub(crate) items: Option<ItemRule>,
+    /// When its results are never negative or -0.
+    pub(crate) sign: Option<SignRule>,
     /// The rule that counts its multiply-adds; none for operations without products.
     pub(crate) products: Option<Products>,
     /// How it is drawn.
@@ -232,6 +235,29 @@ pub(crate) enum ItemRule {
     Range,
 }
 
+/// When the items of a result are never negative or -0; `graph/sign` has the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignRule {
+    /// For all operands.
+    Always,
+    /// If it holds for all operands.
+    Operands,
+    /// If it holds for the first operand: items of the result are its items, or means of some.
+    First,
+    /// Like [`SignRule::First`], if there is at least one item along each axis.
+    FirstReduced,
+    /// If it holds for both operands, or if they are equal.
+    Product,
+    /// If the exponent is even, or if it holds for the base.
+    Power,
+    /// If it holds for the right one of two operands, or for both.
+    Larger,
+    /// If it holds for both branches.
+    Branches,
+    /// If it holds for the value.
+    Constant,
+}
+
 /// Rules for the number of multiply-adds; `graph/stats` has a function for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Products {
@@ -345,6 +371,7 @@ impl Row {
             shape: None,
             elements: None,
             items: None,
+            sign: None,
             products: None,
             category,
             arguments: &[],
@@ -450,6 +477,10 @@ impl Row {
 
     pub(super) const fn items(self, items: ItemRule) -> Row {
         Row { items: Some(items), ..self }
+    }
+
+    pub(super) const fn sign(self, sign: SignRule) -> Row {
+        Row { sign: Some(sign), ..self }
     }
 
     pub(super) const fn products(self, products: Products) -> Row {

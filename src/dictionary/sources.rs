@@ -1,13 +1,13 @@
 //! Inputs, constants, variables and state (4.1 and 4.8 of NNEF).
 
-use super::row::{Category, ItemRule, Row, ShapeRule, ToOnnx};
+use super::row::{Category, ItemRule, Row, ShapeRule, SignRule, ToOnnx};
 use Category::Data;
 use ToOnnx::{Refused, Source};
 
 rows! {
     EXTERNAL = Row::standard("external", Category::Port, ShapeRule::Source).to_onnx(Source("an input of the graph"));
     CONSTANT = Row::standard("constant", Data, ShapeRule::Source).items(ItemRule::Constant).in_onnx("Constant")
-        .to_onnx(Source("a constant tensor; `ConstantOfShape` where one number is repeated often"));
+        .to_onnx(Source("a constant tensor; `ConstantOfShape` where one number is repeated often")).sign(SignRule::Constant);
     VARIABLE = Row::standard("variable", Data, ShapeRule::Source)
         .to_onnx(Source("a constant tensor with the label as its name"));
     UPDATE = Row::standard("update", Data, ShapeRule::Update).to_onnx(Refused("a model of ONNX has no state"));

@@ -1,21 +1,10 @@
 //! The signs of results, as far as operations determine them.
 
-use super::standard::CONSTANT;
 use super::{Graph, Operand, Operation, Primitive, TensorId, Value};
+use crate::dictionary::{self, SignRule, Vocabulary};
 
 /// The maximum number of operations that are visited for one answer.
 const VISITS: u32 = 64;
-
-/// Operations whose result is never negative or -0 for any operand.
-const ALWAYS: &[&str] = &["abs", "exp", "sigmoid", "softplus", "sqr", "relu"];
-/// Operations with such a result if it holds for all their operands that are tensors or numbers.
-const KEEPING: &[&str] = &["add", "mul", "div", "rcp", "min", "sqrt", "rsqrt"];
-/// Operations whose items are items of the first operand, or means of some.
-const PASSING: &[&str] = &["mean_reduce", "reshape", "transpose", "squeeze", "unsqueeze", "slice", "tile", "copy"];
-/// Reductions whose result along axes without items is not determined by their operand.
-const REDUCING: &[&str] = &["sum_reduce", "max_reduce", "min_reduce"];
-/// Operators of torch that stay operators, whose items are means of those of their only operand.
-const KEPT: &[&str] = &["torch_mean"];
 
 impl Graph {
     /// Whether each item of a tensor is known to be a positive number, +0 or NaN, whatever the inputs are.
@@ -30,32 +19,37 @@ impl Graph {
             return false;
         }
         *left -= 1;
-        if !self.kind(producer).standard {
+        let kind = self.kind(producer);
+        if !kind.standard {
+            // Operators of torch that stay operators.
+            let row = dictionary::find(Vocabulary::Foreign, self.operation_name(producer));
             let mut tensors = Vec::new();
             self.each_operand_tensor(producer, |tensor| tensors.push(tensor));
-            return KEPT.contains(&self.operation_name(producer))
+            return row.is_some_and(|row| row.sign == Some(SignRule::First))
                 && matches!(tensors[..], [only] if self.is_never_negative(only, left));
         }
+        let Some(rule) = self.meaning(kind).and_then(|row| row.sign) else { return false };
         let operand = |i: usize| self.argument_of(producer, i as u32);
         let mut holds = |i: usize| operand(i).is_some_and(|operand| self.operand_never_negative(operand, left));
-        match self.operation_name(producer) {
-            name if ALWAYS.contains(&name) => true,
-            "mul" if operand(0) == operand(1) => true,
-            "pow" => operand(1).and_then(number).is_some_and(|power| power % 2.0 == 0.0) || holds(0),
+        match rule {
+            SignRule::Always => true,
+            SignRule::Operands => (0..kind.params.len()).all(holds),
+            SignRule::First => holds(0),
+            SignRule::FirstReduced => self.reduces_items(producer) && holds(0),
+            SignRule::Product => operand(0) == operand(1) || holds(0) && holds(1),
+            SignRule::Power => operand(1).and_then(number).is_some_and(|power| power % 2.0 == 0.0) || holds(0),
             // The second operand if the first one is not greater.
-            "max" if operand(1).and_then(number).is_some_and(is_positive_or_zero) => true,
-            "max" if operand(0).and_then(number).is_some_and(|least| least > 0.0) => true,
-            "max" => holds(0) && holds(1),
-            "select" => holds(1) && holds(2),
-            name if KEEPING.contains(&name) => (0..self.kind(producer).params.len()).all(holds),
-            name if PASSING.contains(&name) => holds(0),
-            name if REDUCING.contains(&name) => self.reduces_items(producer) && holds(0),
-            CONSTANT => self.attribute(producer, "value").is_some_and(|value| match value {
+            SignRule::Larger => {
+                operand(1).and_then(number).is_some_and(is_positive_or_zero)
+                    || operand(0).and_then(number).is_some_and(|least| least > 0.0)
+                    || holds(0) && holds(1)
+            }
+            SignRule::Branches => holds(1) && holds(2),
+            SignRule::Constant => self.attribute(producer, "value").is_some_and(|value| match value {
                 Value::Scalars(items) => items.iter().copied().all(is_positive_or_zero),
                 Value::Array(items) => items.iter().all(|item| number(item.into()).is_some_and(is_positive_or_zero)),
                 value => number(value.into()).is_some_and(is_positive_or_zero),
             }),
-            _ => false,
         }
     }
 
