@@ -17,13 +17,13 @@ use crate::source::{FileId, Location, Sources, Span, json as reader, without_mar
 use crate::tensor::usage::Usage;
 use crate::tensor::{Tensor, json as tensors};
 use crate::write::Notation;
+use crate::write::encode::{Data, Encode, Within};
 use crate::{Diagnostics, Graph, Options};
 
 use super::args::{self, ExprTo, Language};
-use super::encode::Encode;
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{RunResult, Status, flatten, options};
+use super::{RunResult, Status, options};
 
 /// Describes, evaluates or converts an expression, or fuses a document.
 pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut Reporter) -> RunResult {
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut
     language.usable(None)?;
     let asked = match Asked::read(arguments, &language) {
         Ok(asked) => asked,
-        Err(unread) => return flatten::report_unread(unread, reporter),
+        Err(unread) => return reporter.unread(unread),
     };
     let mut found = Diagnostics::new(language.strict);
     let answer = asked.answer(arguments, &mut found);
@@ -176,7 +176,13 @@ impl Asked {
         };
         let mut text = Vec::new();
         if to == ExprTo::Onnxtxt {
-            let model = Notation::named("onnxtxt").and_then(|to| Encode::new(to, None, &self.language, None))?;
+            let model = Notation::named("onnxtxt").and_then(|to| {
+                let within = Within {
+                    strict: self.language.strict,
+                    ..Within::of(&self.options, self.language.limits.evaluation())
+                };
+                Encode::new((to, false), &graph, Data::default(), within)
+            })?;
             return found.take(model.encode(&graph));
         }
         let written = match to {
