@@ -27,6 +27,7 @@ fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Un
     input.usable(destination.to.name, reporter)?;
     destination.possible(&cli.output, input.notation)?;
     let origin = external::Origin::new(&input.opened);
+    let edited = input.notation.edited.contains(&destination.to.name);
     let (source, mut settings, language) = input.read()?;
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
@@ -37,7 +38,7 @@ fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Un
         verification: &cli.verification,
         destination,
     };
-    if source.edits(request.to()) {
+    if edited {
         return edit::run(source, &origin, request, reporter);
     }
     let Flat { mut backing, mut result } = source.flatten(request.to(), &settings)?;

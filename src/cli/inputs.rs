@@ -78,7 +78,7 @@ impl Input {
     pub(crate) fn read(self) -> Result<(Box<dyn Source>, Settings, Language), Unread> {
         let mut settings = self.language.settings();
         let source = (self.notation.read)(self.opened, &settings)?;
-        self.language.usable(Some(source.notation())).map_err(Unread::Failure)?;
+        self.language.usable(Some(source.dialect().map_or(self.notation, Notation::of_dialect)))?;
         for path in &self.language.fragments {
             settings.options.libraries.push(match path.to_str().and_then(registries::find) {
                 Some(registry) => (registry.name.to_owned(), String::new()),

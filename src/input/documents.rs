@@ -6,7 +6,6 @@ use super::models::{self, Origin, Written};
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::{Backing, Expanded, Files, Flat, Source, Values, Verified};
-use super::table::Notation;
 use super::text::Text;
 use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -70,8 +69,8 @@ impl Read {
 }
 
 impl Source for Read {
-    fn notation(&self) -> &'static Notation {
-        Notation::of_dialect(self.dialect)
+    fn dialect(&self) -> Option<Dialect> {
+        Some(self.dialect)
     }
 
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {

@@ -37,11 +37,6 @@ impl Format {
     }
 }
 
-/// What JSON is that is in none of the notations; malformed networks with loops are that, too.
-pub(super) const JSON: &str = "JSON, and not a network with loops";
-/// What protobuf is that is in none of the notations; malformed models of ONNX are that, too.
-pub(super) const PROTOBUF: &str = "protobuf, and not a model of ONNX";
-
 const EXPORT_TORCH: &str = "export the model with torch.onnx.export, or with `pnnx FILE inputshape=[1,3,224,224]`";
 const NO_GRAPH: &str = "it has weights and no graph: export the model that they belong to, for example to ONNX";
 const UNPACK: &str = "unpack it first";
@@ -76,7 +71,7 @@ static FORMATS: &[Format] = &[
     Format::new("bytecode of MLIR", |start| start.bytes().starts_with(b"ML\xEFR")),
     Format::new("a model of ONNX in the text format of protobuf", |start| start.after_comments().starts_with("ir_version:")).help("convert it").command("python -c \"import onnx; onnx.save(onnx.load('FILE', 'textproto'), 'model.onnx')\""),
     Format::new("a drawing of Graphviz", |start| start.text().starts_with("digraph ")),
-    Format::new(JSON, json),
+    Format::new(looks::JSON, json),
     Format::new("compressed by xz", |start| start.bytes().starts_with(b"\xFD7zXZ\0")).command("xz -dc FILE | nnef-flatten -"),
     Format::new("compressed by bzip2", |start| start.bytes().starts_with(b"BZh") && start.is_binary()).command("bzip2 -dc FILE | nnef-flatten -"),
     Format::new("compressed by zstd", |start| start.bytes().starts_with(b"\x28\xB5\x2F\xFD")).command("zstd -dc FILE | nnef-flatten -"),
@@ -84,7 +79,7 @@ static FORMATS: &[Format] = &[
     Format::new("an archive of RAR", |start| start.bytes().starts_with(b"Rar!\x1A")).help(UNPACK),
     Format::new("a picture or a document", picture),
     Format::new("a program", |start| start.bytes().starts_with(b"\x7FELF")),
-    Format::new(PROTOBUF, looks::protobuf).help("models of TensorFlow are converted").command("python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"),
+    Format::new(looks::PROTOBUF, looks::protobuf).help("models of TensorFlow are converted").command("python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"),
 ];
 
 fn tag(start: &Start, tag: &str) -> bool {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::{Backing, Evaluable, Expanded, Flat, Source, Values, Verified};
-use super::table::Notation;
 use super::text::Text;
 use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -42,10 +41,6 @@ fn unrolled(net: &Network, settings: &Settings) -> Expanded {
 }
 
 impl Source for Read {
-    fn notation(&self) -> &'static Notation {
-        Notation::named("loops").unwrap_or(&super::table::NOTATIONS[0])
-    }
-
     /// Loops are unrolled only if that is asked for.
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let (networks, mut found) = self.network(settings);

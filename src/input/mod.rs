@@ -44,6 +44,7 @@ pub(crate) mod onnx;
 mod open;
 pub(crate) mod opened;
 pub(crate) mod pnnx;
+mod recognize;
 mod refusal;
 pub(crate) mod settings;
 pub(crate) mod source;

@@ -6,7 +6,6 @@ use super::edit::{Edited, Model};
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::{Backing, Flat, Source, Values};
-use super::table::Notation;
 use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
@@ -30,7 +29,6 @@ type Parse = Box<dyn FnOnce(&mut Sources, &Settings) -> (Option<Document>, Diagn
 
 /// The bytes of a model, and its folder.
 struct Read {
-    notation: &'static str,
     folder: Option<PathBuf>,
     parse: Parse,
 }
@@ -54,7 +52,7 @@ impl Read {
         let (name, bytes) = opened.bytes(settings.options.max_text)?;
         let parse: Parse =
             Box::new(move |sources, settings| Document::decode(&name, bytes, sources, &settings.options));
-        Ok(Read { notation: "onnx", folder, parse })
+        Ok(Read { folder, parse })
     }
 
     fn text(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
@@ -64,7 +62,7 @@ impl Read {
             let file = sources.add(text.name, text.text);
             Document::parse_part(sources, file, settings.production, &settings.options)
         });
-        Ok(Read { notation: "onnxtxt", folder, parse })
+        Ok(Read { folder, parse })
     }
 
     fn parse(self, settings: &Settings) -> Parsed {
@@ -112,10 +110,6 @@ impl Parsed {
 }
 
 impl Source for Read {
-    fn notation(&self) -> &'static Notation {
-        Notation::named(self.notation).unwrap_or(&super::table::NOTATIONS[0])
-    }
-
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let mut parsed = self.parse(settings);
         if let Some(document) = &parsed.document {
@@ -132,10 +126,6 @@ impl Source for Read {
 
     fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
         self.flat(&format!("--to {}", to.name), settings)
-    }
-
-    fn edits(&self, to: &write::Notation) -> bool {
-        to.onnx_form().is_some()
     }
 
     fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {

@@ -98,7 +98,8 @@ pub fn open<'g>(given: impl Into<Given<'g>>, options: &Options) -> Result<Input,
         settings.options.dialect = Some(dialect);
     }
     let source = (notation.read)(opened, &settings)?;
-    Ok(Input { notation: source.notation(), source, settings })
+    let notation = source.dialect().map_or(notation, Notation::of_dialect);
+    Ok(Input { source, notation, settings })
 }
 
 impl Input {
@@ -196,7 +197,7 @@ impl Input {
         };
         let settings = self.settings;
         let fail = |error: io::Error| Refusal::io("the output", error);
-        if self.source.edits(to) {
+        if self.notation.edited.contains(&to.name) {
             let edited = self.source.edit(&settings)?;
             let found = edited.write((to.onnx_form(), settings.options.strict), out).map_err(fail)?;
             return if found.has_errors() { Err(refused(found)) } else { Ok(found) };

@@ -7,7 +7,6 @@ use super::edit::{Edited, File};
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::{Backing, Evaluable, Expanded, Files, Flat, Source, Values};
-use super::table::Notation;
 use super::text::{Text, read_bytes};
 use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -111,10 +110,6 @@ impl Parsed {
 }
 
 impl Source for Read {
-    fn notation(&self) -> &'static Notation {
-        Notation::named("pnnx").unwrap_or(&super::table::NOTATIONS[0])
-    }
-
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let (weighed, result) = self.parse(settings)?.expanded(&options(settings));
         let found = result.map_or_else(|errors| errors, |(_, found)| found);
@@ -123,10 +118,6 @@ impl Source for Read {
 
     fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
         self.graph(settings)
-    }
-
-    fn edits(&self, to: &write::Notation) -> bool {
-        to.name == self.notation().name
     }
 
     fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use super::edit::Edited;
 use super::loops::Networks;
 use super::settings::Settings;
-use super::table::Notation;
 use super::{Findings, Refusal, models};
 use crate::diagnostics::Diagnostics;
 use crate::eval::{EvalError, Evaluation, Evaluator, Quantizations, Variables};
@@ -15,15 +14,17 @@ use crate::model::Model;
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
 use crate::write::encode::Data;
-use crate::{Graph, write};
+use crate::{Dialect, Graph, write};
 
 /// A graph with warnings, or the errors.
 pub(crate) type Expanded = Result<(Graph, Diagnostics), Diagnostics>;
 
 /// An input that was read, and not yet parsed.
 pub(crate) trait Source {
-    /// The notation; for documents it is that of their dialect.
-    fn notation(&self) -> &'static Notation;
+    /// The dialect of a document; none for other inputs.
+    fn dialect(&self) -> Option<Dialect> {
+        None
+    }
 
     /// Checks the input, expansion included.
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal>;
@@ -31,12 +32,7 @@ pub(crate) trait Source {
     /// The flat graph that is written in a notation.
     fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal>;
 
-    /// Whether the input itself is edited to be written in a notation.
-    fn edits(&self, _: &write::Notation) -> bool {
-        false
-    }
-
-    /// Edits the input itself.
+    /// Edits the input itself, for output notations in which it is written so.
     fn edit(self: Box<Self>, _: &Settings) -> Result<Edited, Refusal> {
         Err(Refusal::Unfit("the input is written by its graph".to_owned()))
     }

@@ -1,20 +1,13 @@
-//! The input notations: a table with a row for each, and the choice of the row for an input.
-//!
-//! A name that is given decides. Without it the first bytes decide if they are certain, then the extension of the file;
-//! an input that says nothing is read as a document of NNEF. What is recognized as the format of another program is
-//! refused by its name (`foreign.rs`).
+//! The input notations: a table with a row for each.
 
 use std::path::Path;
 
-use super::foreign;
 use super::looks::{self, Start};
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::Source;
 use super::{Refusal, documents};
-use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
-use crate::model::{self, GRAPH};
 
 /// An input notation.
 #[derive(Debug)]
@@ -28,7 +21,7 @@ pub(crate) struct Notation {
     /// The extensions of its files.
     extensions: &'static [&'static str],
     /// Whether the first bytes of an input are certainly in this notation.
-    looks: fn(&Start) -> bool,
+    pub(super) looks: fn(&Start) -> bool,
     /// What malformed inputs look like: its reader explains what is wrong with them.
     pub(super) malformed: Option<&'static str>,
     /// The dialect of its documents, if it is one of NNEF. Documents are formatted, and may be whole models.
@@ -39,6 +32,8 @@ pub(crate) struct Notation {
     pub(crate) output: &'static str,
     /// The output notations of whole models in folders and archives.
     pub(crate) whole: &'static [&'static str],
+    /// The output notations for which its inputs are edited themselves, so that nothing of them is lost in a graph.
+    pub(crate) edited: &'static [&'static str],
     /// Reads an input.
     pub(crate) read: fn(Opened, &Settings) -> Result<Box<dyn Source>, Refusal>,
 }
@@ -59,6 +54,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         evaluated: true,
         output: "nnef",
         whole: WHOLE_NNEF,
+        edited: &[],
         read: documents::read,
     },
     Notation {
@@ -72,6 +68,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         evaluated: true,
         output: "nnef",
         whole: WHOLE_NNEF,
+        edited: &[],
         read: documents::read,
     },
     Notation {
@@ -80,11 +77,12 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         help: "A network with loops, as JSON",
         extensions: &[],
         looks: looks::loops,
-        malformed: Some(foreign::JSON),
+        malformed: Some(looks::JSON),
         dialect: None,
         evaluated: true,
         output: "nnef",
         whole: WHOLE_NNEF,
+        edited: &[],
         read: super::loops::read,
     },
     Notation {
@@ -93,11 +91,12 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         help: "A model of ONNX, in protobuf",
         extensions: &["onnx"],
         looks: looks::onnx,
-        malformed: Some(foreign::PROTOBUF),
+        malformed: Some(looks::PROTOBUF),
         dialect: None,
         evaluated: false,
         output: "onnx",
         whole: WHOLE_ONNX,
+        edited: WHOLE_ONNX,
         read: super::onnx::read_protobuf,
     },
     Notation {
@@ -111,6 +110,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         evaluated: false,
         output: "onnxtxt",
         whole: WHOLE_ONNX,
+        edited: WHOLE_ONNX,
         read: super::onnx::read_text,
     },
     Notation {
@@ -124,6 +124,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         evaluated: true,
         output: "nnef",
         whole: WHOLE_NNEF,
+        edited: &["pnnx"],
         read: super::pnnx::read,
     },
 ];
@@ -154,61 +155,4 @@ impl Notation {
     pub(crate) fn index(&self) -> usize {
         NOTATIONS.iter().position(|notation| notation.name == self.name).unwrap_or_default()
     }
-
-    /// The notation of an input; `given` is the one that is asked for.
-    ///
-    /// # Errors
-    ///
-    /// The input is in the format of another program, or in none that is recognized.
-    pub(crate) fn of(opened: &Opened, given: Option<&'static Notation>) -> Result<&'static Notation, Refusal> {
-        if opened.is_folder() {
-            return match given {
-                Some(given) if given.dialect.is_none() => Ok(given),
-                _ => folder(opened).map(|()| &NOTATIONS[0]),
-            };
-        }
-        let start = opened.start();
-        if let Some(given) = given {
-            return if (given.looks)(&start) {
-                Ok(given)
-            } else {
-                foreign::refuse(opened, Some(given)).map(|()| given)
-            };
-        }
-        if let Some(found) = Notation::of_start(&start) {
-            return Ok(found);
-        }
-        if model::is_archive(start.bytes()) && foreign::packs_archive(&start) {
-            return Ok(&NOTATIONS[0]);
-        }
-        let named = Notation::of_extension(opened.word());
-        foreign::refuse(opened, named)?;
-        match named {
-            Some(named) => Ok(named),
-            None if start.is_binary() && !model::has_archive_name(opened.word()) => Err(unknown(opened)),
-            None => Ok(&NOTATIONS[0]),
-        }
-    }
-}
-
-/// The refusal of bytes in no known format.
-fn unknown(opened: &Opened) -> Refusal {
-    let names: Vec<&str> = NOTATIONS.iter().map(|notation| notation.name).collect();
-    let message = "the bytes are not in a format that is recognized";
-    Refusal::of(opened.name.clone(), String::new(), |at| {
-        Diagnostic::new(Code::ForeignInput, at, message)
-            .help(format!("--from names the notation: {}", names.join(", ")))
-    })
-}
-
-/// Checks that a folder has a graph; one without it may have a model in another notation, which is named.
-fn folder(opened: &Opened) -> Result<(), Refusal> {
-    let path = opened.word();
-    if path.join(GRAPH).symlink_metadata().is_ok() {
-        return Ok(());
-    }
-    // Reading the graph fails with the error of the system.
-    let Some(other) = foreign::model_in(path) else { return Ok(()) };
-    let message = format!("the folder has no {GRAPH}, but {}", other.what);
-    Err(other.refusal(&opened.name, Code::ModelWithoutGraph, message))
 }
