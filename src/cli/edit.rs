@@ -24,7 +24,7 @@ pub(super) fn run(
     let viewed = uses.iter().find(|(_, given)| *given).map(|(option, _)| (*option).to_owned());
     let settings = Settings { viewed, ..request.settings.clone() };
     match source.edit(&settings)? {
-        Edited::Model(model) => write_model(model, origin, request, reporter),
+        Edited::Model(model) => write_model(*model, origin, request, reporter),
         Edited::File(file) => write_file(file, &request, reporter).map_err(Unread::Failure),
     }
 }

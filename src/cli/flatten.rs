@@ -65,7 +65,7 @@ fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Un
     let status = written(&graph, (&*backing, removed), (encode, whole), &request, reporter);
     // The process ends here, so freeing large tables would only take time.
     std::mem::forget(graph);
-    Ok(status?)
+    status
 }
 
 /// The encoder of the graph, for notations with data.

@@ -38,8 +38,8 @@ fn evaluate(
     input.usable(&options::name(&written.1), reporter)?;
     let (source, settings, language) = input.read()?;
     match source.evaluable(&settings)? {
-        Evaluable::Graph(flat) => graph(flat, (arguments, &language), written, &settings, reporter),
-        Evaluable::Network(networks, found) => network((networks, found), arguments, written, &settings, reporter),
+        Evaluable::Graph(flat) => graph(*flat, (arguments, &language), written, &settings, reporter),
+        Evaluable::Network(networks, found) => network((*networks, found), arguments, written, &settings, reporter),
     }
 }
 

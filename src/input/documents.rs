@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::models::{self, Origin, Written};
 use super::opened::Opened;
 use super::settings::Settings;
-use super::source::{Backing, Expanded, Files, Flat, Source, Values, Verified};
+use super::source::{Backing, Expanded, Files, Flat, Sizes, Source, Values, Verified};
 use super::text::Text;
 use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -237,7 +237,7 @@ impl Backing for Documents {
         Some(Stats::new(&expansion.graph, Setting::without_data(NNEF)))
     }
 
-    fn stored(&self, graph: &Graph, settings: &Settings) -> Box<dyn Fn(&str) -> Option<u64> + '_> {
+    fn stored(&self, graph: &Graph, settings: &Settings) -> Sizes<'_> {
         // Data that cannot be read are reported where they are needed.
         let data = models::data(&self.origin, &[graph], settings).ok().flatten();
         Box::new(move |label| data.as_ref()?.stored_data(label))

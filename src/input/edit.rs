@@ -14,7 +14,7 @@ use crate::write::OnnxForm;
 /// An input that was edited.
 pub(crate) enum Edited {
     /// A model of ONNX, with external data.
-    Model(Model),
+    Model(Box<Model>),
     /// A file of PNNX, with data beside it.
     File(File),
 }
@@ -71,7 +71,8 @@ impl Edited {
         out: &mut dyn io::Write,
     ) -> io::Result<Findings> {
         match self {
-            Edited::Model(Model { sources, mut found, document, .. }) => {
+            Edited::Model(model) => {
+                let Model { sources, mut found, document, .. } = *model;
                 let flat = document.zip(form);
                 let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, strict, &mut found));
                 flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(out))?;

@@ -72,7 +72,7 @@ impl Source for Read {
 
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
         let (networks, found) = self.network(settings);
-        Ok(Evaluable::Network(networks, found))
+        Ok(Evaluable::Network(Box::new(networks), found))
     }
 }
 

@@ -141,7 +141,7 @@ impl Source for Read {
         let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
         let Parsed { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
-        Ok(Edited::Model(Model { sources, found, document, graph, before }))
+        Ok(Edited::Model(Box::new(Model { sources, found, document, graph, before })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {

@@ -162,7 +162,7 @@ impl Input {
                 let (outputs, findings) = networks.evaluated(inputs, found, &settings)?;
                 return Ok((outputs, findings));
             }
-            Evaluable::Graph(flat) => flat,
+            Evaluable::Graph(flat) => *flat,
         };
         let (graph, mut found) = match flat.result {
             Ok(flat) => flat,

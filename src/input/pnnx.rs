@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::edit::{Edited, File};
 use super::opened::Opened;
 use super::settings::Settings;
-use super::source::{Backing, Evaluable, Expanded, Files, Flat, Source, Values};
+use super::source::{Backing, Evaluable, Expanded, Files, Flat, Sizes, Source, Values};
 use super::text::{Text, read_bytes};
 use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -135,7 +135,7 @@ impl Source for Read {
     /// All operators become operations of NNEF.
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
         let settings = settings.with(|options| options.lower = Lower::All);
-        self.graph(&settings).map(Evaluable::Graph)
+        self.graph(&settings).map(|flat| Evaluable::Graph(Box::new(flat)))
     }
 }
 
@@ -183,7 +183,7 @@ impl Backing for Weighed {
         Ok(Values::of(&self.sources, Some(&self.weights)))
     }
 
-    fn stored(&self, _: &Graph, _: &Settings) -> Box<dyn Fn(&str) -> Option<u64> + '_> {
+    fn stored(&self, _: &Graph, _: &Settings) -> Sizes<'_> {
         Box::new(|label| self.weights.bytes(label))
     }
 }

@@ -42,7 +42,7 @@ pub(crate) trait Source {
 
     /// What is evaluated.
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
-        self.graph(settings).map(Evaluable::Graph)
+        self.graph(settings).map(|flat| Evaluable::Graph(Box::new(flat)))
     }
 }
 
@@ -63,10 +63,13 @@ impl Flat {
 /// How an input is evaluated.
 pub(crate) enum Evaluable {
     /// By its flat graph.
-    Graph(Flat),
+    Graph(Box<Flat>),
     /// By the lazy sequences of a network, if it could be read.
-    Network(Networks, Diagnostics),
+    Network(Box<Networks>, Diagnostics),
 }
+
+/// The number of bytes of the data of variables, by their labels.
+pub(crate) type Sizes<'b> = Box<dyn Fn(&str) -> Option<u64> + 'b>;
 
 /// What a flat graph was made of: texts, and the data of its variables.
 pub(crate) trait Backing {
@@ -114,7 +117,7 @@ pub(crate) trait Backing {
     }
 
     /// The number of bytes of the data of a variable, by its label.
-    fn stored(&self, _: &Graph, _: &Settings) -> Box<dyn Fn(&str) -> Option<u64> + '_> {
+    fn stored(&self, _: &Graph, _: &Settings) -> Sizes<'_> {
         Box::new(|_| None)
     }
 }

@@ -9,6 +9,9 @@ use super::source::Source;
 use super::{Refusal, documents};
 use crate::graph::Dialect;
 
+/// Reads an input to its end, without parsing it.
+type Reader = fn(Opened, &Settings) -> Result<Box<dyn Source>, Refusal>;
+
 /// An input notation.
 #[derive(Debug)]
 pub(crate) struct Notation {
@@ -35,7 +38,7 @@ pub(crate) struct Notation {
     /// The output notations for which its inputs are edited themselves, so that nothing of them is lost in a graph.
     pub(crate) edited: &'static [&'static str],
     /// Reads an input.
-    pub(crate) read: fn(Opened, &Settings) -> Result<Box<dyn Source>, Refusal>,
+    pub(crate) read: Reader,
 }
 
 const WHOLE_NNEF: &[&str] = &["nnef", "nnef-draft"];
