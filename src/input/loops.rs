@@ -104,7 +104,13 @@ impl Networks {
     ) -> Result<(Vec<(String, Tensor)>, Findings), Refusal> {
         let net = self.net.filter(|_| !found.has_errors());
         let outputs = net.and_then(|net| {
-            let evaluated = net.evaluate(inputs.iter().cloned(), &options(settings));
+            // Values get the types that the network declares, if that does not change them.
+            let typed = |(name, value): &(String, Tensor)| {
+                let dtype = net.input_type(name).map(|ty| ty.dtype);
+                let converted = dtype.and_then(|dtype| value.clone().into_type(dtype).ok());
+                (name.clone(), converted.unwrap_or_else(|| value.clone()))
+            };
+            let evaluated = net.evaluate(inputs.iter().map(typed), &options(settings));
             found.take(evaluated.map(|evaluation| (evaluation.outputs, evaluation.diagnostics)))
         });
         let findings = Findings::new(self.sources, found);
