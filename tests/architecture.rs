@@ -303,7 +303,7 @@ fn only_tables_tell_notations_apart() {
                     .iter()
                     .any(|form| line.contains(&form.replace("NAME", name)))
             };
-            if VARIANTS.iter().any(|variant| line.contains(variant)) || NAMES.iter().any(|name| compares(name)) {
+            if VARIANTS.iter().any(|variant| line.contains(variant)) || NAMES.iter().any(compares) {
                 found.push(format!("{file}:{}: {}", number + 1, line.trim()));
             }
         }
