@@ -48,6 +48,8 @@ pub mod eval;
 #[cfg(feature = "model")]
 mod files;
 pub mod graph;
+#[cfg(feature = "input")]
+pub mod input;
 #[cfg(feature = "tensor")]
 mod layout;
 #[cfg(feature = "loops")]
@@ -70,6 +72,8 @@ pub mod write;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use graph::{Dialect, Graph};
+#[cfg(feature = "input")]
+pub use input::open;
 pub use nnef::document::{Document, Parsed};
 pub use nnef::expand::Expansion;
 use nnef::grammar::ModuleKind;

@@ -96,6 +96,25 @@ impl GivenShapes {
     }
 }
 
+/// What the crate itself sets in the options of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Internal {
+    /// The standard compounds that are not expanded, if the output notation has equivalents; none if `lower` decides.
+    pub(crate) compounds: Option<Vec<&'static str>>,
+    /// The limits on models and evaluations.
+    pub(crate) profile: Profile,
+}
+
+/// A set of limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// For trusted inputs.
+    #[default]
+    Trusted,
+    /// For inputs from unknown sources.
+    Untrusted,
+}
+
 /// The options of a run.
 ///
 /// ```
@@ -116,8 +135,8 @@ pub struct Options {
     pub dialect: Option<Dialect>,
     /// Which calls are expanded.
     pub lower: Lower,
-    /// The standard compounds that are not expanded, if the output notation has equivalents; none if `lower` decides.
-    pub(crate) compounds: Option<Vec<&'static str>>,
+    /// What the crate itself sets.
+    pub(crate) internal: Internal,
     /// Names of operations that are not expanded, regardless of `lower`.
     pub keep: Vec<String>,
     /// Evaluate every local of a fragment, and keep operations whose results are not used.
@@ -160,7 +179,7 @@ impl Default for Options {
             strict: false,
             dialect: None,
             lower: Lower::Custom,
-            compounds: None,
+            internal: Internal::default(),
             keep: Vec::new(),
             keep_unused: false,
             max_ops: 10_000_000,
@@ -195,6 +214,7 @@ impl Options {
     /// ```
     pub fn untrusted() -> Options {
         Options {
+            internal: Internal { profile: Profile::Untrusted, ..Internal::default() },
             max_ops: 200_000,
             max_depth: 10_000,
             max_length: 1_000_000,

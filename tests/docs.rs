@@ -16,6 +16,7 @@ const PAGES: &[&str] = &[
     "docs/dialects.md",
     "docs/evaluation.md",
     "docs/layouts.md",
+    "docs/library.md",
     "docs/loops.md",
     "docs/migration.md",
     "docs/models.md",

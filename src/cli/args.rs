@@ -12,6 +12,8 @@ use std::path::PathBuf;
 
 use crate::diagnostics::Code;
 use crate::graph::Extent;
+use crate::input::settings::Settings;
+use crate::input::table::Notation;
 use crate::onnx::text::Production;
 use crate::options::GivenShapes;
 use crate::source::{FileId, Location, Span};
@@ -306,7 +308,7 @@ impl Language {
     /// # Errors
     ///
     /// The contradiction, or the first option without an effect.
-    pub(crate) fn usable(&self, from: Option<From>) -> Result<(), Failure> {
+    pub(crate) fn usable(&self, from: Option<&Notation>) -> Result<(), Failure> {
         self.consistent()?;
         self.asked.usable(from, self)
     }
@@ -344,6 +346,33 @@ impl Language {
                 let span = Span::new(0, name.len() as u32);
                 diagnostic.at = Location::new(add(option, name), span);
             }
+        }
+    }
+
+    /// The options of the library, without declaration files.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            strict: self.strict,
+            lower: self.lower.clone().unwrap_or_default(),
+            dialect: self.from.and_then(|from| from.0?.dialect),
+            keep: self.keep.clone(),
+            keep_unused: self.keep_unused,
+            shapes: self.shapes(),
+            unroll: self.unroll,
+            max_trips: self.max_trips,
+            flat: self.flat,
+            ..self.limits.options()
+        }
+    }
+
+    /// The settings of the library, without declaration files.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            model: self.limits.model(),
+            evaluation: self.limits.evaluation(),
+            data_count: self.limits.data_count(),
+            production: self.production.unwrap_or_default(),
+            ..Settings::new(&self.options())
         }
     }
 
@@ -447,7 +476,7 @@ mod tests {
         {
             let cli = parse(args).unwrap();
             assert_eq!(cli.input, Some(PathBuf::from("-")));
-            assert_eq!(cli.language.from, Some(From::Nnef));
+            assert_eq!(cli.language.from.and_then(|from| from.0).map(|from| from.name), Some("nnef"));
             assert_eq!(cli.language.lower, Some(Lower::All));
             assert_eq!(cli.output.to.map(|to| to.0.name), Some("json"));
             assert!(cli.language.keep_unused && cli.command.is_none());

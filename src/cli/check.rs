@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::Options;
+use crate::input::Findings;
+use crate::input::settings::Settings;
+
 use super::args::Language;
-use super::inputs::opened::Checked;
-use super::inputs::{self, Input};
 use super::io::Unread;
 use super::report::Reporter;
-use super::{Failure, RunResult, Status};
+use super::{Failure, RunResult, Status, inputs};
 
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -26,21 +28,18 @@ pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Report
 fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResult {
     let name = if super::io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     let checked = inputs::open(input, language).and_then(|mut input| {
-        input.usable("", reporter).map_err(Unread::Failure)?;
-        let Input { opened, notation, language } = input;
+        input.usable("", reporter)?;
+        let (source, settings, language) = input.read()?;
         // What no output needs is checked, too.
-        let language = Language { keep_unused: true, ..language };
-        (notation.verbs.check)(opened, &language)
+        let options = Options { keep_unused: true, ..settings.options };
+        let Findings { mut sources, mut diagnostics, .. } = source.check(&Settings { options, ..settings })?;
+        language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
+        Ok(Findings::new(sources, diagnostics))
     });
-    verdict(&name, checked, reporter)
-}
-
-/// Reports the diagnostics of an input, and its result.
-fn verdict(name: &str, checked: Result<Checked, Unread>, reporter: &mut Reporter) -> RunResult {
     match checked {
-        Ok((sources, accepted, diagnostics)) => {
+        Ok(Findings { sources, diagnostics, .. }) => {
             let counts = reporter.all(&sources, diagnostics);
-            let accepted = accepted && counts.errors == 0;
+            let accepted = counts.errors == 0;
             let verdict = match (accepted, counts.summary()) {
                 (true, None) => "ok".to_owned(),
                 (true, Some(summary)) => format!("ok, {summary}"),
@@ -49,8 +48,8 @@ fn verdict(name: &str, checked: Result<Checked, Unread>, reporter: &mut Reporter
             reporter.remark(&format!("{name}: {verdict}"));
             Ok(if accepted { Status::Done } else { Status::Refused })
         }
-        Err(Unread::Refused(refused)) => {
-            reporter.one(&refused.0, &refused.1);
+        Err(Unread::Refused(found)) => {
+            reporter.all(&found.sources, found.diagnostics);
             reporter.remark(&format!("{name}: 1 error"));
             Ok(Status::Refused)
         }

@@ -5,15 +5,16 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::Diagnostics;
 use crate::files::{self, Beside};
-use crate::model::{Content, Model, Target};
+use crate::input::Refusal;
+use crate::input::onnx::{UNKNOWN, warn_left};
+use crate::input::opened::Opened;
+use crate::model::{self, Content, Model, Target};
 use crate::onnx::{Document, ExternalFile};
 use crate::write::Notation;
 
-use super::inputs::opened::Opened;
 use super::io::{self, Unread, Writing};
-use super::limits::Limits;
 use super::report::Reporter;
 use super::request::{Destination, path};
 use super::{Failure, args, models};
@@ -29,7 +30,8 @@ impl Origin {
     pub(super) fn new(input: &Opened) -> Self {
         let is_file = input.is_file();
         // The name replaces bytes of a path that are not UTF-8.
-        let name = if is_file { input.path.clone() } else { PathBuf::from(&input.name) };
+        let path = input.path.clone().filter(|_| is_file);
+        let name = path.unwrap_or_else(|| PathBuf::from(&input.name));
         Origin { name, is_file }
     }
 
@@ -70,7 +72,7 @@ impl<'o> Place<'o> {
         document: &Document,
         origin: &Origin,
         (destination, output): (Destination, &'o args::Output),
-        limits: &Limits,
+        limits: &model::Limits,
         found: &mut Diagnostics,
     ) -> Result<Self, Unread> {
         let Destination { to, target: Some(target) } = destination else {
@@ -82,9 +84,11 @@ impl<'o> Place<'o> {
             let message = format!("{}: the name of the model is not UTF-8; rename it", origin.name.display());
             return Err(Unread::Failure(Failure::Message(message)));
         };
-        warn_unknown(document, origin.folder(), found);
+        if origin.folder().is_none() {
+            warn_left(document, &document.external_files(), UNKNOWN, found);
+        }
         let files = copied(document.external_files());
-        let model = Model::of_files((&origin.name, &name), &files, &limits.model()).map_err(models::unread)?;
+        let model = Model::of_files((&origin.name, &name), &files, limits).map_err(Refusal::from)?;
         let map = output.source_map.as_deref();
         let clash = |name: &str| map.is_some_and(|map| io::is_same_file(map, &target.path().join(name)));
         if let Some(name) = model.names().find(|name| clash(name)) {
@@ -109,14 +113,6 @@ impl<'o> Place<'o> {
     }
 }
 
-/// Warns of external data that were not looked at, because the folder of the model is unknown.
-pub(super) fn warn_unknown(document: &Document, folder: Option<&Path>, found: &mut Diagnostics) {
-    let files = if folder.is_none() { document.external_files() } else { Vec::new() };
-    if !files.is_empty() {
-        warn(document, &files, UNKNOWN, found);
-    }
-}
-
 /// The files that are copied beside a model that is written to a path, or to standard output. Warns of files that are
 /// not where the model is.
 ///
@@ -133,7 +129,7 @@ fn follow(
         return Ok(Vec::new());
     }
     let mut left = |why: &str| {
-        warn(document, &files, why, found);
+        warn_left(document, &files, why, found);
         Ok(Vec::new())
     };
     let Some(folder) = folder else { return left(UNKNOWN) };
@@ -157,20 +153,6 @@ fn follow(
 /// The files that are there.
 fn copied(files: Vec<ExternalFile>) -> Vec<Beside> {
     files.into_iter().filter_map(|file| Some(Beside { source: file.source?, at: file.path })).collect()
-}
-
-/// Why files of a model from a stream do not follow it.
-const UNKNOWN: &str = "its folder is unknown, because it comes from a stream";
-
-/// The maximum number of files that a warning names.
-const SHOWN: usize = 5;
-
-fn warn(document: &Document, files: &[ExternalFile], why: &str, found: &mut Diagnostics) {
-    let shown: Vec<String> = files.iter().take(SHOWN).map(|file| format!("`{}`", file.location)).collect();
-    let more = if files.len() > SHOWN { " and others" } else { "" };
-    let message = format!("the external data {}{more} are not copied with the model: {why}", shown.join(", "));
-    let help = "they must be in the folder of the model";
-    found.report(Diagnostic::new(Code::OnnxDataLeft, Document::nowhere(document.file), message).help(help));
 }
 
 #[cfg(test)]

@@ -1,103 +1,132 @@
-//! The flat graph of a document, for flattening and for commands that use the graph.
+//! Flattening: the way from an input to the result. What stands here is done for every notation.
 
-use crate::diagnostics::Diagnostics;
-use crate::graph::Dialect;
-use crate::nnef::standardize::standardize;
-use crate::nnef::{dialect, registries};
-use crate::onnx::from_nnef;
-use crate::write::{Notation, Writer};
-use crate::{Document, Graph, Options};
+use std::io::Write;
+use std::path::Path;
 
-use super::args::{self, Language};
-use super::io::{self, Input, Unread};
+use crate::Graph;
+use crate::input::source::{Backing, Expanded, Flat};
+use crate::layout::Removed;
+use crate::source::Sources;
+use crate::write::encode::{Encode, Made, Within};
+
+use super::args::{Cli, Output};
+use super::io::{self, Unread};
+use super::models::Whole;
 use super::report::Reporter;
-use super::{RunResult, Status};
+use super::request::{Destination, Request, path};
+use super::{Failure, RunResult, Status, edit, external, inputs, passes, stats, verify};
 
-/// A document with its graph and warnings, or with its errors.
-pub(crate) type Processed = (Document, Result<(Graph, Diagnostics), Diagnostics>);
-
-/// Parses and expands an input for a notation: NNEF 1.0 and ONNX need a migration from the provisional
-/// dialect, and for ONNX, the compounds of NNEF that are not operators of ONNX are expanded.
-pub(crate) fn process(input: Input, language: &Language, to: &Notation) -> Result<Processed, Unread> {
-    let for_onnx = matches!(to.writer, Writer::Onnx(_));
-    let compounds = for_onnx.then(|| from_nnef::names().collect());
-    let migrate = for_onnx || to.dialect == Some(Dialect::V1);
-    let (document, result) = process_with(input, Options { migrate, compounds, ..options(language) }, language)?;
-    let without_registries = for_onnx || matches!(to.writer, Writer::Pnnx(_));
-    let result = result.and_then(|(mut graph, mut warnings)| {
-        let Some(errors) = without_registries.then(|| standardize(&mut graph).err()).flatten() else {
-            return Ok((graph, warnings));
-        };
-        warnings.extend(errors);
-        Err(warnings)
-    });
-    Ok((document, result))
+/// Flattens an input and writes the result.
+pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult {
+    flatten(path, cli, reporter).or_else(|unread| reporter.unread(unread))
 }
 
-/// Parses and expands an input for commands that do not write the graph: loops are always expanded, and
-/// the dialect is kept.
-pub(crate) fn process_for_use(input: Input, language: &Language) -> Result<Processed, Unread> {
-    process_with(input, Options { expand_loops: true, ..options(language) }, language)
+fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Unread> {
+    let mut input = inputs::open(path, &cli.language)?;
+    let destination = Destination::new(&cli.output, input.notation)?;
+    input.usable(destination.to.name, reporter)?;
+    destination.possible(&cli.output, input.notation)?;
+    let origin = external::Origin::new(&input.opened);
+    let edited = input.notation.edited.contains(&destination.to.name);
+    let (source, mut settings, language) = input.read()?;
+    settings.counted = cli.output.stats;
+    settings.provenance = cli.output.provenance;
+    let mut request = Request {
+        language: &language,
+        settings: &settings,
+        output: &cli.output,
+        verification: &cli.verification,
+        destination,
+    };
+    if edited {
+        return edit::run(source, &origin, request, reporter);
+    }
+    let Flat { mut backing, mut result } = source.flatten(request.to(), &settings)?;
+    if let Err(found) = &mut result {
+        language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
+    }
+    let Some(removed) = passes::run(&request, &mut *backing, &mut result, reporter)? else {
+        return Ok(Status::Refused);
+    };
+    let whole = match request.destination.target.take() {
+        Some(target) => Some(Whole { target, files: backing.files(&mut result, &settings)? }),
+        None => None,
+    };
+    let encode = encoder(&mut *backing, &result, &request)?;
+    let (graph, found) = match result {
+        Ok((graph, warnings)) => (Some(graph), warnings),
+        Err(errors) => (None, errors),
+    };
+    let found = reporter.all(backing.sources(), found);
+    let Some(graph) = graph.filter(|_| found.errors == 0) else {
+        reporter.summary();
+        return Ok(Status::Refused);
+    };
+    let status = written(&graph, (&*backing, removed), (encode, whole), &request, reporter);
+    // The process ends here, so freeing large tables would only take time.
+    std::mem::forget(graph);
+    status
 }
 
-/// Parses and expands an input with options of the library and the declaration files.
-fn process_with(input: Input, mut options: Options, language: &Language) -> Result<Processed, Unread> {
-    let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&input.text));
-    language.usable(Some(args::From::of_dialect(dialect))).map_err(Unread::Failure)?;
-    for path in &language.fragments {
-        options.libraries.push(match path.to_str().and_then(registries::find) {
-            Some(registry) => (registry.name.to_owned(), String::new()),
-            None => io::read(path, options.max_text).map(|library| (library.name, library.text))?,
-        });
+/// The encoder of the graph, for notations with data.
+fn encoder(backing: &mut dyn Backing, result: &Expanded, request: &Request) -> Result<Option<Encode>, Unread> {
+    let Ok((graph, _)) = result else { return Ok(None) };
+    let (to, settings) = ((request.to(), path(request.output).is_some()), request.settings);
+    let data = backing.data(graph, to, settings)?;
+    Ok(Encode::new(to, graph, data, Within::of(&settings.options, settings.evaluation)))
+}
+
+/// Compares, counts and writes a graph. What is refused is reported.
+fn written(
+    graph: &Graph,
+    (backing, removed): (&dyn Backing, Option<Removed>),
+    (encode, whole): (Option<Encode>, Option<Whole>),
+    request: &Request,
+    reporter: &mut Reporter,
+) -> Result<Status, Unread> {
+    let agrees = verify::run(backing, graph, request, reporter)?;
+    if request.output.stats {
+        stats::run(backing, graph, removed, request, reporter);
     }
-    let options = &options;
-    let mut parsed = crate::parse(&input.name, input.text, options);
-    let mut diagnostics = Diagnostics::new(options.strict);
-    let refused = parsed.diagnostics.has_errors();
-    diagnostics.extend(parsed.diagnostics);
-    if refused {
-        // The part that could be parsed may have further errors, which are reported in the same run.
-        diagnostics.extend(crate::check(&parsed.document, options));
-        return Ok((parsed.document, Err(diagnostics)));
+    if !agrees {
+        return Ok(Status::Refused);
     }
-    let result = match crate::expand(&parsed.document, options) {
-        Ok(expansion) => {
-            diagnostics.extend(expansion.diagnostics);
-            if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
+    let made = Made::new(request.to(), (graph, backing.sources()), encode);
+    let made = match made {
+        Ok((made, warnings)) => {
+            reporter.all(backing.sources(), warnings);
+            Some(made)
         }
-        Err(mut errors) => {
-            language.locate(&mut errors, |option, name| parsed.document.add_source(option, name.to_owned()));
-            diagnostics.extend(errors);
-            Err(diagnostics)
+        Err(errors) => {
+            reporter.all(backing.sources(), errors);
+            None
         }
     };
-    Ok((parsed.document, result))
-}
-
-/// The options of the library, without declaration files: a document has those that it was parsed with.
-pub(crate) fn options(language: &Language) -> Options {
-    Options {
-        strict: language.strict,
-        lower: language.lower.clone().unwrap_or_default(),
-        dialect: language.from.and_then(args::From::dialect),
-        keep: language.keep.clone(),
-        keep_unused: language.keep_unused,
-        shapes: language.shapes(),
-        unroll: language.unroll,
-        max_trips: language.max_trips,
-        flat: language.flat,
-        ..language.limits.options()
-    }
-}
-
-/// Reports why an input was not read.
-pub(crate) fn report_unread(unread: Unread, reporter: &mut Reporter) -> RunResult {
-    match unread {
-        Unread::Failure(failure) => Err(failure),
-        Unread::Refused(refused) => {
-            reporter.one(&refused.0, &refused.1);
-            reporter.summary();
-            Ok(Status::Refused)
+    reporter.summary();
+    let Some(made) = made else { return Ok(Status::Refused) };
+    let threads = request.output.threads;
+    let mut content = |out: &mut dyn Write| made.write(threads, out);
+    match (whole, path(request.output)) {
+        (Some(whole), _) => whole.write(graph, threads, reporter)?,
+        (None, None) => io::write_stdout(&mut content)?,
+        (None, Some(path)) => {
+            if let Some((extension, data)) = made.beside() {
+                io::write_file(&path.with_extension(extension), &mut |out| out.write_all(data))?;
+            }
+            io::write_file(path, &mut content)?;
         }
+    }
+    std::mem::forget(made);
+    write_source_map(graph, backing.sources(), request.output)?;
+    Ok(Status::Done)
+}
+
+/// Writes the source map, if it is requested.
+pub(super) fn write_source_map(graph: &Graph, sources: &Sources, output: &Output) -> Result<(), Failure> {
+    let mut map = |out: &mut dyn Write| graph.write_source_map(sources, out);
+    match output.source_map.as_deref() {
+        Some(path) if io::is_stdout(path) => io::write_stdout(&mut map),
+        Some(path) => io::write_file(path, &mut map),
+        None => Ok(()),
     }
 }

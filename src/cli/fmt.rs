@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::Options;
+use crate::input::models::{self, Origin, Written};
 use crate::source::without_mark;
 
-use super::args::{From, Language};
+use super::args::Language;
 use super::inputs;
 use super::io::{self, Unread};
-use super::models::{self, Origin, Text};
+use super::models::replace_graph;
 use super::report::Reporter;
 use super::{Failure, RunResult, Status};
 
@@ -36,25 +37,25 @@ fn is_library(text: &str) -> bool {
 }
 
 /// Reads an input, which has to be NNEF: other notations are not formatted.
-fn read(path: &Path, language: &Language) -> Result<Text, Unread> {
+fn read(path: &Path, language: &Language) -> Result<Written, Unread> {
     let input = inputs::open(path, language)?;
-    if !input.notation.verbs.formatted {
-        return Err(Unread::Failure(input.refused("fmt", |verbs| verbs.formatted)));
+    if input.notation.dialect.is_none() {
+        return Err(input.refused("fmt", |notation| notation.dialect.is_some()).into());
     }
-    input.language.usable(Some(input.notation.from)).map_err(Unread::Failure)?;
-    models::open(input.opened, &language.limits)
+    input.language.usable(Some(input.notation))?;
+    Ok(models::open(input.opened, &language.settings())?)
 }
 
 fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter) -> RunResult {
-    let Text { input, origin } = match read(path, language) {
+    let Written { text: input, origin } = match read(path, language) {
         Ok(opened) => opened,
         Err(Unread::Failure(failure)) => return Err(failure),
-        Err(Unread::Refused(refused)) => {
-            reporter.one(&refused.0, &refused.1);
+        Err(Unread::Refused(found)) => {
+            reporter.all(&found.sources, found.diagnostics);
             return Ok(Status::Refused);
         }
     };
-    let options = &Options { dialect: language.from.and_then(From::dialect), ..language.limits.options() };
+    let options = &Options { dialect: language.from.and_then(|from| from.0?.dialect), ..language.limits.options() };
     let before = input.text.clone();
     let parse = if is_library(&input.text) { crate::parse_library } else { crate::parse };
     let parsed = parse(&input.name, input.text, options);
@@ -80,7 +81,7 @@ fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter
             return Err(Failure::Message(message.to_owned()));
         }
         _ if same => {}
-        Origin::Archive(model) => models::replace_graph(model, &text)?,
+        Origin::Archive(model) => replace_graph(model, &text)?,
         Origin::Document(_) | Origin::Folder(_) => {
             io::write_file(&models::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
         }

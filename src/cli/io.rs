@@ -1,34 +1,49 @@
 //! Files and streams: reading whole texts, and writing them completely or not at all.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::files;
-use crate::source::{Location, Sources, Span, without_mark};
+use crate::input::text::{self, Text};
+use crate::input::{Findings, Refusal};
+use crate::source::{Location, Span};
 
 use super::terminal::Visible;
 use super::{Failure, interrupt};
 
-/// The number of bytes that a message shows from the first one that is not UTF-8.
-const SHOWN: usize = 200;
-
-/// A text that was read.
-pub(crate) struct Input {
-    /// The name for messages.
-    pub(crate) name: String,
-    /// The text.
-    pub(crate) text: String,
-}
-
 /// Why an input was not read.
 #[derive(Debug)]
 pub(crate) enum Unread {
-    /// It could not be read.
+    /// It could not be read, or the command was not used as it should be.
     Failure(Failure),
-    /// It is not a valid text.
-    Refused(Box<(Sources, Diagnostic)>),
+    /// It is refused.
+    Refused(Box<Findings>),
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        Unread::Failure(failure)
+    }
+}
+
+/// The command line that helps becomes a part of the help.
+impl From<Refusal> for Unread {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Io { name, error } => Unread::Failure(failure(&name, &error)),
+            Refusal::Unfit(message) => Unread::Failure(Failure::Message(message)),
+            Refusal::Found(mut found) => {
+                if let Some(command) = found.command.take() {
+                    for diagnostic in found.diagnostics.iter_mut() {
+                        let before = diagnostic.help.take().map(|help| help + ": ").unwrap_or_default();
+                        diagnostic.help = Some(before + &command);
+                    }
+                }
+                Unread::Refused(found)
+            }
+        }
+    }
 }
 
 /// Whether a path is `-`, which means a standard stream.
@@ -49,73 +64,29 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 }
 
 /// Reads a text of at most `limit` bytes from a file or from standard input.
-pub(crate) fn read(path: &Path, limit: u64) -> Result<Input, Unread> {
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Text, Unread> {
     let (name, bytes) = read_bytes(path, limit)?;
-    text(name, bytes)
-}
-
-/// Decodes bytes as a text.
-pub(crate) fn text(name: String, bytes: Vec<u8>) -> Result<Input, Unread> {
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Input { name, text }),
-        Err(error) => Err(not_utf8(name, error.utf8_error().valid_up_to(), error.into_bytes())),
-    }
+    Ok(text::text(name, bytes)?)
 }
 
 /// Reads at most `limit` bytes from a file or standard input. Returns the name for messages, and the bytes.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), Unread> {
-    let stream = is_stream(path);
-    let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
-    let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
-    let bytes = if stream {
-        read_all(&name, (0, limit), &mut io::stdin().lock())?
-    } else {
-        let mut file = File::open(path).map_err(fail)?;
-        let size = file.metadata().map_err(fail)?.len();
-        read_all(&name, (size, limit), &mut file)?
-    };
+    if !is_stream(path) {
+        return Ok(text::read_bytes(path, limit)?);
+    }
+    let name = "<stdin>".to_owned();
+    let bytes = text::read_all(&name, (0, limit), &mut io::stdin().lock())?;
     Ok((name, bytes))
-}
-
-/// Reads a stream to its end, which is expected after `size` bytes, and refuses more than `limit`.
-pub(crate) fn read_all(name: &str, (size, limit): (u64, u64), stream: &mut dyn Read) -> Result<Vec<u8>, Unread> {
-    let mut bytes = Vec::new();
-    if size <= limit {
-        bytes.reserve(size as usize);
-        let read = stream.take(limit.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|error| Unread::Failure(failure(name, &error)))?;
-    }
-    if size.max(bytes.len() as u64) > limit {
-        return Err(refuse(name.to_owned(), String::new(), |at| Diagnostic::too_large(at, limit)));
-    }
-    Ok(bytes)
-}
-
-/// Refuses bytes that are not UTF-8. The message shows only the line of the first wrong byte.
-fn not_utf8(name: String, at: usize, mut bytes: Vec<u8>) -> Unread {
-    let byte = bytes.get(at).copied().unwrap_or_default();
-    let rest = &bytes[at.min(bytes.len())..];
-    let shown = rest.iter().take(SHOWN).take_while(|byte| **byte != b'\n').count();
-    let rest = String::from_utf8_lossy(&rest[..shown]).into_owned();
-    bytes.truncate(at);
-    let text = String::from_utf8(bytes).unwrap_or_default() + &rest;
-    let message = format!("the byte 0x{byte:02X} at offset {at} is not UTF-8");
-    // In the lossy text the replacement character has this position.
-    let start = at - (text.len() - without_mark(&text).len()).min(at);
-    let span = Span::new(start as u32, (start + char::REPLACEMENT_CHARACTER.len_utf8()) as u32);
-    refuse(name, text, |file| Diagnostic::new(Code::NotUtf8, Location { span, ..file }, message))
 }
 
 /// The refusal of a file, at a location in its text.
 pub(crate) fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
-    refuse(name, text.to_owned(), |file| Diagnostic::new(code, Location { span, ..file }, message))
+    Refusal::at(name, text, span, code, message).into()
 }
 
 /// The refusal of a file; `diagnostic` gets the location of its start.
 pub(crate) fn refuse(name: String, text: String, diagnostic: impl FnOnce(Location) -> Diagnostic) -> Unread {
-    let mut sources = Sources::new();
-    let file = sources.add(name, text);
-    Unread::Refused(Box::new((sources, diagnostic(Location { file, ..Location::default() }))))
+    Refusal::of(name, text, diagnostic).into()
 }
 
 /// The message on a failed operation on a named file.
@@ -183,20 +154,4 @@ fn fill(file: impl Write, content: Writing) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, file);
     content(&mut out)?;
     out.flush()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bad_byte_has_a_position() {
-        for (bytes, at, wanted) in [(&b"a\n\xc3\xa9\xffb"[..], 4, (2, 2)), (b"\xef\xbb\xbfa\xffb", 4, (1, 2))] {
-            let Unread::Refused(refused) = not_utf8("t".into(), at, bytes.to_vec()) else { panic!() };
-            let (sources, diagnostic) = *refused;
-            let position = sources.start(diagnostic.at);
-            assert_eq!((position.line, position.column), wanted);
-            assert_eq!(sources.text(diagnostic.at), "\u{fffd}");
-        }
-    }
 }

@@ -2,8 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::model::{self, Model};
-use crate::{Options, eval};
+use crate::{Options, eval, model};
 
 /// The limits of a run: a profile, and single limits that replace its own.
 #[derive(Args, Clone, Debug, Default)]
@@ -116,14 +115,9 @@ impl Limits {
         self.evaluation().max_items.saturating_mul(8)
     }
 
-    /// The limits on evaluation with the data of a model, which count as an input: a file has at least two bytes for
-    /// each item.
-    pub(crate) fn evaluation_of(&self, model: Option<&Model>) -> eval::Limits {
-        let mut limits = self.evaluation();
-        if let (None, Some(model)) = (self.max_items, model) {
-            limits.max_items = limits.max_items.saturating_add(model.stored() / 2);
-        }
-        limits
+    /// Whether the data of a model count in addition to the limit of items: unless an option gives that.
+    pub(crate) fn data_count(&self) -> bool {
+        self.max_items.is_none()
     }
 
     /// The limits on evaluation.

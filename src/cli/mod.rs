@@ -7,8 +7,7 @@ mod args;
 mod check;
 mod complete;
 mod completions;
-mod documents;
-mod encode;
+mod edit;
 mod explain;
 mod expr;
 mod external;
@@ -20,14 +19,10 @@ mod io;
 mod layout;
 mod layouts;
 mod limits;
-mod loops;
 mod man;
 mod models;
-mod onnx;
 mod options;
 mod passes;
-mod pipeline;
-mod pnnx;
 mod progress;
 mod report;
 mod request;
@@ -101,7 +96,7 @@ fn run(cli: Cli) -> RunResult {
         let Some(inputs) = inputs_or_stdin(cli.input.clone().into_iter().collect()) else {
             return show_help(None, &mut reporter);
         };
-        return inputs::flatten(&inputs[0], &cli, &mut reporter);
+        return flatten::run(&inputs[0], &cli, &mut reporter);
     };
     match command {
         Command::Check { inputs, language } => match inputs_or_stdin(inputs) {
@@ -118,7 +113,7 @@ fn run(cli: Cli) -> RunResult {
         Command::Run(arguments) => {
             let language = cli.language.merge(arguments.language.clone());
             match inputs_or_stdin(arguments.input.clone().into_iter().collect()) {
-                Some(inputs) => inputs::evaluate(&inputs[0], &arguments, &language, &mut reporter),
+                Some(inputs) => run::run(&inputs[0], &arguments, &language, &mut reporter),
                 None => show_help(Some("run"), &mut reporter),
             }
         }

@@ -10,6 +10,8 @@ use anstream::{AutoStream, ColorChoice};
 use clap::builder::StyledStr;
 
 use super::args::{Level, MessageFormat, Reporting, Warnings};
+use super::io::Unread;
+use super::{RunResult, Status};
 
 /// Writes diagnostics in the requested format, and counts them. A message that cannot be written does not
 /// stop the run.
@@ -97,6 +99,18 @@ impl Reporter {
                 self.all(sources, errors);
                 self.summary();
                 None
+            }
+        }
+    }
+
+    /// Reports why an input was not read.
+    pub(crate) fn unread(&mut self, unread: Unread) -> RunResult {
+        match unread {
+            Unread::Failure(failure) => Err(failure),
+            Unread::Refused(found) => {
+                self.all(&found.sources, found.diagnostics);
+                self.summary();
+                Ok(Status::Refused)
             }
         }
     }

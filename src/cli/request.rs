@@ -3,15 +3,18 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
+use crate::input::settings::Settings;
+use crate::input::table;
 use crate::model;
-use crate::write::{NOTATIONS, Notation, OnnxForm, Writer};
+use crate::write::{NOTATIONS, Notation};
 
 use super::args::{self, Language};
-use super::{Failure, encode, io};
+use super::{Failure, io};
 
 /// What is asked of the flattening of an input.
 pub(crate) struct Request<'a> {
     pub(super) language: &'a Language,
+    pub(super) settings: &'a Settings,
     pub(super) output: &'a args::Output,
     pub(super) verification: &'a args::Verification,
     pub(super) destination: Destination,
@@ -36,7 +39,7 @@ impl Destination {
     /// # Errors
     ///
     /// The extension of the path is unknown.
-    pub(super) fn new(output: &args::Output, from: args::From) -> Result<Self, Failure> {
+    pub(super) fn new(output: &args::Output, from: &table::Notation) -> Result<Self, Failure> {
         let path = path(output);
         let target = path.and_then(model::Target::of);
         let known = || NOTATIONS.iter().flat_map(|known| known.extensions);
@@ -45,7 +48,7 @@ impl Destination {
             (None, Some(path)) => io::by_ending(path, Notation::of_extension, known())?,
             (None, None) => None,
         };
-        let default = || Notation::named(from.known().output).unwrap_or(&NOTATIONS[0]);
+        let default = || Notation::named(from.output).unwrap_or(&NOTATIONS[0]);
         Ok(Destination { to: to.unwrap_or_else(default), target })
     }
 
@@ -54,9 +57,9 @@ impl Destination {
     /// # Errors
     ///
     /// Options that contradict each other.
-    pub(super) fn possible(&self, output: &args::Output, from: args::From) -> Result<(), Failure> {
-        if let Some(target) = self.target.as_ref().filter(|_| !from.known().whole.contains(&self.to.name)) {
-            let (path, whole) = (target.path().display(), from.known().whole.join(" or "));
+    pub(super) fn possible(&self, output: &args::Output, from: &table::Notation) -> Result<(), Failure> {
+        if let Some(target) = self.target.as_ref().filter(|_| !from.whole.contains(&self.to.name)) {
+            let (path, whole) = (target.path().display(), from.whole.join(" or "));
             let message = format!("folders and archives hold models, which are {whole} here; leave out --to");
             return Err(Failure::Message(format!("{path}: {message}")));
         }
@@ -67,13 +70,11 @@ impl Destination {
 
 /// Refuses protobuf on a terminal.
 fn fits_stdout(to: &Notation, output: &args::Output) -> Result<(), Failure> {
-    if !matches!(to.writer, Writer::Onnx(OnnxForm::Protobuf))
-        || path(output).is_some()
-        || !std::io::stdout().is_terminal()
-    {
+    let Some(instead) = to.on_terminal.filter(|_| path(output).is_none() && std::io::stdout().is_terminal()) else {
         return Ok(());
-    }
-    Err(Failure::Message("protobuf is not written to a terminal: name a file with -o, or use --to onnxtxt".to_owned()))
+    };
+    let message = format!("protobuf is not written to a terminal: name a file with -o, or use --to {instead}");
+    Err(Failure::Message(message))
 }
 
 /// Refuses to write two results to the same stream or file: the graph, the data of a PNNX file, the source map.
@@ -86,7 +87,7 @@ fn distinct(output: &args::Output, to: &Notation) -> Result<(), Failure> {
         }
         return Ok(());
     };
-    let data = matches!(to.writer, Writer::Pnnx(_)).then(|| path.with_extension(encode::PNNX_DATA));
+    let data = to.data_beside().map(|extension| path.with_extension(extension));
     let map = map.filter(|map| !io::is_stdout(map)).map(Path::to_owned);
     let mut files = vec![("the graph", path.to_owned()), ("a graph", path.join(model::GRAPH))];
     files.extend(data.map(|data| ("the data of the graph", data)));

@@ -1,113 +1,111 @@
-//! `nnef-flatten run`: evaluates documents, and what the evaluation of graphs of other notations shares.
+//! `nnef-flatten run`: evaluates inputs.
 
 use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
-use crate::eval::{Evaluator, Quantizations, Variables};
-use crate::model::Model;
-use crate::source::Sources;
+use crate::input::loops::Networks;
+use crate::input::settings::Settings;
+use crate::input::source::{Evaluable, Flat};
 use crate::tensor::Tensor;
-use crate::{Document, Graph};
+use crate::tensor::json::{self, Style};
 
 use super::args::{self, Language};
-use super::inputs::opened::Opened;
+use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{RunResult, Status, flatten, io, layouts, models, tensors};
+use super::tensors::{self, Written};
+use super::{RunResult, Status, inputs, layouts, options};
 
-/// Evaluates a document in one of the dialects of NNEF.
-pub(crate) fn document(
-    input: Opened,
-    arguments: &args::Run,
-    (path, to): tensors::Written,
-    language: &Language,
-    reporter: &mut Reporter,
-) -> RunResult {
-    // The evaluator runs scans; loops of NNEF text have to be expanded.
-    let opened = models::open(input, &language.limits).and_then(|opened| {
-        let processed = flatten::process_for_use(opened.input, language)?;
-        Ok((opened.origin, processed))
-    });
-    let (origin, (mut document, result)) = match opened {
-        Ok(opened) => opened,
-        Err(unread) => return flatten::report_unread(unread, reporter),
-    };
-    let Some(mut graph) = reporter.accepted(document.sources(), result) else { return Ok(Status::Refused) };
-    let inputs = match prepared(&mut graph, arguments, language, reporter) {
-        Ok(inputs) => inputs,
-        Err(ended) => return ended,
-    };
-    let data = match models::data(&origin, &[&graph], &language.limits) {
-        Ok(data) => data,
-        Err(unread) => return flatten::report_unread(unread, reporter),
-    };
-    let quantizations = match data.as_deref().filter(|_| origin.is_model()) {
-        None => Some(Quantizations::default()),
-        Some(model) => match quantizations(model, &mut document, &graph, reporter) {
-            Ok(quantizations) => quantizations,
-            Err(unread) => return flatten::report_unread(unread, reporter),
-        },
-    };
-    let Some(quantizations) = quantizations else { return Ok(Status::Refused) };
-    let variables = tensors::variables(data.as_deref());
-    let evaluator = Evaluator::with_limits(language.limits.evaluation_of(data.as_deref())).quantized(quantizations);
-    evaluate(&evaluator, &graph, (&inputs, &*variables), document.sources(), (path, to), reporter)
+/// Evaluates an input and writes its outputs.
+pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {
+    let file = arguments.output.as_deref().filter(|path| !io::is_stdout(path));
+    let to = tensors::form(file, arguments.to)?;
+    tensors::fits_stdout(file, to)?;
+    reporter.need_values();
+    evaluate(path, arguments, (file, to), language, reporter).or_else(|unread| reporter.unread(unread))
 }
 
-/// Assigns the layouts of the options to a graph, and reads the values of its inputs.
-///
-/// # Errors
-///
-/// The result of the command if it cannot continue; the reason is already reported.
-pub(super) fn prepared(
-    graph: &mut Graph,
+fn evaluate(
+    path: &Path,
     arguments: &args::Run,
+    written: Written,
     language: &Language,
     reporter: &mut Reporter,
-) -> Result<Vec<(String, Tensor)>, RunResult> {
-    if !layouts::assign(graph, &arguments.layout, reporter) {
-        reporter.summary();
-        return Err(Ok(Status::Refused));
+) -> Result<Status, Unread> {
+    let mut input = inputs::open(path, language)?;
+    if !input.notation.evaluated {
+        return Err(input.refused("run", |notation| notation.evaluated).into());
     }
-    let Some(path) = arguments.inputs.as_deref() else { return Ok(Vec::new()) };
-    tensors::read(path, graph, &language.limits).map_err(|unread| flatten::report_unread(unread, reporter))
+    input.usable(&options::name(&written.1), reporter)?;
+    let (source, settings, language) = input.read()?;
+    match source.evaluable(&settings)? {
+        Evaluable::Graph(flat) => graph(*flat, (arguments, &language), written, &settings, reporter),
+        Evaluable::Network(networks, found) => network((*networks, found), arguments, written, &settings, reporter),
+    }
 }
 
-/// The quantizations of a model's graph; `None` if they are invalid, which is reported.
-fn quantizations(
-    model: &Model,
-    document: &mut Document,
-    graph: &Graph,
+/// Evaluates a flat graph with the layouts of the options, and the data of its input.
+fn graph(
+    Flat { mut backing, mut result }: Flat,
+    (arguments, language): (&args::Run, &Language),
+    (path, to): Written,
+    settings: &Settings,
     reporter: &mut Reporter,
-) -> Result<Option<Quantizations>, io::Unread> {
-    let Some(text) = models::quant(model)? else { return Ok(Some(Quantizations::default())) };
-    let mut found = Diagnostics::default();
-    let checked = match document.quantizations(&text.name, &text.text, graph, &mut found) {
-        Some(quantizations) => Ok((quantizations, found)),
-        None => Err(found),
+) -> Result<Status, Unread> {
+    if let Err(found) = &mut result {
+        language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
+    }
+    let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
+    if !layouts::assign(&mut graph, &arguments.layout, reporter) {
+        reporter.summary();
+        return Ok(Status::Refused);
+    }
+    let inputs = match arguments.inputs.as_deref() {
+        Some(path) => tensors::read(path, &graph, &language.limits)?,
+        None => Vec::new(),
     };
-    Ok(reporter.accepted(document.sources(), checked))
-}
-
-/// Evaluates a graph and writes its outputs.
-pub(super) fn evaluate(
-    evaluator: &Evaluator,
-    graph: &Graph,
-    (inputs, variables): (&[(String, Tensor)], &dyn Variables),
-    sources: &Sources,
-    (path, to): (Option<&Path>, args::RunTo),
-    reporter: &mut Reporter,
-) -> RunResult {
-    match evaluator.run(graph, inputs, variables) {
+    let mut values = backing.values(&graph, settings)?;
+    let quantizations = std::mem::replace(&mut values.quantizations, Ok(Default::default()));
+    let sources = values.sources;
+    let Some(quantizations) = reporter.accepted(sources, quantizations) else { return Ok(Status::Refused) };
+    match values.run(&graph, &inputs, (quantizations, settings)) {
         Ok(evaluation) => {
             reporter.summary();
             let outputs: Vec<(String, &Tensor)> =
                 evaluation.outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
-            tensors::write(&outputs, path, to).map(|()| Status::Done)
+            tensors::write(&outputs, path, to)?;
+            Ok(Status::Done)
         }
         Err(error) => {
-            reporter.one(sources, &error.diagnostic(graph));
+            reporter.one(sources, &error.diagnostic(&graph));
             reporter.summary();
             Ok(Status::Refused)
         }
     }
+}
+
+/// Evaluates a network with loops; `found` has what was found when it was read.
+fn network(
+    (mut networks, mut found): (Networks, Diagnostics),
+    arguments: &args::Run,
+    (path, _): Written,
+    settings: &Settings,
+    reporter: &mut Reporter,
+) -> Result<Status, Unread> {
+    let mut outputs = None;
+    if networks.net.is_some() && !found.has_errors() {
+        let read = |path: &Path| io::read(path, settings.options.max_text);
+        let given = arguments.inputs.as_deref().map(read).transpose()?;
+        let evaluated = networks.evaluate(given, settings);
+        outputs = found.take(evaluated.map(|evaluation| (evaluation.outputs, evaluation.diagnostics)));
+    }
+    reporter.all(&networks.sources, found);
+    reporter.summary();
+    let Some(outputs) = outputs else { return Ok(Status::Refused) };
+    let named = || outputs.iter().map(|(name, tensor)| (name.as_str(), tensor));
+    let mut content = |out: &mut dyn std::io::Write| json::write(named(), Style::Network, out);
+    match path {
+        Some(path) => io::write_file(path, &mut content)?,
+        None => io::write_stdout(&mut content)?,
+    }
+    Ok(Status::Done)
 }

@@ -1,23 +1,29 @@
-//! `--stats`: statistics of the flat graph and of the document.
+//! `--stats`: statistics of the flat graph and of its source.
 
-use crate::graph::stats::{NNEF, Setting, Stats};
+use crate::Graph;
+use crate::graph::stats::{Setting, Stats};
+use crate::input::source::Backing;
 use crate::layout::Removed;
-use crate::{Document, Graph, Lower, Options};
 use serde_json::json;
 
-use super::args::Language;
-use super::flatten;
 use super::report::Reporter;
+use super::request::Request;
 
-/// The statistics of a document with nothing expanded.
-pub(crate) fn before(document: &Document, language: &Language, migrate: bool) -> Option<Stats> {
-    let options = Options { lower: Lower::None, keep: Vec::new(), migrate, ..flatten::options(language) };
-    let expansion = crate::expand(document, &options).ok()?;
-    Some(Stats::new(&expansion.graph, Setting::without_data(NNEF)))
+/// Writes the statistics of a graph that was made of an input.
+pub(super) fn run(
+    backing: &dyn Backing,
+    graph: &Graph,
+    removed: Option<Removed>,
+    request: &Request,
+    reporter: &mut Reporter,
+) {
+    let before = backing.before(request.to(), request.settings);
+    let stored = backing.stored(graph, request.settings);
+    tell(before.as_ref(), (graph, Setting { known: backing.known(), stored: &*stored }), removed, reporter);
 }
 
 /// Writes the statistics of a graph, with those before flattening for comparison.
-pub(crate) fn tell(
+pub(super) fn tell(
     before: Option<&Stats>,
     (graph, setting): (&Graph, Setting),
     removed: Option<Removed>,

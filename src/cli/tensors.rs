@@ -1,13 +1,11 @@
 //! Reading and writing files of tensors, and the data of a model's variables.
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::eval::{Boundary, EvalError, Variables};
+use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
-use crate::model::Model;
 use crate::source::{Span, without_mark};
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
@@ -107,13 +105,5 @@ pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunT
     match path {
         Some(path) => io::write_file(path, &mut content),
         None => io::write_stdout(&mut content),
-    }
-}
-
-/// The data of the variables of a model; empty without a model.
-pub(crate) fn variables(model: Option<&Model>) -> Box<dyn Variables + '_> {
-    match model {
-        Some(model) => Box::new(model.variables()),
-        None => Box::new(BTreeMap::new()),
     }
 }

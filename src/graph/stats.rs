@@ -15,8 +15,8 @@ use crate::diagnostics::visible::clean;
 use crate::graph::Primitive;
 use crate::graph::standard::VARIABLE;
 pub(crate) use elements::bytes_of;
-use products::{Count, Known};
-pub(crate) use products::{NNEF, ONNX};
+use products::Count;
+pub(crate) use products::{Known, NNEF, ONNX};
 
 /// What is known about a graph beside its operations.
 #[derive(Clone, Copy)]

@@ -11,6 +11,8 @@
 //! assert!(Notation::of_extension("txt").is_none());
 //! ```
 
+#[cfg(feature = "input")]
+pub(crate) mod encode;
 mod json;
 mod nnef;
 mod pieces;
@@ -37,8 +39,42 @@ pub struct Notation {
     pub extensions: &'static [&'static str],
     /// The dialect, if it is a notation of NNEF.
     pub dialect: Option<Dialect>,
+    /// What graphs of documents have to be before they are written.
+    pub(crate) needs: Needs,
+    /// Which data are written with a graph.
+    data: With,
+    /// The notation to use on a terminal instead, if it is binary.
+    pub(crate) on_terminal: Option<&'static str>,
     /// The function that writes it.
-    pub(crate) writer: Writer,
+    writer: Writer,
+}
+
+/// What graphs of documents have to be before they are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs {
+    /// Documents of the provisional dialect are migrated.
+    pub(crate) migrated: bool,
+    /// Operations of registries become standard ones.
+    pub(crate) standard: bool,
+    /// The compounds that are not expanded; without it the options decide.
+    pub(crate) compounds: Option<fn() -> Vec<&'static str>>,
+}
+
+const ANY_GRAPH: Needs = Needs { migrated: false, standard: false, compounds: None };
+
+/// ONNX has operators for some compounds, and none for the operations of registries.
+#[cfg(feature = "onnx")]
+const OF_ONNX: Needs =
+    Needs { migrated: true, standard: true, compounds: Some(|| crate::onnx::from_nnef::names().collect()) };
+
+/// When the data of variables are written with a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum With {
+    Never,
+    /// In a file beside the graph, with this extension.
+    Beside(&'static str),
+    /// In the graph.
+    Always,
 }
 
 /// The function that writes a notation.
@@ -47,7 +83,7 @@ pub struct Notation {
 pub(crate) enum Writer {
     /// Writes a graph with a number of threads; `None` means as many as the machine runs at once.
     Graph(fn(&Graph, Option<NonZeroUsize>, &mut dyn Write) -> io::Result<()>),
-    /// Writes models of ONNX.
+    /// Writes models of ONNX (`encode.rs`).
     #[cfg(feature = "onnx")]
     Onnx(OnnxForm),
     /// Writes a file of PNNX.
@@ -75,6 +111,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "Flat NNEF 1.0; documents of the provisional dialect are migrated",
         extensions: &["nnef"],
         dialect: Some(Dialect::V1),
+        needs: Needs { migrated: true, ..ANY_GRAPH },
+        data: With::Never,
+        on_terminal: None,
         writer: Writer::Graph(nnef::write),
     },
     Notation {
@@ -82,6 +121,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "Flat NNEF of 2017, for documents of that dialect",
         extensions: &[],
         dialect: Some(Dialect::Draft),
+        needs: ANY_GRAPH,
+        data: With::Never,
+        on_terminal: None,
         writer: Writer::Graph(nnef::write),
     },
     Notation {
@@ -89,6 +131,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "The graph as JSON",
         extensions: &["json"],
         dialect: None,
+        needs: ANY_GRAPH,
+        data: With::Never,
+        on_terminal: None,
         writer: Writer::Graph(json::write),
     },
     #[cfg(feature = "onnx")]
@@ -97,6 +142,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "Models of ONNX, in protobuf",
         extensions: &["onnx"],
         dialect: None,
+        needs: OF_ONNX,
+        data: With::Always,
+        on_terminal: Some("onnxtxt"),
         writer: Writer::Onnx(OnnxForm::Protobuf),
     },
     #[cfg(feature = "onnx")]
@@ -105,6 +153,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "Models of ONNX, as text",
         extensions: &["onnxtxt", "onnxtext"],
         dialect: None,
+        needs: OF_ONNX,
+        data: With::Always,
+        on_terminal: None,
         writer: Writer::Onnx(OnnxForm::Text),
     },
     #[cfg(feature = "pnnx")]
@@ -113,6 +164,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "A file of PNNX; element-wise operations of other graphs become expressions",
         extensions: &["param"],
         dialect: None,
+        needs: Needs { standard: true, ..ANY_GRAPH },
+        data: With::Beside("bin"),
+        on_terminal: None,
         writer: Writer::Pnnx(|graph, out| out.write_all(Model::of_graph(graph).print().as_bytes())),
     },
     #[cfg(feature = "pictures")]
@@ -121,6 +175,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "A picture in the notation of Graphviz",
         extensions: &["dot", "gv"],
         dialect: None,
+        needs: ANY_GRAPH,
+        data: With::Never,
+        on_terminal: None,
         writer: Writer::Picture(|picture, out| picture.write_dot(out)),
     },
     #[cfg(feature = "pictures")]
@@ -129,6 +186,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "A picture",
         extensions: &["svg"],
         dialect: None,
+        needs: ANY_GRAPH,
+        data: With::Never,
+        on_terminal: None,
         writer: Writer::Picture(|picture, out| picture.write_svg(out)),
     },
     #[cfg(feature = "pictures")]
@@ -137,6 +197,9 @@ pub static NOTATIONS: &[Notation] = &[
         help: "A page for browsers: a picture to search and to look into",
         extensions: &["html", "htm"],
         dialect: None,
+        needs: ANY_GRAPH,
+        data: With::Never,
+        on_terminal: None,
         writer: Writer::Picture(|picture, out| picture.write_html(out)),
     },
 ];
@@ -145,6 +208,31 @@ impl Notation {
     /// The notation of a name.
     pub fn named(name: &str) -> Option<&'static Notation> {
         NOTATIONS.iter().find(|notation| notation.name == name)
+    }
+
+    /// The notation of flat documents in a dialect.
+    pub(crate) fn of_dialect(dialect: Dialect) -> &'static Notation {
+        NOTATIONS.iter().find(|notation| notation.dialect == Some(dialect)).unwrap_or(&NOTATIONS[0])
+    }
+
+    /// Whether the data of variables are written with a graph; `file` tells whether the result is a file.
+    pub(crate) fn has_data(&self, file: bool) -> bool {
+        match self.data {
+            With::Never => false,
+            With::Beside(_) => file,
+            With::Always => true,
+        }
+    }
+
+    /// The extension of the file with the data, if it is beside that of the graph.
+    pub(crate) fn data_beside(&self) -> Option<&'static str> {
+        if let With::Beside(extension) = self.data { Some(extension) } else { None }
+    }
+
+    /// The form in which models of ONNX are written, if it is a notation of them.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn onnx_form(&self) -> Option<OnnxForm> {
+        if let Writer::Onnx(form) = self.writer { Some(form) } else { None }
     }
 
     /// The notation of files with an extension, if one has it.

@@ -2,7 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::Language;
@@ -68,18 +70,37 @@ pub(crate) struct Expr {
 }
 
 /// Forms of the description of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExprTo {
-    /// Text.
     Text,
-    /// A JSON object.
     Json,
-    /// A flat graph.
-    Nnef,
-    /// The flat graph as an ONNX model, as text.
-    Onnxtxt,
-    /// A picture of the flat graph in the notation of Graphviz.
-    Dot,
-    /// A picture of the flat graph.
-    Svg,
+    /// Its flat graph, in the output notation with a name.
+    Graph(&'static str),
+}
+
+/// All forms, with their descriptions.
+const FORMS: &[(ExprTo, &str)] = &[
+    (ExprTo::Text, "Text"),
+    (ExprTo::Json, "A JSON object"),
+    (ExprTo::Graph("nnef"), "A flat graph"),
+    (ExprTo::Graph("onnxtxt"), "The flat graph as an ONNX model, as text"),
+    (ExprTo::Graph("dot"), "A picture of the flat graph in the notation of Graphviz"),
+    (ExprTo::Graph("svg"), "A picture of the flat graph"),
+];
+
+impl ValueEnum for ExprTo {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<ExprTo>> = LazyLock::new(|| FORMS.iter().map(|(form, _)| *form).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (_, help) = FORMS.iter().find(|(form, _)| form == self)?;
+        let name = match self {
+            ExprTo::Text => "text",
+            ExprTo::Json => "json",
+            ExprTo::Graph(name) => name,
+        };
+        Some(PossibleValue::new(name).help(*help))
+    }
 }

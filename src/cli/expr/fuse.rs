@@ -6,26 +6,32 @@ use std::path::Path;
 use crate::Graph;
 use crate::cli::args::{self, ExprTo, Language};
 use crate::cli::inputs;
-use crate::cli::io::Unread;
 use crate::cli::options;
 use crate::cli::report::Reporter;
-use crate::cli::{RunResult, Status, flatten, io};
+use crate::cli::{RunResult, Status, io};
+use crate::input::source::Flat;
 use crate::pnnx::fuse::{Part, Rule, fuse};
 
 /// Fuses one input.
 pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
     let read = inputs::open(input, language).and_then(|mut input| {
-        let Some(graph) = input.notation.verbs.graph else {
-            return Err(Unread::Failure(input.refused("expr --fuse", |verbs| verbs.graph.is_some())));
-        };
-        input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text)), reporter).map_err(Unread::Failure)?;
-        graph(input.opened, &input.language)
+        if !input.notation.evaluated {
+            return Err(input.refused("expr --fuse", |notation| notation.evaluated).into());
+        }
+        input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text)), reporter)?;
+        let (source, settings, language) = input.read()?;
+        Ok((source.graph(&settings)?, language))
     });
-    let (sources, result) = match read {
-        Ok(read) => read,
-        Err(unread) => return flatten::report_unread(unread, reporter),
+    let Flat { backing, result } = match read {
+        Ok((mut flat, language)) => {
+            if let Err(found) = &mut flat.result {
+                language.locate(found, |option, name| flat.backing.add_source(option, name.to_owned()));
+            }
+            flat
+        }
+        Err(unread) => return reporter.unread(unread),
     };
-    let Some(graph) = reporter.accepted(&sources, result) else { return Ok(Status::Refused) };
+    let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     reporter.summary();
     let parts = fuse(&graph, if arguments.recompute { Rule::Recompute } else { Rule::Once });
     let text = match arguments.to {

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::picture::Picture;
 use crate::pnnx::evaluate::Value;
 use crate::pnnx::graph::Form;
 use crate::pnnx::parse::{Parsed, Reading, parse};
@@ -17,13 +16,13 @@ use crate::source::{FileId, Location, Sources, Span, json as reader, without_mar
 use crate::tensor::usage::Usage;
 use crate::tensor::{Tensor, json as tensors};
 use crate::write::Notation;
+use crate::write::encode::{Data, Encode, Made, Within};
 use crate::{Diagnostics, Graph, Options};
 
 use super::args::{self, ExprTo, Language};
-use super::encode::Encode;
 use super::io::{self, Unread};
 use super::report::Reporter;
-use super::{RunResult, Status, flatten, options};
+use super::{RunResult, Status, options};
 
 /// Describes, evaluates or converts an expression, or fuses a document.
 pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut Reporter) -> RunResult {
@@ -35,7 +34,7 @@ pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut
     language.usable(None)?;
     let asked = match Asked::read(arguments, &language) {
         Ok(asked) => asked,
-        Err(unread) => return flatten::report_unread(unread, reporter),
+        Err(unread) => return reporter.unread(unread),
     };
     let mut found = Diagnostics::new(language.strict);
     let answer = asked.answer(arguments, &mut found);
@@ -105,9 +104,7 @@ impl Asked {
             }
         };
         match arguments.to {
-            Some(to @ (ExprTo::Nnef | ExprTo::Onnxtxt | ExprTo::Dot | ExprTo::Svg)) => {
-                self.expanded(&parsed.expression, arguments, to, found)
-            }
+            Some(ExprTo::Graph(to)) => self.expanded(&parsed.expression, arguments, to, found),
             to => {
                 let told = self.told(parsed, arguments, found)?;
                 Some(
@@ -157,7 +154,7 @@ impl Asked {
         &self,
         expression: &Expression,
         arguments: &args::Expr,
-        to: ExprTo,
+        to: &str,
         found: &mut Diagnostics,
     ) -> Option<Vec<u8>> {
         let shape = |shape: &args::Numbers| shape.0.iter().map(|&extent| extent.min(i64::MAX as u64) as i64).collect();
@@ -174,25 +171,13 @@ impl Asked {
                 return None;
             }
         };
+        let to = Notation::named(to)?;
+        let within =
+            Within { strict: self.language.strict, ..Within::of(&self.options, self.language.limits.evaluation()) };
+        let encode = Encode::new((to, false), &graph, Data::default(), within);
+        let made = found.take(Made::new(to, (&graph, &self.sources), encode))?;
         let mut text = Vec::new();
-        if to == ExprTo::Onnxtxt {
-            let model = Notation::named("onnxtxt").and_then(|to| Encode::new(to, None, &self.language, None))?;
-            return found.take(model.encode(&graph));
-        }
-        let written = match to {
-            ExprTo::Dot | ExprTo::Svg => match Picture::new(&graph, &self.sources) {
-                Some(picture) if to == ExprTo::Dot => picture.write_dot(&mut text),
-                Some(picture) => picture.write_svg(&mut text),
-                None => {
-                    let at = Location::new(self.file, Span::default());
-                    let message = format!("the graph has {} operations", graph.operations().len());
-                    found.report(Diagnostic::new(Code::PictureTooLarge, at, message));
-                    return None;
-                }
-            },
-            _ => graph.write_nnef(&mut text),
-        };
-        written.ok().map(|()| text)
+        made.write(None, &mut text).ok().map(|()| text)
     }
 }
 

@@ -16,12 +16,12 @@ use crate::tensor::{ArrayShape, PaddingValue, Shape, ShapeList, TensorError};
 use crate::{Diagnostics, Graph};
 
 use super::args::{self, Language, LayoutTo, Numbers};
-use super::inputs::foreign;
-use super::inputs::looks::Start;
 use super::io::Unread;
 use super::limits::Limits;
 use super::report::Reporter;
-use super::{RunResult, Status, flatten, io, options};
+use super::{RunResult, Status, io, options};
+use crate::input::foreign;
+use crate::input::looks::Start;
 use listing::Listing;
 
 /// An answer, or diagnostics with locations in the sources of the command.
@@ -93,7 +93,7 @@ fn bytes(limits: &Limits) -> Result<Vec<u8>, Unread> {
 fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -> RunResult {
     let bytes = match bytes(limits) {
         Ok(bytes) => bytes,
-        Err(unread) => return flatten::report_unread(unread, reporter),
+        Err(unread) => return reporter.unread(unread),
     };
     let refuse = |code: Code, message: String, help: Option<String>| {
         io::refuse("<stdin>".to_owned(), String::new(), |at| Diagnostic::new(code, at, message).help_if(help))
@@ -103,7 +103,7 @@ fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -
         Err(error) => {
             let unread =
                 refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()));
-            return flatten::report_unread(unread, reporter);
+            return reporter.unread(unread);
         }
     };
     let found = Listing::new(&list);
@@ -118,7 +118,7 @@ fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -
             "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf do not contain them";
         let message = format!("the input has no shapes of arrays{format}");
         if let Unread::Refused(found) = refuse(Code::ShapeNone, message, Some(help.to_owned())) {
-            reporter.one(&found.0, &found.1);
+            reporter.all(&found.sources, found.diagnostics);
         }
     }
     reporter.all(&Sources::new(), Diagnostics::default());

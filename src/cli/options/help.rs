@@ -3,7 +3,8 @@
 use clap::{Arg, Command, CommandFactory, ValueEnum};
 
 use super::{Commands, Inputs, Outputs, Row, Use, listed, row};
-use crate::cli::args::{Cli, ExprTo, From, LayoutTo, RunTo, To};
+use crate::cli::args::{Cli, ExprTo, LayoutTo, RunTo, To};
+use crate::input::table::NOTATIONS;
 
 /// The command with the headings of its options. Options that a subcommand cannot use are parsed, so that they are
 /// refused by their names, but not listed.
@@ -52,7 +53,7 @@ impl Row {
 impl Inputs {
     fn told(self) -> String {
         let names = self.names();
-        if names.len() == From::all().count() { String::new() } else { format!("for {}", listed(&names)) }
+        if names.len() == NOTATIONS.len() { String::new() } else { format!("for {}", listed(&names)) }
     }
 }
 

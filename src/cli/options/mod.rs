@@ -9,7 +9,8 @@ mod help;
 mod table;
 
 use super::Failure;
-use super::args::{From, Language};
+use super::args::Language;
+use crate::input::table::{NOTATIONS, Notation};
 pub(crate) use help::{command, name};
 use table::OPTIONS;
 
@@ -69,23 +70,37 @@ impl Commands {
     }
 }
 
+/// Whether two names are equal, for constants.
+const fn equal(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 /// A set of input notations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inputs(u16);
 
 impl Inputs {
-    const NNEF: Self = Self::of(From::Nnef);
-    const DRAFT: Self = Self::of(From::NnefDraft);
-    const LOOPS: Self = Self::of(From::Loops);
-    const ONNX: Self = Self::of(From::Onnx);
-    const ONNXTXT: Self = Self::of(From::Onnxtxt);
-    const PNNX: Self = Self::of(From::Pnnx);
+    const NNEF: Self = Self::of("nnef");
+    const DRAFT: Self = Self::of("nnef-draft");
+    const LOOPS: Self = Self::of("loops");
+    const ONNX: Self = Self::of("onnx");
+    const ONNXTXT: Self = Self::of("onnxtxt");
+    const PNNX: Self = Self::of("pnnx");
     const DOCUMENTS: Self = Self::NNEF.and(Self::DRAFT);
     const MODELS: Self = Self::ONNX.and(Self::ONNXTXT);
     const ALL: Self = Inputs(u16::MAX);
 
-    const fn of(from: From) -> Self {
-        Inputs(1 << from as u16)
+    /// The notation with a name, which has to be in the table.
+    const fn of(name: &str) -> Self {
+        let mut i = 0;
+        while !equal(NOTATIONS[i].name.as_bytes(), name.as_bytes()) {
+            i += 1;
+        }
+        Inputs(1 << i)
     }
 
     const fn and(self, other: Self) -> Self {
@@ -93,13 +108,13 @@ impl Inputs {
     }
 
     /// Whether a notation is one of them; what has no notation is in all sets.
-    fn has(self, from: Option<From>) -> bool {
-        from.is_none_or(|from| self.0 & Self::of(from).0 != 0)
+    fn has(self, from: Option<&Notation>) -> bool {
+        from.is_none_or(|from| self.0 & (1 << from.index()) != 0)
     }
 
     /// Their names as values of `--from`.
     fn names(self) -> Vec<&'static str> {
-        From::all().filter(|from| self.has(Some(*from))).map(|from| from.known().name).collect()
+        NOTATIONS.iter().filter(|from| self.has(Some(from))).map(|from| from.name).collect()
     }
 }
 
@@ -169,7 +184,7 @@ impl Row {
     }
 
     /// Why what the option asks for holds anyway with an input notation.
-    fn holds(&self, command: Commands, from: Option<From>) -> Option<&'static str> {
+    fn holds(&self, command: Commands, from: Option<&Notation>) -> Option<&'static str> {
         let of_command = self.commands().has(command);
         let held = self.held.iter().find(|(inputs, _)| of_command && from.is_some() && inputs.has(from));
         held.map(|(_, why)| *why)
@@ -234,7 +249,7 @@ impl Asked {
     /// # Errors
     ///
     /// The first such option, and what it applies to.
-    pub(crate) fn usable(&self, from: Option<From>, language: &Language) -> Result<(), Failure> {
+    pub(crate) fn usable(&self, from: Option<&Notation>, language: &Language) -> Result<(), Failure> {
         let Some(command) = self.command else { return Ok(()) };
         if !self.output.is_empty() && !written(&self.output, command, from) {
             return Err(Failure::Message(self.unwritten(command, from)));
@@ -258,7 +273,7 @@ impl Asked {
     }
 
     /// What options ask for that holds anyway with an input notation.
-    pub(crate) fn held(&self, from: From) -> Vec<String> {
+    pub(crate) fn held(&self, from: &Notation) -> Vec<String> {
         let Some(command) = self.command else { return Vec::new() };
         let rows = self.given.iter().filter_map(|id| row(id, command));
         let held = rows.filter_map(|row| Some((row.name, row.holds(command, Some(from))?)));
@@ -266,7 +281,7 @@ impl Asked {
     }
 
     /// Why an option has no effect; none if it has one.
-    fn refusal(&self, row: &Row, command: Commands, from: Option<From>) -> Option<String> {
+    fn refusal(&self, row: &Row, command: Commands, from: Option<&Notation>) -> Option<String> {
         let name = row.name;
         let of_command: Vec<&Use> = row.uses.iter().filter(|one| one.commands.has(command)).collect();
         let of_input: Vec<&Use> = of_command.iter().copied().filter(|one| one.inputs.has(from)).collect();
@@ -293,14 +308,14 @@ impl Asked {
     }
 
     /// Why an output cannot be made of an input.
-    fn unwritten(&self, command: Commands, from: Option<From>) -> String {
+    fn unwritten(&self, command: Commands, from: Option<&Notation>) -> String {
         let known = help::forms(command).into_iter().filter(|known| written(known, command, from));
         let known = listed(&known.collect::<Vec<_>>());
         let said = if self.has("to") { "--to" } else { "-o in" };
         let here = command.names().first().map(|name| format!("`{name}`"));
         let what = match (from, here) {
-            (Some(from), Some(here)) => format!("{here} on {}", from.known().title),
-            (Some(from), None) => from.known().title.to_owned(),
+            (Some(from), Some(here)) => format!("{here} on {}", from.title),
+            (Some(from), None) => from.title.to_owned(),
             (None, here) => here.unwrap_or_default(),
         };
         format!("{said} {} does not apply to {what}: the result is {known}", self.output)
@@ -308,18 +323,18 @@ impl Asked {
 }
 
 /// The inputs of a notation, for messages.
-fn title(from: Option<From>) -> &'static str {
-    from.map_or("this input", |from| from.known().title)
+fn title(from: Option<&Notation>) -> &'static str {
+    from.map_or("this input", |from| from.title)
 }
 
 /// The names of the outputs to which uses apply.
-fn forms(uses: &[&Use], command: Commands, from: Option<From>) -> Vec<String> {
+fn forms(uses: &[&Use], command: Commands, from: Option<&Notation>) -> Vec<String> {
     let known = help::forms(command).into_iter().filter(|known| written(known, command, from));
     known.filter(|known| uses.iter().any(|one| one.outputs.has(known))).collect()
 }
 
 /// Whether a subcommand writes an output for an input.
-fn written(output: &str, command: Commands, from: Option<From>) -> bool {
+fn written(output: &str, command: Commands, from: Option<&Notation>) -> bool {
     let uses = row("to", command).map_or(&[][..], |row| row.uses);
     uses.iter().any(|one| one.commands.has(command) && one.inputs.has(from) && one.outputs.has(output))
 }

@@ -51,7 +51,7 @@ impl Lowering {
         let keep: FxHashSet<&str> = options.keep.iter().map(String::as_str).collect();
         let kept = |info: &FragmentInfo| !keep.is_empty() && keep.contains(checked.text(info.name));
         let decide = |info: &FragmentInfo| {
-            let compounds = options.compounds.as_ref().filter(|_| info.module == ModuleId::STANDARD);
+            let compounds = options.internal.compounds.as_ref().filter(|_| info.module == ModuleId::STANDARD);
             let wanted = match (compounds, &options.lower) {
                 (Some(stay), _) => !stay.contains(&checked.text(info.name)),
                 (None, Lower::Custom) => info.module != ModuleId::STANDARD,

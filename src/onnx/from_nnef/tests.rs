@@ -26,7 +26,7 @@ impl Weights for Data {
 /// The lines of the model's text between its header and its closing brace, or the codes and messages.
 fn model_with(inputs: &str, outputs: &str, body: &str, data: &Data) -> Result<Vec<String>, Vec<String>> {
     let text = format!("version 1.0;\ngraph G({inputs}) -> ({outputs})\n{{\n{body}\n}}\n");
-    let options = Options { compounds: Some(names().collect()), ..Options::default() };
+    let options = Options::default().with(|options| options.internal.compounds = Some(names().collect()));
     let parsed = parse("test", text, &options);
     let graph = expand(&parsed.document, &options).unwrap().graph;
     let told = |found: crate::Diagnostics| {
@@ -96,7 +96,7 @@ fn open_extents_stay_open() {
         y = max_pool(x, size = [1, 1, 2], stride = [1, 1, 2], border = 'ignore');";
     let text =
         format!("version 1.0;\nextension tract_symbol N;\nextension tract_symbol S;\ngraph G(x) -> (y)\n{{ {body} }}");
-    let options = Options { compounds: Some(names().collect()), ..Options::default() };
+    let options = Options::default().with(|options| options.internal.compounds = Some(names().collect()));
     let parsed = parse("test", text, &options);
     let graph = expand(&parsed.document, &options).unwrap().graph;
     let (text, _) = document(&graph, &Data::default(), (false, options.max_memory)).unwrap().to_text(false).unwrap();

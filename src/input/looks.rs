@@ -2,6 +2,11 @@
 
 use crate::source::without_mark;
 
+/// What JSON is that is in none of the notations; malformed networks with loops are that, too.
+pub(super) const JSON: &str = "JSON, and not a network with loops";
+/// What protobuf is that is in none of the notations; malformed models of ONNX are that, too.
+pub(super) const PROTOBUF: &str = "protobuf, and not a model of ONNX";
+
 /// The first bytes of an input.
 pub(crate) struct Start<'b> {
     bytes: &'b [u8],

@@ -5,13 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::looks::Start;
-use crate::cli::io::{Input, Unread, failure, is_stream, read_all, text};
-use crate::cli::models;
-use crate::diagnostics::Diagnostics;
-use crate::source::Sources;
-
-/// The sources, whether the input is accepted, and the diagnostics.
-pub(crate) type Checked = (Sources, bool, Diagnostics);
+use super::text::{Text, read_all, text};
+use super::{Refusal, models};
 
 /// How many bytes are read to recognize an input.
 const FIRST: u64 = 4096;
@@ -22,14 +17,14 @@ enum Kind {
     Folder,
     /// A file with a number of bytes.
     File(u64),
-    /// Standard input, a pipe or a device: it can be read only once.
+    /// A stream, a pipe or a device: it can be read only once.
     Stream,
 }
 
 /// An input whose first bytes are known. It can be read to its end once.
 pub(crate) struct Opened {
-    /// The path as it was given; `-` for standard input.
-    pub(crate) path: PathBuf,
+    /// The path; none for standard input and for bytes in memory.
+    pub(crate) path: Option<PathBuf>,
     /// The name for messages.
     pub(crate) name: String,
     kind: Kind,
@@ -38,18 +33,15 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens an input.
+    /// Opens a file or a folder.
     ///
     /// # Errors
     ///
     /// The system does not open or read it.
-    pub(crate) fn open(path: &Path) -> Result<Self, Unread> {
-        let stream = is_stream(path);
-        let name = if stream { "<stdin>".to_owned() } else { path.display().to_string() };
-        let fail = |error: io::Error| Unread::Failure(failure(&name, &error));
-        let (kind, mut rest): (_, Box<dyn Read>) = if stream {
-            (Kind::Stream, Box::new(io::stdin().lock()))
-        } else if path.is_dir() {
+    pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
+        let name = path.display().to_string();
+        let fail = |error: io::Error| Refusal::io(&name, error);
+        let (kind, rest): (_, Box<dyn Read>) = if path.is_dir() {
             (Kind::Folder, Box::new(io::empty()))
         } else if let Some((file, size)) = models::graph_at(path)? {
             (Kind::File(size), Box::new(file))
@@ -58,9 +50,23 @@ impl Opened {
             let metadata = file.metadata().map_err(fail)?;
             (if metadata.is_file() { Kind::File(metadata.len()) } else { Kind::Stream }, Box::new(file))
         };
+        Opened::new(Some(path.to_owned()), name, kind, rest)
+    }
+
+    /// A stream without a path, under a name for messages.
+    ///
+    /// # Errors
+    ///
+    /// Reading its first bytes failed.
+    pub(crate) fn stream_of(name: &str, stream: impl Read + 'static) -> Result<Self, Refusal> {
+        Opened::new(None, name.to_owned(), Kind::Stream, Box::new(stream))
+    }
+
+    fn new(path: Option<PathBuf>, name: String, kind: Kind, mut rest: Box<dyn Read>) -> Result<Self, Refusal> {
         let mut first = Vec::new();
-        rest.as_mut().take(FIRST).read_to_end(&mut first).map_err(fail)?;
-        Ok(Opened { path: path.to_owned(), name, kind, first, rest })
+        let read = rest.as_mut().take(FIRST).read_to_end(&mut first);
+        read.map_err(|error| Refusal::io(&name, error))?;
+        Ok(Opened { path, name, kind, first, rest })
     }
 
     pub(crate) fn is_folder(&self) -> bool {
@@ -70,6 +76,11 @@ impl Opened {
     /// Whether it is a file, which can be opened again.
     pub(crate) fn is_file(&self) -> bool {
         matches!(self.kind, Kind::File(_))
+    }
+
+    /// The path as a word of a command line: `-` if there is none.
+    pub(super) fn word(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new("-"))
     }
 
     /// The first bytes, to recognize the format.
@@ -83,10 +94,10 @@ impl Opened {
     }
 
     /// All bytes, at most `limit`, with the name for messages.
-    pub(crate) fn bytes(self, limit: u64) -> Result<(String, Vec<u8>), Unread> {
+    pub(crate) fn bytes(self, limit: u64) -> Result<(String, Vec<u8>), Refusal> {
         if self.is_folder() {
             // Fails with the error of the system.
-            fs::read(&self.path).map_err(|error| Unread::Failure(failure(&self.name, &error)))?;
+            fs::read(self.word()).map_err(|error| Refusal::io(&self.name, error))?;
         }
         let size = if let Kind::File(size) = self.kind { size } else { 0 };
         let name = self.name.clone();
@@ -95,7 +106,7 @@ impl Opened {
     }
 
     /// The text, at most `limit` bytes.
-    pub(crate) fn text(self, limit: u64) -> Result<Input, Unread> {
+    pub(crate) fn text(self, limit: u64) -> Result<Text, Refusal> {
         let (name, bytes) = self.bytes(limit)?;
         text(name, bytes)
     }

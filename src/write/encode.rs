@@ -1,33 +1,47 @@
-//! Encoding of flat graphs with their data, on the command line: models of ONNX, and files of PNNX.
+//! Encoding of flat graphs with their data: models of ONNX, and files of PNNX.
 
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
+use std::io;
+use std::num::NonZeroUsize;
+
+use super::{Notation, OnnxForm, Writer};
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::eval::{Evaluator, Variables};
+use crate::eval::{self, Evaluator, Quantizations, Variables};
 use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{TensorId, Value};
 use crate::model::{Model, ModelVariables};
 use crate::onnx;
 use crate::onnx::from_nnef::{self, Element, Weight, Weights};
+use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::pnnx::data::Archive;
 use crate::pnnx::export;
-use crate::source::Location;
+use crate::source::{Location, Sources};
 use crate::tensor::{DType, Tensor, TensorError};
-use crate::write::{Notation, OnnxForm, Writer};
-use crate::{Document, Graph};
+use crate::{Graph, Options};
+use bytes::Bytes;
 
-use super::args::Language;
-use super::io::Unread;
-use super::models::{self, Origin};
+/// The data of the variables of a graph.
+#[derive(Default)]
+pub(crate) struct Data {
+    /// The model with the data.
+    pub(crate) model: Option<Rc<Model>>,
+    /// Whether the input has quantizations.
+    pub(crate) quantized: bool,
+    /// The quantizations, if they are valid.
+    pub(crate) quantizations: Option<Quantizations>,
+}
 
-/// The extension of the data file of a PNNX file.
-pub(super) const PNNX_DATA: &str = "bin";
+impl Data {
+    /// Data without quantizations.
+    pub(crate) fn of(model: Option<Rc<Model>>) -> Self {
+        Data { model, ..Data::default() }
+    }
+}
 
 /// Encodes a graph with its data: as a model of ONNX, or as the data file of a PNNX file.
 pub(crate) struct Encode {
@@ -45,52 +59,44 @@ pub(crate) struct Encode {
     with_data: bool,
 }
 
-impl Encode {
-    /// An encoder with the data of the graph's variables; `None` for notations that can express every graph.
-    pub(crate) fn new(
-        to: &Notation,
-        path: Option<&Path>,
-        language: &Language,
-        data: Option<Rc<Model>>,
-    ) -> Option<Self> {
-        matches!(to.writer, Writer::Onnx(_) | Writer::Pnnx(_)).then(|| Encode {
-            writer: to.writer,
-            data,
-            evaluator: Evaluator::with_limits(language.limits.evaluation()),
-            quantized: FxHashMap::default(),
-            has_quantizations: false,
-            strict: language.strict,
-            memory: language.limits.options().max_memory,
-            with_data: has_data(to, path),
-        })
-    }
+/// The limits of an encoding.
+#[derive(Clone, Copy)]
+pub(crate) struct Within {
+    pub(crate) strict: bool,
+    /// The most bytes of memory.
+    pub(crate) memory: u64,
+    pub(crate) evaluation: eval::Limits,
+}
 
-    /// An encoder with the data of the input from which the graph comes.
-    pub(crate) fn of_input(
-        to: &Notation,
-        path: Option<&Path>,
-        language: &Language,
-        source: Option<(&Origin, &Graph, &mut Document)>,
-    ) -> Result<Option<Self>, Unread> {
-        let source = source.filter(|_| has_data(to, path));
-        let data = match &source {
-            Some((origin, graph, _)) => models::data(origin, &[graph], &language.limits)?,
-            None => None,
-        };
-        let text = match (&data, &source) {
-            (Some(model), Some((origin, ..))) if origin.is_model() => models::quant(model)?,
-            _ => None,
-        };
-        let Some(mut encode) = Self::new(to, path, language, data) else { return Ok(None) };
-        encode.has_quantizations = text.is_some();
-        if let (Some(text), Some((_, graph, document))) = (text, source)
-            // Errors in the text have been reported where it was checked.
-            && let Some(of) = document.quantizations(&text.name, &text.text, graph, &mut Diagnostics::default())
-        {
-            encode.quantized = of.tensors().filter_map(|tensor| Some((label(graph, tensor)?, tensor))).collect();
-            encode.evaluator = encode.evaluator.quantized(of);
+impl Within {
+    /// The limits that options give, with those of evaluations.
+    pub(crate) fn of(options: &Options, evaluation: eval::Limits) -> Self {
+        Within { strict: options.strict, memory: options.max_memory, evaluation }
+    }
+}
+
+impl Encode {
+    /// An encoder with the data of a graph's variables; `None` for notations that can express every graph. `file` tells
+    /// whether the result is written to a file.
+    pub(crate) fn new((to, file): (&Notation, bool), graph: &Graph, data: Data, within: Within) -> Option<Self> {
+        if !to.has_data(true) {
+            return None;
         }
-        Ok(Some(encode))
+        let (mut quantized, mut evaluator) = (FxHashMap::default(), Evaluator::with_limits(within.evaluation));
+        if let Some(of) = data.quantizations {
+            quantized = of.tensors().filter_map(|tensor| Some((label(graph, tensor)?, tensor))).collect();
+            evaluator = evaluator.quantized(of);
+        }
+        Some(Encode {
+            writer: to.writer,
+            data: data.model,
+            evaluator,
+            quantized,
+            has_quantizations: data.quantized,
+            strict: within.strict,
+            memory: within.memory,
+            with_data: to.has_data(file),
+        })
     }
 
     /// The data of the variables of a graph.
@@ -107,7 +113,7 @@ impl Encode {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
                 let document = from_nnef::document(graph, &self.variables(graph), (self.strict, self.memory))?;
-                encode(&document, form, self.strict)?
+                form.encoded(&document, self.strict)?
             }
             _ => {
                 self.fits_pnnx(graph)?;
@@ -187,25 +193,88 @@ fn first_place(graph: &Graph) -> Location {
     graph.operations.first().map(|operation| operation.at).unwrap_or_default()
 }
 
-/// Whether data are written: always for ONNX, and for PNNX if the output is a file.
-fn has_data(to: &Notation, path: Option<&Path>) -> bool {
-    matches!(to.writer, Writer::Onnx(_)) || matches!(to.writer, Writer::Pnnx(_)) && path.is_some()
+impl OnnxForm {
+    /// The text of a model, which is made before it is written, because parts of it may be impossible; none in protobuf.
+    ///
+    /// # Errors
+    ///
+    /// The text cannot express the model.
+    pub(crate) fn text(
+        self,
+        document: &onnx::Document,
+        strict: bool,
+    ) -> Result<(Option<String>, Diagnostics), Diagnostics> {
+        match self {
+            OnnxForm::Protobuf => Ok((None, Diagnostics::new(strict))),
+            OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (Some(text), warnings)),
+        }
+    }
+
+    /// The bytes of a model, with warnings.
+    ///
+    /// # Errors
+    ///
+    /// The form cannot express the model.
+    fn encoded(self, document: &onnx::Document, strict: bool) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
+        let (text, warnings) = self.text(document, strict)?;
+        Ok((text.map_or_else(|| document.to_protobuf(), String::into_bytes), warnings))
+    }
 }
 
-/// The bytes of a model in a form, with warnings.
-///
-/// # Errors
-///
-/// The form cannot express the model.
-pub(super) fn encode(
-    document: &onnx::Document,
-    form: OnnxForm,
-    strict: bool,
-) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
-    match form {
-        OnnxForm::Protobuf => Ok((document.to_protobuf(), Diagnostics::new(strict))),
-        OnnxForm::Text => document.to_text(strict).map(|(text, warnings)| (text.into_bytes(), warnings)),
+/// What is made of a graph before anything of it is written.
+pub(crate) struct Made<'g> {
+    to: &'static Notation,
+    graph: &'g Graph,
+    encoded: Option<Vec<u8>>,
+    picture: Option<Picture<'g>>,
+}
+
+impl<'g> Made<'g> {
+    /// What a graph becomes in a notation, with warnings.
+    ///
+    /// # Errors
+    ///
+    /// The notation cannot express the graph.
+    pub(crate) fn new(
+        to: &'static Notation,
+        (graph, sources): (&'g Graph, &'g Sources),
+        encode: Option<Encode>,
+    ) -> Result<(Self, Diagnostics), Diagnostics> {
+        let (encoded, warnings) = match encode {
+            Some(encode) => encode.encode(graph).map(|(bytes, warnings)| (Some(bytes), warnings))?,
+            None => (None, Diagnostics::default()),
+        };
+        let drawn = matches!(to.writer, Writer::Picture(_));
+        let picture = if drawn { Some(picture(graph, sources)?) } else { None };
+        Ok((Made { to, graph, encoded, picture }, warnings))
     }
+
+    /// Writes it; a graph is written by a number of threads.
+    pub(crate) fn write(&self, threads: Option<NonZeroUsize>, out: &mut dyn io::Write) -> io::Result<()> {
+        match (self.to.writer, &self.picture, &self.encoded) {
+            (Writer::Picture(write), Some(picture), _) => write(picture, out),
+            (Writer::Graph(write), ..) => write(self.graph, threads, out),
+            (Writer::Pnnx(write), ..) => write(self.graph, out),
+            (Writer::Onnx(_), _, Some(encoded)) => out.write_all(encoded),
+            _ => Ok(()),
+        }
+    }
+
+    /// The data in a file beside it: the extension and the bytes.
+    pub(crate) fn beside(&self) -> Option<(&'static str, &[u8])> {
+        let data = self.encoded.as_deref().filter(|data| !data.is_empty());
+        self.to.data_beside().zip(data)
+    }
+}
+
+fn picture<'g>(graph: &'g Graph, sources: &'g Sources) -> Result<Picture<'g>, Diagnostics> {
+    Picture::new(graph, sources).ok_or_else(|| {
+        let count = graph.operations.len();
+        let message = format!("the graph has {count} operations; pictures show at most {MAX_OPERATIONS}");
+        let mut found = Diagnostics::default();
+        found.report(Diagnostic::new(Code::PictureTooLarge, first_place(graph), message));
+        found
+    })
 }
 
 /// The label of the variable that gives a tensor.

@@ -1,0 +1,90 @@
+//! The inputs of the command: the notation, the options that apply, and the library's settings.
+
+use std::path::Path;
+
+use crate::input::opened::Opened;
+use crate::input::settings::Settings;
+use crate::input::source::Source;
+use crate::input::table::{NOTATIONS, Notation};
+use crate::nnef::registries;
+
+use super::args::{self, Language};
+use super::io::{self, Unread};
+use super::report::Reporter;
+use super::{Failure, options, suggestions};
+
+/// An input whose notation is known.
+pub(crate) struct Input {
+    pub(crate) opened: Opened,
+    pub(crate) notation: &'static Notation,
+    /// The options, with the notation that was found as `--from`.
+    pub(crate) language: Language,
+}
+
+/// Opens an input, and finds its notation.
+///
+/// # Errors
+///
+/// The input cannot be opened, or is in none of the notations.
+pub(crate) fn open(path: &Path, language: &Language) -> Result<Input, Unread> {
+    let opened = match io::is_stream(path) {
+        true => Opened::stream_of("<stdin>", std::io::stdin().lock()),
+        false => Opened::open(path),
+    };
+    let opened = opened.map_err(|refusal| suggested(path, refusal.into()))?;
+    let notation = Notation::of(&opened, language.from.and_then(|from| from.0))?;
+    // The version line of a document tells its dialect.
+    let from = if notation.dialect.is_some() { language.from } else { Some(args::From(Some(notation))) };
+    Ok(Input { opened, notation, language: Language { from, ..language.clone() } })
+}
+
+/// The failure to open a path, with what was probably meant instead of a path that does not exist.
+fn suggested(path: &Path, unread: Unread) -> Unread {
+    match unread {
+        Unread::Failure(Failure::Message(message)) if !path.exists() => {
+            let hint = suggestions::instead_of(path).map(|hint| format!("; {hint}")).unwrap_or_default();
+            Unread::Failure(Failure::Message(message + &hint))
+        }
+        unread => unread,
+    }
+}
+
+impl Input {
+    /// Refuses options that have no effect on the input, and tells what holds anyway. Options of documents are refused
+    /// when their dialect is known.
+    ///
+    /// # Errors
+    ///
+    /// The first such option.
+    pub(crate) fn usable(&mut self, output: &str, reporter: &mut Reporter) -> Result<(), Failure> {
+        output.clone_into(&mut self.language.asked.output);
+        self.language.asked.held(self.notation).iter().for_each(|held| reporter.remark(held));
+        if self.notation.dialect.is_some() { Ok(()) } else { self.language.usable(Some(self.notation)) }
+    }
+
+    /// The refusal of the input by a subcommand that takes other notations.
+    pub(crate) fn refused(&self, command: &str, takes: impl Fn(&Notation) -> bool) -> Failure {
+        let known: Vec<&str> = NOTATIONS.iter().filter(|known| takes(known)).map(|known| known.name).collect();
+        let (name, title) = (&self.opened.name, self.notation.title);
+        let known = options::listed(&known);
+        Failure::Message(format!("{name}: `{command}` does not apply to {title}: it is for {known}"))
+    }
+
+    /// Reads the input, and the declarations of the options.
+    ///
+    /// # Errors
+    ///
+    /// It or they cannot be read, or an option does not apply to the dialect of a document.
+    pub(crate) fn read(self) -> Result<(Box<dyn Source>, Settings, Language), Unread> {
+        let mut settings = self.language.settings();
+        let source = (self.notation.read)(self.opened, &settings)?;
+        self.language.usable(Some(source.dialect().map_or(self.notation, Notation::of_dialect)))?;
+        for path in &self.language.fragments {
+            settings.options.libraries.push(match path.to_str().and_then(registries::find) {
+                Some(registry) => (registry.name.to_owned(), String::new()),
+                None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
+            });
+        }
+        Ok((source, settings, self.language))
+    }
+}

@@ -1,0 +1,258 @@
+//! Documents and models of NNEF.
+
+use std::rc::Rc;
+
+use super::models::{self, Origin, Written};
+use super::opened::Opened;
+use super::settings::Settings;
+use super::source::{Backing, Expanded, Files, Flat, Sizes, Source, Values, Verified};
+use super::text::Text;
+use super::{Findings, Refusal};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::{Evaluator, Quantizations};
+use crate::files::parent;
+use crate::graph::names::NameId;
+use crate::graph::stats::{NNEF, Setting, Stats};
+use crate::model::Model;
+use crate::nnef::dialect;
+use crate::nnef::standardize::standardize;
+use crate::source::{FileId, Location, Sources};
+use crate::tensor::Tensor;
+use crate::write::encode::Data;
+use crate::{Dialect, Document, Graph, Lower, Options, write};
+
+/// Reads a document or the graph of a model.
+pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
+    let Written { text, origin } = models::open(opened, settings)?;
+    let dialect = settings.options.dialect.unwrap_or_else(|| dialect::detect(&text.text));
+    Ok(Box::new(Read { text, origin, dialect }))
+}
+
+/// The text of a document.
+struct Read {
+    text: Text,
+    origin: Origin,
+    dialect: Dialect,
+}
+
+impl Read {
+    /// Parses and expands the document with options.
+    fn expanded(self, options: &Options) -> (Documents, Expanded) {
+        let Read { text, origin, .. } = self;
+        let parsed = crate::parse(&text.name, text.text, options);
+        let mut diagnostics = Diagnostics::new(options.strict);
+        let refused = parsed.diagnostics.has_errors();
+        diagnostics.extend(parsed.diagnostics);
+        let document = parsed.document;
+        if refused {
+            // The part that could be parsed may have further errors, which are reported in the same run.
+            diagnostics.extend(crate::check(&document, options));
+            return (Documents { origin, document }, Err(diagnostics));
+        }
+        let result = match crate::expand(&document, options) {
+            Ok(expansion) => {
+                diagnostics.extend(expansion.diagnostics);
+                if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
+            }
+            Err(errors) => {
+                diagnostics.extend(errors);
+                Err(diagnostics)
+            }
+        };
+        (Documents { origin, document }, result)
+    }
+
+    /// Expands the document for verbs that do not write the graph: loops are always expanded, and the dialect is kept.
+    fn used(self, settings: &Settings) -> (Documents, Expanded) {
+        self.expanded(&settings.with(|options| options.expand_loops = true).options)
+    }
+}
+
+impl Source for Read {
+    fn dialect(&self) -> Option<Dialect> {
+        Some(self.dialect)
+    }
+
+    fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
+        let (mut documents, mut result) = self.used(settings);
+        if let Ok((graph, found)) = &mut result
+            && let Some(model) = models::whole(&documents.origin, settings)?
+        {
+            models::examine(&model, &mut documents.document, graph, found)?;
+        }
+        let found = result.map_or_else(|errors| errors, |(_, found)| found);
+        Ok(Findings::new(documents.document.sources().clone(), found))
+    }
+
+    /// NNEF 1.0 and ONNX need a migration from the provisional dialect, and for ONNX, the compounds of NNEF that are not
+    /// operators of ONNX are expanded.
+    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        let settings = settings.with(|options| {
+            options.migrate = to.needs.migrated;
+            options.internal.compounds = to.needs.compounds.map(|names| names());
+        });
+        let (documents, result) = self.expanded(&settings.options);
+        let result = result.and_then(|(mut graph, mut warnings)| {
+            if let Some(errors) = to.needs.standard.then(|| standardize(&mut graph).err()).flatten() {
+                warnings.extend(errors);
+                return Err(warnings);
+            }
+            models::infer_shapes(&documents.origin, &mut graph, &settings);
+            Ok((graph, warnings))
+        });
+        Ok(Flat::new(documents, result))
+    }
+
+    fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
+        let (documents, result) = self.used(settings);
+        Ok(Flat::new(documents, result))
+    }
+}
+
+/// A document, which may be that of a model.
+struct Documents {
+    origin: Origin,
+    document: Document,
+}
+
+impl Documents {
+    /// The text of the quantizations of a model, with the model.
+    fn quant(&self, model: Option<&Rc<Model>>) -> Result<Option<Text>, Refusal> {
+        match model.filter(|_| self.origin.is_model()) {
+            Some(model) => models::quant(model),
+            None => Ok(None),
+        }
+    }
+
+    /// The whole model that a document belongs to: a document with the name `graph.nnef` belongs to its folder.
+    fn whole(&self, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+        match &self.origin {
+            Origin::Document(path) if self.origin.is_model() => {
+                models::whole(&Origin::Folder(parent(path).to_owned()), settings)
+            }
+            origin => models::whole(origin, settings),
+        }
+    }
+}
+
+impl Backing for Documents {
+    fn sources(&self) -> &Sources {
+        self.document.sources()
+    }
+
+    fn add_source(&mut self, name: &str, text: String) -> FileId {
+        self.document.add_source(name, text)
+    }
+
+    /// The names of tensors that the quantizations of a model round.
+    fn apart(&mut self, graph: &Graph, settings: &Settings) -> Result<Vec<NameId>, Refusal> {
+        if !self.origin.is_model() {
+            return Ok(Vec::new());
+        }
+        let model = models::data(&self.origin, &[graph], settings)?;
+        let Some(text) = self.quant(model.as_ref())? else { return Ok(Vec::new()) };
+        // Mistakes are reported where the quantizations are used.
+        let found = self.document.quantizations(&text.name, &text.text, graph, &mut Diagnostics::default());
+        Ok(found.map_or_else(Vec::new, |found| found.tensors().map(|id| graph.tensors[id.index()].name).collect()))
+    }
+
+    fn files(&mut self, result: &mut Expanded, settings: &Settings) -> Result<Files, Refusal> {
+        let Ok((graph, found)) = result else { return Ok(Files::default()) };
+        let model = self.whole(settings)?;
+        let quant = match &model {
+            Some(model) => models::examine(model, &mut self.document, graph, found)?,
+            None => None,
+        };
+        if found.has_errors() {
+            *result = Err(std::mem::take(found));
+        }
+        Ok(Files { model, quant })
+    }
+
+    fn data(
+        &mut self,
+        graph: &Graph,
+        (to, file): (&write::Notation, bool),
+        settings: &Settings,
+    ) -> Result<Data, Refusal> {
+        if !to.has_data(file) {
+            return Ok(Data::default());
+        }
+        let model = models::data(&self.origin, &[graph], settings)?;
+        let Some(text) = self.quant(model.as_ref())? else { return Ok(Data::of(model)) };
+        // Errors in the text have been reported where it was checked.
+        let quantizations = self.document.quantizations(&text.name, &text.text, graph, &mut Diagnostics::default());
+        Ok(Data { model, quantized: true, quantizations })
+    }
+
+    fn values(&mut self, graph: &Graph, settings: &Settings) -> Result<Values<'_>, Refusal> {
+        let model = models::data(&self.origin, &[graph], settings)?;
+        let mut found = Diagnostics::default();
+        let quantizations = match self.quant(model.as_ref())? {
+            None => Ok((Quantizations::default(), found)),
+            Some(text) => match self.document.quantizations(&text.name, &text.text, graph, &mut found) {
+                Some(quantizations) => Ok((quantizations, found)),
+                None => Err(found),
+            },
+        };
+        let stored = model.as_ref().map_or(0, |model| model.stored());
+        Ok(Values { sources: self.document.sources(), model, weights: None, stored, quantizations })
+    }
+
+    /// Compares a graph with the document, which is expanded to primitives.
+    fn verify(
+        &self,
+        graph: &Graph,
+        (given, seed): (&[(String, Tensor)], u64),
+        settings: &Settings,
+    ) -> Result<Verified, Refusal> {
+        let refused = |found| Refusal::Found(Box::new(Findings::new(self.sources().clone(), found)));
+        let refuse = |diagnostic| Refusal::Found(Box::new(Findings::one(self.sources().clone(), diagnostic)));
+        let source = crate::expand(&self.document, &primitives(&self.document, settings)).map_err(refused)?.graph;
+        let data = models::data(&self.origin, &[&source, graph], settings)?;
+        let limits = settings.evaluation_of(data.as_ref().map_or(0, |model| model.stored()));
+        let evaluator = Evaluator::with_limits(limits).random_variables(seed);
+        let inputs = source.random_inputs_within(limits, given, seed);
+        let inputs = inputs.map_err(|error| refuse(error.diagnostic(&source)))?;
+        let found = evaluator.compare([&source, graph], &inputs, &*models::variables(data.as_deref()));
+        let difference = found.map_err(|diagnostic| refuse(*diagnostic))?;
+        if difference.largest <= TOLERANCE {
+            return Ok(Verified::Equal(difference.items, difference.largest));
+        }
+        let (output, largest) = (difference.output, difference.largest);
+        let message = format!("output `{output}` differs by {largest:e} from what the source computes");
+        let at = Location { file: self.document.main().file, ..Location::default() };
+        Err(refuse(Diagnostic::new(Code::VerifyDifference, at, message)))
+    }
+
+    /// The statistics of the document with nothing expanded.
+    fn before(&self, to: &write::Notation, settings: &Settings) -> Option<Stats> {
+        let options = Options {
+            lower: Lower::None,
+            keep: Vec::new(),
+            migrate: to.dialect == Some(Dialect::V1),
+            ..settings.options.clone()
+        };
+        let expansion = crate::expand(&self.document, &options).ok()?;
+        Some(Stats::new(&expansion.graph, Setting::without_data(NNEF)))
+    }
+
+    fn stored(&self, graph: &Graph, settings: &Settings) -> Sizes<'_> {
+        // Data that cannot be read are reported where they are needed.
+        let data = models::data(&self.origin, &[graph], settings).ok().flatten();
+        Box::new(move |label| data.as_ref()?.stored_data(label))
+    }
+}
+
+/// The largest difference that rounding explains: the order of additions may differ.
+const TOLERANCE: f64 = 1e-9;
+
+/// The options with which a document is expanded to primitives.
+fn primitives(document: &Document, settings: &Settings) -> Options {
+    // The specification's bodies of these two operations are invalid for all operands, so the evaluator has kernels for
+    // them. The draft does not have these operations.
+    let of_dialect = document.dialect() == Dialect::V1;
+    let keep = ["avg_roi_align", "max_roi_align"].into_iter().filter(|_| of_dialect).map(str::to_owned).collect();
+    let options = settings.options.clone();
+    Options { lower: Lower::All, keep, unroll: false, expand_loops: true, flat: false, ..options }
+}

@@ -1,0 +1,198 @@
+//! Networks with loops.
+
+use std::collections::BTreeMap;
+
+use super::opened::Opened;
+use super::settings::Settings;
+use super::source::{Backing, Evaluable, Expanded, Flat, Source, Values, Verified};
+use super::text::Text;
+use super::{Findings, Refusal};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::{EvalError, Evaluator};
+use crate::loops::{Evaluation, Network};
+use crate::source::{FileId, Location, Sources};
+use crate::tensor::{Tensor, TensorError};
+use crate::{Graph, Options, write};
+
+/// Reads the text of a network.
+pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
+    Ok(Box::new(Read(opened.text(settings.options.max_text)?)))
+}
+
+/// The text of a network.
+struct Read(Text);
+
+impl Read {
+    fn network(self, settings: &Settings) -> (Networks, Diagnostics) {
+        let mut sources = Sources::new();
+        let (net, found) = Network::read(&self.0.name, self.0.text, &mut sources, settings.options.strict);
+        (Networks { sources, net }, found)
+    }
+}
+
+/// The options for networks: a value that no output needs is never computed. Those that do not apply are refused.
+fn options(settings: &Settings) -> Options {
+    Options { keep_unused: false, ..settings.options.clone() }
+}
+
+/// The flat graph of a network, with warnings, or the errors.
+fn unrolled(net: &Network, settings: &Settings) -> Expanded {
+    net.unroll(&options(settings)).map(|expansion| (expansion.graph, expansion.diagnostics))
+}
+
+impl Source for Read {
+    /// Loops are unrolled only if that is asked for.
+    fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
+        let (networks, mut found) = self.network(settings);
+        if let Some(net) = networks.net {
+            found.extend(match net.check(settings.options.strict) {
+                checked if settings.options.unroll && !checked.has_errors() => {
+                    unrolled(&net, settings).map_or_else(|errors| errors, |(_, found)| found)
+                }
+                checked => checked,
+            });
+        }
+        Ok(Findings::new(networks.sources, found))
+    }
+
+    fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        self.graph(settings)
+    }
+
+    fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
+        let (mut networks, mut found) = self.network(settings);
+        networks.net = networks.net.filter(|_| !found.has_errors());
+        let result = networks.net.as_ref().and_then(|net| found.take(unrolled(net, settings)));
+        let result = match result {
+            Some(graph) => Ok((graph, found)),
+            None => Err(found),
+        };
+        Ok(Flat::new(networks, result))
+    }
+
+    fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let (networks, found) = self.network(settings);
+        Ok(Evaluable::Network(Box::new(networks), found))
+    }
+}
+
+/// A network, as far as it could be read.
+pub(crate) struct Networks {
+    pub(crate) sources: Sources,
+    pub(crate) net: Option<Network>,
+}
+
+impl Networks {
+    /// Evaluates a network on inputs in a text, if there is one.
+    pub(crate) fn evaluate(&mut self, given: Option<Text>, settings: &Settings) -> Result<Evaluation, Diagnostics> {
+        let Some(net) = &self.net else { return Err(Diagnostics::default()) };
+        let inputs = match given {
+            Some(given) => net.read_inputs(&given.name, given.text, &mut self.sources)?,
+            None => Vec::new(),
+        };
+        net.evaluate(inputs, &options(settings))
+    }
+}
+
+impl Networks {
+    /// The outputs of a network on given inputs, with all findings; `found` are those of reading it.
+    pub(super) fn evaluated(
+        self,
+        inputs: &[(String, Tensor)],
+        mut found: Diagnostics,
+        settings: &Settings,
+    ) -> Result<(Vec<(String, Tensor)>, Findings), Refusal> {
+        let net = self.net.filter(|_| !found.has_errors());
+        let outputs = net.and_then(|net| {
+            // Values get the types that the network declares, if that does not change them.
+            let typed = |(name, value): &(String, Tensor)| {
+                let dtype = net.input_type(name).map(|ty| ty.dtype);
+                let converted = dtype.and_then(|dtype| value.clone().into_type(dtype).ok());
+                (name.clone(), converted.unwrap_or_else(|| value.clone()))
+            };
+            let evaluated = net.evaluate(inputs.iter().map(typed), &options(settings));
+            found.take(evaluated.map(|evaluation| (evaluation.outputs, evaluation.diagnostics)))
+        });
+        let findings = Findings::new(self.sources, found);
+        match outputs {
+            Some(outputs) => Ok((outputs, findings)),
+            None => Err(Refusal::Found(Box::new(findings))),
+        }
+    }
+}
+
+impl Backing for Networks {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn add_source(&mut self, name: &str, text: String) -> FileId {
+        self.sources.add(name, text)
+    }
+
+    fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
+        Ok(Values::of(&self.sources, None))
+    }
+
+    fn verify(
+        &self,
+        graph: &Graph,
+        given: (&[(String, Tensor)], u64),
+        settings: &Settings,
+    ) -> Result<Verified, Refusal> {
+        let Some(net) = &self.net else { return Ok(Verified::Nothing("there is no network".to_owned())) };
+        let found = compare(net, graph, given, settings);
+        found.map_err(|found| Refusal::Found(Box::new(Findings::new(self.sources.clone(), found))))
+    }
+}
+
+/// The largest difference between a flat graph and its network that rounding explains: the network
+/// computes in the types that it declares, the graph in double precision.
+const TOLERANCE: f64 = 1e-4;
+
+/// Compares a network with its graph.
+fn compare(
+    net: &Network,
+    graph: &Graph,
+    (given, seed): (&[(String, Tensor)], u64),
+    settings: &Settings,
+) -> Result<Verified, Diagnostics> {
+    let refuse = |diagnostic: Diagnostic| {
+        let mut found = Diagnostics::default();
+        found.report(diagnostic);
+        found
+    };
+    let fail = |code: Code, message: String| refuse(Diagnostic::new(code, Location::default(), message));
+    let unfit = |error: TensorError| fail(Code::EvalInput, error.0);
+    let of_graph = |error: EvalError| refuse(error.diagnostic(graph));
+    let made = graph.random_inputs(given, seed).map_err(of_graph)?;
+    let (mut inputs, mut rounded) = (Vec::new(), Vec::new());
+    for (name, tensor) in made {
+        let Some(dtype) = net.input_type(&name).map(|ty| ty.dtype) else { continue };
+        let value = tensor.into_type(dtype).map_err(unfit)?;
+        rounded.push((name.clone(), value.clone()));
+        inputs.push((name, value));
+    }
+    let flat =
+        Evaluator::with_limits(settings.evaluation).run(graph, &rounded, &BTreeMap::new()).map_err(of_graph)?.outputs;
+    // If the number of trips depends on data, the graph has a further output that states whether the trip
+    // limit sufficed.
+    if let Some((name, finished)) = flat.get(net.outputs.len())
+        && finished.to_scalars().contains(&0.0)
+    {
+        let why = format!("on these inputs the number of trips is not sufficient (`{name}` is false)");
+        return Ok(Verified::Nothing(why));
+    }
+    let outputs = net.evaluate(inputs, &options(settings))?.outputs;
+    let (mut items, mut largest) = (0, 0.0_f64);
+    for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
+        let wanted = value.clone().widened();
+        let apart = wanted.difference(computed).unwrap_or(f64::INFINITY);
+        if apart > TOLERANCE {
+            let message = format!("output `{name}` differs by {apart:e} from what the network computes");
+            return Err(fail(Code::VerifyDifference, message));
+        }
+        (items, largest) = (items + wanted.len(), largest.max(apart));
+    }
+    Ok(Verified::Equal(items, largest))
+}

@@ -1,0 +1,211 @@
+//! Models of ONNX. They are edited themselves; graphs show them.
+
+use std::path::PathBuf;
+
+use super::edit::{Edited, Model};
+use super::opened::Opened;
+use super::settings::Settings;
+use super::source::{Backing, Flat, Source, Values};
+use super::{Findings, Refusal};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::files::parent;
+use crate::graph::stats::{Known, ONNX, Setting, Stats};
+use crate::onnx::{Document, ExternalFile};
+use crate::source::{FileId, Sources};
+use crate::{Graph, Options, write};
+
+/// Reads the bytes of a model in protobuf.
+pub(super) fn read_protobuf(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
+    Ok(Box::new(Read::protobuf(opened, settings)?))
+}
+
+/// Reads the text of a model.
+pub(super) fn read_text(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
+    Ok(Box::new(Read::text(opened, settings)?))
+}
+
+/// Parses a model. Returns a document if there are no errors.
+type Parse = Box<dyn FnOnce(&mut Sources, &Settings) -> (Option<Document>, Diagnostics)>;
+
+/// The bytes of a model, and its folder.
+struct Read {
+    folder: Option<PathBuf>,
+    parse: Parse,
+}
+
+/// A model that was parsed, if it could be.
+struct Parsed {
+    sources: Sources,
+    document: Option<Document>,
+    found: Diagnostics,
+    folder: Option<PathBuf>,
+}
+
+/// The folder of a model; none for a stream, whose folder is unknown.
+fn folder_of(opened: &Opened) -> Option<PathBuf> {
+    opened.path.as_deref().filter(|_| opened.is_file()).map(|path| parent(path).to_owned())
+}
+
+impl Read {
+    fn protobuf(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
+        let folder = folder_of(&opened);
+        let (name, bytes) = opened.bytes(settings.options.max_text)?;
+        let parse: Parse =
+            Box::new(move |sources, settings| Document::decode(&name, bytes, sources, &settings.options));
+        Ok(Read { folder, parse })
+    }
+
+    fn text(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
+        let folder = folder_of(&opened);
+        let text = opened.text(settings.options.max_text)?;
+        let parse: Parse = Box::new(move |sources, settings| {
+            let file = sources.add(text.name, text.text);
+            Document::parse_part(sources, file, settings.production, &settings.options)
+        });
+        Ok(Read { folder, parse })
+    }
+
+    fn parse(self, settings: &Settings) -> Parsed {
+        let mut sources = Sources::new();
+        let (mut document, found) = (self.parse)(&mut sources, settings);
+        if let (Some(document), Some(folder)) = (&mut document, &self.folder) {
+            document.set_folder(folder);
+        }
+        Parsed { sources, document, found, folder: self.folder }
+    }
+}
+
+impl Parsed {
+    /// The statistics before the expansion.
+    fn before(&self, options: &Options) -> Option<Stats> {
+        let graph = self.document.as_ref()?.graph(options)?;
+        Some(Stats::new(&graph, Setting::without_data(ONNX)))
+    }
+
+    /// Expands calls; there is no document if that fails.
+    fn flatten(&mut self, options: &Options) {
+        let found = &mut self.found;
+        self.document = self.document.take().and_then(|mut document| {
+            let flattened = document.flatten(options);
+            found.take(flattened.map(|warnings| (document, warnings)))
+        });
+    }
+
+    /// The model as a graph; none if there is no document.
+    ///
+    /// # Errors
+    ///
+    /// A part of a model has no graph.
+    fn view(&mut self, options: &Options, what: &str) -> Result<Option<Graph>, Refusal> {
+        let Some(document) = &self.document else { return Ok(None) };
+        match document.view(options) {
+            Ok(Some(graph)) => Ok(Some(graph)),
+            Ok(None) => Err(Refusal::Unfit(format!("{what}: a part of a model has no graph"))),
+            Err(found) => {
+                self.found.report(*found);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Source for Read {
+    fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
+        let mut parsed = self.parse(settings);
+        if let Some(document) = &parsed.document {
+            parsed.found.extend(document.check(&settings.options));
+            if parsed.folder.is_none() {
+                warn_left(document, &document.external_files(), UNKNOWN, &mut parsed.found);
+            }
+            if !parsed.found.has_errors() {
+                parsed.flatten(&settings.options);
+            }
+        }
+        Ok(Findings::new(parsed.sources, parsed.found))
+    }
+
+    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        self.flat(&format!("--to {}", to.name), settings)
+    }
+
+    fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {
+        let options = &settings.options;
+        let mut parsed = self.parse(settings);
+        let before = if settings.counted { parsed.before(options) } else { None };
+        parsed.flatten(options);
+        if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
+            && let Err(over) = document.note_origins_within(options)
+        {
+            parsed.found.report(*over);
+        }
+        let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
+        let Parsed { sources, document, found, .. } = parsed;
+        let document = document.filter(|_| !found.has_errors());
+        Ok(Edited::Model(Box::new(Model { sources, found, document, graph, before })))
+    }
+
+    fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
+        self.flat("graph", settings)
+    }
+}
+
+impl Read {
+    fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
+        let mut parsed = self.parse(settings);
+        let before = if settings.counted { parsed.before(&settings.options) } else { None };
+        parsed.flatten(&settings.options);
+        let graph = parsed.view(&settings.options, what)?;
+        let Parsed { sources, found, .. } = parsed;
+        let result = match graph {
+            Some(graph) => Ok((graph, found)),
+            None => Err(found),
+        };
+        Ok(Flat::new(Models { sources, before }, result))
+    }
+}
+
+/// What is behind the graph of a model.
+struct Models {
+    sources: Sources,
+    before: Option<Stats>,
+}
+
+impl Backing for Models {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn add_source(&mut self, name: &str, text: String) -> FileId {
+        self.sources.add(name, text)
+    }
+
+    fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
+        Err(Refusal::Unfit("graphs of models of ONNX are not evaluated".to_owned()))
+    }
+
+    fn known(&self) -> Known {
+        ONNX
+    }
+
+    fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {
+        self.before.clone()
+    }
+}
+
+/// Why files of a model from a stream do not follow it.
+pub(crate) const UNKNOWN: &str = "its folder is unknown, because it comes from a stream";
+
+/// The maximum number of files that a warning names.
+const SHOWN: usize = 5;
+
+/// Warns of external data that do not follow a model.
+pub(crate) fn warn_left(document: &Document, files: &[ExternalFile], why: &str, found: &mut Diagnostics) {
+    if files.is_empty() {
+        return;
+    }
+    let shown: Vec<String> = files.iter().take(SHOWN).map(|file| format!("`{}`", file.location)).collect();
+    let more = if files.len() > SHOWN { " and others" } else { "" };
+    let message = format!("the external data {}{more} are not copied with the model: {why}", shown.join(", "));
+    let help = "they must be in the folder of the model";
+    found.report(Diagnostic::new(Code::OnnxDataLeft, Document::nowhere(document.file), message).help(help));
+}

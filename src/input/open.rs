@@ -1,0 +1,232 @@
+//! The door of the library.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::opened::Opened;
+use super::settings::Settings;
+use super::source::{Evaluable, Flat, Source};
+use super::table::Notation;
+use super::{Findings, Refusal};
+use crate::diagnostics::Diagnostics;
+use crate::tensor::Tensor;
+use crate::write::encode::{Encode, Made, Within};
+use crate::{Dialect, Graph, Options, write};
+
+/// What is opened: a path, or bytes under a name for messages. Its notation can be given by its name.
+pub struct Given<'g> {
+    from: From<'g>,
+    notation: Option<&'g str>,
+}
+
+enum From<'g> {
+    Path(&'g Path),
+    Bytes(&'g str, Vec<u8>),
+}
+
+impl Given<'_> {
+    /// Gives the notation by its name: `nnef`, `nnef-draft`, `loops`, `onnx`, `onnxtxt` or `pnnx`.
+    ///
+    /// ```
+    /// use nnef_flatten::input::Given;
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let given = Given::from(("node", "y = Relu (x)")).notation("nnef-draft");
+    /// assert_eq!(open(given, &Options::default())?.notation(), "nnef-draft");
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    pub fn notation(self, name: &'static str) -> Self {
+        Given { notation: Some(name), ..self }
+    }
+}
+
+impl<'g> std::convert::From<&'g Path> for Given<'g> {
+    fn from(path: &'g Path) -> Self {
+        Given { from: From::Path(path), notation: None }
+    }
+}
+
+impl<'g, B: Into<Vec<u8>>> std::convert::From<(&'g str, B)> for Given<'g> {
+    fn from((name, bytes): (&'g str, B)) -> Self {
+        Given { from: From::Bytes(name, bytes.into()), notation: None }
+    }
+}
+
+/// An input in one of the notations. Each verb uses it up, and returns all findings about it.
+pub struct Input {
+    source: Box<dyn Source>,
+    notation: &'static Notation,
+    settings: Settings,
+}
+
+/// Opens a path, or bytes under a name for messages, and recognizes the notation. Limits on models and evaluations are
+/// those of [`Options::untrusted`], if the options were made with it.
+///
+/// ```
+/// use std::path::Path;
+/// use nnef_flatten::{Options, open};
+/// use nnef_flatten::input::Refusal;
+///
+/// let options = Options::untrusted();
+/// let input = open(Path::new("examples/repeat.nnef"), &options)?;
+/// assert!(!input.check()?.has_errors());
+/// let Err(refused) = open(("weights", b"\x93NUMPY\x01\0"), &options) else { panic!() };
+/// assert_eq!(
+///     refused.to_string(),
+///     "weights:1:1: E0004: this is an array of NumPy (.npy); it is the value of an input"
+/// );
+/// # Ok::<(), Refusal>(())
+/// ```
+///
+/// # Errors
+///
+/// It cannot be read, is in the format of another program, or exceeds a limit.
+pub fn open<'g>(given: impl Into<Given<'g>>, options: &Options) -> Result<Input, Refusal> {
+    let Given { from, notation } = given.into();
+    let known = |name: &str| {
+        let unknown = || Refusal::Unfit(format!("there is no notation `{name}`"));
+        Notation::named(name).ok_or_else(unknown)
+    };
+    let named = notation.map(known).transpose()?;
+    let opened = match from {
+        From::Path(path) => Opened::open(path)?,
+        From::Bytes(name, bytes) => Opened::stream_of(name, io::Cursor::new(bytes))?,
+    };
+    let notation = Notation::of(&opened, named)?;
+    let mut settings = Settings::new(options);
+    if let Some(dialect) = named.and_then(|named| named.dialect) {
+        settings.options.dialect = Some(dialect);
+    }
+    let source = (notation.read)(opened, &settings)?;
+    let notation = source.dialect().map_or(notation, Notation::of_dialect);
+    Ok(Input { source, notation, settings })
+}
+
+impl Input {
+    /// The name of the notation, such as `nnef` or `onnx`.
+    pub fn notation(&self) -> &'static str {
+        self.notation.name
+    }
+
+    /// Checks the input completely, expansion included.
+    ///
+    /// # Errors
+    ///
+    /// Files that belong to the input cannot be read. What is wrong with the input is among the findings.
+    pub fn check(self) -> Result<Findings, Refusal> {
+        // What no output needs is checked, too.
+        self.source.check(&self.settings.with(|options| options.keep_unused = true))
+    }
+
+    /// Flattens the input into a graph of NNEF 1.0, or of its own dialect. The graph of a model of ONNX has its
+    /// operators.
+    ///
+    /// # Errors
+    ///
+    /// The input is refused, or files that belong to it cannot be read.
+    pub fn flatten(self) -> Result<(Graph, Findings), Refusal> {
+        let dialect = self.notation.dialect.filter(|_| !self.settings.options.migrate).unwrap_or(Dialect::V1);
+        self.source.flatten(write::Notation::of_dialect(dialect), &self.settings).and_then(accepted)
+    }
+
+    /// The graph with all loops expanded, except for scans: that which is evaluated and fused.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Input::flatten`].
+    pub fn graph(self) -> Result<(Graph, Findings), Refusal> {
+        self.source.graph(&self.settings).and_then(accepted)
+    }
+
+    /// Evaluates the input on tensors by the names of its inputs. Returns its outputs.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::Tensor;
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let text = "7767517\n3 2\npnnx.Input in 0 1 x #x=(2)f32\n\
+    ///     pnnx.Expression e 1 1 x y expr=mul(@0,2)\npnnx.Output out 1 0 y\n";
+    /// let x = Tensor::scalars(&[2], vec![0.5, 1.5])?;
+    /// let (outputs, _) = open(("double.pnnx.param", text), &Options::default())?.evaluate(&[("v_x".into(), x)])?;
+    /// assert_eq!(outputs[0].1, Tensor::scalars(&[2], vec![1.0, 3.0])?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The input is refused, is a model of ONNX, or its data cannot be read; a value is missing or does not fit.
+    pub fn evaluate(self, inputs: &[(String, Tensor)]) -> Result<(Vec<(String, Tensor)>, Findings), Refusal> {
+        let settings = self.settings;
+        let mut flat = match self.source.evaluable(&settings)? {
+            Evaluable::Network(networks, found) => {
+                let (outputs, findings) = networks.evaluated(inputs, found, &settings)?;
+                return Ok((outputs, findings));
+            }
+            Evaluable::Graph(flat) => *flat,
+        };
+        let (graph, mut found) = match flat.result {
+            Ok(flat) => flat,
+            Err(errors) => return Err(refused(Findings::new(flat.backing.sources().clone(), errors))),
+        };
+        let mut values = flat.backing.values(&graph, &settings)?;
+        let quantizations = std::mem::replace(&mut values.quantizations, Ok(Default::default()));
+        let quantizations = found.take(quantizations);
+        let outputs = quantizations.map(|quantizations| values.run(&graph, inputs, (quantizations, &settings)));
+        drop(values);
+        let outputs = match outputs {
+            Some(Ok(evaluation)) => evaluation.outputs.into_iter(),
+            failed => {
+                failed.into_iter().filter_map(Result::err).for_each(|error| found.report(error.diagnostic(&graph)));
+                return Err(refused(Findings::new(flat.backing.sources().clone(), found)));
+            }
+        };
+        let outputs = outputs.map(|(name, tensor)| (name, std::sync::Arc::unwrap_or_clone(tensor)));
+        Ok((outputs.collect(), Findings::new(flat.backing.sources().clone(), found)))
+    }
+
+    /// Flattens the input and writes it in an output notation, by its name: one of [`write::NOTATIONS`]. Models of ONNX
+    /// that are written as such, and files of PNNX, are edited themselves. Data in files beside the output are not
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// The input is refused, the notation cannot express it, or writing failed.
+    pub fn print(self, to: &str, out: &mut dyn Write) -> Result<Findings, Refusal> {
+        let Some(to) = write::Notation::named(to) else {
+            return Err(Refusal::Unfit(format!("there is no output notation `{to}`")));
+        };
+        let settings = self.settings;
+        let fail = |error: io::Error| Refusal::io("the output", error);
+        if self.notation.edited.contains(&to.name) {
+            let edited = self.source.edit(&settings)?;
+            let found = edited.write((to.onnx_form(), settings.options.strict), out).map_err(fail)?;
+            return if found.has_errors() { Err(refused(found)) } else { Ok(found) };
+        }
+        let Flat { mut backing, result } = self.source.flatten(to, &settings)?;
+        let (graph, mut found) = match result {
+            Ok(flat) => flat,
+            Err(errors) => return Err(refused(Findings::new(backing.sources().clone(), errors))),
+        };
+        let data = backing.data(&graph, (to, false), &settings)?;
+        let encode = Encode::new((to, false), &graph, data, Within::of(&settings.options, settings.evaluation));
+        let made = found.take(Made::new(to, (&graph, backing.sources()), encode)).filter(|_| !found.has_errors());
+        let written = made.as_ref().map(|made| made.write(None, out));
+        drop(made);
+        let findings = Findings::new(backing.sources().clone(), found);
+        written.ok_or_else(|| refused(findings.clone()))?.map_err(fail)?;
+        Ok(findings)
+    }
+}
+
+fn refused(findings: Findings) -> Refusal {
+    Refusal::Found(Box::new(findings))
+}
+
+/// The graph with the findings, unless it is refused.
+fn accepted(Flat { backing, result }: Flat) -> Result<(Graph, Findings), Refusal> {
+    let findings = |found: Diagnostics| Findings::new(backing.sources().clone(), found);
+    match result {
+        Ok((graph, found)) if !found.has_errors() => Ok((graph, findings(found))),
+        Ok((_, found)) | Err(found) => Err(refused(findings(found))),
+    }
+}

@@ -1,0 +1,189 @@
+//! Files of PNNX, with their data beside them.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::edit::{Edited, File};
+use super::opened::Opened;
+use super::settings::Settings;
+use super::source::{Backing, Evaluable, Expanded, Files, Flat, Sizes, Source, Values};
+use super::text::{Text, read_bytes};
+use super::{Findings, Refusal};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::model::{self, Scratch};
+use crate::pnnx::data::{Archive, Weights};
+use crate::pnnx::model::Model;
+use crate::source::{FileId, Location, Sources, Span};
+use crate::write::encode::Data;
+use crate::{Graph, Lower, Options, write};
+
+/// The extension of files with data.
+const DATA: &str = "bin";
+
+/// Reads the text of a file.
+pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
+    Ok(Box::new(Read::new(opened, settings)?))
+}
+
+/// The text of a file, and where its data are.
+struct Read {
+    text: Text,
+    data: Option<PathBuf>,
+}
+
+/// A file that was parsed, with its data.
+struct Parsed {
+    sources: Sources,
+    file: FileId,
+    model: Option<Model>,
+    archive: Option<Archive>,
+    found: Diagnostics,
+}
+
+/// The options, with the values of symbols in the shapes of inputs.
+fn options(settings: &Settings) -> Options {
+    let shapes = &settings.options.shapes;
+    Options { shapes: shapes.resolved().unwrap_or_else(|_| shapes.clone()), ..settings.options.clone() }
+}
+
+impl Read {
+    fn new(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
+        let data = opened.path.as_ref().map(|path| path.with_extension(DATA));
+        Ok(Read { text: opened.text(settings.options.max_text)?, data })
+    }
+
+    fn parse(self, settings: &Settings) -> Result<Parsed, Refusal> {
+        let strict = settings.options.strict;
+        let mut sources = Sources::new();
+        let file = sources.add(self.text.name, self.text.text);
+        let mut found = Diagnostics::new(strict);
+        let model = found.take(Model::read(sources.file(file).text(), file, strict));
+        let mut archive = None;
+        if let (Some(model), Some(path)) = (&model, self.data.filter(|path| path.is_file())) {
+            let (name, bytes) = read_bytes(&path, settings.arrays())?;
+            match Archive::new(bytes) {
+                Ok(read) => {
+                    for (at, key, message) in read.check(model) {
+                        let span = model.operators.get(at).map_or(Span::default(), |operator| {
+                            let param = operator.params.iter().find(|param| param.key == key);
+                            param.map_or(operator.span, |param| param.span)
+                        });
+                        found.report(Diagnostic::new(Code::PnnxData, Location::new(file, span), message));
+                    }
+                    archive = Some(read);
+                }
+                Err(error) => {
+                    let at = Location::new(sources.add(name, ""), Span::default());
+                    found.report(Diagnostic::new(Code::PnnxData, at, error.to_string()));
+                }
+            }
+        }
+        Ok(Parsed { sources, file, model, archive, found })
+    }
+}
+
+impl Parsed {
+    /// The flat graph.
+    fn expanded(self, options: &Options) -> (Weighed, Expanded) {
+        let Parsed { sources, file, model, archive, mut found } = self;
+        let model = model.filter(|_| !found.has_errors());
+        let graph = model.and_then(|model| {
+            let graph = model.graph(file, options).map(|(graph, members, warnings)| ((graph, members), warnings));
+            found.take(graph)
+        });
+        match graph {
+            Some((graph, members)) => (Weighed { sources, weights: Weights { archive, members } }, Ok((graph, found))),
+            None => (Weighed { sources, weights: Weights::default() }, Err(found)),
+        }
+    }
+
+    /// The text of the file with its expressions expanded; none if it is refused.
+    fn rewritten(&mut self, settings: &Settings) -> Option<String> {
+        let options = options(settings);
+        let found = &mut self.found;
+        let model = self.model.take().filter(|_| !found.has_errors()).and_then(|model| match options.lower {
+            Lower::None => Some(model),
+            _ => found.take(model.flattened(self.file, &options)),
+        });
+        model.map(|model| model.print())
+    }
+}
+
+impl Source for Read {
+    fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
+        let (weighed, result) = self.parse(settings)?.expanded(&options(settings));
+        let found = result.map_or_else(|errors| errors, |(_, found)| found);
+        Ok(Findings::new(weighed.sources, found))
+    }
+
+    fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        self.graph(settings)
+    }
+
+    fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {
+        let mut parsed = self.parse(settings)?;
+        let text = parsed.rewritten(settings);
+        let Parsed { sources, archive, found, .. } = parsed;
+        Ok(Edited::File(File { sources, found, text, archive }))
+    }
+
+    fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
+        let (weighed, result) = self.parse(settings)?.expanded(&options(settings));
+        Ok(Flat::new(weighed, result))
+    }
+
+    /// All operators become operations of NNEF.
+    fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let settings = settings.with(|options| options.lower = Lower::All);
+        self.graph(&settings).map(|flat| Evaluable::Graph(Box::new(flat)))
+    }
+}
+
+/// The texts of a file, and the data of its graph.
+struct Weighed {
+    sources: Sources,
+    weights: Weights,
+}
+
+impl Weighed {
+    /// The data as files of a model; none without data.
+    fn model(&self, settings: &Settings) -> Result<Option<Rc<model::Model>>, Refusal> {
+        let Some(archive) = &self.weights.archive else { return Ok(None) };
+        let fail = |error: &dyn std::fmt::Display| Refusal::Unfit(format!("the data cannot be stored: {error}"));
+        let mut files = Scratch::new().map_err(|error| fail(&error))?;
+        for (label, (member, typed)) in &self.weights.members {
+            let tensor = archive.tensor(member, typed).map_err(|error| fail(&error))?;
+            let bytes = tensor.to_dat().map_err(|error| fail(&error))?;
+            files.add(&format!("{label}.dat"), &bytes).map_err(|error| fail(&error))?;
+        }
+        let model = files.model(Path::new("data of PNNX"), &settings.model).map_err(|error| fail(&error))?;
+        Ok(Some(Rc::new(model)))
+    }
+}
+
+impl Backing for Weighed {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn add_source(&mut self, name: &str, text: String) -> FileId {
+        self.sources.add(name, text)
+    }
+
+    fn files(&mut self, result: &mut Expanded, settings: &Settings) -> Result<Files, Refusal> {
+        let model = if result.is_ok() { self.model(settings)? } else { None };
+        Ok(Files { model, quant: None })
+    }
+
+    fn data(&mut self, _: &Graph, (to, file): (&write::Notation, bool), settings: &Settings) -> Result<Data, Refusal> {
+        Ok(Data::of(if to.has_data(file) { self.model(settings)? } else { None }))
+    }
+
+    fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
+        Ok(Values::of(&self.sources, Some(&self.weights)))
+    }
+
+    fn stored(&self, _: &Graph, _: &Settings) -> Sizes<'_> {
+        Box::new(|label| self.weights.bytes(label))
+    }
+}

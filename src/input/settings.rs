@@ -1,0 +1,68 @@
+//! What applies to all verbs of an input: the options, and the limits on its data.
+
+use crate::onnx::text::Production;
+use crate::options::Profile;
+use crate::{Options, eval, model};
+
+/// The options of a run, and the limits on models and evaluations.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The options.
+    pub(crate) options: Options,
+    /// The limits on models.
+    pub(crate) model: model::Limits,
+    /// The limits on evaluations.
+    pub(crate) evaluation: eval::Limits,
+    /// Whether the data of a model count in addition to the limit of items.
+    pub(crate) data_count: bool,
+    /// Whether statistics before the expansion are wanted.
+    pub(crate) counted: bool,
+    /// Whether the graph of a model that is edited is needed: what for.
+    pub(crate) viewed: Option<String>,
+    /// Whether nodes get the functions that they come from as metadata.
+    pub(crate) provenance: bool,
+    /// The part of a model that a text of ONNX contains.
+    pub(crate) production: Production,
+}
+
+impl Settings {
+    /// The settings with the limits that belong to the profile of options.
+    pub(crate) fn new(options: &Options) -> Self {
+        let (mut model, evaluation) = match options.internal.profile {
+            Profile::Trusted => (model::Limits::default(), eval::Limits::default()),
+            Profile::Untrusted => (model::Limits::untrusted(), eval::Limits::untrusted()),
+        };
+        model.graph = model.graph.min(options.max_text);
+        model.text = model.text.min(options.max_text);
+        Settings {
+            options: options.clone(),
+            model,
+            evaluation,
+            data_count: true,
+            counted: false,
+            viewed: None,
+            provenance: false,
+            production: Production::default(),
+        }
+    }
+
+    /// The same settings with other options.
+    pub(super) fn with(&self, change: impl FnOnce(&mut Options)) -> Self {
+        Settings { options: self.options.clone().with(change), ..self.clone() }
+    }
+
+    /// The maximum size of files of arrays in bytes: 8 for each item that an evaluation may have.
+    pub(crate) fn arrays(&self) -> u64 {
+        self.evaluation.max_items.saturating_mul(8)
+    }
+
+    /// The limits on an evaluation with data that take a number of bytes, which count as an input: a file has at least
+    /// two bytes for each item.
+    pub(crate) fn evaluation_of(&self, stored: u64) -> eval::Limits {
+        let mut limits = self.evaluation;
+        if self.data_count {
+            limits.max_items = limits.max_items.saturating_add(stored / 2);
+        }
+        limits
+    }
+}

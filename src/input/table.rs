@@ -1,0 +1,161 @@
+//! The input notations: a table with a row for each.
+
+use std::path::Path;
+
+use super::looks::{self, Start};
+use super::opened::Opened;
+use super::settings::Settings;
+use super::source::Source;
+use super::{Refusal, documents};
+use crate::graph::Dialect;
+
+/// Reads an input to its end, without parsing it.
+type Reader = fn(Opened, &Settings) -> Result<Box<dyn Source>, Refusal>;
+
+/// An input notation.
+#[derive(Debug)]
+pub(crate) struct Notation {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its inputs, for messages.
+    pub(crate) title: &'static str,
+    /// A short description.
+    pub(crate) help: &'static str,
+    /// The extensions of its files.
+    extensions: &'static [&'static str],
+    /// Whether the first bytes of an input are certainly in this notation.
+    pub(super) looks: fn(&Start) -> bool,
+    /// What malformed inputs look like: its reader explains what is wrong with them.
+    pub(super) malformed: Option<&'static str>,
+    /// The dialect of its documents, if it is one of NNEF. Documents are formatted, and may be whole models.
+    pub(crate) dialect: Option<Dialect>,
+    /// Whether its graphs have operations of NNEF, which are evaluated and fused.
+    pub(crate) evaluated: bool,
+    /// The output notation of its inputs if nothing else is asked for.
+    pub(crate) output: &'static str,
+    /// The output notations of whole models in folders and archives.
+    pub(crate) whole: &'static [&'static str],
+    /// The output notations for which its inputs are edited themselves, so that nothing of them is lost in a graph.
+    pub(crate) edited: &'static [&'static str],
+    /// Reads an input.
+    pub(crate) read: Reader,
+}
+
+const WHOLE_NNEF: &[&str] = &["nnef", "nnef-draft"];
+const WHOLE_ONNX: &[&str] = &["onnx", "onnxtxt"];
+
+/// All notations. The first one is that of inputs that say nothing.
+pub(crate) static NOTATIONS: &[Notation] = &[
+    Notation {
+        name: "nnef",
+        title: "documents of NNEF 1.0",
+        help: "NNEF 1.0: a document, or a model in a folder or archive",
+        extensions: &["nnef"],
+        looks: looks::nnef,
+        malformed: None,
+        dialect: Some(Dialect::V1),
+        evaluated: true,
+        output: "nnef",
+        whole: WHOLE_NNEF,
+        edited: &[],
+        read: documents::read,
+    },
+    Notation {
+        name: "nnef-draft",
+        title: "documents of the provisional NNEF",
+        help: "The provisional NNEF of 2017",
+        extensions: &[],
+        looks: looks::nothing,
+        malformed: None,
+        dialect: Some(Dialect::Draft),
+        evaluated: true,
+        output: "nnef",
+        whole: WHOLE_NNEF,
+        edited: &[],
+        read: documents::read,
+    },
+    Notation {
+        name: "loops",
+        title: "networks with loops",
+        help: "A network with loops, as JSON",
+        extensions: &[],
+        looks: looks::loops,
+        malformed: Some(looks::JSON),
+        dialect: None,
+        evaluated: true,
+        output: "nnef",
+        whole: WHOLE_NNEF,
+        edited: &[],
+        read: super::loops::read,
+    },
+    Notation {
+        name: "onnx",
+        title: "models of ONNX",
+        help: "A model of ONNX, in protobuf",
+        extensions: &["onnx"],
+        looks: looks::onnx,
+        malformed: Some(looks::PROTOBUF),
+        dialect: None,
+        evaluated: false,
+        output: "onnx",
+        whole: WHOLE_ONNX,
+        edited: WHOLE_ONNX,
+        read: super::onnx::read_protobuf,
+    },
+    Notation {
+        name: "onnxtxt",
+        title: "models of ONNX as text",
+        help: "A model of ONNX, or a part of one, as text",
+        extensions: &["onnxtxt", "onnxtext"],
+        looks: looks::onnxtxt,
+        malformed: None,
+        dialect: None,
+        evaluated: false,
+        output: "onnxtxt",
+        whole: WHOLE_ONNX,
+        edited: WHOLE_ONNX,
+        read: super::onnx::read_text,
+    },
+    Notation {
+        name: "pnnx",
+        title: "files of PNNX",
+        help: "A file of PNNX (.pnnx.param), with its data next to it",
+        extensions: &["param"],
+        looks: looks::pnnx,
+        malformed: None,
+        dialect: None,
+        evaluated: true,
+        output: "nnef",
+        whole: WHOLE_NNEF,
+        edited: &["pnnx"],
+        read: super::pnnx::read,
+    },
+];
+
+impl Notation {
+    /// The notation with a name.
+    pub(crate) fn named(name: &str) -> Option<&'static Notation> {
+        NOTATIONS.iter().find(|notation| notation.name == name)
+    }
+
+    /// The notation of the documents of a dialect.
+    pub(crate) fn of_dialect(dialect: Dialect) -> &'static Notation {
+        NOTATIONS.iter().find(|notation| notation.dialect == Some(dialect)).unwrap_or(&NOTATIONS[0])
+    }
+
+    /// The notation of files with the extension of a path.
+    pub(super) fn of_extension(path: &Path) -> Option<&'static Notation> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        NOTATIONS.iter().find(|notation| notation.extensions.contains(&extension.as_str()))
+    }
+
+    /// The notation that the first bytes of an input certainly have.
+    pub(super) fn of_start(start: &Start) -> Option<&'static Notation> {
+        NOTATIONS.iter().find(|notation| (notation.looks)(start))
+    }
+
+    /// Its position in the table.
+    pub(crate) fn index(&self) -> usize {
+        NOTATIONS.iter().position(|notation| notation.name == self.name).unwrap_or_default()
+    }
+}
