@@ -50,6 +50,7 @@ mod files;
 pub mod graph;
 #[cfg(feature = "tensor")]
 mod layout;
+mod library;
 #[cfg(feature = "loops")]
 pub mod loops;
 #[cfg(feature = "model")]

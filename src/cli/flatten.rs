@@ -2,8 +2,9 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
+use crate::library::registries::find;
+use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
-use crate::nnef::{dialect, registries};
 use crate::onnx::from_nnef;
 use crate::write::{Notation, Writer};
 use crate::{Document, Graph, Options};
@@ -45,7 +46,7 @@ fn process_with(input: Input, mut options: Options, language: &Language) -> Resu
     let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&input.text));
     language.usable(Some(args::From::of_dialect(dialect))).map_err(Unread::Failure)?;
     for path in &language.fragments {
-        options.libraries.push(match path.to_str().and_then(registries::find) {
+        options.libraries.push(match path.to_str().and_then(find) {
             Some(registry) => (registry.name.to_owned(), String::new()),
             None => io::read(path, options.max_text).map(|library| (library.name, library.text))?,
         });

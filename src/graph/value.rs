@@ -31,6 +31,19 @@ pub enum Value {
 }
 
 impl Value {
+    /// An array: integers and scalars are packed.
+    pub(crate) fn list(items: Vec<Value>) -> Value {
+        let integer = |item: &Value| if let Value::Int(int) = item { Some(*int) } else { None };
+        let scalar = |item: &Value| if let Value::Scalar(scalar) = item { Some(*scalar) } else { None };
+        if let Some(integers) = items.iter().map(integer).collect::<Option<Vec<i64>>>() {
+            return Value::Integers(integers.into());
+        }
+        match items.iter().map(scalar).collect::<Option<Vec<f64>>>() {
+            Some(scalars) => Value::Scalars(scalars.into()),
+            None => Value::Array(items.into()),
+        }
+    }
+
     /// Calls a function with every tensor in the value.
     pub(crate) fn each_tensor(&self, f: &mut impl FnMut(TensorId)) {
         match self {

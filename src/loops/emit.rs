@@ -12,8 +12,8 @@ use crate::graph::constant::{bits, items, primitive};
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, COPY};
 use crate::graph::{self, Extent, Graph, Shape, Value, prune};
-use crate::nnef::build::{Builder, Results, Unknown};
-use crate::nnef::migrate::target::{Target, identifier};
+use crate::library::build::{Builder, Results, Unknown};
+use crate::library::identifier::identifier;
 use crate::source::Span;
 use crate::tensor::{DType, Dims, Tensor};
 
@@ -50,7 +50,7 @@ enum ConstantKey {
 /// Builds a graph.
 pub(crate) struct Emitter<'n> {
     net: &'n Network,
-    builder: Builder<'n>,
+    builder: Builder,
     /// The names of the network's tensors.
     tensors: Vec<NameId>,
     /// The names of loops, for results at boundary layers without an output tensor.
@@ -69,10 +69,10 @@ pub(crate) fn integers(items: &[usize]) -> Value {
 
 impl<'n> Emitter<'n> {
     /// An emitter of an empty graph, with a name for each tensor and loop of the network.
-    pub(crate) fn new(net: &'n Network, target: &'n Target, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn new(net: &'n Network, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
         let mut emitter = Emitter {
             net,
-            builder: Builder::new(&net.name, target.declarations()),
+            builder: Builder::new(&net.name),
             tensors: Vec::with_capacity(net.tensors.len()),
             loops: Vec::new(),
             constants: FxHashMap::default(),

@@ -16,7 +16,6 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Graph;
 use crate::graph::names::NameId;
-use crate::nnef::migrate::target::Target;
 use crate::source::Span;
 use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
@@ -70,8 +69,7 @@ impl<'n> Runnable<'n> {
             let message = format!("NNEF 1.0 has no loops; --unroll expands the loop `{name}`");
             return Err(vec![Failure::new(Code::NotFlattenable, net.place(of), message)]);
         }
-        let target = Target::new();
-        let mut emitter = Emitter::new(net, &target, options.max_ops, diagnostics);
+        let mut emitter = Emitter::new(net, options.max_ops, diagnostics);
         let start = externals(net, &mut emitter).map_err(|failure| vec![failure])?;
         let (symbols, values) = self.run(Some(emitter), start)?;
         let (Some(mut emitter), finished) = symbols.into_parts() else { return Err(Vec::new()) };

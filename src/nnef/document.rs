@@ -4,10 +4,12 @@ use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
 use super::lexer;
-use super::registries::{self, Registry};
+use super::registries;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::standard::OPERATOR_EXPRESSIONS;
+use crate::library::registries::{BUILT_IN, Registry, find};
+use crate::library::texts::standard;
 use crate::options::Options;
 use crate::room;
 use crate::source::names::Names;
@@ -52,26 +54,9 @@ pub struct Parsed {
     pub diagnostics: Diagnostics,
 }
 
-/// The standard library of a dialect.
-struct Standard {
-    dialect: Dialect,
-    name: &'static str,
-    text: &'static str,
-    /// The parsed library. It is always the same and longer than most documents, so it is parsed once
-    /// per process.
-    read: OnceLock<Document>,
-}
-
-impl Standard {
-    const fn new(dialect: Dialect, name: &'static str, text: &'static str) -> Self {
-        Standard { dialect, name, text, read: OnceLock::new() }
-    }
-}
-
-static STANDARD: [Standard; 2] = [
-    Standard::new(Dialect::V1, "<standard library>", include_str!("std/nnef-1.0.nnef")),
-    Standard::new(Dialect::Draft, "<draft standard library>", include_str!("std/nnef-draft.nnef")),
-];
+/// The parsed standard libraries of both dialects. They are always the same and longer than most documents, so each is
+/// parsed once per process.
+static STANDARD: [OnceLock<Document>; 2] = [const { OnceLock::new() }; 2];
 
 /// The registries that a text or the options name, each once.
 fn registries_of(text: &str, options: &Options) -> Vec<&'static Registry> {
@@ -81,14 +66,14 @@ fn registries_of(text: &str, options: &Options) -> Vec<&'static Registry> {
             found.push(registry);
         }
     }
-    let built_in = registries::find(registries::BUILT_IN).filter(|_| !found.is_empty());
+    let built_in = find(BUILT_IN).filter(|_| !found.is_empty());
     found.extend(built_in.filter(|built_in| found.iter().all(|known| known.name != built_in.name)));
     found
 }
 
 /// The registry that an entry of [`Options::libraries`] names: the entry has no text.
 fn registry_of((name, text): &(String, String)) -> Option<&'static Registry> {
-    if text.is_empty() { registries::find(name) } else { None }
+    if text.is_empty() { find(name) } else { None }
 }
 
 /// Names that the expansion may need although they occur in no text.
@@ -97,21 +82,19 @@ const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::gr
 impl Document {
     /// A document with only the standard library of a dialect, which has no errors.
     fn new(dialect: Dialect) -> Self {
-        let read = |standard: &Standard| {
+        let read = || {
             room::keep_free_memory();
             let mut names = lexer::reserved_names();
             for name in IMPLIED_NAMES {
                 names.intern(name);
             }
-            let sources = Sources::new();
-            let (names, modules, registries) = (Arc::new(names), Vec::new(), Vec::new());
-            let mut library = Document { sources, names, modules, dialect, registries, broken: None };
-            library.read(standard.name, standard.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
-            library
+            let (sources, modules, registries) = (Sources::new(), Vec::new(), Vec::new());
+            let mut document = Document { sources, names: Arc::new(names), modules, dialect, registries, broken: None };
+            let library = standard(dialect);
+            document.read(library.file, library.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
+            document
         };
-        let [first, others @ ..] = &STANDARD;
-        let standard = others.iter().find(|standard| standard.dialect == dialect).unwrap_or(first);
-        standard.read.get_or_init(|| read(standard)).clone()
+        STANDARD[usize::from(dialect == Dialect::Draft)].get_or_init(read).clone()
     }
 
     /// Parses a text: the standard library of its dialect, the libraries of the options, and the
@@ -139,7 +122,7 @@ impl Document {
     fn read_registries(&mut self, registries: Vec<&'static Registry>, diagnostics: &mut Diagnostics) {
         for registry in &registries {
             let text = registry.used(|name| self.names.get(name).is_some());
-            self.read(registry.file, text, ModuleKind::Library, u64::MAX, diagnostics);
+            self.read(registry.library.file, text, ModuleKind::Library, u64::MAX, diagnostics);
         }
         self.registries = registries;
     }
