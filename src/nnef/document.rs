@@ -58,8 +58,11 @@ pub struct Parsed {
 /// parsed once per process.
 static STANDARD: [OnceLock<Document>; 2] = [const { OnceLock::new() }; 2];
 
-/// The registries that a text or the options name, each once.
-fn registries_of(text: &str, options: &Options) -> Vec<&'static Registry> {
+/// The registries that a text of 1.0 or the options name, each once.
+fn registries_of(dialect: Dialect, text: &str, options: &Options) -> Vec<&'static Registry> {
+    if dialect != Dialect::V1 {
+        return Vec::new();
+    }
     let mut found = registries::named(text);
     for registry in options.libraries.iter().filter_map(registry_of) {
         if !found.iter().any(|known| known.name == registry.name) {
@@ -101,13 +104,31 @@ impl Document {
     /// document itself. Names of files are for messages only.
     pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
         let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
+        let registries = registries_of(dialect, &text, options);
+        Document::assemble(dialect, registries, options, |document, diagnostics| {
+            document.read(name, text, kind, options.max_text, diagnostics);
+        })
+    }
+
+    /// Only the standard library and the libraries of the options.
+    pub(crate) fn of_libraries(options: &Options) -> Parsed {
+        let dialect = options.dialect.unwrap_or_default();
+        Document::assemble(dialect, registries_of(dialect, "", options), options, |_, _| {})
+    }
+
+    /// Reads the libraries of the options, and what comes after them.
+    fn assemble(
+        dialect: Dialect,
+        registries: Vec<&'static Registry>,
+        options: &Options,
+        read: impl FnOnce(&mut Document, &mut Diagnostics),
+    ) -> Parsed {
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut document = Document::new(dialect);
-        let registries = if dialect == Dialect::V1 { registries_of(&text, options) } else { Vec::new() };
         for (name, text) in options.libraries.iter().filter(|library| registry_of(library).is_none()) {
             document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);
         }
-        document.read(name, text, kind, options.max_text, &mut diagnostics);
+        read(&mut document, &mut diagnostics);
         if !registries.is_empty() {
             // Registries come first because others may replace them, but are parsed last, restricted to used names.
             let others = document.modules.split_off(1);

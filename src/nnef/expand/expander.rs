@@ -15,6 +15,7 @@ use crate::diagnostics::Diagnostic;
 use crate::graph::{Conventions, Dialect, Extent, Graph};
 use crate::nnef::ast::Assignment;
 use crate::nnef::check::Checked;
+use crate::nnef::compile::entry::Entry;
 use crate::nnef::compile::lowering::Lowering;
 use crate::nnef::compile::{Compiler, Mode, Scratch, units};
 use crate::options::Options;
@@ -112,6 +113,20 @@ impl Expander {
         let Body { head, .. } = compile(&mut self.machine, room, checked, unit, Mode::Graph);
         self.machine.start(checked.file_of(unit), params);
         self.run(checked, head.entry, head.slots as usize)
+    }
+
+    /// Whether calls of a fragment whose results are taken apart are expanded.
+    pub(super) fn expands(&self, unit: UnitId) -> bool {
+        self.lowering.expands(unit, true)
+    }
+
+    /// Compiles and runs a call as the only statement of the graph.
+    pub(super) fn run_call(&mut self, checked: &Checked, call: Entry) -> Result<(), Box<Diagnostic>> {
+        let slots = call.names.len();
+        let Machine { program, graph, .. } = &mut self.machine;
+        let code = (program, &mut self.scratch);
+        let entry = Compiler::of_graph(checked, &self.lowering, code, &mut graph.names).entry(call);
+        self.run(checked, entry, slots)
     }
 
     /// Compiles and runs the next statements of the graph, which has `slots` slots so far, and drops

@@ -2,6 +2,7 @@
 
 mod constants;
 mod datatypes;
+pub(crate) mod definition;
 mod expander;
 mod kept;
 mod named;
