@@ -137,8 +137,8 @@ impl Compiler<'_, '_> {
         let loops = self.lowering.unroll || self.lowering.flat;
         if loops && self.checked.text(site.name) == scan::NAME {
             let (span, site) = (site.span, self.site(site, keys));
-            self.emit(Instr::Scan(site), span);
-            self.emit(Instr::Trip, span);
+            self.emit(Instr::Repeat(site), span);
+            self.emit(Instr::Step, span);
         } else {
             self.emit_site(site, keys);
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::scan;
 use crate::core::budget::Limits;
 use crate::core::machine::{Machine, Settings};
 use crate::core::program::{Body, Instr};
@@ -28,11 +29,19 @@ pub(super) struct Expander {
     scratch: Scratch,
 }
 
+/// The minimum number of extents that `shape_of` returns in the draft.
+const DRAFT_RANK: usize = 2;
+
 /// The settings of the machine that follow from the options.
 fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settings {
+    // The draft has data-types instead of type arguments, and a shape has at least two extents.
+    let draft = checked.document.dialect() == Dialect::Draft;
     Settings {
         strict: options.strict,
-        draft: checked.document.dialect() == Dialect::Draft,
+        untyped: draft,
+        implicit_axes: draft,
+        least_rank: if draft { DRAFT_RANK } else { 0 },
+        planner: Some(scan::plan),
         unroll: lowering.unroll,
         expand_loops: options.unroll || options.expand_loops,
         flat: options.flat,

@@ -7,6 +7,7 @@ mod expander;
 mod kept;
 mod named;
 mod rules;
+mod scan;
 mod values;
 
 use std::rc::Rc;
