@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("nnef", &["core", "dictionary", "diagnostics", "graph", "library", "options", "room", "source"]),
     ("eval", &["dictionary", "diagnostics", "graph", "library", "nnef", "options", "source", "tensor"]),
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
-    ("loops", &["dictionary", "diagnostics", "graph", "library", "nnef", "options", "source", "tensor"]),
+    ("loops", &["dictionary", "diagnostics", "graph", "library", "nnef", "options", "room", "source", "tensor"]),
     ("layout", &["graph", "library", "options", "tensor"]),
     ("onnx", &["core", "dictionary", "diagnostics", "graph", "options", "room", "source"]),
     ("pnnx", &["dictionary", "diagnostics", "eval", "graph", "library", "options", "room", "source", "tensor"]),

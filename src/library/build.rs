@@ -187,8 +187,8 @@ impl Builder {
     /// The standard has no such operation.
     pub(crate) fn finish(mut self) -> Result<Graph, Unknown> {
         if self.graph.inputs.is_empty() {
-            let name = self.under(NameId::ROOT, UNUSED_INPUT);
-            self.input(Primitive::Scalar, name, &[1])?;
+            let (external, name) = (self.kind(EXTERNAL)?.id, self.segment(UNUSED_INPUT));
+            self.graph.add_unused_input(external, name, self.at);
         }
         self.graph.finish_names();
         Ok(self.graph)

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::network::{Network, TensorId};
 use super::site::{Computed, Failure, Site};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::constant::{bits, items, primitive};
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, COPY};
@@ -83,7 +83,7 @@ impl<'n> Emitter<'n> {
         let boundary: FxHashSet<TensorId> = net.inputs.iter().copied().chain(outputs).collect();
         for (i, info) in net.tensors.iter().enumerate() {
             let spelled = identifier(&info.name);
-            if spelled != info.name && boundary.contains(&TensorId::at(i)) {
+            if spelled != info.name && boundary.contains(&TensorId(i as u32)) {
                 let message = format!("`{}` is not a name of NNEF 1.0; it becomes `{spelled}`", info.name);
                 diagnostics.report(Diagnostic::new(Code::RespelledName, net.location(info.at), message));
             }
@@ -134,7 +134,7 @@ impl<'n> Emitter<'n> {
     /// location of the next operations.
     fn allow(&mut self, (at, name): Place, shape: &[usize]) -> Computed<()> {
         if self.builder.graph.operations.len() as u64 >= self.max_ops {
-            let message = format!("the flat graph has more than {} operations", self.max_ops);
+            let message = too_many("the flat graph", self.max_ops, "operations");
             return Err(Failure::new(Code::OperationBudget, at, message));
         }
         if shape.contains(&0) {

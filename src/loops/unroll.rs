@@ -63,7 +63,7 @@ impl<'n> Runnable<'n> {
     /// Unrolls a network.
     pub(crate) fn unroll(&self, diagnostics: &mut Diagnostics) -> Result<Graph, Failures> {
         let Runnable { net, plan, options, .. } = *self;
-        let looped = plan.loops.iter().position(|of| !of.outputs.is_empty()).map(LoopId::at);
+        let looped = plan.loops.iter().position(|of| !of.outputs.is_empty()).map(|at| LoopId(at as u32));
         if let Some(of) = looped.filter(|_| !options.unroll) {
             let name = &net.loops[of.index()].name;
             let message = format!("NNEF 1.0 has no loops; --unroll expands the loop `{name}`");

@@ -11,24 +11,20 @@ use crate::graph::standard::OPERATOR_EXPRESSIONS;
 use crate::library::registries::{BUILT_IN, Registry, find};
 use crate::library::texts::standard;
 use crate::options::Options;
-use crate::room;
+use crate::room::{self, table_id};
 use crate::source::names::Names;
 use crate::source::{Location, Sources, Span};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// Identifies a module of a [`Document`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ModuleId(pub(crate) u32);
+table_id! {
+    /// Identifies a module of a [`Document`], by its position in [`Document::modules`].
+    pub(crate) ModuleId;
+}
 
 impl ModuleId {
     /// The standard library of the dialect.
     pub(crate) const STANDARD: ModuleId = ModuleId(0);
-
-    /// The position in [`Document::modules`].
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
 }
 
 /// A document, its libraries, and their texts and names.

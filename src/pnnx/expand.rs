@@ -15,7 +15,7 @@ use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
 use super::tree::{Expression, Node, NodeId, Term, push_leaf};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, CAST, Results};
@@ -321,7 +321,7 @@ impl Expander<'_> {
             if self.found.has_errors() {
                 return Item::Refused;
             }
-            let message = format!("the expression has more than {} operations", self.context.max_ops);
+            let message = too_many("the expression", self.context.max_ops, "operations");
             return self.refuse(Code::OperationBudget, place.span, message);
         }
         let name = name.unwrap_or_else(|| self.fresh(nnef));

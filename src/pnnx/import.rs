@@ -19,7 +19,7 @@ use super::parse::{Reading, is_text, parse};
 use super::standard;
 use super::tokens::Literal;
 use super::tree::Term;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
 use crate::graph::{Extent, Graph, Primitive, Shape, TensorId, Value};
@@ -61,7 +61,7 @@ impl Model {
             }
             import.operator(operator);
             if import.builder.graph.operations().len() as u64 > options.max_ops {
-                let message = format!("the graph has more than {} operations", options.max_ops);
+                let message = too_many("the graph", options.max_ops, "operations");
                 import.report(Code::OperationBudget, operator.span, message);
                 break;
             }
