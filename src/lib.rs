@@ -52,6 +52,7 @@ pub mod graph;
 pub mod input;
 #[cfg(feature = "tensor")]
 mod layout;
+mod library;
 #[cfg(feature = "loops")]
 pub mod loops;
 #[cfg(feature = "model")]

@@ -32,6 +32,24 @@ macro_rules! position_id {
 }
 pub(crate) use position_id;
 
+/// Defines the type of an index into a table that is stored as it is.
+macro_rules! table_id {
+    ($($(#[$attribute:meta])* $vis:vis $name:ident;)*) => {$(
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        $vis struct $name(pub(crate) u32);
+
+        impl $name {
+            /// The position in its table.
+            #[inline]
+            pub(crate) fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+pub(crate) use table_id;
+
 /// Tables of fewer bytes are small: their capacity grows by a factor of four, up to this. They use
 /// memory that the process keeps, so that the next document finds pages that are mapped already.
 const SMALL: usize = 1 << 20;

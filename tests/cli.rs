@@ -421,7 +421,7 @@ fn files_of_declarations_are_formatted() {
     let output = run(&["fmt", "-"], "# ours\nfragment f(x:tensor<>)->(y:tensor<scalar>);\n");
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert_eq!(stdout(&output), "# ours\nfragment f(x: tensor<>) -> (y: tensor<scalar>);\n");
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/nnef/std/registries/tract_core.nnef");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/library/std/registries/tract_core.nnef");
     let once = run(&["fmt", "-"], std::fs::read(file).unwrap());
     let twice = run(&["fmt", "-"], stdout(&once));
     assert!(stdout(&once) == stdout(&twice) && stdout(&once).contains("fragment tract_core_scan"));

@@ -102,7 +102,7 @@ fn given(input: &str, libraries: &[&str]) -> (Option<Vec<i64>>, String) {
 
 #[test]
 fn shapes_of_all_kinds_of_inputs_are_replaced() {
-    let tract = include_str!("../src/nnef/std/registries/tract_core.nnef");
+    let tract = include_str!("../src/library/std/registries/tract_core.nnef");
     let external = "fragment external<?=scalar>( shape: integer[] ) -> ( output: tensor<?> );";
     let vendor = "fragment vendor_input( shape: integer[], label: string ) -> ( output: tensor<scalar> );";
     for (input, libraries) in [

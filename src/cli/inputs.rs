@@ -6,7 +6,7 @@ use crate::input::opened::Opened;
 use crate::input::settings::Settings;
 use crate::input::source::Source;
 use crate::input::table::{NOTATIONS, Notation};
-use crate::nnef::registries;
+use crate::library::registries;
 
 use super::args::{self, Language};
 use super::io::{self, Unread};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, too_many};
 
 /// The initial number of instructions, for each operation of the operation limit.
 const FUEL_PER_OPERATION: u64 = 8;
@@ -194,7 +194,7 @@ impl Budget {
             let limit = self.limits.max_memory >> 20;
             return Err(out_of_memory(format!("the flat graph takes more than {limit} MB")));
         }
-        let message = format!("the flat graph has more than {} operations", self.limits.max_ops);
+        let message = too_many("the flat graph", self.limits.max_ops, "operations");
         Err(Failure::new(Code::OperationBudget, message).help("raise the limit with --max-ops"))
     }
 }

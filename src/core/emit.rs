@@ -155,11 +155,10 @@ impl Machine {
         arguments.filter(|(key, _)| decides(key)).find_map(|(_, operand)| self.graph.elements(operand))
     }
 
-    /// The type argument that the graph stores, and whether it was specified. The draft has data-types, but no
-    /// type arguments.
+    /// The type argument that the graph stores, and whether it was specified.
     #[inline(always)]
     fn written(&self, emission: &Emission, generic: Option<Primitive>) -> (Option<Primitive>, bool) {
-        (if self.settings.draft { None } else { generic }, emission.explicit)
+        (if self.settings.untyped { None } else { generic }, emission.explicit)
     }
 
     /// Computes the common properties of the operations of a site. Caches them only if the site can be reached
@@ -192,7 +191,7 @@ impl Machine {
         });
         let by_item = self.shapes.is_by_item(&self.graph, kind) && single.is_some();
         let params = site.unit.map_or(&[][..], |unit| &self.units.get(unit).params);
-        let deduced = !site.explicit && !self.settings.draft && params.iter().any(|param| param.decides);
+        let deduced = !site.explicit && !self.settings.untyped && params.iter().any(|param| param.decides);
         Emission {
             kind,
             signature,

@@ -93,7 +93,7 @@ impl Machine {
     }
 
     /// Turns an array of numbers into a constant tensor; other values are unchanged.
-    pub(super) fn as_tensor(&mut self, value: Value) -> Outcome<Value> {
+    pub(crate) fn as_tensor(&mut self, value: Value) -> Outcome<Value> {
         let Value::Array(list) = &value else { return Ok(value) };
         match self.sites.literals.get(&list.identity()) {
             Some((_, tensor)) => Ok(Value::Tensor(*tensor)),

@@ -11,9 +11,6 @@ use crate::diagnostics::Code;
 use crate::graph::OperationId;
 use crate::graph::shapes::{DEFECTIVE, Extent, Inferred, ShapeError};
 
-/// The minimum number of extents that `shape_of` returns in the draft.
-const DRAFT_RANK: usize = 2;
-
 impl Machine {
     /// Infers the shapes of the results of a new operation, and reports an error.
     pub(super) fn infer_shapes(&mut self, id: OperationId) {
@@ -56,7 +53,7 @@ impl Machine {
     /// The value of `shape_of`.
     pub(super) fn shape_of(&mut self, value: &Value) -> Outcome<Value> {
         let meter = Some(&self.budget.meter);
-        let least = if self.settings.draft { DRAFT_RANK } else { 0 };
+        let least = self.settings.least_rank;
         let Value::Tensor(tensor) = value else {
             // Values that are not tensors have the shape of a single number.
             return Ok(Value::Array(List::from_ints(vec![1; least], meter)));

@@ -1,23 +1,19 @@
-//! The state of running loops, comprehensions and scans. A comprehension is a loop without recurrences. Loops
+//! The state of running loops, comprehensions and repeated calls. A comprehension is a loop without recurrences. Loops
 //! run over one or more arrays at the same time, and collect the values of their trips.
-
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::list::List;
-use super::program::Head;
+use super::repetition::Running;
 use super::slots::Slot;
-use super::unit::UnitId;
 use super::value::Value;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
-use crate::graph::scan;
 
-/// The running scans and loops, the innermost one last.
+/// The running repeated calls and loops, the innermost one last.
 #[derive(Debug, Default)]
 pub(super) struct Iterations {
-    pub(super) scans: Vec<Unrolling>,
+    pub(super) repetitions: Vec<Running>,
     pub(super) loops: Vec<LoopRun>,
 }
 
@@ -29,9 +25,9 @@ impl Iterations {
         own.last().map(|run| run.outer)
     }
 
-    /// Whether no scan or loop is running.
+    /// Whether no repeated call or loop is running.
     pub(super) fn is_empty(&self) -> bool {
-        self.scans.is_empty() && self.loops.is_empty()
+        self.repetitions.is_empty() && self.loops.is_empty()
     }
 }
 
@@ -139,47 +135,4 @@ pub(super) struct LoopRun {
     /// The values of the recurrences if the loop ended with the latest trip.
     pub(super) last: Vec<Value>,
     pub(super) collected: SmallVec<[Collected; 1]>,
-}
-
-/// An input of which each step gets one section.
-#[derive(Debug)]
-pub(super) struct Section {
-    /// The parameter of the body.
-    pub(super) param: usize,
-    pub(super) tensor: TensorId,
-    /// The axis, as an argument of `slice`.
-    pub(super) axes: Arc<[i64]>,
-    /// The extent of a section; negative if the first step gets the last section.
-    pub(super) chunk: i64,
-}
-
-/// An output of a scan while its parts are collected.
-#[derive(Debug)]
-pub(super) struct Gathered {
-    pub(super) of: scan::Collected,
-    /// The position of the result of the body.
-    pub(super) result: usize,
-    /// The name of the output.
-    pub(super) name: NameId,
-    pub(super) parts: Vec<Value>,
-}
-
-/// A scan that is being unrolled.
-#[derive(Debug)]
-pub(super) struct Unrolling {
-    pub(super) site: u32,
-    pub(super) unit: UnitId,
-    pub(super) head: Head,
-    pub(super) path: NameId,
-    /// The number of steps, and the number of steps that were started.
-    pub(super) count: usize,
-    pub(super) started: usize,
-    /// The arguments of the next step, by parameter; sections are inserted when the step starts.
-    pub(super) args: Vec<Value>,
-    pub(super) sections: Vec<Section>,
-    /// Recurrences: the parameter, and the result that is its value in the next step.
-    pub(super) states: Vec<(usize, usize)>,
-    pub(super) gathered: Vec<Gathered>,
-    /// The most recent ends of sections, which are shared with sections that begin there.
-    pub(super) bounds: SmallVec<[Arc<[i64]>; 4]>,
 }

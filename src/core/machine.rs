@@ -10,6 +10,7 @@ use super::budget::{Budget, Failure, Limits, OpenCalls, Outcome};
 use super::frame::{Calls, Frame, Origin};
 use super::iteration::Iterations;
 use super::program::{Body, Instr, Program};
+use super::repetition::Planner;
 use super::shapes::Shapes;
 use super::sites::Sites;
 use super::slots::{Slot, Slots};
@@ -26,19 +27,25 @@ use crate::source::{FileId, Location, Span};
 pub(crate) struct Settings {
     /// Whether warnings are errors.
     pub(crate) strict: bool,
-    /// Whether the rules of the draft apply: data-types instead of type arguments, at least two extents in `shape_of`.
-    pub(crate) draft: bool,
-    /// Whether scans are unrolled.
+    /// Whether operations have no type arguments.
+    pub(crate) untyped: bool,
+    /// Whether each shape is implicitly extended by axes of extent 1.
+    pub(crate) implicit_axes: bool,
+    /// The minimum number of extents that `shape_of` returns.
+    pub(crate) least_rank: usize,
+    /// Reads the arguments of repeated calls; without it, they stay operations.
+    pub(crate) planner: Option<Planner>,
+    /// Whether repeated calls are expanded.
     pub(crate) unroll: bool,
     /// Whether all loops are expanded, not only those that the document marks with `unroll`.
     pub(crate) expand_loops: bool,
-    /// Whether a scan that is not unrolled is an error.
+    /// Whether a repeated call that is not expanded is an error.
     pub(crate) flat: bool,
     /// The trip limit of loops that end by a condition.
     pub(crate) max_trips: Option<u64>,
     /// The limits of the expansion.
     pub(crate) limits: Limits,
-    /// Units that are never expanded, not even as the body of a scan.
+    /// Units that are never expanded, not even as the body of a repeated call.
     pub(crate) kept: Vec<UnitId>,
     /// Shapes that replace those of externals.
     pub(crate) input_shapes: FxHashMap<Name, Arc<[Extent]>>,
@@ -83,7 +90,7 @@ impl Machine {
             calls: Calls::new(count),
             iterations: Iterations::default(),
             sites: Sites::new(count),
-            shapes: Shapes::new(settings.draft, settings.strict),
+            shapes: Shapes::new(settings.implicit_axes, settings.strict),
             budget: Budget::new(settings.limits),
             settings,
         }

@@ -62,11 +62,11 @@ pub(crate) enum Instr {
     Call(u32),
     /// Add the operation of a site to the graph. Its result goes to the slot of the site, or else is pushed.
     Emit(u32),
-    /// Pop the arguments of a scan and start to unroll it. A scan that is not unrolled is added to the graph as
+    /// Pop the arguments of a repeated call and start it. A call whose steps are not expanded is added to the graph as
     /// an operation, and the next instruction is skipped.
-    Scan(u32),
-    /// Start the next step of a scan, or end the scan and push its results.
-    Trip,
+    Repeat(u32),
+    /// Start the next step of a repeated call, or end it and push its results.
+    Step,
     /// Pop an array or tuple with this number of items and push the items, the first one on top.
     Unpack(u32),
     /// Pop the count, the arrays and the initial values of a loop and start it.

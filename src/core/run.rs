@@ -61,13 +61,13 @@ impl Machine {
                     }
                 }
                 Instr::Emit(site) => self.emit(site)?,
-                Instr::Scan(site) => {
-                    if let missing @ Some(_) = self.scan(site)? {
+                Instr::Repeat(site) => {
+                    if let missing @ Some(_) = self.repeat(site)? {
                         self.pc = pc as u32;
                         return Ok(missing);
                     }
                 }
-                Instr::Trip => self.trip()?,
+                Instr::Step => self.step()?,
                 Instr::Unpack(count) => self.unpack(count)?,
                 Instr::LoopBegin(index) => self.loop_begin(index)?,
                 Instr::LoopNext(index) => self.loop_next(index)?,

@@ -10,7 +10,8 @@ use crate::graph::{Graph, KindId, OperationId, TensorId};
 /// The state of shape inference during an expansion.
 #[derive(Debug)]
 pub(crate) struct Shapes {
-    draft: bool,
+    /// Whether each shape is implicitly extended by axes of extent 1.
+    implicit_axes: bool,
     strict: bool,
     /// The plans of the kinds seen so far.
     plans: Vec<Option<Plan>>,
@@ -20,8 +21,14 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    pub(super) fn new(draft: bool, strict: bool) -> Self {
-        Shapes { draft, strict, plans: Vec::new(), broken: FxHashSet::default(), found: Diagnostics::new(strict) }
+    pub(super) fn new(implicit_axes: bool, strict: bool) -> Self {
+        Shapes {
+            implicit_axes,
+            strict,
+            plans: Vec::new(),
+            broken: FxHashSet::default(),
+            found: Diagnostics::new(strict),
+        }
     }
 
     /// Takes the diagnostics that were found so far.
@@ -33,7 +40,7 @@ impl Shapes {
     pub(super) fn is_by_item(&mut self, graph: &Graph, kind: KindId) -> bool {
         while self.plans.len() <= kind.index() {
             let next = KindId(self.plans.len() as u32);
-            self.plans.push(Plan::new(graph, next, self.draft));
+            self.plans.push(Plan::new(graph, next, self.implicit_axes));
         }
         self.plans[kind.index()].as_ref().is_some_and(Plan::is_by_item)
     }

@@ -203,7 +203,7 @@ fn count(len: usize, bytes: u64, budget: &Budget) -> Outcome<()> {
 }
 
 /// The advice for failures that are due to an unknown extent.
-pub(super) const GIVE_SHAPES: &str = "give the shapes of the inputs with --input-shape";
+pub(crate) const GIVE_SHAPES: &str = "give the shapes of the inputs with --input-shape";
 
 /// The failure of an attribute that depends on an unknown extent.
 fn unknown_extent() -> Box<Failure> {

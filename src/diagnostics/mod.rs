@@ -19,6 +19,11 @@ use rustc_hash::FxHashMap;
 use crate::source::Location;
 pub use codes::Code;
 
+/// The message that a result has more operations than the budget allows.
+pub(crate) fn too_many(what: &str, limit: u64, operations: &str) -> String {
+    format!("{what} has more than {limit} {operations}")
+}
+
 /// How severe a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

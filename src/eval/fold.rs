@@ -11,7 +11,7 @@ use super::{Budget, Evaluator, Kernel, Limits, table};
 use crate::graph::constant::{items, primitive, written};
 use crate::graph::standard::CONSTANT;
 use crate::graph::{Argument, Graph, Key, Kind, Operation, OperationId, Output, Primitive, TensorId, Value, prune};
-use crate::nnef::migrate::target::Target;
+use crate::library::texts::standard;
 use crate::tensor::{Tensor, volume};
 
 /// The most values that a folded constant is written with, unless one of the operands is written with more.
@@ -68,11 +68,8 @@ impl Graph {
         if candidates.operations.is_empty() {
             return written;
         }
-        let target = Target::of(self.dialect);
-        let mut declarations = target.declarations();
-        let Some(kind) = declarations.find(CONSTANT, self).map(|declared| declared.kind.clone()) else {
-            return written;
-        };
+        let Some(declared) = standard(self.dialect).find(CONSTANT) else { return written };
+        let kind = declared.kind(self.symbols_mut());
         // The text could not distinguish the standard operation from one of the document with its name.
         if self.kinds.iter().any(|known| known.name == kind.name && !known.standard) {
             return written;

@@ -61,6 +61,7 @@ pub(crate) use budget::Budget;
 pub use budget::Limits;
 pub use call::Call;
 pub(crate) use call::KernelResult;
+use definition::Definition;
 pub use error::EvalError;
 pub use quantized::Quantizations;
 use run::Run;
@@ -112,8 +113,8 @@ pub struct Evaluator {
     quantizations: Quantizations,
     /// The seed of random data for variables without data.
     pub(in crate::eval) seed: Option<u64>,
-    /// Expanded definitions of compounds, by the text of their documents.
-    pub(in crate::eval) definitions: RefCell<FxHashMap<String, Arc<Graph>>>,
+    /// Expanded definitions of compounds.
+    pub(in crate::eval) definitions: RefCell<FxHashMap<Definition, Arc<Graph>>>,
 }
 
 impl Evaluator {

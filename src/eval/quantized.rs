@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::definition::expanded;
+use super::definition::{Definition, described};
 use super::error::EvalError;
 use super::run::Run;
-use crate::graph::{Dialect, TensorId};
+use crate::graph::{TensorId, Value};
+use crate::nnef::expand::definition::{DefinitionCall, Given};
 use crate::tensor::{DType, Tensor};
 
 /// The decoding functions of the standard's algorithms: `a_dequantize` for the algorithm `a_quantize`.
@@ -18,9 +19,8 @@ const CODES: &str = include_str!("codes.nnef");
 pub struct Quantizations {
     /// The declarations of algorithms that are not part of the standard, as text.
     pub(crate) declarations: String,
-    /// The algorithm of each tensor, and its arguments except for the tensor itself: `linear_quantize` and
-    /// `min = 0.0, max = 1.0, bits = 8`.
-    pub(crate) of: FxHashMap<TensorId, (String, String)>,
+    /// The algorithm of each tensor, and its arguments by name, except for the tensor itself.
+    pub(crate) of: FxHashMap<TensorId, (String, Vec<(String, Value)>)>,
 }
 
 impl Quantizations {
@@ -66,21 +66,24 @@ impl Quantizations {
     fn apply(
         &self,
         run: &Run,
-        (algorithm, arguments): (&str, &str),
+        (algorithm, arguments): (&str, &[(String, Value)]),
         value: Arc<Tensor>,
     ) -> Result<Arc<Tensor>, EvalError> {
-        let dialect = run.graph.dialect;
-        let end = if dialect == Dialect::Draft { "" } else { ";" };
-        let separator = if arguments.is_empty() { "" } else { ", " };
-        let text = format!(
-            "version 1.0{end}\ngraph Q( x ) -> ( y )\n{{\n    x = external(shape = {:?}){end}\n    \
-             y = {algorithm}(x{separator}{arguments}){end}\n}}\n",
-            value.shape()
-        );
         let libraries = [self.declarations.as_str(), CODES].into_iter().filter(|text| !text.is_empty());
-        let libraries = libraries.map(|text| ("quantizations".to_owned(), text.to_owned())).collect();
         let shape = value.shape().to_vec();
-        let graph = expanded(run.evaluator, (algorithm, dialect), &text, libraries)?;
+        let tensor = (Given::At(0), Value::Tensor(TensorId(0)));
+        let arguments = arguments.iter().map(|(name, value)| (Given::Named(name.clone()), value.clone()));
+        let call = DefinitionCall {
+            name: algorithm.to_owned(),
+            generic: None,
+            arguments: [tensor].into_iter().chain(arguments).collect(),
+            inputs: vec![described(&value)],
+            results: vec![None],
+        };
+        let libraries = libraries.map(|text| ("quantizations".to_owned(), text.to_owned())).collect();
+        let definition = Definition { call, dialect: run.graph.dialect, libraries };
+        let unknown = || EvalError::value(format!("the definition of `{algorithm}` is not known"));
+        let graph = definition.expanded(run.evaluator)?.ok_or_else(unknown)?;
         let inputs = graph.inputs.iter().map(|input| (*input, Arc::clone(&value))).collect();
         let results = run.inner(&graph, &graph, inputs)?.tensors(&graph.outputs)?;
         let result = results.into_iter().next();

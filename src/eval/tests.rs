@@ -215,7 +215,7 @@ fn compounds_follow_their_definitions() {
 
 #[test]
 fn every_standard_operation_can_be_evaluated() {
-    let text = [include_str!("../nnef/std/nnef-1.0.nnef"), include_str!("../nnef/std/nnef-draft.nnef")].concat();
+    let text = [include_str!("../library/std/nnef-1.0.nnef"), include_str!("../library/std/nnef-draft.nnef")].concat();
     let mut primitives = 0;
     for line in text.lines().filter_map(|line| line.strip_prefix("fragment ")) {
         let name = line.split(['(', '<']).next().unwrap().trim();

@@ -5,6 +5,8 @@
 //! result ([`Graph::add_single`]), or with tensors that were added before ([`Graph::finish_operation`]).
 //! [`Graph::add_operation`] does all of this for callers that have all arguments at once.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::names::NameId;
@@ -88,6 +90,19 @@ impl Graph {
             Some(known) => KindId(known as u32),
             None => self.add_kind(kind.clone()),
         }
+    }
+
+    /// Adds an input that nothing uses, since NNEF requires one. `external` is the kind of operations that introduce
+    /// inputs, and `name` the last segment of its name.
+    pub(crate) fn add_unused_input(&mut self, external: KindId, name: Name, at: Location) {
+        let id = self.names.child(NameId::ROOT, name, 0, false);
+        let tensor = self.add_tensor(id, Some(Primitive::Scalar));
+        let shape: Arc<[i64]> = [1].into();
+        self.set_shape(tensor, Some(Shape::of(&shape)));
+        let argument = Argument { key: Key::Param(0), value: Value::Integers(shape) };
+        let dtype = (Some(Primitive::Scalar), false);
+        self.add_operation(external, dtype, [argument], &[Output::Tensor(&tensor)], (at, OriginId::NONE));
+        self.inputs.push(tensor);
     }
 
     /// Adds a tensor without a producer.

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::room::position_id;
+use crate::room::{position_id, table_id};
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 pub(crate) use building::Common;
@@ -56,22 +56,19 @@ pub(crate) use shapes::Items;
 pub use shapes::Shape;
 pub use value::Value;
 
-/// Identifies a tensor of a [`Graph`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TensorId(pub(crate) u32);
+table_id! {
+    /// Identifies a tensor of a [`Graph`].
+    pub TensorId;
+    /// Identifies a kind of operation of a [`Graph`].
+    pub(crate) KindId;
+    /// Identifies the innermost of the nested calls that produced an operation.
+    pub(crate) OriginId;
+}
 
 position_id! {
     /// Identifies an operation of a [`Graph`].
     OperationId
 }
-
-/// Identifies a kind of operation of a [`Graph`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct KindId(pub(crate) u32);
-
-/// Identifies the innermost of the nested calls that produced an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct OriginId(pub(crate) u32);
 
 impl OriginId {
     /// No call: the operation is written in the body of the graph.
@@ -83,19 +80,6 @@ impl Default for OriginId {
         Self::NONE
     }
 }
-
-macro_rules! indexed {
-    ($($id:ident),*) => {
-        $(impl $id {
-            /// The position in its table.
-            #[inline]
-            pub(crate) fn index(self) -> usize {
-                self.0 as usize
-            }
-        })*
-    };
-}
-indexed!(TensorId, KindId, OriginId);
 
 /// A tensor.
 #[derive(Clone, Debug)]

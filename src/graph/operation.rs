@@ -82,7 +82,7 @@ impl Form {
 
     #[inline]
     fn signature(self) -> SignatureId {
-        SignatureId::at(self.0 >> TYPE_BITS)
+        SignatureId(self.0 >> TYPE_BITS)
     }
 
     #[inline]

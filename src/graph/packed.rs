@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::{Key, KindId, Operand, Output, TensorId, Value};
-use crate::room;
+use crate::room::{self, table_id};
 
 /// Set in words that are indices into a table. Numbers of tensors are smaller.
 const TABLE: u32 = 1 << 31;
@@ -305,22 +305,9 @@ fn same_number(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Identifies a signature: the kind of operations, the parameters of their arguments, and the number of results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SignatureId(u32);
-
-impl SignatureId {
-    /// The signature at a position.
-    #[inline]
-    pub(super) fn at(index: u32) -> Self {
-        SignatureId(index)
-    }
-
-    /// The position in the table of signatures.
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
+table_id! {
+    /// Identifies a signature: the kind of operations, the parameters of their arguments, and the number of results.
+    pub(crate) SignatureId;
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rustc_hash::FxHashMap;
 
-use super::{Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, Value, prune};
+use super::{Graph, KeptFragment, Key, Operand, Operation, Output, TensorId, prune};
 
 impl Graph {
     /// Merges equal operations, also in kept fragments, and returns how many were removed. Tensors that the document
@@ -165,31 +165,11 @@ impl<'g> Sharing<'g> {
                     tensors.len().hash(&mut hasher);
                     tensors.iter().for_each(|tensor| self.alias[tensor.index()].hash(&mut hasher));
                 }
-                Some(Operand::Value(value)) => self.hash_value(value, &mut hasher),
+                Some(Operand::Value(value)) => value.hash_with(&mut hasher, &|tensor| self.alias[tensor.index()]),
                 None => {}
             }
         }
         hasher.finish()
-    }
-
-    fn hash_value(&self, value: &Value, hasher: &mut DefaultHasher) {
-        std::mem::discriminant(value).hash(hasher);
-        match value {
-            Value::Int(item) => item.hash(hasher),
-            Value::Scalar(item) => item.to_bits().hash(hasher),
-            Value::Logical(item) => item.hash(hasher),
-            Value::String(text) | Value::Symbol(text) => text.hash(hasher),
-            Value::Tensor(tensor) => self.alias[tensor.index()].hash(hasher),
-            Value::Integers(items) => items.hash(hasher),
-            Value::Scalars(items) => {
-                items.len().hash(hasher);
-                items.iter().for_each(|item| item.to_bits().hash(hasher));
-            }
-            Value::Array(items) | Value::Tuple(items) => {
-                items.len().hash(hasher);
-                items.iter().for_each(|item| self.hash_value(item, hasher));
-            }
-        }
     }
 
     /// Whether two operations give the same results, of the same structure.
@@ -214,7 +194,7 @@ impl<'g> Sharing<'g> {
             (Some(Operand::Tensors(a)), Some(Operand::Tensors(b))) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.same(*a, *b))
             }
-            (Some(Operand::Value(a)), Some(Operand::Value(b))) => self.same_value(a, b),
+            (Some(Operand::Value(a)), Some(Operand::Value(b))) => a.is_same(b, &|a, b| self.same(a, b)),
             _ => false,
         }
     }
@@ -222,20 +202,6 @@ impl<'g> Sharing<'g> {
     /// Whether two tensors are replaced by the same one.
     fn same(&self, a: TensorId, b: TensorId) -> bool {
         self.alias[a.index()] == self.alias[b.index()]
-    }
-
-    fn same_value(&self, a: &Value, b: &Value) -> bool {
-        match (a, b) {
-            (Value::Scalar(a), Value::Scalar(b)) => a.to_bits() == b.to_bits(),
-            (Value::Scalars(a), Value::Scalars(b)) => {
-                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.to_bits() == b.to_bits())
-            }
-            (Value::Tensor(a), Value::Tensor(b)) => self.same(*a, *b),
-            (Value::Array(a), Value::Array(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
-                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| self.same_value(a, b))
-            }
-            (a, b) => a == b,
-        }
     }
 }
 

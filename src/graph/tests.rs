@@ -14,7 +14,7 @@ fn operations_keep_signature_and_type_argument() {
         for dtype in Primitive::ALL.into_iter().map(Some).chain([None]) {
             for explicit in [false, true] {
                 let source = (Location::default(), OriginId::NONE);
-                let operation = Operation::new(SignatureId::at(signature), (dtype, explicit), (0, TensorId(0)), source);
+                let operation = Operation::new(SignatureId(signature), (dtype, explicit), (0, TensorId(0)), source);
                 assert_eq!(operation.signature().index(), signature as usize);
                 assert_eq!(operation.type_argument(), (dtype, explicit));
             }

@@ -1,5 +1,6 @@
 //! Values of attributes and literal operands in a flat graph.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::TensorId;
@@ -31,6 +32,19 @@ pub enum Value {
 }
 
 impl Value {
+    /// An array: integers and scalars are packed.
+    pub(crate) fn list(items: Vec<Value>) -> Value {
+        let integer = |item: &Value| if let Value::Int(int) = item { Some(*int) } else { None };
+        let scalar = |item: &Value| if let Value::Scalar(scalar) = item { Some(*scalar) } else { None };
+        if let Some(integers) = items.iter().map(integer).collect::<Option<Vec<i64>>>() {
+            return Value::Integers(integers.into());
+        }
+        match items.iter().map(scalar).collect::<Option<Vec<f64>>>() {
+            Some(scalars) => Value::Scalars(scalars.into()),
+            None => Value::Array(items.into()),
+        }
+    }
+
     /// Calls a function with every tensor in the value.
     pub(crate) fn each_tensor(&self, f: &mut impl FnMut(TensorId)) {
         match self {
@@ -88,6 +102,42 @@ impl Value {
             Value::String(text) => f(text),
             Value::Array(items) | Value::Tuple(items) => items.iter().for_each(|item| item.each_string(f)),
             _ => {}
+        }
+    }
+
+    /// Hashes the value. Numbers are equal if their bits are, and tensors if `of` gives the same one for them.
+    pub(crate) fn hash_with(&self, hasher: &mut impl Hasher, of: &impl Fn(TensorId) -> TensorId) {
+        std::mem::discriminant(self).hash(hasher);
+        match self {
+            Value::Int(item) => item.hash(hasher),
+            Value::Scalar(item) => item.to_bits().hash(hasher),
+            Value::Logical(item) => item.hash(hasher),
+            Value::String(text) | Value::Symbol(text) => text.hash(hasher),
+            Value::Tensor(tensor) => of(*tensor).hash(hasher),
+            Value::Integers(items) => items.hash(hasher),
+            Value::Scalars(items) => {
+                items.len().hash(hasher);
+                items.iter().for_each(|item| item.to_bits().hash(hasher));
+            }
+            Value::Array(items) | Value::Tuple(items) => {
+                items.len().hash(hasher);
+                items.iter().for_each(|item| item.hash_with(hasher, of));
+            }
+        }
+    }
+
+    /// Whether two values are the same: numbers if their bits are, and tensors if `same` says so.
+    pub(crate) fn is_same(&self, other: &Value, same: &impl Fn(TensorId, TensorId) -> bool) -> bool {
+        match (self, other) {
+            (Value::Scalar(a), Value::Scalar(b)) => a.to_bits() == b.to_bits(),
+            (Value::Scalars(a), Value::Scalars(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.to_bits() == b.to_bits())
+            }
+            (Value::Tensor(a), Value::Tensor(b)) => same(*a, *b),
+            (Value::Array(a), Value::Array(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.is_same(b, same))
+            }
+            (a, b) => a == b,
         }
     }
 

@@ -14,7 +14,7 @@ use super::permuted_axes;
 use crate::Graph;
 use crate::graph::standard::COPY;
 use crate::graph::{Argument, Dialect, Key, Kind, Operation, Output, TensorId, Value};
-use crate::nnef::migrate::target::Target;
+use crate::library::build::declared;
 use crate::tensor::{ArrayShape, DType, ElementType};
 
 /// The maximum number of rounds: operations joined in one round may turn out to be bitcasts in the next. Usually two.
@@ -197,10 +197,8 @@ fn transposed(graph: &Graph, operation: &Operation, operand: TensorId, after: &[
 
 /// Applies the changes.
 fn rewrite(graph: &mut Graph, changes: &[Change]) {
-    let target = Target::new();
-    let mut declarations = target.declarations();
-    let mut kind = |graph: &mut Graph, name| declarations.find(name, graph).map(|declared| declared.kind.clone());
-    let kinds: [Option<Kind>; 3] = [COPY, "reshape", "transpose"].map(|name| kind(graph, name));
+    let kinds: [Option<Kind>; 3] =
+        [COPY, "reshape", "transpose"].map(|name| Some(declared(name)?.kind(graph.symbols_mut())));
     let old = graph.take_operations();
     graph.kinds = old.kinds.clone();
     let id = |graph: &mut Graph, at: usize| kinds[at].as_ref().map(|kind| graph.standard_kind(kind));

@@ -4,8 +4,7 @@ use crate::Graph;
 use crate::Options;
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
-use crate::nnef::build::{Builder, Unknown};
-use crate::nnef::migrate::target::Target;
+use crate::library::build::{Builder, Unknown};
 use crate::tensor::shape::Tiling;
 use crate::tensor::{ArrayShape, TensorError};
 
@@ -34,14 +33,13 @@ impl Graph {
     /// [`Graph::memory_of`] with another limit on the bytes that the graph takes: each tile adds operations whose
     /// shapes have all dimensions so far.
     pub(crate) fn memory_within(shape: &ArrayShape, max_memory: u64) -> Result<Graph, TensorError> {
-        let target = Target::new();
-        build(Builder::new("memory", target.declarations()), shape, max_memory)
+        build(Builder::new("memory"), shape, max_memory)
     }
 }
 
 /// An array being converted to its memory.
-struct Array<'d> {
-    builder: Builder<'d>,
+struct Array {
+    builder: Builder,
     tensor: TensorId,
     /// The shape of the tensor.
     shape: Vec<u64>,
@@ -70,7 +68,7 @@ fn integers(items: impl IntoIterator<Item = u64>) -> Value {
     Value::Integers(items.into_iter().map(|item| item as i64).collect())
 }
 
-impl Array<'_> {
+impl Array {
     fn emit(&mut self, operation: &'static str, arguments: Vec<Value>, shape: Vec<u64>) -> Result<(), TensorError> {
         let (limit, left) = self.memory;
         self.memory.1 = left.checked_sub(EXTENT * (shape.len() as u64 + 8)).ok_or_else(|| {

@@ -7,13 +7,13 @@ use smallvec::SmallVec;
 
 use super::network::{Network, TensorId};
 use super::site::{Computed, Failure, Site};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::constant::{bits, items, primitive};
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, COPY};
 use crate::graph::{self, Extent, Graph, Shape, Value, prune};
-use crate::nnef::build::{Builder, Results, Unknown};
-use crate::nnef::migrate::target::{Target, identifier};
+use crate::library::build::{Builder, Results, Unknown};
+use crate::library::identifier::identifier;
 use crate::source::Span;
 use crate::tensor::{DType, Dims, Tensor};
 
@@ -50,7 +50,7 @@ enum ConstantKey {
 /// Builds a graph.
 pub(crate) struct Emitter<'n> {
     net: &'n Network,
-    builder: Builder<'n>,
+    builder: Builder,
     /// The names of the network's tensors.
     tensors: Vec<NameId>,
     /// The names of loops, for results at boundary layers without an output tensor.
@@ -69,10 +69,10 @@ pub(crate) fn integers(items: &[usize]) -> Value {
 
 impl<'n> Emitter<'n> {
     /// An emitter of an empty graph, with a name for each tensor and loop of the network.
-    pub(crate) fn new(net: &'n Network, target: &'n Target, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn new(net: &'n Network, max_ops: u64, diagnostics: &mut Diagnostics) -> Self {
         let mut emitter = Emitter {
             net,
-            builder: Builder::new(&net.name, target.declarations()),
+            builder: Builder::new(&net.name),
             tensors: Vec::with_capacity(net.tensors.len()),
             loops: Vec::new(),
             constants: FxHashMap::default(),
@@ -83,7 +83,7 @@ impl<'n> Emitter<'n> {
         let boundary: FxHashSet<TensorId> = net.inputs.iter().copied().chain(outputs).collect();
         for (i, info) in net.tensors.iter().enumerate() {
             let spelled = identifier(&info.name);
-            if spelled != info.name && boundary.contains(&TensorId::at(i)) {
+            if spelled != info.name && boundary.contains(&TensorId(i as u32)) {
                 let message = format!("`{}` is not a name of NNEF 1.0; it becomes `{spelled}`", info.name);
                 diagnostics.report(Diagnostic::new(Code::RespelledName, net.location(info.at), message));
             }
@@ -134,7 +134,7 @@ impl<'n> Emitter<'n> {
     /// location of the next operations.
     fn allow(&mut self, (at, name): Place, shape: &[usize]) -> Computed<()> {
         if self.builder.graph.operations.len() as u64 >= self.max_ops {
-            let message = format!("the flat graph has more than {} operations", self.max_ops);
+            let message = too_many("the flat graph", self.max_ops, "operations");
             return Err(Failure::new(Code::OperationBudget, at, message));
         }
         if shape.contains(&0) {

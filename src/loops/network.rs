@@ -5,6 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ops::{Attributes, Op};
+use crate::room::table_id;
 use crate::source::{FileId, Location, Span};
 use crate::tensor::{self, DType, Dims, Tensor};
 
@@ -19,32 +20,16 @@ pub(super) fn volume(shape: &[usize]) -> Option<usize> {
     fits.then(|| tensor::volume(shape)).flatten()
 }
 
-macro_rules! ids {
-    ($($(#[$doc:meta])* $id:ident),*) => {
-        $($(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) struct $id(pub(crate) u32);
-
-        impl $id {
-            /// The index into the table of the network.
-            pub(crate) fn index(self) -> usize {
-                self.0 as usize
-            }
-
-            pub(crate) fn at(index: usize) -> Self {
-                $id(index as u32)
-            }
-        })*
-    };
-}
-
-ids! {
+table_id! {
     /// Identifies a tensor of a [`Network`].
-    TensorId,
+    #[derive(Default)]
+    pub(crate) TensorId;
     /// Identifies a layer of a [`Network`].
-    LayerId,
+    #[derive(Default)]
+    pub(crate) LayerId;
     /// Identifies a loop of a [`Network`].
-    LoopId
+    #[derive(Default)]
+    pub(crate) LoopId;
 }
 
 /// The type of a tensor before a run: an extent may be unknown.
@@ -292,7 +277,7 @@ impl Network {
         if let Some(&known) = self.names.get(name) {
             return known;
         }
-        let id = TensorId::at(self.tensors.len());
+        let id = TensorId(self.tensors.len() as u32);
         self.tensors.push(TensorInfo { name: name.to_owned(), origin: Origin::Undefined, at: Span::default() });
         self.names.insert(name.to_owned(), id);
         id
@@ -303,7 +288,7 @@ impl Network {
         let mut id = self.tensor(name);
         if !matches!(self.tensors[id.index()].origin, Origin::Undefined) {
             self.duplicates.push((at, id));
-            id = TensorId::at(self.tensors.len());
+            id = TensorId(self.tensors.len() as u32);
             self.tensors.push(TensorInfo { name: name.to_owned(), origin: Origin::Undefined, at });
         }
         let info = &mut self.tensors[id.index()];
@@ -312,7 +297,7 @@ impl Network {
     }
 
     pub(crate) fn push(&mut self, name: Option<&str>, kind: LayerKind, at: Span) -> Option<TensorId> {
-        let id = LayerId::at(self.layers.len());
+        let id = LayerId(self.layers.len() as u32);
         if let Some(of) = kind.boundary() {
             self.loops[of.index()].layers.push(id);
         }
@@ -324,7 +309,7 @@ impl Network {
     /// Adds a loop.
     pub(crate) fn add_loop(&mut self, name: &str) -> LoopId {
         self.loops.push(Loop { name: name.to_owned(), layers: Vec::new() });
-        LoopId::at(self.loops.len() - 1)
+        LoopId(self.loops.len() as u32 - 1)
     }
 
     /// The inputs with their declared types.

@@ -43,11 +43,11 @@ impl Order {
     ///
     /// The dependency cycles.
     pub(crate) fn new(net: &Network, scopes: &Scopes) -> Result<Order, Vec<Cycle>> {
-        let layers = (0..net.layers.len()).map(|i| Item::Layer(LayerId::at(i)));
-        let loops = (0..net.loops.len()).map(|i| Item::Loop(LoopId::at(i)));
+        let layers = (0..net.layers.len()).map(|i| Item::Layer(LayerId(i as u32)));
+        let loops = (0..net.loops.len()).map(|i| Item::Loop(LoopId(i as u32)));
         let mut nodes: BTreeMap<Item, Node> = layers.chain(loops).map(|item| (item, Node::default())).collect();
         for (i, layer) in net.layers.iter().enumerate() {
-            let reader = scopes.reads_in(net, LayerId::at(i));
+            let reader = scopes.reads_in(net, LayerId(i as u32));
             for input in layer.kind.inputs() {
                 let home = scopes.home(input.tensor);
                 let Some(made_by) = maker(net, input.tensor) else { continue };
@@ -55,7 +55,7 @@ impl Order {
                     Some(reader) if home != Some(reader) => scopes.below(reader, home).map(Item::Loop),
                     // A use of a value of its own loop by a boundary layer is not a dependency within the trip.
                     _ if layer.kind.boundary().is_some() => None,
-                    _ => Some(Item::Layer(LayerId::at(i))),
+                    _ => Some(Item::Layer(LayerId(i as u32))),
                 };
                 if let Some(user) = user {
                     nodes.entry(made_by).or_default().after.push(user);

@@ -114,13 +114,13 @@ impl Plan {
         let kept: Vec<TensorId> = net.outputs.iter().map(|output| output.tensor).collect();
         planner.spread(None, kept.iter().map(|&output| (output, Window::ALL)).collect());
         let top = planner.steps(None, &kept, &FxHashSet::default());
-        let mut loops: Vec<LoopPlan> = (0..net.loops.len()).map(|i| planner.plan(LoopId::at(i))).collect();
-        for tensor in (0..net.tensors.len()).map(TensorId::at) {
+        let mut loops: Vec<LoopPlan> = (0..net.loops.len()).map(|i| planner.plan(LoopId(i as u32))).collect();
+        for tensor in (0..net.tensors.len()).map(|at| TensorId(at as u32)) {
             if let Some(of) = scopes.home(tensor).filter(|of| !loops[of.index()].outputs.is_empty()) {
                 loops[of.index()].interior.push(tensor);
             }
         }
-        let depth = |i| scopes.home(TensorId::at(i)).map_or(0, |of| scopes.depth(of) + 1);
+        let depth = |i| scopes.home(TensorId(i as u32)).map_or(0, |of| scopes.depth(of) + 1);
         Plan { top, loops, depths: (0..net.tensors.len()).map(depth).collect() }
     }
 }
@@ -153,7 +153,7 @@ impl Planner<'_> {
     }
 
     fn find_reads(&mut self) {
-        for id in (0..self.net.layers.len()).map(LayerId::at) {
+        for id in (0..self.net.layers.len()).map(|at| LayerId(at as u32)) {
             if !self.is_needed(id) {
                 continue;
             }
@@ -233,7 +233,7 @@ impl Planner<'_> {
             if let Some(inner) = at.checked_sub(loops) {
                 return self.reads[inner].iter().filter_map(|&read| now(read)).collect();
             }
-            match self.net.producer(TensorId::at(at)).map(|layer| &layer.kind) {
+            match self.net.producer(TensorId(at as u32)).map(|layer| &layer.kind) {
                 Some(LayerKind::Operation { inputs, .. }) => {
                     inputs.iter().filter_map(|input| now(input.tensor)).collect()
                 }

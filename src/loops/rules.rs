@@ -161,7 +161,7 @@ impl<'n> Context<'n> {
     }
 
     fn loops(&self) -> impl Iterator<Item = LoopId> {
-        (0..self.net.loops.len()).map(LoopId::at)
+        (0..self.net.loops.len()).map(|at| LoopId(at as u32))
     }
 }
 
@@ -169,7 +169,7 @@ impl<'n> Context<'n> {
 const MAX_HINTS: usize = 200;
 
 fn undefined(context: &Context, found: Found) {
-    let tensors = (0..context.net.tensors.len()).map(TensorId::at);
+    let tensors = (0..context.net.tensors.len()).map(|at| TensorId(at as u32));
     let known: Vec<&str> = tensors.filter(|&id| context.is_defined(id)).map(|id| context.name(id)).collect();
     let uses =
         context.net.layers.iter().flat_map(|layer| layer.kind.inputs()).chain(context.net.outputs.iter().copied());

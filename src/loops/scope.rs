@@ -48,7 +48,7 @@ impl Scopes {
 
     fn solve(&mut self, net: &Network) {
         let users = users(net);
-        let mut waiting: Vec<LayerId> = (0..net.layers.len()).rev().map(LayerId::at).collect();
+        let mut waiting: Vec<LayerId> = (0..net.layers.len()).rev().map(|at| LayerId(at as u32)).collect();
         let mut is_waiting = vec![true; net.layers.len()];
         while let Some(id) = waiting.pop() {
             is_waiting[id.index()] = false;
@@ -156,20 +156,20 @@ impl Scopes {
 
     /// Pairs of loops that use each other's values.
     pub(crate) fn mutual(&self) -> impl Iterator<Item = (LoopId, LoopId)> {
-        let pairs = |i: usize| self.around[i].iter().map(move |&other| (LoopId::at(i), other));
+        let pairs = |i: usize| self.around[i].iter().map(move |&other| (LoopId(i as u32), other));
         let all = (0..self.around.len()).flat_map(pairs);
         all.filter(|&(a, b)| a < b && self.is_nested(b, a))
     }
 
     /// Loops at whose boundary values of two loops are used, neither of which is nested in the other.
     pub(crate) fn torn_loops(&self) -> impl Iterator<Item = (LoopId, LoopId, LoopId)> {
-        let torn = |i: usize| self.unrelated(&self.around[i]).map(|(a, b)| (LoopId::at(i), a, b));
+        let torn = |i: usize| self.unrelated(&self.around[i]).map(|(a, b)| (LoopId(i as u32), a, b));
         (0..self.around.len()).filter_map(torn)
     }
 
     /// Tensors that are inside two loops, neither of which is nested in the other.
     pub(crate) fn torn_tensors(&self) -> impl Iterator<Item = (TensorId, LoopId, LoopId)> {
-        let torn = |i: usize| self.unrelated(&self.inside[i]).map(|(a, b)| (TensorId::at(i), a, b));
+        let torn = |i: usize| self.unrelated(&self.inside[i]).map(|(a, b)| (TensorId(i as u32), a, b));
         (0..self.inside.len()).filter_map(torn)
     }
 }
@@ -185,7 +185,7 @@ fn users(net: &Network) -> Vec<Vec<LayerId>> {
     let mut users = vec![Vec::new(); net.tensors.len()];
     for (i, layer) in net.layers.iter().enumerate() {
         for input in layer.kind.inputs() {
-            users[input.tensor.index()].push(LayerId::at(i));
+            users[input.tensor.index()].push(LayerId(i as u32));
         }
     }
     users

@@ -16,7 +16,6 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Graph;
 use crate::graph::names::NameId;
-use crate::nnef::migrate::target::Target;
 use crate::source::Span;
 use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
@@ -64,14 +63,13 @@ impl<'n> Runnable<'n> {
     /// Unrolls a network.
     pub(crate) fn unroll(&self, diagnostics: &mut Diagnostics) -> Result<Graph, Failures> {
         let Runnable { net, plan, options, .. } = *self;
-        let looped = plan.loops.iter().position(|of| !of.outputs.is_empty()).map(LoopId::at);
+        let looped = plan.loops.iter().position(|of| !of.outputs.is_empty()).map(|at| LoopId(at as u32));
         if let Some(of) = looped.filter(|_| !options.unroll) {
             let name = &net.loops[of.index()].name;
             let message = format!("NNEF 1.0 has no loops; --unroll expands the loop `{name}`");
             return Err(vec![Failure::new(Code::NotFlattenable, net.place(of), message)]);
         }
-        let target = Target::new();
-        let mut emitter = Emitter::new(net, &target, options.max_ops, diagnostics);
+        let mut emitter = Emitter::new(net, options.max_ops, diagnostics);
         let start = externals(net, &mut emitter).map_err(|failure| vec![failure])?;
         let (symbols, values) = self.run(Some(emitter), start)?;
         let (Some(mut emitter), finished) = symbols.into_parts() else { return Err(Vec::new()) };

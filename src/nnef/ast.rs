@@ -3,21 +3,6 @@
 //! Nodes are not boxed, so that trees of any depth can be dropped without recursion, and children
 //! precede their parents. Every node has a byte span in its file. `nodes.rs` says how they are stored.
 
-macro_rules! id_types {
-    ($($(#[$doc:meta])* $name:ident,)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) struct $name(pub(crate) u32);
-
-        impl $name {
-            /// The position in its table.
-            pub(crate) fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
-
 mod marks;
 mod module;
 mod nodes;
@@ -26,7 +11,7 @@ mod walk;
 
 use crate::graph::Primitive;
 pub(crate) use crate::graph::operators::{BinaryOp, Builtin, UnaryOp};
-use crate::room::{self, position_id};
+use crate::room::{self, position_id, table_id};
 use crate::source::Span;
 use crate::source::names::Name;
 pub(crate) use marks::Marks;
@@ -47,15 +32,15 @@ position_id! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallId(u32);
 
-id_types! {
+table_id! {
     /// A type specification, as an index into [`Ast::types`].
-    TypeSpecId,
+    pub(crate) TypeSpecId;
     /// A comprehension, as an index into [`Ast::comprehensions`].
-    ComprehensionId,
+    pub(crate) ComprehensionId;
     /// A loop, as an index into [`Ast::loops`].
-    LoopId,
+    pub(crate) LoopId;
     /// A long literal array, as an index into [`Ast::numbers`].
-    NumbersId,
+    pub(crate) NumbersId;
 }
 
 /// A run of consecutive entries in one of the list tables.

@@ -4,29 +4,27 @@ use super::ast::Module;
 use super::dialect;
 use super::grammar::{self, ModuleKind};
 use super::lexer;
-use super::registries::{self, Registry};
+use super::registries;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::graph::standard::OPERATOR_EXPRESSIONS;
+use crate::library::registries::{BUILT_IN, Registry, find};
+use crate::library::texts::standard;
 use crate::options::Options;
-use crate::room;
+use crate::room::{self, table_id};
 use crate::source::names::Names;
 use crate::source::{Location, Sources, Span};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// Identifies a module of a [`Document`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ModuleId(pub(crate) u32);
+table_id! {
+    /// Identifies a module of a [`Document`], by its position in [`Document::modules`].
+    pub(crate) ModuleId;
+}
 
 impl ModuleId {
     /// The standard library of the dialect.
     pub(crate) const STANDARD: ModuleId = ModuleId(0);
-
-    /// The position in [`Document::modules`].
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
 }
 
 /// A document, its libraries, and their texts and names.
@@ -52,43 +50,29 @@ pub struct Parsed {
     pub diagnostics: Diagnostics,
 }
 
-/// The standard library of a dialect.
-struct Standard {
-    dialect: Dialect,
-    name: &'static str,
-    text: &'static str,
-    /// The parsed library. It is always the same and longer than most documents, so it is parsed once
-    /// per process.
-    read: OnceLock<Document>,
-}
+/// The parsed standard libraries of both dialects. They are always the same and longer than most documents, so each is
+/// parsed once per process.
+static STANDARD: [OnceLock<Document>; 2] = [const { OnceLock::new() }; 2];
 
-impl Standard {
-    const fn new(dialect: Dialect, name: &'static str, text: &'static str) -> Self {
-        Standard { dialect, name, text, read: OnceLock::new() }
+/// The registries that a text of 1.0 or the options name, each once.
+fn registries_of(dialect: Dialect, text: &str, options: &Options) -> Vec<&'static Registry> {
+    if dialect != Dialect::V1 {
+        return Vec::new();
     }
-}
-
-static STANDARD: [Standard; 2] = [
-    Standard::new(Dialect::V1, "<standard library>", include_str!("std/nnef-1.0.nnef")),
-    Standard::new(Dialect::Draft, "<draft standard library>", include_str!("std/nnef-draft.nnef")),
-];
-
-/// The registries that a text or the options name, each once.
-fn registries_of(text: &str, options: &Options) -> Vec<&'static Registry> {
     let mut found = registries::named(text);
     for registry in options.libraries.iter().filter_map(registry_of) {
         if !found.iter().any(|known| known.name == registry.name) {
             found.push(registry);
         }
     }
-    let built_in = registries::find(registries::BUILT_IN).filter(|_| !found.is_empty());
+    let built_in = find(BUILT_IN).filter(|_| !found.is_empty());
     found.extend(built_in.filter(|built_in| found.iter().all(|known| known.name != built_in.name)));
     found
 }
 
 /// The registry that an entry of [`Options::libraries`] names: the entry has no text.
 fn registry_of((name, text): &(String, String)) -> Option<&'static Registry> {
-    if text.is_empty() { registries::find(name) } else { None }
+    if text.is_empty() { find(name) } else { None }
 }
 
 /// Names that the expansion may need although they occur in no text.
@@ -97,34 +81,50 @@ const IMPLIED_NAMES: &[&str] = &[crate::graph::standard::UNUSED_INPUT, crate::gr
 impl Document {
     /// A document with only the standard library of a dialect, which has no errors.
     fn new(dialect: Dialect) -> Self {
-        let read = |standard: &Standard| {
+        let read = || {
             room::keep_free_memory();
             let mut names = lexer::reserved_names();
             for name in IMPLIED_NAMES {
                 names.intern(name);
             }
-            let sources = Sources::new();
-            let (names, modules, registries) = (Arc::new(names), Vec::new(), Vec::new());
-            let mut library = Document { sources, names, modules, dialect, registries, broken: None };
-            library.read(standard.name, standard.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
-            library
+            let (sources, modules, registries) = (Sources::new(), Vec::new(), Vec::new());
+            let mut document = Document { sources, names: Arc::new(names), modules, dialect, registries, broken: None };
+            let library = standard(dialect);
+            document.read(library.file, library.text, ModuleKind::Library, u64::MAX, &mut Diagnostics::default());
+            document
         };
-        let [first, others @ ..] = &STANDARD;
-        let standard = others.iter().find(|standard| standard.dialect == dialect).unwrap_or(first);
-        standard.read.get_or_init(|| read(standard)).clone()
+        STANDARD[usize::from(dialect == Dialect::Draft)].get_or_init(read).clone()
     }
 
     /// Parses a text: the standard library of its dialect, the libraries of the options, and the
     /// document itself. Names of files are for messages only.
     pub(crate) fn parse(name: &str, text: String, kind: ModuleKind, options: &Options) -> Parsed {
         let dialect = options.dialect.unwrap_or_else(|| dialect::detect(&text));
+        let registries = registries_of(dialect, &text, options);
+        Document::assemble(dialect, registries, options, |document, diagnostics| {
+            document.read(name, text, kind, options.max_text, diagnostics);
+        })
+    }
+
+    /// Only the standard library and the libraries of the options.
+    pub(crate) fn of_libraries(options: &Options) -> Parsed {
+        let dialect = options.dialect.unwrap_or_default();
+        Document::assemble(dialect, registries_of(dialect, "", options), options, |_, _| {})
+    }
+
+    /// Reads the libraries of the options, and what comes after them.
+    fn assemble(
+        dialect: Dialect,
+        registries: Vec<&'static Registry>,
+        options: &Options,
+        read: impl FnOnce(&mut Document, &mut Diagnostics),
+    ) -> Parsed {
         let mut diagnostics = Diagnostics::new(options.strict);
         let mut document = Document::new(dialect);
-        let registries = if dialect == Dialect::V1 { registries_of(&text, options) } else { Vec::new() };
         for (name, text) in options.libraries.iter().filter(|library| registry_of(library).is_none()) {
             document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);
         }
-        document.read(name, text, kind, options.max_text, &mut diagnostics);
+        read(&mut document, &mut diagnostics);
         if !registries.is_empty() {
             // Registries come first because others may replace them, but are parsed last, restricted to used names.
             let others = document.modules.split_off(1);
@@ -139,7 +139,7 @@ impl Document {
     fn read_registries(&mut self, registries: Vec<&'static Registry>, diagnostics: &mut Diagnostics) {
         for registry in &registries {
             let text = registry.used(|name| self.names.get(name).is_some());
-            self.read(registry.file, text, ModuleKind::Library, u64::MAX, diagnostics);
+            self.read(registry.library.file, text, ModuleKind::Library, u64::MAX, diagnostics);
         }
         self.registries = registries;
     }

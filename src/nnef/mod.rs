@@ -1,7 +1,6 @@
 //! The NNEF language: from bytes to a checked document, and back to text.
 
 pub(crate) mod ast;
-pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod datatypes;

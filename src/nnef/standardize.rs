@@ -13,7 +13,7 @@ use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
 use crate::graph::origin::with_origin;
 use crate::graph::{Argument, Graph, Key, KindId, Operation, OriginId, Output, Primitive, Shape, TensorId, Value};
-use crate::nnef::migrate::target::{Declarations, Target};
+use crate::library::build::declared;
 use crate::source::Location;
 
 /// Why an operation cannot be translated.
@@ -93,25 +93,23 @@ pub(crate) fn standardize(graph: &mut Graph) -> Result<(), Diagnostics> {
     if !std::mem::take(&mut graph.conventions.deviates) {
         return Ok(());
     }
-    let target = Target::new();
     let old = graph.take_operations();
     graph.kinds = old.kinds.clone();
-    let mut pass = Pass { graph, old: &old, declarations: target.declarations(), found: Diagnostics::default() };
+    let mut pass = Pass { graph, old: &old, found: Diagnostics::default() };
     old.operations.iter().for_each(|operation| pass.operation(operation));
     let found = pass.found;
     graph.finish_names();
     if found.has_errors() { Err(found) } else { Ok(()) }
 }
 
-struct Pass<'g, 'd> {
+struct Pass<'g> {
     graph: &'g mut Graph,
     /// The operations as they were.
     old: &'g Graph,
-    declarations: Declarations<'d>,
     found: Diagnostics,
 }
 
-impl Pass<'_, '_> {
+impl Pass<'_> {
     fn operation(&mut self, operation: &Operation) {
         let old = self.old;
         let kind = old.kind(operation);
@@ -143,9 +141,9 @@ impl Pass<'_, '_> {
             source: (operation.at, operation.origin),
         };
         if let Some(standard) = renamed
-            && let Some(declared) = self.declarations.find(standard, self.graph)
+            && let Some(declared) = declared(standard)
         {
-            let kind = declared.kind.clone();
+            let kind = declared.kind(self.graph.symbols_mut());
             edit.kind = self.graph.standard_kind(&kind);
         }
         for change in changes {
@@ -169,26 +167,25 @@ impl Pass<'_, '_> {
     fn add(
         &mut self,
         edit: &Edit,
-        operation: &'static str,
+        operation: &str,
         arguments: &[(&str, Value)],
         (segment, shape, elements): (&str, Option<Shape>, Option<Primitive>),
     ) -> Result<TensorId, Refused> {
         let missing = || format!("the standard has no operation `{operation}`");
-        let kind = self.declarations.find(operation, self.graph).ok_or_else(missing)?.kind.clone();
-        let param = |name: &str| kind.params.iter().position(|param| self.graph.text_of(param.name) == name);
+        let declared = declared(operation).ok_or_else(missing)?;
         let keyed = |(name, value): &(&str, Value)| {
-            let key = Key::Param(param(name)? as u32);
+            let key = Key::Param(declared.position(name)? as u32);
             Some(Argument { key, value: value.clone() })
         };
         let arguments: Vec<Argument> = arguments.iter().filter_map(keyed).collect();
-        let generic = kind.generic;
+        let kind = declared.kind(self.graph.symbols_mut());
         let kind = self.graph.standard_kind(&kind);
         let base = edit.results.first().map_or(NameId::ROOT, |result| self.graph.name_of(*result));
         let segment = self.graph.symbols_mut().intern(segment);
         let name = self.graph.names.child(base, segment, 0, false);
         let tensor = self.graph.add_tensor(name, elements);
         self.graph.set_shape(tensor, shape);
-        let dtype = (elements.filter(|_| generic), false);
+        let dtype = (elements.filter(|_| declared.generic), false);
         self.graph.add_operation(kind, dtype, arguments, &[Output::Tensor(&tensor)], edit.source);
         Ok(tensor)
     }
@@ -340,8 +337,8 @@ fn whole_mean(pass: &mut Pass, edit: &mut Edit) -> Result<(), Refused> {
     let summed = result.and_then(|result| pass.graph.shape(result).cloned());
     let arguments = [("input", Value::Tensor(input)), ("axes", axes)];
     let sum = pass.add(edit, "sum_reduce", &arguments, ("sum", summed, Some(Primitive::Integer)))?;
-    let declared = pass.declarations.find("div", pass.graph).ok_or("the standard has no operation `div`")?;
-    let kind = declared.kind.clone();
+    let declared = declared("div").ok_or("the standard has no operation `div`")?;
+    let kind = declared.kind(pass.graph.symbols_mut());
     edit.kind = pass.graph.standard_kind(&kind);
     edit.arguments = vec![
         Argument { key: Key::Param(0), value: Value::Tensor(sum) },

@@ -8,7 +8,7 @@ use super::model::{Operator, Role, Setting};
 use super::tokens::Literal;
 use super::tree::{Term, push_leaf};
 use crate::graph::{TensorId, Value};
-use crate::nnef::migrate::target::identifier;
+use crate::library::identifier::identifier;
 
 /// The arguments of an operator that is not lowered: operands, data, then parameters.
 pub(super) fn arguments(

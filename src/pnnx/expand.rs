@@ -15,10 +15,10 @@ use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
 use super::tree::{Expression, Node, NodeId, Term, push_leaf};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
-use crate::nnef::build::{Builder, CAST, Results};
+use crate::library::build::{Builder, CAST, Results};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
 
@@ -59,8 +59,8 @@ pub(crate) fn expand(
     expander.expression(&folded)
 }
 
-struct Expander<'a, 'd> {
-    builder: &'a mut Builder<'d>,
+struct Expander<'a> {
+    builder: &'a mut Builder,
     context: Context<'a>,
     found: &'a mut Diagnostics,
     /// For each operation, the word for the names of its results, and the number of these names.
@@ -103,7 +103,7 @@ struct Place {
     span: Span,
 }
 
-impl Expander<'_, '_> {
+impl Expander<'_> {
     fn expression(&mut self, expression: &Expression) -> Item {
         if self.context.share {
             return self.shared(expression);
@@ -321,7 +321,7 @@ impl Expander<'_, '_> {
             if self.found.has_errors() {
                 return Item::Refused;
             }
-            let message = format!("the expression has more than {} operations", self.context.max_ops);
+            let message = too_many("the expression", self.context.max_ops, "operations");
             return self.refuse(Code::OperationBudget, place.span, message);
         }
         let name = name.unwrap_or_else(|| self.fresh(nnef));

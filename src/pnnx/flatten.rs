@@ -13,7 +13,7 @@ use super::table::Counterpart;
 use super::tokens::Literal;
 use super::tree::{Node, Term, push_leaf};
 use crate::Options;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::{Extent, Shape};
 use crate::source::{FileId, Location, Span};
 
@@ -222,7 +222,7 @@ impl Flattening<'_> {
         output: Option<&str>,
     ) -> Made {
         if self.model.operators.len() as u64 >= self.options.max_ops {
-            let message = format!("the model has more than {} operators", self.options.max_ops);
+            let message = too_many("the model", self.options.max_ops, "operators");
             return self.refuse(Code::OperationBudget, operator.span, message);
         }
         let result = match output {

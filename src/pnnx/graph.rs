@@ -8,8 +8,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::names::NameId;
 use crate::graph::standard::CONSTANT;
 use crate::graph::{Graph, Primitive, Shape, TensorId, Value};
-use crate::nnef::build::Builder;
-use crate::nnef::migrate::target::Target;
+use crate::library::build::Builder;
 use crate::source::{FileId, Location, Span};
 
 /// The default shape of inputs.
@@ -40,8 +39,7 @@ impl Graph {
     /// Parts of the expression have no counterpart in NNEF, or the shapes are incompatible.
     pub(crate) fn of_expression(expression: &Expression, file: FileId, form: &Form) -> Result<Graph, Diagnostics> {
         let mut found = Diagnostics::new(false);
-        let target = Target::new();
-        let mut builder = Builder::new("expression", target.declarations());
+        let mut builder = Builder::new("expression");
         let Some(operands) = inputs(&mut builder, expression, file, form, &mut found) else { return Err(found) };
         let name = builder.name("y");
         let shaped = form.shapes.len();

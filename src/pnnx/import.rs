@@ -19,12 +19,13 @@ use super::parse::{Reading, is_text, parse};
 use super::standard;
 use super::tokens::Literal;
 use super::tree::Term;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
 use crate::graph::{Extent, Graph, Primitive, Shape, TensorId, Value};
-use crate::nnef::build::{Builder, Results};
-use crate::nnef::migrate::target::{Target, identifier, standard_name};
+use crate::library::build::{Builder, Results, declared};
+use crate::library::declared::Declared;
+use crate::library::identifier::identifier;
 use crate::source::{FileId, Location, Span};
 use crate::{Lower, Options};
 
@@ -41,8 +42,7 @@ impl Model {
     ///
     /// Expressions cannot be read or expanded, shapes are contradictory, or extents of inputs are unknown.
     pub(crate) fn graph(&self, file: FileId, options: &Options) -> Result<Imported, Diagnostics> {
-        let target = Target::new();
-        let builder = Builder::new("model", target.declarations());
+        let builder = Builder::new("model");
         let mut import = Import {
             builder,
             file,
@@ -61,7 +61,7 @@ impl Model {
             }
             import.operator(operator);
             if import.builder.graph.operations().len() as u64 > options.max_ops {
-                let message = format!("the graph has more than {} operations", options.max_ops);
+                let message = too_many("the graph", options.max_ops, "operations");
                 import.report(Code::OperationBudget, operator.span, message);
                 break;
             }
@@ -86,8 +86,8 @@ impl Model {
     }
 }
 
-struct Import<'a, 'd> {
-    builder: Builder<'d>,
+struct Import<'a> {
+    builder: Builder,
     file: FileId,
     options: &'a Options,
     /// The item of each operand.
@@ -104,7 +104,7 @@ struct Import<'a, 'd> {
     found: Diagnostics,
 }
 
-impl<'a> Import<'a, '_> {
+impl<'a> Import<'a> {
     fn report(&mut self, code: Code, span: Span, message: String) {
         self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
     }
@@ -413,7 +413,7 @@ impl<'a> Import<'a, '_> {
                 data.push((param.key.clone(), tensor));
             }
         }
-        if let Some(nnef) = operator.kind.strip_prefix(standard::PREFIX).and_then(standard_name)
+        if let Some(nnef) = operator.kind.strip_prefix(standard::PREFIX).and_then(declared)
             && data.is_empty()
             && self.standard(operator, nnef, &names, &operands)
         {
@@ -436,8 +436,14 @@ impl<'a> Import<'a, '_> {
     }
 
     /// Adds the operation of NNEF that an operator stands for. Returns whether its arguments fit.
-    fn standard(&mut self, operator: &'a Operator, nnef: &'static str, names: &[NameId], operands: &[Item]) -> bool {
-        let given = standard::arguments(&mut self.builder, nnef, operator, operands);
+    fn standard(
+        &mut self,
+        operator: &'a Operator,
+        nnef: &'static Declared,
+        names: &[NameId],
+        operands: &[Item],
+    ) -> bool {
+        let given = standard::arguments(nnef, operator, operands);
         let Some((arguments, is_array)) = given else { return false };
         let told = operator.shapes();
         let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
@@ -445,7 +451,7 @@ impl<'a> Import<'a, '_> {
         let of = typed.first().and_then(|typed| primitive(&typed.as_ref()?.element));
         let results: Vec<(NameId, Option<Shape>)> = names.iter().map(|name| (*name, None)).collect();
         let results = if is_array { Results::Array(&results) } else { Results::Each(&results) };
-        let Ok(tensors) = self.builder.add(nnef, of, arguments, results) else { return false };
+        let Ok(tensors) = self.builder.add(nnef.name, of, arguments, results) else { return false };
         for (tensor, typed) in tensors.iter().zip(&typed) {
             if let Some(of) = typed.as_ref().and_then(|typed| primitive(&typed.element)) {
                 self.builder.graph.tensors[tensor.index()].dtype = Some(of);

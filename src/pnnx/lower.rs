@@ -26,7 +26,7 @@ use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
-use crate::nnef::build::{Builder, Results};
+use crate::library::build::{Builder, Results};
 use crate::source::{FileId, Location};
 use settings::Kind;
 
@@ -52,8 +52,8 @@ impl Operand {
 }
 
 /// An operator that is being lowered.
-pub(super) struct Line<'a, 'd> {
-    pub(super) builder: &'a mut Builder<'d>,
+pub(super) struct Line<'a> {
+    pub(super) builder: &'a mut Builder,
     pub(super) operator: &'a Operator,
     pub(super) operands: Vec<Operand>,
     /// The parameters, and whether a rule has read them.
@@ -267,7 +267,7 @@ fn integers(items: impl IntoIterator<Item = i64>) -> Value {
     Value::Integers(items.into_iter().collect())
 }
 
-impl Line<'_, '_> {
+impl Line<'_> {
     /// The tensor for an argument; if operands have no argument names, the first one is `input`.
     fn tensor(&self, name: &str) -> Lowered<TensorId> {
         let sole = || self.sole().filter(|_| name == INPUT && self.data.is_empty());

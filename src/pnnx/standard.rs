@@ -6,40 +6,20 @@ use super::item::Item;
 use super::model::{Operator, Role, Setting};
 use super::tokens::Literal;
 use crate::graph::Value;
-use crate::nnef::build::Builder;
+use crate::library::declared::{Declared, DeclaredParam};
 
 /// The prefix of the kinds of these operators.
 pub(super) const PREFIX: &str = "nnef.";
 
-/// A parameter of an operation.
-struct Parameter {
-    name: String,
-    /// Whether it takes a tensor, or several.
-    tensor: bool,
-    /// Whether it takes several of them.
-    array: bool,
-    default: Option<Value>,
-}
-
 /// The arguments by position for an operator that stands for an operation of the standard, and whether its results are
 /// an array; none if they do not fit.
 pub(super) fn arguments(
-    builder: &mut Builder,
-    nnef: &'static str,
+    declared: &Declared,
     operator: &Operator,
     operands: &[Item],
 ) -> Option<(Vec<Option<Value>>, bool)> {
-    let declared = builder.declared(nnef)?.clone();
-    let is_array = declared.gives.first() == Some(&None);
-    let each = declared.kind.params.into_iter().zip(declared.takes);
-    let params: Vec<Parameter> = each
-        .map(|(param, takes)| Parameter {
-            name: builder.graph.text_of(param.name).to_owned(),
-            tensor: param.tensor,
-            array: param.tensor && takes.is_none(),
-            default: param.default,
-        })
-        .collect();
+    let is_array = declared.results.first().is_some_and(|result| result.gives.is_none());
+    let params = &declared.params;
     let mut named: FxHashMap<&str, Value> = FxHashMap::default();
     for param in operator.params(Role::Value) {
         let known = params.iter().find(|known| known.name == param.key)?;
@@ -51,7 +31,7 @@ pub(super) fn arguments(
     for (key, item) in keys.iter().zip(operands) {
         let value = value(item)?;
         match params.iter().find(|known| known.name == *key) {
-            Some(known) if given.contains(key.as_str()) => drop(named.insert(&known.name, value)),
+            Some(known) if given.contains(key.as_str()) => drop(named.insert(known.name, value)),
             None if given.contains(key.as_str()) => return None,
             _ => unnamed.push(value),
         }
@@ -59,10 +39,10 @@ pub(super) fn arguments(
     // Operands without a key are those of the tensor parameters that are not given, in their order.
     let mut unnamed = unnamed.into_iter();
     let mut arguments = Vec::with_capacity(params.len());
-    for param in &params {
-        arguments.push(match named.remove(param.name.as_str()) {
+    for param in params {
+        arguments.push(match named.remove(param.name) {
             Some(value) => Some(value),
-            None if param.array => Some(Value::Array(unnamed.by_ref().collect())),
+            None if param.tensor && param.takes.is_none() => Some(Value::Array(unnamed.by_ref().collect())),
             None if param.tensor => unnamed.next(),
             None => None,
         });
@@ -92,7 +72,7 @@ fn literal(literal: Literal) -> Option<Value> {
 }
 
 /// The value of a parameter. Lists of pairs are written as one list.
-fn setting(setting: &Setting, param: &Parameter) -> Option<Value> {
+fn setting(setting: &Setting, param: &DeclaredParam) -> Option<Value> {
     match setting {
         Setting::Literal(found) => literal(*found),
         Setting::Word(word) => Some(Value::String(word.as_str().into())),
@@ -111,20 +91,7 @@ fn setting(setting: &Setting, param: &Parameter) -> Option<Value> {
                 let whole = pairs.remainder().is_empty();
                 return whole.then(|| Value::Array(pairs.map(|pair| Value::Tuple(pair.into())).collect()));
             }
-            Some(list(items))
+            Some(Value::list(items))
         }
-    }
-}
-
-/// A list as the graph has it: numbers are packed.
-fn list(items: Vec<Value>) -> Value {
-    let integer = |item: &Value| if let Value::Int(int) = item { Some(*int) } else { None };
-    let scalar = |item: &Value| if let Value::Scalar(scalar) = item { Some(*scalar) } else { None };
-    if let Some(integers) = items.iter().map(integer).collect::<Option<Vec<i64>>>() {
-        return Value::Integers(integers.into());
-    }
-    match items.iter().map(scalar).collect::<Option<Vec<f64>>>() {
-        Some(scalars) => Value::Scalars(scalars.into()),
-        None => Value::Array(items.into()),
     }
 }

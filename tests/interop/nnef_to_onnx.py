@@ -20,7 +20,7 @@ from primitives import CASES, Source, broadcastable, call, case, document
 
 HERE = pathlib.Path(__file__).resolve().parent.parent.parent
 # The operations of the standard, and what exporters write for inputs.
-STANDARD = set(re.findall(r"^fragment (\w+)", (HERE / "src/nnef/std/nnef-1.0.nnef").read_text(), re.M))
+STANDARD = set(re.findall(r"^fragment (\w+)", (HERE / "src/library/std/nnef-1.0.nnef").read_text(), re.M))
 SOURCES = ("tract_core_external",)
 
 

@@ -289,8 +289,10 @@ mod unknown;
 
 #[test]
 fn every_operation_of_both_dialects_has_a_rule() {
-    let libraries =
-        [(include_str!("../../nnef/std/nnef-1.0.nnef"), 119), (include_str!("../../nnef/std/nnef-draft.nnef"), 89)];
+    let libraries = [
+        (include_str!("../../library/std/nnef-1.0.nnef"), 119),
+        (include_str!("../../library/std/nnef-draft.nnef"), 89),
+    ];
     for (text, count) in libraries {
         let names: Vec<&str> = text
             .lines()

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Diagnostics;
 use crate::eval::Quantizations;
-use crate::graph::TensorId;
+use crate::graph::{TensorId, Value};
 use crate::source::{Span, without_mark};
 use crate::{Document, Graph};
 
@@ -48,18 +48,18 @@ impl Document {
         let mut of = FxHashMap::default();
         for (entry, tensor) in quantization.entries.iter().zip(tensors) {
             let arguments = entry.arguments.iter().map(|argument| {
-                let value = text.get(argument.value_at.range()).unwrap_or_default();
                 let shape = tensor.and_then(|tensor| graph.shape(tensor));
                 let axis = shape.and_then(|shape| channel_axis(&argument.value, shape)).unwrap_or(0);
                 // An axis of extent 1 for each axis in front.
-                format!("{} = {}{value}{}", argument.name, "[".repeat(axis), "]".repeat(axis))
+                let value = (0..axis).fold(argument.value.value(), |value, _| Value::list(vec![value]));
+                (argument.name.clone(), value)
             });
-            let mut arguments: Vec<String> = arguments.collect();
+            let mut arguments: Vec<(String, Value)> = arguments.collect();
             let is_symmetric = |argument: &QuantArgument| argument.name == SYMMETRIC;
             if WITH_SYMMETRIC.contains(&entry.algorithm.as_str()) && !entry.arguments.iter().any(is_symmetric) {
-                arguments.push(format!("{SYMMETRIC} = false"));
+                arguments.push((SYMMETRIC.to_owned(), Value::Logical(false)));
             }
-            let call = (entry.algorithm.clone(), arguments.join(", "));
+            let call = (entry.algorithm.clone(), arguments);
             of.extend(tensor.map(|tensor| (tensor, call)));
         }
         Some(Quantizations { declarations: self.own_fragments(), of })
@@ -100,6 +100,19 @@ pub(crate) enum Literal {
     String(String),
     /// An array: a value for each channel.
     Array(Vec<Literal>),
+}
+
+impl Literal {
+    /// The value as one of a graph.
+    fn value(&self) -> Value {
+        match self {
+            Literal::Integer(item) => Value::Int(*item),
+            Literal::Scalar(item) => Value::Scalar(*item),
+            Literal::Logical(item) => Value::Logical(*item),
+            Literal::String(text) => Value::String(text.as_str().into()),
+            Literal::Array(items) => Value::list(items.iter().map(Literal::value).collect()),
+        }
+    }
 }
 
 /// An argument of an algorithm.

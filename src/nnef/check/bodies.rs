@@ -58,6 +58,12 @@ impl<'d> Checker<'d> {
         self.pending_bodies();
     }
 
+    /// Checks the body of a fragment that is called, and those that it calls.
+    pub(crate) fn need(&mut self, id: UnitId) {
+        self.pending.push(id);
+        self.pending_bodies();
+    }
+
     /// Checks the bodies of standard fragments that are called and not checked yet.
     pub(super) fn pending_bodies(&mut self) {
         while let Some(id) = self.pending.pop() {

@@ -17,9 +17,10 @@ use crate::dictionary::is_of_converter;
 use crate::graph::Primitive;
 use crate::graph::operators::{BINARY, Class};
 use crate::graph::standard::EXTERNAL;
+use crate::library::registries::{Registry, operations};
 use crate::nnef::ast::{Arguments, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
-use crate::nnef::registries::{self, Registry};
+use crate::nnef::registries::REGISTRY_EXTENSION;
 use crate::nnef::types::{Element, Fit, Part, Type};
 use crate::source::Span;
 use crate::source::names::Name;
@@ -127,7 +128,7 @@ impl BodyCheck<'_, '_> {
         }
         let known = || {
             let declared = checked.fragments.iter().map(|info| checked.text(info.name));
-            declared.chain(registries::operations().map(|(name, _)| name))
+            declared.chain(operations().map(|(declared, _)| declared.name))
         };
         // The known name it probably misspells, cached by name because documents repeat their operations.
         let mut compared = 0;
@@ -137,7 +138,7 @@ impl BodyCheck<'_, '_> {
             None if self.checker.compared > MAX_COMPARED => None,
             None => {
                 compared = checked.fragments.len();
-                let of_registry = registries::operations().any(|(known, _)| known == name);
+                let of_registry = operations().any(|(known, _)| known.name == name);
                 let meant = misspelt(name, known()).filter(|_| !of_registry);
                 meant.filter(|meant| !is_of_vendor(name, meant, known)).map(str::to_string)
             }
@@ -151,9 +152,9 @@ impl BodyCheck<'_, '_> {
                 self.finding(Code::UnknownOperation, span, message)
             }
             None => {
-                let registry = registries::operations().find(|(known, _)| *known == name);
+                let registry = operations().find(|(known, _)| known.name == name);
                 let add = |(_, registry): (_, &Registry)| {
-                    let extension = format!("extension {} {};", registries::REGISTRY_EXTENSION, registry.name);
+                    let extension = format!("extension {} {};", REGISTRY_EXTENSION, registry.name);
                     format!("its registry declares it: add `{extension}` after the version")
                 };
                 let help = registry.map(add).or_else(|| did_you_mean(name, known()));

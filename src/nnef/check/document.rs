@@ -7,6 +7,7 @@ use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
 use crate::graph::standard::{FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
+use crate::library::registries::{ALL, is_known};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Fragment, Ident, UnaryOp};
 use crate::nnef::registries::{self, REGISTRY_EXTENSION};
 use crate::source::{Location, Span};
@@ -87,8 +88,8 @@ impl Checker<'_> {
         let document = self.checked.document;
         let Some(word) = words.get(1).filter(|_| extension == REGISTRY_EXTENSION) else { return };
         let name = document.names().text(word.name);
-        if !registries::is_known(name) {
-            let known: Vec<&str> = registries::ALL.iter().map(|registry| registry.name).collect();
+        if !is_known(name) {
+            let known: Vec<&str> = ALL.iter().map(|registry| registry.name).collect();
             let at = self.at(document.main_id(), word.span);
             let message = format!("registry `{name}` is not known: its operations are not declared");
             let help = did_you_mean(name, known.iter().copied());

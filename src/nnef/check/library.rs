@@ -38,3 +38,6 @@ impl Checker<'_> {
         (self.checked.types, self.checked.standard_scope) = (types.clone(), scope.clone());
     }
 }
+
+#[cfg(test)]
+mod tests;

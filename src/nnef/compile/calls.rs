@@ -108,7 +108,7 @@ impl Compiler<'_, '_> {
     }
 
     /// The conversion of arguments for a parameter of a type.
-    fn conversion(&mut self, formal: Type) -> Conversion {
+    pub(super) fn conversion(&mut self, formal: Type) -> Conversion {
         match formal {
             Type::SCALAR => Conversion::Scalar,
             Type::Array(array) => match self.checked.types.item(array) {
@@ -123,7 +123,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn conversions(&mut self, conversion: Conversion) -> u32 {
+    pub(super) fn conversions(&mut self, conversion: Conversion) -> u32 {
         self.program.conversions.push(conversion);
         self.program.conversions.len() as u32 - 1
     }
@@ -137,8 +137,8 @@ impl Compiler<'_, '_> {
         let loops = self.lowering.unroll || self.lowering.flat;
         if loops && self.checked.text(site.name) == scan::NAME {
             let (span, site) = (site.span, self.site(site, keys));
-            self.emit(Instr::Scan(site), span);
-            self.emit(Instr::Trip, span);
+            self.emit(Instr::Repeat(site), span);
+            self.emit(Instr::Step, span);
         } else {
             self.emit_site(site, keys);
         }

@@ -3,6 +3,7 @@
 mod calls;
 mod constants;
 pub(crate) mod demand;
+pub(crate) mod entry;
 mod expressions;
 mod loops;
 pub(crate) mod lowering;

@@ -8,8 +8,9 @@ use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::graph::origin::with_origin;
 use crate::graph::{Graph, Key, Operation, TensorId};
+use crate::library::datatypes::data_type;
 use crate::nnef::check::Checked;
-use crate::nnef::datatypes::{data_type, plural};
+use crate::nnef::datatypes::plural;
 
 /// Infers the missing data-types and checks all. Mismatches are not reported if some were reported
 /// before expansion.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::scan;
 use crate::core::budget::Limits;
 use crate::core::machine::{Machine, Settings};
 use crate::core::program::{Body, Instr};
@@ -15,6 +16,7 @@ use crate::diagnostics::Diagnostic;
 use crate::graph::{Conventions, Dialect, Extent, Graph};
 use crate::nnef::ast::Assignment;
 use crate::nnef::check::Checked;
+use crate::nnef::compile::entry::Entry;
 use crate::nnef::compile::lowering::Lowering;
 use crate::nnef::compile::{Compiler, Mode, Scratch, units};
 use crate::options::Options;
@@ -27,11 +29,19 @@ pub(super) struct Expander {
     scratch: Scratch,
 }
 
+/// The minimum number of extents that `shape_of` returns in the draft.
+const DRAFT_RANK: usize = 2;
+
 /// The settings of the machine that follow from the options.
 fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settings {
+    // The draft has data-types instead of type arguments, and a shape has at least two extents.
+    let draft = checked.document.dialect() == Dialect::Draft;
     Settings {
         strict: options.strict,
-        draft: checked.document.dialect() == Dialect::Draft,
+        untyped: draft,
+        implicit_axes: draft,
+        least_rank: if draft { DRAFT_RANK } else { 0 },
+        planner: Some(scan::plan),
         unroll: lowering.unroll,
         expand_loops: options.unroll || options.expand_loops,
         flat: options.flat,
@@ -112,6 +122,20 @@ impl Expander {
         let Body { head, .. } = compile(&mut self.machine, room, checked, unit, Mode::Graph);
         self.machine.start(checked.file_of(unit), params);
         self.run(checked, head.entry, head.slots as usize)
+    }
+
+    /// Whether calls of a fragment whose results are taken apart are expanded.
+    pub(super) fn expands(&self, unit: UnitId) -> bool {
+        self.lowering.expands(unit, true)
+    }
+
+    /// Compiles and runs a call as the only statement of the graph.
+    pub(super) fn run_call(&mut self, checked: &Checked, call: Entry) -> Result<(), Box<Diagnostic>> {
+        let slots = call.names.len();
+        let Machine { program, graph, .. } = &mut self.machine;
+        let code = (program, &mut self.scratch);
+        let entry = Compiler::of_graph(checked, &self.lowering, code, &mut graph.names).entry(call);
+        self.run(checked, entry, slots)
     }
 
     /// Compiles and runs the next statements of the graph, which has `slots` slots so far, and drops

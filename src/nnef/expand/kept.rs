@@ -11,13 +11,11 @@ use crate::core::unit::UnitId;
 use crate::core::unit::Units;
 use crate::core::value::Value;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::graph::Primitive;
-use crate::graph::names::NameId;
 use crate::graph::standard::{
     EXTERNAL, FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL, SYMBOL_EXTENSIONS, Symbols,
     UNUSED_INPUT,
 };
-use crate::graph::{self, Argument, Graph, KeptFragment, Key, OriginId, Output, prune};
+use crate::graph::{Graph, KeptFragment, prune};
 use crate::nnef::ast::{Ast, Ident};
 use crate::nnef::check::Checked;
 use crate::nnef::document::ModuleId;
@@ -39,15 +37,7 @@ pub(super) fn demand_input(checked: &Checked, units: &Units, graph: &mut Graph) 
         return;
     }
     let kind = graph.standard_kind(&units.get(external).kind());
-    let id = graph.names.child(NameId::ROOT, name, 0, false);
-    let tensor = graph.add_tensor(id, Some(Primitive::Scalar));
-    let shape: Arc<[i64]> = [1].into();
-    graph.set_shape(tensor, Some(graph::Shape::of(&shape)));
-    let argument = Argument { key: Key::Param(0), value: graph::Value::Integers(shape) };
-    let at = Location::new(checked.document.main().file, Span::default());
-    let dtype = (Some(Primitive::Scalar), false);
-    graph.add_operation(kind, dtype, [argument], &[Output::Tensor(&tensor)], (at, OriginId::NONE));
-    graph.inputs.push(tensor);
+    graph.add_unused_input(kind, name, Location::new(checked.document.main().file, Span::default()));
 }
 
 /// Fills in the extensions and fragments of the output.

@@ -2,10 +2,12 @@
 
 mod constants;
 mod datatypes;
+pub(crate) mod definition;
 mod expander;
 mod kept;
 mod named;
 mod rules;
+mod scan;
 mod values;
 
 use std::rc::Rc;

@@ -5,7 +5,6 @@
 //! repeated with the compounds among them expanded.
 
 pub(crate) mod table;
-pub(crate) mod target;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
@@ -15,11 +14,13 @@ use crate::graph::standard::EXTERNAL;
 use crate::graph::{
     Argument, Graph, KeptFragment, Key, KindId, Operand, Operation, OperationId, Output, TensorId, Value, shapes,
 };
+use crate::library::build::declared;
+use crate::library::declared::Declared;
+use crate::library::identifier::identifier;
 use crate::nnef::document::Document;
 use crate::options::Options;
 use crate::source::Location;
 use table::{Condition, Constant, Step};
-use target::{Declarations, Declared, Target};
 
 /// An operation that has no counterpart in 1.0.
 #[derive(Debug)]
@@ -38,9 +39,7 @@ pub(crate) fn always_expanded(document: &Document, options: &Options) -> Vec<Str
 
 /// Turns a graph of the draft into one of 1.0, or returns the operations that block the migration.
 pub(crate) fn migrate(graph: &mut Graph, document: &Document, diagnostics: &mut Diagnostics) -> Vec<Blocked> {
-    let target = Target::new();
-    let mut declarations = target.declarations();
-    let plans = plans(graph, &mut declarations);
+    let plans = plans(graph);
     let blocked = blocked(graph, &plans);
     if !blocked.is_empty() {
         return blocked;
@@ -113,9 +112,9 @@ pub(crate) fn fragments(graph: &Graph, document: &Document, diagnostics: &mut Di
 }
 
 /// The migration of a kind of operation: `None` if it stays, an error if it has no counterpart.
-type Plan = Option<Result<(&'static [Step], Declared), ()>>;
+type Plan = Option<Result<(&'static [Step], &'static Declared), ()>>;
 
-fn plans(graph: &mut Graph, declarations: &mut Declarations) -> Vec<Plan> {
+fn plans(graph: &Graph) -> Vec<Plan> {
     let mut plans = Vec::with_capacity(graph.kinds.len());
     for i in 0..graph.kinds.len() {
         if !graph.kinds[i].standard {
@@ -123,7 +122,7 @@ fn plans(graph: &mut Graph, declarations: &mut Declarations) -> Vec<Plan> {
             continue;
         }
         let row = table::find(graph.text_of(graph.kinds[i].name));
-        let plan = row.and_then(|(name, steps)| Some((steps, declarations.find(name, graph)?.clone())));
+        let plan = row.and_then(|(name, steps)| Some((steps, declared(name)?)));
         plans.push(Some(plan.ok_or(())));
     }
     plans
@@ -217,10 +216,11 @@ fn rank(graph: &Graph, first: Operand) -> Option<usize> {
 fn rewrite(graph: &mut Graph, plans: &[Plan]) {
     let old = graph.take_operations();
     let kinds = old.kinds.iter().zip(plans).map(|(kind, plan)| match plan {
-        Some(Ok((_, declared))) => declared.kind.clone(),
+        Some(Ok((_, declared))) => declared.kind(graph.symbols_mut()),
         _ => kind.clone(),
     });
-    graph.kinds = kinds.collect();
+    let kinds = kinds.collect();
+    graph.kinds = kinds;
     for operation in &old.operations {
         let kind = old.kind_id(operation);
         let outputs: Vec<Output> = old.outputs_of(operation).collect();
@@ -232,7 +232,7 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
             Some(Ok((steps, declared))) => {
                 let before = |i: u32| old.text_of(old.kinds[kind.index()].params[i as usize].name);
                 let rank = old.arguments(operation).next().and_then(|(_, first)| rank(graph, first));
-                let arguments = rewritten(graph, (steps, declared), (dtype, rank), before, arguments.collect());
+                let arguments = rewritten((steps, declared), (dtype, rank), before, arguments.collect());
                 (arguments, steps.contains(&Step::TypeArgument))
             }
             _ => (arguments.collect(), operation.has_explicit_dtype()),
@@ -244,14 +244,12 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
 /// The arguments of an operation in 1.0, from its element type, the rank of its first argument, and the
 /// names of its parameters in the draft.
 fn rewritten<'g>(
-    graph: &Graph,
     (steps, declared): (&[Step], &Declared),
     (dtype, rank): (Option<Primitive>, Option<usize>),
     before: impl Fn(u32) -> &'g str,
     arguments: Vec<Argument>,
 ) -> Vec<Argument> {
-    let param = |name: &str| declared.kind.params.iter().position(|param| graph.text_of(param.name) == name);
-    let scalar = |to: usize| match declared.takes[to] {
+    let scalar = |to: usize| match declared.params[to].takes {
         Some(Primitive::Generic) => dtype == Some(Primitive::Scalar),
         takes => takes == Some(Primitive::Scalar),
     };
@@ -259,13 +257,13 @@ fn rewritten<'g>(
     for argument in arguments {
         let Key::Param(i) = argument.key else { continue };
         let name = before(i);
-        let Some(to) = param(renamed(steps, name)) else { continue };
+        let Some(to) = declared.position(renamed(steps, name)) else { continue };
         let value = filled(steps, name, rank, argument.value);
         new.push(Argument { key: Key::Param(to as u32), value: as_scalar(value, scalar(to)) });
     }
     for step in steps {
         if let Step::Add(name, constant) = step
-            && let Some(to) = param(name)
+            && let Some(to) = declared.position(name)
         {
             new.push(Argument { key: Key::Param(to as u32), value: constant.value() });
         }
@@ -339,7 +337,7 @@ fn rename_keywords(graph: &mut Graph, document: &Document, diagnostics: &mut Dia
         if holders.is_empty() && !is_graph {
             continue;
         }
-        let mut text = target::identifier(keyword);
+        let mut text = identifier(keyword);
         while graph.symbols.get(&text).is_some() {
             text.push('_');
         }

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_primitive_has_a_rule() {
-        let text = include_str!("../../nnef/std/nnef-1.0.nnef");
+        let text = include_str!("../../library/std/nnef-1.0.nnef");
         let mut known = 0;
         for (at, _) in text.match_indices("\nfragment ") {
             let rest = &text[at + "\nfragment ".len()..];

@@ -5,7 +5,7 @@ use super::call_graph::{NAME, Size};
 use super::copy::{Expand, Expansion, Target};
 use super::functions::each_node;
 use crate::Options;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, too_many};
 use crate::graph::names::NameId;
 use crate::onnx::model::{Function, ModelNames, Node, ValueInfo, Written};
 
@@ -94,7 +94,7 @@ impl Expansion<'_> {
 
     #[cold]
     fn too_many_nodes(&self, at: u32) -> Box<Found> {
-        let message = format!("the flat model has more than {} nodes", self.max_ops);
+        let message = too_many("the flat model", self.max_ops, "nodes");
         Box::new(Found::new(Code::OperationBudget, at, message).help("raise the limit with --max-ops"))
     }
 

@@ -177,7 +177,7 @@ fn of_item(item: &Item) -> (String, Option<Setting>) {
     }
 }
 
-impl Line<'_, '_> {
+impl Line<'_> {
     pub(super) fn operand(&self, key: &str) -> Option<&Operand> {
         self.operands.iter().find(|operand| operand.name == key)
     }

@@ -224,7 +224,7 @@ fn what_does_not_depend_on_an_attribute_is_stated() {
 
 #[test]
 fn every_attribute_that_rules_read_is_in_the_table() {
-    let text = include_str!("../../../nnef/std/nnef-1.0.nnef");
+    let text = include_str!("../../../library/std/nnef-1.0.nnef");
     for declaration in text.split("\nfragment ").skip(1) {
         let (name, rest) = declaration.split_at(declaration.find(['(', '<']).unwrap_or(0));
         let params = rest.split("->").next().unwrap_or(rest);

@@ -267,7 +267,7 @@ fn compare_folder(folder: &Path, count: &mut usize) {
 fn all_documents_are_read_the_same() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
-    for folder in ["examples", "tests", "src/nnef/std", "../shared/conformance", "../shared/models"] {
+    for folder in ["examples", "tests", "src/library/std", "../shared/conformance", "../shared/models"] {
         compare_folder(&root.join(folder), &mut count);
     }
     assert!(count > 20, "{count} documents");

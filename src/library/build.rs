@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::migrate::target::{Declarations, Declared, identifier};
+use super::declared::Declared;
+use super::identifier::identifier;
+use super::texts::standard;
 use crate::graph::names::NameId;
 use crate::graph::shapes::{self, Plan, ShapeError};
 use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT, VARIABLE};
@@ -18,9 +20,8 @@ use crate::source::names::{Name, Names};
 pub(crate) struct Unknown(pub(crate) &'static str);
 
 /// Builds a flat graph operation by operation.
-pub(crate) struct Builder<'d> {
+pub(crate) struct Builder {
     pub(crate) graph: Graph,
-    declarations: Declarations<'d>,
     /// The kinds of the graph by name.
     kinds: FxHashMap<&'static str, Known>,
     /// The kinds of operations that NNEF does not have, by name.
@@ -64,15 +65,20 @@ impl Results<'_> {
     }
 }
 
-impl<'d> Builder<'d> {
+/// The declaration of an operation of NNEF 1.0.
+pub(crate) fn declared(operation: &str) -> Option<&'static Declared> {
+    standard(Dialect::V1).find(operation)
+}
+
+impl Builder {
     /// An empty graph.
-    pub(crate) fn new(name: &str, declarations: Declarations<'d>) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let mut names = Names::new();
         let name = names.intern(&identifier(name));
         let mut graph = Graph::new(name, Arc::new(names));
         graph.dialect = Dialect::V1;
         let (kinds, passed) = (FxHashMap::default(), FxHashMap::default());
-        Builder { graph, declarations, kinds, passed, boundary: FxHashSet::default(), at: Location::default() }
+        Builder { graph, kinds, passed, boundary: FxHashSet::default(), at: Location::default() }
     }
 
     /// Sets the source location of the operations that are added next.
@@ -181,8 +187,8 @@ impl<'d> Builder<'d> {
     /// The standard has no such operation.
     pub(crate) fn finish(mut self) -> Result<Graph, Unknown> {
         if self.graph.inputs.is_empty() {
-            let name = self.under(NameId::ROOT, UNUSED_INPUT);
-            self.input(Primitive::Scalar, name, &[1])?;
+            let (external, name) = (self.kind(EXTERNAL)?.id, self.segment(UNUSED_INPUT));
+            self.graph.add_unused_input(external, name, self.at);
         }
         self.graph.finish_names();
         Ok(self.graph)
@@ -222,19 +228,14 @@ impl<'d> Builder<'d> {
         Ok(())
     }
 
-    /// The declaration of an operation, if the standard has it.
-    pub(crate) fn declared(&mut self, operation: &'static str) -> Option<&Declared> {
-        self.declarations.find(operation, &mut self.graph)
-    }
-
     fn kind(&mut self, operation: &'static str) -> Result<Known, Unknown> {
         if let Some(known) = self.kinds.get(operation) {
             return Ok(*known);
         }
-        let declared = self.declarations.find(operation, &mut self.graph).ok_or(Unknown(operation))?;
-        let gives = declared.gives.first().copied().flatten();
+        let declared = declared(operation).ok_or(Unknown(operation))?;
+        let gives = declared.results.first().and_then(|result| result.gives);
         let gives = gives.filter(|of| *of != Primitive::Generic).unwrap_or(Primitive::Scalar);
-        let kind = declared.kind.clone();
+        let kind = declared.kind(self.graph.symbols_mut());
         let generic = kind.generic;
         let known = Known { id: self.graph.add_kind(kind), generic, gives };
         self.kinds.insert(operation, known);

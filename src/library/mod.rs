@@ -1,0 +1,13 @@
+//! The declarations of operations that are known without a document: the standard libraries of both dialects, and the
+//! registries of vendors.
+//!
+//! The language parses the same texts, since compounds have bodies. Everything else needs only names, parameters,
+//! defaults and results, which [`read`] finds without the language.
+
+pub(crate) mod build;
+pub(crate) mod datatypes;
+pub(crate) mod declared;
+pub(crate) mod identifier;
+mod read;
+pub(crate) mod registries;
+pub(crate) mod texts;
