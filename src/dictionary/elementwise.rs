@@ -76,7 +76,7 @@ const fn quantization(name: &'static str) -> Row {
 rows! {
     COPY = Row::by_item("copy").names("copy idn").formula(Plain, "Identity(x)").items(ItemRule::Same).elements(Widest)
         .in_onnx("Identity").sign(SignRule::First);
-    CAST = Row::by_item("cast").to_onnx(ToOnnx::Nodes("`Cast`")).in_onnx("Cast CastLike");
+    CAST = Row::by_item("cast").translated(ToOnnx::Nodes("`Cast`")).in_onnx("Cast CastLike");
     SELECT = Row::by_item("select").kernel(Kernel::Select).items(ItemRule::Select).elements(Widest)
         .formula(Operands::Choice, "Where(condition, true_value, false_value)").drawn(Selection)
         .in_onnx("Where").in_torch("torch.where").sign(SignRule::Branches);
@@ -85,7 +85,7 @@ rows! {
     NEG = Row::by_item("neg").kernel(number!(|x| -x, |x| -x)).formula(Numbers, "Neg(x)").items(ItemRule::Negated)
         .elements(Widest).in_onnx("Neg");
     RCP = real("rcp", float!(recip), "Reciprocal(x)", "Reciprocal").sign(SignRule::Operands);
-    RECIP = Row::derived("recip", "").by_operation("rcp").kernel(float!(recip)).formula(Real, "Reciprocal(x)")
+    RECIP = Row::derived("recip", "").by_operation("rcp").kernel(float!(recip))
         .in_vendors("recip");
     ABS = Row::by_item("abs").kernel(number!(|x| x.abs(), i128::abs)).formula(Numbers, "Abs(x)")
         .items(ItemRule::NeverNegative).elements(Widest).in_onnx("Abs").sign(SignRule::Always);
@@ -123,8 +123,7 @@ rows! {
     /// A power by its definition, as the following four.
     SQR = Row::by_item("sqr").kernel(double!(|x| x.powf(2.0))).formula(Real, "Mul(x, x)").items(ItemRule::Squared)
         .elements(Widest).sign(SignRule::Always);
-    SQUARE = Row::derived("square", "").by_operation("sqr").kernel(number!(|x| x * x, |x| x * x)).in_vendors("square")
-        .formula(Numbers, "Mul(x, x)");
+    SQUARE = Row::derived("square", "").by_operation("sqr").kernel(number!(|x| x * x, |x| x * x)).in_vendors("square");
     /// The power of IEEE 754, which is not a root for -∞.
     SQRT = Row::by_item("sqrt").kernel(double!(|x| x.powf(0.5))).formula(Real, "Sqrt(x)").items(ItemRule::Root)
         .onnx_differs(|x| x[0] == f64::NEG_INFINITY, "`x` is -∞").sign(SignRule::Operands);
@@ -211,7 +210,7 @@ rows! {
         "logaddexp",
         "select(eq(@0,@1),add(@0,0.6931471805599453),add(max(@0,@1),log1p(exp(neg(abs(sub(@0,@1)))))))",
     ).kernel(Floats(logaddexp));
-    ADD_N = Row::standard("add_n", Category::Elementwise, ShapeRule::Sum).to_onnx(ToOnnx::Nodes("`Sum`")).in_onnx("Sum");
+    ADD_N = Row::standard("add_n", Category::Elementwise, ShapeRule::Sum).translated(ToOnnx::Nodes("`Sum`")).in_onnx("Sum");
     CLAMP = Row::by_item("clamp").formula(Real, "Max(Min(x, b), a)").elements(Widest).in_onnx("Clip")
         .in_torch("torch.clamp nn.Hardtanh F.hardtanh");
 
@@ -276,7 +275,7 @@ rows! {
         .in_torch("nn.SiLU F.silu");
     LEAKY_RELU = activation(Row::by_item("leaky_relu")).formula(Real, "LeakyRelu<alpha>(x)").in_onnx("LeakyRelu")
         .in_torch("nn.LeakyReLU F.leaky_relu");
-    PRELU = activation(Row::by_item("prelu")).to_onnx(ToOnnx::Nodes("`PRelu`, or `Where` if `alpha` has more axes"))
+    PRELU = activation(Row::by_item("prelu")).translated(ToOnnx::Nodes("`PRelu`, or `Where` if `alpha` has more axes"))
         .in_onnx("PRelu").in_torch("nn.PReLU F.prelu");
     HARD_SWISH = activation(Row::new("hard_swish", Activation)).shape(ShapeRule::Broadcast)
         .kernel(float!(|x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0))).formula(Real, "HardSwish(x)")
@@ -324,5 +323,5 @@ rows! {
     LOGARITHMIC_QUANTIZE = quantization("logarithmic_quantize");
 
     COPY_N = Row::standard("copy_n", Layout, ShapeRule::Copies).elements(ElementRule::First)
-        .to_onnx(ToOnnx::Nodes("`Identity` for each result"));
+        .translated(ToOnnx::Nodes("`Identity` for each result"));
 }

@@ -13,28 +13,28 @@ const fn layout(name: &'static str, shape: ShapeRule) -> Row {
 const PADS: Allowed = Allowed::Words(&["constant", "replicate", "reflect", "reflect-even"], &["ignore", "replicated"]);
 
 rows! {
-    RESHAPE = layout("reshape", ShapeRule::Reshape).items(ItemRule::Same).to_onnx(Nodes("`Reshape`"))
+    RESHAPE = layout("reshape", ShapeRule::Reshape).items(ItemRule::Same).translated(Nodes("`Reshape`"))
         .in_onnx("Reshape").in_torch("Tensor.reshape Tensor.view torch.reshape").sign(SignRule::First);
-    SQUEEZE = layout("squeeze", ShapeRule::Squeeze).items(ItemRule::Same).to_onnx(Nodes("`Squeeze`"))
+    SQUEEZE = layout("squeeze", ShapeRule::Squeeze).items(ItemRule::Same).translated(Nodes("`Squeeze`"))
         .in_onnx("Squeeze").in_torch("torch.squeeze").sign(SignRule::First);
-    UNSQUEEZE = layout("unsqueeze", ShapeRule::Unsqueeze).items(ItemRule::Same).to_onnx(Nodes("`Unsqueeze`"))
+    UNSQUEEZE = layout("unsqueeze", ShapeRule::Unsqueeze).items(ItemRule::Same).translated(Nodes("`Unsqueeze`"))
         .in_onnx("Unsqueeze").in_torch("torch.unsqueeze").sign(SignRule::First);
-    TRANSPOSE = layout("transpose", ShapeRule::Transpose).to_onnx(Nodes("`Transpose`")).in_onnx("Transpose")
+    TRANSPOSE = layout("transpose", ShapeRule::Transpose).translated(Nodes("`Transpose`")).in_onnx("Transpose")
         .in_torch("torch.transpose torch.permute Tensor.permute torch.t").sign(SignRule::First);
-    SPLIT = layout("split", ShapeRule::Split).to_onnx(Nodes("`Split`")).in_onnx("Split")
+    SPLIT = layout("split", ShapeRule::Split).translated(Nodes("`Split`")).in_onnx("Split")
         .in_torch("torch.split torch.chunk torch.tensor_split");
-    CONCAT = layout("concat", ShapeRule::Concat).drawn(Selection).items(ItemRule::Concat).to_onnx(Nodes("`Concat`"))
+    CONCAT = layout("concat", ShapeRule::Concat).drawn(Selection).items(ItemRule::Concat).translated(Nodes("`Concat`"))
         .in_onnx("Concat").in_torch("torch.cat");
     STACK = layout("stack", ShapeRule::Stack).drawn(Selection).items(ItemRule::Concat)
-        .to_onnx(Nodes("`Unsqueeze` and `Concat`")).in_torch("torch.stack");
-    UNSTACK = layout("unstack", ShapeRule::Unstack).to_onnx(Nodes("`Split` and `Squeeze`")).in_torch("torch.unbind");
+        .translated(Nodes("`Unsqueeze` and `Concat`")).in_torch("torch.stack");
+    UNSTACK = layout("unstack", ShapeRule::Unstack).translated(Nodes("`Split` and `Squeeze`")).in_torch("torch.unbind");
     SLICE = layout("slice", ShapeRule::Slice).items(ItemRule::Slice).deviations(&[Deviation::CutFirst])
-        .to_onnx(Nodes("`Slice`")).in_onnx("Slice").in_torch("Tensor.slice").sign(SignRule::First);
+        .translated(Nodes("`Slice`")).in_onnx("Slice").in_torch("Tensor.slice").sign(SignRule::First);
     PAD = layout("pad", ShapeRule::Pad).arguments(&[("border", PADS)]).deviations(&[Deviation::Replicated])
-        .to_onnx(Nodes("`Pad`; `Gather` for `reflect-even`")).in_onnx("Pad").in_torch("F.pad");
+        .translated(Nodes("`Pad`; `Gather` for `reflect-even`")).in_onnx("Pad").in_torch("F.pad");
     TILE = layout("tile", ShapeRule::Tile).formula(Operands::Plain, "Tile(input, repeats)").in_onnx("Tile")
         .in_torch("torch.tile Tensor.repeat").sign(SignRule::First);
-    GATHER = layout("gather", ShapeRule::Gather).drawn(Selection).items(ItemRule::Gather).to_onnx(Nodes("`Gather`"))
+    GATHER = layout("gather", ShapeRule::Gather).drawn(Selection).items(ItemRule::Gather).translated(Nodes("`Gather`"))
         .in_onnx("Gather").in_torch("nn.Embedding F.embedding");
 
     SHAPE_OF = Row::vendor("shape_of", "tract_core_shape_of", Layout, ShapeRule::ShapeOf).items(ItemRule::ShapeOf)

@@ -13,10 +13,10 @@ const OTHERS_OF_TORCH: Words = "torch.addbmm torch.addmv torch.chain_matmul torc
 
 rows! {
     MATMUL = Row::standard("matmul", Product, ShapeRule::Matmul).products(Products::Matmul)
-        .elements(ElementRule::First).to_onnx(Nodes("`MatMul`; `Gemm` where matrices are transposed"))
+        .elements(ElementRule::First).translated(Nodes("`MatMul`; `Gemm` where matrices are transposed"))
         .in_onnx(PRODUCTS_OF_ONNX).in_torch(PRODUCTS_OF_TORCH);
     LINEAR = Row::standard("linear", Product, ShapeRule::Linear).products(Products::Linear)
-        .elements(ElementRule::First).to_onnx(Nodes("`Gemm`, or `MatMul` and `Add`")).in_torch("nn.Linear F.linear");
+        .elements(ElementRule::First).translated(Nodes("`Gemm`, or `MatMul` and `Add`")).in_torch("nn.Linear F.linear");
     /// Products of other forms.
     PRODUCT = Row::new("product", Product).products(NotCounted).in_torch(OTHERS_OF_TORCH);
     QUANTIZED_WEIGHTS = Row::new("quantized_weights", Product).products(Products::ByAttribute)

@@ -24,7 +24,7 @@ const INSTANCE_OF_TORCH: Words = "nn.InstanceNorm1d nn.InstanceNorm2d nn.Instanc
 
 rows! {
     SUM_REDUCE = reduction("sum_reduce").elements(First).items(ItemRule::SumOfAll).deviations(&[Deviation::WholeMean])
-        .to_onnx(ToOnnx::Choice("normalize", "ReduceMean(input, axes)", "ReduceSum(input, axes)"))
+        .translated(ToOnnx::Choice("normalize", "ReduceMean(input, axes)", "ReduceSum(input, axes)"))
         .in_onnx("ReduceSum").in_torch("torch.sum").sign(SignRule::FirstReduced);
     MEAN_REDUCE = reduction("mean_reduce").elements(First).deviations(&[Deviation::WholeMean])
         .formula(Real, "ReduceMean(input, axes)").in_onnx("ReduceMean").in_torch("torch.mean").sign(SignRule::First);
@@ -34,9 +34,9 @@ rows! {
         .formula(Numbers, "ReduceMin(input, axes)").in_onnx("ReduceMin").in_torch("torch.amin torch.min").sign(SignRule::FirstReduced);
     ANY_REDUCE = reduction("any_reduce").formula(Logicals, "ReduceMax(input, axes)");
     ALL_REDUCE = reduction("all_reduce").formula(Logicals, "ReduceMin(input, axes)");
-    ARGMAX_REDUCE = reduction("argmax_reduce").to_onnx(Nodes("`ArgMax`, of one axis that is made of several"))
+    ARGMAX_REDUCE = reduction("argmax_reduce").translated(Nodes("`ArgMax`, of one axis that is made of several"))
         .in_onnx("ArgMax").in_torch("torch.argmax");
-    ARGMIN_REDUCE = reduction("argmin_reduce").to_onnx(Nodes("`ArgMin`, of one axis that is made of several"))
+    ARGMIN_REDUCE = reduction("argmin_reduce").translated(Nodes("`ArgMin`, of one axis that is made of several"))
         .in_onnx("ArgMin").in_torch("torch.argmin");
     LAST_MAX = Row::vendor("last_max", "tract_core_argmax_reduce_last", Reduction, ShapeRule::Reduction);
     LAST_MIN = Row::vendor("last_min", "tract_core_argmin_reduce_last", Reduction, ShapeRule::Reduction);
@@ -48,17 +48,17 @@ rows! {
     MOMENTS = reduction("moments");
     TOP_K = Row::vendor("top_k", "tract_core_topk", Reduction, ShapeRule::TopK).in_onnx("TopK").in_torch("torch.topk");
 
-    SOFTMAX = along("softmax", Activation).to_onnx(Nodes("`Softmax`; `Exp`, `ReduceSum`, `Div` along several axes"))
+    SOFTMAX = along("softmax", Activation).translated(Nodes("`Softmax`; `Exp`, `ReduceSum`, `Div` along several axes"))
         .in_onnx("Softmax").in_torch("nn.Softmax nn.Softmax2d F.softmax");
-    SOFTMAX_OF_TRACT = vendor("softmax_of_tract", "tract_core_softmax", Activation).to_onnx(Nodes("`Softmax`"));
-    LOG_SOFTMAX = vendor("log_softmax", "tract_core_log_softmax", Activation).to_onnx(Nodes("`LogSoftmax`"))
+    SOFTMAX_OF_TRACT = vendor("softmax_of_tract", "tract_core_softmax", Activation).translated(Nodes("`Softmax`"));
+    LOG_SOFTMAX = vendor("log_softmax", "tract_core_log_softmax", Activation).translated(Nodes("`LogSoftmax`"))
         .in_onnx("LogSoftmax").in_torch("nn.LogSoftmax F.log_softmax");
     MASKED_SOFTMAX = vendor("masked_softmax", "tract_transformers_scaled_masked_softmax", Category::Other);
     L1_NORMALIZATION = along("l1_normalization", Normalization);
     L2_NORMALIZATION = along("l2_normalization", Normalization).in_torch("F.normalize");
     BATCH_NORMALIZATION = Row::standard("batch_normalization", Normalization, ShapeRule::Normalization)
-        .to_onnx(Nodes("`BatchNormalization`, or its formula")).in_onnx("BatchNormalization").in_torch(BATCH_OF_TORCH);
-    MEAN_VARIANCE_NORMALIZATION = Row::converter("mean_variance_normalization", "mean_variance_normalization", Normalization).to_onnx(Nodes("`ReduceMean` and its formula"));
+        .translated(Nodes("`BatchNormalization`, or its formula")).in_onnx("BatchNormalization").in_torch(BATCH_OF_TORCH);
+    MEAN_VARIANCE_NORMALIZATION = Row::converter("mean_variance_normalization", "mean_variance_normalization", Normalization).translated(Nodes("`ReduceMean` and its formula"));
     RMS_NORM = vendor("rms_norm", "tract_core_rms_norm tract_transformers_rms_norm", Normalization)
         .in_onnx("RMSNormalization").in_torch("nn.RMSNorm F.rms_norm");
     LAYER_NORMALIZATION = Row::new("layer_normalization", Normalization).in_onnx("LayerNormalization")

@@ -5,7 +5,7 @@ use super::windows::METHODS;
 use Category::{Layout, Reduction};
 
 const fn regions(name: &'static str, category: Category, reason: &'static str) -> Row {
-    Row::standard(name, category, ShapeRule::Regions).to_onnx(ToOnnx::Refused(reason))
+    Row::standard(name, category, ShapeRule::Regions).translated(ToOnnx::Refused(reason))
 }
 
 const PLACED: &str = "`RoiAlign` places its samples differently";

@@ -459,7 +459,7 @@ impl Row {
         Row { onnx_differs: Some(Differs { at, text }), ..self }
     }
 
-    pub(super) const fn to_onnx(self, to_onnx: ToOnnx) -> Row {
+    pub(super) const fn translated(self, to_onnx: ToOnnx) -> Row {
         Row { to_onnx: Some(to_onnx), ..self }
     }
 

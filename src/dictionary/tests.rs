@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::formula::{self, Formula, Part};
+use super::row::Words;
 use super::*;
 use crate::tensor::kernels::EDGES;
 
@@ -174,7 +175,8 @@ fn integers_have_the_results_of_floats() {
 
 #[test]
 fn names_belong_to_one_row() {
-    let columns: [(&str, fn(&Row) -> &'static str); 6] = [
+    type Column = fn(&Row) -> Words;
+    let columns: [(&str, Column); 6] = [
         ("name", |row| row.name),
         ("standard", |row| row.standard),
         ("vendor", |row| row.vendor),

@@ -15,7 +15,7 @@ const OTHERS_OF_TORCH: Words =
 
 rows! {
     TYPED_EXTERNAL = Row::vendor("typed_external", "tract_core_external", Category::Port, ShapeRule::Stated)
-        .elements(DatumType).to_onnx(ToOnnx::Source("an input of the graph"));
+        .elements(DatumType).translated(ToOnnx::Source("an input of the graph"));
     RANDOM = other("random", "tract_onnx_random", ShapeRule::Stated).elements(DatumType);
     /// If the type is missing, it is in graph.quant: a quantized type.
     TYPED_CAST = Row::vendor("typed_cast", "tract_core_cast", Elementwise, ShapeRule::LikeFirst)

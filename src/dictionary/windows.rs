@@ -51,41 +51,41 @@ const RESIZE_OF_TORCH: Words = "nn.Upsample nn.UpsamplingNearest2d nn.Upsampling
 
 rows! {
     CONV = convolution("conv", ShapeRule::Convolution, Products::ForEachResult).elements(First)
-        .to_onnx(Nodes("`Conv`, with `Pad` in front for borders that repeat items"))
+        .translated(Nodes("`Conv`, with `Pad` in front for borders that repeat items"))
         .in_onnx(CONV_OF_ONNX).in_torch(CONV_OF_TORCH);
     DECONV = convolution("deconv", ShapeRule::Transposed, Products::ForEachInput).elements(First)
-        .deviations(TRANSPOSED).to_onnx(Nodes("`ConvTranspose`")).in_onnx("ConvTranspose").in_torch(TRANSPOSED_OF_TORCH);
+        .deviations(TRANSPOSED).translated(Nodes("`ConvTranspose`")).in_onnx("ConvTranspose").in_torch(TRANSPOSED_OF_TORCH);
     PLANEWISE_CONV = convolution("planewise_conv", ShapeRule::Planewise, Products::ForEachResult);
     PLANEWISE_DECONV = convolution("planewise_deconv", ShapeRule::PlanewiseTransposed, Products::ForEachInput);
     SEPARABLE_CONV = convolution("separable_conv", ShapeRule::Separable, Products::SeparableResult);
     SEPARABLE_DECONV = convolution("separable_deconv", ShapeRule::SeparableTransposed, Products::SeparableInput)
         .deviations(TRANSPOSED);
     BOX = pool("box", &[SpatialWindows]).drawn(Product).elements(First)
-        .to_onnx(Nodes("`AveragePool`, and `Mul` for sums"));
+        .translated(Nodes("`AveragePool`, and `Mul` for sums"));
     DEBOX = Row::standard("debox", Product, ShapeRule::Unpool).arguments(BORDERS).elements(First)
-        .deviations(&[NeverNormalized]).to_onnx(Nodes("`ConvTranspose` with a filter of ones"));
-    AVG_POOL = pool("avg_pool", &[SpatialWindows]).to_onnx(Nodes("`AveragePool`"))
+        .deviations(&[NeverNormalized]).translated(Nodes("`ConvTranspose` with a filter of ones"));
+    AVG_POOL = pool("avg_pool", &[SpatialWindows]).translated(Nodes("`AveragePool`"))
         .in_onnx("AveragePool GlobalAveragePool").in_torch(AVG_POOL_OF_TORCH);
     RMS_POOL = pool("rms_pool", &[SpatialWindows]);
     MAX_POOL = pool("max_pool", &[SpatialWindows, IgnoredBorder]).elements(First)
-        .to_onnx(Nodes("`MaxPool`, with `Pad` in front unless the border is ignored"))
+        .translated(Nodes("`MaxPool`, with `Pad` in front unless the border is ignored"))
         .in_onnx("MaxPool GlobalMaxPool").in_torch(MAX_POOL_OF_TORCH);
     MAX_POOL_WITH_INDEX = pool("max_pool_with_index", &[SpatialWindows, IgnoredBorder, PlaneIndex])
-        .to_onnx(Nodes("`MaxPool`, and integers for places within windows"));
-    ARGMAX_POOL = pool("argmax_pool", &[]).to_onnx(Nodes("`MaxPool`, and integers for places within windows"));
+        .translated(Nodes("`MaxPool`, and integers for places within windows"));
+    ARGMAX_POOL = pool("argmax_pool", &[]).translated(Nodes("`MaxPool`, and integers for places within windows"));
     LP_POOL = Row::new("lp_pool", Reduction).in_onnx("LpPool GlobalLpPool");
-    SAMPLE = Row::standard("sample", Layout, ShapeRule::Sample).arguments(BORDERS).to_onnx(Nodes("`GatherElements`"));
+    SAMPLE = Row::standard("sample", Layout, ShapeRule::Sample).arguments(BORDERS).translated(Nodes("`GatherElements`"));
     DESAMPLE = Row::standard("desample", Layout, ShapeRule::Desample).arguments(&[("border", ZEROS)])
-        .to_onnx(Nodes("`ScatterElements<reduction = \"add\">`"));
+        .translated(Nodes("`ScatterElements<reduction = \"add\">`"));
     NEAREST_DOWNSAMPLE = Row::standard("nearest_downsample", Reduction, ShapeRule::Downsample)
-        .to_onnx(Nodes("`Slice`"));
+        .translated(Nodes("`Slice`"));
     AREA_DOWNSAMPLE = Row::standard("area_downsample", Reduction, ShapeRule::Downsample)
-        .to_onnx(Nodes("`AveragePool`"));
+        .translated(Nodes("`AveragePool`"));
     NEAREST_UPSAMPLE = Row::standard("nearest_upsample", Layout, ShapeRule::Upsample)
-        .to_onnx(Nodes("`Resize<mode = \"nearest\">`"));
+        .translated(Nodes("`Resize<mode = \"nearest\">`"));
     MULTILINEAR_UPSAMPLE = Row::standard("multilinear_upsample", Layout, ShapeRule::Upsample)
         .arguments(&[("border", FILLED), ("method", METHODS)])
-        .to_onnx(Nodes("`Resize<mode = \"linear\">`; `MatMul` for other borders"));
+        .translated(Nodes("`Resize<mode = \"linear\">`; `MatMul` for other borders"));
     LINEAR_UPSAMPLE_SYMMETRIC = twice("linear_upsample2x_symmetric");
     LINEAR_UPSAMPLE_ASYMMETRIC = twice("linear_upsample2x_asymmetric");
     BILINEAR_UPSAMPLE_SYMMETRIC = twice("bilinear_upsample2x_symmetric");
@@ -93,7 +93,7 @@ rows! {
     RESIZE = Row::vendor("resize", "tract_core_resize tract_onnx_resize", Layout, ShapeRule::Resize)
         .in_onnx("Resize Upsample").in_torch(RESIZE_OF_TORCH);
     LOCAL_RESPONSE_NORMALIZATION = neighbourhood("local_response_normalization")
-        .to_onnx(Nodes("`LRN` over channels, else its formula")).in_torch("nn.LocalResponseNorm F.local_response_norm");
+        .translated(Nodes("`LRN` over channels, else its formula")).in_torch("nn.LocalResponseNorm F.local_response_norm");
     LOCAL_MEAN_NORMALIZATION = neighbourhood("local_mean_normalization");
     LOCAL_VARIANCE_NORMALIZATION = neighbourhood("local_variance_normalization");
     LOCAL_CONTRAST_NORMALIZATION = neighbourhood("local_contrast_normalization");

@@ -307,7 +307,9 @@ fn gather(call: &mut Lower) -> Computed<Sym> {
         let message = format!("`{}`: index {wanted} is outside an axis of {extent}", call.site.name());
         call.site.fail(Code::LayerOperands, message)
     })?;
-    let part = |place| call.symbols.part(call.site, &x, axis, place);
+    // Several parts are not the result itself.
+    let word = if indices.rank() == 0 { "" } else { "part" };
+    let part = |place| call.symbols.part(call.site, &x, (axis, place), word);
     let parts = places.into_iter().map(part).collect::<Computed<Vec<Flat>>>()?;
     match (indices.rank(), parts.first()) {
         (0, Some(part)) => Ok(Sym::Flat(part.clone())),

@@ -155,8 +155,14 @@ impl<'n> Symbols<'n> {
         Ok(made)
     }
 
-    /// One slice of a tensor along an axis.
-    pub(crate) fn part(&mut self, site: &Site, flat: &Flat, axis: usize, index: usize) -> Computed<Flat> {
+    /// One slice of a tensor along an axis; `word` is that of [`Symbols::emit`].
+    pub(crate) fn part(
+        &mut self,
+        site: &Site,
+        flat: &Flat,
+        (axis, index): (usize, usize),
+        word: &str,
+    ) -> Computed<Flat> {
         if let Some(known) = self.single.get(&(flat.id, axis, index)) {
             return Ok(known.clone());
         }
@@ -165,7 +171,7 @@ impl<'n> Symbols<'n> {
         let arguments = [Value::from(flat), integers(&[axis]), integers(&[index]), integers(&[index + 1])];
         let sliced = self.emit(site, "slice", arguments, (flat.dtype, &shape), "slice")?;
         shape.remove(axis);
-        let part = self.emit(site, "squeeze", [Value::from(&sliced), integers(&[axis])], (flat.dtype, &shape), "")?;
+        let part = self.emit(site, "squeeze", [Value::from(&sliced), integers(&[axis])], (flat.dtype, &shape), word)?;
         self.single.insert((flat.id, axis, index), part.clone());
         Ok(part)
     }
@@ -241,7 +247,7 @@ impl<'n> Symbols<'n> {
                 let parts = self.unstack(site, (flat, depth), axis)?;
                 Ok(parts.get(index).cloned().map(Sym::Flat))
             }
-            Sym::Flat(flat) => Ok(Some(Sym::Flat(self.part(site, flat, axis, index)?))),
+            Sym::Flat(flat) => Ok(Some(Sym::Flat(self.part(site, flat, (axis, index), "")?))),
         }
     }
 

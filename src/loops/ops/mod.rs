@@ -219,6 +219,12 @@ impl Op {
         TABLE.iter().find(|spec| spec.names.contains(&name)).map(Op)
     }
 
+    /// All operations.
+    #[cfg(test)]
+    pub(crate) fn all() -> impl Iterator<Item = Op> {
+        TABLE.iter().map(Op)
+    }
+
     /// All names of all operations.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().flat_map(|spec| spec.names.iter().copied())

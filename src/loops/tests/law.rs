@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{floats, unrolling::unrolled};
+use super::floats;
+use super::unrolling::{unroll_with, unrolled};
 use crate::Options;
 use crate::eval::Evaluator;
 use crate::loops::network::Network;
@@ -81,5 +82,116 @@ fn operations_of_floats_keep_their_numbers() {
     compare("softmax", &Attributes { axis: Some(0), ..Attributes::default() }, None);
     for name in ["reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "argmax", "argmin"] {
         compare(name, &Attributes { axis: Some(0), ..Attributes::default() }, None);
+    }
+}
+
+/// What [`operations_of_floats_keep_their_numbers`] does not try: an operation, its operands, and attributes.
+type Case = (&'static str, &'static [(DType, &'static [usize])], fn(&mut Attributes));
+
+const F: DType = DType::Float64;
+const B: DType = DType::Bool;
+
+/// Sets nothing.
+const PLAIN: fn(&mut Attributes) = |_| {};
+
+const CASES: &[Case] = &[
+    ("identity", &[(F, &[3])], PLAIN),
+    ("not", &[(B, &[2, 2])], PLAIN),
+    ("and", &[(B, &[2, 2]), (B, &[2])], PLAIN),
+    ("or", &[(B, &[2]), (B, &[2, 2])], PLAIN),
+    ("xor", &[(B, &[2, 2]), (B, &[2, 1])], PLAIN),
+    ("select", &[(B, &[2, 1]), (F, &[2, 3]), (F, &[3])], PLAIN),
+    ("matmul", &[(F, &[2, 3]), (F, &[3, 4])], PLAIN),
+    ("matmul", &[(F, &[3]), (F, &[2, 3, 4])], PLAIN),
+    ("matmul", &[(F, &[3, 2]), (F, &[4, 3])], |to| (to.transpose_a, to.transpose_b) = (true, true)),
+    ("reduce_any", &[(B, &[2, 3])], |to| to.axis = Some(-1)),
+    ("reduce_all", &[(B, &[2, 3])], |to| (to.axis, to.keep_dims) = (Some(0), true)),
+    ("reduce_sum", &[(F, &[2, 3, 1])], |to| to.axes = Some(vec![2, 0])),
+    ("argmax", &[(F, &[4, 3])], |to| to.axis = Some(1)),
+    ("softmax", &[(F, &[2, 3])], |to| to.axis = Some(-1)),
+    ("reshape", &[(F, &[2, 6])], |to| to.shape = Some(vec![3, -1])),
+    ("transpose", &[(F, &[2, 3, 4])], |to| to.axes = Some(vec![2, 0, 1])),
+    ("squeeze", &[(F, &[1, 3, 1])], |to| to.axes = Some(vec![-1])),
+    ("unsqueeze", &[(F, &[3])], |to| to.axes = Some(vec![0, -1])),
+    ("slice", &[(F, &[5, 4])], |to| {
+        (to.axes, to.begin, to.end) = (Some(vec![0, -1]), Some(vec![1, -3]), Some(vec![-1, 4]));
+    }),
+    ("slice", &[(F, &[5])], |to| {
+        (to.begin, to.end, to.stride) = (Some(vec![0]), Some(vec![5]), Some(vec![2]));
+    }),
+    ("concat", &[(F, &[2, 3]), (F, &[1, 3])], |to| to.axis = Some(0)),
+    ("stack", &[(F, &[2]), (F, &[2])], |to| to.axis = Some(-1)),
+    ("gather", &[(F, &[4, 3]), (DType::Int64, &[2])], |to| to.axis = Some(1)),
+    ("cast", &[(B, &[4])], |to| to.to = Some(F)),
+    ("cast", &[(F, &[4])], |to| to.to = Some(B)),
+    ("clamp", &[(F, &[4])], |to| to.low = Some(0.5)),
+    ("leaky_relu", &[(F, &[4])], PLAIN),
+];
+
+/// Operations that are refused where they cannot be computed while unrolling, by what they say.
+const REFUSED: &[(&str, &str)] = &[("reduce_prod", "has no counterpart in NNEF 1.0")];
+
+/// A tensor of edge values, or of logicals.
+fn operand(dtype: DType, shape: &[usize], start: usize) -> Tensor {
+    let len: usize = shape.iter().product();
+    let numbers: Vec<f64> = EDGES.iter().copied().cycle().skip(start).filter(|x| x.abs() < 100.0).take(len).collect();
+    match dtype {
+        B => Tensor::logicals(shape, (0..len).map(|i| (i + start).is_multiple_of(2)).collect()).unwrap(),
+        _ => Tensor::scalars(shape, numbers).unwrap(),
+    }
+}
+
+#[test]
+fn other_operations_keep_their_numbers() {
+    for (name, operands, set) in CASES {
+        let mut net = Network::new("law");
+        let (mut inputs, mut ids) = (Vec::new(), Vec::new());
+        for (i, (dtype, shape)) in operands.iter().enumerate() {
+            let extents: Vec<i64> = shape.iter().map(|extent| *extent as i64).collect();
+            if *dtype == DType::Int64 {
+                // Indices have to be known.
+                ids.push(net.constant("indices", Tensor::integers(shape, vec![2, 0]).unwrap()));
+                continue;
+            }
+            ids.push(net.input(&format!("x{i}"), *dtype, &extents));
+            inputs.push((format!("x{i}"), operand(*dtype, shape, 7 * i)));
+        }
+        let mut attributes = Attributes::default();
+        set(&mut attributes);
+        let result = net.operation_with("r", Op::find(name).unwrap(), &ids, attributes);
+        net.mark_output(result);
+        let wanted = net.evaluate(inputs.clone(), &Options::default());
+        let wanted = wanted.unwrap_or_else(|found| panic!("{name}: {}", super::told(&found)));
+        let graph = unrolled(&net, &Options::default());
+        let found = Evaluator::default().run(&graph, &inputs, &BTreeMap::new());
+        let found = found.unwrap_or_else(|error| panic!("{name}: {}", error.message));
+        let (wanted, found) = (&wanted.outputs[0].1, &found.outputs[0].1);
+        assert_eq!(wanted.shape(), found.shape(), "{name}");
+        let pairs = wanted.to_scalars().into_iter().zip(found.to_scalars()).collect::<Vec<_>>();
+        assert!(pairs.iter().all(|(wanted, found)| same(*wanted, *found)), "{name}: {pairs:?}");
+    }
+}
+
+#[test]
+fn operations_without_a_form_are_refused() {
+    for (name, message) in REFUSED {
+        let mut net = Network::new("law");
+        let x = net.input("x", F, &[2, 3]);
+        let result = net.operation("r", Op::find(name).unwrap(), &[x]);
+        net.mark_output(result);
+        let found = unroll_with(&net, &Options::default()).map(|_| ()).unwrap_err();
+        assert!(super::told(&found).contains(message), "{}", super::told(&found));
+    }
+}
+
+/// No row of the table of operations is without a law.
+#[test]
+fn every_operation_has_a_law() {
+    for op in Op::all() {
+        let by_item = op.spec().attributes.is_empty() && op.spec().arity.1 <= 2;
+        let has_case = CASES.iter().any(|case| case.0 == op.name())
+            || REFUSED.iter().any(|row| row.0 == op.name())
+            || ["reduce_mean", "reduce_max", "reduce_min", "argmin"].contains(&op.name());
+        assert!(by_item || has_case, "{} has no law", op.name());
     }
 }

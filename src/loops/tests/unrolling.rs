@@ -8,7 +8,7 @@ use crate::loops::ops::Op;
 use crate::tensor::{DType, Data, Tensor};
 use crate::{Graph, expand, parse};
 
-fn unroll_with(net: &Network, options: &Options) -> Result<Graph, Diagnostics> {
+pub(super) fn unroll_with(net: &Network, options: &Options) -> Result<Graph, Diagnostics> {
     let options = Options { unroll: true, ..options.clone() };
     net.unroll(&options).map(|expansion| expansion.graph)
 }
