@@ -33,6 +33,8 @@ pub(crate) enum Vocabulary {
     InRegistries,
     /// Operations of registries and converters; converters append the number of a variant to the name.
     Vendor,
+    /// Operators of torch.
+    Torch,
     /// Operators of ONNX and torch, and operations of registries: torch's `nn.Conv2d` also as `nn_Conv2d`, which is its
     /// name in NNEF.
     Foreign,
@@ -74,7 +76,9 @@ pub(crate) fn find(vocabulary: Vocabulary, name: &str) -> Option<&'static Row> {
     static FOREIGN: LazyLock<Index> = LazyLock::new(|| {
         index(|row| words(row.onnx).chain(words(row.vendor)).map(str::to_owned).chain(torch(row)).collect())
     });
+    static TORCH: LazyLock<Index> = LazyLock::new(|| index(|row| owned(row.torch)));
     match vocabulary {
+        Vocabulary::Torch => TORCH.get(name).copied(),
         Vocabulary::Standard => STANDARD.get(name).copied(),
         Vocabulary::InRegistries => REGISTRY.get(name).or_else(|| STANDARD.get(name)).copied(),
         Vocabulary::Vendor => VENDOR.get(without_variant(name)).copied(),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::broadcast::{common, repeated};
-use super::call::{Call, KernelResult};
+use super::call::{Call, KernelResult, as_scalars};
 use super::error::EvalError;
 use crate::dictionary::{Arith, Kernel, Order};
 use crate::graph::Value;
@@ -71,9 +71,21 @@ fn computed(call: &Call, kernel: Kernel, operands: &[&Tensor]) -> KernelResult {
     Tensor::new(&shape, data).map(|tensor| vec![tensor]).ok_or_else(|| EvalError::shapes("a tensor is too large"))
 }
 
+/// The only operand of an operation, which an undeclared operation has without a name.
+fn only(call: &Call) -> Result<Arc<Tensor>, EvalError> {
+    match call.value_at(0, "x") {
+        Some(value) => call.tensor_of(&value),
+        None => call.tensor("x"),
+    }
+}
+
 /// Applies a function to the only operand of an operation.
 fn apply(call: &Call, f: impl Fn(f64) -> f64) -> KernelResult {
-    Ok(vec![call.mapped(&*call.numbers("x")?, f)?])
+    let x = only(call)?;
+    if x.dtype() != DType::Float64 {
+        call.budget().room(x.shape())?;
+    }
+    Ok(vec![call.mapped(&*as_scalars(x)?, f)?])
 }
 
 /// Copies the operand.
@@ -85,7 +97,7 @@ pub(crate) fn copy(call: &Call) -> KernelResult {
 
 /// Applies a function of one number; the result for an integer is an integer.
 fn number(call: &Call, scalar: Unary, integer: fn(i128) -> i128) -> KernelResult {
-    let x = call.tensor("x")?;
+    let x = only(call)?;
     let Some(items) = x.items::<i64>() else { return apply(call, scalar) };
     call.budget().room(x.shape())?;
     let items: Result<Vec<i64>, _> = items.iter().map(|&item| integer(item.into()).try_into()).collect();

@@ -330,7 +330,7 @@ impl Line<'_> {
 
     /// Adds an operator that is a function of the elements of one tensor, as the dictionary has it.
     fn function(&mut self, kind: &str) -> Lowered<TensorId> {
-        let row = dictionary::find(Vocabulary::Foreign, kind).filter(|row| row.function().is_some());
+        let row = dictionary::find(Vocabulary::Torch, kind).filter(|row| row.function().is_some());
         match row.map(|row| row.nnef) {
             Some(InNnef::Operation(nnef)) => {
                 let x = self.tensor(INPUT)?;

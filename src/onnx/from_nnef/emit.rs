@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::call::{Made, Refused};
 use super::lists;
 use crate::core::budget::Memory;
+use crate::dictionary::{self, ShapeRule, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::{Graph, Primitive, ShapeId, TensorId};
 use crate::onnx::model::{Attribute, AttributeValue, Field, ModelNames, Node, Tensor, Values, Wire};
@@ -120,7 +121,8 @@ struct Operator {
     name: Name,
     /// The last part of the names of its results.
     lower: Name,
-    by_item: bool,
+    /// The rule for the extents of its result.
+    shape: Option<ShapeRule>,
 }
 
 /// The bytes that each node takes, excluding its lists: in the list of nodes, in tables of names, and as a value.
@@ -225,7 +227,11 @@ impl Emitter {
 
     /// Adds a node with one result.
     pub(super) fn node(&mut self, op: &str, inputs: &[&Value], attributes: Attributes) -> Value {
-        let dims = if self.operator(op).by_item { dims_of(inputs) } else { None };
+        let dims = match self.operator(op).shape {
+            Some(ShapeRule::Broadcast | ShapeRule::Sum) => dims_of(inputs),
+            Some(ShapeRule::LikeFirst | ShapeRule::AlongAxes) => inputs.first().and_then(|first| first.dims.clone()),
+            _ => None,
+        };
         let outputs = self.outputs(op, inputs, attributes, 1);
         // A node always has the results that were asked for.
         let id = outputs.first().copied().unwrap_or(NameId::ROOT);
@@ -236,9 +242,9 @@ impl Emitter {
         if let Some(known) = self.operators.get(op) {
             return *known;
         }
-        let by_item = BY_ITEM.split_ascii_whitespace().any(|known| known == op);
+        let shape = dictionary::find(Vocabulary::Foreign, op).and_then(|row| row.shape);
         let (name, lower) = (self.names.texts.intern(op), self.names.texts.intern(&op.to_ascii_lowercase()));
-        let operator = Operator { name, lower, by_item };
+        let operator = Operator { name, lower, shape };
         self.operators.insert(op.to_owned(), operator);
         operator
     }
@@ -476,11 +482,6 @@ fn element_of(op: &str, inputs: &[&Value]) -> Element {
         _ => of(0),
     }
 }
-
-/// Element-wise operators.
-const BY_ITEM: &str = "Identity Neg Reciprocal Abs Sign Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh \
-    Floor Sqrt Not Relu Sigmoid Softplus Elu Selu LeakyRelu Erf HardSigmoid HardSwish Softmax LogSoftmax Add Sub Mul Div Pow \
-    Mod Min Max Less LessOrEqual Greater GreaterOrEqual Equal And Or Where Sum Cast";
 
 /// The extents of the result of an element-wise operator.
 fn dims_of(inputs: &[&Value]) -> Option<Dims> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::TABLE;
 use crate::diagnostics::Code;
+use crate::dictionary;
 use crate::eval::Evaluator;
 use crate::graph::{Graph, Shape};
 use crate::pnnx::model::Model;
@@ -14,7 +15,9 @@ use crate::{Lower, Options};
 #[test]
 fn the_documentation_has_all_operators() {
     let page = include_str!("../../../docs/pnnx.md");
-    for kind in TABLE.iter().flat_map(|(kinds, _)| *kinds) {
+    let functions = dictionary::all().filter(|row| row.function().is_some());
+    let functions = functions.flat_map(|row| row.torch.split_ascii_whitespace());
+    for kind in TABLE.iter().flat_map(|(kinds, _)| *kinds).copied().chain(functions) {
         assert!(page.contains(&format!("`{kind}`")), "docs/pnnx.md lacks {kind}");
     }
 }
