@@ -1,9 +1,14 @@
 //! The allowed dependencies between the folders and files of the crate, and limits on sizes of types.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "architecture/definitions.rs"]
+mod definitions;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use definitions::Definitions;
 
 /// Each folder or file of `src`, with those that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -259,6 +264,31 @@ fn circles_of_files_are_small() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Folders whose files may use each other by definitions (see [`Definitions`]) only in cycles of up to this number.
+const DEFINITIONS: &[(&str, usize)] = &[("graph", 8)];
+
+#[test]
+fn circles_of_definitions_are_small() {
+    let mut sources: Vec<(String, String)> = sources().into_iter().map(|(name, text)| (name, code(&text))).collect();
+    let own = |name: &str, file: &str| folder(name) == folder(file);
+    let crate_root = code(&fs::read_to_string(root().join("lib.rs")).unwrap());
+    sources.push((String::new(), crate_root));
+    let definitions = Definitions::of(&sources);
+    let mut uses = BTreeMap::new();
+    for (name, text) in sources.iter().filter(|(name, _)| !name.is_empty()) {
+        let mut used = definitions.used_by(name, text);
+        used.retain(|file| own(name, file));
+        uses.insert(name.clone(), used);
+    }
+    let circles = circles(&uses);
+    for (name, largest) in DEFINITIONS {
+        let own: Vec<&Vec<&str>> = circles.iter().filter(|circle| folder(circle[0]) == *name).collect();
+        let found = own.iter().map(|circle| circle.len()).max().unwrap_or(0);
+        println!("{name}: {found} files in the largest cycle");
+        assert!(found <= *largest, "{name}: {own:#?}");
+    }
 }
 
 /// Declarations of a kind: their names, and how many lines of their bodies are members.

@@ -1,9 +1,10 @@
-//! The stored form of an operation.
+//! The stored form of an operation, and of the calls that produced it.
 
+use super::ids::{OriginId, TensorId};
 use super::packed::SignatureId;
-use super::{OriginId, TensorId};
-use crate::graph::Primitive;
+use super::primitive::Primitive;
 use crate::source::Location;
+use crate::source::names::Name;
 
 /// An operation of a graph. Its [`super::Graph`] has methods for its kind, arguments and results.
 #[derive(Clone, Debug)]
@@ -89,4 +90,15 @@ impl Form {
     fn type_argument(self) -> (Option<Primitive>, bool) {
         (Primitive::of_number(self.0 & (EXPLICIT - 1)), self.0 & EXPLICIT != 0)
     }
+}
+
+/// One of the nested calls of fragments that produced an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// The enclosing call.
+    pub(crate) parent: OriginId,
+    /// The fragment that was called.
+    pub(crate) fragment: Name,
+    /// The place of the call.
+    pub(crate) at: Location,
 }

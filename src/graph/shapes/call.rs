@@ -3,16 +3,14 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::axes::twice;
-use super::shape::{Extent, Shape};
-use super::{Plan, RuleResult, ShapeError, of_rank, refuse};
+use super::outcome::{RuleResult, ShapeError, of_rank, refuse};
+use super::plan::Plan;
+use super::shape::{Extent, Extents, Shape};
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;
 use crate::graph::{Graph, Kind, Operand, Operation, TensorId, Value};
 use crate::room::with_stack;
-
-/// The extents of a shape.
-pub(crate) type Extents = SmallVec<[Extent; 4]>;
 
 /// The integers of an attribute; none for items that depend on tensors or symbols.
 pub(crate) type Ints = SmallVec<[Option<i64>; 4]>;

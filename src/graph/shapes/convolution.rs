@@ -1,9 +1,9 @@
 //! Convolutions: windows over the spatial axes, and a sum over the channels (H2).
 
-use super::call::{Call, Extents, Ints, MAX_RANK, Role, check_positive};
-use super::shape::{Extent, Shape};
+use super::call::{Call, Ints, MAX_RANK, Role, check_positive};
+use super::outcome::{RuleResult, ShapeError, refuse, same};
+use super::shape::{Extent, Extents, Shape};
 use super::window::Window;
-use super::{RuleResult, ShapeError, refuse, same};
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;

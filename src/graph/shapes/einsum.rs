@@ -1,8 +1,8 @@
 //! Einstein summation.
 
-use super::call::{Call, Extents};
-use super::shape::Extent;
-use super::{RuleResult, UNKNOWN, known, refuse};
+use super::call::Call;
+use super::outcome::{RuleResult, UNKNOWN, known, refuse};
+use super::shape::{Extent, Extents};
 use crate::diagnostics::Code;
 use crate::graph::{Operand, Value};
 

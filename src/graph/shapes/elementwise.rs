@@ -1,8 +1,8 @@
 //! Elementwise operations: their operands are broadcast to a common shape (H1).
 
-use super::call::{Call, Extents};
-use super::shape::Extent;
-use super::{RuleResult, ShapeError, UNKNOWN, refuse, same};
+use super::call::Call;
+use super::outcome::{RuleResult, ShapeError, UNKNOWN, refuse, same};
+use super::shape::{Extent, Extents};
 use crate::diagnostics::Code;
 
 /// All tensor arguments are broadcast.

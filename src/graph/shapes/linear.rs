@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::call::{Call, Extents, Role};
+use super::call::{Call, Role};
 use super::elementwise::broadcast;
-use super::shape::{Extent, Shape};
-use super::{Inferred, RuleResult, ShapeError, UNKNOWN, known, refuse};
+use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, known, refuse};
+use super::shape::{Extent, Extents, Shape};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::MatmulShapes;

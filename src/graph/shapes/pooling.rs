@@ -1,9 +1,9 @@
 //! Windows over all axes: box filters, pooling, sampling at indices (H3); resampling by factors.
 
-use super::call::{Call, Extents, Ints, MAX_RANK, Role};
-use super::shape::{Extent, Shape, unify};
+use super::call::{Call, Ints, MAX_RANK, Role};
+use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
+use super::shape::{Extent, Extents, Shape, unify};
 use super::window::Window;
-use super::{Inferred, RuleResult, ShapeError, UNKNOWN, refuse, same};
 use crate::diagnostics::Code;
 use crate::dictionary::Deviation;
 use crate::graph::dims::Dim;

@@ -2,8 +2,8 @@
 
 use super::axes::AxisSet;
 use super::call::{Call, Role};
+use super::outcome::{Inferred, RuleResult, ShapeError, UNKNOWN, known};
 use super::shape::{Extent, Shape};
-use super::{Inferred, RuleResult, ShapeError, UNKNOWN, known};
 use crate::diagnostics::Code;
 
 /// Reduces along axes.

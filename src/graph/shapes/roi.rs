@@ -3,8 +3,8 @@
 use smallvec::smallvec;
 
 use super::call::{Call, Role};
+use super::outcome::{RuleResult, ShapeError, UNKNOWN, known, refuse};
 use super::shape::Extent;
-use super::{RuleResult, ShapeError, UNKNOWN, known, refuse};
 use crate::diagnostics::Code;
 
 const CODE: Code = Code::RoiShapes;

@@ -2,10 +2,11 @@
 
 use smallvec::smallvec;
 
+use super::outcome::{Inferred, UNKNOWN, known};
+use super::plan::Rule;
 use super::shape::Extent;
 use super::{
-    Inferred, Rule, UNKNOWN, convolution, einsum, elementwise, known, layout, linear, pooling, reduction, registry,
-    roi, sections, selection, sources,
+    convolution, einsum, elementwise, layout, linear, pooling, reduction, registry, roi, sections, selection, sources,
 };
 use crate::dictionary::ShapeRule;
 

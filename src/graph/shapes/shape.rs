@@ -5,8 +5,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use super::call::Extents;
+use smallvec::SmallVec;
+
 use crate::graph::dims::Dim;
+
+/// The extents of a shape.
+pub(crate) type Extents = SmallVec<[Extent; 4]>;
 
 /// The extent of a tensor along an axis: an integer, an expression on dimension symbols, or unknown.
 #[derive(Clone, PartialEq, Eq, Hash)]

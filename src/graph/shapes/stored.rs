@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::call::Extents;
-use super::values::{Item, Items};
-use super::{Plan, Shape, infer};
+use super::infer::infer;
+use super::items::{Item, Items};
+use super::plan::Plan;
+use super::shape::Extents;
+use super::shape::Shape;
 use crate::graph::standard::VARIABLE;
 use crate::graph::{Graph, KindId, OperationId, TensorId, Value};
 

@@ -1,8 +1,8 @@
 //! Sliding windows: the relation of their parameters and extents (4.3).
 
-use super::call::{Call, Extents, Ints, Pairs, Role, check_positive, shown};
-use super::shape::Extent;
-use super::{ShapeError, refuse};
+use super::call::{Call, Ints, Pairs, Role, check_positive, shown};
+use super::outcome::{ShapeError, refuse};
+use super::shape::{Extent, Extents};
 use crate::diagnostics::Code;
 use crate::graph::dims::Dim;
 

@@ -1,0 +1,12 @@
+//! What graphs of documents for certain tools do differently.
+
+/// Conventions of tools that read the document of a graph, beyond the specification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Conventions {
+    /// Whether the element types of results follow the operands, as in tract: a sum of integers is an integer.
+    pub(crate) follows: bool,
+    /// Whether standard operations have the deviations of documents with registries.
+    pub(crate) deviates: bool,
+    /// Whether literal arrays stay literals in the output, for tools that do not have the operation `constant`.
+    pub(crate) keeps_literals: bool,
+}
