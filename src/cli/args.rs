@@ -21,7 +21,7 @@ use crate::{Diagnostics, Lower, Options};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::Failure;
-use super::limits::Limits;
+use super::limits::RunLimits;
 use super::options::{Asked, Commands};
 pub(crate) use expr::{Expr, ExprTo};
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
@@ -127,7 +127,7 @@ pub(crate) enum Command {
         from: Option<From>,
         /// Limits on the resources of a run.
         #[command(flatten)]
-        limits: Limits,
+        limits: RunLimits,
     },
     /// Evaluate a document, a file of PNNX or a network with loops on given inputs.
     Run(Run),
@@ -295,7 +295,7 @@ pub(crate) struct Language {
     pub(crate) flat: bool,
     /// Limits on the resources of a run.
     #[command(flatten)]
-    pub(crate) limits: Limits,
+    pub(crate) limits: RunLimits,
     /// The subcommand, and all options that are given.
     #[arg(skip)]
     pub(crate) asked: Asked,

@@ -1,11 +1,11 @@
 //! Inputs that are written in their own notation: models of ONNX with their external data, files of PNNX with theirs.
 
 use crate::graph::stats::{ONNX, Setting};
-use crate::input::edit::{Edited, File, FlatModel, Model};
+use crate::input::edit::{Edited, File, FlatModel, InlinedModel};
 use crate::input::settings::Settings;
 use crate::input::source::Source;
 
-use super::external::{Origin, Place};
+use super::external::{ModelOrigin, OutputPlace};
 use super::flatten::write_source_map;
 use super::io::{self, Unread};
 use super::report::Reporter;
@@ -15,7 +15,7 @@ use super::{RunResult, Status, stats};
 /// Edits an input and writes it.
 pub(super) fn run(
     source: Box<dyn Source>,
-    origin: &Origin,
+    origin: &ModelOrigin,
     request: Request,
     reporter: &mut Reporter,
 ) -> Result<Status, Unread> {
@@ -30,15 +30,20 @@ pub(super) fn run(
 }
 
 /// Writes a model of ONNX, by default in the form of the input.
-fn write_model(model: Model, origin: &Origin, request: Request, reporter: &mut Reporter) -> Result<Status, Unread> {
+fn write_model(
+    model: InlinedModel,
+    origin: &ModelOrigin,
+    request: Request,
+    reporter: &mut Reporter,
+) -> Result<Status, Unread> {
     let (output, to, settings) = (request.output, request.to(), request.settings);
-    let Model { mut sources, mut found, document, graph, before } = model;
+    let InlinedModel { mut sources, mut found, document, graph, before } = model;
     request.language.locate(&mut found, |option, name| sources.add(option, name.to_owned()));
     let flat = document.zip(to.onnx_form());
     let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, settings.options.strict, &mut found));
-    let place = flat
-        .as_ref()
-        .map(|flat| Place::new(&flat.document, origin, (request.destination, output), &settings.model, &mut found));
+    let place = flat.as_ref().map(|flat| {
+        OutputPlace::new(&flat.document, origin, (request.destination, output), &settings.model, &mut found)
+    });
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, found).errors == 0;
     let place = place.transpose()?;

@@ -20,19 +20,19 @@ use super::request::{Destination, path};
 use super::{Failure, args, models};
 
 /// Where a model comes from.
-pub(super) struct Origin {
+pub(super) struct ModelOrigin {
     /// Its path if it is a file, else its name for messages.
     name: PathBuf,
     is_file: bool,
 }
 
-impl Origin {
+impl ModelOrigin {
     pub(super) fn new(input: &Opened) -> Self {
         let is_file = input.is_file();
         // The name replaces bytes of a path that are not UTF-8.
         let path = input.path.clone().filter(|_| is_file);
         let name = path.unwrap_or_else(|| PathBuf::from(&input.name));
-        Origin { name, is_file }
+        ModelOrigin { name, is_file }
     }
 
     /// The folder of the model; none for a stream, whose folder is unknown.
@@ -54,7 +54,7 @@ impl Origin {
 }
 
 /// The place where a model is written, with the files that follow it there.
-pub(super) enum Place<'o> {
+pub(super) enum OutputPlace<'o> {
     Stdout,
     /// A file, and others beside it.
     File(&'o Path, Vec<Beside>),
@@ -62,7 +62,7 @@ pub(super) enum Place<'o> {
     Whole(Target, String, Model),
 }
 
-impl<'o> Place<'o> {
+impl<'o> OutputPlace<'o> {
     /// The place of a model, and the files that follow it there. Warns of those that do not.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl<'o> Place<'o> {
     /// The output is one of the files; a name is not allowed in a model, or stands for several files.
     pub(super) fn new(
         document: &Document,
-        origin: &Origin,
+        origin: &ModelOrigin,
         (destination, output): (Destination, &'o args::Output),
         limits: &model::Limits,
         found: &mut Diagnostics,
@@ -78,7 +78,7 @@ impl<'o> Place<'o> {
         let Destination { to, target: Some(target) } = destination else {
             let path = path(output);
             let others = follow(document, (origin.folder(), path), found).map_err(Unread::Failure)?;
-            return Ok(path.map_or(Place::Stdout, |path| Place::File(path, others)));
+            return Ok(path.map_or(OutputPlace::Stdout, |path| OutputPlace::File(path, others)));
         };
         let Some(name) = origin.name_as(to) else {
             let message = format!("{}: the name of the model is not UTF-8; rename it", origin.name.display());
@@ -96,15 +96,15 @@ impl<'o> Place<'o> {
             let message = format!("{}: the model and the source map cannot both have this file", path.display());
             return Err(Unread::Failure(Failure::Message(message)));
         }
-        Ok(Place::Whole(target, name, model))
+        Ok(OutputPlace::Whole(target, name, model))
     }
 
     /// Writes a model there.
     pub(super) fn write(&self, content: Writing, reporter: &Reporter) -> Result<(), Failure> {
         match self {
-            Place::Stdout => io::write_stdout(content),
-            Place::File(path, others) => io::write_file_beside(path, others, content),
-            Place::Whole(target, name, model) => {
+            OutputPlace::Stdout => io::write_stdout(content),
+            OutputPlace::File(path, others) => io::write_file_beside(path, others, content),
+            OutputPlace::Whole(target, name, model) => {
                 // Programs add data at the end of such files, which must not change those of the input.
                 let content = Content { hidden: true, document: name, linked: false, ..Content::new(content) };
                 models::write(target, content.with_files(model), reporter)
@@ -168,6 +168,6 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("m.onnx"), b"").unwrap();
         let Ok(input) = Opened::open(&folder.join("m.onnx")) else { panic!("the file is not opened") };
-        assert_eq!(Origin::new(&input).folder(), Some(&*folder));
+        assert_eq!(ModelOrigin::new(&input).folder(), Some(&*folder));
     }
 }

@@ -26,7 +26,7 @@ fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Un
     let destination = Destination::new(&cli.output, input.notation)?;
     input.usable(destination.to.name, reporter)?;
     destination.possible(&cli.output, input.notation)?;
-    let origin = external::Origin::new(&input.opened);
+    let origin = external::ModelOrigin::new(&input.opened);
     let edited = input.notation.edited.contains(&destination.to.name);
     let (source, mut settings, language) = input.read()?;
     settings.counted = cli.output.stats;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::Options;
-use crate::input::models::{self, Origin, Written};
+use crate::input::models::{self, InputKind, Written};
 use crate::source::without_mark;
 
 use super::args::Language;
@@ -75,14 +75,14 @@ fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter
         return Ok(if same { Status::Done } else { Status::Refused });
     }
     match &origin {
-        Origin::Stream => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
-        Origin::Archive(_) if !path.is_file() => {
+        InputKind::Stream => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
+        InputKind::Archive(_) if !path.is_file() => {
             let message = "an archive on standard input or in a pipe cannot be formatted in its place: give its name";
             return Err(Failure::Message(message.to_owned()));
         }
         _ if same => {}
-        Origin::Archive(model) => replace_graph(model, &text)?,
-        Origin::Document(_) | Origin::Folder(_) => {
+        InputKind::Archive(model) => replace_graph(model, &text)?,
+        InputKind::Document(_) | InputKind::Folder(_) => {
             io::write_file(&models::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
         }
     }

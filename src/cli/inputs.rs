@@ -14,7 +14,7 @@ use super::report::Reporter;
 use super::{Failure, options, suggestions};
 
 /// An input whose notation is known.
-pub(crate) struct Input {
+pub(crate) struct NotationInput {
     pub(crate) opened: Opened,
     pub(crate) notation: &'static Notation,
     /// The options, with the notation that was found as `--from`.
@@ -26,7 +26,7 @@ pub(crate) struct Input {
 /// # Errors
 ///
 /// The input cannot be opened, or is in none of the notations.
-pub(crate) fn open(path: &Path, language: &Language) -> Result<Input, Unread> {
+pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Unread> {
     let opened = match io::is_stream(path) {
         true => Opened::stream_of("<stdin>", std::io::stdin().lock()),
         false => Opened::open(path),
@@ -35,7 +35,7 @@ pub(crate) fn open(path: &Path, language: &Language) -> Result<Input, Unread> {
     let notation = Notation::of(&opened, language.from.and_then(|from| from.0))?;
     // The version line of a document tells its dialect.
     let from = if notation.dialect.is_some() { language.from } else { Some(args::From(Some(notation))) };
-    Ok(Input { opened, notation, language: Language { from, ..language.clone() } })
+    Ok(NotationInput { opened, notation, language: Language { from, ..language.clone() } })
 }
 
 /// The failure to open a path, with what was probably meant instead of a path that does not exist.
@@ -49,7 +49,7 @@ fn suggested(path: &Path, unread: Unread) -> Unread {
     }
 }
 
-impl Input {
+impl NotationInput {
     /// Refuses options that have no effect on the input, and tells what holds anyway. Options of documents are refused
     /// when their dialect is known.
     ///

@@ -6,7 +6,7 @@ use crate::{Options, eval, model};
 
 /// The limits of a run: a profile, and single limits that replace its own.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct RunLimits {
     /// A set of limits; the other options replace single ones [default: default].
     #[arg(long, value_name = "PROFILE")]
     limits: Option<Profile>,
@@ -55,10 +55,10 @@ fn set<T: Copy>(limit: &mut T, given: Option<T>) {
     *limit = given.unwrap_or(*limit);
 }
 
-impl Limits {
+impl RunLimits {
     /// These limits, replaced by those after a subcommand.
-    pub(crate) fn merge(self, later: Limits) -> Limits {
-        Limits {
+    pub(crate) fn merge(self, later: RunLimits) -> RunLimits {
+        RunLimits {
             limits: later.limits.or(self.limits),
             max_ops: later.max_ops.or(self.max_ops),
             max_depth: later.max_depth.or(self.max_depth),
@@ -137,17 +137,17 @@ mod tests {
 
     #[test]
     fn single_limits_replace_those_of_the_profile_whatever_their_order() {
-        let untrusted = Limits { limits: Some(Profile::Untrusted), ..Limits::default() };
+        let untrusted = RunLimits { limits: Some(Profile::Untrusted), ..RunLimits::default() };
         assert_eq!(untrusted.options(), Options::untrusted());
         assert_eq!(untrusted.model(), model::Limits::untrusted());
         assert_eq!(untrusted.evaluation(), eval::Limits::untrusted());
-        assert_eq!(Limits::default().options(), Options::default());
-        let single = Limits { max_ops: Some(7), max_items: Some(8), max_files: Some(9), ..Limits::default() };
+        assert_eq!(RunLimits::default().options(), Options::default());
+        let single = RunLimits { max_ops: Some(7), max_items: Some(8), max_files: Some(9), ..RunLimits::default() };
         for merged in [untrusted.clone().merge(single.clone()), single.merge(untrusted)] {
             assert_eq!(merged.options(), Options { max_ops: 7, max_steps: 140, ..Options::untrusted() });
-            assert_eq!(Limits { max_text: Some(u64::MAX), ..merged.clone() }.text(), u64::from(u32::MAX));
+            assert_eq!(RunLimits { max_text: Some(u64::MAX), ..merged.clone() }.text(), u64::from(u32::MAX));
             assert_eq!(merged.evaluation().max_items, 8);
-            let less = Limits { max_items: None, max_memory: Some(1 << 20), ..merged.clone() };
+            let less = RunLimits { max_items: None, max_memory: Some(1 << 20), ..merged.clone() };
             assert_eq!(less.evaluation().max_items, (1 << 20) / 12, "an item takes 8 bytes, its index 4");
             assert_eq!(merged.evaluation().max_work, eval::Limits::untrusted().max_work);
             assert_eq!((merged.model().entries, merged.model().graph), (9, model::Limits::untrusted().graph));

@@ -12,17 +12,17 @@ use crate::tensor::{Tensor, TensorError, json, npy, npz};
 use super::Failure;
 use super::args::RunTo;
 use super::io::{self, Unread};
-use super::limits::Limits;
+use super::limits::RunLimits;
 
 /// The file of outputs, if it is not standard output, and their form.
 pub(crate) type Written<'p> = (Option<&'p Path>, RunTo);
 
 /// Tensors by name.
-pub(crate) type Named = Vec<(String, Tensor)>;
+pub(crate) type NamedTensors = Vec<(String, Tensor)>;
 
 /// Reads tensors for the inputs of a graph. The bytes determine the format; an array without a name is the
 /// value of the only input. Members of an archive that belong to no input are not read.
-pub(crate) fn read(path: &Path, graph: &Graph, limits: &Limits) -> Result<Named, Unread> {
+pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<NamedTensors, Unread> {
     let (longest, most) = (limits.text(), limits.arrays());
     let (file, bytes) = io::read_bytes(path, longest.max(most))?;
     let refuse = |code: Code, message: String| io::refused(file.clone(), "", Span::default(), code, message);

@@ -60,7 +60,7 @@ pub(crate) type Outcome<T> = Result<T, Box<Failure>>;
 
 /// The limits of an expansion.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct ExpansionLimits {
     /// The maximum number of operations.
     pub(crate) max_ops: u64,
     /// The maximum number of open calls.
@@ -76,7 +76,7 @@ pub(crate) struct Limits {
 pub(crate) struct Budget {
     /// Counts cells of arrays and strings.
     pub(crate) meter: Rc<Meter>,
-    limits: Limits,
+    limits: ExpansionLimits,
     /// The maximum number of cells that can be created or compared.
     max_work: u64,
     /// The number of remaining instructions.
@@ -94,7 +94,7 @@ pub(super) struct OpenCalls {
 
 impl Budget {
     /// A budget with limits.
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: ExpansionLimits) -> Self {
         Budget {
             meter: Rc::new(Meter::default()),
             limits,
@@ -106,7 +106,7 @@ impl Budget {
     /// A budget without limits, for literals in declarations: the parser limits these.
     pub(crate) fn unlimited() -> Self {
         let (most, max_length) = (u64::MAX, usize::MAX);
-        Budget::new(Limits { max_ops: most, max_depth: most, max_length, max_memory: most })
+        Budget::new(ExpansionLimits { max_ops: most, max_depth: most, max_length, max_memory: most })
     }
 
     /// The maximum number of items of an array or string.

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::budget::{FUEL_OF_CALL, Outcome};
-use super::frame::{Frame, Origin, Target, Targeted, first_name};
+use super::frame::{CallChain, Frame, ResultName, Targeted, first_name};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{Body, FirstOperand, Head, Hint, Site};
@@ -37,35 +37,35 @@ impl Machine {
     }
 
     /// The target of the `result`th of `count` results, according to a hint.
-    pub(super) fn target(&mut self, hint: Hint, result: u32, count: usize) -> Target {
+    pub(super) fn target(&mut self, hint: Hint, result: u32, count: usize) -> ResultName {
         match hint {
             Hint::Items { .. } if count > 1 => match self.program.items_of(&hint).get(result as usize) {
                 Some(&item) => self.target(item, 0, 1),
-                None => Target::Auto,
+                None => ResultName::Auto,
             },
             Hint::Items { .. } => {
                 let hints: SmallVec<[Hint; 4]> = self.program.items_of(&hint).into();
-                Target::Items(hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect())
+                ResultName::Items(hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect())
             }
             // All other hints name a single result.
-            _ if count != 1 => Target::Auto,
-            Hint::None => Target::Auto,
-            Hint::Local(name) => Target::Name(self.child(name, 0)),
-            Hint::Named(id) => Target::Name(id),
-            Hint::Bound(binding) => Target::Name(self.program.bindings[binding as usize].id),
+            _ if count != 1 => ResultName::Auto,
+            Hint::None => ResultName::Auto,
+            Hint::Local(name) => ResultName::Name(self.child(name, 0)),
+            Hint::Named(id) => ResultName::Name(id),
+            Hint::Bound(binding) => ResultName::Name(self.program.bindings[binding as usize].id),
             Hint::Result(i) => {
                 let frame = self.frame();
                 if frame.result != NameId::ROOT {
-                    return Target::Name(frame.result);
+                    return ResultName::Name(frame.result);
                 }
                 let unit = frame.unit;
                 let own =
                     self.calls.targeted.last().filter(|targeted| targeted.frame as usize + 1 == self.frames.len());
                 let target = own.and_then(|own| self.calls.targets.get((own.first + i) as usize)).cloned();
-                match (target.unwrap_or(Target::Auto), unit) {
-                    (Target::Auto, Some(unit)) => {
+                match (target.unwrap_or(ResultName::Auto), unit) {
+                    (ResultName::Auto, Some(unit)) => {
                         let name = self.units.get(unit).results[i as usize].name;
-                        Target::Name(self.child(name, 0))
+                        ResultName::Name(self.child(name, 0))
                     }
                     (target, _) => target,
                 }
@@ -184,7 +184,7 @@ impl Machine {
             result: naming.result,
             dtype,
             inner,
-            origin: Origin::UNKNOWN,
+            origin: CallChain::UNKNOWN,
         };
         room::push(&mut self.frames, callee);
     }
@@ -218,7 +218,7 @@ impl Machine {
     fn name_by_target(&mut self, index: u32, callee: (UnitId, &Head)) -> Naming {
         let hint = self.program.sites[index as usize].hint;
         if let Hint::Result(_) = hint
-            && let Target::Name(path) = self.target(hint, 0, 1)
+            && let ResultName::Name(path) = self.target(hint, 0, 1)
         {
             return Naming { path, result: path };
         }
@@ -234,7 +234,7 @@ impl Machine {
         let Site { hint, name, ordinal, .. } = self.program.sites[index as usize];
         let mut path = None;
         if !matches!(hint, Hint::None | Hint::Local(_)) {
-            let targets: SmallVec<[Target; 4]> = (0..results).map(|i| self.target(hint, i, count)).collect();
+            let targets: SmallVec<[ResultName; 4]> = (0..results).map(|i| self.target(hint, i, count)).collect();
             path = targets.iter().find_map(first_name);
             if path.is_some() {
                 self.calls.targets.extend(targets);
@@ -242,7 +242,7 @@ impl Machine {
         }
         let path = path.unwrap_or_else(|| {
             let segment = if let Hint::Local(name) = hint { (name, 0) } else { (name, ordinal) };
-            self.calls.targets.resize(base as usize + count, Target::Auto);
+            self.calls.targets.resize(base as usize + count, ResultName::Auto);
             self.fresh_path(segment, unit)
         });
         self.open_targets(base);
@@ -332,7 +332,7 @@ impl Machine {
     fn make_origin(&mut self) -> OriginId {
         let Machine { frames, sites, graph, program, units, file, .. } = self;
         // The frame of the graph always has an origin.
-        let first = frames.iter().rposition(|frame| frame.origin != Origin::UNKNOWN).unwrap_or(0);
+        let first = frames.iter().rposition(|frame| frame.origin != CallChain::UNKNOWN).unwrap_or(0);
         let Frame { unit: mut inside, origin, .. } = frames[first];
         let mut origin = origin.known().unwrap_or(OriginId::NONE);
         for frame in &mut frames[first + 1..] {
@@ -344,7 +344,7 @@ impl Machine {
                 }
             };
             origin = graph.add_origin(origin, place);
-            frame.origin = Origin::new(origin);
+            frame.origin = CallChain::new(origin);
             inside = frame.unit;
         }
         origin

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::budget::{Budget, FUEL_OF_EMISSION, Failure, Outcome};
-use super::frame::{Frame, Target};
+use super::frame::{Frame, ResultName};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{FirstOperand, Hint, Site};
 use super::sites::{Emission, Reached};
-use super::unit::{Form, Unit, UnitId};
+use super::unit::{ResultForm, Unit, UnitId};
 use super::value::Value;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
@@ -22,12 +22,12 @@ use crate::source::names::Name;
 use crate::source::{Location, Span};
 
 /// The result of an emission: one tensor, or an array of tensors.
-enum Made {
+enum EmittedResult {
     Tensor(TensorId),
     Array(SmallVec<[TensorId; 4]>),
 }
 
-type Outputs = SmallVec<[Made; 2]>;
+type Outputs = SmallVec<[EmittedResult; 2]>;
 
 /// Replaces `?` by the type argument.
 #[inline]
@@ -85,8 +85,8 @@ impl Machine {
         self.push_arguments(operands, site.keys.1 as usize)?;
         for output in &outputs {
             self.graph.push_output(match output {
-                Made::Tensor(tensor) => Output::Tensor(tensor),
-                Made::Array(tensors) => Output::Array(tensors),
+                EmittedResult::Tensor(tensor) => Output::Tensor(tensor),
+                EmittedResult::Array(tensors) => Output::Array(tensors),
             });
         }
         let signature = self.graph.signature(emission.kind, self.program.keys_of(site), outputs.len());
@@ -183,8 +183,8 @@ impl Machine {
             let unit = self.units.get(unit);
             match unit.results[..] {
                 [result] if !unit.open_results && !replaced => match result.form {
-                    Form::Tensor(element) => Some(element),
-                    Form::Tensors(_) => None,
+                    ResultForm::Tensor(element) => Some(element),
+                    ResultForm::Tensors(_) => None,
                 },
                 _ => None,
             }
@@ -253,7 +253,7 @@ impl Machine {
     #[inline(never)]
     fn target_name(&mut self, hint: Hint, (segment, ordinal): (Name, u32)) -> NameId {
         match self.target(hint, 0, 1) {
-            Target::Name(id) => id,
+            ResultName::Name(id) => id,
             _ => self.child(segment, ordinal),
         }
     }
@@ -273,9 +273,9 @@ impl Machine {
     /// The value of an operation in the body: its result, or the tuple of its results.
     fn value_of(&mut self, site: &Site, outputs: &Outputs) -> Value {
         let meter = Rc::clone(&self.budget.meter);
-        let value = |output: &Made| match output {
-            Made::Tensor(tensor) => Value::Tensor(*tensor),
-            Made::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
+        let value = |output: &EmittedResult| match output {
+            EmittedResult::Tensor(tensor) => Value::Tensor(*tensor),
+            EmittedResult::Array(tensors) => Value::Array(List::from_tensors(tensors.iter().copied(), Some(&meter))),
         };
         let tuple =
             (site.unit.is_none() || self.open_results(site)) && matches!(site.hint, Hint::Items { tuple: true, .. });
@@ -285,9 +285,9 @@ impl Machine {
         }
     }
 
-    fn tensor(&mut self, target: Target, otherwise: (Name, u32), dtype: Option<Primitive>) -> TensorId {
+    fn tensor(&mut self, target: ResultName, otherwise: (Name, u32), dtype: Option<Primitive>) -> TensorId {
         let name = match target {
-            Target::Name(id) => id,
+            ResultName::Name(id) => id,
             _ => self.child(otherwise.0, otherwise.1),
         };
         self.graph.add_tensor(name, dtype)
@@ -297,8 +297,8 @@ impl Machine {
     fn set_elements(&mut self, outputs: &Outputs, generic: Option<Primitive>) {
         for output in outputs {
             let tensors = match output {
-                Made::Tensor(tensor) => std::slice::from_ref(tensor),
-                Made::Array(tensors) => tensors,
+                EmittedResult::Tensor(tensor) => std::slice::from_ref(tensor),
+                EmittedResult::Array(tensors) => tensors,
             };
             for tensor in tensors {
                 let elements = &mut self.graph.tensors[tensor.index()].dtype;
@@ -316,9 +316,9 @@ impl Machine {
             let target = self.target(site.hint, i as u32, results.len());
             let otherwise = if results.len() == 1 { (site.name, site.ordinal) } else { (result.name, 0) };
             outputs.push(match (result.form, target) {
-                (Form::Tensor(element), target) => Made::Tensor(self.tensor(target, otherwise, element)),
-                (Form::Tensors(element), Target::Items(items)) => self.output_array(site, &items, element),
-                (Form::Tensors(_), _) => {
+                (ResultForm::Tensor(element), target) => EmittedResult::Tensor(self.tensor(target, otherwise, element)),
+                (ResultForm::Tensors(element), ResultName::Items(items)) => self.output_array(site, &items, element),
+                (ResultForm::Tensors(_), _) => {
                     let message =
                         format!("the number of tensors that `{}` returns is not known here", units.text(site.name));
                     return Err(Failure::new(Code::UnknownLength, message).help("assign them to names: `[a, b] = ..;`"));
@@ -335,7 +335,7 @@ impl Machine {
             return smallvec::smallvec![self.output(site, target, site.ordinal, site.generic)];
         };
         let hints: SmallVec<[Hint; 4]> = self.program.items_of(&site.hint).into();
-        let targets: Vec<Target> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
+        let targets: Vec<ResultName> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
         if !tuple {
             return smallvec::smallvec![self.output_array(site, &targets, None)];
         }
@@ -343,16 +343,16 @@ impl Machine {
     }
 
     /// Creates a result of an operation that is not declared; `number` is the ordinal if it has no target.
-    fn output(&mut self, site: &Site, target: Target, number: u32, dtype: Option<Primitive>) -> Made {
+    fn output(&mut self, site: &Site, target: ResultName, number: u32, dtype: Option<Primitive>) -> EmittedResult {
         match target {
-            Target::Items(items) => self.output_array(site, &items, None),
-            target => Made::Tensor(self.tensor(target, (site.name, number), dtype)),
+            ResultName::Items(items) => self.output_array(site, &items, None),
+            target => EmittedResult::Tensor(self.tensor(target, (site.name, number), dtype)),
         }
     }
 
-    fn output_array(&mut self, site: &Site, targets: &[Target], dtype: Option<Primitive>) -> Made {
-        let tensor = |(i, target): (u32, &Target)| self.tensor(target.clone(), (site.name, i), dtype);
-        Made::Array((1..).zip(targets).map(tensor).collect())
+    fn output_array(&mut self, site: &Site, targets: &[ResultName], dtype: Option<Primitive>) -> EmittedResult {
+        let tensor = |(i, target): (u32, &ResultName)| self.tensor(target.clone(), (site.name, i), dtype);
+        EmittedResult::Array((1..).zip(targets).map(tensor).collect())
     }
 
     /// Whether the operation of a site can be an input of the graph: `external`, or an operation of a vendor,
@@ -368,7 +368,7 @@ impl Machine {
         if input_shapes.is_empty() || !self.is_input(site) {
             return None;
         }
-        let [Made::Tensor(tensor)] = &outputs[..] else { return None };
+        let [EmittedResult::Tensor(tensor)] = &outputs[..] else { return None };
         let name = self.graph.names.user_name(self.graph.tensors[tensor.index()].name)?;
         input_shapes.get(&name).cloned()
     }

@@ -28,7 +28,7 @@ pub(super) struct Frame {
     /// Whether it belongs to a standard operation, directly or through calls.
     pub(super) inner: bool,
     /// The chain of open calls, computed when the first operation needs it.
-    pub(super) origin: Origin,
+    pub(super) origin: CallChain,
 }
 
 // Deep recursion can have as many frames as operations, so frames are kept small.
@@ -36,21 +36,21 @@ const _: () = assert!(size_of::<Frame>() == 32);
 
 /// The chain of calls of a frame, if it is computed already. Takes no more memory than an [`OriginId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Origin(OriginId);
+pub(super) struct CallChain(OriginId);
 
-impl Origin {
+impl CallChain {
     /// Not computed yet.
-    pub(super) const UNKNOWN: Origin = Origin(OriginId(OriginId::NONE.0 - 1));
+    pub(super) const UNKNOWN: CallChain = CallChain(OriginId(OriginId::NONE.0 - 1));
 
     /// A computed chain of calls.
     pub(super) fn new(origin: OriginId) -> Self {
-        Origin(origin)
+        CallChain(origin)
     }
 
     /// The chain of calls, if it is computed.
     #[inline]
     pub(super) fn known(self) -> Option<OriginId> {
-        (self != Origin::UNKNOWN).then_some(self.0)
+        (self != CallChain::UNKNOWN).then_some(self.0)
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Calls {
     /// The open calls of each unit.
     pub(super) active: Vec<Active>,
     /// The target names of the results of open calls.
-    pub(super) targets: Vec<Target>,
+    pub(super) targets: Vec<ResultName>,
     /// Which open calls have targets.
     pub(super) targeted: Vec<Targeted>,
 }
@@ -100,19 +100,19 @@ impl Calls {
 
 /// The name that a result will get.
 #[derive(Clone, Debug)]
-pub(super) enum Target {
+pub(super) enum ResultName {
     /// No requested name: one is generated.
     Auto,
     /// This one.
     Name(NameId),
     /// One target for each item of an array or tuple.
-    Items(Rc<[Target]>),
+    Items(Rc<[ResultName]>),
 }
 
-pub(super) fn first_name(target: &Target) -> Option<NameId> {
+pub(super) fn first_name(target: &ResultName) -> Option<NameId> {
     match target {
-        Target::Auto => None,
-        Target::Name(id) => Some(*id),
-        Target::Items(items) => items.iter().find_map(first_name),
+        ResultName::Auto => None,
+        ResultName::Name(id) => Some(*id),
+        ResultName::Items(items) => items.iter().find_map(first_name),
     }
 }

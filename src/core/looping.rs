@@ -14,7 +14,7 @@ use super::frame::first_name;
 use super::iteration::{Collected, Iteration, LoopRun};
 use super::list::List;
 use super::machine::Machine;
-use super::program::{Hint, Loop};
+use super::program::{CompiledLoop, Hint};
 use super::slots::Slot;
 use super::value::Value;
 use crate::diagnostics::Code;
@@ -28,7 +28,7 @@ use crate::room::with_stack;
 const ENDLESS: u64 = 1_000_000;
 
 impl Machine {
-    fn looping(&self, index: u32) -> &Loop {
+    fn looping(&self, index: u32) -> &CompiledLoop {
         &self.program.loops[index as usize]
     }
 

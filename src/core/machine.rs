@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::budget::{Budget, Failure, Limits, OpenCalls, Outcome};
-use super::frame::{Calls, Frame, Origin};
+use super::budget::{Budget, ExpansionLimits, Failure, OpenCalls, Outcome};
+use super::frame::{CallChain, Calls, Frame};
 use super::iteration::Iterations;
 use super::program::{Body, Instr, Program};
 use super::repetition::Planner;
@@ -44,7 +44,7 @@ pub(crate) struct Settings {
     /// The trip limit of loops that end by a condition.
     pub(crate) max_trips: Option<u64>,
     /// The limits of the expansion.
-    pub(crate) limits: Limits,
+    pub(crate) limits: ExpansionLimits,
     /// Units that are never expanded, not even as the body of a repeated call.
     pub(crate) kept: Vec<UnitId>,
     /// Shapes that replace those of externals.
@@ -132,7 +132,7 @@ impl Machine {
             result: NameId::ROOT,
             dtype: None,
             inner: false,
-            origin: Origin::new(OriginId::NONE),
+            origin: CallChain::new(OriginId::NONE),
         });
     }
 

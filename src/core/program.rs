@@ -175,7 +175,7 @@ position_id! {
 
 /// A loop or a comprehension.
 #[derive(Clone, Debug)]
-pub(crate) struct Loop {
+pub(crate) struct CompiledLoop {
     /// Whether it is a comprehension: each trip produces at most one item, and generated names do not mention
     /// the trip.
     pub(crate) comprehension: bool,
@@ -221,7 +221,7 @@ pub(crate) struct Binding {
 
 /// An argument that is not on the stack.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Operand {
+pub(crate) enum ImmediateOperand {
     /// The value of a slot.
     Slot(u32),
     /// A constant.
@@ -312,7 +312,7 @@ tables! {
     /// Items of [`Hint::Items`].
     hints: Hint,
     /// Loops and comprehensions.
-    loops: Loop,
+    loops: CompiledLoop,
     /// Deferred statements.
     blocks: Block,
     /// Names of graphs.
@@ -322,7 +322,7 @@ tables! {
     /// Constants.
     constants: Value,
     /// Operands that are not on the stack.
-    operands: Operand,
+    operands: ImmediateOperand,
 }
 
 impl Program {

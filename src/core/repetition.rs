@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::budget::{Failure, Outcome};
 use super::calls::Naming;
-use super::frame::{Target, first_name};
+use super::frame::{ResultName, first_name};
 use super::list::List;
 use super::machine::Machine;
 use super::program::{Body, Head, Hint, Site};
@@ -41,14 +41,14 @@ pub(crate) struct Gathered {
     /// The name of the output.
     pub(crate) name: NameId,
     /// How the results of the steps are combined.
-    pub(crate) form: Form,
+    pub(crate) form: OutputForm,
     /// The results so far.
     pub(crate) parts: Vec<Value>,
 }
 
 /// How the results of the steps become an output.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
+pub(crate) enum OutputForm {
     /// It is the result of the last step.
     Last,
     /// They are concatenated along an axis, beginning with the last step if `reverse`.
@@ -154,12 +154,12 @@ impl Machine {
         if hints.len() != names.len() {
             return Err(hints.len());
         }
-        let targets: Vec<Target> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
+        let targets: Vec<ResultName> = hints.into_iter().map(|hint| self.target(hint, 0, 1)).collect();
         let path = match targets.iter().find_map(first_name) {
             Some(path) => path,
             None => self.child(site.name, site.ordinal),
         };
-        let name = |(target, name): (&Target, &Name)| match (first_name(target), names.len()) {
+        let name = |(target, name): (&ResultName, &Name)| match (first_name(target), names.len()) {
             (Some(name), _) => name,
             (None, 1) => path,
             (None, _) => self.graph.names.child(path, *name, 0, false),
@@ -181,7 +181,7 @@ impl Machine {
         self.push_step_arguments(&mut running, path)?;
         running.started += 1;
         let targets = self.calls.targets.len() as u32;
-        self.calls.targets.resize(targets as usize + running.head.results as usize, Target::Auto);
+        self.calls.targets.resize(targets as usize + running.head.results as usize, ResultName::Auto);
         // The step returns to this instruction.
         self.pc -= 1;
         let callee = (running.of.unit, &running.head);
@@ -236,7 +236,7 @@ impl Machine {
             running.of.args[param] = of(result);
         }
         for gathered in &mut running.of.gathered {
-            if let Form::Last = gathered.form {
+            if let OutputForm::Last = gathered.form {
                 gathered.parts.clear();
             }
             gathered.parts.push(of(gathered.result));
@@ -249,7 +249,7 @@ impl Machine {
         let mut values = Vec::with_capacity(running.of.gathered.len());
         for mut gathered in running.of.gathered {
             let (axis, reverse) = match gathered.form {
-                Form::Along { axis, reverse } if gathered.parts.len() > 1 => (axis, reverse),
+                OutputForm::Along { axis, reverse } if gathered.parts.len() > 1 => (axis, reverse),
                 _ => {
                     values.extend(gathered.parts.pop());
                     continue;

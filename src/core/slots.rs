@@ -1,6 +1,6 @@
 //! The locals of running bodies.
 
-use super::program::Operand;
+use super::program::ImmediateOperand;
 use super::value::Value;
 use crate::graph::TensorId;
 use crate::room;
@@ -55,16 +55,16 @@ impl Slot {
     }
 }
 
-impl Operand {
+impl ImmediateOperand {
     /// The value of an operand, given the slots of the running body; none for a slot without a value.
     #[inline]
     pub(super) fn value<'v>(&self, slots: &'v [Slot], constants: &'v [Value]) -> Option<&'v Value> {
         match self {
-            Operand::Slot(slot) => match slots.get(*slot as usize) {
+            ImmediateOperand::Slot(slot) => match slots.get(*slot as usize) {
                 Some(Slot::Ready(value)) => Some(value),
                 _ => None,
             },
-            Operand::Const(constant) => constants.get(*constant as usize),
+            ImmediateOperand::Const(constant) => constants.get(*constant as usize),
         }
     }
 
@@ -117,13 +117,13 @@ impl Slots {
 
     /// The tensor of an operand in the innermost body, if it is a local with a tensor, as most operands are.
     #[inline]
-    pub(super) fn tensor(&self, operand: &Operand) -> Option<TensorId> {
+    pub(super) fn tensor(&self, operand: &ImmediateOperand) -> Option<TensorId> {
         match operand {
-            Operand::Slot(slot) => match self.cells.get(self.base + *slot as usize) {
+            ImmediateOperand::Slot(slot) => match self.cells.get(self.base + *slot as usize) {
                 Some(Slot::Ready(Value::Tensor(tensor))) => Some(*tensor),
                 _ => None,
             },
-            Operand::Const(_) => None,
+            ImmediateOperand::Const(_) => None,
         }
     }
 
@@ -165,7 +165,7 @@ impl Slots {
 
     /// [`Slots::pass`] with copies of operands of the innermost body.
     #[inline]
-    pub(super) fn pass_operands(&mut self, operands: &[Operand], constants: &[Value]) {
+    pub(super) fn pass_operands(&mut self, operands: &[ImmediateOperand], constants: &[Value]) {
         for (place, operand) in (self.end..).zip(operands) {
             if let Some(tensor) = self.tensor(operand) {
                 self.cells[place].fill(Value::Tensor(tensor));

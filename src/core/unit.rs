@@ -31,7 +31,7 @@ pub(crate) struct Param {
 
 /// The form of a result. [`Primitive::Generic`] stands for the type argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum ResultForm {
     /// A tensor with this element type; none if the element type is not known.
     Tensor(Option<Primitive>),
     /// An array of such tensors.
@@ -44,7 +44,7 @@ pub(crate) struct UnitResult {
     /// Its name.
     pub(crate) name: Name,
     /// Its form.
-    pub(crate) form: Form,
+    pub(crate) form: ResultForm,
 }
 
 /// The signature of an operation, or of a body that can be called.

@@ -64,7 +64,7 @@ impl Graph {
         if self.conventions.follows {
             return written;
         }
-        let candidates = Candidates::new(self, apart);
+        let candidates = FoldCandidates::new(self, apart);
         if candidates.operations.is_empty() {
             return written;
         }
@@ -93,7 +93,7 @@ struct Constant {
 }
 
 /// Operations whose operands would be constants if all others of them were folded.
-struct Candidates {
+struct FoldCandidates {
     /// Whether each tensor is a constant, or a result of one of these operations.
     known: Vec<bool>,
     /// These operations, in order.
@@ -102,7 +102,7 @@ struct Candidates {
     last: FxHashMap<TensorId, OperationId>,
 }
 
-impl Candidates {
+impl FoldCandidates {
     fn new(graph: &Graph, apart: &[TensorId]) -> Self {
         let apart: FxHashSet<TensorId> = apart.iter().copied().collect();
         let functions: Vec<bool> = graph.kinds.iter().map(|kind| graph.is_function(kind)).collect();
@@ -125,7 +125,7 @@ impl Candidates {
                 operations.push(id);
             }
         }
-        Candidates { known, operations, last }
+        FoldCandidates { known, operations, last }
     }
 }
 
@@ -153,7 +153,7 @@ impl Folding<'_> {
     fn fold_all(
         graph: &Graph,
         limits: Limits,
-        candidates: Candidates,
+        candidates: FoldCandidates,
         generic: bool,
     ) -> FxHashMap<OperationId, Vec<Constant>> {
         let limits = Limits {
@@ -163,7 +163,7 @@ impl Folding<'_> {
         let (evaluator, budget, variables) = (Evaluator::with_limits(limits), Budget::new(limits), BTreeMap::new());
         let run = Run::new(graph, graph, &evaluator, &budget, &variables, FxHashMap::default());
         let kernels = graph.kinds.iter().map(|kind| kind.standard.then(|| evaluator.kernel(graph, kind)).flatten());
-        let Candidates { known, operations, last } = candidates;
+        let FoldCandidates { known, operations, last } = candidates;
         let mut folding = Folding {
             graph,
             run: &run,

@@ -22,14 +22,14 @@ struct Scanned {
 }
 
 /// A recurrence: a value that one step passes to the next.
-struct State {
+struct CarriedValue {
     input: TensorId,
     value: Arc<Tensor>,
     result: usize,
 }
 
 /// An output, collected from a result of the body.
-struct Collected {
+struct CollectedOutput {
     result: usize,
     of: scan::Collected,
     parts: Vec<Tensor>,
@@ -60,9 +60,9 @@ fn scanned(call: &Call, body: &Graph, of: &scan::Scanned<Value>) -> Result<Scann
     Ok(Scanned { input: input(body, &of.param)?, tensor, axis: of.axis, chunk: of.chunk })
 }
 
-fn state(call: &Call, body: &Graph, of: &scan::State<Value>) -> Result<State, EvalError> {
+fn state(call: &Call, body: &Graph, of: &scan::State<Value>) -> Result<CarriedValue, EvalError> {
     let value = call.tensor_of(&of.initial)?;
-    Ok(State { input: input(body, &of.param)?, value, result: result(body, &of.result)? })
+    Ok(CarriedValue { input: input(body, &of.param)?, value, result: result(body, &of.result)? })
 }
 
 /// Runs the body for each step.
@@ -73,9 +73,11 @@ pub(crate) fn scan(call: &Call) -> KernelResult {
         return Err(EvalError::new(Code::NotEvaluated, "the evaluation of a scan that skips steps is not supported"));
     }
     let scanned: Vec<Scanned> = of.scanned.iter().map(|of| scanned(call, body, of)).collect::<Result<_, _>>()?;
-    let mut states: Vec<State> = of.states.iter().map(|of| state(call, body, of)).collect::<Result<_, _>>()?;
-    let collect = |of: scan::Collected| Ok(Collected { result: result(body, &of.result)?, of, parts: Vec::new() });
-    let mut outputs: Vec<Collected> = of.outputs.iter().cloned().map(collect).collect::<Result<_, EvalError>>()?;
+    let mut states: Vec<CarriedValue> = of.states.iter().map(|of| state(call, body, of)).collect::<Result<_, _>>()?;
+    let collect =
+        |of: scan::Collected| Ok(CollectedOutput { result: result(body, &of.result)?, of, parts: Vec::new() });
+    let mut outputs: Vec<CollectedOutput> =
+        of.outputs.iter().cloned().map(collect).collect::<Result<_, EvalError>>()?;
     let mut whole = FxHashMap::default();
     for (param, tensor) in &of.full {
         whole.insert(input(body, param)?, call.tensor_of(tensor)?);
@@ -105,7 +107,7 @@ pub(crate) fn scan(call: &Call) -> KernelResult {
             output.parts.push(part);
         }
     }
-    let gather = |mut output: Collected| {
+    let gather = |mut output: CollectedOutput| {
         if output.of.last
             && let Some(last) = output.parts.pop()
         {

@@ -67,9 +67,9 @@ fn unlock(folder: &Path) -> io::Result<()> {
 
 /// A path in [`NAMES`], which is removed from there on drop.
 #[derive(Debug)]
-struct Entry(PathBuf);
+struct TemporaryPath(PathBuf);
 
-impl Drop for Entry {
+impl Drop for TemporaryPath {
     fn drop(&mut self) {
         hold().0.retain(|name| *name != self.0);
     }
@@ -80,7 +80,7 @@ fn made<T>(
     target: &Path,
     make: impl FnOnce(&Builder, &Path) -> io::Result<T>,
     name: impl FnOnce(&T) -> &Path,
-) -> io::Result<(T, Entry)> {
+) -> io::Result<(T, TemporaryPath)> {
     // Fails with a better message if the folder does not exist.
     fs::metadata(parent(target))?;
     let mut builder = Builder::new();
@@ -88,7 +88,7 @@ fn made<T>(
     let mut held = hold();
     // The message must not contain the temporary name.
     let made = make(&builder, parent(target)).map_err(|error| io::Error::from(error.kind()))?;
-    let entry = Entry(name(&made).to_owned());
+    let entry = TemporaryPath(name(&made).to_owned());
     held.0.push(entry.0.clone());
     Ok((made, entry))
 }
@@ -97,7 +97,7 @@ fn made<T>(
 #[derive(Debug)]
 pub(crate) struct File {
     file: NamedTempFile,
-    _entry: Entry,
+    _entry: TemporaryPath,
 }
 
 impl File {
@@ -152,7 +152,7 @@ pub(crate) fn persist_all(files: Vec<(File, PathBuf)>, (last, target): (File, &P
 #[derive(Debug)]
 pub(crate) struct Folder {
     folder: TempDir,
-    _entry: Entry,
+    _entry: TemporaryPath,
 }
 
 impl Folder {

@@ -55,7 +55,7 @@ impl Common {
 
 /// A checkpoint of a graph: its numbers of operations, tensors and operands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct GraphMark {
     operations: usize,
     tensors: usize,
     operands: u32,
@@ -63,13 +63,17 @@ pub(crate) struct Mark {
 
 impl Graph {
     /// A checkpoint, for [`Graph::rewind`].
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { operations: self.operations.len(), tensors: self.tensors.len(), operands: self.packed.operands_len() }
+    pub(crate) fn mark(&self) -> GraphMark {
+        GraphMark {
+            operations: self.operations.len(),
+            tensors: self.tensors.len(),
+            operands: self.packed.operands_len(),
+        }
     }
 
     /// Removes the operations and tensors that were added after a checkpoint. Nothing else may refer to them.
     /// Stored values are not removed.
-    pub(crate) fn rewind(&mut self, mark: Mark) {
+    pub(crate) fn rewind(&mut self, mark: GraphMark) {
         self.operations.truncate(mark.operations);
         for removed in mark.tensors..self.tensors.len() {
             self.values.remove(&TensorId(removed as u32));

@@ -32,7 +32,7 @@ impl NameId {
 /// The maximum number of parts of a path. Longer ones continue after their first part.
 const MAX_PARTS: u32 = 12;
 
-/// Bits of [`Entry::bits`].
+/// Bits of [`NameEntry::bits`].
 mod bits {
     /// The number of parts.
     pub(crate) const PARTS: u32 = 0xf;
@@ -47,7 +47,7 @@ mod bits {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct NameEntry {
     parent: NameId,
     segment: Name,
     /// A number that distinguishes equal segments in a body; 0 is not written. For a name with a suffix, the
@@ -63,7 +63,7 @@ struct Suffixed {
     suffix: u32,
 }
 
-impl Entry {
+impl NameEntry {
     fn parts(self) -> u32 {
         self.bits & bits::PARTS
     }
@@ -82,7 +82,7 @@ impl Entry {
 /// The table of tensor names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TensorNames {
-    entries: Vec<Entry>,
+    entries: Vec<NameEntry>,
     /// The numbers of names with a suffix, added by [`TensorNames::resolve`].
     suffixed: Vec<Suffixed>,
     /// The number of names that are names of tensors.
@@ -92,12 +92,12 @@ pub(crate) struct TensorNames {
 impl TensorNames {
     /// The most bytes that a name takes: its entry, twice since vectors grow by doubling, and while names are made
     /// distinct a hash and less than three slots of a table.
-    pub(crate) const BYTES: usize = 2 * size_of::<Entry>() + size_of::<hash::Hash>() + 3 * size_of::<u32>();
+    pub(crate) const BYTES: usize = 2 * size_of::<NameEntry>() + size_of::<hash::Hash>() + 3 * size_of::<u32>();
 
     /// The bytes of all names.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
-        self.entries.len() * size_of::<Entry>()
+        self.entries.len() * size_of::<NameEntry>()
     }
 
     /// All names, in the order of their creation.
@@ -119,7 +119,7 @@ impl TensorNames {
 
     /// A name of the document.
     pub(crate) fn user(&mut self, segment: Name) -> NameId {
-        self.push(Entry { parent: NameId::ROOT, segment, ordinal: 0, bits: 1 | bits::USER })
+        self.push(NameEntry { parent: NameId::ROOT, segment, ordinal: 0, bits: 1 | bits::USER })
     }
 
     /// A name with a prefix; `inner` if it is generated inside of a standard operation.
@@ -130,7 +130,7 @@ impl TensorNames {
             (parent, parts) = self.first_part(parent);
         }
         let inner = if inner { bits::INNER } else { 0 };
-        self.push(Entry { parent, segment, ordinal, bits: (parts + 1) | inner })
+        self.push(NameEntry { parent, segment, ordinal, bits: (parts + 1) | inner })
     }
 
     /// The first part of a path, and the number of its parts.
@@ -163,7 +163,7 @@ impl TensorNames {
         match self.entries.get(id.index()).copied() {
             Some(entry) => {
                 let ordinal = self.numbers(&entry).ordinal;
-                self.push(Entry { ordinal, bits: entry.parts() | bits::INNER, ..entry })
+                self.push(NameEntry { ordinal, bits: entry.parts() | bits::INNER, ..entry })
             }
             None => id,
         }
@@ -185,7 +185,7 @@ impl TensorNames {
     }
 
     #[inline(always)]
-    fn push(&mut self, entry: Entry) -> NameId {
+    fn push(&mut self, entry: NameEntry) -> NameId {
         room::push(&mut self.entries, entry);
         NameId::at(self.entries.len() - 1)
     }
@@ -210,7 +210,7 @@ impl TensorNames {
     pub(crate) fn rename(&mut self, id: NameId, name: Name) {
         let entry = &mut self.entries[id.index()];
         let rest = entry.bits & !(bits::PARTS | bits::SUFFIXED);
-        *entry = Entry { parent: NameId::ROOT, segment: name, ordinal: 0, bits: rest | 1 | bits::USER };
+        *entry = NameEntry { parent: NameId::ROOT, segment: name, ordinal: 0, bits: rest | 1 | bits::USER };
     }
 
     /// Marks a name as the name of a tensor.
@@ -231,7 +231,7 @@ impl TensorNames {
     /// last names generated inside of standard operations; each in the order of their creation. Generated names are
     /// never one of the `reserved` words.
     pub(crate) fn resolve(&mut self, names: &Names, reserved: &FxHashSet<String>) {
-        let fresh = |entry: &Entry| entry.is(bits::USED) && !entry.is(bits::USER);
+        let fresh = |entry: &NameEntry| entry.is(bits::USED) && !entry.is(bits::USER);
         if self.entries.iter().any(fresh) {
             self.drop_suffixes();
             self.suffixed = distinct::settle(&mut self.entries, self.used, names, reserved);
@@ -249,7 +249,7 @@ impl TensorNames {
     }
 
     /// The ordinal and the suffix of a name.
-    fn numbers(&self, entry: &Entry) -> Suffixed {
+    fn numbers(&self, entry: &NameEntry) -> Suffixed {
         match entry.is(bits::SUFFIXED) {
             true => self.suffixed[entry.ordinal as usize],
             false => Suffixed { ordinal: entry.ordinal, suffix: 0 },
@@ -282,7 +282,7 @@ impl TensorNames {
     }
 
     /// Appends the last part of a name to a text.
-    fn write_part(&self, names: &Names, entry: &Entry, out: &mut String) {
+    fn write_part(&self, names: &Names, entry: &NameEntry, out: &mut String) {
         out.push_str(names.text(entry.segment));
         let Suffixed { ordinal, suffix } = self.numbers(entry);
         if ordinal > 0 {

@@ -16,7 +16,7 @@ pub(crate) const NAME: &str = "tract_core_scan";
 const PARAMS: &[&str] = &["body", "scan", "full", "state", "output", "skip"];
 
 /// A value of an argument: a value of the graph, or a compile-time value.
-pub(crate) trait Item: Clone {
+pub(crate) trait ScanValue: Clone {
     /// The items of an array or tuple.
     fn items(&self) -> Option<Vec<Self>>;
     /// The text of a string.
@@ -25,7 +25,7 @@ pub(crate) trait Item: Clone {
     fn integer(&self) -> Option<i64>;
 }
 
-impl Item for Value {
+impl ScanValue for Value {
     fn items(&self) -> Option<Vec<Self>> {
         match self {
             Value::Array(items) | Value::Tuple(items) => Some(items.to_vec()),
@@ -115,7 +115,7 @@ pub(crate) fn malformed(what: &str) -> String {
     format!("`{what}` of `{NAME}` is malformed")
 }
 
-impl<V: Item> Scan<V> {
+impl<V: ScanValue> Scan<V> {
     /// Reads the arguments. `argument` returns an argument by its position or name.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl<V: Item> Scan<V> {
             None => Ok(Vec::new()),
             Some(value) => {
                 let items: Option<Vec<Vec<V>>> =
-                    value.items().and_then(|items| items.iter().map(Item::items).collect());
+                    value.items().and_then(|items| items.iter().map(ScanValue::items).collect());
                 items.ok_or_else(|| malformed(PARAMS[place]))
             }
         };
@@ -148,29 +148,29 @@ fn each<V, T>(place: usize, tuples: Vec<Vec<V>>, read: fn(&[V]) -> Option<T>) ->
 }
 
 /// An axis and a chunk, which is not 0.
-fn step<V: Item>(axis: &V, chunk: &V) -> Option<(usize, i64)> {
+fn step<V: ScanValue>(axis: &V, chunk: &V) -> Option<(usize, i64)> {
     let axis = usize::try_from(axis.integer()?).ok()?;
     chunk.integer().filter(|&chunk| chunk != 0 && chunk != i64::MIN).map(|chunk| (axis, chunk))
 }
 
-fn scanned<V: Item>(tuple: &[V]) -> Option<Scanned<V>> {
+fn scanned<V: ScanValue>(tuple: &[V]) -> Option<Scanned<V>> {
     let [param, tensor, axis, chunk] = tuple else { return None };
     let (axis, chunk) = step(axis, chunk)?;
     Some(Scanned { param: param.text()?, tensor: tensor.clone(), axis, chunk })
 }
 
-fn full<V: Item>(tuple: &[V]) -> Option<(String, V)> {
+fn full<V: ScanValue>(tuple: &[V]) -> Option<(String, V)> {
     let [param, tensor] = tuple else { return None };
     Some((param.text()?, tensor.clone()))
 }
 
-fn state<V: Item>(tuple: &[V]) -> Option<State<V>> {
+fn state<V: ScanValue>(tuple: &[V]) -> Option<State<V>> {
     let [param, initial, result] = tuple else { return None };
     Some(State { param: param.text()?, initial: initial.clone(), result: result.text()? })
 }
 
 /// Reads an output. Models of older exporters omit the chunk. For the last value, axis and chunk have no meaning.
-fn collected<V: Item>(tuple: &[V]) -> Option<Collected> {
+fn collected<V: ScanValue>(tuple: &[V]) -> Option<Collected> {
     let (result, kind, axis, chunk) = match tuple {
         [result, kind, axis, chunk] => (result, kind, axis, Some(chunk)),
         [result, kind, axis] => (result, kind, axis, None),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::models::{self, Origin, Written};
+use super::models::{self, InputKind, Written};
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::{Backing, Expanded, Files, Flat, Sizes, Source, Values, Verified};
@@ -18,27 +18,27 @@ use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
 use crate::source::{FileId, Location, Sources};
 use crate::tensor::Tensor;
-use crate::write::encode::Data;
+use crate::write::encode::VariableData;
 use crate::{Dialect, Document, Graph, Lower, Options, write};
 
 /// Reads a document or the graph of a model.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
     let Written { text, origin } = models::open(opened, settings)?;
     let dialect = settings.options.dialect.unwrap_or_else(|| dialect::detect(&text.text));
-    Ok(Box::new(Read { text, origin, dialect }))
+    Ok(Box::new(DocumentText { text, origin, dialect }))
 }
 
 /// The text of a document.
-struct Read {
+struct DocumentText {
     text: Text,
-    origin: Origin,
+    origin: InputKind,
     dialect: Dialect,
 }
 
-impl Read {
+impl DocumentText {
     /// Parses and expands the document with options.
     fn expanded(self, options: &Options) -> (Documents, Expanded) {
-        let Read { text, origin, .. } = self;
+        let DocumentText { text, origin, .. } = self;
         let parsed = crate::parse(&text.name, text.text, options);
         let mut diagnostics = Diagnostics::new(options.strict);
         let refused = parsed.diagnostics.has_errors();
@@ -68,7 +68,7 @@ impl Read {
     }
 }
 
-impl Source for Read {
+impl Source for DocumentText {
     fn dialect(&self) -> Option<Dialect> {
         Some(self.dialect)
     }
@@ -111,7 +111,7 @@ impl Source for Read {
 
 /// A document, which may be that of a model.
 struct Documents {
-    origin: Origin,
+    origin: InputKind,
     document: Document,
 }
 
@@ -127,8 +127,8 @@ impl Documents {
     /// The whole model that a document belongs to: a document with the name `graph.nnef` belongs to its folder.
     fn whole(&self, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
         match &self.origin {
-            Origin::Document(path) if self.origin.is_model() => {
-                models::whole(&Origin::Folder(parent(path).to_owned()), settings)
+            InputKind::Document(path) if self.origin.is_model() => {
+                models::whole(&InputKind::Folder(parent(path).to_owned()), settings)
             }
             origin => models::whole(origin, settings),
         }
@@ -174,15 +174,15 @@ impl Backing for Documents {
         graph: &Graph,
         (to, file): (&write::Notation, bool),
         settings: &Settings,
-    ) -> Result<Data, Refusal> {
+    ) -> Result<VariableData, Refusal> {
         if !to.has_data(file) {
-            return Ok(Data::default());
+            return Ok(VariableData::default());
         }
         let model = models::data(&self.origin, &[graph], settings)?;
-        let Some(text) = self.quant(model.as_ref())? else { return Ok(Data::of(model)) };
+        let Some(text) = self.quant(model.as_ref())? else { return Ok(VariableData::of(model)) };
         // Errors in the text have been reported where it was checked.
         let quantizations = self.document.quantizations(&text.name, &text.text, graph, &mut Diagnostics::default());
-        Ok(Data { model, quantized: true, quantizations })
+        Ok(VariableData { model, quantized: true, quantizations })
     }
 
     fn values(&mut self, graph: &Graph, settings: &Settings) -> Result<Values<'_>, Refusal> {

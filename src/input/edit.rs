@@ -14,13 +14,13 @@ use crate::write::OnnxForm;
 /// An input that was edited.
 pub(crate) enum Edited {
     /// A model of ONNX, with external data.
-    Model(Box<Model>),
+    Model(Box<InlinedModel>),
     /// A file of PNNX, with data beside it.
     File(File),
 }
 
 /// A model of ONNX with its calls expanded.
-pub(crate) struct Model {
+pub(crate) struct InlinedModel {
     pub(crate) sources: Sources,
     pub(crate) found: Diagnostics,
     /// The model; none if it is refused.
@@ -72,7 +72,7 @@ impl Edited {
     ) -> io::Result<Findings> {
         match self {
             Edited::Model(model) => {
-                let Model { sources, mut found, document, .. } = *model;
+                let InlinedModel { sources, mut found, document, .. } = *model;
                 let flat = document.zip(form);
                 let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, strict, &mut found));
                 flat.filter(|_| !found.has_errors()).map_or(Ok(()), |flat| flat.write(out))?;

@@ -16,13 +16,13 @@ use crate::{Graph, Options, write};
 
 /// Reads the text of a network.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
-    Ok(Box::new(Read(opened.text(settings.options.max_text)?)))
+    Ok(Box::new(NetworkText(opened.text(settings.options.max_text)?)))
 }
 
 /// The text of a network.
-struct Read(Text);
+struct NetworkText(Text);
 
-impl Read {
+impl NetworkText {
     fn network(self, settings: &Settings) -> (Networks, Diagnostics) {
         let mut sources = Sources::new();
         let (net, found) = Network::read(&self.0.name, self.0.text, &mut sources, settings.options.strict);
@@ -40,7 +40,7 @@ fn unrolled(net: &Network, settings: &Settings) -> Expanded {
     net.unroll(&options(settings)).map(|expansion| (expansion.graph, expansion.diagnostics))
 }
 
-impl Source for Read {
+impl Source for NetworkText {
     /// Loops are unrolled only if that is asked for.
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let (networks, mut found) = self.network(settings);

@@ -20,7 +20,7 @@ use crate::tensor::DType;
 use crate::{Document, Graph};
 
 /// The kind of an input.
-pub(crate) enum Origin {
+pub(crate) enum InputKind {
     /// A text from standard input or a pipe.
     Stream,
     /// A file with a text.
@@ -31,14 +31,14 @@ pub(crate) enum Origin {
     Archive(Rc<Model>),
 }
 
-impl Origin {
+impl InputKind {
     /// Whether the input is the graph of a model: a folder, an archive, or a document with the file name of
     /// a model's graph.
     pub(crate) fn is_model(&self) -> bool {
         match self {
-            Origin::Stream => false,
-            Origin::Document(path) => is_graph(path),
-            Origin::Folder(_) | Origin::Archive(_) => true,
+            InputKind::Stream => false,
+            InputKind::Document(path) => is_graph(path),
+            InputKind::Folder(_) | InputKind::Archive(_) => true,
         }
     }
 }
@@ -48,7 +48,7 @@ pub(crate) struct Written {
     /// The text of the graph.
     pub(crate) text: Text,
     /// The kind of the input.
-    pub(crate) origin: Origin,
+    pub(crate) origin: InputKind,
 }
 
 /// Reads the text of the graph of an input. Its bytes or its name determine the kind.
@@ -57,11 +57,11 @@ pub(crate) fn open(opened: Opened, settings: &Settings) -> Result<Written, Refus
     let path = named.as_deref().unwrap_or(Path::new(""));
     if opened.is_folder() {
         let text = graph_in(path, &document_path(path), settings)?;
-        return Ok(Written { text, origin: Origin::Folder(path.to_owned()) });
+        return Ok(Written { text, origin: InputKind::Folder(path.to_owned()) });
     }
     if is_graph(path) {
         let text = graph_in(parent(path), path, settings)?;
-        return Ok(Written { text, origin: Origin::Document(path.to_owned()) });
+        return Ok(Written { text, origin: InputKind::Document(path.to_owned()) });
     }
     if model::is_archive(opened.start().bytes()) || model::has_archive_name(path) {
         let name = opened.name.clone();
@@ -73,9 +73,9 @@ pub(crate) fn open(opened: Opened, settings: &Settings) -> Result<Written, Refus
         };
         let model = Model::from_file(Path::new(&name), archive, &settings.model)?;
         let text = text::text(format!("{name}/{GRAPH}"), model.graph()?)?;
-        return Ok(Written { text, origin: Origin::Archive(Rc::new(model)) });
+        return Ok(Written { text, origin: InputKind::Archive(Rc::new(model)) });
     }
-    let origin = if opened.is_file() { Origin::Document(path.to_owned()) } else { Origin::Stream };
+    let origin = if opened.is_file() { InputKind::Document(path.to_owned()) } else { InputKind::Stream };
     Ok(Written { text: opened.text(settings.options.max_text)?, origin })
 }
 
@@ -109,19 +109,19 @@ fn graph_in(folder: &Path, document: &Path, settings: &Settings) -> Result<Text,
 
 /// The data of the variables of graphs that come from an input: of a model, or files in the folder of
 /// the document; `None` for standard input.
-pub(crate) fn data(origin: &Origin, graphs: &[&Graph], settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+pub(crate) fn data(origin: &InputKind, graphs: &[&Graph], settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
     let folder = match origin {
-        Origin::Archive(model) => return Ok(Some(Rc::clone(model))),
-        Origin::Stream => return Ok(None),
-        Origin::Folder(path) => path,
-        Origin::Document(path) => parent(path),
+        InputKind::Archive(model) => return Ok(Some(Rc::clone(model))),
+        InputKind::Stream => return Ok(None),
+        InputKind::Folder(path) => path,
+        InputKind::Document(path) => parent(path),
     };
     Ok(Some(Rc::new(Model::of_variables(folder, graphs, &settings.model)?)))
 }
 
 /// Infers shapes that depend on the data of small variables, as far as there are data: faults of the data are reported
 /// where these are checked or used.
-pub(crate) fn infer_shapes(origin: &Origin, graph: &mut Graph, settings: &Settings) {
+pub(crate) fn infer_shapes(origin: &InputKind, graph: &mut Graph, settings: &Settings) {
     let variables = graph.variables_of_shapes();
     if variables.is_empty() {
         return;
@@ -139,11 +139,11 @@ pub(crate) fn infer_shapes(origin: &Origin, graph: &mut Graph, settings: &Settin
 }
 
 /// The whole model, if an input is a folder or an archive.
-pub(crate) fn whole(origin: &Origin, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+pub(crate) fn whole(origin: &InputKind, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
     match origin {
-        Origin::Archive(model) => Ok(Some(Rc::clone(model))),
-        Origin::Folder(path) => Ok(Some(Rc::new(Model::open(path, &settings.model)?))),
-        Origin::Stream | Origin::Document(_) => Ok(None),
+        InputKind::Archive(model) => Ok(Some(Rc::clone(model))),
+        InputKind::Folder(path) => Ok(Some(Rc::new(Model::open(path, &settings.model)?))),
+        InputKind::Stream | InputKind::Document(_) => Ok(None),
     }
 }
 

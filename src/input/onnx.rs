@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::edit::{Edited, Model};
+use super::edit::{Edited, InlinedModel};
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::{Backing, Flat, Source, Values};
@@ -16,25 +16,25 @@ use crate::{Graph, Options, write};
 
 /// Reads the bytes of a model in protobuf.
 pub(super) fn read_protobuf(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
-    Ok(Box::new(Read::protobuf(opened, settings)?))
+    Ok(Box::new(ModelBytes::protobuf(opened, settings)?))
 }
 
 /// Reads the text of a model.
 pub(super) fn read_text(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
-    Ok(Box::new(Read::text(opened, settings)?))
+    Ok(Box::new(ModelBytes::text(opened, settings)?))
 }
 
 /// Parses a model. Returns a document if there are no errors.
 type Parse = Box<dyn FnOnce(&mut Sources, &Settings) -> (Option<Document>, Diagnostics)>;
 
 /// The bytes of a model, and its folder.
-struct Read {
+struct ModelBytes {
     folder: Option<PathBuf>,
     parse: Parse,
 }
 
 /// A model that was parsed, if it could be.
-struct Parsed {
+struct ParsedModel {
     sources: Sources,
     document: Option<Document>,
     found: Diagnostics,
@@ -46,13 +46,13 @@ fn folder_of(opened: &Opened) -> Option<PathBuf> {
     opened.path.as_deref().filter(|_| opened.is_file()).map(|path| parent(path).to_owned())
 }
 
-impl Read {
+impl ModelBytes {
     fn protobuf(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
         let folder = folder_of(&opened);
         let (name, bytes) = opened.bytes(settings.options.max_text)?;
         let parse: Parse =
             Box::new(move |sources, settings| Document::decode(&name, bytes, sources, &settings.options));
-        Ok(Read { folder, parse })
+        Ok(ModelBytes { folder, parse })
     }
 
     fn text(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
@@ -62,20 +62,20 @@ impl Read {
             let file = sources.add(text.name, text.text);
             Document::parse_part(sources, file, settings.production, &settings.options)
         });
-        Ok(Read { folder, parse })
+        Ok(ModelBytes { folder, parse })
     }
 
-    fn parse(self, settings: &Settings) -> Parsed {
+    fn parse(self, settings: &Settings) -> ParsedModel {
         let mut sources = Sources::new();
         let (mut document, found) = (self.parse)(&mut sources, settings);
         if let (Some(document), Some(folder)) = (&mut document, &self.folder) {
             document.set_folder(folder);
         }
-        Parsed { sources, document, found, folder: self.folder }
+        ParsedModel { sources, document, found, folder: self.folder }
     }
 }
 
-impl Parsed {
+impl ParsedModel {
     /// The statistics before the expansion.
     fn before(&self, options: &Options) -> Option<Stats> {
         let graph = self.document.as_ref()?.graph(options)?;
@@ -109,7 +109,7 @@ impl Parsed {
     }
 }
 
-impl Source for Read {
+impl Source for ModelBytes {
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let mut parsed = self.parse(settings);
         if let Some(document) = &parsed.document {
@@ -139,9 +139,9 @@ impl Source for Read {
             parsed.found.report(*over);
         }
         let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
-        let Parsed { sources, document, found, .. } = parsed;
+        let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
-        Ok(Edited::Model(Box::new(Model { sources, found, document, graph, before })))
+        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, graph, before })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
@@ -149,13 +149,13 @@ impl Source for Read {
     }
 }
 
-impl Read {
+impl ModelBytes {
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
         parsed.flatten(&settings.options);
         let graph = parsed.view(&settings.options, what)?;
-        let Parsed { sources, found, .. } = parsed;
+        let ParsedModel { sources, found, .. } = parsed;
         let result = match graph {
             Some(graph) => Ok((graph, found)),
             None => Err(found),

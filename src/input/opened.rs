@@ -13,7 +13,7 @@ const FIRST: u64 = 4096;
 
 /// What an input is for the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FileKind {
     Folder,
     /// A file with a number of bytes.
     File(u64),
@@ -27,7 +27,7 @@ pub(crate) struct Opened {
     pub(crate) path: Option<PathBuf>,
     /// The name for messages.
     pub(crate) name: String,
-    kind: Kind,
+    kind: FileKind,
     first: Vec<u8>,
     rest: Box<dyn Read>,
 }
@@ -42,13 +42,13 @@ impl Opened {
         let name = path.display().to_string();
         let fail = |error: io::Error| Refusal::io(&name, error);
         let (kind, rest): (_, Box<dyn Read>) = if path.is_dir() {
-            (Kind::Folder, Box::new(io::empty()))
+            (FileKind::Folder, Box::new(io::empty()))
         } else if let Some((file, size)) = models::graph_at(path)? {
-            (Kind::File(size), Box::new(file))
+            (FileKind::File(size), Box::new(file))
         } else {
             let file = File::open(path).map_err(fail)?;
             let metadata = file.metadata().map_err(fail)?;
-            (if metadata.is_file() { Kind::File(metadata.len()) } else { Kind::Stream }, Box::new(file))
+            (if metadata.is_file() { FileKind::File(metadata.len()) } else { FileKind::Stream }, Box::new(file))
         };
         Opened::new(Some(path.to_owned()), name, kind, rest)
     }
@@ -59,10 +59,10 @@ impl Opened {
     ///
     /// Reading its first bytes failed.
     pub(crate) fn stream_of(name: &str, stream: impl Read + 'static) -> Result<Self, Refusal> {
-        Opened::new(None, name.to_owned(), Kind::Stream, Box::new(stream))
+        Opened::new(None, name.to_owned(), FileKind::Stream, Box::new(stream))
     }
 
-    fn new(path: Option<PathBuf>, name: String, kind: Kind, mut rest: Box<dyn Read>) -> Result<Self, Refusal> {
+    fn new(path: Option<PathBuf>, name: String, kind: FileKind, mut rest: Box<dyn Read>) -> Result<Self, Refusal> {
         let mut first = Vec::new();
         let read = rest.as_mut().take(FIRST).read_to_end(&mut first);
         read.map_err(|error| Refusal::io(&name, error))?;
@@ -70,12 +70,12 @@ impl Opened {
     }
 
     pub(crate) fn is_folder(&self) -> bool {
-        self.kind == Kind::Folder
+        self.kind == FileKind::Folder
     }
 
     /// Whether it is a file, which can be opened again.
     pub(crate) fn is_file(&self) -> bool {
-        matches!(self.kind, Kind::File(_))
+        matches!(self.kind, FileKind::File(_))
     }
 
     /// The path as a word of a command line: `-` if there is none.
@@ -99,7 +99,7 @@ impl Opened {
             // Fails with the error of the system.
             fs::read(self.word()).map_err(|error| Refusal::io(&self.name, error))?;
         }
-        let size = if let Kind::File(size) = self.kind { size } else { 0 };
+        let size = if let FileKind::File(size) = self.kind { size } else { 0 };
         let name = self.name.clone();
         let bytes = read_all(&name, (size, limit), &mut self.stream())?;
         Ok((name, bytes))

@@ -12,9 +12,9 @@ use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::model::{self, Scratch};
 use crate::pnnx::data::{Archive, Weights};
-use crate::pnnx::model::Model;
+use crate::pnnx::model::PnnxModel;
 use crate::source::{FileId, Location, Sources, Span};
-use crate::write::encode::Data;
+use crate::write::encode::VariableData;
 use crate::{Graph, Lower, Options, write};
 
 /// The extension of files with data.
@@ -22,20 +22,20 @@ const DATA: &str = "bin";
 
 /// Reads the text of a file.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
-    Ok(Box::new(Read::new(opened, settings)?))
+    Ok(Box::new(PnnxText::new(opened, settings)?))
 }
 
 /// The text of a file, and where its data are.
-struct Read {
+struct PnnxText {
     text: Text,
     data: Option<PathBuf>,
 }
 
 /// A file that was parsed, with its data.
-struct Parsed {
+struct ParsedPnnx {
     sources: Sources,
     file: FileId,
-    model: Option<Model>,
+    model: Option<PnnxModel>,
     archive: Option<Archive>,
     found: Diagnostics,
 }
@@ -46,18 +46,18 @@ fn options(settings: &Settings) -> Options {
     Options { shapes: shapes.resolved().unwrap_or_else(|_| shapes.clone()), ..settings.options.clone() }
 }
 
-impl Read {
+impl PnnxText {
     fn new(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
         let data = opened.path.as_ref().map(|path| path.with_extension(DATA));
-        Ok(Read { text: opened.text(settings.options.max_text)?, data })
+        Ok(PnnxText { text: opened.text(settings.options.max_text)?, data })
     }
 
-    fn parse(self, settings: &Settings) -> Result<Parsed, Refusal> {
+    fn parse(self, settings: &Settings) -> Result<ParsedPnnx, Refusal> {
         let strict = settings.options.strict;
         let mut sources = Sources::new();
         let file = sources.add(self.text.name, self.text.text);
         let mut found = Diagnostics::new(strict);
-        let model = found.take(Model::read(sources.file(file).text(), file, strict));
+        let model = found.take(PnnxModel::read(sources.file(file).text(), file, strict));
         let mut archive = None;
         if let (Some(model), Some(path)) = (&model, self.data.filter(|path| path.is_file())) {
             let (name, bytes) = read_bytes(&path, settings.arrays())?;
@@ -78,14 +78,14 @@ impl Read {
                 }
             }
         }
-        Ok(Parsed { sources, file, model, archive, found })
+        Ok(ParsedPnnx { sources, file, model, archive, found })
     }
 }
 
-impl Parsed {
+impl ParsedPnnx {
     /// The flat graph.
     fn expanded(self, options: &Options) -> (Weighed, Expanded) {
-        let Parsed { sources, file, model, archive, mut found } = self;
+        let ParsedPnnx { sources, file, model, archive, mut found } = self;
         let model = model.filter(|_| !found.has_errors());
         let graph = model.and_then(|model| {
             let graph = model.graph(file, options).map(|(graph, members, warnings)| ((graph, members), warnings));
@@ -109,7 +109,7 @@ impl Parsed {
     }
 }
 
-impl Source for Read {
+impl Source for PnnxText {
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let (weighed, result) = self.parse(settings)?.expanded(&options(settings));
         let found = result.map_or_else(|errors| errors, |(_, found)| found);
@@ -123,7 +123,7 @@ impl Source for Read {
     fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {
         let mut parsed = self.parse(settings)?;
         let text = parsed.rewritten(settings);
-        let Parsed { sources, archive, found, .. } = parsed;
+        let ParsedPnnx { sources, archive, found, .. } = parsed;
         Ok(Edited::File(File { sources, found, text, archive }))
     }
 
@@ -175,8 +175,13 @@ impl Backing for Weighed {
         Ok(Files { model, quant: None })
     }
 
-    fn data(&mut self, _: &Graph, (to, file): (&write::Notation, bool), settings: &Settings) -> Result<Data, Refusal> {
-        Ok(Data::of(if to.has_data(file) { self.model(settings)? } else { None }))
+    fn data(
+        &mut self,
+        _: &Graph,
+        (to, file): (&write::Notation, bool),
+        settings: &Settings,
+    ) -> Result<VariableData, Refusal> {
+        Ok(VariableData::of(if to.has_data(file) { self.model(settings)? } else { None }))
     }
 
     fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {

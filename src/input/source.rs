@@ -13,7 +13,7 @@ use crate::graph::stats::{Known, NNEF, Stats};
 use crate::model::Model;
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
-use crate::write::encode::Data;
+use crate::write::encode::VariableData;
 use crate::{Dialect, Graph, write};
 
 /// A graph with warnings, or the errors.
@@ -90,8 +90,8 @@ pub(crate) trait Backing {
     }
 
     /// The data with which a graph is encoded in a notation; `file` tells whether it is written to a file.
-    fn data(&mut self, _: &Graph, _: (&write::Notation, bool), _: &Settings) -> Result<Data, Refusal> {
-        Ok(Data::default())
+    fn data(&mut self, _: &Graph, _: (&write::Notation, bool), _: &Settings) -> Result<VariableData, Refusal> {
+        Ok(VariableData::default())
     }
 
     /// The data with which the graph is evaluated.

@@ -10,7 +10,7 @@ use super::{Refusal, documents};
 use crate::graph::Dialect;
 
 /// Reads an input to its end, without parsing it.
-type Reader = fn(Opened, &Settings) -> Result<Box<dyn Source>, Refusal>;
+type InputReader = fn(Opened, &Settings) -> Result<Box<dyn Source>, Refusal>;
 
 /// An input notation.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Notation {
     /// The output notations for which its inputs are edited themselves, so that nothing of them is lost in a graph.
     pub(crate) edited: &'static [&'static str],
     /// Reads an input.
-    pub(crate) read: Reader,
+    pub(crate) read: InputReader,
 }
 
 const WHOLE_NNEF: &[&str] = &["nnef", "nnef-draft"];

@@ -23,7 +23,7 @@ pub(crate) struct Unknown(pub(crate) &'static str);
 pub(crate) struct Builder {
     pub(crate) graph: Graph,
     /// The kinds of the graph by name.
-    kinds: FxHashMap<&'static str, Known>,
+    kinds: FxHashMap<&'static str, KnownKind>,
     /// The kinds of operations that NNEF does not have, by name.
     passed: FxHashMap<String, KindId>,
     /// The inputs and the outputs so far.
@@ -34,7 +34,7 @@ pub(crate) struct Builder {
 
 /// A kind of the graph.
 #[derive(Clone, Copy)]
-struct Known {
+struct KnownKind {
     id: KindId,
     generic: bool,
     /// The element type of the results, unless the caller specifies another.
@@ -228,7 +228,7 @@ impl Builder {
         Ok(())
     }
 
-    fn kind(&mut self, operation: &'static str) -> Result<Known, Unknown> {
+    fn kind(&mut self, operation: &'static str) -> Result<KnownKind, Unknown> {
         if let Some(known) = self.kinds.get(operation) {
             return Ok(*known);
         }
@@ -237,7 +237,7 @@ impl Builder {
         let gives = gives.filter(|of| *of != Primitive::Generic).unwrap_or(Primitive::Scalar);
         let kind = declared.kind(self.graph.symbols_mut());
         let generic = kind.generic;
-        let known = Known { id: self.graph.add_kind(kind), generic, gives };
+        let known = KnownKind { id: self.graph.add_kind(kind), generic, gives };
         self.kinds.insert(operation, known);
         Ok(known)
     }

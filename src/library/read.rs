@@ -24,21 +24,21 @@ const PRIMITIVES: &[(&str, Primitive)] = &[
 pub(super) fn declarations(text: &'static str, dialect: Option<Dialect>) -> impl Iterator<Item = Declared> {
     let starts = text.match_indices(FRAGMENT).map(|(at, _)| at);
     let starts = starts.filter(|at| *at == 0 || text[..*at].ends_with('\n'));
-    starts.filter_map(move |at| Cursor { rest: &text[at..] }.declaration(dialect))
+    starts.filter_map(move |at| TextCursor { rest: &text[at..] }.declaration(dialect))
 }
 
 /// A type: whether it contains tensors, and its primitive type or that of the elements of a tensor.
-struct Type {
+struct DeclaredType {
     tensor: bool,
     of: Option<Primitive>,
 }
 
 /// What is left of a text.
-struct Cursor {
+struct TextCursor {
     rest: &'static str,
 }
 
-impl Cursor {
+impl TextCursor {
     /// Skips white space.
     fn skip(&mut self) {
         self.rest = self.rest.trim_start();
@@ -133,16 +133,16 @@ impl Cursor {
         })
     }
 
-    fn named(&mut self) -> Option<(&'static str, Type)> {
+    fn named(&mut self) -> Option<(&'static str, DeclaredType)> {
         let name = self.word()?;
         self.expect(":")?;
         Some((name, self.ty()?))
     }
 
-    fn ty(&mut self) -> Option<Type> {
+    fn ty(&mut self) -> Option<DeclaredType> {
         let mut ty = if self.eat("(") {
             let items = self.items(")", Self::ty)?;
-            Type { tensor: items.iter().any(|item| item.tensor), of: None }
+            DeclaredType { tensor: items.iter().any(|item| item.tensor), of: None }
         } else if self.eat("tensor") {
             // In the draft, a table has the element type.
             let of = if self.eat("<") {
@@ -152,9 +152,9 @@ impl Cursor {
             } else {
                 Some(Primitive::Scalar)
             };
-            Type { tensor: true, of }
+            DeclaredType { tensor: true, of }
         } else {
-            Type { tensor: false, of: Some(self.primitive()?) }
+            DeclaredType { tensor: false, of: Some(self.primitive()?) }
         };
         while self.eat("[") {
             self.expect("]")?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::network::{MAX_ELEMENTS, Type, volume};
-use super::site::{Computed, Failure, Site};
+use super::network::{MAX_ELEMENTS, StaticType, volume};
+use super::site::{ComputationError, Computed, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::Value;
@@ -22,7 +22,7 @@ pub(crate) struct Collector<'n> {
     /// Whether the last element comes first.
     reverse: bool,
     /// The type of an element, if it was inferred before the run.
-    declared: Option<&'n Type>,
+    declared: Option<&'n StaticType>,
     /// The element type and shape of an element, set by the first element.
     element: Option<(DType, Dims)>,
     count: usize,
@@ -36,13 +36,13 @@ pub(crate) struct Collector<'n> {
 
 impl<'n> Collector<'n> {
     /// A collector without elements; they are stacked along a new axis of extent `length`.
-    pub(crate) fn new((axis, length): (usize, usize), reverse: bool, declared: Option<&'n Type>) -> Self {
+    pub(crate) fn new((axis, length): (usize, usize), reverse: bool, declared: Option<&'n StaticType>) -> Self {
         let (element, packed, items) = (None, None, Vec::new());
         Collector { axis, length, reverse, declared, element, count: 0, packed, items, shifted: false }
     }
 
     /// The failure of a loop output whose length is less than the number of trips.
-    fn too_short(&self, site: &Site) -> Arc<Failure> {
+    fn too_short(&self, site: &Site) -> Arc<ComputationError> {
         let message = format!("loop output `{}` has length {}, and there are more trips", site.name(), self.length);
         site.fail(Code::OutputTooShort, message)
     }
@@ -136,7 +136,7 @@ impl<'n> Collector<'n> {
     /// Stacks the collected elements into one tensor.
     pub(crate) fn close(mut self, symbols: &mut Symbols, site: &Site) -> Computed<Sym> {
         let too_large = || site.fail(Code::MemoryBudget, format!("loop output `{}` is too large", site.name()));
-        let element = self.element.take().or_else(|| self.declared.and_then(Type::closed));
+        let element = self.element.take().or_else(|| self.declared.and_then(StaticType::closed));
         let (dtype, shape) = element.ok_or_else(|| {
             let message = format!("without a trip the shape of `{}` is not known", site.name());
             site.fail(Code::OutputShape, message)
@@ -172,7 +172,7 @@ impl<'n> Collector<'n> {
 }
 
 /// The failure of a loop output whose elements have different shapes.
-fn other_shape(site: &Site) -> Arc<Failure> {
+fn other_shape(site: &Site) -> Arc<ComputationError> {
     let message = format!("the elements of loop output `{}` have different shapes", site.name());
     site.fail(Code::OutputShape, message)
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::network::{Network, TensorId};
-use super::site::{Computed, Failure, Site};
+use super::site::{ComputationError, Computed, Site};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::constant::{bits, items, primitive};
 use crate::graph::names::NameId;
@@ -35,7 +35,7 @@ impl From<&Flat> for Value {
 }
 
 /// The source location and name of a layer, for messages.
-pub(crate) type Place<'a> = (Span, &'a str);
+pub(crate) type LayerPlace<'a> = (Span, &'a str);
 
 /// Constants up to this size are shared if their elements are equal, larger ones if their address is.
 const SMALL: usize = 64;
@@ -132,14 +132,14 @@ impl<'n> Emitter<'n> {
 
     /// Fails if an operation with a result of this shape must not be added; otherwise makes this place the source
     /// location of the next operations.
-    fn allow(&mut self, (at, name): Place, shape: &[usize]) -> Computed<()> {
+    fn allow(&mut self, (at, name): LayerPlace, shape: &[usize]) -> Computed<()> {
         if self.builder.graph.operations.len() as u64 >= self.max_ops {
             let message = too_many("the flat graph", self.max_ops, "operations");
-            return Err(Failure::new(Code::OperationBudget, at, message));
+            return Err(ComputationError::new(Code::OperationBudget, at, message));
         }
         if shape.contains(&0) {
             let message = format!("`{name}` is empty, and NNEF 1.0 has no empty tensors");
-            return Err(Failure::new(Code::NotFlattenable, at, message));
+            return Err(ComputationError::new(Code::NotFlattenable, at, message));
         }
         self.builder.come_from(self.net.location(at));
         Ok(())
@@ -148,7 +148,7 @@ impl<'n> Emitter<'n> {
     /// Adds an operation with arguments by position. Its results, single or an array, all have one type.
     pub(crate) fn emit_all(
         &mut self,
-        place: Place,
+        place: LayerPlace,
         operation: &'static str,
         arguments: impl IntoIterator<Item = impl Into<Option<Value>>>,
         (dtype, shape): (DType, &[usize]),
@@ -167,14 +167,14 @@ impl<'n> Emitter<'n> {
     /// Adds an operation with one result.
     pub(crate) fn emit(
         &mut self,
-        place: Place,
+        place: LayerPlace,
         operation: &'static str,
         arguments: impl IntoIterator<Item = impl Into<Option<Value>>>,
         result: (DType, &[usize]),
         name: NameId,
     ) -> Computed<Flat> {
         let made = self.emit_all(place, operation, arguments, result, (&[name], false))?;
-        let nothing = || Failure::new(Code::NotFlattenable, place.0, format!("`{operation}` has no results"));
+        let nothing = || ComputationError::new(Code::NotFlattenable, place.0, format!("`{operation}` has no results"));
         made.into_iter().next().ok_or_else(nothing)
     }
 
@@ -192,7 +192,7 @@ impl<'n> Emitter<'n> {
     /// A constant tensor with these items and this shape. Equal constants without a name share one tensor.
     pub(crate) fn constant(
         &mut self,
-        place: Place,
+        place: LayerPlace,
         value: &Arc<Tensor>,
         shape: &[usize],
         name: Option<NameId>,
@@ -210,7 +210,7 @@ impl<'n> Emitter<'n> {
         }
         let Some(items) = items(data) else {
             let message = format!("`{}`: NNEF 1.0 cannot write infinities and NaN", place.1);
-            return Err(Failure::new(Code::NotFlattenable, place.0, message));
+            return Err(ComputationError::new(Code::NotFlattenable, place.0, message));
         };
         let own = name.unwrap_or_else(|| self.under(NameId::ROOT, "constant"));
         let flat = self.emit(place, CONSTANT, [integers(shape), items], (value.dtype(), shape), own)?;
@@ -222,7 +222,7 @@ impl<'n> Emitter<'n> {
 
     /// Makes a tensor an output of the graph with this name. In NNEF an input cannot be an output, nor can an
     /// output be listed twice: then a copy with another name becomes the output.
-    pub(crate) fn output(&mut self, place: Place, flat: &Flat, name: NameId) -> Computed<()> {
+    pub(crate) fn output(&mut self, place: LayerPlace, flat: &Flat, name: NameId) -> Computed<()> {
         let is_named = self.name_of(flat) == name;
         let own = if is_named || !self.outputs.insert(name) { self.under(name, COPY) } else { name };
         self.allow(place, &flat.shape)?;
@@ -243,7 +243,7 @@ impl<'n> Emitter<'n> {
 }
 
 /// The failure of a layer that needs an operation that NNEF 1.0 does not have.
-fn missing((at, name): Place, Unknown(operation): Unknown) -> Arc<Failure> {
+fn missing((at, name): LayerPlace, Unknown(operation): Unknown) -> Arc<ComputationError> {
     let message = format!("NNEF 1.0 has no `{operation}`, as `{name}` needs");
-    Failure::new(Code::NotFlattenable, at, message)
+    ComputationError::new(Code::NotFlattenable, at, message)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::emit::{Flat, integers};
 use super::ops::{Attributes, Lowering, Op, Section, axis_of, order, reduced_axes, sections};
-use super::site::{Computed, Failure, Site};
+use super::site::{ComputationError, Computed, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::dictionary::{InNnef, Kernel, Row};
@@ -80,7 +80,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// The failure of an operation that NNEF 1.0 cannot express.
-    fn blocked(&self, why: impl std::fmt::Display) -> Arc<Failure> {
+    fn blocked(&self, why: impl std::fmt::Display) -> Arc<ComputationError> {
         self.site.fail(Code::NotFlattenable, format!("`{}` of `{}` {why}", self.op.name(), self.site.name()))
     }
 

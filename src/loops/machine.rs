@@ -10,10 +10,10 @@ use smallvec::SmallVec;
 
 use super::collect::Collector;
 use super::infer::Types;
-use super::network::{LayerId, LayerKind, LoopId, Network, Origin, Output, TensorId};
-use super::order::Item;
-use super::plan::{LoopPlan, Outlet, Plan, Step};
-use super::site::{Computed, Failure, Site};
+use super::network::{LayerId, LayerKind, LoopId, Network, OutputKind, TensorId, TensorSource};
+use super::order::ComputationUnit;
+use super::plan::{LoopPlan, Outlet, Plan, PlannedUnit};
+use super::site::{ComputationError, Computed, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::predication::{Predicated, Verdict};
@@ -40,7 +40,7 @@ pub(crate) struct Machine<'n> {
 }
 
 /// An error ends the run.
-type Run = Computed<()>;
+type MachineResult = Computed<()>;
 
 /// A loop that is running.
 struct Running<'n> {
@@ -76,8 +76,8 @@ impl<'n> Machine<'n> {
         max_trips: Option<u64>,
         start: Vec<(TensorId, Sym)>,
     ) -> Self {
-        let constant = |origin: &Origin| match origin {
-            Origin::Constant(value) => Some(Ok(Sym::Known(Arc::clone(value)))),
+        let constant = |origin: &TensorSource| match origin {
+            TensorSource::Constant(value) => Some(Ok(Sym::Known(Arc::clone(value)))),
             _ => None,
         };
         let mut values: Vec<Option<Computed<Sym>>> = net.tensors.iter().map(|info| constant(&info.origin)).collect();
@@ -92,7 +92,7 @@ impl<'n> Machine<'n> {
     /// # Errors
     ///
     /// The failure that ended the run.
-    pub(crate) fn run(&mut self) -> Run {
+    pub(crate) fn run(&mut self) -> MachineResult {
         let plan = self.plan;
         self.steps(&plan.top, 0, None)
     }
@@ -105,12 +105,12 @@ impl<'n> Machine<'n> {
         })
     }
 
-    fn fail_at(&self, tensor: TensorId, code: Code, message: String) -> Arc<Failure> {
+    fn fail_at(&self, tensor: TensorId, code: Code, message: String) -> Arc<ComputationError> {
         let at = self.net.tensors[tensor.index()].at;
-        Arc::new(Failure { code, at, message, trips: self.trips.clone() })
+        Arc::new(ComputationError { code, at, message, trips: self.trips.clone() })
     }
 
-    fn set(&mut self, tensor: TensorId, value: Option<Computed<Sym>>) -> Run {
+    fn set(&mut self, tensor: TensorId, value: Option<Computed<Sym>>) -> MachineResult {
         let size = |value: &Option<Computed<Sym>>| if let Some(Ok(value)) = value { value.bytes() } else { 0 };
         let more = size(&value);
         let usage = &self.symbols.usage;
@@ -126,24 +126,24 @@ impl<'n> Machine<'n> {
     }
 
     /// Sets the value of a tensor, or ends the run if its failure is fatal.
-    fn give(&mut self, tensor: TensorId, value: Computed<Sym>) -> Run {
+    fn give(&mut self, tensor: TensorId, value: Computed<Sym>) -> MachineResult {
         match value {
             Err(failure) if FATAL.contains(&failure.code) => Err(failure),
             value => self.set(tensor, Some(value)),
         }
     }
 
-    fn steps(&mut self, steps: &'n [Step], i: u64, trips: Option<u64>) -> Run {
+    fn steps(&mut self, steps: &'n [PlannedUnit], i: u64, trips: Option<u64>) -> MachineResult {
         for step in steps.iter().filter(|step| step.window.covers(i, trips)) {
             let allowed = self.symbols.usage.spend(1);
             match step.item {
-                Item::Layer(layer) if !allowed => {
+                ComputationUnit::Layer(layer) if !allowed => {
                     let site = Site { net: self.net, layer, trips: &self.trips };
                     let message = format!("evaluation takes more than {} steps", self.symbols.usage.max_steps);
                     return Err(site.fail(Code::StepBudget, message));
                 }
-                Item::Layer(layer) => self.layer(layer, i, trips)?,
-                Item::Loop(of) => self.run_loop(of)?,
+                ComputationUnit::Layer(layer) => self.layer(layer, i, trips)?,
+                ComputationUnit::Loop(of) => self.run_loop(of)?,
             }
             for &tensor in &step.frees {
                 self.set(tensor, None)?;
@@ -152,7 +152,7 @@ impl<'n> Machine<'n> {
         Ok(())
     }
 
-    fn layer(&mut self, layer: LayerId, i: u64, trips: Option<u64>) -> Run {
+    fn layer(&mut self, layer: LayerId, i: u64, trips: Option<u64>) -> MachineResult {
         let Machine { net, types, symbols, values, trips: running, plan, .. } = self;
         let (net, site) = (*net, Site { net, layer, trips: running });
         let Some(output) = net.layer(layer).output else { return Ok(()) };
@@ -186,7 +186,7 @@ impl<'n> Machine<'n> {
         self.give(output, value)
     }
 
-    fn run_loop(&mut self, of: LoopId) -> Run {
+    fn run_loop(&mut self, of: LoopId) -> MachineResult {
         let plan = &self.plan.loops[of.index()];
         let outlets = plan.outputs.iter().map(|outlet| self.leaving(outlet)).collect();
         let mut running = Running { of, plan, count: None, known: None, active: None, outlets };
@@ -212,10 +212,10 @@ impl<'n> Machine<'n> {
 
     /// The state of a loop output before the first trip.
     fn leaving(&mut self, outlet: &'n Outlet) -> Leaving<'n> {
-        let collected = (outlet.kind != Output::LastValue).then(|| {
+        let collected = (outlet.kind != OutputKind::LastValue).then(|| {
             let length = self.length(outlet)?;
             let declared = self.types.get(outlet.input);
-            Ok(Collector::new((outlet.axis, length), outlet.kind == Output::Reverse, declared))
+            Ok(Collector::new((outlet.axis, length), outlet.kind == OutputKind::Reverse, declared))
         });
         Leaving { outlet, collected, last: None }
     }
@@ -235,7 +235,7 @@ impl<'n> Machine<'n> {
     }
 
     /// Runs the trips of a loop. An error is a failure of the whole loop.
-    fn trips(&mut self, running: &mut Running<'n>) -> Run {
+    fn trips(&mut self, running: &mut Running<'n>) -> MachineResult {
         let plan = running.plan;
         running.count = plan.count.map(|count| self.count(running, count)).transpose()?;
         running.known = running.count.filter(|_| plan.condition.is_none());
@@ -290,7 +290,7 @@ impl<'n> Machine<'n> {
     }
 
     /// A failure of the whole loop.
-    fn fail(&self, running: &Running, code: Code, message: String) -> Arc<Failure> {
+    fn fail(&self, running: &Running, code: Code, message: String) -> Arc<ComputationError> {
         let outer = self.trips.len().saturating_sub(1);
         Site { net: self.net, layer: running.plan.limit, trips: &self.trips[..outer] }.fail(code, message)
     }
@@ -371,7 +371,7 @@ impl<'n> Machine<'n> {
     }
 
     /// Advances all recurrences to their next values at the same time.
-    fn advance(&mut self, plan: &'n LoopPlan, i: u64, known: Option<u64>) -> Run {
+    fn advance(&mut self, plan: &'n LoopPlan, i: u64, known: Option<u64>) -> MachineResult {
         let next: SmallVec<[Option<Computed<Sym>>; 8]> =
             plan.states.iter().map(|state| state.window.covers(i, known).then(|| self.value(state.next))).collect();
         for (state, value) in plan.states.iter().zip(next) {
@@ -384,7 +384,7 @@ impl<'n> Machine<'n> {
     fn choose_last(&mut self, running: &mut Running<'n>) -> GoesOn {
         let Some(active) = &running.active else { return Ok(true) };
         for Leaving { outlet, last, .. } in &mut running.outlets {
-            let Origin::Layer(layer) = self.net.tensors[outlet.input.index()].origin else { continue };
+            let TensorSource::Layer(layer) = self.net.tensors[outlet.input.index()].origin else { continue };
             let Some(before) = last else { continue };
             let new = self.value(outlet.input);
             let site = Site { net: self.net, layer, trips: &self.trips };

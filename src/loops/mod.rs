@@ -24,7 +24,7 @@ mod unroll;
 mod window;
 
 pub use network::Network;
-use network::{LoopId, Type};
+use network::{LoopId, StaticType};
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ use crate::tensor::Tensor;
 use crate::{Expansion, Lower, Options};
 use infer::Types;
 use plan::Plan;
-use rules::Context;
-use site::Failure;
+use rules::CheckContext;
+use site::ComputationError;
 use symbols::Sym;
 use unroll::Runnable;
 
@@ -50,15 +50,15 @@ pub struct Evaluation {
 }
 
 /// Checks a network; `bound` has the types of inputs whose values are known.
-fn check<'n>(net: &'n Network, bound: &[Option<Type>], strict: bool) -> (Context<'n>, Diagnostics) {
+fn check<'n>(net: &'n Network, bound: &[Option<StaticType>], strict: bool) -> (CheckContext<'n>, Diagnostics) {
     let mut diagnostics = Diagnostics::new(strict);
-    let context = Context::new(net, bound);
+    let context = CheckContext::new(net, bound);
     rules::check(&context, &mut diagnostics);
     (context, diagnostics)
 }
 
 /// The plan of a network and its types, unless a rule is broken.
-fn plan((context, found): (Context, Diagnostics)) -> Result<(Plan, Types, Diagnostics), Diagnostics> {
+fn plan((context, found): (CheckContext, Diagnostics)) -> Result<(Plan, Types, Diagnostics), Diagnostics> {
     match (context.order, context.types) {
         (Ok(order), Some(types)) if !found.has_errors() => {
             Ok((Plan::new(context.net, &context.scopes, &order), types, found))
@@ -110,8 +110,8 @@ impl Network {
         options: &Options,
     ) -> Result<Evaluation, Diagnostics> {
         let (start, wrong) = unroll::given(self, &inputs.into_iter().collect());
-        let mut bound: Vec<Option<Type>> = vec![None; self.tensors.len()];
-        start.iter().for_each(|(input, value)| bound[input.index()] = Some(Type::of(value)));
+        let mut bound: Vec<Option<StaticType>> = vec![None; self.tensors.len()];
+        start.iter().for_each(|(input, value)| bound[input.index()] = Some(StaticType::of(value)));
         let (context, mut found) = check(self, &bound, options.strict);
         wrong.into_iter().for_each(|diagnostic| found.report(diagnostic));
         refuse_without_effect(self, options, &mut found);
@@ -158,7 +158,7 @@ fn refuse_without_effect(net: &Network, options: &Options, diagnostics: &mut Dia
 }
 
 /// Reports each failure once.
-fn report(net: &Network, failures: Vec<Arc<Failure>>, mut diagnostics: Diagnostics) -> Diagnostics {
+fn report(net: &Network, failures: Vec<Arc<ComputationError>>, mut diagnostics: Diagnostics) -> Diagnostics {
     let is_first = |i: usize| !failures[..i].iter().any(|before| Arc::ptr_eq(before, &failures[i]));
     for failure in (0..failures.len()).filter(|&i| is_first(i)).map(|i| &failures[i]) {
         let trip = |(of, trip): &(LoopId, u64)| format!("trip {trip} of `{}`", net.loops[of.index()].name);

@@ -34,37 +34,37 @@ table_id! {
 
 /// The type of a tensor before a run: an extent may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Type {
+pub(crate) struct StaticType {
     /// The type of its elements.
     pub(crate) dtype: DType,
     /// Its extents.
     pub(crate) dims: Vec<Option<usize>>,
 }
 
-impl Type {
+impl StaticType {
     /// The type, if all of its extents are known.
     pub(crate) fn closed(&self) -> Option<(DType, Dims)> {
         Some((self.dtype, self.dims.iter().copied().collect::<Option<Dims>>()?))
     }
 
     /// The type of a tensor with a value; all extents are known.
-    pub(crate) fn of(tensor: &Tensor) -> Type {
-        Type { dtype: tensor.dtype(), dims: tensor.shape().iter().map(|&extent| Some(extent)).collect() }
+    pub(crate) fn of(tensor: &Tensor) -> StaticType {
+        StaticType { dtype: tensor.dtype(), dims: tensor.shape().iter().map(|&extent| Some(extent)).collect() }
     }
 
     /// Whether a tensor of type `other` may have this type.
-    pub(crate) fn admits(&self, other: &Type) -> bool {
+    pub(crate) fn admits(&self, other: &StaticType) -> bool {
         self.dtype == other.dtype && self.fits(other)
     }
 
     /// Whether the ranks are equal, and all extents that are known in both types.
-    pub(crate) fn fits(&self, other: &Type) -> bool {
+    pub(crate) fn fits(&self, other: &StaticType) -> bool {
         let agree = |(a, b): (&Option<usize>, &Option<usize>)| a.is_none() || b.is_none() || a == b;
         self.dims.len() == other.dims.len() && self.dims.iter().zip(&other.dims).all(agree)
     }
 }
 
-impl std::fmt::Display for Type {
+impl std::fmt::Display for StaticType {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let extent = |extent: &Option<usize>| extent.map_or("?".to_owned(), |extent| extent.to_string());
         write!(f, "{}[{}]", self.dtype, self.dims.iter().map(extent).collect::<Vec<_>>().join(","))
@@ -73,9 +73,9 @@ impl std::fmt::Display for Type {
 
 /// What defines a tensor.
 #[derive(Clone, Debug)]
-pub(crate) enum Origin {
+pub(crate) enum TensorSource {
     /// An input of the network.
-    Input(Type),
+    Input(StaticType),
     /// A constant.
     Constant(std::sync::Arc<Tensor>),
     /// A layer.
@@ -90,7 +90,7 @@ pub(crate) struct TensorInfo {
     /// Its name.
     pub(crate) name: String,
     /// What defines it.
-    pub(crate) origin: Origin,
+    pub(crate) origin: TensorSource,
     /// The location of its definition.
     pub(crate) at: Span,
 }
@@ -106,7 +106,7 @@ pub(crate) struct Use {
 
 /// The kinds of trip limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub(crate) enum LimitKind {
     /// The input is the number of trips.
     Count,
     /// The loop runs while the input is true; it is tested before each trip.
@@ -115,7 +115,7 @@ pub(crate) enum Limit {
 
 /// The kinds of loop outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
+pub(crate) enum OutputKind {
     /// The value of a recurrence after the last trip.
     LastValue,
     /// The values of all trips, stacked along a new axis.
@@ -132,7 +132,7 @@ pub(crate) enum LayerKind {
         /// The loop.
         of: LoopId,
         /// Whether by a count or a condition.
-        limit: Limit,
+        limit: LimitKind,
         /// The count or condition.
         input: Use,
     },
@@ -161,7 +161,7 @@ pub(crate) enum LayerKind {
         /// The loop.
         of: LoopId,
         /// Which values it takes.
-        kind: Output,
+        kind: OutputKind,
         /// The value inside.
         input: Use,
         /// The position of the new axis.
@@ -278,18 +278,18 @@ impl Network {
             return known;
         }
         let id = TensorId(self.tensors.len() as u32);
-        self.tensors.push(TensorInfo { name: name.to_owned(), origin: Origin::Undefined, at: Span::default() });
+        self.tensors.push(TensorInfo { name: name.to_owned(), origin: TensorSource::Undefined, at: Span::default() });
         self.names.insert(name.to_owned(), id);
         id
     }
 
     /// Defines a tensor. A second definition of a name is recorded as a duplicate and defines another tensor.
-    pub(crate) fn define(&mut self, name: &str, origin: Origin, at: Span) -> TensorId {
+    pub(crate) fn define(&mut self, name: &str, origin: TensorSource, at: Span) -> TensorId {
         let mut id = self.tensor(name);
-        if !matches!(self.tensors[id.index()].origin, Origin::Undefined) {
+        if !matches!(self.tensors[id.index()].origin, TensorSource::Undefined) {
             self.duplicates.push((at, id));
             id = TensorId(self.tensors.len() as u32);
-            self.tensors.push(TensorInfo { name: name.to_owned(), origin: Origin::Undefined, at });
+            self.tensors.push(TensorInfo { name: name.to_owned(), origin: TensorSource::Undefined, at });
         }
         let info = &mut self.tensors[id.index()];
         (info.origin, info.at) = (origin, at);
@@ -301,7 +301,7 @@ impl Network {
         if let Some(of) = kind.boundary() {
             self.loops[of.index()].layers.push(id);
         }
-        let output = name.map(|name| self.define(name, Origin::Layer(id), at));
+        let output = name.map(|name| self.define(name, TensorSource::Layer(id), at));
         self.layers.push(Layer { kind, output, at });
         output
     }
@@ -313,15 +313,15 @@ impl Network {
     }
 
     /// The inputs with their declared types.
-    pub(crate) fn declared(&self) -> impl Iterator<Item = (TensorId, &Type)> {
+    pub(crate) fn declared(&self) -> impl Iterator<Item = (TensorId, &StaticType)> {
         self.inputs.iter().filter_map(|&input| match &self.tensors[input.index()].origin {
-            Origin::Input(ty) => Some((input, ty)),
+            TensorSource::Input(ty) => Some((input, ty)),
             _ => None,
         })
     }
 
     /// The declared type of an input.
-    pub(crate) fn input_type(&self, name: &str) -> Option<&Type> {
+    pub(crate) fn input_type(&self, name: &str) -> Option<&StaticType> {
         self.declared().find(|(input, _)| self.name_of(*input) == name).map(|(_, ty)| ty)
     }
 
@@ -344,7 +344,7 @@ impl Network {
     /// The layer that defines a tensor.
     pub(crate) fn producer(&self, tensor: TensorId) -> Option<&Layer> {
         match self.tensors[tensor.index()].origin {
-            Origin::Layer(layer) => Some(self.layer(layer)),
+            TensorSource::Layer(layer) => Some(self.layer(layer)),
             _ => None,
         }
     }

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::network::{LayerId, LayerKind, LoopId, Network, Origin, TensorId};
+use super::network::{LayerId, LayerKind, LoopId, Network, TensorId, TensorSource};
 use super::scope::Scopes;
 
 /// A unit of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Item {
+pub(crate) enum ComputationUnit {
     /// An operation or an iterator.
     Layer(LayerId),
     /// An inner loop.
@@ -18,7 +18,7 @@ pub(crate) enum Item {
 /// The items of the network and of each loop, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    blocks: Vec<Vec<Item>>,
+    blocks: Vec<Vec<ComputationUnit>>,
 }
 
 /// The results of layers in a dependency cycle without a recurrence.
@@ -31,8 +31,8 @@ fn block(of: Option<LoopId>) -> usize {
 
 /// The items that depend on an item, and the number of its dependencies that are not ordered yet.
 #[derive(Default)]
-struct Node {
-    after: Vec<Item>,
+struct UnitNode {
+    after: Vec<ComputationUnit>,
     missing: u32,
 }
 
@@ -43,19 +43,20 @@ impl Order {
     ///
     /// The dependency cycles.
     pub(crate) fn new(net: &Network, scopes: &Scopes) -> Result<Order, Vec<Cycle>> {
-        let layers = (0..net.layers.len()).map(|i| Item::Layer(LayerId(i as u32)));
-        let loops = (0..net.loops.len()).map(|i| Item::Loop(LoopId(i as u32)));
-        let mut nodes: BTreeMap<Item, Node> = layers.chain(loops).map(|item| (item, Node::default())).collect();
+        let layers = (0..net.layers.len()).map(|i| ComputationUnit::Layer(LayerId(i as u32)));
+        let loops = (0..net.loops.len()).map(|i| ComputationUnit::Loop(LoopId(i as u32)));
+        let mut nodes: BTreeMap<ComputationUnit, UnitNode> =
+            layers.chain(loops).map(|item| (item, UnitNode::default())).collect();
         for (i, layer) in net.layers.iter().enumerate() {
             let reader = scopes.reads_in(net, LayerId(i as u32));
             for input in layer.kind.inputs() {
                 let home = scopes.home(input.tensor);
                 let Some(made_by) = maker(net, input.tensor) else { continue };
                 let user = match reader {
-                    Some(reader) if home != Some(reader) => scopes.below(reader, home).map(Item::Loop),
+                    Some(reader) if home != Some(reader) => scopes.below(reader, home).map(ComputationUnit::Loop),
                     // A use of a value of its own loop by a boundary layer is not a dependency within the trip.
                     _ if layer.kind.boundary().is_some() => None,
-                    _ => Some(Item::Layer(LayerId(i as u32))),
+                    _ => Some(ComputationUnit::Layer(LayerId(i as u32))),
                 };
                 if let Some(user) = user {
                     nodes.entry(made_by).or_default().after.push(user);
@@ -65,8 +66,9 @@ impl Order {
         }
         let mut order = Order { blocks: vec![Vec::new(); net.loops.len() + 1] };
         // Ready items are taken in the order of the text.
-        let is_ready = |(item, node): &(&Item, &Node)| node.missing == 0 && place(net, scopes, **item).is_some();
-        let mut ready: BTreeSet<Item> = nodes.iter().filter(is_ready).map(|(item, _)| *item).collect();
+        let is_ready =
+            |(item, node): &(&ComputationUnit, &UnitNode)| node.missing == 0 && place(net, scopes, **item).is_some();
+        let mut ready: BTreeSet<ComputationUnit> = nodes.iter().filter(is_ready).map(|(item, _)| *item).collect();
         while let Some(item) = ready.pop_first() {
             if let Some(place) = place(net, scopes, item) {
                 order.blocks[block(place)].push(item);
@@ -84,16 +86,16 @@ impl Order {
     }
 
     /// The items of the network itself, or of a loop.
-    pub(crate) fn items(&self, of: Option<LoopId>) -> &[Item] {
+    pub(crate) fn items(&self, of: Option<LoopId>) -> &[ComputationUnit] {
         &self.blocks[block(of)]
     }
 }
 
 /// The loop that an item is computed in; none for boundary layers that are not iterators, which are not ordered.
-fn place(net: &Network, scopes: &Scopes, item: Item) -> Option<Option<LoopId>> {
+fn place(net: &Network, scopes: &Scopes, item: ComputationUnit) -> Option<Option<LoopId>> {
     match item {
-        Item::Loop(of) => Some(scopes.parent(of)),
-        Item::Layer(id) => match &net.layer(id).kind {
+        ComputationUnit::Loop(of) => Some(scopes.parent(of)),
+        ComputationUnit::Layer(id) => match &net.layer(id).kind {
             LayerKind::Iterator { of, .. } => Some(Some(*of)),
             LayerKind::Operation { .. } => Some(scopes.reads_in(net, id)),
             _ => None,
@@ -102,24 +104,24 @@ fn place(net: &Network, scopes: &Scopes, item: Item) -> Option<Option<LoopId>> {
 }
 
 /// The item that computes a tensor; none if the tensor has its value when the trip starts.
-fn maker(net: &Network, tensor: TensorId) -> Option<Item> {
-    let Origin::Layer(id) = net.tensors[tensor.index()].origin else { return None };
+fn maker(net: &Network, tensor: TensorId) -> Option<ComputationUnit> {
+    let TensorSource::Layer(id) = net.tensors[tensor.index()].origin else { return None };
     match &net.layer(id).kind {
         LayerKind::Recurrence { .. } => None,
-        LayerKind::LoopOutput { of, .. } | LayerKind::TripLimit { of, .. } => Some(Item::Loop(*of)),
-        LayerKind::Iterator { .. } | LayerKind::Operation { .. } => Some(Item::Layer(id)),
+        LayerKind::LoopOutput { of, .. } | LayerKind::TripLimit { of, .. } => Some(ComputationUnit::Loop(*of)),
+        LayerKind::Iterator { .. } | LayerKind::Operation { .. } => Some(ComputationUnit::Layer(id)),
     }
 }
 
 /// One cycle in each connected part of the items that could not be ordered.
-fn cycles(net: &Network, nodes: &BTreeMap<Item, Node>) -> Vec<Cycle> {
+fn cycles(net: &Network, nodes: &BTreeMap<ComputationUnit, UnitNode>) -> Vec<Cycle> {
     let mut found = Vec::new();
     // For each remaining item, one that it depends on: following these links leads into a cycle.
-    let mut before: BTreeMap<Item, Item> = BTreeMap::new();
+    let mut before: BTreeMap<ComputationUnit, ComputationUnit> = BTreeMap::new();
     for (from, node) in nodes {
         before.extend(node.after.iter().map(|user| (*user, *from)));
     }
-    let mut seen: BTreeMap<Item, Item> = BTreeMap::new();
+    let mut seen: BTreeMap<ComputationUnit, ComputationUnit> = BTreeMap::new();
     for &start in nodes.keys() {
         let mut at = start;
         while !seen.contains_key(&at) {
@@ -137,10 +139,10 @@ fn cycles(net: &Network, nodes: &BTreeMap<Item, Node>) -> Vec<Cycle> {
 }
 
 /// The result of an item; of a loop, its first output.
-fn result_of(net: &Network, item: Item) -> Option<TensorId> {
+fn result_of(net: &Network, item: ComputationUnit) -> Option<TensorId> {
     let layer = match item {
-        Item::Layer(layer) => Some(layer),
-        Item::Loop(of) => {
+        ComputationUnit::Layer(layer) => Some(layer),
+        ComputationUnit::Loop(of) => {
             let outputs = |layer: &&LayerId| matches!(net.layer(**layer).kind, LayerKind::LoopOutput { .. });
             net.loops[of.index()].layers.iter().find(outputs).copied()
         }

@@ -8,25 +8,25 @@
 
 use rustc_hash::FxHashSet;
 
-use super::network::{LayerId, LayerKind, Limit, LoopId, Network, Origin, Output, TensorId};
-use super::order::{Item, Order};
+use super::network::{LayerId, LayerKind, LimitKind, LoopId, Network, OutputKind, TensorId, TensorSource};
+use super::order::{ComputationUnit, Order};
 use super::scope::Scopes;
-use super::window::{self, Window};
+use super::window::{self, TripWindow};
 
 /// An item with the trips in which it is computed.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct PlannedUnit {
     /// The item.
-    pub(crate) item: Item,
+    pub(crate) item: ComputationUnit,
     /// The elements that are computed.
-    pub(crate) window: Window,
+    pub(crate) window: TripWindow,
     /// The tensors that nothing needs afterwards.
     pub(crate) frees: Vec<TensorId>,
 }
 
 /// A recurrence that is needed.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
+pub(crate) struct NeededRecurrence {
     /// The sequence.
     pub(crate) output: TensorId,
     /// Its element 0.
@@ -34,7 +34,7 @@ pub(crate) struct State {
     /// The sequence of its later elements.
     pub(crate) next: TensorId,
     /// Which of its elements are needed.
-    pub(crate) window: Window,
+    pub(crate) window: TripWindow,
 }
 
 /// A loop output that is needed.
@@ -47,7 +47,7 @@ pub(crate) struct Outlet {
     /// The value inside.
     pub(crate) input: TensorId,
     /// Which values it takes.
-    pub(crate) kind: Output,
+    pub(crate) kind: OutputKind,
     /// The position of the new axis, and the tensor with its extent.
     pub(crate) axis: usize,
     pub(crate) length: Option<TensorId>,
@@ -63,11 +63,11 @@ pub(crate) struct LoopPlan {
     /// The condition, tested before each trip.
     pub(crate) condition: Option<TensorId>,
     /// The steps that compute the condition.
-    pub(crate) test: Vec<Step>,
+    pub(crate) test: Vec<PlannedUnit>,
     /// The other steps of a trip.
-    pub(crate) body: Vec<Step>,
+    pub(crate) body: Vec<PlannedUnit>,
     /// The recurrences that are needed.
-    pub(crate) states: Vec<State>,
+    pub(crate) states: Vec<NeededRecurrence>,
     /// The loop outputs that are needed.
     pub(crate) outputs: Vec<Outlet>,
     /// The tensors inside, freed when the loop ends.
@@ -78,7 +78,7 @@ pub(crate) struct LoopPlan {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// The steps outside of all loops.
-    pub(crate) top: Vec<Step>,
+    pub(crate) top: Vec<PlannedUnit>,
     /// The plan of each loop.
     pub(crate) loops: Vec<LoopPlan>,
     /// By tensor, the number of loops around it.
@@ -93,8 +93,8 @@ struct Planner<'n> {
     needed: Vec<bool>,
     /// By loop, the tensors of the enclosing block that are read inside.
     reads: Vec<Vec<TensorId>>,
-    windows: Vec<Option<Window>>,
-    loop_windows: Vec<Option<Window>>,
+    windows: Vec<Option<TripWindow>>,
+    loop_windows: Vec<Option<TripWindow>>,
 }
 
 impl Plan {
@@ -112,7 +112,7 @@ impl Plan {
         planner.find_needed();
         planner.find_reads();
         let kept: Vec<TensorId> = net.outputs.iter().map(|output| output.tensor).collect();
-        planner.spread(None, kept.iter().map(|&output| (output, Window::ALL)).collect());
+        planner.spread(None, kept.iter().map(|&output| (output, TripWindow::ALL)).collect());
         let top = planner.steps(None, &kept, &FxHashSet::default());
         let mut loops: Vec<LoopPlan> = (0..net.loops.len()).map(|i| planner.plan(LoopId(i as u32))).collect();
         for tensor in (0..net.tensors.len()).map(|at| TensorId(at as u32)) {
@@ -181,21 +181,21 @@ impl Planner<'_> {
         for &id in layers.iter().filter(|&&id| self.is_needed(id)) {
             let layer = self.net.layer(id);
             let (input, window) = match (&layer.kind, layer.output) {
-                (LayerKind::TripLimit { limit: Limit::Count, input, .. }, _) => {
+                (LayerKind::TripLimit { limit: LimitKind::Count, input, .. }, _) => {
                     plan.count = Some(input.tensor);
                     if plan.condition.is_none() {
                         plan.limit = id;
                     }
                     continue;
                 }
-                (LayerKind::TripLimit { limit: Limit::While, input, .. }, _) => {
+                (LayerKind::TripLimit { limit: LimitKind::While, input, .. }, _) => {
                     (plan.condition, plan.limit) = (Some(input.tensor), id);
-                    (input.tensor, Window::ALL)
+                    (input.tensor, TripWindow::ALL)
                 }
                 (&LayerKind::LoopOutput { kind, input, axis, length, .. }, Some(output)) => {
                     let (input, length) = (input.tensor, length.map(|length| length.tensor));
                     plan.outputs.push(Outlet { layer: id, output, input, kind, axis: axis as usize, length });
-                    (input, if kind == Output::LastValue { Window::END } else { Window::TRIPS })
+                    (input, if kind == OutputKind::LastValue { TripWindow::END } else { TripWindow::TRIPS })
                 }
                 _ => continue,
             };
@@ -212,19 +212,20 @@ impl Planner<'_> {
                 (&layer.kind, layer.output)
                 && let Some(window) = self.windows[output.index()]
             {
-                plan.states.push(State { output, initial: initial.tensor, next: next.tensor, window });
+                plan.states.push(NeededRecurrence { output, initial: initial.tensor, next: next.tensor, window });
                 kept.extend([output, next.tensor]);
             }
         }
         let tested = self.tested(of, plan.condition);
         plan.test = self.steps(Some(of), &kept, &tested);
-        let is_tested = |step: &Step| matches!(step.item, Item::Layer(layer) if tested.contains(&layer));
+        let is_tested =
+            |step: &PlannedUnit| matches!(step.item, ComputationUnit::Layer(layer) if tested.contains(&layer));
         plan.body = plan.test.split_off(plan.test.partition_point(is_tested));
         plan
     }
 
     /// Finds the windows of the tensors and inner loops of a block: a loop, or the network itself.
-    fn spread(&mut self, of: Option<LoopId>, asked: Vec<(TensorId, Window)>) {
+    fn spread(&mut self, of: Option<LoopId>, asked: Vec<(TensorId, TripWindow)>) {
         // Nodes are tensors, followed by loops.
         let loops = self.net.tensors.len();
         let inside = |tensor: &TensorId| self.scopes.home(*tensor) == of;
@@ -245,7 +246,7 @@ impl Planner<'_> {
             }
         };
         let asked = asked.iter().filter(|(tensor, _)| inside(tensor));
-        let asked: Vec<(usize, Window)> = asked.map(|(tensor, window)| (tensor.index(), *window)).collect();
+        let asked: Vec<(usize, TripWindow)> = asked.map(|(tensor, window)| (tensor.index(), *window)).collect();
         for (at, window) in window::spread(&asked, uses) {
             match at.checked_sub(loops) {
                 Some(inner) => self.loop_windows[inner] = Some(window),
@@ -260,7 +261,7 @@ impl Planner<'_> {
         let Some(condition) = condition else { return found };
         self.net.walk_back(condition, |tensor| {
             let inside = self.scopes.home(tensor) == Some(of);
-            if let Origin::Layer(id) = self.net.tensors[tensor.index()].origin
+            if let TensorSource::Layer(id) = self.net.tensors[tensor.index()].origin
                 && inside
                 && self.net.layer(id).kind.boundary().is_none()
             {
@@ -273,21 +274,21 @@ impl Planner<'_> {
 
     /// The needed items of a block in the order in which they run, those of `first` before the others, each with the
     /// tensors that it is the last to use.
-    fn steps(&self, of: Option<LoopId>, kept: &[TensorId], first: &FxHashSet<LayerId>) -> Vec<Step> {
-        let step = |&item: &Item| {
+    fn steps(&self, of: Option<LoopId>, kept: &[TensorId], first: &FxHashSet<LayerId>) -> Vec<PlannedUnit> {
+        let step = |&item: &ComputationUnit| {
             let window = match item {
-                Item::Layer(id) => self.windows[self.net.layer(id).output?.index()],
-                Item::Loop(inner) => self.loop_windows[inner.index()],
+                ComputationUnit::Layer(id) => self.windows[self.net.layer(id).output?.index()],
+                ComputationUnit::Loop(inner) => self.loop_windows[inner.index()],
             };
-            Some(Step { item, window: window?, frees: Vec::new() })
+            Some(PlannedUnit { item, window: window?, frees: Vec::new() })
         };
-        let mut steps: Vec<Step> = self.order.items(of).iter().filter_map(step).collect();
-        steps.sort_by_key(|step| !matches!(step.item, Item::Layer(layer) if first.contains(&layer)));
+        let mut steps: Vec<PlannedUnit> = self.order.items(of).iter().filter_map(step).collect();
+        steps.sort_by_key(|step| !matches!(step.item, ComputationUnit::Layer(layer) if first.contains(&layer)));
         let mut seen: FxHashSet<TensorId> = kept.iter().copied().collect();
         for step in steps.iter_mut().rev() {
             let uses: Vec<TensorId> = match step.item {
-                Item::Layer(id) => self.net.layer(id).kind.inputs().map(|input| input.tensor).collect(),
-                Item::Loop(inner) => self.reads[inner.index()].clone(),
+                ComputationUnit::Layer(id) => self.net.layer(id).kind.inputs().map(|input| input.tensor).collect(),
+                ComputationUnit::Loop(inner) => self.reads[inner.index()].clone(),
             };
             step.frees = uses.into_iter().filter(|&used| self.scopes.home(used) == of && seen.insert(used)).collect();
         }

@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use rustc_hash::FxHashMap;
 
-use super::network::{LayerKind, Limit, LoopId, Network, Origin, Output, Type, Use, volume};
+use super::network::{LayerKind, LimitKind, LoopId, Network, OutputKind, StaticType, TensorSource, Use, volume};
 use super::ops::{Attributes, Field, Op};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
-use crate::source::json::{Json, Member, SyntaxError, Value, parse};
+use crate::source::json::{Json, JsonValue, Member, SyntaxError, parse};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::json::{shape_of, typed};
 use crate::tensor::{DType, MAX_RANK, Tensor};
@@ -19,9 +19,9 @@ fn tensor(json: &Json, dtype: DType) -> Result<Tensor, (Span, String)> {
 }
 
 /// The error of a part that could not be read; it has been reported.
-struct Refused;
+struct ReportedError;
 
-type ReadResult<T> = Result<T, Refused>;
+type ReadResult<T> = Result<T, ReportedError>;
 
 /// Reads a text as JSON.
 fn json(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Option<Json> {
@@ -37,7 +37,7 @@ pub(crate) fn network(text: &str, file: FileId, diagnostics: &mut Diagnostics) -
     let json = json(text, file, diagnostics)?;
     let mut net = Network::new("net");
     net.file = file;
-    let mut reader = Reader { net, diagnostics, loops: FxHashMap::default() };
+    let mut reader = NetworkReader { net, diagnostics, loops: FxHashMap::default() };
     reader.network(&json).ok()?;
     Some(reader.net)
 }
@@ -75,7 +75,7 @@ pub(crate) fn inputs(
     complete.then_some(found)
 }
 
-struct Reader<'d> {
+struct NetworkReader<'d> {
     net: Network,
     diagnostics: &'d mut Diagnostics,
     loops: FxHashMap<String, LoopId>,
@@ -90,7 +90,7 @@ const LAYER: &[&str] = &["op", "name"];
 const REMARKS: &[&str] = &["note", "comment"];
 
 /// Reads the kind of a boundary layer.
-type Boundary = fn(&mut Reader, LoopId, &Json) -> ReadResult<LayerKind>;
+type Boundary = fn(&mut NetworkReader, LoopId, &Json) -> ReadResult<LayerKind>;
 
 /// The boundary layers and their members.
 const BOUNDARY: &[(&str, &[&str], Boundary)] = &[
@@ -100,10 +100,10 @@ const BOUNDARY: &[(&str, &[&str], Boundary)] = &[
     ("loop_output", &["loop", "kind", "input", "axis", "length"], |reader, of, json| reader.loop_output(of, json)),
 ];
 
-impl Reader<'_> {
+impl NetworkReader<'_> {
     fn wrong<T>(&mut self, at: Span, message: impl Into<String>) -> ReadResult<T> {
         self.diagnostics.report(Diagnostic::new(Code::LoopFormat, self.net.location(at), message));
-        Err(Refused)
+        Err(ReportedError)
     }
 
     /// Returns `found`, or reports what was expected.
@@ -155,7 +155,7 @@ impl Reader<'_> {
 
     /// A tensor in a member that may be missing or null.
     fn optional(&mut self, json: &Json, key: &str) -> ReadResult<Option<Use>> {
-        json.get(key).filter(|value| value.value != Value::Null).map(|value| self.tensor(value)).transpose()
+        json.get(key).filter(|value| value.value != JsonValue::Null).map(|value| self.tensor(value)).transpose()
     }
 
     fn axis(&mut self, json: &Json) -> ReadResult<i64> {
@@ -223,8 +223,8 @@ impl Reader<'_> {
         let dtype = self.dtype(member, "an input", INPUT)?;
         let shape = self.member(&member.value, "shape", member.at)?;
         let extent = |json: &Json| match json.value {
-            Value::Int(-1) | Value::Null => Some(None),
-            Value::Int(known) if (0..=1 << 48).contains(&known) => Some(Some(known as usize)),
+            JsonValue::Int(-1) | JsonValue::Null => Some(None),
+            JsonValue::Int(known) if (0..=1 << 48).contains(&known) => Some(Some(known as usize)),
             _ => None,
         };
         let expected = "an extent, or -1 for one that is open";
@@ -233,7 +233,7 @@ impl Reader<'_> {
         if dims.len() > MAX_RANK {
             return self.wrong(shape.at, format!("a tensor has at most {MAX_RANK} axes"));
         }
-        let id = self.net.define(&member.key, Origin::Input(Type { dtype, dims }), member.at);
+        let id = self.net.define(&member.key, TensorSource::Input(StaticType { dtype, dims }), member.at);
         self.net.inputs.push(id);
         Ok(())
     }
@@ -247,7 +247,7 @@ impl Reader<'_> {
             Some(shape) => shape_of(shape).and_then(|extents| value.reshaped(&extents).ok()),
         };
         let Some(value) = value else { return self.wrong(data.at, "the data do not fill the shape") };
-        self.net.define(&member.key, Origin::Constant(value.into()), member.at);
+        self.net.define(&member.key, TensorSource::Constant(value.into()), member.at);
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl Reader<'_> {
     }
 
     fn trip_limit(&mut self, of: LoopId, json: &Json) -> ReadResult<LayerKind> {
-        let limit = self.word(json, "kind", &[("count", Limit::Count), ("while", Limit::While)])?;
+        let limit = self.word(json, "kind", &[("count", LimitKind::Count), ("while", LimitKind::While)])?;
         Ok(LayerKind::TripLimit { of, limit, input: self.required(json, "input")? })
     }
 
@@ -301,8 +301,11 @@ impl Reader<'_> {
     }
 
     fn loop_output(&mut self, of: LoopId, json: &Json) -> ReadResult<LayerKind> {
-        let kinds =
-            [("last_value", Output::LastValue), ("concatenate", Output::Concatenate), ("reverse", Output::Reverse)];
+        let kinds = [
+            ("last_value", OutputKind::LastValue),
+            ("concatenate", OutputKind::Concatenate),
+            ("reverse", OutputKind::Reverse),
+        ];
         let kind = self.word(json, "kind", &kinds)?;
         let input = self.required(json, "input")?;
         Ok(LayerKind::LoopOutput { of, kind, input, axis: self.axis(json)?, length: self.optional(json, "length")? })
@@ -322,7 +325,7 @@ impl Reader<'_> {
         let mut known: Vec<&str> = vec!["inputs"];
         for (names, field) in op.spec().attributes {
             known.extend(*names);
-            for value in names.iter().filter_map(|name| json.get(name)).filter(|value| value.value != Value::Null) {
+            for value in names.iter().filter_map(|name| json.get(name)).filter(|value| value.value != JsonValue::Null) {
                 self.attribute(*field, value, &mut attributes)?;
             }
         }
@@ -347,18 +350,18 @@ impl Reader<'_> {
 }
 
 fn truth(json: &Json) -> Option<bool> {
-    if let Value::Bool(truth) = json.value { Some(truth) } else { None }
+    if let JsonValue::Bool(truth) = json.value { Some(truth) } else { None }
 }
 
 fn integer(json: &Json) -> Option<i64> {
-    if let Value::Int(integer) = json.value { Some(integer) } else { None }
+    if let JsonValue::Int(integer) = json.value { Some(integer) } else { None }
 }
 
 /// An integer or a float.
 fn number(json: &Json) -> Option<f64> {
     match json.value {
-        Value::Int(number) => Some(number as f64),
-        Value::Float(number) => Some(number),
+        JsonValue::Int(number) => Some(number as f64),
+        JsonValue::Float(number) => Some(number),
         _ => None,
     }
 }

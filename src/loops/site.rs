@@ -9,7 +9,7 @@ use crate::source::Span;
 
 /// A failed computation.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct ComputationError {
     /// The code.
     pub(crate) code: Code,
     /// The location.
@@ -20,15 +20,15 @@ pub(crate) struct Failure {
     pub(crate) trips: Vec<(LoopId, u64)>,
 }
 
-impl Failure {
+impl ComputationError {
     /// A failure outside of all trips.
-    pub(crate) fn new(code: Code, at: Span, message: impl Into<String>) -> Arc<Failure> {
-        Arc::new(Failure { code, at, message: message.into(), trips: Vec::new() })
+    pub(crate) fn new(code: Code, at: Span, message: impl Into<String>) -> Arc<ComputationError> {
+        Arc::new(ComputationError { code, at, message: message.into(), trips: Vec::new() })
     }
 }
 
 /// A value, or the failure of its computation.
-pub(crate) type Computed<V> = Result<V, Arc<Failure>>;
+pub(crate) type Computed<V> = Result<V, Arc<ComputationError>>;
 
 /// A layer in a trip of each loop around it.
 #[derive(Clone, Copy)]
@@ -43,13 +43,13 @@ pub(crate) struct Site<'a> {
 
 impl Site<'_> {
     /// A failure at this site.
-    pub(crate) fn fail(&self, code: Code, message: impl Into<String>) -> Arc<Failure> {
+    pub(crate) fn fail(&self, code: Code, message: impl Into<String>) -> Arc<ComputationError> {
         let at = self.net.layer(self.layer).at;
-        Arc::new(Failure { code, at, message: message.into(), trips: self.trips.to_vec() })
+        Arc::new(ComputationError { code, at, message: message.into(), trips: self.trips.to_vec() })
     }
 
     /// The failure of an operation that is not defined for its operands.
-    pub(crate) fn refuse(&self, op: Op, message: &str) -> Arc<Failure> {
+    pub(crate) fn refuse(&self, op: Op, message: &str) -> Arc<ComputationError> {
         self.fail(Code::LayerOperands, format!("`{}` of `{}`: {message}", op.name(), self.name()))
     }
 

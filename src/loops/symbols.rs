@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 
 use super::emit::{Emitter, Flat, integers};
 use super::lower;
-use super::network::Type;
+use super::network::StaticType;
 use super::ops::{Attributes, Op};
-use super::site::{Computed, Failure, Site};
+use super::site::{ComputationError, Computed, Site};
 use crate::diagnostics::Code;
 use crate::graph::predication::Predicated;
 use crate::graph::{self, Value};
@@ -46,8 +46,8 @@ impl Sym {
     }
 
     /// The type.
-    pub(crate) fn ty(&self) -> Type {
-        Type { dtype: self.dtype(), dims: self.shape().iter().map(|&extent| Some(extent)).collect() }
+    pub(crate) fn ty(&self) -> StaticType {
+        StaticType { dtype: self.dtype(), dims: self.shape().iter().map(|&extent| Some(extent)).collect() }
     }
 
     /// The tensor, if its elements are known.
@@ -197,13 +197,13 @@ impl<'n> Symbols<'n> {
     pub(crate) fn operation(
         &mut self,
         site: &Site,
-        (op, attributes, ty): (Op, &Attributes, Option<&Type>),
+        (op, attributes, ty): (Op, &Attributes, Option<&StaticType>),
         inputs: &[&Sym],
     ) -> Computed<Sym> {
-        let result = match ty.and_then(Type::closed) {
+        let result = match ty.and_then(StaticType::closed) {
             Some(known) => known,
             None => {
-                let types: Vec<Type> = inputs.iter().map(|input| input.ty()).collect();
+                let types: Vec<StaticType> = inputs.iter().map(|input| input.ty()).collect();
                 let result = op.infer(&types, attributes).map_err(|message| site.refuse(op, &message))?;
                 result.closed().ok_or_else(|| site.refuse(op, "its shape is not known"))?
             }
@@ -282,7 +282,7 @@ pub(crate) struct Predication<'s, 'n> {
 
 impl Predicated for Predication<'_, '_> {
     type Value = Sym;
-    type Failure = Arc<Failure>;
+    type Failure = Arc<ComputationError>;
 
     fn truth(&self, value: &Sym) -> Option<bool> {
         value.known()?.as_bool()

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::emit::{Emitter, Place};
+use super::emit::{Emitter, LayerPlace};
 use super::infer::Types;
 use super::machine::Machine;
-use super::network::{LoopId, Network, TensorId, Type};
+use super::network::{LoopId, Network, StaticType, TensorId};
 use super::plan::Plan;
-use super::site::{Computed, Failure};
+use super::site::{ComputationError, Computed};
 use super::symbols::{Sym, Symbols};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -21,7 +21,7 @@ use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
 
 /// The failure that ended a run, or the failures of outputs.
-type Failures = Vec<Arc<Failure>>;
+type Failures = Vec<Arc<ComputationError>>;
 
 /// A network that breaks no rule, with all that a run needs.
 pub(crate) struct Runnable<'n> {
@@ -67,7 +67,7 @@ impl<'n> Runnable<'n> {
         if let Some(of) = looped.filter(|_| !options.unroll) {
             let name = &net.loops[of.index()].name;
             let message = format!("NNEF 1.0 has no loops; --unroll expands the loop `{name}`");
-            return Err(vec![Failure::new(Code::NotFlattenable, net.place(of), message)]);
+            return Err(vec![ComputationError::new(Code::NotFlattenable, net.place(of), message)]);
         }
         let mut emitter = Emitter::new(net, options.max_ops, diagnostics);
         let start = externals(net, &mut emitter).map_err(|failure| vec![failure])?;
@@ -99,11 +99,11 @@ pub(crate) fn given(
     for (input, declared) in net.declared() {
         let info = &net.tensors[input.index()];
         let message = match values.get(&info.name) {
-            Some(value) if declared.admits(&Type::of(value)) => {
+            Some(value) if declared.admits(&StaticType::of(value)) => {
                 start.push((input, Arc::new(value.clone())));
                 continue;
             }
-            Some(value) => format!("input `{}` is {declared}, and its value is {}", info.name, Type::of(value)),
+            Some(value) => format!("input `{}` is {declared}, and its value is {}", info.name, StaticType::of(value)),
             None => format!("input `{}` has no value", info.name),
         };
         wrong.push(Diagnostic::new(Code::LoopInput, net.location(info.at), message));
@@ -113,11 +113,11 @@ pub(crate) fn given(
 
 /// The inputs of the network as inputs of a graph.
 fn externals(net: &Network, emitter: &mut Emitter) -> Computed<Vec<(TensorId, Sym)>> {
-    let external = |(input, ty): (TensorId, &Type)| {
+    let external = |(input, ty): (TensorId, &StaticType)| {
         let (dtype, shape) = ty.closed().ok_or_else(|| {
             let info = &net.tensors[input.index()];
             let message = format!("an extent of input `{}` is known only at run time", info.name);
-            Failure::new(Code::NotFlattenable, info.at, message)
+            ComputationError::new(Code::NotFlattenable, info.at, message)
         })?;
         Ok((input, Sym::Flat(emitter.external(input, dtype, &shape)?)))
     };
@@ -125,7 +125,7 @@ fn externals(net: &Network, emitter: &mut Emitter) -> Computed<Vec<(TensorId, Sy
 }
 
 /// Makes a value an output of the graph.
-fn give(emitter: &mut Emitter, place: Place, name: NameId, value: &Sym) -> Computed<()> {
+fn give(emitter: &mut Emitter, place: LayerPlace, name: NameId, value: &Sym) -> Computed<()> {
     let flat = match value {
         Sym::Known(value) => emitter.constant(place, value, value.shape(), Some(name))?,
         Sym::Flat(flat) => flat.clone(),

@@ -6,10 +6,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::error::ModelError;
-use super::index::{Index, ModelFile, Place};
-use super::input::{BOMB, GZIP, Input, Packed, Plain};
+use super::index::{ByteLocation, Index, ModelFile};
+use super::input::{ArchiveSource, BOMB, GZIP, Packed, Plain};
 use super::limits::Limits;
-use super::tar::{Entries, Entry, EntryError, truncated};
+use super::tar::{Entries, EntryError, TarEntry, truncated};
 use super::{DATA, GRAPH, QUANT};
 use crate::diagnostics::Code;
 use crate::tensor::dat::HEADER_LENGTH;
@@ -116,14 +116,14 @@ impl Archive {
 /// The entries of any archive.
 pub(super) trait EntryStream {
     /// The next entry.
-    fn next_entry(&mut self) -> Result<Option<Entry>, EntryError>;
+    fn next_entry(&mut self) -> Result<Option<TarEntry>, EntryError>;
 
     /// The bytes of the current entry.
     fn content(&mut self) -> &mut dyn Read;
 }
 
-impl<I: Input> EntryStream for Entries<I> {
-    fn next_entry(&mut self) -> Result<Option<Entry>, EntryError> {
+impl<I: ArchiveSource> EntryStream for Entries<I> {
+    fn next_entry(&mut self) -> Result<Option<TarEntry>, EntryError> {
         self.next()
     }
 
@@ -133,7 +133,7 @@ impl<I: Input> EntryStream for Entries<I> {
 }
 
 fn run_all<T>(
-    input: impl Input,
+    input: impl ArchiveSource,
     run: impl FnOnce(&mut dyn EntryStream) -> Result<T, EntryError>,
 ) -> Result<T, EntryError> {
     let mut entries = Entries::new(input);
@@ -170,7 +170,7 @@ fn list(
 /// A file with the bytes that are kept of it.
 fn kept(
     entries: &mut dyn EntryStream,
-    entry: Entry,
+    entry: TarEntry,
     limits: &Limits,
     packed: Option<u64>,
 ) -> Result<ModelFile, EntryError> {
@@ -195,7 +195,8 @@ fn kept(
         return truncated();
     }
     let bytes = bytes.into_boxed_slice();
-    let place = if text { Place::Kept(bytes) } else { Place::Packed { offset: entry.offset, head: bytes } };
+    let place =
+        if text { ByteLocation::Kept(bytes) } else { ByteLocation::Packed { offset: entry.offset, head: bytes } };
     Ok(ModelFile::new(entry.path, entry.size, place))
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn count_variables(graph: &Graph) -> usize {
 ///
 /// A file cannot be read.
 pub(crate) fn data(model: &Model, graph: &Graph, main: Location, found: &mut Diagnostics) -> Result<(), ModelError> {
-    let mut check = Check { model, named: FxHashMap::default(), found };
+    let mut check = ModelCheck { model, named: FxHashMap::default(), found };
     let variables = variables(graph);
     if let [(graph, first, _), _, ..] = variables[..]
         && !model.files().any(|file| file.path().ends_with(DATA))
@@ -67,14 +67,14 @@ pub(crate) fn data(model: &Model, graph: &Graph, main: Location, found: &mut Dia
     Ok(())
 }
 
-struct Check<'a> {
+struct ModelCheck<'a> {
     model: &'a Model,
     /// The data files of variables, with the headers of those that are valid.
     named: FxHashMap<String, Option<Header>>,
     found: &'a mut Diagnostics,
 }
 
-impl Check<'_> {
+impl ModelCheck<'_> {
     fn report(&mut self, graph: &Graph, operation: &Operation, code: Code, message: String, help: Option<String>) {
         let diagnostic = Diagnostic::new(code, operation.at, message).help_if(help);
         self.found.report(with_origin(graph, operation, diagnostic));

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ModelError;
-use super::index::{Index, ModelFile, Place};
+use super::index::{ByteLocation, Index, ModelFile};
 use super::limits::Limits;
 use super::path::clean;
 use crate::diagnostics::Code;
@@ -53,7 +53,7 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
     found.sort();
     let mut index = Index::default();
     for (name, path, size) in found {
-        let added = index.add(ModelFile::new(name, size, Place::Disk(path)));
+        let added = index.add(ModelFile::new(name, size, ByteLocation::Disk(path)));
         added.map_err(|(code, message)| ModelError::refused(code, folder, message))?;
     }
     Ok(index)
@@ -82,7 +82,7 @@ pub(super) fn find(folder: &Path, name: &str) -> Result<Option<ModelFile>, Model
             return Err(ModelError::refused(Code::ModelEntry, folder, format!("`{name}` is a folder, not a file")));
         }
         let size = fs::metadata(&file).map_err(|error| ModelError::io(&file, error))?.len();
-        return Ok(Some(ModelFile::new(name.to_owned(), size, Place::Disk(file))));
+        return Ok(Some(ModelFile::new(name.to_owned(), size, ByteLocation::Disk(file))));
     }
     Ok(None)
 }

@@ -12,12 +12,12 @@ use crate::diagnostics::Code;
 pub struct ModelFile {
     path: Box<str>,
     size: u64,
-    pub(super) place: Place,
+    pub(super) place: ByteLocation,
 }
 
 /// The location of a file's bytes.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum ByteLocation {
     /// A file on disk.
     Disk(PathBuf),
     /// A part of the archive. The headers of data files are kept in memory.
@@ -32,7 +32,7 @@ pub(super) enum Place {
 }
 
 impl ModelFile {
-    pub(super) fn new(path: String, size: u64, place: Place) -> Self {
+    pub(super) fn new(path: String, size: u64, place: ByteLocation) -> Self {
         ModelFile { path: path.into(), size, place }
     }
 
@@ -49,7 +49,7 @@ impl ModelFile {
     /// The file on disk, unless it is part of an archive.
     pub(crate) fn on_disk(&self) -> Option<&Path> {
         match &self.place {
-            Place::Disk(path) => Some(path),
+            ByteLocation::Disk(path) => Some(path),
             _ => None,
         }
     }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> ModelFile {
-        ModelFile::new(path.to_string(), 1, Place::Kept(Box::default()))
+        ModelFile::new(path.to_string(), 1, ByteLocation::Kept(Box::default()))
     }
 
     #[test]

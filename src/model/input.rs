@@ -12,7 +12,7 @@ use super::limits::Limits;
 pub(crate) const GZIP: [u8; 2] = [0x1F, 0x8B];
 
 /// A source of bytes from which the entries of an archive are read.
-pub(crate) trait Input: Read {
+pub(crate) trait ArchiveSource: Read {
     /// Skips bytes, and returns how many were skipped.
     fn advance(&mut self, count: u64) -> io::Result<u64>;
 
@@ -44,7 +44,7 @@ impl Read for Plain<'_> {
     }
 }
 
-impl Input for Plain<'_> {
+impl ArchiveSource for Plain<'_> {
     fn advance(&mut self, count: u64) -> io::Result<u64> {
         let count = count.min(self.length.saturating_sub(self.position));
         self.reader.seek_relative(i64::try_from(count).map_err(io::Error::other)?)?;
@@ -104,7 +104,7 @@ impl Read for Packed<'_, '_> {
     }
 }
 
-impl Input for Packed<'_, '_> {
+impl ArchiveSource for Packed<'_, '_> {
     fn advance(&mut self, count: u64) -> io::Result<u64> {
         let mut buffer = vec![0; 1 << 16];
         let mut left = count;

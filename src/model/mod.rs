@@ -45,7 +45,7 @@ use crate::tensor::dat::HEADER_LENGTH;
 use archive::Archive;
 pub use error::ModelError;
 pub use index::ModelFile;
-use index::{Index, Place};
+use index::{ByteLocation, Index};
 pub(crate) use input::GZIP;
 pub use limits::Limits;
 pub(crate) use scratch::Scratch;
@@ -204,13 +204,13 @@ impl Model {
             return Err(ModelError::refused(Code::TooLarge, &self.name, message));
         }
         match &file.place {
-            Place::Kept(bytes) => Ok(Some(bytes.to_vec())),
-            Place::Disk(path) => {
+            ByteLocation::Kept(bytes) => Ok(Some(bytes.to_vec())),
+            ByteLocation::Disk(path) => {
                 let mut bytes = Vec::new();
                 let read = folder::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
                 read.map(|_| Some(bytes)).map_err(|error| ModelError::io(path, error))
             }
-            Place::Packed { .. } => Ok(None),
+            ByteLocation::Packed { .. } => Ok(None),
         }
     }
 
@@ -221,9 +221,9 @@ impl Model {
     /// The file cannot be read.
     pub(crate) fn head(&self, file: &ModelFile) -> Result<Vec<u8>, ModelError> {
         match &file.place {
-            Place::Kept(bytes) => Ok(bytes[..bytes.len().min(HEADER_LENGTH)].to_vec()),
-            Place::Packed { head, .. } => Ok(head.to_vec()),
-            Place::Disk(path) => {
+            ByteLocation::Kept(bytes) => Ok(bytes[..bytes.len().min(HEADER_LENGTH)].to_vec()),
+            ByteLocation::Packed { head, .. } => Ok(head.to_vec()),
+            ByteLocation::Disk(path) => {
                 let mut head = Vec::new();
                 let read = folder::open(path).and_then(|file| file.take(HEADER_LENGTH as u64).read_to_end(&mut head));
                 read.map(|_| head).map_err(|error| ModelError::io(path, error))
@@ -251,7 +251,7 @@ impl Model {
             return archive.each(&self.name, &self.index, &self.limits, wanted, each);
         }
         for file in self.index.files().iter().filter(|file| wanted(file)) {
-            let Place::Disk(path) = &file.place else { continue };
+            let ByteLocation::Disk(path) = &file.place else { continue };
             let mut content = folder::open(path).map_err(|error| ModelError::io(path, error))?;
             each(file, &mut content)?;
         }
@@ -271,7 +271,7 @@ impl Model {
 /// It cannot be read, or is not allowed in a model.
 pub(crate) fn graph_in(folder: &Path) -> Result<Option<(File, u64)>, ModelError> {
     let Some(file) = folder::find(folder, GRAPH)? else { return Ok(None) };
-    let Place::Disk(path) = &file.place else { return Ok(None) };
+    let ByteLocation::Disk(path) = &file.place else { return Ok(None) };
     let open = folder::open(path).map_err(|error| ModelError::io(path, error))?;
     Ok(Some((open, file.size())))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use super::index::{Index, ModelFile, Place};
+use super::index::{ByteLocation, Index, ModelFile};
 use super::path::clean;
 use super::{Limits, Model, ModelError};
 use crate::diagnostics::Code;
@@ -25,7 +25,7 @@ impl Model {
         let mut index = Index::default();
         clean(name).map_err(|why| refuse(wrong_name(Path::new(name), why)))?;
         // The bytes of the document are written apart; here it occupies its name.
-        index.add(ModelFile::new(name.to_owned(), 0, Place::Kept(Box::default()))).map_err(refuse)?;
+        index.add(ModelFile::new(name.to_owned(), 0, ByteLocation::Kept(Box::default()))).map_err(refuse)?;
         for Beside { source, at } in files {
             let (file, passed) = plain(at).map_err(|why| refuse(wrong_name(at, why)))?;
             passed.iter().try_for_each(|folder| index.add_bare(folder)).map_err(refuse)?;
@@ -46,7 +46,7 @@ impl Model {
                 None => {}
             }
             let size = fs::metadata(source).map_err(|error| ModelError::io(source, error))?.len();
-            index.add(ModelFile::new(file, size, Place::Disk(source.clone()))).map_err(refuse)?;
+            index.add(ModelFile::new(file, size, ByteLocation::Disk(source.clone()))).map_err(refuse)?;
         }
         if index.exceeds(limits) {
             let entries = limits.entries;

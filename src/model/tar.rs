@@ -8,7 +8,7 @@ use std::io::{self, Read};
 
 use tar::{EntryType, Header, PaxExtensions};
 
-use super::input::{GZIP, Input};
+use super::input::{ArchiveSource, GZIP};
 use super::path::{MAX_PATH, clean};
 use crate::diagnostics::Code;
 
@@ -39,7 +39,7 @@ fn refuse<T>(code: Code, message: impl Into<String>) -> Result<T> {
 
 /// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TarEntry {
     /// Its name, without `./` and empty parts.
     pub(crate) path: String,
     /// The number of bytes.
@@ -67,14 +67,14 @@ pub(crate) struct Entries<I> {
     seen: u64,
 }
 
-impl<I: Input> Entries<I> {
+impl<I: ArchiveSource> Entries<I> {
     /// A reader that starts at the first entry.
     pub(crate) fn new(input: I) -> Self {
         Entries { input, left: 0, padding: 0, seen: 0 }
     }
 
     /// Advances to the next entry, whose bytes can then be read.
-    pub(crate) fn next(&mut self) -> Result<Option<Entry>> {
+    pub(crate) fn next(&mut self) -> Result<Option<TarEntry>> {
         let mut extended = Extended::default();
         loop {
             self.finish()?;
@@ -194,7 +194,7 @@ impl<I: Input> Entries<I> {
         Ok(())
     }
 
-    fn entry(&mut self, header: &Header, extended: Extended) -> Result<Entry> {
+    fn entry(&mut self, header: &Header, extended: Extended) -> Result<TarEntry> {
         let mut name = extended.path.unwrap_or_else(|| header.path_bytes().into_owned());
         if let Some(end) = name.iter().position(|&byte| byte == 0) {
             name.truncate(end);
@@ -225,11 +225,11 @@ impl<I: Input> Entries<I> {
         };
         let size = extended.size.unwrap_or(self.left);
         self.start(size);
-        Ok(Entry { path, size, offset: self.input.position(), folder })
+        Ok(TarEntry { path, size, offset: self.input.position(), folder })
     }
 }
 
-impl<I: Input> Read for Entries<I> {
+impl<I: ArchiveSource> Read for Entries<I> {
     /// Reads from the current entry.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let wanted = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    impl Input for Memory<'_> {
+    impl ArchiveSource for Memory<'_> {
         fn advance(&mut self, count: u64) -> io::Result<u64> {
             io::copy(&mut self.take(count), &mut io::sink())
         }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-use super::index::Place;
+use super::index::ByteLocation;
 use super::{Model, folder, path};
 use crate::eval::Variables;
 use crate::tensor::dat::{HEADER_LENGTH, Raw, raw_from, read_from};
@@ -60,9 +60,9 @@ impl ModelVariables<'_> {
             )));
         }
         match &file.place {
-            Place::Disk(path) => read(&mut folder::open(path).map_err(fail)?, size),
-            Place::Kept(bytes) => read(&mut &bytes[..], size),
-            Place::Packed { offset, .. } => {
+            ByteLocation::Disk(path) => read(&mut folder::open(path).map_err(fail)?, size),
+            ByteLocation::Kept(bytes) => read(&mut &bytes[..], size),
+            ByteLocation::Packed { offset, .. } => {
                 let Some(mut unpacked) = self.unpacked().map_err(fail)? else { return Ok(None) };
                 unpacked.seek(SeekFrom::Start(*offset)).map_err(fail)?;
                 read(&mut unpacked.take(size), size)

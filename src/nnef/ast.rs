@@ -16,8 +16,8 @@ use crate::source::Span;
 use crate::source::names::Name;
 pub(crate) use marks::Marks;
 pub(crate) use module::{
-    Assignment, Body, Extension, Fragment, Generic, GraphDecl, Group, Item, Module, Param, Params, ResultDecl, Results,
-    Targets,
+    Assignment, Body, Extension, Fragment, Generic, GraphDecl, Group, Module, Param, Params, ResultDecl, Results,
+    Targets, TopLevelItem,
 };
 use nodes::Nodes;
 pub(crate) use nodes::{Args, Arguments};

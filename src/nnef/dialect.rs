@@ -1,6 +1,6 @@
 //! The dialects of the language, as data.
 
-use super::lexer::Kind;
+use super::lexer::TokenKind;
 use crate::graph::Dialect;
 use crate::source::without_mark;
 
@@ -20,7 +20,7 @@ pub(crate) struct Rules {
     /// Keywords of the lexer that are identifiers in this dialect.
     pub(crate) not_keywords: &'static [&'static str],
     /// Words that this dialect has instead of words of 1.0, with these and their tokens.
-    pub(crate) own_words: &'static [(&'static str, &'static str, Kind)],
+    pub(crate) own_words: &'static [(&'static str, &'static str, TokenKind)],
     /// Whether an assignment must end with a semicolon.
     pub(crate) semicolons: bool,
     /// Whether `tensor` is written without angle brackets.
@@ -51,7 +51,7 @@ static V1: Rules = Rules {
 
 static DRAFT: Rules = Rules {
     not_keywords: &["version", "extension", "yield", "integer"],
-    own_words: &[("extent", "integer", Kind::Integer)],
+    own_words: &[("extent", "integer", TokenKind::Integer)],
     semicolons: false,
     untyped_tensors: true,
     bare_tuples: true,

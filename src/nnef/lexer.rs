@@ -6,7 +6,7 @@ mod tests;
 
 use logos::Logos;
 
-pub(crate) use self::kinds::Kind;
+pub(crate) use self::kinds::TokenKind;
 pub(crate) use self::kinds::{SPELLED, reserved_names};
 use super::dialect::Rules;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -18,7 +18,7 @@ use crate::source::{FileId, Location, Span};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens {
     /// The kind of each token.
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<TokenKind>,
     /// The span of each token.
     pub(crate) spans: Vec<Span>,
     /// The spans of comments, with `#` and without the line end.
@@ -28,7 +28,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    fn push(&mut self, kind: Kind, span: Span) {
+    fn push(&mut self, kind: TokenKind, span: Span) {
         self.kinds.push(kind);
         self.spans.push(span);
     }
@@ -49,7 +49,7 @@ pub(crate) struct Lexer<'t> {
     text: &'t str,
     file: FileId,
     rules: &'static Rules,
-    logos: logos::Lexer<'t, Kind>,
+    logos: logos::Lexer<'t, TokenKind>,
     /// Whether the position is within an extension directive.
     free: bool,
     /// The diagnostics so far.
@@ -58,7 +58,7 @@ pub(crate) struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     pub(crate) fn new(text: &'t str, file: FileId, dialect: Dialect, strict: bool) -> Self {
-        let (rules, logos) = (dialect.rules(), Kind::lexer(text));
+        let (rules, logos) = (dialect.rules(), TokenKind::lexer(text));
         Lexer { text, file, rules, logos, free: false, diagnostics: Diagnostics::new(strict) }
     }
 
@@ -74,10 +74,10 @@ impl<'t> Lexer<'t> {
 
     /// Adds the next token and returns its kind; if it is split in two, that of the second.
     #[inline]
-    pub(crate) fn next(&mut self, tokens: &mut Tokens) -> Option<Kind> {
+    pub(crate) fn next(&mut self, tokens: &mut Tokens) -> Option<TokenKind> {
         let before = tokens.kinds.len();
         while tokens.kinds.len() == before {
-            let kind = self.logos.next()?.unwrap_or(Kind::Stray);
+            let kind = self.logos.next()?.unwrap_or(TokenKind::Stray);
             let range = self.logos.span();
             self.token(kind, Span { start: range.start as u32, end: range.end as u32 }, tokens);
         }
@@ -85,22 +85,28 @@ impl<'t> Lexer<'t> {
     }
 
     #[inline]
-    fn token(&mut self, kind: Kind, span: Span, tokens: &mut Tokens) {
+    fn token(&mut self, kind: TokenKind, span: Span, tokens: &mut Tokens) {
         match kind {
-            Kind::Ident => self.word(span, tokens),
-            Kind::Comment => tokens.comments.push(span),
-            Kind::Int if span.end - span.start > 18 => self.long_integer(span, tokens),
-            Kind::Real if span.end - span.start > MAX_PLAIN => self.real(span, tokens),
-            Kind::OtherReal => self.real(span, tokens),
-            Kind::Str => self.string(span.start, tokens),
-            Kind::Slashes if !self.free => self.slashes(span),
-            Kind::Ge => self.greater_or_equal(span, tokens),
-            Kind::Semicolon => {
+            TokenKind::Ident => self.word(span, tokens),
+            TokenKind::Comment => tokens.comments.push(span),
+            TokenKind::Int if span.end - span.start > 18 => self.long_integer(span, tokens),
+            TokenKind::Real if span.end - span.start > MAX_PLAIN => self.real(span, tokens),
+            TokenKind::OtherReal => self.real(span, tokens),
+            TokenKind::Str => self.string(span.start, tokens),
+            TokenKind::Slashes if !self.free => self.slashes(span),
+            TokenKind::Ge => self.greater_or_equal(span, tokens),
+            TokenKind::Semicolon => {
                 self.free = false;
                 tokens.push(kind, span);
             }
-            Kind::Dots if tokens.loops => tokens.push(kind, span),
-            Kind::Bad | Kind::BadWord | Kind::Ampersand | Kind::Pipe | Kind::Slashes | Kind::Stray | Kind::Dots => {
+            TokenKind::Dots if tokens.loops => tokens.push(kind, span),
+            TokenKind::Bad
+            | TokenKind::BadWord
+            | TokenKind::Ampersand
+            | TokenKind::Pipe
+            | TokenKind::Slashes
+            | TokenKind::Stray
+            | TokenKind::Dots => {
                 self.oddity(kind, span, tokens);
             }
             kind if kind.is_keyword() => self.keyword(kind, span, tokens),
@@ -112,13 +118,13 @@ impl<'t> Lexer<'t> {
     /// enabled, a word of an extension directive, which may enable them, or an identifier.
     #[inline]
     fn word(&mut self, span: Span, tokens: &mut Tokens) {
-        let mut kind = Kind::Ident;
+        let mut kind = TokenKind::Ident;
         if self.free || tokens.loops || !self.rules.own_words.is_empty() {
             let word = &self.text[span.range()];
             if self.free {
                 tokens.loops |= word == FLATTEN_LOOPS && self.rules.semicolons;
             } else if tokens.loops {
-                kind = Kind::of_loops(word).unwrap_or(kind);
+                kind = TokenKind::of_loops(word).unwrap_or(kind);
             }
             if let Some((_, _, meant)) = self.rules.own_words.iter().find(|(own, ..)| *own == word) {
                 kind = *meant;
@@ -137,13 +143,13 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn keyword(&mut self, kind: Kind, span: Span, tokens: &mut Tokens) {
+    fn keyword(&mut self, kind: TokenKind, span: Span, tokens: &mut Tokens) {
         if self.rules.not_keywords.contains(&&self.text[span.range()]) {
-            return tokens.push(Kind::Ident, span);
+            return tokens.push(TokenKind::Ident, span);
         }
         match kind {
-            Kind::Extension => self.free = true,
-            Kind::Version | Kind::Fragment | Kind::Graph => self.free = false,
+            TokenKind::Extension => self.free = true,
+            TokenKind::Version | TokenKind::Fragment | TokenKind::Graph => self.free = false,
             _ => {}
         }
         tokens.push(kind, span);
@@ -161,11 +167,11 @@ impl<'t> Lexer<'t> {
     /// `>=` right after a tensor type is the end of the type and the start of its default.
     fn greater_or_equal(&mut self, span: Span, tokens: &mut Tokens) {
         let kinds = &tokens.kinds;
-        if matches!(kinds[..], [.., Kind::Tensor, Kind::Lt] | [.., Kind::Tensor, Kind::Lt, _]) {
-            tokens.push(Kind::Gt, Span::new(span.start, span.start + 1));
-            tokens.push(Kind::Assign, Span::new(span.start + 1, span.end));
+        if matches!(kinds[..], [.., TokenKind::Tensor, TokenKind::Lt] | [.., TokenKind::Tensor, TokenKind::Lt, _]) {
+            tokens.push(TokenKind::Gt, Span::new(span.start, span.start + 1));
+            tokens.push(TokenKind::Assign, Span::new(span.start + 1, span.end));
         } else {
-            tokens.push(Kind::Ge, span);
+            tokens.push(TokenKind::Ge, span);
         }
     }
 
@@ -173,13 +179,13 @@ impl<'t> Lexer<'t> {
     fn long_integer(&mut self, span: Span, tokens: &mut Tokens) {
         let digits = self.text[span.range()].trim_start_matches('0');
         let kinds = &tokens.kinds;
-        let negative = matches!(kinds[..], [.., before, Kind::Minus] if !before.ends_expression());
+        let negative = matches!(kinds[..], [.., before, TokenKind::Minus] if !before.ends_expression());
         let fits = digits.is_empty() || digits.parse::<i64>().is_ok() || (negative && digits == "9223372036854775808");
         if !fits {
             let message = format!("integer `{}` does not fit into 64 bits", &self.text[span.range()]);
             self.report(Diagnostic::new(Code::IntegerTooLarge, self.at(span), message));
         }
-        tokens.push(Kind::Int, span);
+        tokens.push(TokenKind::Int, span);
     }
 
     fn real(&mut self, span: Span, tokens: &mut Tokens) {
@@ -192,7 +198,7 @@ impl<'t> Lexer<'t> {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
             self.report(Diagnostic::new(Code::NonFiniteLiteral, self.at(span), message));
         }
-        tokens.push(Kind::Real, span);
+        tokens.push(TokenKind::Real, span);
     }
 
     /// Reads a string whose opening quote is at `start`.
@@ -223,14 +229,14 @@ impl<'t> Lexer<'t> {
         if let Some(odd) = odd {
             self.odd_character(start + 1 + odd as u32, &rest[odd..]);
         }
-        tokens.push(Kind::Str, Span::new(start, start + i as u32 + 2));
+        tokens.push(TokenKind::Str, Span::new(start, start + i as u32 + 2));
         i + 1
     }
 
     fn unterminated(&mut self, start: u32, quote: u8, len: usize, tokens: &mut Tokens) -> usize {
         let opening = Span::new(start, start + 1);
         if self.free {
-            tokens.push(Kind::Stray, opening);
+            tokens.push(TokenKind::Stray, opening);
             return 0;
         }
         let message = format!("the string has no closing `{}`", char::from(quote));
@@ -238,7 +244,7 @@ impl<'t> Lexer<'t> {
             Diagnostic::new(Code::UnterminatedString, self.at(opening), message)
                 .help("a string ends on its line, with the quote it starts with"),
         );
-        tokens.push(Kind::Bad, Span::new(start, start + 1 + len as u32));
+        tokens.push(TokenKind::Bad, Span::new(start, start + 1 + len as u32));
         len
     }
 
@@ -256,26 +262,26 @@ impl<'t> Lexer<'t> {
     }
 
     /// Reports text that cannot be a token, and adds a token with which the parser can continue.
-    fn oddity(&mut self, kind: Kind, span: Span, tokens: &mut Tokens) {
+    fn oddity(&mut self, kind: TokenKind, span: Span, tokens: &mut Tokens) {
         let word = &self.text[span.range()];
         let at = self.at(span);
         match kind {
-            Kind::Bad => {
+            TokenKind::Bad => {
                 let finding = Diagnostic::new(Code::BadNumber, at, format!("`{word}` is not a number"));
                 self.report(finding.help_if(number_help(word)));
-                tokens.push(Kind::Bad, span);
+                tokens.push(TokenKind::Bad, span);
             }
-            Kind::BadWord if word.chars().all(|c| c == '$' || c == '_' || c.is_alphanumeric()) => {
+            TokenKind::BadWord if word.chars().all(|c| c == '$' || c == '_' || c.is_alphanumeric()) => {
                 let finding = Diagnostic::new(Code::BadIdentifier, at, format!("`{word}` is not an identifier"));
                 self.report(finding.help("identifiers consist of ASCII letters, digits and `_`"));
-                tokens.push(Kind::Ident, span);
+                tokens.push(TokenKind::Ident, span);
             }
-            Kind::Ampersand | Kind::Pipe => {
+            TokenKind::Ampersand | TokenKind::Pipe => {
                 let finding = Diagnostic::new(Code::BadCharacter, at, format!("unexpected character `{word}`"));
                 self.report(finding.help(format!("the operator is written `{word}{word}`")));
-                tokens.push(if kind == Kind::Pipe { Kind::Or } else { Kind::And }, span);
+                tokens.push(if kind == TokenKind::Pipe { TokenKind::Or } else { TokenKind::And }, span);
             }
-            Kind::Slashes => tokens.push(Kind::Stray, span),
+            TokenKind::Slashes => tokens.push(TokenKind::Stray, span),
             _ => {
                 let odd = word.char_indices().find(|(_, c)| !(c.is_ascii_alphanumeric() || *c == '_'));
                 let (offset, odd) = odd.unwrap_or((0, ' '));
@@ -283,7 +289,7 @@ impl<'t> Lexer<'t> {
                 let at = self.at(Span::new(start, start + odd.len_utf8() as u32));
                 let message = format!("unexpected character {}", name(odd));
                 self.report(Diagnostic::new(Code::BadCharacter, at, message));
-                tokens.push(Kind::Stray, Span::new(span.start, self.skip_stray()));
+                tokens.push(TokenKind::Stray, Span::new(span.start, self.skip_stray()));
             }
         }
     }

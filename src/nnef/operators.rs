@@ -1,13 +1,13 @@
 //! The tokens of operators and built-in functions, found by the spellings in their tables.
 
-use super::lexer::{Kind, SPELLED};
+use super::lexer::{SPELLED, TokenKind};
 use crate::graph::operators::{BINARY, BUILTINS, BinaryInfo, BuiltinInfo, UNARY, UnaryInfo};
 
 macro_rules! by_token {
     ($row:ident, $table:ident) => {
         impl $row {
             /// The row of a token, if it has one.
-            pub(crate) fn of_token(token: Kind) -> Option<&'static $row> {
+            pub(crate) fn of_token(token: TokenKind) -> Option<&'static $row> {
                 /// The position in the table by token; its length for tokens without a row.
                 static POSITIONS: [u8; 256] = {
                     let mut positions = [$table.len() as u8; 256];
@@ -30,7 +30,7 @@ by_token!(BuiltinInfo, BUILTINS);
 
 /// The token of a spelling. This runs at compile time, where an unknown spelling is an error, as an
 /// index out of range.
-const fn spelled(text: &str) -> Kind {
+const fn spelled(text: &str) -> TokenKind {
     let mut i = 0;
     while !is_same(SPELLED[i].0.as_bytes(), text.as_bytes()) {
         i += 1;
@@ -46,7 +46,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     i == a.len() && i == b.len()
 }
 
-impl Kind {
+impl TokenKind {
     /// Whether it is an operator.
     pub(crate) fn is_operator(self) -> bool {
         BinaryInfo::of_token(self).is_some() || UnaryInfo::of_token(self).is_some()

@@ -40,7 +40,7 @@ const MAX_SIZE: u32 = 50_000;
 
 /// Something that can occur in a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum TypePart {
     /// A tensor.
     Tensor,
     /// `tensor<>`.
@@ -55,7 +55,7 @@ pub(crate) enum Part {
     NotLiteral,
 }
 
-/// The number of types in an array or tuple type, and a bit for each [`Part`] that occurs in it.
+/// The number of types in an array or tuple type, and a bit for each [`TypePart`] that occurs in it.
 #[derive(Clone, Copy, Debug)]
 struct Content {
     size: u32,
@@ -64,7 +64,7 @@ struct Content {
 
 impl Content {
     /// The content of a single type.
-    const fn of(parts: &[Part]) -> Content {
+    const fn of(parts: &[TypePart]) -> Content {
         let (mut bits, mut i) = (0, 0);
         while i < parts.len() {
             bits |= 1 << parts[i] as u8;
@@ -145,7 +145,7 @@ impl Types {
         if let Some(index) = self.tuples.get_index_of(items) {
             return Type::Tuple(TupleType(index as u32));
         }
-        let tuple = Content::of(&[Part::NotLiteral]);
+        let tuple = Content::of(&[TypePart::NotLiteral]);
         let content = items.iter().fold(tuple, |content, &item| content.with(self.content(item)));
         if content.size > MAX_SIZE {
             return Type::Unknown;
@@ -154,7 +154,7 @@ impl Types {
     }
 
     fn content(&self, ty: Type) -> Content {
-        use Part::{AnyTensor, Attribute, Generic, NotLiteral, Tensor, Unknown};
+        use TypePart::{AnyTensor, Attribute, Generic, NotLiteral, Tensor, Unknown};
         match ty {
             Type::Array(array) => self.arrays[array.0 as usize],
             Type::Tuple(tuple) => self.tuples[tuple.0 as usize],
@@ -171,7 +171,7 @@ impl Types {
     }
 
     /// Whether something occurs anywhere in a type.
-    pub(crate) fn has(&self, ty: Type, part: Part) -> bool {
+    pub(crate) fn has(&self, ty: Type, part: TypePart) -> bool {
         self.content(ty).parts & 1 << part as u8 != 0
     }
 
@@ -218,7 +218,9 @@ impl Types {
     pub(crate) fn fit(&self, formal: Type, actual: Type, generic: &mut Option<Primitive>) -> Fit {
         match (formal, actual) {
             (Type::Unknown, _) | (_, Type::Unknown) => Fit::Exact,
-            (Type::Array(_) | Type::Tuple(_), _) if formal == actual && !self.has(formal, Part::Generic) => Fit::Exact,
+            (Type::Array(_) | Type::Tuple(_), _) if formal == actual && !self.has(formal, TypePart::Generic) => {
+                Fit::Exact
+            }
             (Type::Primitive(formal), Type::Primitive(actual)) => same_primitive(formal, actual, generic, Fit::None),
             (Type::Tensor(Element::Of(formal)), Type::Tensor(Element::Of(actual))) => {
                 same_primitive(formal, actual, generic, Fit::Elements)
@@ -228,7 +230,7 @@ impl Types {
                 same_primitive(formal, actual, generic, Fit::LiteralAsTensor)
             }
             (Type::Tensor(_), Type::Primitive(_)) => Fit::Exact,
-            (Type::Tensor(element), other) if !self.has(other, Part::NotLiteral) => {
+            (Type::Tensor(element), other) if !self.has(other, TypePart::NotLiteral) => {
                 if let (Element::Of(formal), Some(actual)) = (element, self.leaf_primitive(other)) {
                     same_primitive(formal, actual, generic, Fit::LiteralAsTensor);
                 }
@@ -248,7 +250,7 @@ impl Types {
                 let mut suits = |&item: &Type| with_stack(|| self.fit(item, self.item(actual), generic)) == Fit::Exact;
                 if self.items(formal).iter().all(&mut suits) { Fit::Structure } else { Fit::None }
             }
-            (Type::Array(formal), Type::Tensor(_)) if !self.has(self.item(formal), Part::Tensor) => {
+            (Type::Array(formal), Type::Tensor(_)) if !self.has(self.item(formal), TypePart::Tensor) => {
                 Fit::TensorAsAttribute
             }
             (Type::Tuple(formal), Type::Tuple(actual)) => with_stack(|| {
@@ -317,7 +319,7 @@ impl Types {
 
     /// A type with `?` replaced.
     pub(crate) fn instantiate(&mut self, ty: Type, generic: Option<Primitive>) -> Type {
-        if ty.is_plain() || !self.has(ty, Part::Generic) {
+        if ty.is_plain() || !self.has(ty, TypePart::Generic) {
             return ty;
         }
         with_stack(|| match ty {

@@ -9,11 +9,11 @@ use super::check;
 use super::external::{self, Folder};
 use super::from_nnef;
 use super::inline;
-use super::model::{Model, ModelNames};
+use super::model::{ModelNames, ModelProto};
 use super::places::Places;
-use super::protobuf::{self, Decoded, Part, WireError};
+use super::protobuf::{self, Decoded, EncodedPart, WireError};
 use super::provenance;
-use super::text::{self, Parsed, Production};
+use super::text::{self, ParsedText, Production};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
@@ -49,7 +49,7 @@ pub(crate) struct ExternalFile {
 /// ```
 #[derive(Debug)]
 pub struct Document {
-    pub(crate) parsed: Parsed,
+    pub(crate) parsed: ParsedText,
     pub(crate) file: FileId,
     places: Places,
     /// The folder of external data, if it is known.
@@ -99,7 +99,7 @@ impl Document {
                     let message = format!("the text `{shown}` is not UTF-8; its bytes are kept");
                     diagnostics.report(Diagnostic::new(Code::OnnxNotUtf8, Self::nowhere(file), message));
                 }
-                let parsed = Parsed::Model(Box::new(model));
+                let parsed = ParsedText::Model(Box::new(model));
                 (Some(Document { parsed, file, places: Places::Fields(bytes), folder: None }), diagnostics)
             }
             Err(WireError { message, at }) => {
@@ -148,8 +148,13 @@ impl Document {
     }
 
     /// A model that was created from a file in another notation.
-    pub(crate) fn made(model: Model, file: FileId) -> Document {
-        Document { parsed: Parsed::Model(Box::new(model)), file, places: Places::Fields(Bytes::new()), folder: None }
+    pub(crate) fn made(model: ModelProto, file: FileId) -> Document {
+        Document {
+            parsed: ParsedText::Model(Box::new(model)),
+            file,
+            places: Places::Fields(Bytes::new()),
+            folder: None,
+        }
     }
 
     /// Sets the folder of the model, where the files of its external data are. Without it, they are not looked at.
@@ -177,27 +182,27 @@ impl Document {
     }
 
     /// The model; none for a part of a model.
-    pub(crate) fn model(&mut self) -> Option<&mut Model> {
+    pub(crate) fn model(&mut self) -> Option<&mut ModelProto> {
         match &mut self.parsed {
-            Parsed::Model(model) => Some(model),
+            ParsedText::Model(model) => Some(model),
             _ => None,
         }
     }
 
     /// The document, with its names.
-    fn part(&self) -> (&ModelNames, Part<'_>) {
+    fn part(&self) -> (&ModelNames, EncodedPart<'_>) {
         match &self.parsed {
-            Parsed::Model(model) => (&model.names, Part::Model(model)),
-            Parsed::Graph(graph, names) => (names, Part::Graph(graph)),
-            Parsed::Function(function, names) => (names, Part::Function(function)),
-            Parsed::Node(node, names) => (names, Part::Node(node)),
+            ParsedText::Model(model) => (&model.names, EncodedPart::Model(model)),
+            ParsedText::Graph(graph, names) => (names, EncodedPart::Graph(graph)),
+            ParsedText::Function(function, names) => (names, EncodedPart::Function(function)),
+            ParsedText::Node(node, names) => (names, EncodedPart::Node(node)),
         }
     }
 
     /// Checks a model, and the external data of a model or of a part of one. Other parts of models are not checked.
     pub fn check(&self, options: &Options) -> Diagnostics {
         let mut found = match &self.parsed {
-            Parsed::Model(model) => check::check(model, self.file, &self.places, options),
+            ParsedText::Model(model) => check::check(model, self.file, &self.places, options),
             _ => Diagnostics::new(options.strict),
         };
         if let Err(errors) = self.check_external_data(options) {
@@ -224,7 +229,7 @@ impl Document {
     /// Model and graph take more memory than the options allow.
     pub(crate) fn view(&self, options: &Options) -> Result<Option<Graph>, Box<Diagnostic>> {
         match &self.parsed {
-            Parsed::Model(model) => view::graph(model, self.file, options).map(Some),
+            ParsedText::Model(model) => view::graph(model, self.file, options).map(Some),
             _ => Ok(None),
         }
     }
@@ -240,7 +245,7 @@ impl Document {
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
         let file = self.file;
-        let Parsed::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
+        let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
         let mut found = check::structure(model, file, &self.places, options)?;
         if options.lower != Lower::None {
             found.extend(inline::expand(model, file, &self.places, options)?);

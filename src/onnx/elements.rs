@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::model::{Field, Tensor, Wire};
+use super::model::{EncodedField, TensorProto, Wire};
 use super::protobuf::fields::tensor;
 use super::types::{ElementType, Storage};
 
@@ -22,7 +22,7 @@ pub(crate) struct Unread;
 
 impl Elements {
     /// Reads the elements of a tensor whose data are in the model.
-    pub(crate) fn of(tensor: &Tensor) -> Result<Elements, Unread> {
+    pub(crate) fn of(tensor: &TensorProto) -> Result<Elements, Unread> {
         let element = tensor.data_type.and_then(ElementType::numbered).ok_or(Unread)?;
         let count = count(tensor, element).ok_or(Unread)?;
         let fields = tensor.rest.iter().flat_map(|fields| fields.iter());
@@ -57,7 +57,7 @@ pub(crate) enum Length {
 }
 
 /// Counts the elements of a tensor without reading them.
-pub(crate) fn length(of: &Tensor) -> Length {
+pub(crate) fn length(of: &TensorProto) -> Length {
     let fields = || of.rest.iter().flat_map(|fields| fields.iter());
     let Some(element) = of.data_type.and_then(ElementType::numbered) else { return Length::Right };
     if of.is_external() {
@@ -93,12 +93,12 @@ pub(crate) fn length(of: &Tensor) -> Length {
 }
 
 /// The field with raw data. Of a field that occurs several times the last one counts.
-fn raw_data(of: &Tensor) -> Option<&Field> {
+fn raw_data(of: &TensorProto) -> Option<&EncodedField> {
     let mut fields = of.rest.iter().flat_map(|fields| fields.iter()).rev();
     fields.find(|field| field.number == tensor::RAW_DATA && field.wire == Wire::Bytes)
 }
 
-impl Tensor {
+impl TensorProto {
     /// Whether the elements are in another file.
     pub(crate) fn is_external(&self) -> bool {
         let mut fields = self.rest.iter().flat_map(|fields| fields.iter()).rev();
@@ -131,7 +131,7 @@ fn raw_bytes(element: &ElementType) -> usize {
 }
 
 /// The number of numbers in a field that is not raw data.
-fn stored_count(field: &Field, element: &ElementType) -> Option<usize> {
+fn stored_count(field: &EncodedField, element: &ElementType) -> Option<usize> {
     let width = match element.storage {
         Storage::Float => 4,
         Storage::Double => 8,
@@ -153,7 +153,7 @@ fn is_complex(element: &ElementType) -> bool {
 }
 
 /// The number of numbers of a tensor: two for each complex element.
-fn count(tensor: &Tensor, element: &ElementType) -> Option<usize> {
+fn count(tensor: &TensorProto, element: &ElementType) -> Option<usize> {
     let parts = if is_complex(element) { 2 } else { 1 };
     let extents = tensor.dims.iter().map(|&extent| usize::try_from(extent).ok());
     extents.into_iter().try_fold(parts, |count: usize, extent| count.checked_mul(extent?))
@@ -183,7 +183,7 @@ fn from_raw(raw: &[u8], element: &ElementType, count: usize) -> Result<Elements,
 }
 
 fn from_fields<'f>(
-    fields: impl Iterator<Item = &'f Field>,
+    fields: impl Iterator<Item = &'f EncodedField>,
     element: &ElementType,
     count: usize,
 ) -> Result<Elements, Unread> {
@@ -222,7 +222,7 @@ fn chunks<const N: usize, T>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Resul
 }
 
 /// Reads the numbers of an integer field, packed or not.
-fn varints(field: &Field, mut add: impl FnMut(u64)) -> Result<(), Unread> {
+fn varints(field: &EncodedField, mut add: impl FnMut(u64)) -> Result<(), Unread> {
     if field.wire != Wire::Bytes {
         add(field.bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
         return Ok(());
@@ -270,9 +270,14 @@ fn narrowed(value: i64, element: &ElementType) -> i64 {
 mod tests {
     use super::*;
 
-    fn tensor(dims: &[i64], number: u32, bytes: &[u8]) -> Tensor {
-        let field = Field { number, wire: Wire::Bytes, bytes: Bytes::copy_from_slice(bytes) };
-        Tensor { dims: dims.into(), data_type: Some(27), rest: Some(Box::new(vec![field])), ..Tensor::default() }
+    fn tensor(dims: &[i64], number: u32, bytes: &[u8]) -> TensorProto {
+        let field = EncodedField { number, wire: Wire::Bytes, bytes: Bytes::copy_from_slice(bytes) };
+        TensorProto {
+            dims: dims.into(),
+            data_type: Some(27),
+            rest: Some(Box::new(vec![field])),
+            ..TensorProto::default()
+        }
     }
 
     #[test]
@@ -293,12 +298,13 @@ mod tests {
     fn elements_have_the_bits_of_their_type() {
         for (number, bytes, wanted) in [(2, [0xAC, 2], 44), (3, [0xAC, 2], 44), (3, [0xC8, 1], -56), (9, [0xAC, 2], 1)]
         {
-            let of = Tensor { data_type: Some(number), ..tensor(&[1], tensor::INT32_DATA, &bytes) };
+            let of = TensorProto { data_type: Some(number), ..tensor(&[1], tensor::INT32_DATA, &bytes) };
             assert_eq!(Elements::of(&of), Ok(Elements::Ints(vec![wanted])), "{number}");
         }
-        let of = Tensor { data_type: Some(9), ..tensor(&[2], tensor::RAW_DATA, &[2, 0]) };
+        let of = TensorProto { data_type: Some(9), ..tensor(&[2], tensor::RAW_DATA, &[2, 0]) };
         assert_eq!(Elements::of(&of), Ok(Elements::Ints(vec![1, 0])));
-        let of = Tensor { data_type: Some(12), ..tensor(&[1], tensor::UINT64_DATA, &[0x81, 0x80, 0x80, 0x80, 0x10]) };
+        let of =
+            TensorProto { data_type: Some(12), ..tensor(&[1], tensor::UINT64_DATA, &[0x81, 0x80, 0x80, 0x80, 0x10]) };
         assert_eq!(Elements::of(&of), Ok(Elements::Unsigned(vec![1])));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Names are interned; those that are not UTF-8 have a representation, see [`super::protobuf::texts`]. Values are referred to by ids of the table that also has the names of expanded values
 //! ([`TensorNames`]). Fields that are not interpreted (weights, training information, fields of later versions of ONNX)
-//! stay encoded, as slices of the file, see [`Field`].
+//! stay encoded, as slices of the file, see [`EncodedField`].
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -13,11 +13,11 @@ use crate::source::names::{Name, Names};
 
 mod sizes;
 
-pub(crate) use sizes::Written;
+pub(crate) use sizes::PartSizes;
 
 /// An encoded field of a protobuf message.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Field {
+pub(crate) struct EncodedField {
     /// The number of the field.
     pub(crate) number: u32,
     /// Its wire type.
@@ -42,11 +42,11 @@ pub(crate) enum Wire {
 }
 
 /// The fields of a message that stay encoded, in the order of the file. Most messages have none.
-pub(crate) type Fields = Option<Box<Vec<Field>>>;
+pub(crate) type Fields = Option<Box<Vec<EncodedField>>>;
 
 /// A pair of strings.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct StringEntry {
     pub(crate) key: Option<Box<str>>,
     pub(crate) value: Option<Box<str>>,
     pub(crate) rest: Fields,
@@ -62,7 +62,7 @@ pub(crate) struct OperatorSet {
 
 /// A model.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Model {
+pub(crate) struct ModelProto {
     pub(crate) names: ModelNames,
     pub(crate) ir_version: Option<i64>,
     pub(crate) opsets: Vec<OperatorSet>,
@@ -71,11 +71,11 @@ pub(crate) struct Model {
     pub(crate) domain: Option<Box<str>>,
     pub(crate) model_version: Option<i64>,
     pub(crate) doc_string: Option<Box<str>>,
-    pub(crate) graph: Option<Graph>,
-    pub(crate) metadata: Vec<Entry>,
-    pub(crate) functions: Vec<Function>,
+    pub(crate) graph: Option<GraphProto>,
+    pub(crate) metadata: Vec<StringEntry>,
+    pub(crate) functions: Vec<FunctionProto>,
     pub(crate) rest: Fields,
-    /// The calls that were expanded, see [`Node::origin`].
+    /// The calls that were expanded, see [`NodeProto::origin`].
     pub(crate) calls: Vec<ExpandedCall>,
 }
 
@@ -153,10 +153,10 @@ impl ModelNames {
 
 /// A graph: that of a model, or one inside a node.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Graph {
+pub(crate) struct GraphProto {
     pub(crate) name: Option<Name>,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) initializers: Vec<Tensor>,
+    pub(crate) nodes: Vec<NodeProto>,
+    pub(crate) initializers: Vec<TensorProto>,
     pub(crate) inputs: Vec<ValueInfo>,
     pub(crate) outputs: Vec<ValueInfo>,
     pub(crate) value_info: Vec<ValueInfo>,
@@ -168,14 +168,14 @@ pub(crate) type Values = SmallVec<[NameId; 4]>;
 
 /// An operation or a call of a function.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Node {
+pub(crate) struct NodeProto {
     pub(crate) inputs: Values,
     pub(crate) outputs: Values,
     pub(crate) op_type: Option<Name>,
     pub(crate) domain: Option<Name>,
     pub(crate) overload: Option<Name>,
     pub(crate) name: Option<NameId>,
-    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<AttributeProto>,
     pub(crate) rest: Fields,
     /// Its start in the text or in the protobuf file.
     pub(crate) at: u32,
@@ -185,7 +185,7 @@ pub(crate) struct Node {
 
 /// An attribute of a node, or the default of a function's attribute.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Attribute {
+pub(crate) struct AttributeProto {
     pub(crate) name: Option<Name>,
     /// The declared type, see [`super::types::AttributeType`].
     pub(crate) kind: Option<i32>,
@@ -205,24 +205,24 @@ pub(crate) enum AttributeValue {
     Int(i64),
     /// Boxed: most attributes are numbers, and [`Bytes`] is larger than any other value.
     String(Box<Bytes>),
-    Tensor(Box<Tensor>),
-    Graph(Box<Graph>),
-    Type(Box<Type>),
+    Tensor(Box<TensorProto>),
+    Graph(Box<GraphProto>),
+    Type(Box<TypeProto>),
     Floats(Vec<f32>),
     Ints(Vec<i64>),
     Strings(Vec<Bytes>),
-    Tensors(Vec<Tensor>),
-    Graphs(Vec<Graph>),
-    Types(Vec<Type>),
+    Tensors(Vec<TensorProto>),
+    Graphs(Vec<GraphProto>),
+    Types(Vec<TypeProto>),
 }
 
 /// A constant tensor. Its elements stay encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Tensor {
+pub(crate) struct TensorProto {
     pub(crate) dims: SmallVec<[i64; 4]>,
     pub(crate) data_type: Option<i32>,
     pub(crate) name: Option<NameId>,
-    pub(crate) external: Vec<Entry>,
+    pub(crate) external: Vec<StringEntry>,
     /// Elements, documentation, data location and so on, by their field numbers.
     pub(crate) rest: Fields,
 }
@@ -231,13 +231,13 @@ pub(crate) struct Tensor {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ValueInfo {
     pub(crate) name: Option<NameId>,
-    pub(crate) ty: Option<Type>,
+    pub(crate) ty: Option<TypeProto>,
     pub(crate) rest: Fields,
 }
 
 /// A type.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Type {
+pub(crate) struct TypeProto {
     pub(crate) form: TypeForm,
     pub(crate) rest: Fields,
 }
@@ -249,11 +249,11 @@ pub(crate) enum TypeForm {
     None,
     Tensor(TensorType),
     SparseTensor(TensorType),
-    Sequence(Option<Box<Type>>, Fields),
-    Optional(Option<Box<Type>>, Fields),
+    Sequence(Option<Box<TypeProto>>, Fields),
+    Optional(Option<Box<TypeProto>>, Fields),
     Map {
         key: Option<i32>,
-        value: Option<Box<Type>>,
+        value: Option<Box<TypeProto>>,
         rest: Fields,
     },
     Opaque {
@@ -267,13 +267,13 @@ pub(crate) enum TypeForm {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TensorType {
     pub(crate) element: Option<i32>,
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<ShapeProto>,
     pub(crate) rest: Fields,
 }
 
 /// The extents of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct ShapeProto {
     pub(crate) dims: Vec<Dim>,
     pub(crate) rest: Fields,
 }
@@ -296,15 +296,15 @@ pub(crate) enum Extent {
 
 /// A function of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Function {
+pub(crate) struct FunctionProto {
     pub(crate) name: Option<Name>,
     pub(crate) inputs: Vec<NameId>,
     pub(crate) outputs: Vec<NameId>,
     /// Attributes without a default.
     pub(crate) attributes: Vec<Name>,
     /// Attributes with a default.
-    pub(crate) defaults: Vec<Attribute>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) defaults: Vec<AttributeProto>,
+    pub(crate) nodes: Vec<NodeProto>,
     pub(crate) doc_string: Option<Box<str>>,
     pub(crate) opsets: Vec<OperatorSet>,
     pub(crate) domain: Option<Name>,

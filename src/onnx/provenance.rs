@@ -4,7 +4,7 @@ use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
 use super::inline::each_node;
-use super::model::{AttributeValue, ExpandedCall, Field, Graph, Model, Node, Wire};
+use super::model::{AttributeValue, EncodedField, ExpandedCall, GraphProto, ModelProto, NodeProto, Wire};
 use super::protobuf::fields::{entry, node};
 use super::protobuf::writer;
 use crate::room;
@@ -18,7 +18,7 @@ const MAX_CALLS: usize = 16;
 
 /// Adds metadata to each node that was copied from a function: the functions that it comes from, the outermost call
 /// first, separated by `/`.
-pub(super) fn annotate(model: &mut Model) {
+pub(super) fn annotate(model: &mut ModelProto) {
     let mut notes = Notes::new(model);
     let functions = model.functions.iter_mut().map(|function| &mut function.nodes);
     for nodes in model.graph.iter_mut().map(|graph| &mut graph.nodes).chain(functions) {
@@ -27,8 +27,8 @@ pub(super) fn annotate(model: &mut Model) {
 }
 
 /// The bytes of the nodes of a model with their metadata.
-pub(super) fn size(model: &Model) -> u64 {
-    const NOTE: usize = size_of::<Vec<Field>>() + size_of::<Field>() + 32;
+pub(super) fn size(model: &ModelProto) -> u64 {
+    const NOTE: usize = size_of::<Vec<EncodedField>>() + size_of::<EncodedField>() + 32;
     let mut bytes = 0;
     let functions = model.functions.iter().map(|function| &function.nodes);
     for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(functions) {
@@ -45,7 +45,7 @@ struct Notes {
 }
 
 impl Notes {
-    fn new(model: &Model) -> Self {
+    fn new(model: &ModelProto) -> Self {
         // A chain is a function in another chain, or in none. Calls come after those around them.
         let mut known: FxHashMap<(Option<u32>, Name), u32> = FxHashMap::default();
         let (mut chains, mut steps): (Vec<u32>, Vec<(Option<u32>, Name)>) = (Vec::new(), Vec::new());
@@ -61,7 +61,7 @@ impl Notes {
         Notes { chains, notes }
     }
 
-    fn nodes(&mut self, nodes: &mut [Node]) {
+    fn nodes(&mut self, nodes: &mut [NodeProto]) {
         for node in nodes {
             for attribute in &mut node.attributes {
                 match &mut attribute.value {
@@ -72,13 +72,13 @@ impl Notes {
             }
             let chain = self.chains.get(node.origin.index());
             if let Some(Some(bytes)) = chain.and_then(|chain| self.notes.get(*chain as usize)) {
-                let field = Field { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.clone() };
+                let field = EncodedField { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.clone() };
                 room::push_few(node.rest.get_or_insert_default(), field);
             }
         }
     }
 
-    fn graph(&mut self, graph: &mut Graph) {
+    fn graph(&mut self, graph: &mut GraphProto) {
         self.nodes(&mut graph.nodes);
     }
 }

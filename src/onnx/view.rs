@@ -12,9 +12,10 @@ use smallvec::SmallVec;
 
 use super::inline::{Functions, Imports, each_node, own_names};
 use super::model::{
-    Attribute, AttributeValue, Extent, Graph as OnnxGraph, Model, Node, Tensor, TensorType, TypeForm, ValueInfo,
+    AttributeProto, AttributeValue, Extent, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto, TensorType,
+    TypeForm, ValueInfo,
 };
-use super::schema::{Found, Parameter, Presence, Schemas};
+use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
 use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
@@ -30,7 +31,7 @@ use crate::source::{FileId, Location, Span};
 const INITIALIZER: &str = "initializer";
 
 /// What nodes of one operator have in common: the names of their operands, and their kind.
-struct Form {
+struct NodeForm {
     inputs: Vec<Name>,
     kind: KindId,
 }
@@ -42,7 +43,7 @@ const RESULT: u64 = 112;
 
 /// The call and the group around the nodes of a graph.
 #[derive(Clone, Copy)]
-struct Place {
+struct NodePlace {
     /// The call that the node with this graph comes from.
     call: OriginId,
     /// The group of this graph.
@@ -53,7 +54,7 @@ struct Place {
 type FormKey = (Option<Name>, Option<Name>, Option<Name>, usize, usize);
 
 struct View<'m> {
-    model: &'m Model,
+    model: &'m ModelProto,
     file: FileId,
     graph: Graph,
     /// The visible tensors.
@@ -62,7 +63,7 @@ struct View<'m> {
     taken: FxHashSet<NameId>,
     kinds: FxHashMap<(String, Vec<Name>), KindId>,
     /// What nodes of one operator with as many operands and results have in common.
-    forms: FxHashMap<FormKey, Rc<Form>>,
+    forms: FxHashMap<FormKey, Rc<NodeForm>>,
     /// The strings of attributes, by their place in the file: copies share them.
     strings: FxHashMap<(usize, usize), Arc<str>>,
     /// The bytes of the graph, and of its strings each time that they are written.
@@ -80,7 +81,7 @@ struct View<'m> {
 /// # Errors
 ///
 /// Model and graph together take more memory than the options allow.
-pub(crate) fn graph(model: &Model, file: FileId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
+pub(crate) fn graph(model: &ModelProto, file: FileId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
     let too_large = |_| {
         let megabytes = options.max_memory >> 20;
         let message = format!("the model and its graph take more than {megabytes} MB");
@@ -100,7 +101,7 @@ fn within(bytes: u64, limit: u64) -> Result<(), TooLarge> {
 }
 
 /// The bytes of the nodes of a model and of their names, and at least those of its graph, excluding attributes.
-fn size(model: &Model) -> u64 {
+fn size(model: &ModelProto) -> u64 {
     let mut bytes = 0;
     let nodes = model.graph.iter().map(|graph| &graph.nodes);
     for nodes in nodes {
@@ -112,7 +113,7 @@ fn size(model: &Model) -> u64 {
     bytes + size_of_val(&model.calls[..]) as u64 * 2
 }
 
-fn seen(model: &Model, file: FileId, options: &Options, bytes: u64) -> Result<Graph, TooLarge> {
+fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Result<Graph, TooLarge> {
     let mut symbols = model.names.texts.clone();
     let name = model.graph.as_ref().and_then(|graph| graph.name).unwrap_or_else(|| symbols.intern(""));
     let mut graph = Graph::new(name, Arc::new(symbols));
@@ -137,7 +138,7 @@ fn seen(model: &Model, file: FileId, options: &Options, bytes: u64) -> Result<Gr
     view.calls();
     if let Some(graph) = &model.graph {
         view.boundary(graph);
-        view.body(graph, Place { call: OriginId::NONE, group: OriginId::NONE })?;
+        view.body(graph, NodePlace { call: OriginId::NONE, group: OriginId::NONE })?;
         let outputs = graph.outputs.iter().map(|output| view.value(output.name.unwrap_or(NameId::ROOT)));
         view.graph.outputs = outputs.collect();
     }
@@ -208,7 +209,7 @@ impl<'m> View<'m> {
         tensor
     }
 
-    fn body(&mut self, graph: &'m OnnxGraph, place: Place) -> Result<(), TooLarge> {
+    fn body(&mut self, graph: &'m OnnxGraph, place: NodePlace) -> Result<(), TooLarge> {
         for constant in &graph.initializers {
             self.constant(constant, place);
         }
@@ -234,7 +235,7 @@ impl<'m> View<'m> {
         Ok(Value::String(shared.clone()))
     }
 
-    fn constant(&mut self, constant: &Tensor, place: Place) {
+    fn constant(&mut self, constant: &TensorProto, place: NodePlace) {
         let Some(name) = constant.name else { return };
         let extents: Vec<GraphExtent> = constant.dims.iter().map(|extent| GraphExtent::new(*extent)).collect();
         let result = self.tensor(name, primitive(constant.data_type), Some(Shape::new(&extents)));
@@ -263,7 +264,7 @@ impl<'m> View<'m> {
     }
 
     /// The group of a node: that of the call that it comes from, inside the group of its graph.
-    fn origin(&mut self, of: OriginId, place: Place) -> OriginId {
+    fn origin(&mut self, of: OriginId, place: NodePlace) -> OriginId {
         if of == place.call || of == OriginId::NONE {
             return place.group;
         }
@@ -282,7 +283,7 @@ impl<'m> View<'m> {
         origin
     }
 
-    fn node(&mut self, node: &'m Node, place: Place) -> Result<(), TooLarge> {
+    fn node(&mut self, node: &'m NodeProto, place: NodePlace) -> Result<(), TooLarge> {
         let origin = self.origin(node.origin, place);
         let form = self.form(node);
         let mut arguments: SmallVec<[Argument; 4]> = SmallVec::new();
@@ -305,7 +306,7 @@ impl<'m> View<'m> {
     }
 
     /// What a node has in common with others.
-    fn form(&mut self, node: &Node) -> Rc<Form> {
+    fn form(&mut self, node: &NodeProto) -> Rc<NodeForm> {
         let key = (node.domain, node.op_type, node.overload, node.inputs.len(), node.outputs.len());
         if let Some(form) = self.forms.get(&key) {
             return form.clone();
@@ -317,7 +318,7 @@ impl<'m> View<'m> {
         let (inputs, outputs) = self.parameters(node, domain, operator);
         let point = if domain.is_empty() { "" } else { "." };
         let kind = self.kind(format!("{domain}{point}{operator}"), outputs);
-        let form = Rc::new(Form { inputs, kind });
+        let form = Rc::new(NodeForm { inputs, kind });
         self.forms.insert(key, form.clone());
         form
     }
@@ -334,7 +335,7 @@ impl<'m> View<'m> {
     }
 
     /// The names of the operands and results of a node, as far as they are known.
-    fn parameters(&mut self, node: &Node, domain: &str, operator: &str) -> (Vec<Name>, Vec<Name>) {
+    fn parameters(&mut self, node: &NodeProto, domain: &str, operator: &str) -> (Vec<Name>, Vec<Name>) {
         if let Ok(Some(function)) = self.functions.called(&self.model.names, node) {
             let function = &self.model.functions[function];
             let names = |formals: &[NameId], count: usize| {
@@ -344,7 +345,7 @@ impl<'m> View<'m> {
             return (names(&function.inputs, node.inputs.len()), names(&function.outputs, node.outputs.len()));
         }
         let version = self.imports.version(&self.model.names, node.domain).unwrap_or(i64::MAX);
-        let Found::Schema(schema) = self.schemas.find(domain, operator, version) else {
+        let SchemaLookup::Schema(schema) = self.schemas.find(domain, operator, version) else {
             return (Vec::new(), Vec::new());
         };
         let mut names = |parameters: &[Parameter], count: usize| {
@@ -362,7 +363,12 @@ impl<'m> View<'m> {
         (names(&schema.inputs, node.inputs.len()), names(&schema.outputs, node.outputs.len()))
     }
 
-    fn attribute(&mut self, attribute: &'m Attribute, node: &'m Node, origin: OriginId) -> Result<Value, TooLarge> {
+    fn attribute(
+        &mut self,
+        attribute: &'m AttributeProto,
+        node: &'m NodeProto,
+        origin: OriginId,
+    ) -> Result<Value, TooLarge> {
         if let Some(reference) = attribute.reference {
             return Ok(Value::Symbol(format!("@{}", self.model.names.texts.text(reference)).into()));
         }
@@ -406,7 +412,7 @@ impl<'m> View<'m> {
         })
     }
 
-    fn symbol(&mut self, tensor: &Tensor) -> Result<Value, TooLarge> {
+    fn symbol(&mut self, tensor: &TensorProto) -> Result<Value, TooLarge> {
         let text = described(tensor);
         self.charge(size_of::<Value>() + text.len())?;
         Ok(Value::Symbol(text.into()))
@@ -416,8 +422,8 @@ impl<'m> View<'m> {
     fn inner(
         &mut self,
         graph: &'m OnnxGraph,
-        attribute: &Attribute,
-        node: &Node,
+        attribute: &AttributeProto,
+        node: &NodeProto,
         origin: OriginId,
     ) -> Result<Value, TooLarge> {
         let at = self.at(node.at);
@@ -426,7 +432,7 @@ impl<'m> View<'m> {
         let group = self.graph.add_origin(origin, row);
         self.declare(graph);
         let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.remove(&name))).collect();
-        self.body(graph, Place { call: node.origin, group })?;
+        self.body(graph, NodePlace { call: node.origin, group })?;
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
         for (name, before) in hidden {
@@ -463,7 +469,7 @@ fn declared_shape(of: &TensorType) -> Option<Shape> {
 }
 
 /// `float[2, 3]`
-fn described(tensor: &Tensor) -> String {
+fn described(tensor: &TensorProto) -> String {
     let element = tensor.data_type.and_then(ElementType::numbered).map_or("undefined", |element| element.name);
     format!("{element}{:?}", &tensor.dims[..])
 }

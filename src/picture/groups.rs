@@ -17,7 +17,7 @@ pub(crate) const ROOT: u32 = 0;
 
 /// A group, without its contents.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct GroupCall {
     /// The group around it.
     pub(crate) parent: u32,
     /// The call; none for a group that is derived from names.
@@ -30,7 +30,7 @@ pub(crate) struct Call {
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// The groups, each after the one around it.
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<GroupCall>,
     of: Vec<u32>,
     /// The group of each operation, if groups are derived from names.
     by_name: Vec<u32>,
@@ -67,7 +67,7 @@ impl Groups {
         for call in (0..count).rev().filter(|call| within[*call] != NONE) {
             total[within[call] as usize] += total[call];
         }
-        let mut calls = vec![Call { parent: ROOT, origin: OriginId::NONE, path: None }];
+        let mut calls = vec![GroupCall { parent: ROOT, origin: OriginId::NONE, path: None }];
         let mut depths = vec![0];
         let mut of = vec![ROOT; count];
         for call in 0..count {
@@ -75,7 +75,7 @@ impl Groups {
             of[call] = around;
             if total[call] >= MIN_OPERATIONS && depths[around as usize] < MAX_DEPTH {
                 of[call] = calls.len() as u32;
-                calls.push(Call { parent: around, origin: OriginId(call as u32), path: None });
+                calls.push(GroupCall { parent: around, origin: OriginId(call as u32), path: None });
                 depths.push(depths[around as usize] + 1);
             }
         }

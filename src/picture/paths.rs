@@ -3,14 +3,14 @@
 //! A group is a sequence of consecutive operations whose names have a common prefix, so that no line leads out of a
 //! group and back into it.
 
-use super::groups::{Call, MAX_DEPTH, MIN_OPERATIONS, ROOT};
+use super::groups::{GroupCall, MAX_DEPTH, MIN_OPERATIONS, ROOT};
 use crate::graph::{Graph, OriginId};
 
 /// The separator between the names of modules.
 const SEPARATOR: &str = "__";
 
 /// A sequence of operations that may become a group.
-struct Found {
+struct PathCandidate {
     parent: usize,
     name: String,
     operations: u32,
@@ -18,7 +18,7 @@ struct Found {
 
 /// The groups of the drawn operations, and the group of each operation; none if most names have no separator, or most
 /// operations come from calls of fragments, which are better groups.
-pub(super) fn grouped(graph: &Graph, drawn: &[usize]) -> Option<(Vec<Call>, Vec<u32>)> {
+pub(super) fn grouped(graph: &Graph, drawn: &[usize]) -> Option<(Vec<GroupCall>, Vec<u32>)> {
     let called = drawn.iter().filter(|at| graph.operations[**at].origin != OriginId::NONE).count();
     if drawn.is_empty() || called * 2 > drawn.len() {
         return None;
@@ -29,8 +29,8 @@ pub(super) fn grouped(graph: &Graph, drawn: &[usize]) -> Option<(Vec<Call>, Vec<
 }
 
 /// The sequences of operations with a common prefix, after that of all operations; and the sequence of each operation.
-fn runs(graph: &Graph, drawn: &[usize]) -> (Vec<Found>, Vec<usize>) {
-    let mut found = vec![Found { parent: 0, name: String::new(), operations: 0 }];
+fn runs(graph: &Graph, drawn: &[usize]) -> (Vec<PathCandidate>, Vec<usize>) {
+    let mut found = vec![PathCandidate { parent: 0, name: String::new(), operations: 0 }];
     let mut of = vec![0; graph.operations.len()];
     let mut open: Vec<usize> = Vec::new();
     for &at in drawn {
@@ -44,7 +44,7 @@ fn runs(graph: &Graph, drawn: &[usize]) -> (Vec<Found>, Vec<usize>) {
         for part in &parts[same..] {
             let parent = open.last().copied().unwrap_or(0);
             open.push(found.len());
-            found.push(Found { parent, name: (*part).to_owned(), operations: 0 });
+            found.push(PathCandidate { parent, name: (*part).to_owned(), operations: 0 });
         }
         of[at] = open.last().copied().unwrap_or(0);
         found[0].operations += 1;
@@ -54,8 +54,8 @@ fn runs(graph: &Graph, drawn: &[usize]) -> (Vec<Found>, Vec<usize>) {
 }
 
 /// Keeps the groups with several operations. A group with all operations of its parent is merged into the parent.
-fn kept(found: &[Found], of: Vec<usize>) -> (Vec<Call>, Vec<u32>) {
-    let call = |parent, path| Call { parent, origin: OriginId::NONE, path };
+fn kept(found: &[PathCandidate], of: Vec<usize>) -> (Vec<GroupCall>, Vec<u32>) {
+    let call = |parent, path| GroupCall { parent, origin: OriginId::NONE, path };
     let mut calls = vec![call(ROOT, None)];
     let mut numbers = vec![ROOT; found.len()];
     for (i, group) in found.iter().enumerate().skip(1) {

@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use super::category::{self, Category};
-use super::groups::{Call, Groups, ROOT};
+use super::groups::{GroupCall, Groups, ROOT};
 use super::label;
 use super::layout::ranks::{Level, Net};
 use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
@@ -235,8 +235,8 @@ impl<'g> Scene<'g> {
     }
 }
 
-fn group(graph: &Graph, of: &Call) -> Group {
-    let Call { parent, origin, .. } = *of;
+fn group(graph: &Graph, of: &GroupCall) -> Group {
+    let GroupCall { parent, origin, .. } = *of;
     let call = graph.origin(origin);
     let title = graph.text_of(call.map_or(graph.name, |call| call.fragment));
     Group {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::distinct::Distinct;
-use super::item::Item;
+use super::item::ExpandedItem;
 use super::model::{Operator, Role, Setting};
 use super::tokens::Literal;
 use super::tree::{Term, push_leaf};
@@ -14,7 +14,7 @@ use crate::library::identifier::identifier;
 pub(super) fn arguments(
     operator: &Operator,
     keys: &[String],
-    operands: &[Item],
+    operands: &[ExpandedItem],
     data: &[(String, TensorId)],
 ) -> Vec<(String, Value)> {
     let mut arguments: Vec<(String, Value)> = Vec::new();
@@ -33,13 +33,13 @@ pub(super) fn arguments(
     arguments
 }
 
-fn value(item: &Item) -> Value {
+fn value(item: &ExpandedItem) -> Value {
     match item {
-        Item::Tensor(tensor) => Value::Tensor(*tensor),
-        Item::Literal(found) => literal(*found),
-        Item::Text(text) => Value::String(text.as_ref().into()),
-        Item::List(items) => items_of(items.iter().map(value).collect()),
-        Item::Refused => Value::String("None".into()),
+        ExpandedItem::Tensor(tensor) => Value::Tensor(*tensor),
+        ExpandedItem::Literal(found) => literal(*found),
+        ExpandedItem::Text(text) => Value::String(text.as_ref().into()),
+        ExpandedItem::List(items) => items_of(items.iter().map(value).collect()),
+        ExpandedItem::Refused => Value::String("None".into()),
     }
 }
 

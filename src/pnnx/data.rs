@@ -9,32 +9,34 @@ use rustc_hash::FxHashMap;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::model::{Model, Role, Typed};
+use super::model::{PnnxModel, Role, Typed};
 use crate::eval::Variables;
 use crate::graph::stats::bytes_of;
 use crate::tensor::dat::half;
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
 
 /// An element type: its name, its size in bytes, and the decoding of an element.
-type Row = (&'static str, usize, fn(&[u8]) -> Item);
+type ElementRow = (&'static str, usize, fn(&[u8]) -> DataElement);
 
 /// The element types.
-const ELEMENTS: &[Row] = &[
-    ("f32", 4, |bytes| Item::Float(f64::from(f32::from_le_bytes(fixed(bytes))))),
-    ("f64", 8, |bytes| Item::Float(f64::from_le_bytes(fixed(bytes)))),
-    ("f16", 2, |bytes| Item::Float(half(u16::from_le_bytes(fixed(bytes))))),
-    ("bf16", 2, |bytes| Item::Float(f64::from(f32::from_bits(u32::from(u16::from_le_bytes(fixed(bytes))) << 16)))),
-    ("i8", 1, |bytes| Item::Int(i64::from(i8::from_le_bytes(fixed(bytes))))),
-    ("u8", 1, |bytes| Item::Int(i64::from(u8::from_le_bytes(fixed(bytes))))),
-    ("i16", 2, |bytes| Item::Int(i64::from(i16::from_le_bytes(fixed(bytes))))),
-    ("i32", 4, |bytes| Item::Int(i64::from(i32::from_le_bytes(fixed(bytes))))),
-    ("i64", 8, |bytes| Item::Int(i64::from_le_bytes(fixed(bytes)))),
-    ("bool", 1, |bytes| Item::Bool(bytes.first() != Some(&0))),
+const ELEMENTS: &[ElementRow] = &[
+    ("f32", 4, |bytes| DataElement::Float(f64::from(f32::from_le_bytes(fixed(bytes))))),
+    ("f64", 8, |bytes| DataElement::Float(f64::from_le_bytes(fixed(bytes)))),
+    ("f16", 2, |bytes| DataElement::Float(half(u16::from_le_bytes(fixed(bytes))))),
+    ("bf16", 2, |bytes| {
+        DataElement::Float(f64::from(f32::from_bits(u32::from(u16::from_le_bytes(fixed(bytes))) << 16)))
+    }),
+    ("i8", 1, |bytes| DataElement::Int(i64::from(i8::from_le_bytes(fixed(bytes))))),
+    ("u8", 1, |bytes| DataElement::Int(i64::from(u8::from_le_bytes(fixed(bytes))))),
+    ("i16", 2, |bytes| DataElement::Int(i64::from(i16::from_le_bytes(fixed(bytes))))),
+    ("i32", 4, |bytes| DataElement::Int(i64::from(i32::from_le_bytes(fixed(bytes))))),
+    ("i64", 8, |bytes| DataElement::Int(i64::from_le_bytes(fixed(bytes)))),
+    ("bool", 1, |bytes| DataElement::Bool(bytes.first() != Some(&0))),
 ];
 
 /// An element.
 #[derive(Clone, Copy)]
-enum Item {
+enum DataElement {
     Float(f64),
     Int(i64),
     Bool(bool),
@@ -123,7 +125,7 @@ impl Archive {
     /// # Errors
     ///
     /// For each member that is missing or has another length: the operator, the key, and the message.
-    pub(crate) fn check(&self, model: &Model) -> Vec<(usize, String, String)> {
+    pub(crate) fn check(&self, model: &PnnxModel) -> Vec<(usize, String, String)> {
         let mut archive = self.directory.clone();
         let mut wrong = Vec::new();
         for (at, operator) in model.operators.iter().enumerate() {
@@ -141,7 +143,7 @@ impl Archive {
 }
 
 /// The number of bytes of data, and the row of its element type.
-fn length(typed: Option<&Typed>) -> Result<(usize, &'static Row), TensorError> {
+fn length(typed: Option<&Typed>) -> Result<(usize, &'static ElementRow), TensorError> {
     let typed = typed.ok_or_else(|| TensorError::new("the data have no shape"))?;
     let row = ELEMENTS.iter().find(|(name, ..)| *name == typed.element);
     let row = row.ok_or_else(|| TensorError::new(format!("data of type {} are not supported", typed.element)))?;
@@ -180,12 +182,12 @@ fn tensor(archive: &mut Opened, name: &str, typed: &Typed) -> Result<Tensor, Ten
     }
     let items = bytes.chunks_exact(*size).map(read);
     let data = match typed.element.as_str() {
-        "bool" => Data::Bool(items.map(|item| matches!(item, Item::Bool(true))).collect()),
+        "bool" => Data::Bool(items.map(|item| matches!(item, DataElement::Bool(true))).collect()),
         "f32" | "f64" | "f16" | "bf16" => Data::from_floats(
             DType::Float64,
-            items.map(|item| if let Item::Float(float) = item { float } else { f64::NAN }),
+            items.map(|item| if let DataElement::Float(float) = item { float } else { f64::NAN }),
         ),
-        _ => Data::Int64(items.map(|item| if let Item::Int(int) = item { int } else { 0 }).collect()),
+        _ => Data::Int64(items.map(|item| if let DataElement::Int(int) = item { int } else { 0 }).collect()),
     };
     let shape = shape(typed).unwrap_or_default();
     Tensor::new(&shape, data).ok_or_else(|| TensorError::new("the data do not fill their shape"))

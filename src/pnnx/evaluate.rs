@@ -14,22 +14,22 @@ use crate::tensor::{DType, Dims, Tensor, volume};
 
 /// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum ExpressionValue {
     /// A number that does not depend on an operand.
     Number(Number),
     /// A tensor.
     Tensor(Arc<Tensor>),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<ExpressionValue>),
 }
 
-impl Value {
+impl ExpressionValue {
     /// The number of items.
     fn items(&self) -> u64 {
         match self {
-            Value::Number(_) => 1,
-            Value::Tensor(tensor) => tensor.len() as u64,
-            Value::List(items) => items.iter().map(Value::items).sum(),
+            ExpressionValue::Number(_) => 1,
+            ExpressionValue::Tensor(tensor) => tensor.len() as u64,
+            ExpressionValue::List(items) => items.iter().map(ExpressionValue::items).sum(),
         }
     }
 }
@@ -37,7 +37,7 @@ impl Value {
 /// The error of an evaluation: location of the operation, and message.
 pub(crate) type NoValue = (Span, String);
 
-type Outcome<T> = Result<T, String>;
+type Evaluated<T> = Result<T, String>;
 
 impl Expression {
     /// Evaluates the expression within the limits of steps and items.
@@ -45,8 +45,8 @@ impl Expression {
     /// # Errors
     ///
     /// An operand is missing, shapes are incompatible, or an operation is not defined for its operands.
-    pub(crate) fn evaluate(&self, operands: &[Arc<Tensor>], usage: &Usage) -> Result<Value, NoValue> {
-        let mut machine = Machine { operands, usage, stack: Vec::new() };
+    pub(crate) fn evaluate(&self, operands: &[Arc<Tensor>], usage: &Usage) -> Result<ExpressionValue, NoValue> {
+        let mut machine = ExpressionMachine { operands, usage, stack: Vec::new() };
         for (_, node) in self.nodes() {
             let count = self.operands(node).len();
             machine.step(node.term, count).map_err(|message| (node.span, message))?;
@@ -56,32 +56,32 @@ impl Expression {
     }
 }
 
-struct Machine<'a> {
+struct ExpressionMachine<'a> {
     operands: &'a [Arc<Tensor>],
     usage: &'a Usage,
     /// The values that have not been used as operands yet.
-    stack: Vec<Value>,
+    stack: Vec<ExpressionValue>,
 }
 
-impl Machine<'_> {
-    fn step(&mut self, term: Term, count: usize) -> Outcome<()> {
+impl ExpressionMachine<'_> {
+    fn step(&mut self, term: Term, count: usize) -> Evaluated<()> {
         let value = match term {
             Term::Argument(number) => {
                 let found = usize::try_from(number).ok().and_then(|number| self.operands.get(number));
                 let missing = || format!("@{number} is missing: {} operands are given", self.operands.len());
-                Value::Tensor(Arc::clone(found.ok_or_else(missing)?))
+                ExpressionValue::Tensor(Arc::clone(found.ok_or_else(missing)?))
             }
             Term::Literal(literal) => match (literal, literal.number()) {
-                (_, Some(number)) => Value::Number(number),
+                (_, Some(number)) => ExpressionValue::Number(number),
                 (Literal::Complex(..), None) => return Err("complex numbers are not supported".to_owned()),
                 (_, None) => return Err("`None` has no value".to_owned()),
             },
             Term::List => {
                 let items = self.take(count);
-                if items.iter().any(|item| matches!(item, Value::List(_))) {
+                if items.iter().any(|item| matches!(item, ExpressionValue::List(_))) {
                     return Err("a list in a list has no value".to_owned());
                 }
-                Value::List(items)
+                ExpressionValue::List(items)
             }
             Term::Call(op) => {
                 let operands = self.take(count);
@@ -94,22 +94,22 @@ impl Machine<'_> {
     }
 
     /// Removes the last `count` values from the stack.
-    fn take(&mut self, count: usize) -> Vec<Value> {
+    fn take(&mut self, count: usize) -> Vec<ExpressionValue> {
         let taken = self.stack.split_off(self.stack.len().saturating_sub(count));
         taken.iter().for_each(|value| self.usage.release(value.items()));
         taken
     }
 
-    fn call(&self, op: Op, operands: &[Value]) -> Outcome<Value> {
+    fn call(&self, op: Op, operands: &[ExpressionValue]) -> Evaluated<ExpressionValue> {
         let numbers: Option<Vec<Number>> = operands
             .iter()
             .map(|operand| match operand {
-                Value::Number(number) => Some(*number),
+                ExpressionValue::Number(number) => Some(*number),
                 _ => None,
             })
             .collect();
         if let Some(numbers) = numbers {
-            let result = number::apply(op.meaning(), &numbers).map(Value::Number);
+            let result = number::apply(op.meaning(), &numbers).map(ExpressionValue::Number);
             return result.ok_or_else(|| "its value for these numbers does not fit into 64 bits".to_owned());
         }
         if matches!(op.meaning(), Meaning::Size) {
@@ -118,11 +118,11 @@ impl Machine<'_> {
         let tensors = operands
             .iter()
             .map(|operand| match operand {
-                Value::Tensor(tensor) => Ok(Arc::clone(tensor)),
-                Value::Number(number) => scalar(*number).map(Arc::new),
-                Value::List(_) => Err("a list is not an operand".to_owned()),
+                ExpressionValue::Tensor(tensor) => Ok(Arc::clone(tensor)),
+                ExpressionValue::Number(number) => scalar(*number).map(Arc::new),
+                ExpressionValue::List(_) => Err("a list is not an operand".to_owned()),
             })
-            .collect::<Outcome<Vec<_>>>()?;
+            .collect::<Evaluated<Vec<_>>>()?;
         let shape = tensors
             .iter()
             .skip(1)
@@ -131,12 +131,12 @@ impl Machine<'_> {
         if !self.usage.fits(items) || !self.usage.spend(items) {
             return Err("the tensors are larger than the limits allow".to_owned());
         }
-        on_tensors(op.meaning(), &tensors, &shape).map(|tensor| Value::Tensor(Arc::new(tensor)))
+        on_tensors(op.meaning(), &tensors, &shape).map(|tensor| ExpressionValue::Tensor(Arc::new(tensor)))
     }
 }
 
 /// The shape that two shapes are broadcast to, with the last axes aligned.
-pub(crate) fn common(a: &[usize], b: &[usize]) -> Outcome<Dims> {
+pub(crate) fn common(a: &[usize], b: &[usize]) -> Evaluated<Dims> {
     let rank = a.len().max(b.len());
     let of = |shape: &[usize], axis: usize| axis.checked_sub(rank - shape.len()).map_or(1, |axis| shape[axis]);
     let both = |axis| match (of(a, axis), of(b, axis)) {
@@ -147,7 +147,7 @@ pub(crate) fn common(a: &[usize], b: &[usize]) -> Outcome<Dims> {
     (0..rank).map(both).collect()
 }
 
-fn scalar(number: Number) -> Outcome<Tensor> {
+fn scalar(number: Number) -> Evaluated<Tensor> {
     let tensor = match number {
         Number::Float(float) => Tensor::of(&[], vec![float]),
         Number::Int(int) => Tensor::of(&[], vec![int]),
@@ -157,20 +157,22 @@ fn scalar(number: Number) -> Outcome<Tensor> {
 }
 
 /// All extents of a tensor, or one of them.
-fn size(operands: &[Value]) -> Outcome<Value> {
-    let number = |extent: usize| Value::Number(Number::Int(extent as i64));
+fn size(operands: &[ExpressionValue]) -> Evaluated<ExpressionValue> {
+    let number = |extent: usize| ExpressionValue::Number(Number::Int(extent as i64));
     match operands {
-        [Value::Tensor(tensor)] => Ok(Value::List(tensor.shape().iter().map(|&extent| number(extent)).collect())),
-        [Value::Tensor(tensor), Value::Number(Number::Int(axis))] => {
+        [ExpressionValue::Tensor(tensor)] => {
+            Ok(ExpressionValue::List(tensor.shape().iter().map(|&extent| number(extent)).collect()))
+        }
+        [ExpressionValue::Tensor(tensor), ExpressionValue::Number(Number::Int(axis))] => {
             let extents: Vec<Option<i64>> = tensor.shape().iter().map(|&extent| Some(extent as i64)).collect();
-            let found = extent(&extents, *axis).map(|extent| Value::Number(Number::Int(extent)));
+            let found = extent(&extents, *axis).map(|extent| ExpressionValue::Number(Number::Int(extent)));
             found.ok_or_else(|| format!("there is no axis {axis} in the shape {:?}", tensor.shape()))
         }
         _ => Err("its operands are a tensor and the number of an axis".to_owned()),
     }
 }
 
-fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Outcome<Tensor> {
+fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Evaluated<Tensor> {
     let whole = operands.iter().all(|operand| !operand.dtype().is_float());
     let to = Repeat { shape, align: Align::Last };
     let [x, rest @ ..] = operands else { return Err("it has no operands".to_owned()) };
@@ -190,7 +192,7 @@ fn on_tensors(meaning: Meaning, operands: &[Arc<Tensor>], shape: &[usize]) -> Ou
                 Some(Number::Int(int)) => Ok(int),
                 _ => Err(format!("{x} is not an integer of 64 bits")),
             };
-            of(Tensor::of(x.shape(), floats(x).into_iter().map(whole).collect::<Outcome<Vec<i64>>>()?))
+            of(Tensor::of(x.shape(), floats(x).into_iter().map(whole).collect::<Evaluated<Vec<i64>>>()?))
         }
         (Meaning::Arithmetic(_) | Meaning::Power, [y]) if whole => {
             if matches!(meaning, Meaning::Power) && integers(y)?.iter().any(|y| *y < 0) {
@@ -255,7 +257,7 @@ fn floats(tensor: &Tensor) -> Vec<f64> {
 }
 
 /// The items of a tensor of integers or logicals.
-fn integers(tensor: &Tensor) -> Outcome<Vec<i64>> {
+fn integers(tensor: &Tensor) -> Evaluated<Vec<i64>> {
     let converted = tensor.clone().into_type(DType::Int64).map_err(|error| error.0)?;
     converted.items::<i64>().map(<[i64]>::to_vec).ok_or_else(|| "its operands are integers".to_owned())
 }

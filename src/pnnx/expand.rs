@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::item::{Item, List, MAX_DEPTH};
+use super::item::{ExpandedItem, List, MAX_DEPTH};
 use super::number::{self, Meaning, Number};
 use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
-use super::tree::{Expression, Node, NodeId, Term, push_leaf};
+use super::tree::{Expression, NodeId, Term, TreeNode, push_leaf};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
@@ -24,7 +24,7 @@ use crate::source::{FileId, Location, Span};
 
 /// The context of an expansion.
 #[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub(crate) struct ExpansionContext<'a> {
     /// The file of its text.
     pub(crate) file: FileId,
     /// The location of all operations, if the text of the expression is not in the file.
@@ -45,9 +45,9 @@ pub(crate) struct Context<'a> {
 pub(crate) fn expand(
     builder: &mut Builder,
     expression: &Expression,
-    context: Context,
+    context: ExpansionContext,
     found: &mut Diagnostics,
-) -> Item {
+) -> ExpandedItem {
     let extents = |number: u64| {
         let operand = context.operands.iter().take(context.shaped).nth(usize::try_from(number).ok()?)?;
         let shape = builder.graph.shape(*operand)?;
@@ -61,7 +61,7 @@ pub(crate) fn expand(
 
 struct Expander<'a> {
     builder: &'a mut Builder,
-    context: Context<'a>,
+    context: ExpansionContext<'a>,
     found: &'a mut Diagnostics,
     /// For each operation, the word for the names of its results, and the number of these names.
     counts: FxHashMap<&'static str, (Name, u32)>,
@@ -70,7 +70,7 @@ struct Expander<'a> {
 }
 
 /// The operands of an operation.
-type Operands = SmallVec<[Item; 3]>;
+type OperandList = SmallVec<[ExpandedItem; 3]>;
 
 /// How an operation is applied to operands of its types.
 enum Typed {
@@ -89,80 +89,80 @@ struct Template {
 }
 
 /// A use of a template: its operands, and the items of the classes that have been added.
-struct Use<'t> {
+struct TemplateUse<'t> {
     template: &'t Template,
-    operands: &'t [Item],
-    place: Place,
-    made: SmallVec<[Option<Item>; 16]>,
+    operands: &'t [ExpandedItem],
+    place: OperationPlace,
+    made: SmallVec<[Option<ExpandedItem>; 16]>,
 }
 
 /// An operation of the text, for messages.
 #[derive(Clone, Copy)]
-struct Place {
+struct OperationPlace {
     op: Op,
     span: Span,
 }
 
 impl Expander<'_> {
-    fn expression(&mut self, expression: &Expression) -> Item {
+    fn expression(&mut self, expression: &Expression) -> ExpandedItem {
         if self.context.share {
             return self.shared(expression);
         }
         // The nodes are in reverse Polish notation.
-        let mut stack: Vec<Item> = Vec::new();
+        let mut stack: Vec<ExpandedItem> = Vec::new();
         for (id, node) in expression.nodes() {
             let first = stack.len().saturating_sub(expression.operands(node).len());
-            let operands: Operands = stack.drain(first..).collect();
+            let operands: OperandList = stack.drain(first..).collect();
             let item = self.node(node, &operands, id.index() + 1 == expression.len());
             stack.push(item);
         }
-        stack.pop().unwrap_or(Item::Refused)
+        stack.pop().unwrap_or(ExpandedItem::Refused)
     }
 
     /// Like `expression`, with one item for all nodes of a class.
-    fn shared(&mut self, expression: &Expression) -> Item {
+    fn shared(&mut self, expression: &Expression) -> ExpandedItem {
         let (classes, _) = expression.classes();
         let slot = |id: NodeId| classes[id.index()] as usize;
-        let mut items: Vec<Option<Item>> = vec![None; expression.len()];
+        let mut items: Vec<Option<ExpandedItem>> = vec![None; expression.len()];
         for (id, node) in expression.nodes() {
             if items[slot(id)].is_none() {
                 let operands = expression.operands(node).iter();
-                let operands: Operands = operands.filter_map(|operand| items[slot(*operand)].clone()).collect();
+                let operands: OperandList = operands.filter_map(|operand| items[slot(*operand)].clone()).collect();
                 items[slot(id)] = Some(self.node(node, &operands, id.index() + 1 == expression.len()));
             }
         }
         let root = expression.len().checked_sub(1).map(|last| slot(NodeId::at(last)));
-        root.and_then(|root| items.swap_remove(root)).unwrap_or(Item::Refused)
+        root.and_then(|root| items.swap_remove(root)).unwrap_or(ExpandedItem::Refused)
     }
 
-    fn node(&mut self, node: &Node, operands: &[Item], last: bool) -> Item {
+    fn node(&mut self, node: &TreeNode, operands: &[ExpandedItem], last: bool) -> ExpandedItem {
         match node.term {
-            Term::Literal(literal) => Item::Literal(literal),
-            Term::List if operands.contains(&Item::Refused) => Item::Refused,
+            Term::Literal(literal) => ExpandedItem::Literal(literal),
+            Term::List if operands.contains(&ExpandedItem::Refused) => ExpandedItem::Refused,
             Term::List => match List::new(operands) {
-                Some(list) => Item::List(list),
+                Some(list) => ExpandedItem::List(list),
                 None => self.refuse(Code::TooDeep, node.span, format!("lists are nested deeper than {MAX_DEPTH}")),
             },
             Term::Argument(number) => {
                 let tensor = usize::try_from(number).ok().and_then(|number| self.context.operands.get(number));
                 match tensor {
-                    Some(tensor) => Item::Tensor(*tensor),
+                    Some(tensor) => ExpandedItem::Tensor(*tensor),
                     None => self.refuse(Code::ExpressionArgument, node.span, format!("unknown operand @{number}")),
                 }
             }
             Term::Call(op) => {
                 let at = self.at(node.span);
                 self.builder.come_from(at);
-                let place = Place { op, span: node.span };
+                let place = OperationPlace { op, span: node.span };
                 self.call(op, operands, place, last.then_some(self.context.name))
             }
         }
     }
 
-    fn refuse(&mut self, code: Code, span: Span, message: String) -> Item {
+    fn refuse(&mut self, code: Code, span: Span, message: String) -> ExpandedItem {
         let at = self.at(span);
         self.found.report(Diagnostic::new(code, at, message));
-        Item::Refused
+        ExpandedItem::Refused
     }
 
     fn at(&self, span: Span) -> Location {
@@ -170,13 +170,13 @@ impl Expander<'_> {
     }
 
     /// Adds an operation; without `name`, the result is named after the operation.
-    fn call(&mut self, op: Op, operands: &[Item], place: Place, name: Option<NameId>) -> Item {
+    fn call(&mut self, op: Op, operands: &[ExpandedItem], place: OperationPlace, name: Option<NameId>) -> ExpandedItem {
         let text = op.row().name;
-        if operands.iter().any(|operand| matches!(operand, Item::Refused)) {
-            return Item::Refused;
+        if operands.iter().any(|operand| matches!(operand, ExpandedItem::Refused)) {
+            return ExpandedItem::Refused;
         }
         if let Some(literal) = known(op, operands) {
-            return Item::Literal(literal);
+            return ExpandedItem::Literal(literal);
         }
         let none = |what: &str| format!("{what} has no counterpart in NNEF");
         let refused = match op.row().nnef {
@@ -188,14 +188,16 @@ impl Expander<'_> {
                 "size" => "the size of an operand has to be known while expanding".to_owned(),
                 text => format!("`{text}` needs a number that is known while expanding"),
             }),
-            _ if operands.iter().any(|operand| matches!(operand, Item::List(_))) => {
+            _ if operands.iter().any(|operand| matches!(operand, ExpandedItem::List(_))) => {
                 Some(none(&format!("a list as an operand of `{text}`")))
             }
-            _ if !operands.iter().any(|operand| matches!(operand, Item::Tensor(_))) && name_is_outer(place, op) => {
+            _ if !operands.iter().any(|operand| matches!(operand, ExpandedItem::Tensor(_)))
+                && name_is_outer(place, op) =>
+            {
                 Some(format!("`{text}` has no value for these literals"))
             }
             _ => operands.iter().find_map(|operand| match operand {
-                Item::Literal(literal) if scalar(*literal).is_none() => {
+                ExpandedItem::Literal(literal) if scalar(*literal).is_none() => {
                     let mut literal_text = String::new();
                     push_leaf(&mut literal_text, Term::Literal(*literal));
                     Some(none(&format!("the literal `{literal_text}`")))
@@ -206,19 +208,21 @@ impl Expander<'_> {
         if let Some(message) = refused {
             return self.refuse(Code::ExpressionCounterpart, place.span, message);
         }
-        if let (true, [number @ Item::Literal(_), tensor @ Item::Tensor(_)]) = (is_extreme(op), operands) {
+        if let (true, [number @ ExpandedItem::Literal(_), tensor @ ExpandedItem::Tensor(_)]) =
+            (is_extreme(op), operands)
+        {
             // A number as the second operand is not NaN, so that one operation is sufficient.
             return self.call(op, &[tensor.clone(), number.clone()], place, name);
         }
-        let Some((aligned, shape)) = self.align(operands, place) else { return Item::Refused };
+        let Some((aligned, shape)) = self.align(operands, place) else { return ExpandedItem::Refused };
         let operands = aligned.as_deref().unwrap_or(operands);
         match self.typed(op, operands) {
             Typed::Same => self.counterpart(op, operands, shape, place, name),
-            Typed::Identity => operands.first().cloned().unwrap_or(Item::Refused),
+            Typed::Identity => operands.first().cloned().unwrap_or(ExpandedItem::Refused),
             Typed::Scalars { whole } => {
-                let operands: Operands = operands.iter().map(|operand| self.cast(operand, place)).collect();
+                let operands: OperandList = operands.iter().map(|operand| self.cast(operand, place)).collect();
                 match self.counterpart(op, &operands, shape, place, if whole { None } else { name }) {
-                    Item::Tensor(tensor) if whole => self.cast_to(Primitive::Integer, tensor, place, name),
+                    ExpandedItem::Tensor(tensor) if whole => self.cast_to(Primitive::Integer, tensor, place, name),
                     item => item,
                 }
             }
@@ -229,12 +233,12 @@ impl Expander<'_> {
     fn counterpart(
         &mut self,
         op: Op,
-        operands: &[Item],
+        operands: &[ExpandedItem],
         shape: Option<Shape>,
-        place: Place,
+        place: OperationPlace,
         name: Option<NameId>,
-    ) -> Item {
-        if let (Some(nnef), [Item::Tensor(radicand)]) = (root(op), operands)
+    ) -> ExpandedItem {
+        if let (Some(nnef), [ExpandedItem::Tensor(radicand)]) = (root(op), operands)
             && self.builder.graph.never_negative(*radicand)
         {
             return self.emit(nnef, operands, shape, place, name);
@@ -243,36 +247,36 @@ impl Expander<'_> {
             Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
             Counterpart::Template(_) => match template(op) {
                 Some(template) => self.template(template, operands, place, name),
-                None => Item::Refused,
+                None => ExpandedItem::Refused,
             },
             Counterpart::Logical(row) => match Op::of_formula(row.name) {
                 Some(op) => self.counterpart(op, operands, shape, place, name),
-                None => Item::Refused,
+                None => ExpandedItem::Refused,
             },
-            Counterpart::CompileTime | Counterpart::Missing => Item::Refused,
+            Counterpart::CompileTime | Counterpart::Missing => ExpandedItem::Refused,
         }
     }
 
     /// The element type of an operand.
-    fn element(&self, operand: &Item) -> Option<Primitive> {
+    fn element(&self, operand: &ExpandedItem) -> Option<Primitive> {
         match operand {
-            Item::Tensor(tensor) => self.builder.graph.dtype(*tensor),
-            Item::Literal(Literal::Int(_)) => Some(Primitive::Integer),
-            Item::Literal(Literal::Float(_)) => Some(Primitive::Scalar),
-            Item::Literal(Literal::Bool(_)) => Some(Primitive::Logical),
+            ExpandedItem::Tensor(tensor) => self.builder.graph.dtype(*tensor),
+            ExpandedItem::Literal(Literal::Int(_)) => Some(Primitive::Integer),
+            ExpandedItem::Literal(Literal::Float(_)) => Some(Primitive::Scalar),
+            ExpandedItem::Literal(Literal::Bool(_)) => Some(Primitive::Logical),
             _ => None,
         }
     }
 
-    fn is_logical(&self, operand: &Item) -> bool {
+    fn is_logical(&self, operand: &ExpandedItem) -> bool {
         self.element(operand) == Some(Primitive::Logical)
     }
 
     /// How an operation is applied to operands of its types: NNEF divides integers without a fraction, and does not
     /// round them.
-    fn typed(&self, op: Op, operands: &[Item]) -> Typed {
-        let integer = |operand: &Item| self.element(operand) == Some(Primitive::Integer);
-        let tensor = |operand: &Item| matches!(operand, Item::Tensor(_)) && integer(operand);
+    fn typed(&self, op: Op, operands: &[ExpandedItem]) -> Typed {
+        let integer = |operand: &ExpandedItem| self.element(operand) == Some(Primitive::Integer);
+        let tensor = |operand: &ExpandedItem| matches!(operand, ExpandedItem::Tensor(_)) && integer(operand);
         let has_template = matches!(op.row().nnef, Counterpart::Template(_));
         match op.meaning() {
             _ if op.row().inner || !operands.iter().any(tensor) => Typed::Same,
@@ -287,21 +291,29 @@ impl Expander<'_> {
     }
 
     /// An operand with integers converted to scalars.
-    fn cast(&mut self, operand: &Item, place: Place) -> Item {
+    fn cast(&mut self, operand: &ExpandedItem, place: OperationPlace) -> ExpandedItem {
         match operand {
-            Item::Tensor(tensor) if self.element(operand) == Some(Primitive::Integer) => {
+            ExpandedItem::Tensor(tensor) if self.element(operand) == Some(Primitive::Integer) => {
                 self.cast_to(Primitive::Scalar, *tensor, place, None)
             }
-            Item::Literal(literal) => Item::Literal(literal.number().map_or(*literal, |it| Literal::Float(it.float()))),
+            ExpandedItem::Literal(literal) => {
+                ExpandedItem::Literal(literal.number().map_or(*literal, |it| Literal::Float(it.float())))
+            }
             other => other.clone(),
         }
     }
 
-    fn cast_to(&mut self, of: Primitive, tensor: TensorId, place: Place, name: Option<NameId>) -> Item {
+    fn cast_to(
+        &mut self,
+        of: Primitive,
+        tensor: TensorId,
+        place: OperationPlace,
+        name: Option<NameId>,
+    ) -> ExpandedItem {
         let name = name.unwrap_or_else(|| self.fresh("cast"));
         let shape = self.builder.graph.shape(tensor).cloned();
         match self.builder.add(CAST, Some(of), [Value::Tensor(tensor)], Results::Each(&[(name, shape)])) {
-            Ok(tensors) => Item::Tensor(tensors[0]),
+            Ok(tensors) => ExpandedItem::Tensor(tensors[0]),
             Err(unknown) => {
                 let message = format!("NNEF has no operation `{}`", unknown.0);
                 self.refuse(Code::ExpressionCounterpart, place.span, message)
@@ -312,14 +324,14 @@ impl Expander<'_> {
     fn emit(
         &mut self,
         nnef: &'static str,
-        operands: &[Item],
+        operands: &[ExpandedItem],
         shape: Option<Shape>,
-        place: Place,
+        place: OperationPlace,
         name: Option<NameId>,
-    ) -> Item {
+    ) -> ExpandedItem {
         if self.builder.graph.operations().len() as u64 >= self.context.max_ops {
             if self.found.has_errors() {
-                return Item::Refused;
+                return ExpandedItem::Refused;
             }
             let message = too_many("the expression", self.context.max_ops, "operations");
             return self.refuse(Code::OperationBudget, place.span, message);
@@ -327,11 +339,11 @@ impl Expander<'_> {
         let name = name.unwrap_or_else(|| self.fresh(nnef));
         let logic = ["and", "or", "not"].contains(&nnef);
         let values = operands.iter().filter_map(|operand| match operand {
-            Item::Literal(Literal::Bool(truth)) if logic => Some(Value::Logical(*truth)),
+            ExpandedItem::Literal(Literal::Bool(truth)) if logic => Some(Value::Logical(*truth)),
             operand => value(operand),
         });
         match self.builder.emit(nnef, values, name, shape) {
-            Ok(tensor) => Item::Tensor(tensor),
+            Ok(tensor) => ExpandedItem::Tensor(tensor),
             Err(unknown) => {
                 let message = format!("NNEF has no operation `{}`", unknown.0);
                 self.refuse(Code::ExpressionCounterpart, place.span, message)
@@ -347,14 +359,20 @@ impl Expander<'_> {
     }
 
     /// Adds the operations of a template, equal ones once. Templates may use other templates, but are not recursive.
-    fn template(&mut self, template: &Template, operands: &[Item], place: Place, name: Option<NameId>) -> Item {
-        let Some(last) = template.expression.len().checked_sub(1) else { return Item::Refused };
+    fn template(
+        &mut self,
+        template: &Template,
+        operands: &[ExpandedItem],
+        place: OperationPlace,
+        name: Option<NameId>,
+    ) -> ExpandedItem {
+        let Some(last) = template.expression.len().checked_sub(1) else { return ExpandedItem::Refused };
         let made = SmallVec::from_elem(None, template.classes.len());
-        self.part(NodeId::at(last), &mut Use { template, operands, place, made }, name)
+        self.part(NodeId::at(last), &mut TemplateUse { template, operands, place, made }, name)
     }
 
     /// Adds the operations of a node of a template; of a selection by a literal, only those of the chosen item.
-    fn part(&mut self, id: NodeId, of: &mut Use, name: Option<NameId>) -> Item {
+    fn part(&mut self, id: NodeId, of: &mut TemplateUse, name: Option<NameId>) -> ExpandedItem {
         let expression = &of.template.expression;
         let (node, class) = (expression.node(id), of.template.classes[id.index()] as usize);
         if let Some(item) = &of.made[class] {
@@ -362,14 +380,16 @@ impl Expander<'_> {
         }
         let ids = expression.operands(node);
         let item = match node.term {
-            Term::Argument(number) => of.operands.get(number as usize).cloned().unwrap_or(Item::Refused),
-            Term::Literal(literal) => Item::Literal(literal),
-            Term::List => Item::Refused,
+            Term::Argument(number) => of.operands.get(number as usize).cloned().unwrap_or(ExpandedItem::Refused),
+            Term::Literal(literal) => ExpandedItem::Literal(literal),
+            Term::List => ExpandedItem::Refused,
             Term::Call(op) => {
-                let mut items = Operands::new();
+                let mut items = OperandList::new();
                 for id in ids {
                     items.push(self.part(*id, of, None));
-                    if let (Meaning::Select, [Item::Literal(condition)], [_, x, y]) = (op.meaning(), &items[..], ids) {
+                    if let (Meaning::Select, [ExpandedItem::Literal(condition)], [_, x, y]) =
+                        (op.meaning(), &items[..], ids)
+                    {
                         let truth = condition.number().is_some_and(|number| number.float() != 0.0);
                         return self.part(if truth { *x } else { *y }, of, name);
                     }
@@ -382,10 +402,14 @@ impl Expander<'_> {
     }
 
     /// The operands, if leading axes had to be added, and the shape of the result.
-    fn align(&mut self, operands: &[Item], place: Place) -> Option<(Option<Operands>, Option<Shape>)> {
+    fn align(
+        &mut self,
+        operands: &[ExpandedItem],
+        place: OperationPlace,
+    ) -> Option<(Option<OperandList>, Option<Shape>)> {
         let tensors = || {
             operands.iter().filter_map(|operand| match operand {
-                Item::Tensor(tensor) => Some(*tensor),
+                ExpandedItem::Tensor(tensor) => Some(*tensor),
                 _ => None,
             })
         };
@@ -412,7 +436,7 @@ impl Expander<'_> {
         let mut aligned = SmallVec::new();
         for operand in operands {
             aligned.push(match operand {
-                Item::Tensor(tensor) => Item::Tensor(self.raise(*tensor, rank)),
+                ExpandedItem::Tensor(tensor) => ExpandedItem::Tensor(self.raise(*tensor, rank)),
                 other => other.clone(),
             });
         }
@@ -439,9 +463,9 @@ impl Expander<'_> {
 }
 
 /// The result of an operation whose operands are literals, which a template may have.
-fn known(op: Op, operands: &[Item]) -> Option<Literal> {
-    let number = |operand: &Item| match operand {
-        Item::Literal(literal) => literal.number(),
+fn known(op: Op, operands: &[ExpandedItem]) -> Option<Literal> {
+    let number = |operand: &ExpandedItem| match operand {
+        ExpandedItem::Literal(literal) => literal.number(),
         _ => None,
     };
     let numbers: SmallVec<[Number; 3]> = operands.iter().map(number).collect::<Option<_>>()?;
@@ -459,7 +483,7 @@ fn root(op: Op) -> Option<&'static str> {
 }
 
 /// Whether an operation is in the text itself, not in a template.
-fn name_is_outer(place: Place, op: Op) -> bool {
+fn name_is_outer(place: OperationPlace, op: Op) -> bool {
     place.op == op
 }
 
@@ -480,11 +504,11 @@ fn scalar(literal: Literal) -> Option<f64> {
 }
 
 /// An item as an argument.
-fn value(item: &Item) -> Option<Value> {
+fn value(item: &ExpandedItem) -> Option<Value> {
     match item {
-        Item::Tensor(tensor) => Some(Value::Tensor(*tensor)),
-        Item::Literal(literal) => scalar(*literal).map(Value::Scalar),
-        Item::List(_) | Item::Text(_) | Item::Refused => None,
+        ExpandedItem::Tensor(tensor) => Some(Value::Tensor(*tensor)),
+        ExpandedItem::Literal(literal) => scalar(*literal).map(Value::Scalar),
+        ExpandedItem::List(_) | ExpandedItem::Text(_) | ExpandedItem::Refused => None,
     }
 }
 

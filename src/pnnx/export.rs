@@ -6,8 +6,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data::Archive;
-use super::fuse::{Part, Rule, fuse};
-use super::model::{ATTRIBUTE, EXPR, EXPRESSION, INPUT, Model, OUTPUT, Operator, Param, Role, Setting, Typed, UNKNOWN};
+use super::fuse::{FusionRule, GraphPart, fuse};
+use super::model::{
+    ATTRIBUTE, EXPR, EXPRESSION, INPUT, OUTPUT, Operator, OperatorParam, PnnxModel, Role, Setting, Typed, UNKNOWN,
+};
 use super::tokens::Literal;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Variables;
@@ -17,11 +19,11 @@ use crate::source::Location;
 use crate::source::literals::{push_int, push_scalar};
 use crate::tensor::{Tensor, TensorError, volume};
 
-impl Model {
+impl PnnxModel {
     /// The model of a graph that [`check`] accepts, without the data of variables.
-    pub(crate) fn of_graph(graph: &Graph) -> Model {
-        let mut model = Model::default();
-        let parts = fuse(graph, Rule::Once);
+    pub(crate) fn of_graph(graph: &Graph) -> PnnxModel {
+        let mut model = PnnxModel::default();
+        let parts = fuse(graph, FusionRule::Once);
         let operands = operands(graph, &parts);
         let mut parts = parts.into_iter().peekable();
         for (at, operation) in graph.operations().iter().enumerate() {
@@ -29,17 +31,17 @@ impl Model {
                 model.operators.extend(source(graph, operation, &operands));
                 continue;
             }
-            let ends = |part: &Part| match part {
-                Part::Region { output, .. } => graph.tensors_of(operation).next() == Some(*output),
-                Part::Other(other) => *other == at,
+            let ends = |part: &GraphPart| match part {
+                GraphPart::Region { output, .. } => graph.tensors_of(operation).next() == Some(*output),
+                GraphPart::Other(other) => *other == at,
             };
             if let Some(part) = parts.next_if(ends) {
                 model.operators.push(match part {
-                    Part::Region { output, expression, inputs } => {
-                        let params = vec![Param::new(Role::Value, EXPR, expression.canonical())];
+                    GraphPart::Region { output, expression, inputs } => {
+                        let params = vec![OperatorParam::new(Role::Value, EXPR, expression.canonical())];
                         operator(graph, EXPRESSION, None, &inputs, &[output], params)
                     }
-                    Part::Other(_) => other(graph, operation),
+                    GraphPart::Other(_) => other(graph, operation),
                 });
             }
         }
@@ -101,7 +103,7 @@ fn without_form(value: &Value, outer: bool) -> Option<String> {
         }
         Value::String(text) => {
             let divided = !outer && text.contains([',', '(', ')']);
-            let read = Param::new(Role::Value, "", &**text).setting();
+            let read = OperatorParam::new(Role::Value, "", &**text).setting();
             let same = match read {
                 Setting::Word(_) => true,
                 // Literals of PNNX that NNEF does not have are texts.
@@ -117,7 +119,7 @@ fn without_form(value: &Value, outer: bool) -> Option<String> {
 }
 
 /// The data of a graph's variables and constants, if it has any.
-type Stored = Option<Archive>;
+type StoredData = Option<Archive>;
 /// The variables without data, with their locations.
 type Missing = Vec<(String, Location)>;
 
@@ -126,10 +128,10 @@ type Missing = Vec<(String, Location)>;
 /// # Errors
 ///
 /// Data cannot be read, or different data would have one name.
-pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, Missing), TensorError> {
+pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(StoredData, Missing), TensorError> {
     let (mut members, mut missing) = (Vec::new(), Vec::new());
     let mut named = FxHashMap::default();
-    let operands = operands(graph, &fuse(graph, Rule::Once));
+    let operands = operands(graph, &fuse(graph, FusionRule::Once));
     for operation in graph.operations() {
         if !matches!(graph.operation_name(operation), VARIABLE | CONSTANT) {
             continue;
@@ -147,7 +149,7 @@ pub(crate) fn data(graph: &Graph, variables: &dyn Variables) -> Result<(Stored, 
                 return Err(TensorError::new(format!("different data would have the same name, `{}`", attribute.name)));
             }
         }
-        let Some(typed) = attribute.params(Role::Data).next().and_then(Param::typed) else { continue };
+        let Some(typed) = attribute.params(Role::Data).next().and_then(OperatorParam::typed) else { continue };
         let shape = typed.extents.iter().map(|extent| extent.and_then(|extent| usize::try_from(extent).ok()));
         let Some(shape) = shape.collect::<Option<Vec<usize>>>() else { continue };
         let loaded = match label {
@@ -217,13 +219,13 @@ fn operator(
     name: Option<String>,
     inputs: &[TensorId],
     outputs: &[TensorId],
-    mut params: Vec<Param>,
+    mut params: Vec<OperatorParam>,
 ) -> Operator {
     let names = |tensors: &[TensorId]| tensors.iter().map(|tensor| graph.tensor_name(*tensor)).collect::<Vec<_>>();
     let mut known: FxHashSet<TensorId> = FxHashSet::default();
     for tensor in inputs.iter().chain(outputs).filter(|tensor| known.insert(**tensor)) {
         if let Some(typed) = typed(graph, *tensor) {
-            params.push(Param::new(Role::Shape, &graph.tensor_name(*tensor), typed.to_string()));
+            params.push(OperatorParam::new(Role::Shape, &graph.tensor_name(*tensor), typed.to_string()));
         }
     }
     let (inputs, outputs) = (names(inputs), names(outputs));
@@ -235,12 +237,12 @@ fn operator(
 }
 
 /// The tensors that operators of a file have as operands.
-fn operands(graph: &Graph, parts: &[Part]) -> FxHashSet<TensorId> {
+fn operands(graph: &Graph, parts: &[GraphPart]) -> FxHashSet<TensorId> {
     let mut found: FxHashSet<TensorId> = graph.outputs().iter().copied().collect();
     for part in parts {
         match part {
-            Part::Region { inputs, .. } => found.extend(inputs),
-            Part::Other(at) => {
+            GraphPart::Region { inputs, .. } => found.extend(inputs),
+            GraphPart::Other(at) => {
                 if let Some(operation) = graph.operations().get(*at) {
                     graph.each_operand_tensor(operation, |tensor| found.extend([tensor]));
                 }
@@ -269,7 +271,7 @@ fn source(graph: &Graph, operation: &Operation, operands: &FxHashSet<TensorId>) 
         // Their data are written as such.
         data.element = "f32".to_owned();
     }
-    let data = Param::new(Role::Data, "data", data.to_string());
+    let data = OperatorParam::new(Role::Data, "data", data.to_string());
     Some(operator(graph, ATTRIBUTE, name, &[], &[tensor], vec![data]))
 }
 
@@ -284,12 +286,12 @@ fn other(graph: &Graph, operation: &Operation) -> Operator {
         operand.each_tensor(&mut |tensor| inputs.push(tensor));
         match (operand, key) {
             (Operand::Tensor(tensor), Some(key)) => {
-                named.push(Param::new(Role::Argument, key, graph.tensor_name(tensor)));
+                named.push(OperatorParam::new(Role::Argument, key, graph.tensor_name(tensor)));
             }
             (Operand::Value(value), Some(key)) if inputs.len() == before => {
                 let mut text = String::new();
                 push(&mut text, value, true);
-                params.push(Param::new(Role::Value, key, text));
+                params.push(OperatorParam::new(Role::Value, key, text));
             }
             _ => {}
         }

@@ -7,11 +7,11 @@ use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::distinct::Distinct;
-use super::model::{EXPR, EXPRESSION, FLOATS, Model, Operator, Param, Role, Typed, UNKNOWN};
+use super::model::{EXPR, EXPRESSION, FLOATS, Operator, OperatorParam, PnnxModel, Role, Typed, UNKNOWN};
 use super::parse::{Reading, is_text, parse};
 use super::table::Counterpart;
 use super::tokens::Literal;
-use super::tree::{Node, Term, push_leaf};
+use super::tree::{Term, TreeNode, push_leaf};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::{Extent, Shape};
@@ -19,7 +19,7 @@ use crate::source::{FileId, Location, Span};
 
 /// The expansion of a node of an expression.
 #[derive(Clone, Debug)]
-enum Made {
+enum NodeExpansion {
     /// An operand of the file.
     Operand(String),
     Literal(Literal),
@@ -27,19 +27,19 @@ enum Made {
     Refused,
 }
 
-impl Model {
+impl PnnxModel {
     /// The model with its expressions expanded.
     ///
     /// # Errors
     ///
     /// Expressions cannot be read.
-    pub(crate) fn flattened(&self, file: FileId, options: &Options) -> Result<(Model, Diagnostics), Diagnostics> {
+    pub(crate) fn flattened(&self, file: FileId, options: &Options) -> Result<(PnnxModel, Diagnostics), Diagnostics> {
         let outputs = || self.operators.iter().flat_map(|operator| &operator.outputs);
         let next = outputs().filter_map(|name| name.parse::<u64>().ok()).max().map_or(0, |most| most.saturating_add(1));
         let mut flattening = Flattening {
             file,
             options,
-            model: Model::default(),
+            model: PnnxModel::default(),
             next,
             names: Distinct::default(),
             shapes: FxHashMap::default(),
@@ -64,7 +64,7 @@ impl Model {
 struct Flattening<'a> {
     file: FileId,
     options: &'a Options,
-    model: Model,
+    model: PnnxModel,
     /// The number of the next new operand.
     next: u64,
     /// The names of operators.
@@ -76,9 +76,9 @@ struct Flattening<'a> {
 }
 
 impl Flattening<'_> {
-    fn refuse(&mut self, code: Code, span: Span, message: String) -> Made {
+    fn refuse(&mut self, code: Code, span: Span, message: String) -> NodeExpansion {
         self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
-        Made::Refused
+        NodeExpansion::Refused
     }
 
     /// The operand that stands for an operand of the file.
@@ -124,36 +124,42 @@ impl Flattening<'_> {
             self.shapes.get(name).map(|typed| typed.extents.clone())
         };
         let expression = expression.folded(&extents);
-        let mut results: Vec<Made> = Vec::with_capacity(expression.len());
+        let mut results: Vec<NodeExpansion> = Vec::with_capacity(expression.len());
         for (id, node) in expression.nodes() {
-            let operands: Vec<Made> =
+            let operands: Vec<NodeExpansion> =
                 expression.operands(node).iter().map(|operand| results[operand.index()].clone()).collect();
             let last = (id.index() + 1 == expression.len()).then_some(output.as_str());
             let made = self.node(node, operands, operator, last);
-            if matches!(made, Made::Refused) {
+            if matches!(made, NodeExpansion::Refused) {
                 return;
             }
             results.push(made);
         }
         match results.pop() {
-            Some(Made::Operand(name)) if name == *output => {}
-            Some(Made::Operand(name)) => drop(self.became.insert(output.clone(), name)),
-            Some(Made::Literal(literal)) => {
+            Some(NodeExpansion::Operand(name)) if name == *output => {}
+            Some(NodeExpansion::Operand(name)) => drop(self.became.insert(output.clone(), name)),
+            Some(NodeExpansion::Literal(literal)) => {
                 let (expr, none) = (text(literal), Vec::new());
                 self.add((expr, false), none, operator, Some(output));
             }
-            Some(Made::Refused) | None => {}
+            Some(NodeExpansion::Refused) | None => {}
         }
     }
 
-    fn node(&mut self, node: &Node, operands: Vec<Made>, operator: &Operator, output: Option<&str>) -> Made {
+    fn node(
+        &mut self,
+        node: &TreeNode,
+        operands: Vec<NodeExpansion>,
+        operator: &Operator,
+        output: Option<&str>,
+    ) -> NodeExpansion {
         match node.term {
-            Term::Literal(literal) => Made::Literal(literal),
+            Term::Literal(literal) => NodeExpansion::Literal(literal),
             Term::Argument(number) => {
                 let name = usize::try_from(number).ok().and_then(|number| operator.inputs.get(number)).cloned();
-                name.map_or(Made::Refused, |name| Made::Operand(self.renamed(&name)))
+                name.map_or(NodeExpansion::Refused, |name| NodeExpansion::Operand(self.renamed(&name)))
             }
-            Term::List if operands.iter().all(|operand| matches!(operand, Made::Operand(_))) => {
+            Term::List if operands.iter().all(|operand| matches!(operand, NodeExpansion::Operand(_))) => {
                 self.list(operands, operator, output)
             }
             Term::List => self.single(("[", "]", false), operands, operator, output),
@@ -165,8 +171,8 @@ impl Flattening<'_> {
     }
 
     /// Adds a list of operands.
-    fn list(&mut self, operands: Vec<Made>, operator: &Operator, output: Option<&str>) -> Made {
-        let name = |operand| if let Made::Operand(name) = operand { Some(name) } else { None };
+    fn list(&mut self, operands: Vec<NodeExpansion>, operator: &Operator, output: Option<&str>) -> NodeExpansion {
+        let name = |operand| if let NodeExpansion::Operand(name) = operand { Some(name) } else { None };
         self.add_operator(
             ("prim::ListConstruct", false),
             operands.into_iter().filter_map(name).collect(),
@@ -180,18 +186,18 @@ impl Flattening<'_> {
     fn single(
         &mut self,
         (before, after, by_item): (&str, &str, bool),
-        operands: Vec<Made>,
+        operands: Vec<NodeExpansion>,
         operator: &Operator,
         output: Option<&str>,
-    ) -> Made {
+    ) -> NodeExpansion {
         let mut inputs: IndexSet<String> = IndexSet::new();
         let mut expr = before.to_owned();
         for (i, operand) in operands.into_iter().enumerate() {
             expr.push_str(if i > 0 { "," } else { "" });
             match operand {
-                Made::Operand(name) => push_leaf(&mut expr, Term::Argument(inputs.insert_full(name).0 as u64)),
-                Made::Literal(literal) => push_leaf(&mut expr, Term::Literal(literal)),
-                Made::Refused => return Made::Refused,
+                NodeExpansion::Operand(name) => push_leaf(&mut expr, Term::Argument(inputs.insert_full(name).0 as u64)),
+                NodeExpansion::Literal(literal) => push_leaf(&mut expr, Term::Literal(literal)),
+                NodeExpansion::Refused => return NodeExpansion::Refused,
             }
         }
         expr.push_str(after);
@@ -205,10 +211,10 @@ impl Flattening<'_> {
         inputs: Vec<String>,
         operator: &Operator,
         output: Option<&str>,
-    ) -> Made {
+    ) -> NodeExpansion {
         let made = self.add_operator((EXPRESSION, by_item), inputs, operator, output);
-        if let (Made::Operand(_), Some(added)) = (&made, self.model.operators.last_mut()) {
-            added.params.insert(0, Param::new(Role::Value, EXPR, expr));
+        if let (NodeExpansion::Operand(_), Some(added)) = (&made, self.model.operators.last_mut()) {
+            added.params.insert(0, OperatorParam::new(Role::Value, EXPR, expr));
         }
         made
     }
@@ -220,7 +226,7 @@ impl Flattening<'_> {
         inputs: Vec<String>,
         operator: &Operator,
         output: Option<&str>,
-    ) -> Made {
+    ) -> NodeExpansion {
         if self.model.operators.len() as u64 >= self.options.max_ops {
             let message = too_many("the model", self.options.max_ops, "operators");
             return self.refuse(Code::OperationBudget, operator.span, message);
@@ -242,11 +248,11 @@ impl Flattening<'_> {
         let mut known: FxHashSet<&str> = FxHashSet::default();
         for name in added.inputs.iter().chain(&added.outputs).filter(|name| known.insert(name.as_str())) {
             if let Some(typed) = self.shapes.get(name) {
-                added.params.push(Param::new(Role::Shape, name, typed.to_string()));
+                added.params.push(OperatorParam::new(Role::Shape, name, typed.to_string()));
             }
         }
         self.model.operators.push(added);
-        Made::Operand(result)
+        NodeExpansion::Operand(result)
     }
 
     /// Records the shape that operands are broadcast to, with the last axes aligned. The type is known only if all

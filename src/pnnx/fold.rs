@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::number::{self, Meaning, Number};
 use super::table::Op;
 use super::tokens::Literal;
-use super::tree::{Expression, Node, NodeId, Term};
+use super::tree::{Expression, NodeId, Term, TreeNode};
 
 impl Literal {
     /// The number, unless it is complex or `None`.
@@ -80,7 +80,7 @@ impl Expression {
     }
 
     /// Whether an operation may be folded without folding its operands first.
-    fn may_fold(&self, node: &Node) -> bool {
+    fn may_fold(&self, node: &TreeNode) -> bool {
         let literal = |id: &NodeId| matches!(self.node(*id).term, Term::Literal(_));
         match node.term {
             Term::Call(op) if matches!(op.meaning(), Meaning::Size) => true,
@@ -90,7 +90,7 @@ impl Expression {
     }
 
     /// The result of an operation whose operands are literals.
-    fn result(&self, op: Op, node: &Node, became: &[Result<Literal, NodeId>], extents: Extents) -> Option<Literal> {
+    fn result(&self, op: Op, node: &TreeNode, became: &[Result<Literal, NodeId>], extents: Extents) -> Option<Literal> {
         let ids = self.operands(node);
         if matches!(op.meaning(), Meaning::Size) {
             let [operand, axis] = ids else { return None };

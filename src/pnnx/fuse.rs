@@ -13,7 +13,7 @@ use crate::source::Span;
 
 /// A part of a graph; parts are ordered by their last operations.
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub(crate) enum GraphPart {
     /// A region of element-wise operations: its result, and the tensors that are its operands.
     Region { output: TensorId, expression: Expression, inputs: Vec<TensorId> },
     /// Any other operation, by its index in the graph.
@@ -22,7 +22,7 @@ pub(crate) enum Part {
 
 /// How regions are formed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub(crate) enum FusionRule {
     /// A result that is used several times ends its region.
     #[default]
     Once,
@@ -49,7 +49,7 @@ pub(crate) fn operation_of(nnef: &str) -> Option<Op> {
 
 /// How operands of an operation of NNEF are those of one in expressions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Form {
+enum OperandForm {
     /// In their order.
     Same,
     /// In reverse order.
@@ -60,7 +60,7 @@ enum Form {
 
 /// The operation of expressions that computes what an operation of NNEF computes, for all numbers: the root of NNEF is a
 /// power, which is that of expressions for operands that are never negative. The largest and the least operand are NaN only if the second one of NNEF is, so that the first one is a number.
-fn exact(graph: &Graph, operation: &Operation) -> Option<(Op, Form)> {
+fn exact(graph: &Graph, operation: &Operation) -> Option<(Op, OperandForm)> {
     let name = graph.operation_name(operation);
     let is_number = || {
         let first = graph.keys(operation).iter().position(|key| *key == Key::Param(0));
@@ -71,18 +71,18 @@ fn exact(graph: &Graph, operation: &Operation) -> Option<(Op, Form)> {
         _ => false,
     };
     match name {
-        "sqrt" | "rsqrt" if is_root() => Op::named(name).map(|op| (op, Form::Same)),
-        "sqrt" => Op::named("pow").map(|op| (op, Form::Power(0.5))),
-        "rsqrt" => Op::named("pow").map(|op| (op, Form::Power(-0.5))),
-        "max" if is_number() => Op::named("maximum").map(|op| (op, Form::Swapped)),
-        "min" if is_number() => Op::named("minimum").map(|op| (op, Form::Swapped)),
-        name => operation_of(name).map(|op| (op, Form::Same)),
+        "sqrt" | "rsqrt" if is_root() => Op::named(name).map(|op| (op, OperandForm::Same)),
+        "sqrt" => Op::named("pow").map(|op| (op, OperandForm::Power(0.5))),
+        "rsqrt" => Op::named("pow").map(|op| (op, OperandForm::Power(-0.5))),
+        "max" if is_number() => Op::named("maximum").map(|op| (op, OperandForm::Swapped)),
+        "min" if is_number() => Op::named("minimum").map(|op| (op, OperandForm::Swapped)),
+        name => operation_of(name).map(|op| (op, OperandForm::Same)),
     }
 }
 
 /// The regions and the other operations of a graph. Constants of rank 0 become literals; inputs, variables and other
 /// constants are not parts.
-pub(crate) fn fuse(graph: &Graph, rule: Rule) -> Vec<Part> {
+pub(crate) fn fuse(graph: &Graph, rule: FusionRule) -> Vec<GraphPart> {
     let mut fusion = Fusion::new(graph, rule);
     (0..graph.operations().len()).filter_map(|at| fusion.part(at)).collect()
 }
@@ -90,18 +90,18 @@ pub(crate) fn fuse(graph: &Graph, rule: Rule) -> Vec<Part> {
 struct Fusion<'g> {
     graph: &'g Graph,
     /// For each operation, its element-wise operation in expressions.
-    ops: Vec<Option<(Op, Form)>>,
+    ops: Vec<Option<(Op, OperandForm)>>,
     /// For each operation, whether it joins the regions of its users.
     joins: Vec<bool>,
 }
 
 impl<'g> Fusion<'g> {
-    fn new(graph: &'g Graph, rule: Rule) -> Self {
+    fn new(graph: &'g Graph, rule: FusionRule) -> Self {
         let op_of = |operation: &Operation| {
             let op = exact(graph, operation).filter(|_| graph.kind(operation).standard);
             op.filter(|(op, _)| is_fusible(graph, operation, *op))
         };
-        let ops: Vec<Option<(Op, Form)>> = graph.operations().iter().map(op_of).collect();
+        let ops: Vec<Option<(Op, OperandForm)>> = graph.operations().iter().map(op_of).collect();
         let joins = vec![false; ops.len()];
         let mut fusion = Fusion { graph, ops, joins };
         fusion.join(rule);
@@ -109,7 +109,7 @@ impl<'g> Fusion<'g> {
     }
 
     /// Determines which operations join the regions of their users.
-    fn join(&mut self, rule: Rule) {
+    fn join(&mut self, rule: FusionRule) {
         let graph = self.graph;
         // For each tensor, the number of uses, and of uses by element-wise operations.
         let mut uses = vec![(0u32, 0u32); graph.tensors.len()];
@@ -133,8 +133,8 @@ impl<'g> Fusion<'g> {
             sizes[at] = before.saturating_add(1);
             let (all, fused) = uses[result.index()];
             self.joins[at] = match rule {
-                Rule::Once => all == 1 && fused == 1,
-                Rule::Recompute => all == fused && all > 0 && sizes[at] <= if all == 1 { LARGEST } else { AGAIN },
+                FusionRule::Once => all == 1 && fused == 1,
+                FusionRule::Recompute => all == fused && all > 0 && sizes[at] <= if all == 1 { LARGEST } else { AGAIN },
             };
         }
     }
@@ -150,18 +150,18 @@ impl<'g> Fusion<'g> {
         self.joins[producer].then_some(producer)
     }
 
-    fn part(&mut self, at: usize) -> Option<Part> {
+    fn part(&mut self, at: usize) -> Option<GraphPart> {
         let operation = &self.graph.operations()[at];
         if self.ops[at].is_none() {
             let source = ["external", "variable", CONSTANT].contains(&self.graph.operation_name(operation));
-            return (!source).then_some(Part::Other(at));
+            return (!source).then_some(GraphPart::Other(at));
         }
         if self.joins[at] {
             return None;
         }
         let output = self.graph.tensors_of(operation).next()?;
         let (expression, inputs) = self.region(at);
-        Some(Part::Region { output, expression, inputs })
+        Some(GraphPart::Region { output, expression, inputs })
     }
 
     /// The expression of the region that ends with an operation, and its operands by first use.
@@ -178,12 +178,12 @@ impl<'g> Fusion<'g> {
                 let first = done.len() - count;
                 let term = self.ops[*at].map_or(Term::List, |(op, _)| Term::Call(op));
                 match self.ops[*at].map(|(_, form)| form) {
-                    Some(Form::Swapped) => done[first..].reverse(),
-                    Some(Form::Power(exponent)) => {
+                    Some(OperandForm::Swapped) => done[first..].reverse(),
+                    Some(OperandForm::Power(exponent)) => {
                         let exponent = Term::Literal(Literal::Float(exponent));
                         done.push(expression.push(exponent, Span::default(), &[]));
                     }
-                    Some(Form::Same) | None => {}
+                    Some(OperandForm::Same) | None => {}
                 }
                 let node = expression.push(term, operation.location().span, &done[first..]);
                 done.truncate(first);

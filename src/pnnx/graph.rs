@@ -1,7 +1,7 @@
 //! Converts a single expression to a flat graph.
 
-use super::expand::{Context, expand};
-use super::item::Item;
+use super::expand::{ExpansionContext, expand};
+use super::item::ExpandedItem;
 use super::tokens::Literal;
 use super::tree::{Expression, Term};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -19,7 +19,7 @@ const MAX_UNUSED: u64 = 10_000;
 
 /// Options of the conversion.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Form {
+pub(crate) struct ConversionOptions {
     /// The number of operands; by default, it is determined by those that occur.
     pub(crate) arity: Option<u64>,
     /// The shapes of the first operands.
@@ -37,21 +37,25 @@ impl Graph {
     /// # Errors
     ///
     /// Parts of the expression have no counterpart in NNEF, or the shapes are incompatible.
-    pub(crate) fn of_expression(expression: &Expression, file: FileId, form: &Form) -> Result<Graph, Diagnostics> {
+    pub(crate) fn of_expression(
+        expression: &Expression,
+        file: FileId,
+        form: &ConversionOptions,
+    ) -> Result<Graph, Diagnostics> {
         let mut found = Diagnostics::new(false);
         let mut builder = Builder::new("expression");
         let Some(operands) = inputs(&mut builder, expression, file, form, &mut found) else { return Err(found) };
         let name = builder.name("y");
         let shaped = form.shapes.len();
         let (share, max_ops) = (form.share, form.max_ops);
-        let context = Context { file, at: None, operands: &operands, shaped, name, share, max_ops };
+        let context = ExpansionContext { file, at: None, operands: &operands, shaped, name, share, max_ops };
         let item = expand(&mut builder, expression, context, &mut found);
         let span = expression.root().map_or(Span::default(), |root| root.span);
         match &item {
-            Item::List(items) if items.is_empty() => {
+            ExpandedItem::List(items) if items.is_empty() => {
                 refuse(&mut found, Location::new(file, span), "a list without items");
             }
-            Item::List(items) => {
+            ExpandedItem::List(items) => {
                 for (i, item) in (0..).zip(items.iter()) {
                     let name = builder.numbered(name, "item", i);
                     output(&mut builder, item, name, Location::new(file, span), &mut found);
@@ -76,7 +80,7 @@ fn inputs(
     builder: &mut Builder,
     expression: &Expression,
     file: FileId,
-    form: &Form,
+    form: &ConversionOptions,
     found: &mut Diagnostics,
 ) -> Option<Vec<TensorId>> {
     let order = expression.argument_order();
@@ -105,16 +109,16 @@ pub(super) fn constant(builder: &mut Builder, literal: Literal, shape: &[i64], n
 }
 
 /// Makes an item an output.
-fn output(builder: &mut Builder, item: &Item, name: NameId, at: Location, found: &mut Diagnostics) {
+fn output(builder: &mut Builder, item: &ExpandedItem, name: NameId, at: Location, found: &mut Diagnostics) {
     let added = match item {
-        Item::Tensor(tensor) => Ok(*tensor),
-        Item::Literal(literal) => match constant(builder, *literal, &SHAPE, name) {
+        ExpandedItem::Tensor(tensor) => Ok(*tensor),
+        ExpandedItem::Literal(literal) => match constant(builder, *literal, &SHAPE, name) {
             Some(tensor) => Ok(tensor),
             None => return refuse(found, at, "the literal that the expression is"),
         },
-        Item::List(_) => return refuse(found, at, "a list in a list"),
-        Item::Text(_) => return refuse(found, at, "a text"),
-        Item::Refused => return,
+        ExpandedItem::List(_) => return refuse(found, at, "a list in a list"),
+        ExpandedItem::Text(_) => return refuse(found, at, "a text"),
+        ExpandedItem::Refused => return,
     };
     if added.and_then(|tensor| builder.output(tensor, name, false)).is_err() {
         refuse(found, at, "the expression");

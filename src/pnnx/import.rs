@@ -8,12 +8,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::arguments::arguments;
 use super::data::Members;
 use super::distinct::Distinct;
-use super::expand::{self, Context};
+use super::expand::{self, ExpansionContext};
 use super::graph::constant;
-use super::item::{Item, List, MAX_DEPTH};
+use super::item::{ExpandedItem, List, MAX_DEPTH};
 use super::lower::{self, Line, Lowered, Operand, Refusal};
 use super::model::{
-    ATTRIBUTE, CONSTRUCTS, EXPR, EXPRESSION, FLOATS, INPUT, Model, OUTPUT, Operator, Param, Role, Typed, UNKNOWN,
+    ATTRIBUTE, CONSTRUCTS, EXPR, EXPRESSION, FLOATS, INPUT, OUTPUT, Operator, OperatorParam, PnnxModel, Role, Typed,
+    UNKNOWN,
 };
 use super::parse::{Reading, is_text, parse};
 use super::standard;
@@ -35,7 +36,7 @@ const UNPACKS: &[&str] = &["prim::TupleUnpack", "prim::ListUnpack"];
 /// A graph with its variables and warnings.
 pub(crate) type Imported = (Graph, Members, Diagnostics);
 
-impl Model {
+impl PnnxModel {
     /// Converts the model to a flat graph.
     ///
     /// # Errors
@@ -91,7 +92,7 @@ struct Import<'a> {
     file: FileId,
     options: &'a Options,
     /// The item of each operand.
-    held: FxHashMap<&'a str, Item>,
+    held: FxHashMap<&'a str, ExpandedItem>,
     /// The names of tensors.
     names: Distinct,
     /// The labels of variables.
@@ -129,35 +130,35 @@ impl<'a> Import<'a> {
     }
 
     /// The list of an operator's operands.
-    fn list(&mut self, operator: &Operator) -> Item {
+    fn list(&mut self, operator: &Operator) -> ExpandedItem {
         let operands = self.operands(operator);
-        if operands.contains(&Item::Refused) {
-            return Item::Refused;
+        if operands.contains(&ExpandedItem::Refused) {
+            return ExpandedItem::Refused;
         }
-        let list = List::new(&operands).map(Item::List);
+        let list = List::new(&operands).map(ExpandedItem::List);
         if list.is_none() {
             self.report(Code::TooDeep, operator.span, format!("lists are nested deeper than {MAX_DEPTH}"));
         }
-        list.unwrap_or(Item::Refused)
+        list.unwrap_or(ExpandedItem::Refused)
     }
 
     /// The items of the list that an operator unpacks.
-    fn unpacked(&self, operator: &Operator) -> Option<Vec<Item>> {
+    fn unpacked(&self, operator: &Operator) -> Option<Vec<ExpandedItem>> {
         match self.held.get(operator.inputs.first()?.as_str())? {
-            Item::List(items) if items.len() == operator.outputs.len() => Some(items.to_vec()),
+            ExpandedItem::List(items) if items.len() == operator.outputs.len() => Some(items.to_vec()),
             _ => None,
         }
     }
 
-    fn operands(&self, operator: &Operator) -> Vec<Item> {
-        let item = |name: &String| self.held.get(name.as_str()).cloned().unwrap_or(Item::Refused);
+    fn operands(&self, operator: &Operator) -> Vec<ExpandedItem> {
+        let item = |name: &String| self.held.get(name.as_str()).cloned().unwrap_or(ExpandedItem::Refused);
         operator.inputs.iter().map(item).collect()
     }
 
     /// Counts the items of lists that an operator has as operands, since its arguments are copies of them. Returns
     /// whether they are allowed.
     fn counts(&mut self, operator: &Operator) -> bool {
-        let items = operator.inputs.iter().filter_map(|name| self.held.get(name.as_str())).map(Item::count);
+        let items = operator.inputs.iter().filter_map(|name| self.held.get(name.as_str())).map(ExpandedItem::count);
         self.items = items.fold(self.items, u64::saturating_add);
         let allowed = self.items <= self.options.max_length as u64;
         if !allowed {
@@ -167,7 +168,7 @@ impl<'a> Import<'a> {
         allowed
     }
 
-    fn hold(&mut self, operator: &'a Operator, items: Vec<Item>) {
+    fn hold(&mut self, operator: &'a Operator, items: Vec<ExpandedItem>) {
         for (name, item) in operator.outputs.iter().zip(items) {
             self.held.insert(name, item);
         }
@@ -192,18 +193,18 @@ impl<'a> Import<'a> {
         let given = self.options.shapes.inputs.iter().find(|(input, _)| *input == text);
         let given: Option<Option<Vec<i64>>> = given.map(|(_, shape)| shape.iter().map(Extent::known).collect());
         let param = operator.param(Role::Shape, output);
-        let (typed, span) = (param.and_then(Param::typed), param.map_or(operator.span, |param| param.span));
+        let (typed, span) = (param.and_then(OperatorParam::typed), param.map_or(operator.span, |param| param.span));
         if given == Some(None) {
             let message = format!("the extents of the input {} must be integers", operator.name);
             self.report(Code::OpenExtent, span, message);
-            return self.hold(operator, vec![Item::Refused]);
+            return self.hold(operator, vec![ExpandedItem::Refused]);
         }
         let known = || typed.as_ref()?.extents.iter().copied().collect::<Option<Vec<i64>>>();
         let Some(shape) = given.flatten().or_else(known) else {
             let message = format!("the shape of the input {} is not known", operator.name);
             let diagnostic = Diagnostic::new(Code::OpenExtent, Location::new(self.file, span), message);
             self.found.report(diagnostic.help(format!("give it: `--input-shape {text}=…`")));
-            return self.hold(operator, vec![Item::Refused]);
+            return self.hold(operator, vec![ExpandedItem::Refused]);
         };
         // NNEF's own default stands for a type that is not known.
         let told = typed.as_ref().filter(|typed| typed.element != UNKNOWN);
@@ -213,7 +214,7 @@ impl<'a> Import<'a> {
         let Some(of) = of else {
             let element = typed.map(|typed| typed.element).unwrap_or_default();
             self.report(Code::PnnxShape, span, format!("elements of type `{element}` have no counterpart in NNEF"));
-            return self.hold(operator, vec![Item::Refused]);
+            return self.hold(operator, vec![ExpandedItem::Refused]);
         };
         let fits = typed.is_none_or(|typed| fits(&Shape::of(&shape), &typed));
         if !fits {
@@ -232,15 +233,16 @@ impl<'a> Import<'a> {
                 self.report(Code::PnnxPassed, span, message);
                 self.complex.insert(tensor);
             }
-            self.hold(operator, vec![Item::Tensor(tensor)]);
+            self.hold(operator, vec![ExpandedItem::Tensor(tensor)]);
         }
     }
 
     fn output(&mut self, operator: &'a Operator) {
-        let mut open: Vec<(&String, Item)> = operator.inputs.iter().zip(self.operands(operator)).rev().collect();
+        let mut open: Vec<(&String, ExpandedItem)> =
+            operator.inputs.iter().zip(self.operands(operator)).rev().collect();
         while let Some((operand, item)) = open.pop() {
             match item {
-                Item::Tensor(tensor) => {
+                ExpandedItem::Tensor(tensor) => {
                     let name = self.builder.graph.tensors[tensor.index()].name;
                     let name = self.builder.under(name, "out");
                     if self.builder.output(tensor, name, false).is_err() {
@@ -251,8 +253,8 @@ impl<'a> Import<'a> {
                         );
                     }
                 }
-                Item::List(items) => open.extend(items.iter().rev().map(|item| (operand, item.clone()))),
-                Item::Literal(literal) => {
+                ExpandedItem::List(items) => open.extend(items.iter().rev().map(|item| (operand, item.clone()))),
+                ExpandedItem::Literal(literal) => {
                     let name = self.name(operand);
                     let tensor = constant(&mut self.builder, literal, &[], name);
                     if tensor.and_then(|tensor| self.builder.output(tensor, name, false).ok()).is_none() {
@@ -260,31 +262,31 @@ impl<'a> Import<'a> {
                         self.report(Code::ExpressionCounterpart, operator.span, message);
                     }
                 }
-                Item::Text(_) => {
+                ExpandedItem::Text(_) => {
                     let message = format!("the output {operand} is a text, not a tensor");
                     self.report(Code::ExpressionCounterpart, operator.span, message);
                 }
-                Item::Refused => {}
+                ExpandedItem::Refused => {}
             }
         }
     }
 
     fn attribute(&mut self, operator: &'a Operator) {
         let Some(output) = operator.outputs.first() else { return };
-        let data: Vec<&Param> = operator.params(Role::Data).collect();
+        let data: Vec<&OperatorParam> = operator.params(Role::Data).collect();
         let &[param] = &data[..] else {
             let message = format!("{} has the data of {} tensors instead of 1", operator.name, data.len());
             self.report(Code::PnnxData, operator.span, message);
-            return self.hold(operator, vec![Item::Refused]);
+            return self.hold(operator, vec![ExpandedItem::Refused]);
         };
         let name = self.name(output);
-        let item = self.variable(operator, param, name).map_or(Item::Refused, Item::Tensor);
+        let item = self.variable(operator, param, name).map_or(ExpandedItem::Refused, ExpandedItem::Tensor);
         self.check(operator, operator.param(Role::Shape, output), &item);
         self.hold(operator, vec![item]);
     }
 
     /// Adds a variable for stored data of an operator.
-    fn variable(&mut self, operator: &Operator, param: &Param, name: NameId) -> Option<TensorId> {
+    fn variable(&mut self, operator: &Operator, param: &OperatorParam, name: NameId) -> Option<TensorId> {
         let typed = param.typed()?;
         let Some(shape) = typed.extents.iter().copied().collect::<Option<Vec<i64>>>() else {
             self.report(Code::PnnxData, param.span, "the extents of data are known".to_owned());
@@ -333,7 +335,7 @@ impl<'a> Import<'a> {
             }
             // A text is a value, not an operation.
             Err(_) if operator.inputs.is_empty() && is_text(&param.text) => {
-                return self.hold(operator, vec![Item::Text(param.text.as_str().into())]);
+                return self.hold(operator, vec![ExpandedItem::Text(param.text.as_str().into())]);
             }
             Err(errors) => return self.found.extend(errors),
         };
@@ -361,7 +363,7 @@ impl<'a> Import<'a> {
             _ => None,
         };
         if let Some(reason) = reason
-            && !operands.contains(&Item::Refused)
+            && !operands.contains(&ExpandedItem::Refused)
         {
             self.builder.graph.rewind(mark);
             self.passed(operator, &Refusal::Because(reason.into()));
@@ -373,15 +375,15 @@ impl<'a> Import<'a> {
     }
 
     /// Whether an operator computes with complex numbers, as far as the file says.
-    fn is_complex(&self, operator: &Operator, operands: &[Item]) -> bool {
-        let told = |param: &Param| param.typed().is_some_and(|typed| is_complex(&typed.element));
-        operands.iter().any(|item| matches!(item, Item::Tensor(tensor) if self.complex.contains(tensor)))
+    fn is_complex(&self, operator: &Operator, operands: &[ExpandedItem]) -> bool {
+        let told = |param: &OperatorParam| param.typed().is_some_and(|typed| is_complex(&typed.element));
+        operands.iter().any(|item| matches!(item, ExpandedItem::Tensor(tensor) if self.complex.contains(tensor)))
             || operator.params(Role::Shape).any(told)
     }
 
     /// Compares the shape of a result with the shape in the file; sets extents that are unknown.
-    fn check(&mut self, operator: &Operator, told: Option<&Param>, item: &Item) {
-        let (Item::Tensor(tensor), Some(param)) = (item, told) else { return };
+    fn check(&mut self, operator: &Operator, told: Option<&OperatorParam>, item: &ExpandedItem) {
+        let (ExpandedItem::Tensor(tensor), Some(param)) = (item, told) else { return };
         let Some(typed) = param.typed() else { return };
         let graph = &mut self.builder.graph;
         match graph.shape(*tensor) {
@@ -401,8 +403,8 @@ impl<'a> Import<'a> {
             return self.passed(operator, &Refusal::Because("it has no results and is omitted".into()));
         }
         let operands = self.operands(operator);
-        if operands.contains(&Item::Refused) {
-            return self.hold(operator, vec![Item::Refused; operator.outputs.len()]);
+        if operands.contains(&ExpandedItem::Refused) {
+            return self.hold(operator, vec![ExpandedItem::Refused; operator.outputs.len()]);
         }
         let names: Vec<NameId> = operator.outputs.iter().map(|output| self.name(output)).collect();
         let mut data = Vec::new();
@@ -428,7 +430,7 @@ impl<'a> Import<'a> {
                 false => self.lowered(operator, &names, named, &data, &told),
             };
             match lowered {
-                Ok(results) => return self.hold(operator, results.into_iter().map(Item::Tensor).collect()),
+                Ok(results) => return self.hold(operator, results.into_iter().map(ExpandedItem::Tensor).collect()),
                 Err(refusal) => self.passed(operator, &refusal),
             }
         }
@@ -441,7 +443,7 @@ impl<'a> Import<'a> {
         operator: &'a Operator,
         nnef: &'static Declared,
         names: &[NameId],
-        operands: &[Item],
+        operands: &[ExpandedItem],
     ) -> bool {
         let given = standard::arguments(nnef, operator, operands);
         let Some((arguments, is_array)) = given else { return false };
@@ -461,7 +463,7 @@ impl<'a> Import<'a> {
             // What cannot be inferred is in the file.
             let _ = self.builder.infer(*tensor);
         }
-        let items: Vec<Item> = tensors.into_iter().map(Item::Tensor).collect();
+        let items: Vec<ExpandedItem> = tensors.into_iter().map(ExpandedItem::Tensor).collect();
         for (output, item) in operator.outputs.iter().zip(&items) {
             self.check(operator, told.get(output.as_str()).copied(), item);
         }
@@ -470,7 +472,13 @@ impl<'a> Import<'a> {
     }
 
     /// Adds an operation for an operator that NNEF does not have.
-    fn pass(&mut self, operator: &'a Operator, names: Vec<NameId>, data: Vec<(String, TensorId)>, operands: &[Item]) {
+    fn pass(
+        &mut self,
+        operator: &'a Operator,
+        names: Vec<NameId>,
+        data: Vec<(String, TensorId)>,
+        operands: &[ExpandedItem],
+    ) {
         let (keys, _) = operator.argument_names();
         let told = operator.shapes();
         let arguments = arguments(operator, &keys, operands, &data);
@@ -487,7 +495,7 @@ impl<'a> Import<'a> {
                 self.complex.insert(*tensor);
             }
         }
-        self.hold(operator, tensors.into_iter().map(Item::Tensor).collect());
+        self.hold(operator, tensors.into_iter().map(ExpandedItem::Tensor).collect());
     }
 
     /// Reports that an operator is not lowered.
@@ -501,7 +509,7 @@ impl<'a> Import<'a> {
             diagnostic = diagnostic.see(Location::new(self.file, param.span), "the setting");
         }
         let shaped = |name: &String| match self.held.get(name.as_str()) {
-            Some(Item::Tensor(tensor)) => self.builder.graph.shape(*tensor).is_some(),
+            Some(ExpandedItem::Tensor(tensor)) => self.builder.graph.shape(*tensor).is_some(),
             _ => true,
         };
         if self.options.lower != Lower::All && !operator.inputs.iter().all(shaped) {
@@ -518,7 +526,7 @@ impl<'a> Import<'a> {
         names: &[NameId],
         operands: Vec<Operand>,
         data: &[(String, TensorId)],
-        told: &FxHashMap<&str, &Param>,
+        told: &FxHashMap<&str, &OperatorParam>,
     ) -> Lowered<Vec<TensorId>> {
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
@@ -549,7 +557,7 @@ impl<'a> Import<'a> {
             if tensor.index() >= before {
                 self.builder.graph.tensors[tensor.index()].name = *name;
             }
-            self.check(operator, told.get(output.as_str()).copied(), &Item::Tensor(*tensor));
+            self.check(operator, told.get(output.as_str()).copied(), &ExpandedItem::Tensor(*tensor));
         }
         Ok(results)
     }
@@ -559,47 +567,51 @@ impl<'a> Import<'a> {
 pub(super) fn expand_items(
     builder: &mut Builder,
     expression: &super::tree::Expression,
-    operands: &[Item],
+    operands: &[ExpandedItem],
     name: NameId,
     (file, at): (FileId, Option<Location>),
     options: &Options,
     found: &mut Diagnostics,
-) -> Item {
+) -> ExpandedItem {
     let root = expression.root();
     let mut tensors = Vec::new();
     // Literals are substituted for operands in the expression.
     let mut places: Vec<Term> = Vec::new();
     for (number, item) in (0..).zip(operands) {
         places.push(match item {
-            Item::Tensor(tensor) => {
+            ExpandedItem::Tensor(tensor) => {
                 tensors.push(*tensor);
                 Term::Argument(tensors.len() as u64 - 1)
             }
-            Item::Literal(literal) => Term::Literal(*literal),
-            Item::List(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => return item.clone(),
-            Item::List(_) => {
+            ExpandedItem::Literal(literal) => Term::Literal(*literal),
+            ExpandedItem::List(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => {
+                return item.clone();
+            }
+            ExpandedItem::List(_) => {
                 if let Some((_, node)) = expression.nodes().find(|(_, node)| node.term == Term::Argument(number)) {
                     let at = at.unwrap_or(Location::new(file, node.span));
                     let message = format!("the operand @{number} is a list, which has no counterpart in NNEF here");
                     found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
-                    return Item::Refused;
+                    return ExpandedItem::Refused;
                 }
                 // Nothing uses it.
                 Term::Literal(Literal::None)
             }
-            Item::Text(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => return item.clone(),
-            Item::Text(_) => {
+            ExpandedItem::Text(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => {
+                return item.clone();
+            }
+            ExpandedItem::Text(_) => {
                 let at = at.unwrap_or(Location::new(file, root.map_or(Span::default(), |root| root.span)));
                 let message = format!("the operand @{number} is a text, which has no counterpart in NNEF here");
                 found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
-                return Item::Refused;
+                return ExpandedItem::Refused;
             }
-            Item::Refused => return Item::Refused,
+            ExpandedItem::Refused => return ExpandedItem::Refused,
         });
     }
     let expression = expression.with_operands(&places);
     let (shaped, max_ops) = (tensors.len(), options.max_ops);
-    let context = Context { file, at, operands: &tensors, shaped, name, share: false, max_ops };
+    let context = ExpansionContext { file, at, operands: &tensors, shaped, name, share: false, max_ops };
     expand::expand(builder, &expression, context, found)
 }
 

@@ -8,7 +8,7 @@ use crate::graph::TensorId;
 
 /// The expansion of an operand or of a node of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Item {
+pub(crate) enum ExpandedItem {
     /// A tensor.
     Tensor(TensorId),
     /// A literal.
@@ -24,7 +24,7 @@ pub(crate) enum Item {
 /// The items of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct List {
-    items: Arc<[Item]>,
+    items: Arc<[ExpandedItem]>,
     /// The nesting: 1 without lists in it.
     depth: u32,
     /// The number of items, with those of lists in it.
@@ -36,8 +36,9 @@ pub(crate) const MAX_DEPTH: u32 = 64;
 
 impl List {
     /// A list; none if it is nested too deep.
-    pub(crate) fn new(items: &[Item]) -> Option<List> {
-        let lists = || items.iter().filter_map(|item| if let Item::List(list) = item { Some(list) } else { None });
+    pub(crate) fn new(items: &[ExpandedItem]) -> Option<List> {
+        let lists =
+            || items.iter().filter_map(|item| if let ExpandedItem::List(list) = item { Some(list) } else { None });
         let depth = lists().map(|list| list.depth).max().unwrap_or(0) + 1;
         let count = lists().fold(items.len() as u64, |count, list| count.saturating_add(list.count));
         (depth <= MAX_DEPTH).then(|| List { items: items.into(), depth, count })
@@ -45,18 +46,18 @@ impl List {
 }
 
 impl Deref for List {
-    type Target = [Item];
+    type Target = [ExpandedItem];
 
-    fn deref(&self) -> &[Item] {
+    fn deref(&self) -> &[ExpandedItem] {
         &self.items
     }
 }
 
-impl Item {
+impl ExpandedItem {
     /// The number of items of a list, with those of lists in it; 0 if it is not a list.
     pub(crate) fn count(&self) -> u64 {
         match self {
-            Item::List(list) => list.count,
+            ExpandedItem::List(list) => list.count,
             _ => 0,
         }
     }

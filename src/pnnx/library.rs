@@ -1,8 +1,8 @@
 //! The public interface for expressions and files of PNNX.
 
 use super::export;
-use super::graph::Form;
-use super::model::Model;
+use super::graph::ConversionOptions;
+use super::model::PnnxModel;
 use super::parse::{Reading, parse};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Graph;
@@ -29,7 +29,7 @@ impl Graph {
         too_large(text, options)?;
         let reading = Reading { strict: options.strict, compat: !options.strict, ..Reading::default() };
         let (parsed, _) = parse(text, (FileId::default(), 0), reading)?;
-        let form = Form { max_ops: options.max_ops, ..Form::default() };
+        let form = ConversionOptions { max_ops: options.max_ops, ..ConversionOptions::default() };
         Graph::of_expression(&parsed.expression, FileId::default(), &form)
     }
 
@@ -51,7 +51,7 @@ impl Graph {
     /// The file is malformed, or an expression in it cannot be expanded.
     pub fn from_pnnx(text: &str, options: &Options) -> Result<Graph, Diagnostics> {
         too_large(text, options)?;
-        let (model, mut found) = Model::read(text, FileId::default(), options.strict)?;
+        let (model, mut found) = PnnxModel::read(text, FileId::default(), options.strict)?;
         let options = match options.lower {
             // Expressions must be expanded, since graphs have no expressions.
             Lower::None => options.clone().with(|options| options.lower = Lower::Custom),
@@ -69,7 +69,7 @@ impl Graph {
     /// Arguments have no form in such files: lists of tensors and numbers, texts with blanks, values without a name.
     pub fn to_pnnx(&self) -> Result<String, Diagnostics> {
         export::check(self)?;
-        Ok(Model::of_graph(self).print())
+        Ok(PnnxModel::of_graph(self).print())
     }
 }
 

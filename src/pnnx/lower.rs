@@ -16,8 +16,8 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 
 use super::import::expand_items;
-use super::item::Item;
-use super::model::{Operator, Param};
+use super::item::ExpandedItem;
+use super::model::{Operator, OperatorParam};
 use super::parse::{Reading, parse};
 use super::tokens::Literal;
 use crate::Options;
@@ -28,7 +28,7 @@ use crate::graph::operators::exact_quotient;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, Results};
 use crate::source::{FileId, Location};
-use settings::Kind;
+use settings::SettingKind;
 
 pub(super) use settings::{Lowered, Refusal};
 
@@ -39,14 +39,14 @@ const INPUT: &str = "input";
 pub(super) struct Operand {
     /// The name of its argument.
     name: String,
-    item: Item,
+    item: ExpandedItem,
     /// Whether a rule has read it.
     used: Cell<bool>,
 }
 
 impl Operand {
     /// An operand that no rule has read.
-    pub(super) fn new(name: &str, item: &Item) -> Operand {
+    pub(super) fn new(name: &str, item: &ExpandedItem) -> Operand {
         Operand { name: name.to_owned(), item: item.clone(), used: Cell::new(false) }
     }
 }
@@ -57,7 +57,7 @@ pub(super) struct Line<'a> {
     pub(super) operator: &'a Operator,
     pub(super) operands: Vec<Operand>,
     /// The parameters, and whether a rule has read them.
-    pub(super) params: Vec<(&'a Param, Cell<bool>)>,
+    pub(super) params: Vec<(&'a OperatorParam, Cell<bool>)>,
     /// The stored data.
     pub(super) data: &'a [(String, TensorId)],
     /// The name of the result.
@@ -70,18 +70,18 @@ pub(super) struct Line<'a> {
 
 /// The lowering of an operator.
 #[derive(Clone, Copy)]
-enum Rule {
+enum LoweringRule {
     /// A formula of the operand with numeric parameters: `%name` is replaced by the value or the default of each.
     With(&'static str, &'static [(&'static str, f64)]),
     /// A function that adds operations.
     By(fn(&mut Line) -> Lowered<Vec<TensorId>>),
 }
 
-use Rule::{By, With};
+use LoweringRule::{By, With};
 
 /// The rules, each with the kinds of operators that it applies to. Functions of the elements of one tensor are in the
 /// dictionary.
-const TABLE: &[(&[&str], Rule)] = &[
+const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["nn.CELU", "F.celu"], With(CELU, &[("alpha", 1.0)])),
     (
         &["nn.Threshold", "F.threshold"],
@@ -272,7 +272,7 @@ impl Line<'_> {
     fn tensor(&self, name: &str) -> Lowered<TensorId> {
         let sole = || self.sole().filter(|_| name == INPUT && self.data.is_empty());
         match self.operand(name).or_else(sole) {
-            Some(Operand { item: Item::Tensor(tensor), used, .. }) => {
+            Some(Operand { item: ExpandedItem::Tensor(tensor), used, .. }) => {
                 used.set(true);
                 Ok(*tensor)
             }
@@ -348,12 +348,12 @@ impl Line<'_> {
                 operand.used.set(true);
             }
         }
-        let items: Vec<Item> = self.operands.iter().map(|operand| operand.item.clone()).collect();
+        let items: Vec<ExpandedItem> = self.operands.iter().map(|operand| operand.item.clone()).collect();
         self.text(text, &items)
     }
 
     /// Adds an expression.
-    fn text(&mut self, text: &str, operands: &[Item]) -> Lowered<TensorId> {
+    fn text(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
         const NONE: Refusal =
             Refusal::Because(Cow::Borrowed("an expression of its operands has no counterpart in NNEF"));
         let reading = Reading { template: true, ..Reading::default() };
@@ -361,7 +361,7 @@ impl Line<'_> {
         let name = self.fresh("expr");
         let at = (self.file, Some(Location::new(self.file, self.operator.span)));
         match expand_items(self.builder, &parsed.expression, operands, name, at, self.options, self.found) {
-            Item::Tensor(tensor) => Ok(tensor),
+            ExpandedItem::Tensor(tensor) => Ok(tensor),
             _ => Err(NONE),
         }
     }
@@ -374,7 +374,7 @@ impl Line<'_> {
             text = text.replace(&format!("%{key}"), &format!("{number:?}"));
         }
         let x = self.tensor("input")?;
-        self.text(&text, &[Item::Tensor(x)])
+        self.text(&text, &[ExpandedItem::Tensor(x)])
     }
 
     /// Adds an operation on one tensor and a number.
@@ -427,7 +427,7 @@ fn clamp(line: &mut Line, keys: [&str; 2], defaults: [Option<f64>; 2]) -> Lowere
         }
         (Some(least), None) => line.add("max", arguments(least))?,
         (None, Some(most)) => line.add("min", arguments(most))?,
-        (None, None) => return Err(line.refuse(keys[0], <f64 as Kind>::EXPECTED)),
+        (None, None) => return Err(line.refuse(keys[0], <f64 as SettingKind>::EXPECTED)),
     }])
 }
 
@@ -448,10 +448,10 @@ fn choose(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let condition = line.tensor("condition")?;
     let item = |key: &str| match line.tensor(key) {
-        Ok(tensor) => Ok(Item::Tensor(tensor)),
-        Err(_) => line.required(key).map(|number| Item::Literal(Literal::Float(number))),
+        Ok(tensor) => Ok(ExpandedItem::Tensor(tensor)),
+        Err(_) => line.required(key).map(|number| ExpandedItem::Literal(Literal::Float(number))),
     };
-    let items = [Item::Tensor(condition), item("input")?, item("other")?];
+    let items = [ExpandedItem::Tensor(condition), item("input")?, item("other")?];
     Ok(vec![line.text(text, &items)?])
 }
 

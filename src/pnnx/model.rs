@@ -42,7 +42,7 @@ fn counts(kind: &str) -> Option<(Option<usize>, usize)> {
 
 /// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Model {
+pub(crate) struct PnnxModel {
     /// The operators in their order.
     pub(crate) operators: Vec<Operator>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Operator {
     /// The names of its results.
     pub(crate) outputs: Vec<String>,
     /// Its parameters in their order.
-    pub(crate) params: Vec<Param>,
+    pub(crate) params: Vec<OperatorParam>,
     /// The location of its kind.
     pub(crate) span: Span,
 }
@@ -82,7 +82,7 @@ const SIGNS: &[(char, Role)] = &[('@', Role::Data), ('$', Role::Argument), ('#',
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Param {
+pub(crate) struct OperatorParam {
     /// Its role.
     pub(crate) role: Role,
     /// Its key.
@@ -113,10 +113,10 @@ pub(crate) enum Setting {
     List(Vec<Setting>),
 }
 
-impl Param {
+impl OperatorParam {
     /// A parameter without a location.
-    pub(crate) fn new(role: Role, key: &str, text: impl Into<String>) -> Param {
-        Param { role, key: key.to_owned(), text: text.into(), span: Span::default() }
+    pub(crate) fn new(role: Role, key: &str, text: impl Into<String>) -> OperatorParam {
+        OperatorParam { role, key: key.to_owned(), text: text.into(), span: Span::default() }
     }
 
     /// The value.
@@ -159,26 +159,26 @@ fn setting(text: &str) -> Setting {
 
 impl Operator {
     /// The first parameter with a role and a key.
-    pub(crate) fn param(&self, role: Role, key: &str) -> Option<&Param> {
+    pub(crate) fn param(&self, role: Role, key: &str) -> Option<&OperatorParam> {
         self.params.iter().find(|param| param.role == role && param.key == key)
     }
 
     /// The parameters with a role.
-    pub(crate) fn params(&self, role: Role) -> impl Iterator<Item = &Param> {
+    pub(crate) fn params(&self, role: Role) -> impl Iterator<Item = &OperatorParam> {
         self.params.iter().filter(move |param| param.role == role)
     }
 
     /// The parameters with the shapes of operands and results.
-    pub(crate) fn shapes(&self) -> FxHashMap<&str, &Param> {
+    pub(crate) fn shapes(&self) -> FxHashMap<&str, &OperatorParam> {
         // The first one of several for one operand is kept.
-        let shapes: Vec<&Param> = self.params(Role::Shape).collect();
+        let shapes: Vec<&OperatorParam> = self.params(Role::Shape).collect();
         shapes.into_iter().rev().map(|param| (param.key.as_str(), param)).collect()
     }
 
     /// The argument name of each operand; without names, they are `input`, `input1` and so on. Also returns the names
     /// that belong to no operand.
-    pub(crate) fn argument_names(&self) -> (Vec<String>, Vec<&Param>) {
-        let mut named: FxHashMap<&str, VecDeque<&Param>> = FxHashMap::default();
+    pub(crate) fn argument_names(&self) -> (Vec<String>, Vec<&OperatorParam>) {
+        let mut named: FxHashMap<&str, VecDeque<&OperatorParam>> = FxHashMap::default();
         for param in self.params(Role::Argument) {
             named.entry(&param.text).or_default().push_back(param);
         }
@@ -191,20 +191,20 @@ impl Operator {
             }
         };
         let names = self.inputs.iter().map(&mut name).collect();
-        let mut rest: Vec<&Param> = named.into_values().flatten().collect();
+        let mut rest: Vec<&OperatorParam> = named.into_values().flatten().collect();
         rest.sort_by_key(|param| param.span.start);
         (names, rest)
     }
 }
 
-impl Model {
+impl PnnxModel {
     /// Reads a file.
     ///
     /// # Errors
     ///
     /// Malformed lines, and operands that are used before their definition or defined twice.
-    pub(crate) fn read(text: &str, file: FileId, strict: bool) -> Result<(Model, Diagnostics), Diagnostics> {
-        let mut reader = Reader { text, file, found: Diagnostics::new(strict), defined: FxHashMap::default() };
+    pub(crate) fn read(text: &str, file: FileId, strict: bool) -> Result<(PnnxModel, Diagnostics), Diagnostics> {
+        let mut reader = PnnxReader { text, file, found: Diagnostics::new(strict), defined: FxHashMap::default() };
         let model = reader.model();
         if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
     }
@@ -236,7 +236,7 @@ impl Model {
 /// A word of a line with its location.
 type Word<'t> = (&'t str, Span);
 
-struct Reader<'t> {
+struct PnnxReader<'t> {
     text: &'t str,
     file: FileId,
     found: Diagnostics,
@@ -244,7 +244,7 @@ struct Reader<'t> {
     defined: FxHashMap<&'t str, Span>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> PnnxReader<'t> {
     fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
         self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
     }
@@ -266,7 +266,7 @@ impl<'t> Reader<'t> {
         kinds.all(|(kind, _)| !kind.contains(['.', ':'])).then_some(first)
     }
 
-    fn model(&mut self) -> Model {
+    fn model(&mut self) -> PnnxModel {
         let mut lines = self.lines();
         let end = Span::new(self.text.len() as u32, self.text.len() as u32);
         let whole = Span::new(0, 0);
@@ -274,11 +274,11 @@ impl<'t> Reader<'t> {
             Some([(MAGIC, _)]) => {}
             Some([(_, span), ..]) => {
                 self.error(Code::PnnxSyntax, *span, format!("a file of PNNX begins with the number {MAGIC}"));
-                return Model::default();
+                return PnnxModel::default();
             }
             _ => {
                 self.error(Code::PnnxSyntax, whole, "the file is empty");
-                return Model::default();
+                return PnnxModel::default();
             }
         }
         let counts = lines.next().unwrap_or_default();
@@ -287,7 +287,7 @@ impl<'t> Reader<'t> {
                 "this is a file of ncnn, not of PNNX: `{kind}` is a layer of ncnn, operators of PNNX are called `pnnx.Input`, `nn.ReLU`"
             );
             self.error(Code::PnnxSyntax, span, message);
-            return Model::default();
+            return PnnxModel::default();
         }
         let counted = match counts[..] {
             [(operators, _), (operands, _)] => operators.parse::<usize>().ok().zip(operands.parse::<usize>().ok()),
@@ -296,7 +296,7 @@ impl<'t> Reader<'t> {
         let at = counts.first().map_or(end, |(_, span)| *span);
         if counted.is_none() {
             self.error(Code::PnnxSyntax, at, "the second line has two numbers: those of operators and operands");
-            return Model::default();
+            return PnnxModel::default();
         }
         let operators: Vec<Operator> = lines.filter_map(|line| self.operator(&line)).collect();
         let found = (operators.len(), self.defined.len());
@@ -304,7 +304,7 @@ impl<'t> Reader<'t> {
             let message = format!("the file has {} operators and {} operands", found.0, found.1);
             self.error(Code::PnnxCount, at, message);
         }
-        Model { operators }
+        PnnxModel { operators }
     }
 
     fn operator(&mut self, line: &[Word<'t>]) -> Option<Operator> {
@@ -336,7 +336,7 @@ impl<'t> Reader<'t> {
             let message = format!("`{kind}` has {operands} and {} results, not {} and {}", wanted.1, found.0, found.1);
             self.error(Code::PnnxSyntax, *span, message);
         }
-        let params: Vec<Param> = rest.iter().filter_map(|word| self.param(*word)).collect();
+        let params: Vec<OperatorParam> = rest.iter().filter_map(|word| self.param(*word)).collect();
         let names = |words: &[Word]| words.iter().map(|(word, _)| (*word).to_owned()).collect();
         let operator = Operator {
             kind: (*kind).to_owned(),
@@ -371,7 +371,7 @@ impl<'t> Reader<'t> {
         Some((names, rest))
     }
 
-    fn param(&mut self, (word, span): Word<'t>) -> Option<Param> {
+    fn param(&mut self, (word, span): Word<'t>) -> Option<OperatorParam> {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             self.error(Code::PnnxSyntax, span, format!("`{word}` is not a parameter, such as dim=1"));
             return None;
@@ -379,7 +379,7 @@ impl<'t> Reader<'t> {
         let sign = SIGNS.iter().find(|(sign, _)| key.starts_with(*sign));
         let (role, name) = sign.map_or((Role::Value, key), |(_, role)| (*role, &key[1..]));
         let span = Span::new(span.start + key.len() as u32 + 1, span.end);
-        let param = Param { role, key: name.to_owned(), text: text.to_owned(), span };
+        let param = OperatorParam { role, key: name.to_owned(), text: text.to_owned(), span };
         if matches!(role, Role::Data | Role::Shape) && param.typed().is_none() {
             self.error(Code::PnnxSyntax, span, format!("`{text}` is not a shape with a type, such as (3,4)f32"));
         }
@@ -398,18 +398,18 @@ mod tests {
         pnnx.Output              out                      1 0 2\n";
 
     fn codes(text: &str) -> Vec<Code> {
-        match Model::read(text, FileId::default(), false) {
+        match PnnxModel::read(text, FileId::default(), false) {
             Ok((_, found)) | Err(found) => found.iter().map(|found| found.code).collect(),
         }
     }
 
     #[test]
     fn files_are_given_back() {
-        let (model, found) = Model::read(TEXT, FileId::default(), true).unwrap();
+        let (model, found) = PnnxModel::read(TEXT, FileId::default(), true).unwrap();
         assert!(found.is_empty());
         assert_eq!(model.print(), TEXT);
         let linear = &model.operators[1];
-        let setting = |key: &str| linear.param(Role::Value, key).map(Param::setting);
+        let setting = |key: &str| linear.param(Role::Value, key).map(OperatorParam::setting);
         assert_eq!(setting("dim"), Some(Setting::List(vec![Setting::Literal(Literal::Int(-1))])));
         assert_eq!(setting("p"), Some(Setting::Literal(Literal::Float(1.5))));
         assert_eq!(setting("mode"), Some(Setting::Word("zeros".into())));

@@ -24,7 +24,7 @@ pub(crate) struct Reading {
 
 /// An expression with its tokens.
 #[derive(Clone, Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedExpression {
     /// The tree.
     pub(crate) expression: Expression,
     /// The tokens of the text.
@@ -40,8 +40,8 @@ pub(crate) fn parse(
     text: &str,
     (file, start): (FileId, u32),
     reading: Reading,
-) -> Result<(Parsed, Diagnostics), Diagnostics> {
-    let reader = |careless| Reader::new(text, (file, start), reading, careless);
+) -> Result<(ParsedExpression, Diagnostics), Diagnostics> {
+    let reader = |careless| ExpressionReader::new(text, (file, start), reading, careless);
     match reader(false).read(false) {
         Ok(parsed) => Ok((parsed, Diagnostics::new(reading.strict))),
         Err(errors) if !reading.compat || !is_balanced(text) => Err(errors),
@@ -83,13 +83,13 @@ pub(crate) fn is_text(text: &str) -> bool {
 /// An incomplete operation or list.
 enum Open {
     /// An operation.
-    Call(Call),
+    Call(ParsedCall),
     /// A list: the span of its bracket, and the stack index of its first item.
     List(Span, usize),
 }
 
 #[derive(Clone, Copy)]
-struct Call {
+struct ParsedCall {
     /// The operation; none for an unknown name.
     op: Option<Op>,
     /// The span of its name.
@@ -100,7 +100,7 @@ struct Call {
     depth: usize,
 }
 
-struct Reader<'t> {
+struct ExpressionReader<'t> {
     text: &'t str,
     origin: (FileId, u32),
     reading: Reading,
@@ -119,10 +119,10 @@ struct Reader<'t> {
 /// Parsing ends here; the error has been reported.
 struct Stop;
 
-impl<'t> Reader<'t> {
+impl<'t> ExpressionReader<'t> {
     fn new(text: &'t str, origin: (FileId, u32), reading: Reading, careless: bool) -> Self {
         let (tokens, misread) = tokens(text, careless);
-        Reader {
+        ExpressionReader {
             text,
             origin,
             reading,
@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn read(mut self, prefix: bool) -> Result<Parsed, Diagnostics> {
+    fn read(mut self, prefix: bool) -> Result<ParsedExpression, Diagnostics> {
         for i in 0..self.misread.len() {
             self.misread(self.misread[i]);
         }
@@ -154,7 +154,9 @@ impl<'t> Reader<'t> {
             (false, false) => self.strict(),
         };
         match read {
-            Ok(()) if !self.found.has_errors() => Ok(Parsed { expression: self.expression, tokens: self.tokens }),
+            Ok(()) if !self.found.has_errors() => {
+                Ok(ParsedExpression { expression: self.expression, tokens: self.tokens })
+            }
             _ => Err(self.found),
         }
     }
@@ -220,7 +222,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Completes an operation.
-    fn close(&mut self, Call { op, span, first, .. }: Call) {
+    fn close(&mut self, ParsedCall { op, span, first, .. }: ParsedCall) {
         let Some(op) = op else {
             self.pending.truncate(first);
             return self.leaf(Term::Literal(Literal::None), span);
@@ -360,7 +362,7 @@ impl<'t> Reader<'t> {
     fn begin(&mut self, op: Option<Op>, span: Span) {
         let bracket = self.tokens.get(self.next).is_some_and(|token| token.kind == TokenKind::Open);
         let depth = self.depth + usize::from(bracket);
-        self.open.push(Open::Call(Call { op, span, first: self.pending.len(), depth }));
+        self.open.push(Open::Call(ParsedCall { op, span, first: self.pending.len(), depth }));
     }
 
     fn close_last(&mut self) {

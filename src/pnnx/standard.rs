@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::item::Item;
+use super::item::ExpandedItem;
 use super::model::{Operator, Role, Setting};
 use super::tokens::Literal;
 use crate::graph::Value;
@@ -16,7 +16,7 @@ pub(super) const PREFIX: &str = "nnef.";
 pub(super) fn arguments(
     declared: &Declared,
     operator: &Operator,
-    operands: &[Item],
+    operands: &[ExpandedItem],
 ) -> Option<(Vec<Option<Value>>, bool)> {
     let is_array = declared.results.first().is_some_and(|result| result.gives.is_none());
     let params = &declared.params;
@@ -53,12 +53,12 @@ pub(super) fn arguments(
     (named.is_empty() && unnamed.next().is_none()).then_some((arguments, is_array))
 }
 
-fn value(item: &Item) -> Option<Value> {
+fn value(item: &ExpandedItem) -> Option<Value> {
     match item {
-        Item::Tensor(tensor) => Some(Value::Tensor(*tensor)),
-        Item::Literal(found) => literal(*found),
-        Item::Text(text) => Some(Value::String(text.as_ref().into())),
-        Item::List(_) | Item::Refused => None,
+        ExpandedItem::Tensor(tensor) => Some(Value::Tensor(*tensor)),
+        ExpandedItem::Literal(found) => literal(*found),
+        ExpandedItem::Text(text) => Some(Value::String(text.as_ref().into())),
+        ExpandedItem::List(_) | ExpandedItem::Refused => None,
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::evaluate::Value;
+use super::evaluate::ExpressionValue;
 use super::fold::no_extents;
-use super::graph::Form;
-use super::model::Model;
+use super::graph::ConversionOptions;
+use super::model::PnnxModel;
 use super::number::{Meaning, Number, keeps_integer_part};
 use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
@@ -66,15 +66,15 @@ fn value(expression: &Expression, operands: &[f64]) -> Option<f64> {
     let operands: Vec<Arc<Tensor>> =
         operands.iter().map(|x| Arc::new(Tensor::scalars(&[1], vec![*x]).unwrap())).collect();
     match expression.evaluate(&operands, &Usage::new(1 << 30, 1 << 30)).ok()? {
-        Value::Tensor(tensor) => Some(tensor.to_scalars()[0]),
-        Value::Number(Number::Float(float)) => Some(float),
-        Value::Number(other) => Some(other.float()),
-        Value::List(_) => None,
+        ExpressionValue::Tensor(tensor) => Some(tensor.to_scalars()[0]),
+        ExpressionValue::Number(Number::Float(float)) => Some(float),
+        ExpressionValue::Number(other) => Some(other.float()),
+        ExpressionValue::List(_) => None,
     }
 }
 
 fn flat(expression: &Expression) -> Option<Graph> {
-    let form = Form { arity: Some(3), share: true, max_ops: 10_000, ..Form::default() };
+    let form = ConversionOptions { arity: Some(3), share: true, max_ops: 10_000, ..ConversionOptions::default() };
     Graph::of_expression(expression, FileId::default(), &form).ok()
 }
 
@@ -128,12 +128,12 @@ fn nearly(wanted: f64, found: f64, [x, y]: [f64; 2]) -> bool {
 }
 
 /// Files of one expression of one or two operands, as pnnx writes them.
-fn file(text: &str) -> Model {
+fn file(text: &str) -> PnnxModel {
     let text = format!(
         "7767517\n4 3\npnnx.Input a 0 1 0 #0=(1)f32\npnnx.Input b 0 1 1 #1=(1)f32\n\
          pnnx.Expression e 2 1 0 1 2 expr={text} #2=(1)f32\npnnx.Output o 1 0 2\n"
     );
-    Model::read(&text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0
+    PnnxModel::read(&text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0
 }
 
 /// The ways of an expression to a flat graph: from its file, from the file with one expression for each operation, and
@@ -141,9 +141,9 @@ fn file(text: &str) -> Model {
 fn ways(text: &str) -> Vec<Graph> {
     let (options, id) = (Options::default(), FileId::default());
     let model = file(text);
-    let again = |model: &Model| {
+    let again = |model: &PnnxModel| {
         let printed = model.print();
-        let read = Model::read(&printed, id, true).unwrap_or_else(|found| panic!("{printed}{found}")).0;
+        let read = PnnxModel::read(&printed, id, true).unwrap_or_else(|found| panic!("{printed}{found}")).0;
         let (graph, _, found) = read.graph(id, &options).unwrap_or_else(|found| panic!("{printed}{found}"));
         assert!(found.is_empty(), "{printed}{found}");
         graph
@@ -151,7 +151,7 @@ fn ways(text: &str) -> Vec<Graph> {
     let direct = model.graph(id, &options).unwrap_or_else(|found| panic!("{text}: {found}")).0;
     let flattened = model.flattened(id, &options).unwrap_or_else(|found| panic!("{text}: {found}")).0;
     super::export::check(&direct).unwrap_or_else(|found| panic!("{text}: {found}"));
-    let written = again(&Model::of_graph(&direct));
+    let written = again(&PnnxModel::of_graph(&direct));
     vec![direct, again(&flattened), written]
 }
 
@@ -244,7 +244,7 @@ fn types_of_operands_are_those_of_torch() {
             "7767517\n4 3\npnnx.Input a 0 1 0 #0=(4){element}\npnnx.Input b 0 1 1 #1=(4){element}\n\
              pnnx.Expression e 2 1 0 1 2 expr={text}\npnnx.Output o 1 0 2\n"
         );
-        let (model, _) = Model::read(&file, FileId::default(), true).unwrap();
+        let (model, _) = PnnxModel::read(&file, FileId::default(), true).unwrap();
         let (graph, _, found) =
             model.graph(FileId::default(), &Options::default()).unwrap_or_else(|f| panic!("{file}{f}"));
         assert!(found.is_empty(), "{file}{found}");
@@ -278,12 +278,13 @@ fn what_nnef_does_not_have_is_passed_through() {
             count + 2,
             count + 1
         );
-        let (model, _) = Model::read(&text, FileId::default(), false).unwrap_or_else(|found| panic!("{text}{found}"));
+        let (model, _) =
+            PnnxModel::read(&text, FileId::default(), false).unwrap_or_else(|found| panic!("{text}{found}"));
         let (graph, _, found) =
             model.graph(FileId::default(), &Options::default()).unwrap_or_else(|f| panic!("{text}{f}"));
         super::export::check(&graph).unwrap();
-        let printed = Model::of_graph(&graph).print();
-        let again = Model::read(&printed, FileId::default(), false).unwrap().0;
+        let printed = PnnxModel::of_graph(&graph).print();
+        let again = PnnxModel::read(&printed, FileId::default(), false).unwrap().0;
         let again = again.graph(FileId::default(), &Options::default()).unwrap_or_else(|f| panic!("{printed}{f}")).0;
         (kinds(&graph), kinds(&again), found.iter().map(|found| found.code.as_str()).collect::<Vec<_>>())
     };
@@ -300,7 +301,7 @@ fn what_nnef_does_not_have_is_passed_through() {
         assert_eq!(told, codes, "{lines}");
     }
     let text = "7767517\n3 1\npnnx.Input a 0 1 a #a=(2)f32\naten.print p 1 0 a\npnnx.Output o 1 0 a\n";
-    let (model, _) = Model::read(text, FileId::default(), true).unwrap();
+    let (model, _) = PnnxModel::read(text, FileId::default(), true).unwrap();
     let (graph, _, found) = model.graph(FileId::default(), &Options::default()).unwrap();
     assert_eq!((kinds(&graph).len(), found.iter().count()), (2, 1));
 }
@@ -309,7 +310,7 @@ fn what_nnef_does_not_have_is_passed_through() {
 #[test]
 fn files_of_ncnn_are_told_by_their_name() {
     let text = "7767517\n2 2\nInput in0 0 1 in0\nReLU r 1 1 in0 out0 0=0.1\n";
-    let found = Model::read(text, FileId::default(), false).unwrap_err();
+    let found = PnnxModel::read(text, FileId::default(), false).unwrap_err();
     assert!(found.to_string().contains("ncnn"), "{found}");
 }
 
@@ -364,14 +365,14 @@ proptest! {
         let Some(graph) = flat(&expression) else { return Ok(()) };
         // A single number becomes stored data, and a single operand a copy; neither is an expression.
         prop_assume!(!kinds(&graph).iter().any(|kind| ["constant", "copy"].contains(&kind.as_str())));
-        let model = Model::of_graph(&graph);
+        let model = PnnxModel::of_graph(&graph);
         let (again, _, _) = model.graph(FileId::default(), &Options::default()).unwrap();
         prop_assert_eq!(kinds(&again), kinds(&graph), "{}", model.print());
         if let (Some(before), Some(after)) = (computed(&graph, &x), computed(&again, &x)) {
             prop_assert!(same(before, after));
         }
         // The file is read back unchanged.
-        let (read, _) = Model::read(&model.print(), FileId::default(), true).unwrap();
+        let (read, _) = PnnxModel::read(&model.print(), FileId::default(), true).unwrap();
         prop_assert_eq!(read.print(), model.print());
     }
 
@@ -381,7 +382,7 @@ proptest! {
             "7767517\n5 4\npnnx.Input a 0 1 0 #0=(1)f32\npnnx.Input b 0 1 1 #1=(1)f32\npnnx.Input c 0 1 2 #2=(1)f32\n\
              pnnx.Expression e 3 1 0 1 2 3 expr={text}\npnnx.Output o 1 0 3\n"
         );
-        let (model, _) = Model::read(&file, FileId::default(), true).unwrap();
+        let (model, _) = PnnxModel::read(&file, FileId::default(), true).unwrap();
         let options = Options::default();
         if let Ok((flattened, _)) = model.flattened(FileId::default(), &options) {
             let printed = flattened.print();
@@ -389,7 +390,7 @@ proptest! {
             for expression in expressions {
                 prop_assert!(read(expression).operations() <= 1, "{printed}");
             }
-            prop_assert!(Model::read(&printed, FileId::default(), true).is_ok(), "{printed}");
+            prop_assert!(PnnxModel::read(&printed, FileId::default(), true).is_ok(), "{printed}");
         }
         let Ok((graph, _, _)) = model.graph(FileId::default(), &options) else { return Ok(()) };
         if let (Some(wanted), Some(found)) = (value(&read(&text), &x), computed(&graph, &x))
@@ -410,6 +411,6 @@ proptest! {
             }
         }
         let file = format!("7767517\n1 1\npnnx.Input {text} 0 1 0 #{mutation}={text}");
-        let _ = Model::read(&file, FileId::default(), false).map(|(model, _)| model.graph(FileId::default(), &Options::default()));
+        let _ = PnnxModel::read(&file, FileId::default(), false).map(|(model, _)| model.graph(FileId::default(), &Options::default()));
     }
 }

@@ -30,7 +30,7 @@ pub(crate) enum Term {
 
 /// A node: an operand, a literal, or an operation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+pub(crate) struct TreeNode {
     /// Its kind.
     pub(crate) term: Term,
     /// Its location in the text: for an operation, that of the name; for a list, that of the opening bracket.
@@ -43,7 +43,7 @@ pub(crate) struct Node {
 /// An expression.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expression {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     operands: Vec<NodeId>,
 }
 
@@ -57,12 +57,12 @@ impl Expression {
     pub(crate) fn push(&mut self, term: Term, span: Span, operands: &[NodeId]) -> NodeId {
         let first = self.operands.len() as u32;
         self.operands.extend_from_slice(operands);
-        self.nodes.push(Node { term, span, first, count: operands.len() as u32 });
+        self.nodes.push(TreeNode { term, span, first, count: operands.len() as u32 });
         NodeId::at(self.nodes.len() - 1)
     }
 
     /// All nodes in reverse Polish notation.
-    pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> + ExactSizeIterator {
+    pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = (NodeId, &TreeNode)> + ExactSizeIterator {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId::at(i), node))
     }
 
@@ -72,17 +72,17 @@ impl Expression {
     }
 
     /// A node.
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
+    pub(crate) fn node(&self, id: NodeId) -> &TreeNode {
         &self.nodes[id.index()]
     }
 
     /// The operands of a node.
-    pub(crate) fn operands(&self, node: &Node) -> &[NodeId] {
+    pub(crate) fn operands(&self, node: &TreeNode) -> &[NodeId] {
         &self.operands[node.first as usize..(node.first + node.count) as usize]
     }
 
     /// The root; none for an expression without nodes.
-    pub(crate) fn root(&self) -> Option<&Node> {
+    pub(crate) fn root(&self) -> Option<&TreeNode> {
         self.nodes.last()
     }
 
@@ -134,13 +134,13 @@ impl Expression {
     /// The class number of each node, where nodes with equal text are in one class, and the number of classes of
     /// operations and lists.
     pub(crate) fn classes(&self) -> (Vec<u32>, usize) {
-        let mut known: FxHashMap<(Key, SmallVec<[u32; 4]>), u32> = FxHashMap::default();
+        let mut known: FxHashMap<(ClassKey, SmallVec<[u32; 4]>), u32> = FxHashMap::default();
         let mut classes: Vec<u32> = Vec::with_capacity(self.nodes.len());
         let mut operations = 0;
         for node in &self.nodes {
             let operands = self.operands(node).iter().map(|id| classes[id.index()]).collect();
             let next = known.len() as u32;
-            let class = *known.entry((Key::of(node.term), operands)).or_insert_with(|| {
+            let class = *known.entry((ClassKey::of(node.term), operands)).or_insert_with(|| {
                 operations += usize::from(node.term.is_operation());
                 next
             });
@@ -153,7 +153,7 @@ impl Expression {
     pub(crate) fn canonical(&self) -> String {
         let mut out = String::with_capacity(self.nodes.len() * 6);
         self.walk(&mut out, &mut |term, step, out| match step {
-            Step::Before => match term {
+            TraversalStep::Before => match term {
                 Term::Call(op) => {
                     out.push_str(op.row().name);
                     out.push('(');
@@ -161,32 +161,32 @@ impl Expression {
                 Term::List => out.push('['),
                 leaf => push_leaf(out, leaf),
             },
-            Step::Operand(0) => {}
-            Step::Operand(_) => out.push(','),
-            Step::After if term == Term::List => out.push(']'),
-            Step::After if term.is_operation() => out.push(')'),
-            Step::After => {}
+            TraversalStep::Operand(0) => {}
+            TraversalStep::Operand(_) => out.push(','),
+            TraversalStep::After if term == Term::List => out.push(']'),
+            TraversalStep::After if term.is_operation() => out.push(')'),
+            TraversalStep::After => {}
         });
         out
     }
 
     /// Traverses the tree from the root: calls a function before and after each node and before each of its
     /// operands.
-    pub(crate) fn walk(&self, out: &mut String, each: &mut dyn FnMut(Term, Step, &mut String)) {
+    pub(crate) fn walk(&self, out: &mut String, each: &mut dyn FnMut(Term, TraversalStep, &mut String)) {
         let Some(last) = self.nodes.len().checked_sub(1) else { return };
         let mut open: Vec<(u32, u32)> = vec![(last as u32, 0)];
         while let Some((id, next)) = open.last_mut() {
             let node = &self.nodes[*id as usize];
             if *next == 0 {
-                each(node.term, Step::Before, out);
+                each(node.term, TraversalStep::Before, out);
             }
             if *next < node.count {
-                each(node.term, Step::Operand(*next), out);
+                each(node.term, TraversalStep::Operand(*next), out);
                 let operand = self.operands[(node.first + *next) as usize];
                 *next += 1;
                 open.push((operand.index() as u32, 0));
             } else {
-                each(node.term, Step::After, out);
+                each(node.term, TraversalStep::After, out);
                 open.pop();
             }
         }
@@ -198,7 +198,7 @@ impl Expression {
         // The context of the operands of each open operation.
         let mut open: Vec<Surroundings> = Vec::new();
         self.walk(&mut out, &mut |term, step, out| match step {
-            Step::Before => {
+            TraversalStep::Before => {
                 let inside = Surroundings::of(term, open.last().copied());
                 out.push_str(if inside.bracketed { "(" } else { "" });
                 match (term, inside.symbol) {
@@ -218,8 +218,8 @@ impl Expression {
                 }
                 open.push(inside);
             }
-            Step::Operand(0) => {}
-            Step::Operand(_) => {
+            TraversalStep::Operand(0) => {}
+            TraversalStep::Operand(_) => {
                 let inside = open.last_mut();
                 match inside.as_ref().and_then(|inside| inside.symbol) {
                     Some(symbol) => out.push_str(&[" ", symbol, " "].concat()),
@@ -229,7 +229,7 @@ impl Expression {
                     inside.right = true;
                 }
             }
-            Step::After => {
+            TraversalStep::After => {
                 let inside = open.pop();
                 out.push_str(match term {
                     Term::List => "]",
@@ -268,7 +268,7 @@ impl Term {
 
 /// A step of a tree traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum TraversalStep {
     /// Before the operands.
     Before,
     /// Before the operand with this index.
@@ -316,7 +316,7 @@ impl Surroundings {
 
 /// The key of a node's class, in addition to its operands. Floats are compared by their bits.
 #[derive(PartialEq, Eq, Hash)]
-enum Key {
+enum ClassKey {
     Argument(u64),
     Int(i64),
     Float(u64),
@@ -327,18 +327,18 @@ enum Key {
     List,
 }
 
-impl Key {
-    fn of(term: Term) -> Key {
+impl ClassKey {
+    fn of(term: Term) -> ClassKey {
         let bits = |value: f64| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
         match term {
-            Term::Argument(number) => Key::Argument(number),
-            Term::Literal(Literal::Int(value)) => Key::Int(value),
-            Term::Literal(Literal::Float(value)) => Key::Float(bits(value)),
-            Term::Literal(Literal::Complex(re, im)) => Key::Complex(bits(re), bits(im)),
-            Term::Literal(Literal::Bool(value)) => Key::Bool(value),
-            Term::Literal(Literal::None) => Key::None,
-            Term::Call(op) => Key::Call(op),
-            Term::List => Key::List,
+            Term::Argument(number) => ClassKey::Argument(number),
+            Term::Literal(Literal::Int(value)) => ClassKey::Int(value),
+            Term::Literal(Literal::Float(value)) => ClassKey::Float(bits(value)),
+            Term::Literal(Literal::Complex(re, im)) => ClassKey::Complex(bits(re), bits(im)),
+            Term::Literal(Literal::Bool(value)) => ClassKey::Bool(value),
+            Term::Literal(Literal::None) => ClassKey::None,
+            Term::Call(op) => ClassKey::Call(op),
+            Term::List => ClassKey::List,
         }
     }
 }

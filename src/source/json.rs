@@ -14,12 +14,12 @@ pub(crate) struct Json {
     /// Its span in the text.
     pub(crate) at: Span,
     /// The value.
-    pub(crate) value: Value,
+    pub(crate) value: JsonValue,
 }
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum JsonValue {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -51,20 +51,20 @@ impl Json {
     /// The kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
-            Value::Null => "null",
-            Value::Bool(_) => "a logical",
-            Value::Int(_) => "an integer",
-            Value::Float(_) => "a number",
-            Value::String(_) => "a string",
-            Value::Array(_) => "an array",
-            Value::Object(_) => "an object",
+            JsonValue::Null => "null",
+            JsonValue::Bool(_) => "a logical",
+            JsonValue::Int(_) => "an integer",
+            JsonValue::Float(_) => "a number",
+            JsonValue::String(_) => "a string",
+            JsonValue::Array(_) => "an array",
+            JsonValue::Object(_) => "an object",
         }
     }
 
     /// The text of a string.
     pub(crate) fn as_str(&self) -> Option<&str> {
         match &self.value {
-            Value::String(text) => Some(text),
+            JsonValue::String(text) => Some(text),
             _ => None,
         }
     }
@@ -72,7 +72,7 @@ impl Json {
     /// The items of an array.
     pub(crate) fn as_array(&self) -> Option<&[Json]> {
         match &self.value {
-            Value::Array(items) => Some(items),
+            JsonValue::Array(items) => Some(items),
             _ => None,
         }
     }
@@ -80,7 +80,7 @@ impl Json {
     /// The members of an object.
     pub(crate) fn as_object(&self) -> Option<&[Member]> {
         match &self.value {
-            Value::Object(members) => Some(members),
+            JsonValue::Object(members) => Some(members),
             _ => None,
         }
     }
@@ -108,7 +108,7 @@ pub(crate) struct SyntaxError {
 ///
 /// The first syntax error.
 pub(crate) fn parse(text: &str) -> Result<Json, SyntaxError> {
-    let mut parser = Parser { text, at: 0, depth: 0 };
+    let mut parser = JsonParser { text, at: 0, depth: 0 };
     let value = parser.value()?;
     parser.blanks();
     if parser.at < text.len() {
@@ -117,25 +117,25 @@ pub(crate) fn parse(text: &str) -> Result<Json, SyntaxError> {
     Ok(value)
 }
 
-struct Parser<'t> {
+struct JsonParser<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
 }
 
 /// Keywords and their values.
-const WORDS: &[(&str, Value)] = &[
-    ("null", Value::Null),
-    ("true", Value::Bool(true)),
-    ("false", Value::Bool(false)),
-    ("NaN", Value::Float(f64::NAN)),
-    ("Infinity", Value::Float(f64::INFINITY)),
-    ("-Infinity", Value::Float(f64::NEG_INFINITY)),
+const WORDS: &[(&str, JsonValue)] = &[
+    ("null", JsonValue::Null),
+    ("true", JsonValue::Bool(true)),
+    ("false", JsonValue::Bool(false)),
+    ("NaN", JsonValue::Float(f64::NAN)),
+    ("Infinity", JsonValue::Float(f64::INFINITY)),
+    ("-Infinity", JsonValue::Float(f64::NEG_INFINITY)),
 ];
 
 type ParseResult<T> = Result<T, SyntaxError>;
 
-impl Parser<'_> {
+impl JsonParser<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -168,14 +168,14 @@ impl Parser<'_> {
         let value = match self.peek() {
             Some(b'{') => self.nested(Self::object)?,
             Some(b'[') => self.nested(Self::array)?,
-            Some(b'"') => Value::String(self.string()?),
+            Some(b'"') => JsonValue::String(self.string()?),
             Some(_) => self.word_or_number()?,
             None => return Err(self.wrong("a value is missing at the end of the text")),
         };
         Ok(Json { at: self.since(start), value })
     }
 
-    fn nested(&mut self, inner: fn(&mut Self) -> ParseResult<Value>) -> ParseResult<Value> {
+    fn nested(&mut self, inner: fn(&mut Self) -> ParseResult<JsonValue>) -> ParseResult<JsonValue> {
         if self.depth == MAX_DEPTH {
             let message = format!("more than {MAX_DEPTH} arrays and objects in each other");
             return Err(SyntaxError { depth: true, message, ..self.wrong("") });
@@ -187,25 +187,25 @@ impl Parser<'_> {
         value
     }
 
-    fn array(&mut self) -> ParseResult<Value> {
+    fn array(&mut self) -> ParseResult<JsonValue> {
         let mut items = Vec::new();
         self.blanks();
         if self.take(b']') {
-            return Ok(Value::Array(items));
+            return Ok(JsonValue::Array(items));
         }
         loop {
             items.push(self.value()?);
             if !self.more(b']')? {
-                return Ok(Value::Array(items));
+                return Ok(JsonValue::Array(items));
             }
         }
     }
 
-    fn object(&mut self) -> ParseResult<Value> {
+    fn object(&mut self) -> ParseResult<JsonValue> {
         let mut members = Vec::new();
         self.blanks();
         if self.take(b'}') {
-            return Ok(Value::Object(members));
+            return Ok(JsonValue::Object(members));
         }
         loop {
             self.blanks();
@@ -221,7 +221,7 @@ impl Parser<'_> {
             }
             members.push(Member { key, at, value: self.value()? });
             if !self.more(b'}')? {
-                return Ok(Value::Object(members));
+                return Ok(JsonValue::Object(members));
             }
         }
     }
@@ -238,7 +238,7 @@ impl Parser<'_> {
         Err(self.wrong(&format!("expected `,` or `{}`", char::from(close))))
     }
 
-    fn word_or_number(&mut self) -> ParseResult<Value> {
+    fn word_or_number(&mut self) -> ParseResult<JsonValue> {
         for (word, value) in WORDS {
             if self.text[self.at..].starts_with(word) {
                 self.at += word.len();
@@ -258,10 +258,10 @@ impl Parser<'_> {
             return Err(malformed(self));
         }
         if let Ok(int) = text.parse() {
-            return Ok(Value::Int(int));
+            return Ok(JsonValue::Int(int));
         }
         match text.parse() {
-            Ok(float) if f64::is_finite(float) => Ok(Value::Float(float)),
+            Ok(float) if f64::is_finite(float) => Ok(JsonValue::Float(float)),
             _ => Err(SyntaxError { message: "number out of range".to_owned(), ..malformed(self) }),
         }
     }
@@ -352,11 +352,11 @@ mod tests {
         let text = "{\"é\": [1, -2.5e1, \"a\\u00e9\\ud83d\\ude00\\n\"], \"b\": -Infinity}";
         let json = parse(text).unwrap();
         let items = json.get("é").unwrap().as_array().unwrap();
-        assert_eq!(items[0].value, Value::Int(1));
-        assert_eq!(items[1].value, Value::Float(-25.0));
+        assert_eq!(items[0].value, JsonValue::Int(1));
+        assert_eq!(items[1].value, JsonValue::Float(-25.0));
         assert_eq!(items[2].as_str(), Some("aé😀\n"));
         assert_eq!(&text[items[1].at.range()], "-2.5e1");
-        assert_eq!(json.get("b").unwrap().value, Value::Float(f64::NEG_INFINITY));
+        assert_eq!(json.get("b").unwrap().value, JsonValue::Float(f64::NEG_INFINITY));
         assert_eq!(json.at.range(), 0..text.len());
     }
 
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn integers_beyond_64_bits_are_floats() {
-        assert_eq!(parse("9223372036854775808").unwrap().value, Value::Float(9_223_372_036_854_775_808.0));
-        assert_eq!(parse("-9223372036854775808").unwrap().value, Value::Int(i64::MIN));
+        assert_eq!(parse("9223372036854775808").unwrap().value, JsonValue::Float(9_223_372_036_854_775_808.0));
+        assert_eq!(parse("-9223372036854775808").unwrap().value, JsonValue::Int(i64::MIN));
     }
 }

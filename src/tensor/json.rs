@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{DType, Data, Dims, Tensor, volume};
 use crate::source::Span;
-use crate::source::json::{Json, Value, parse};
+use crate::source::json::{Json, JsonValue, parse};
 
 /// An error in a text: location and message.
 pub(crate) type Misfit = (Span, String);
@@ -52,10 +52,10 @@ pub(crate) fn tensor(json: &Json) -> Result<Tensor, Misfit> {
         };
     }
     let (_, leaves) = nest(json)?;
-    let all = |fits: fn(&Value) -> bool| !leaves.is_empty() && leaves.iter().all(|leaf| fits(&leaf.value));
-    if all(|leaf| matches!(leaf, Value::Bool(_))) {
+    let all = |fits: fn(&JsonValue) -> bool| !leaves.is_empty() && leaves.iter().all(|leaf| fits(&leaf.value));
+    if all(|leaf| matches!(leaf, JsonValue::Bool(_))) {
         typed(json, DType::Bool)
-    } else if all(|leaf| matches!(leaf, Value::Int(_))) {
+    } else if all(|leaf| matches!(leaf, JsonValue::Int(_))) {
         typed(json, DType::Int64)
     } else {
         typed(json, DType::Float64)
@@ -65,7 +65,7 @@ pub(crate) fn tensor(json: &Json) -> Result<Tensor, Misfit> {
 /// Reads an array of extents.
 pub(crate) fn shape_of(json: &Json) -> Option<Vec<usize>> {
     let extent = |json: &Json| match json.value {
-        Value::Int(extent) => usize::try_from(extent).ok(),
+        JsonValue::Int(extent) => usize::try_from(extent).ok(),
         _ => None,
     };
     json.as_array()?.iter().map(extent).collect()
@@ -121,16 +121,16 @@ fn collect<'j>(json: &'j Json, shape: &[usize], out: &mut Vec<&'j Json>) -> Resu
     }
 }
 
-fn convert<T>(items: &[&Json], dtype: DType, f: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Misfit> {
+fn convert<T>(items: &[&Json], dtype: DType, f: impl Fn(&JsonValue) -> Option<T>) -> Result<Vec<T>, Misfit> {
     let wrong = |json: &Json| (json.at, format!("{} that {dtype} does not have", json.kind()));
     items.iter().map(|json| f(&json.value).ok_or_else(|| wrong(json))).collect()
 }
 
-fn float(value: &Value) -> Option<f64> {
+fn float(value: &JsonValue) -> Option<f64> {
     match value {
-        Value::Int(int) => Some(*int as f64),
-        Value::Float(float) => Some(*float),
-        Value::String(text) => match text.as_str() {
+        JsonValue::Int(int) => Some(*int as f64),
+        JsonValue::Float(float) => Some(*float),
+        JsonValue::String(text) => match text.as_str() {
             "inf" | "Infinity" => Some(f64::INFINITY),
             "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
             "nan" | "NaN" => Some(f64::NAN),
@@ -140,18 +140,18 @@ fn float(value: &Value) -> Option<f64> {
     }
 }
 
-fn int(value: &Value) -> Option<i64> {
+fn int(value: &JsonValue) -> Option<i64> {
     match value {
-        Value::Int(int) => Some(*int),
+        JsonValue::Int(int) => Some(*int),
         _ => None,
     }
 }
 
-fn truth(value: &Value) -> Option<bool> {
+fn truth(value: &JsonValue) -> Option<bool> {
     match value {
-        Value::Bool(truth) => Some(*truth),
-        Value::Int(0) => Some(false),
-        Value::Int(1) => Some(true),
+        JsonValue::Bool(truth) => Some(*truth),
+        JsonValue::Int(0) => Some(false),
+        JsonValue::Int(1) => Some(true),
         _ => None,
     }
 }

@@ -33,7 +33,7 @@ const ITEMS: &[(&str, &str)] = &[
 
 /// The contents of a header.
 #[derive(Debug, PartialEq, Eq)]
-struct Header {
+struct NpyHeader {
     kind: u8,
     big_endian: bool,
     /// The shape and layout of the items after the header, row-major or column-major.
@@ -91,7 +91,7 @@ pub(super) fn check_length(head: &[u8], length: u64) -> Result<(), TensorError> 
 }
 
 /// The header of a file and the bytes after it.
-fn split(bytes: &[u8]) -> Result<(Header, &[u8]), TensorError> {
+fn split(bytes: &[u8]) -> Result<(NpyHeader, &[u8]), TensorError> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are not an array of numpy") };
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
@@ -103,10 +103,10 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), TensorError> {
         return fail("the array of numpy ends within its header");
     }
     let (text, data) = rest.split_at(length);
-    Ok((Header::parse(&String::from_utf8_lossy(text))?, data))
+    Ok((NpyHeader::parse(&String::from_utf8_lossy(text))?, data))
 }
 
-impl Header {
+impl NpyHeader {
     fn parse(text: &str) -> Result<Self, TensorError> {
         let value = |key: &str| {
             let (_, rest) = text.split_once(&format!("'{key}':"))?;
@@ -135,7 +135,7 @@ impl Header {
             _ => return fail("fortran_order in the header of the numpy array is neither True nor False"),
         };
         let array = ArrayShape::new(element, &shape).with_layout(layout(shape.len()))?;
-        Ok(Header { kind: item.as_bytes()[0], big_endian: order == ">", array })
+        Ok(NpyHeader { kind: item.as_bytes()[0], big_endian: order == ">", array })
     }
 
     /// The number of bytes of an item.

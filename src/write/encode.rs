@@ -16,7 +16,7 @@ use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{TensorId, Value};
 use crate::model::{Model, ModelVariables};
 use crate::onnx;
-use crate::onnx::from_nnef::{self, Element, Weight, Weights};
+use crate::onnx::from_nnef::{self, NnefElement, Weight, Weights};
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::pnnx::data::Archive;
 use crate::pnnx::export;
@@ -27,7 +27,7 @@ use bytes::Bytes;
 
 /// The data of the variables of a graph.
 #[derive(Default)]
-pub(crate) struct Data {
+pub(crate) struct VariableData {
     /// The model with the data.
     pub(crate) model: Option<Rc<Model>>,
     /// Whether the input has quantizations.
@@ -36,10 +36,10 @@ pub(crate) struct Data {
     pub(crate) quantizations: Option<Quantizations>,
 }
 
-impl Data {
+impl VariableData {
     /// Data without quantizations.
     pub(crate) fn of(model: Option<Rc<Model>>) -> Self {
-        Data { model, ..Data::default() }
+        VariableData { model, ..VariableData::default() }
     }
 }
 
@@ -78,7 +78,12 @@ impl Within {
 impl Encode {
     /// An encoder with the data of a graph's variables; `None` for notations that can express every graph. `file` tells
     /// whether the result is written to a file.
-    pub(crate) fn new((to, file): (&Notation, bool), graph: &Graph, data: Data, within: Within) -> Option<Self> {
+    pub(crate) fn new(
+        (to, file): (&Notation, bool),
+        graph: &Graph,
+        data: VariableData,
+        within: Within,
+    ) -> Option<Self> {
         if !to.has_data(true) {
             return None;
         }
@@ -313,27 +318,27 @@ impl Variables for Decoded<'_> {
 }
 
 impl Weights for Decoded<'_> {
-    fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String> {
+    fn load(&self, label: &str, shape: &[usize], of: Option<NnefElement>) -> Result<Option<Weight>, String> {
         let Some(data) = &self.data else { return Ok(None) };
         let dims = |shape: &[usize]| shape.iter().map(|&extent| extent as i64).collect();
         if let Some(tensor) = self.decoded(label, data).map_err(|error| error.to_string())?
             && tensor.dtype() == DType::Float64
         {
             let bytes = tensor.to_scalars().iter().flat_map(|item| (*item as f32).to_le_bytes()).collect::<Vec<u8>>();
-            return Ok(Some(Weight { dims: dims(tensor.shape()), element: Element::Float, bytes: bytes.into() }));
+            return Ok(Some(Weight { dims: dims(tensor.shape()), element: NnefElement::Float, bytes: bytes.into() }));
         }
         let of = of.map(|of| match of {
-            Element::Float => DType::Float64,
-            Element::Int => DType::Int64,
-            Element::Bool => DType::Bool,
+            NnefElement::Float => DType::Float64,
+            NnefElement::Int => DType::Int64,
+            NnefElement::Bool => DType::Bool,
         });
         let raw = data.raw(label, shape, of).map_err(|error| error.to_string())?;
         Ok(raw.map(|raw| Weight {
             dims: dims(&raw.shape),
             element: match raw.dtype {
-                DType::Float32 | DType::Float64 => Element::Float,
-                DType::Int32 | DType::Int64 => Element::Int,
-                DType::Bool => Element::Bool,
+                DType::Float32 | DType::Float64 => NnefElement::Float,
+                DType::Int32 | DType::Int64 => NnefElement::Int,
+                DType::Bool => NnefElement::Bool,
             },
             bytes: Bytes::from(raw.bytes),
         }))

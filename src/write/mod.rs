@@ -25,7 +25,7 @@ use crate::graph::{Dialect, Graph};
 #[cfg(feature = "pictures")]
 use crate::picture::Picture;
 #[cfg(feature = "pnnx")]
-use crate::pnnx::model::Model;
+use crate::pnnx::model::PnnxModel;
 
 /// An output notation.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ pub static NOTATIONS: &[Notation] = &[
         needs: Needs { standard: true, ..ANY_GRAPH },
         data: With::Beside("bin"),
         on_terminal: None,
-        writer: Writer::Pnnx(|graph, out| out.write_all(Model::of_graph(graph).print().as_bytes())),
+        writer: Writer::Pnnx(|graph, out| out.write_all(PnnxModel::of_graph(graph).print().as_bytes())),
     },
     #[cfg(feature = "pictures")]
     Notation {

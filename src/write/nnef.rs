@@ -63,7 +63,7 @@ fn push(buffer: &mut String, parts: &[&str]) {
 #[derive(Default)]
 struct Forms {
     /// The form that was used last for each signature.
-    known: Vec<Option<Form>>,
+    known: Vec<Option<SignatureForm>>,
     /// The pieces of all forms.
     text: String,
     /// The end of each piece in `text`; it starts at the end of the one before it.
@@ -72,7 +72,7 @@ struct Forms {
 
 /// The form of a signature, which has one piece more than arguments.
 #[derive(Clone, Copy)]
-struct Form {
+struct SignatureForm {
     /// The explicit type argument.
     dtype: Option<Primitive>,
     /// The first piece, in [`Forms::ends`].
@@ -89,7 +89,7 @@ impl Forms {
         {
             return form.first;
         }
-        let form = Form { dtype, first: self.ends.len() };
+        let form = SignatureForm { dtype, first: self.ends.len() };
         self.add(graph, operation, dtype);
         if self.known.len() <= index {
             self.known.resize(index + 1, None);

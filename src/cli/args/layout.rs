@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use crate::cli::limits::Limits;
+use crate::cli::limits::RunLimits;
 use crate::tensor::PaddingValue;
 
 pub(super) const USAGE: &str = "nnef-flatten layout [OPTIONS] SHAPE\n       nnef-flatten layout [OPTIONS] -- SHAPE\n       \
@@ -59,7 +59,7 @@ pub(crate) struct Layout {
     pub(crate) permutation: Option<Numbers>,
     /// Limits on the resources of a run.
     #[command(flatten)]
-    pub(crate) limits: Limits,
+    pub(crate) limits: RunLimits,
 }
 
 impl Layout {

@@ -10,7 +10,7 @@ use crate::cli::options;
 use crate::cli::report::Reporter;
 use crate::cli::{RunResult, Status, io};
 use crate::input::source::Flat;
-use crate::pnnx::fuse::{Part, Rule, fuse};
+use crate::pnnx::fuse::{FusionRule, GraphPart, fuse};
 
 /// Fuses one input.
 pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
@@ -33,7 +33,7 @@ pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, rep
     };
     let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     reporter.summary();
-    let parts = fuse(&graph, if arguments.recompute { Rule::Recompute } else { Rule::Once });
+    let parts = fuse(&graph, if arguments.recompute { FusionRule::Recompute } else { FusionRule::Once });
     let text = match arguments.to {
         Some(ExprTo::Json) => json(&graph, &parts),
         _ => listing(&graph, &parts),
@@ -47,18 +47,18 @@ fn first(graph: &Graph, at: usize) -> String {
     graph.tensors_of(operation).next().map(|tensor| graph.tensor_name(tensor)).unwrap_or_default()
 }
 
-fn json(graph: &Graph, parts: &[Part]) -> String {
+fn json(graph: &Graph, parts: &[GraphPart]) -> String {
     let mut out = String::from("{\"fused\": [");
     for (i, part) in parts.iter().enumerate() {
         out.push_str(if i > 0 { ",\n" } else { "\n" });
         let _ = match part {
-            Part::Region { output, expression, inputs } => {
+            GraphPart::Region { output, expression, inputs } => {
                 let inputs: Vec<String> =
                     inputs.iter().map(|input| format!("\"{}\"", graph.tensor_name(*input))).collect();
                 let (output, text) = (graph.tensor_name(*output), expression.canonical());
                 write!(out, "{{\"output\": \"{output}\", \"expr\": \"{text}\", \"inputs\": [{}]}}", inputs.join(", "))
             }
-            Part::Other(at) => {
+            GraphPart::Other(at) => {
                 let name = graph.operation_name(&graph.operations()[*at]);
                 write!(out, "{{\"op\": \"{name}\", \"output\": \"{}\"}}", first(graph, *at))
             }
@@ -68,15 +68,15 @@ fn json(graph: &Graph, parts: &[Part]) -> String {
     out
 }
 
-fn listing(graph: &Graph, parts: &[Part]) -> String {
+fn listing(graph: &Graph, parts: &[GraphPart]) -> String {
     let mut out = String::new();
     for part in parts {
         let _ = match part {
-            Part::Region { output, expression, inputs } => {
+            GraphPart::Region { output, expression, inputs } => {
                 let inputs: Vec<String> = inputs.iter().map(|input| graph.tensor_name(*input)).collect();
                 writeln!(out, "{} = {}  of {}", graph.tensor_name(*output), expression.canonical(), inputs.join(", "))
             }
-            Part::Other(at) => {
+            GraphPart::Other(at) => {
                 let name = graph.operation_name(&graph.operations()[*at]);
                 writeln!(out, "{} = {name}", first(graph, *at))
             }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::Told;
-use crate::pnnx::evaluate::Value;
+use crate::pnnx::evaluate::ExpressionValue;
 use crate::pnnx::number::Number;
-use crate::pnnx::tree::{Expression, Step, Term, push_leaf};
+use crate::pnnx::tree::{Expression, Term, TraversalStep, push_leaf};
 use crate::tensor::Tensor;
 use crate::tensor::json::{Style, write_one};
 
@@ -63,30 +63,30 @@ fn push_string(out: &mut String, text: &str) {
 /// The tree as nested arrays.
 fn tree(expression: &Expression, out: &mut String) {
     expression.walk(out, &mut |term, step, out| match (step, term) {
-        (Step::Before, Term::Call(op)) => out.push_str(&["[\"", op.row().name, "\""].concat()),
-        (Step::Before, Term::List) => out.push_str("[\"[]\""),
-        (Step::Before, leaf) => {
+        (TraversalStep::Before, Term::Call(op)) => out.push_str(&["[\"", op.row().name, "\""].concat()),
+        (TraversalStep::Before, Term::List) => out.push_str("[\"[]\""),
+        (TraversalStep::Before, leaf) => {
             out.push('"');
             push_leaf(out, leaf);
             out.push('"');
         }
-        (Step::Operand(_), _) => out.push_str(", "),
-        (Step::After, term) => out.push_str(if term.is_operation() { "]" } else { "" }),
+        (TraversalStep::Operand(_), _) => out.push_str(", "),
+        (TraversalStep::After, term) => out.push_str(if term.is_operation() { "]" } else { "" }),
     });
 }
 
 /// A value as a number or nested arrays.
-pub(super) fn value(out: &mut String, of: &Value) {
+pub(super) fn value(out: &mut String, of: &ExpressionValue) {
     match of {
-        Value::Number(Number::Int(int)) => out.push_str(&int.to_string()),
-        Value::Number(Number::Bool(truth)) => out.push_str(if *truth { "true" } else { "false" }),
-        Value::Number(Number::Float(float)) => {
+        ExpressionValue::Number(Number::Int(int)) => out.push_str(&int.to_string()),
+        ExpressionValue::Number(Number::Bool(truth)) => out.push_str(if *truth { "true" } else { "false" }),
+        ExpressionValue::Number(Number::Float(float)) => {
             if let Ok(tensor) = Tensor::scalars(&[], vec![*float]) {
                 nested(out, &tensor);
             }
         }
-        Value::Tensor(tensor) => nested(out, tensor),
-        Value::List(items) => {
+        ExpressionValue::Tensor(tensor) => nested(out, tensor),
+        ExpressionValue::List(items) => {
             out.push('[');
             separated(out, items, value);
             out.push(']');

@@ -8,15 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::pnnx::evaluate::Value;
-use crate::pnnx::graph::Form;
-use crate::pnnx::parse::{Parsed, Reading, parse};
+use crate::pnnx::evaluate::ExpressionValue;
+use crate::pnnx::graph::ConversionOptions;
+use crate::pnnx::parse::{ParsedExpression, Reading, parse};
 use crate::pnnx::tree::Expression;
 use crate::source::{FileId, Location, Sources, Span, json as reader, without_mark};
 use crate::tensor::usage::Usage;
 use crate::tensor::{Tensor, json as tensors};
 use crate::write::Notation;
-use crate::write::encode::{Data, Encode, Made, Within};
+use crate::write::encode::{Encode, Made, VariableData, Within};
 use crate::{Diagnostics, Graph, Options};
 
 use super::args::{self, ExprTo, Language};
@@ -60,10 +60,10 @@ struct Asked {
 
 /// The description of an expression.
 struct Told {
-    parsed: Parsed,
+    parsed: ParsedExpression,
     folded: Option<Expression>,
     /// The value for each set of operands, and whether the operands are a batch of sets.
-    values: Option<(Vec<Value>, bool)>,
+    values: Option<(Vec<ExpressionValue>, bool)>,
 }
 
 impl Asked {
@@ -118,7 +118,7 @@ impl Asked {
         }
     }
 
-    fn told(&self, parsed: Parsed, arguments: &args::Expr, found: &mut Diagnostics) -> Option<Told> {
+    fn told(&self, parsed: ParsedExpression, arguments: &args::Expr, found: &mut Diagnostics) -> Option<Told> {
         let folded =
             arguments.fold.then(|| parsed.expression.folded(&|number| self.extents(number, arguments)).into_owned());
         let mut values = None;
@@ -158,7 +158,7 @@ impl Asked {
         found: &mut Diagnostics,
     ) -> Option<Vec<u8>> {
         let shape = |shape: &args::Numbers| shape.0.iter().map(|&extent| extent.min(i64::MAX as u64) as i64).collect();
-        let form = Form {
+        let form = ConversionOptions {
             arity: arguments.arity,
             shapes: arguments.shape.iter().map(shape).collect(),
             share: arguments.share,
@@ -174,7 +174,7 @@ impl Asked {
         let to = Notation::named(to)?;
         let within =
             Within { strict: self.language.strict, ..Within::of(&self.options, self.language.limits.evaluation()) };
-        let encode = Encode::new((to, false), &graph, Data::default(), within);
+        let encode = Encode::new((to, false), &graph, VariableData::default(), within);
         let made = found.take(Made::new(to, (&graph, &self.sources), encode))?;
         let mut text = Vec::new();
         made.write(None, &mut text).ok().map(|()| text)

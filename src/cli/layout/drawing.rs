@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Answer, Asked, array, located};
+use super::{Answer, LayoutQuestions, array, located};
 use crate::diagnostics::Code;
 use crate::tensor::shape::Memory;
 use crate::tensor::{ArrayShape, Dimension};
@@ -40,7 +40,7 @@ fn letter(rank: usize, dimension: usize) -> Option<char> {
     (2..=4).contains(&rank).then(|| ['p', 'z', 'y', 'x'][4 - rank + dimension])
 }
 
-impl Asked {
+impl LayoutQuestions {
     /// The description as text.
     pub(super) fn drawing(&self) -> Answer<String> {
         let mut text = format!("{}\n", self.shape);

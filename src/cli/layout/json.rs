@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, array, located};
+use super::{Answer, LayoutQuestions, array, located};
 use crate::diagnostics::Code;
 use crate::tensor::ArrayShape;
 
@@ -15,7 +15,7 @@ pub(super) fn object(fields: &Fields) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-impl Asked {
+impl LayoutQuestions {
     /// All fields, or only whether a reshape or transposition is a bitcast.
     pub(super) fn json(&self) -> Answer<String> {
         let mut fields = Vec::new();

@@ -8,7 +8,7 @@ use super::drawing::{bytes, factor};
 use crate::tensor::{ArrayShape, ShapeList};
 
 /// A shape with the bytes of its elements and of its memory; `None` if a size is not known.
-struct Row<'l> {
+struct ListedShape<'l> {
     shape: &'l ArrayShape,
     line: usize,
     count: u64,
@@ -17,7 +17,7 @@ struct Row<'l> {
 
 /// The shapes of a list, the largest first.
 pub(super) struct Listing<'l> {
-    rows: Vec<Row<'l>>,
+    rows: Vec<ListedShape<'l>>,
     unread: u64,
 }
 
@@ -25,10 +25,10 @@ impl<'l> Listing<'l> {
     pub(super) fn new(list: &'l ShapeList) -> Self {
         let row = |(shape, line, count): (&'l ArrayShape, usize, u64)| {
             let bytes = shape.element_bytes().ok().zip(shape.allocated_bytes().ok());
-            Row { shape, line, count, bytes }
+            ListedShape { shape, line, count, bytes }
         };
-        let mut rows: Vec<Row> = list.shapes().map(row).collect();
-        let size = |row: &Row| row.bytes.map_or(0, |(_, allocated)| allocated);
+        let mut rows: Vec<ListedShape> = list.shapes().map(row).collect();
+        let size = |row: &ListedShape| row.bytes.map_or(0, |(_, allocated)| allocated);
         rows.sort_by(|a, b| size(b).cmp(&size(a)).then(a.line.cmp(&b.line)));
         Listing { rows, unread: list.unread() }
     }
@@ -43,7 +43,7 @@ impl<'l> Listing<'l> {
                 }
                 None => Default::default(),
             };
-            let Row { shape, line, count, .. } = row;
+            let ListedShape { shape, line, count, .. } = row;
             writeln!(out, "{allocated:>12}  {waste:>12}  {times:>8}  {count:>7}  {line:>7}  {shape}")?;
         }
         if self.unread > 0 {

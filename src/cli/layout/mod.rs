@@ -17,7 +17,7 @@ use crate::{Diagnostics, Graph};
 
 use super::args::{self, Language, LayoutTo, Numbers};
 use super::io::Unread;
-use super::limits::Limits;
+use super::limits::RunLimits;
 use super::report::Reporter;
 use super::{RunResult, Status, io, options};
 use crate::input::foreign;
@@ -28,7 +28,7 @@ use listing::Listing;
 type Answer<T> = Result<T, Diagnostics>;
 
 /// A shape and the questions about it, each with its location.
-struct Asked {
+struct LayoutQuestions {
     shape: Shape,
     at: Location,
     /// The indices of elements whose places in memory are requested.
@@ -66,7 +66,7 @@ const UNPACKED: u64 = 32 << 20;
 const RATIO: u64 = 50;
 
 /// The bytes from standard input. Traces are compressed texts, or binary files that contain texts.
-fn bytes(limits: &Limits) -> Result<Vec<u8>, Unread> {
+fn bytes(limits: &RunLimits) -> Result<Vec<u8>, Unread> {
     let limit = limits.text();
     let (name, mut bytes) = io::read_bytes(Path::new("-"), limit)?;
     if bytes.starts_with(&GZIP) {
@@ -90,7 +90,7 @@ fn bytes(limits: &Limits) -> Result<Vec<u8>, Unread> {
 }
 
 /// Lists the shapes in the text from standard input.
-fn listing(arguments: &args::Layout, limits: &Limits, reporter: &mut Reporter) -> RunResult {
+fn listing(arguments: &args::Layout, limits: &RunLimits, reporter: &mut Reporter) -> RunResult {
     let bytes = match bytes(limits) {
         Ok(bytes) => bytes,
         Err(unread) => return reporter.unread(unread),
@@ -151,7 +151,7 @@ fn array(shape: &Shape, at: Location) -> Answer<&ArrayShape> {
     located(shape.array().ok_or_else(wrong), Code::ShapeUnsized, at)
 }
 
-fn ask(arguments: &args::Layout, text: &str, sources: &mut Sources) -> Answer<Asked> {
+fn ask(arguments: &args::Layout, text: &str, sources: &mut Sources) -> Answer<LayoutQuestions> {
     let (mut shape, at) = read("<shape>", text, sources)?;
     if let Some(sizes) = &arguments.padded {
         let option = source(sources, "--padded", &sizes.to_string());
@@ -173,11 +173,11 @@ fn ask(arguments: &args::Layout, text: &str, sources: &mut Sources) -> Answer<As
     }
     let index = |index: &Numbers| (index.0.clone(), source(sources, "--index", &index.to_string()));
     let indices = arguments.index.iter().map(index).collect();
-    Ok(Asked { shape, at, indices, result, memory: arguments.memory })
+    Ok(LayoutQuestions { shape, at, indices, result, memory: arguments.memory })
 }
 
-impl Asked {
-    fn answer(&self, to: Option<LayoutTo>, limits: &Limits) -> Answer<Vec<u8>> {
+impl LayoutQuestions {
+    fn answer(&self, to: Option<LayoutTo>, limits: &RunLimits) -> Answer<Vec<u8>> {
         match to {
             Some(LayoutTo::Nnef) => {
                 let graph = Graph::memory_within(array(&self.shape, self.at)?, limits.options().max_memory);

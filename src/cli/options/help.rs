@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command, CommandFactory, ValueEnum};
 
-use super::{Commands, Inputs, Outputs, Row, Use, listed, row};
+use super::{Commands, Inputs, OptionRow, Outputs, Use, listed, row};
 use crate::cli::args::{Cli, ExprTo, LayoutTo, RunTo, To};
 use crate::input::table::NOTATIONS;
 
@@ -27,7 +27,7 @@ fn told(arg: Arg, commands: Commands) -> Arg {
     arg.long_help(format!("{text}\n\n[{applies}]"))
 }
 
-impl Row {
+impl OptionRow {
     /// What the option applies to in some subcommands, if not to everything.
     pub(super) fn applies(&self, commands: Commands) -> Option<String> {
         let mut told: Vec<(Inputs, String)> = Vec::new();

@@ -157,7 +157,7 @@ pub(crate) struct NoEffect {
 }
 
 /// An option, in one or several subcommands.
-pub(crate) struct Row {
+pub(crate) struct OptionRow {
     /// Its name without the dashes.
     pub(crate) name: &'static str,
     /// The heading of `--help` under which it stands; empty for the options of a subcommand itself.
@@ -170,7 +170,7 @@ pub(crate) struct Row {
     because: &'static [(Inputs, &'static str)],
 }
 
-impl Row {
+impl OptionRow {
     /// Whether an option with its id in clap stands in this row for a subcommand.
     fn is(&self, id: &str, commands: Commands) -> bool {
         self.name.len() == id.len()
@@ -192,7 +192,7 @@ impl Row {
 }
 
 /// The row of an option of a subcommand, by its id in clap.
-pub(crate) fn row(id: &str, commands: Commands) -> Option<&'static Row> {
+pub(crate) fn row(id: &str, commands: Commands) -> Option<&'static OptionRow> {
     OPTIONS.iter().find(|row| row.is(id, commands))
 }
 
@@ -281,7 +281,7 @@ impl Asked {
     }
 
     /// Why an option has no effect; none if it has one.
-    fn refusal(&self, row: &Row, command: Commands, from: Option<&Notation>) -> Option<String> {
+    fn refusal(&self, row: &OptionRow, command: Commands, from: Option<&Notation>) -> Option<String> {
         let name = row.name;
         let of_command: Vec<&Use> = row.uses.iter().filter(|one| one.commands.has(command)).collect();
         let of_input: Vec<&Use> = of_command.iter().copied().filter(|one| one.inputs.has(from)).collect();

@@ -1,7 +1,7 @@
 //! The rows.
 
 use super::Commands as C;
-use super::{Inputs as I, NoEffect, Outputs, Row, Use};
+use super::{Inputs as I, NoEffect, OptionRow, Outputs, Use};
 use crate::Lower;
 
 use Outputs::{Not, Of};
@@ -35,8 +35,8 @@ const NOT_MODELS: I = I::DOCUMENTS.and(I::LOOPS).and(I::PNNX);
 const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
 const NO_LOOPS: &str = "they have no loops";
 
-const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> Row {
-    Row { name, heading, uses, no_effect: &[], held: &[], because: &[] }
+const fn row(name: &'static str, heading: &'static str, uses: &'static [Use]) -> OptionRow {
+    OptionRow { name, heading, uses, no_effect: &[], held: &[], because: &[] }
 }
 
 const fn of(commands: C) -> Use {
@@ -57,17 +57,17 @@ impl Use {
     }
 }
 
-impl Row {
+impl OptionRow {
     const fn no_effect(self, no_effect: &'static [NoEffect]) -> Self {
-        Row { no_effect, ..self }
+        OptionRow { no_effect, ..self }
     }
 
     const fn held(self, held: &'static [(I, &'static str)]) -> Self {
-        Row { held, ..self }
+        OptionRow { held, ..self }
     }
 
     const fn because(self, because: &'static [(I, &'static str)]) -> Self {
-        Row { because, ..self }
+        OptionRow { because, ..self }
     }
 }
 
@@ -81,7 +81,7 @@ const DOCUMENTS_AND_PNNX: &[Use] = &[
 ];
 
 /// All options, in the order of `--help`.
-pub(super) static OPTIONS: &[Row] = &[
+pub(super) static OPTIONS: &[OptionRow] = &[
     row("output", OUTPUT, &[of(C::FLATTEN)]),
     row(
         "to",

@@ -20,7 +20,7 @@ use crate::source::{Location, Sources};
 const MARK: char = '\u{1}';
 
 /// Consecutive lines with the labels in them.
-struct Window {
+struct Excerpt {
     piece: Piece,
     /// Marked bytes, message, whether it is the location of the diagnostic itself.
     labels: Vec<(Range<usize>, Option<String>, bool)>,
@@ -38,12 +38,12 @@ pub(super) fn write(out: &mut impl Write, sources: &Sources, diagnostic: &Diagno
 }
 
 /// The windows of a diagnostic, the one with its own location first.
-fn windows(sources: &Sources, diagnostic: &Diagnostic) -> Vec<Window> {
+fn windows(sources: &Sources, diagnostic: &Diagnostic) -> Vec<Excerpt> {
     let main = (diagnostic.at, diagnostic.label.as_deref(), true);
     let others = diagnostic.labels.iter().map(|label| (label.at, Some(label.message.as_str()), false));
     let mut places: Vec<(Location, Option<&str>, bool)> = std::iter::once(main).chain(others).collect();
     places.sort_by_key(|(at, _, main)| (*at, !*main));
-    let mut windows: Vec<Window> = Vec::new();
+    let mut windows: Vec<Excerpt> = Vec::new();
     for (at, message, main) in places {
         let piece = Piece::new(sources, at);
         let label = (piece.meant.clone(), message.map(clean), main);
@@ -55,7 +55,7 @@ fn windows(sources: &Sources, diagnostic: &Diagnostic) -> Vec<Window> {
                 last.heading = place(sources, at);
             }
         } else {
-            windows.push(Window {
+            windows.push(Excerpt {
                 first_line: piece.first_line(sources.file(at.file)),
                 heading: place(sources, at),
                 labels: vec![label],
@@ -75,7 +75,7 @@ fn draw(
     out: &mut Vec<u8>,
     sources: &Sources,
     diagnostic: &Diagnostic,
-    windows: &[Window],
+    windows: &[Excerpt],
     color: bool,
 ) -> io::Result<()> {
     let tint = match diagnostic.severity {
@@ -120,7 +120,7 @@ impl ariadne::Cache<usize> for Windows {
 }
 
 /// Writes the drawing without its first line and with corrected numbers.
-fn correct(out: &mut impl Write, drawn: &str, windows: &[Window]) -> io::Result<()> {
+fn correct(out: &mut impl Write, drawn: &str, windows: &[Excerpt]) -> io::Result<()> {
     let lines = read_lines(drawn, windows);
     let width = |number: u32| number.to_string().len();
     let numbered = || lines.iter().filter_map(|line| line.number.as_ref());
@@ -153,7 +153,7 @@ struct Line<'a> {
     number: Option<(Range<usize>, u32)>,
 }
 
-fn read_lines<'a>(drawn: &'a str, windows: &'a [Window]) -> Vec<Line<'a>> {
+fn read_lines<'a>(drawn: &'a str, windows: &'a [Excerpt]) -> Vec<Line<'a>> {
     let mut window = windows.first();
     let mut lines = Vec::new();
     for text in drawn.lines().skip(1) {

@@ -19,10 +19,10 @@ use crate::graph::operators::integer_quotient;
 ///
 /// The hash decides nearly all comparisons, so that their time does not depend on the size of the polynomial.
 #[derive(Clone, Debug)]
-pub(crate) struct Expression(Arc<Node>);
+pub(crate) struct Expression(Arc<ExpressionNode>);
 
 #[derive(Debug)]
-struct Node {
+struct ExpressionNode {
     polynomial: Polynomial,
     hash: u64,
     /// The number of variables, including those within variables.
@@ -270,7 +270,7 @@ impl From<Polynomial> for Dim {
         let mut hasher = FxHasher::default();
         polynomial.hash(&mut hasher);
         let least = polynomial.difference(&Polynomial::default()).least;
-        Dim::Expr(Expression(Arc::new(Node { hash: hasher.finish(), weight, least, polynomial })))
+        Dim::Expr(Expression(Arc::new(ExpressionNode { hash: hasher.finish(), weight, least, polynomial })))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::room::with_stack;
 
 /// Parses an expression; unknown if the text is not one.
 pub(super) fn read(text: &str) -> Dim {
-    let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0 };
+    let mut reader = DimParser { text: text.as_bytes(), at: 0, depth: 0 };
     let dim = reader.sum();
     reader.blanks();
     if reader.at == text.len() { dim.unwrap_or(Dim::Unknown) } else { Dim::Unknown }
@@ -14,13 +14,13 @@ pub(super) fn read(text: &str) -> Dim {
 /// The maximum nesting of factors.
 const MAX_DEPTH: u32 = 1000;
 
-struct Reader<'t> {
+struct DimParser<'t> {
     text: &'t [u8],
     at: usize,
     depth: u32,
 }
 
-impl Reader<'_> {
+impl DimParser<'_> {
     fn blanks(&mut self) {
         while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;

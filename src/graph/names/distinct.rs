@@ -4,8 +4,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::hash::{Hash, Part, push_byte, push_number};
-use super::{Entry, Suffixed, bits};
+use super::hash::{Hash, HashedText, push_byte, push_number};
+use super::{NameEntry, Suffixed, bits};
 use crate::source::names::{Name, Names};
 
 /// The suffix of the second one of equal names.
@@ -14,11 +14,16 @@ const FIRST_SUFFIX: u32 = 2;
 /// Adds suffixes to the names of tensors that are spelled like earlier ones. Names of the document do not change; then
 /// come other names in the order of their creation, and last those generated inside of standard operations. None of
 /// these becomes one of the `reserved` words.
-pub(crate) fn settle(entries: &mut [Entry], used: usize, names: &Names, reserved: &FxHashSet<String>) -> Vec<Suffixed> {
+pub(crate) fn settle(
+    entries: &mut [NameEntry],
+    used: usize,
+    names: &Names,
+    reserved: &FxHashSet<String>,
+) -> Vec<Suffixed> {
     let mut segments = Segments::new(names);
     let mut taken = Taken::with_capacity(used + reserved.len());
     for word in reserved {
-        taken.insert(Part::EMPTY.then(word).after(0));
+        taken.insert(HashedText::EMPTY.then(word).after(0));
     }
     let mut hashes: Vec<Hash> = vec![0; entries.len()];
     let mut inner = false;
@@ -67,23 +72,23 @@ impl<'n> Segments<'n> {
 
     /// The hash of a name without a suffix, given that of its parent.
     #[inline]
-    fn hash(&mut self, parent: Option<Hash>, entry: &Entry) -> Hash {
+    fn hash(&mut self, parent: Option<Hash>, entry: &NameEntry) -> Hash {
         let hash = match parent {
             Some(parent) => self.part(entry.segment).after(parent),
-            None => Part::EMPTY.then(self.names.text(entry.segment)).after(0),
+            None => HashedText::EMPTY.then(self.names.text(entry.segment)).after(0),
         };
         if entry.ordinal > 0 { push_number(hash, entry.ordinal) } else { hash }
     }
 
     /// A segment with a leading `_`.
     #[inline]
-    fn part(&mut self, segment: Name) -> Part {
+    fn part(&mut self, segment: Name) -> HashedText {
         let known = &mut self.known[segment.index()];
         if known.1 == 0 {
-            let part = Part::EMPTY.then("_").then(self.names.text(segment));
+            let part = HashedText::EMPTY.then("_").then(self.names.text(segment));
             *known = (part.hash, part.power);
         }
-        Part { hash: known.0, power: known.1 }
+        HashedText { hash: known.0, power: known.1 }
     }
 }
 

@@ -53,20 +53,20 @@ pub(crate) fn push_number(hash: Hash, number: u32) -> Hash {
 
 /// A text that can be appended to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct HashedText {
     /// Its hash.
     pub(crate) hash: Hash,
     /// The base to the power of its length. Never 0.
     pub(crate) power: u64,
 }
 
-impl Part {
+impl HashedText {
     /// The empty text.
-    pub(crate) const EMPTY: Part = Part { hash: 0, power: 1 };
+    pub(crate) const EMPTY: HashedText = HashedText { hash: 0, power: 1 };
 
     /// The part with a text appended.
-    pub(crate) fn then(self, text: &str) -> Part {
-        text.bytes().fold(self, |part, byte| Part {
+    pub(crate) fn then(self, text: &str) -> HashedText {
+        text.bytes().fold(self, |part, byte| HashedText {
             hash: push_byte(part.hash, byte),
             power: multiply_add(part.power, BASE, 0),
         })

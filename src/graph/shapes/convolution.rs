@@ -11,7 +11,7 @@ use crate::graph::dims::Dim;
 const CODE: Code = Code::ConvolutionShapes;
 
 /// A convolution with one filter. A separable convolution consists of two steps.
-struct Step<'s> {
+struct ConvolutionStep<'s> {
     filter: Option<&'s [Extent]>,
     bias: Option<&'s [Extent]>,
     window: &'s Window,
@@ -26,7 +26,7 @@ fn error<T>(message: String) -> Result<T, ShapeError> {
     refuse(CODE, message)
 }
 
-impl Step<'_> {
+impl ConvolutionStep<'_> {
     /// The shape of the result, if the rank of the input is known.
     fn apply(&self, input: Option<&[Extent]>) -> Result<Option<Extents>, ShapeError> {
         let Some(input) = input else { return Ok(None) };
@@ -163,7 +163,7 @@ pub(crate) fn convolve(call: &Call, planewise: bool, transposed: bool) -> RuleRe
     }
     let outputs_first = call.deviates(Deviation::OutputsFirst);
     let output_shape = output_shape(call, of_rank.map(|extents| extents.len()));
-    let step = Step {
+    let step = ConvolutionStep {
         filter: filter.as_deref(),
         bias: call.extents(2),
         window: &window,
@@ -195,7 +195,7 @@ pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
     let output_shape = output_shape(call, input.as_ref().map(|input| input.len()));
     // The second step adds the bias.
     let (bias, none) = (call.extents(3), Some(&[][..]));
-    let planes = Step {
+    let planes = ConvolutionStep {
         filter: plane.as_deref(),
         bias: if transposed { bias } else { none },
         window: &window,
@@ -204,7 +204,7 @@ pub(crate) fn separable(call: &Call, transposed: bool) -> RuleResult {
         transposed,
         outputs_first,
     };
-    let points = Step {
+    let points = ConvolutionStep {
         filter: point.as_deref(),
         bias: if transposed { none } else { bias },
         window: &unit,

@@ -50,16 +50,16 @@ fn function(rule: Products) -> Count {
 }
 
 /// The names of operands in the notations.
-type Names = &'static [&'static str];
-const INPUT: Names = &["input", "X", "x", "query", "q", "Q"];
-const FILTER: Names = &["filter", "W", "w", "weight"];
-const LEFT: Names = &["A", "a", "mat1", "batch1", "input"];
-const RIGHT: Names = &["B", "b", "mat2", "batch2", "other", "vec", "tensor"];
-const KEYS: Names = &["k", "K", "key"];
-const VALUES: Names = &["v", "V", "value"];
+type OperandNames = &'static [&'static str];
+const INPUT: OperandNames = &["input", "X", "x", "query", "q", "Q"];
+const FILTER: OperandNames = &["filter", "W", "w", "weight"];
+const LEFT: OperandNames = &["A", "a", "mat1", "batch1", "input"];
+const RIGHT: OperandNames = &["B", "b", "mat2", "batch2", "other", "vec", "tensor"];
+const KEYS: OperandNames = &["k", "K", "key"];
+const VALUES: OperandNames = &["v", "V", "value"];
 
 /// An argument that has one of these names, or this position if it has no name.
-fn argument<'g>(graph: &'g Graph, operation: &Operation, names: Names, position: usize) -> Option<Operand<'g>> {
+fn argument<'g>(graph: &'g Graph, operation: &Operation, names: OperandNames, position: usize) -> Option<Operand<'g>> {
     let by_position = || {
         let unnamed = graph.arguments(operation).filter(|(key, _)| *key == Key::Positional);
         unnamed.map(|(_, operand)| operand).nth(position)
@@ -68,7 +68,7 @@ fn argument<'g>(graph: &'g Graph, operation: &Operation, names: Names, position:
 }
 
 /// The shape of an operand.
-fn operand(graph: &Graph, operation: &Operation, names: Names, position: usize) -> Option<Vec<i64>> {
+fn operand(graph: &Graph, operation: &Operation, names: OperandNames, position: usize) -> Option<Vec<i64>> {
     match argument(graph, operation, names, position)? {
         Operand::Tensor(tensor) => shape(graph, tensor),
         Operand::Tensors(_) | Operand::Value(_) => None,
@@ -136,7 +136,7 @@ impl Matrices {
 }
 
 fn matmul(graph: &Graph, operation: &Operation) -> Option<u64> {
-    let transposed = |names: Names| match names.iter().find_map(|name| graph.argument(operation, name)) {
+    let transposed = |names: OperandNames| match names.iter().find_map(|name| graph.argument(operation, name)) {
         None => Some(false),
         Some(Operand::Value(Value::Logical(transposed))) => Some(*transposed),
         Some(Operand::Value(Value::Int(transposed))) => Some(*transposed != 0),

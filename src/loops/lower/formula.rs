@@ -7,13 +7,13 @@ use crate::dictionary::formula::{self, Part};
 use crate::dictionary::{InNnef, Kernel, Row};
 use crate::graph::Value;
 use crate::loops::emit::Flat;
-use crate::loops::site::{Computed, Failure};
+use crate::loops::site::{ComputationError, Computed};
 use crate::loops::symbols::Sym;
 use crate::tensor::{DType, Dims};
 
 /// The value of a part of a formula.
 #[derive(Clone)]
-enum Item {
+enum FormulaValue {
     Number(f64),
     Tensor(Flat),
 }
@@ -24,37 +24,37 @@ pub(super) fn emit(call: &mut Lower, row: &'static Row) -> Computed<Sym> {
     let mut operands = Vec::new();
     for (value, input) in call.aligned()?.into_iter().zip(call.inputs) {
         operands.push(match value {
-            Value::Scalar(number) => Item::Number(number),
-            Value::Logical(truth) => Item::Number(f64::from(truth)),
+            Value::Scalar(number) => FormulaValue::Number(number),
+            Value::Logical(truth) => FormulaValue::Number(f64::from(truth)),
             Value::Tensor(id) => {
                 let mut shape = Dims::from_elem(1, rank.saturating_sub(input.shape().len()));
                 shape.extend_from_slice(input.shape());
-                Item::Tensor(Flat { id, dtype: input.dtype(), shape })
+                FormulaValue::Tensor(Flat { id, dtype: input.dtype(), shape })
             }
             _ => return Err(call.blocked("has an operand that is not a tensor")),
         });
     }
     // A number as the second operand is not NaN, so that one operation is sufficient.
-    if row.is_extreme() && matches!(operands.first(), Some(Item::Number(_))) {
+    if row.is_extreme() && matches!(operands.first(), Some(FormulaValue::Number(_))) {
         operands.reverse();
     }
     match apply(call, row, &operands, true)? {
-        Item::Tensor(flat) => Ok(Sym::Flat(flat)),
-        Item::Number(_) => Err(call.blocked("has a result that is known")),
+        FormulaValue::Tensor(flat) => Ok(Sym::Flat(flat)),
+        FormulaValue::Number(_) => Err(call.blocked("has a result that is known")),
     }
 }
 
 /// Applies a meaning to operands. The last one of a formula gives the operation's result.
-fn apply(call: &mut Lower, row: &'static Row, operands: &[Item], last: bool) -> Computed<Item> {
+fn apply(call: &mut Lower, row: &'static Row, operands: &[FormulaValue], last: bool) -> Computed<FormulaValue> {
     let numbers: Option<Vec<f64>> = operands
         .iter()
         .map(|operand| match operand {
-            Item::Number(number) => Some(*number),
-            Item::Tensor(_) => None,
+            FormulaValue::Number(number) => Some(*number),
+            FormulaValue::Tensor(_) => None,
         })
         .collect();
     if let Some(number) = numbers.and_then(|numbers| row.kernel?.of_floats(&numbers)) {
-        return Ok(Item::Number(number));
+        return Ok(FormulaValue::Number(number));
     }
     let name = match row.nnef {
         InNnef::Operation(name) => name,
@@ -69,8 +69,8 @@ fn apply(call: &mut Lower, row: &'static Row, operands: &[Item], last: bool) -> 
     let mut arguments = Vec::new();
     for operand in operands {
         match operand {
-            Item::Number(number) => arguments.push(Value::Scalar(*number)),
-            Item::Tensor(flat) => {
+            FormulaValue::Number(number) => arguments.push(Value::Scalar(*number)),
+            FormulaValue::Tensor(flat) => {
                 broadcast(&mut shape, &flat.shape);
                 arguments.push(Value::from(flat));
             }
@@ -80,7 +80,7 @@ fn apply(call: &mut Lower, row: &'static Row, operands: &[Item], last: bool) -> 
         dtype = DType::Bool;
     }
     let word = if last { "" } else { row.name };
-    call.symbols.emit(call.site, name, arguments, (dtype, &shape), word).map(Item::Tensor)
+    call.symbols.emit(call.site, name, arguments, (dtype, &shape), word).map(FormulaValue::Tensor)
 }
 
 /// Extends a shape so that another one of the same rank can be broadcast to it.
@@ -96,27 +96,27 @@ fn broadcast(shape: &mut Dims, other: &[usize]) {
 /// Emits a formula on operands.
 struct Parts<'f> {
     parts: &'f [Part],
-    operands: &'f [Item],
+    operands: &'f [FormulaValue],
     /// What has been emitted.
-    items: Vec<Option<Item>>,
+    items: Vec<Option<FormulaValue>>,
 }
 
 impl Parts<'_> {
     /// Emits a part, and those that it is made of. Of a select whose condition is known, that is the chosen branch only.
-    fn part(&mut self, call: &mut Lower, at: usize, last: bool) -> Computed<Item> {
+    fn part(&mut self, call: &mut Lower, at: usize, last: bool) -> Computed<FormulaValue> {
         if let Some(Some(item)) = self.items.get(at) {
             return Ok(item.clone());
         }
         let item = match self.parts.get(at) {
             Some(Part::Operand(place)) => self.operands.get(*place).cloned().ok_or_else(|| broken(call))?,
-            Some(Part::Number(number)) => Item::Number(*number),
+            Some(Part::Number(number)) => FormulaValue::Number(*number),
             Some(Part::Apply(row, of)) => {
                 if let (Some(Kernel::Select), [condition, yes, no]) = (row.kernel, &of[..])
-                    && let Item::Number(condition) = self.part(call, *condition, false)?
+                    && let FormulaValue::Number(condition) = self.part(call, *condition, false)?
                 {
                     return self.part(call, if condition == 0.0 { *no } else { *yes }, last);
                 }
-                let of: Computed<Vec<Item>> = of.iter().map(|at| self.part(call, *at, false)).collect();
+                let of: Computed<Vec<FormulaValue>> = of.iter().map(|at| self.part(call, *at, false)).collect();
                 apply(call, row, &of?, last)?
             }
             None => return Err(broken(call)),
@@ -128,6 +128,6 @@ impl Parts<'_> {
     }
 }
 
-fn broken(call: &Lower) -> Arc<Failure> {
+fn broken(call: &Lower) -> Arc<ComputationError> {
     call.blocked("has a formula with too few operands")
 }

@@ -9,7 +9,7 @@ mod types;
 pub(crate) use attributes::{Attribute, Attributes, Field};
 pub(crate) use types::{Section, axis_of, order, reduced_axes, sections};
 
-use super::network::{Type, volume};
+use super::network::{StaticType, volume};
 use crate::dictionary::{Arith, Order, Row, elementwise};
 use crate::tensor::{DType, Data, Dims, Tensor};
 use attributes::*;
@@ -42,14 +42,14 @@ pub(crate) struct Spec {
 }
 
 /// The types of the operands and the attributes of an operation.
-pub(crate) struct Call<'a> {
+pub(crate) struct TypedCall<'a> {
     /// Their types.
-    pub(crate) inputs: &'a [Type],
+    pub(crate) inputs: &'a [StaticType],
     /// The attributes.
     pub(crate) attributes: &'a Attributes,
 }
 
-type Infer = fn(&Call) -> OpResult<Type>;
+type Infer = fn(&TypedCall) -> OpResult<StaticType>;
 
 /// How the elements of a result are computed.
 enum Compute {
@@ -240,14 +240,14 @@ impl Op {
     }
 
     /// The type of the result.
-    pub(crate) fn infer(self, inputs: &[Type], attributes: &Attributes) -> Result<Type, String> {
+    pub(crate) fn infer(self, inputs: &[StaticType], attributes: &Attributes) -> Result<StaticType, String> {
         let (least, most) = self.0.arity;
         if inputs.len() < least || inputs.len() > most {
             let wanted = if most == usize::MAX { format!("at least {least}") } else { least.to_string() };
             return Err(format!("`{}` has {} operands instead of {wanted}", self.name(), inputs.len()));
         }
         types::check_elements(&inputs[0], self.0.elements)?;
-        let result = (self.0.infer)(&Call { inputs, attributes })?;
+        let result = (self.0.infer)(&TypedCall { inputs, attributes })?;
         let known: Option<Vec<usize>> = result.dims.iter().copied().collect();
         match known {
             Some(dims) if volume(&dims).is_none() => Err(format!("a result of {result} is too large")),

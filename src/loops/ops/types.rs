@@ -1,18 +1,18 @@
 //! The type rules of operations.
 
-use super::{Attributes, Call, OpResult};
-use crate::loops::network::Type;
+use super::{Attributes, OpResult, TypedCall};
+use crate::loops::network::StaticType;
 use crate::tensor::DType;
 
-fn typed(dtype: DType, dims: Vec<Option<usize>>) -> OpResult<Type> {
-    Ok(Type { dtype, dims })
+fn typed(dtype: DType, dims: Vec<Option<usize>>) -> OpResult<StaticType> {
+    Ok(StaticType { dtype, dims })
 }
 
 fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-pub(crate) fn same(call: &Call) -> OpResult<Type> {
+pub(crate) fn same(call: &TypedCall) -> OpResult<StaticType> {
     Ok(call.inputs[0].clone())
 }
 
@@ -25,14 +25,14 @@ pub(super) const NUMBERS: Elements = (|dtype| dtype != DType::Bool, "numbers");
 pub(super) const LOGICALS: Elements = (|dtype| dtype == DType::Bool, "logicals");
 
 /// Fails unless an operand has one of these element types.
-pub(super) fn check_elements(x: &Type, (fits, name): Elements) -> Result<(), String> {
+pub(super) fn check_elements(x: &StaticType, (fits, name): Elements) -> Result<(), String> {
     check(fits(x.dtype), || format!("the operand is {x}, not of {name}"))
 }
 
 /// The extents that both types are broadcast to, with the last axes aligned.
-pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String> {
+pub(crate) fn broadcast(a: &StaticType, b: &StaticType) -> Result<Vec<Option<usize>>, String> {
     let rank = a.dims.len().max(b.dims.len());
-    let extent = |of: &Type, i: usize| (i + of.dims.len()).checked_sub(rank).map_or(Some(1), |at| of.dims[at]);
+    let extent = |of: &StaticType, i: usize| (i + of.dims.len()).checked_sub(rank).map_or(Some(1), |at| of.dims[at]);
     let both = |i: usize| match (extent(a, i), extent(b, i)) {
         (Some(1), other) | (other, Some(1)) => Ok(other),
         (None, other) | (other, None) => Ok(other),
@@ -43,20 +43,20 @@ pub(crate) fn broadcast(a: &Type, b: &Type) -> Result<Vec<Option<usize>>, String
 }
 
 /// Two operands and a result of the same element type.
-pub(crate) fn alike(call: &Call) -> OpResult<Type> {
+pub(crate) fn alike(call: &TypedCall) -> OpResult<StaticType> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
     typed(a.dtype, broadcast(a, b)?)
 }
 
-pub(crate) fn comparison(call: &Call) -> OpResult<Type> {
-    Ok(Type { dtype: DType::Bool, ..alike(call)? })
+pub(crate) fn comparison(call: &TypedCall) -> OpResult<StaticType> {
+    Ok(StaticType { dtype: DType::Bool, ..alike(call)? })
 }
 
-pub(crate) fn select(call: &Call) -> OpResult<Type> {
+pub(crate) fn select(call: &TypedCall) -> OpResult<StaticType> {
     let (condition, a, b) = (&call.inputs[0], &call.inputs[1], &call.inputs[2]);
     check(a.dtype == b.dtype, || format!("branches of {a} and {b} have different elements"))?;
-    let branches = Type { dtype: a.dtype, dims: broadcast(a, b)? };
+    let branches = StaticType { dtype: a.dtype, dims: broadcast(a, b)? };
     typed(a.dtype, broadcast(condition, &branches)?)
 }
 
@@ -79,14 +79,14 @@ pub(crate) fn reduced_axes(call_axes: Option<Vec<i64>>, rank: usize) -> Result<V
     distinct_axes(&call_axes.unwrap_or_else(|| (0..rank as i64).collect()), rank)
 }
 
-pub(crate) fn reduce(call: &Call) -> OpResult<Type> {
+pub(crate) fn reduce(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let axes = reduced_axes(call.attributes.any_axes(), x.dims.len())?;
     reduced(call, &axes, x.dtype)
 }
 
 /// The type of a reduction along ascending axes.
-fn reduced(call: &Call, axes: &[usize], dtype: DType) -> OpResult<Type> {
+fn reduced(call: &TypedCall, axes: &[usize], dtype: DType) -> OpResult<StaticType> {
     let mut dims = call.inputs[0].dims.clone();
     for &axis in axes.iter().rev() {
         if call.attributes.keep_dims {
@@ -99,7 +99,7 @@ fn reduced(call: &Call, axes: &[usize], dtype: DType) -> OpResult<Type> {
 }
 
 /// The type of the index of the least or greatest element along one axis, by default axis 0.
-pub(crate) fn arg(call: &Call) -> OpResult<Type> {
+pub(crate) fn arg(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![0]);
     check(axes.len() == 1, || "it takes one axis".to_owned())?;
@@ -108,7 +108,7 @@ pub(crate) fn arg(call: &Call) -> OpResult<Type> {
     reduced(call, &[axis], DType::Int64)
 }
 
-pub(crate) fn softmax(call: &Call) -> OpResult<Type> {
+pub(crate) fn softmax(call: &TypedCall) -> OpResult<StaticType> {
     let axes = call.attributes.any_axes().unwrap_or_else(|| vec![-1]);
     distinct_axes(&axes, call.inputs[0].dims.len())?;
     check_elements(&call.inputs[0], FLOATS)?;
@@ -116,7 +116,7 @@ pub(crate) fn softmax(call: &Call) -> OpResult<Type> {
 }
 
 /// The extents of an operand of a matrix product, where a vector gets a new axis, and whether it is a vector.
-fn matrix(of: &Type, swapped: bool, further: usize) -> (Vec<Option<usize>>, bool) {
+fn matrix(of: &StaticType, swapped: bool, further: usize) -> (Vec<Option<usize>>, bool) {
     let mut dims = of.dims.clone();
     let rank = dims.len();
     if rank == 1 {
@@ -127,7 +127,7 @@ fn matrix(of: &Type, swapped: bool, further: usize) -> (Vec<Option<usize>>, bool
     (dims, rank == 1)
 }
 
-pub(crate) fn matmul(call: &Call) -> OpResult<Type> {
+pub(crate) fn matmul(call: &TypedCall) -> OpResult<StaticType> {
     let (a, b) = (&call.inputs[0], &call.inputs[1]);
     check(a.dtype == b.dtype, || format!("operands of {a} and {b} have different elements"))?;
     let misfit = || format!("{a} and {b} cannot be multiplied");
@@ -137,14 +137,14 @@ pub(crate) fn matmul(call: &Call) -> OpResult<Type> {
     let (inner_a, inner_b) = (left.pop().flatten(), right.remove(right.len() - 2));
     check(inner_a.is_none() || inner_b.is_none() || inner_a == inner_b, misfit)?;
     let (rows, columns) = (left.pop().flatten(), right.pop().flatten());
-    let batch = |dims| Type { dtype: a.dtype, dims };
+    let batch = |dims| StaticType { dtype: a.dtype, dims };
     let mut dims = broadcast(&batch(left), &batch(right)).map_err(|_| misfit())?;
     dims.extend((!row).then_some(rows));
     dims.extend((!column).then_some(columns));
     typed(a.dtype, dims)
 }
 
-pub(crate) fn gather(call: &Call) -> OpResult<Type> {
+pub(crate) fn gather(call: &TypedCall) -> OpResult<StaticType> {
     let (x, indices) = (&call.inputs[0], &call.inputs[1]);
     let axis = axis_of(call.attributes.axis.unwrap_or(0), x.dims.len())?;
     check(indices.dtype.is_integer(), || format!("the indices are {indices}, not of integers"))?;
@@ -153,7 +153,7 @@ pub(crate) fn gather(call: &Call) -> OpResult<Type> {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn reshape(call: &Call) -> OpResult<Type> {
+pub(crate) fn reshape(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let wanted = call.attributes.shape.as_ref().ok_or("the attribute `shape` is missing")?;
     let extent = |(i, &extent): (usize, &i64)| match extent {
@@ -187,13 +187,13 @@ pub(crate) fn order(call_axes: Option<&Vec<i64>>, rank: usize) -> Result<Vec<usi
     axes.iter().map(|&axis| axis_of(axis, rank)).collect()
 }
 
-pub(crate) fn transpose(call: &Call) -> OpResult<Type> {
+pub(crate) fn transpose(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let order = order(call.attributes.axes.as_ref(), x.dims.len())?;
     typed(x.dtype, order.iter().map(|&axis| x.dims[axis]).collect())
 }
 
-pub(crate) fn squeeze(call: &Call) -> OpResult<Type> {
+pub(crate) fn squeeze(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     let axes = match call.attributes.any_axes() {
@@ -207,7 +207,7 @@ pub(crate) fn squeeze(call: &Call) -> OpResult<Type> {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn unsqueeze(call: &Call) -> OpResult<Type> {
+pub(crate) fn unsqueeze(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let axes = call.attributes.any_axes().ok_or("the attribute `axes` is missing")?;
     let mut dims = x.dims.clone();
@@ -280,7 +280,7 @@ fn section(
     Ok(Section { axis, begin, end, stride, length: Some(length) })
 }
 
-pub(crate) fn slice(call: &Call) -> OpResult<Type> {
+pub(crate) fn slice(call: &TypedCall) -> OpResult<StaticType> {
     let x = &call.inputs[0];
     let mut dims = x.dims.clone();
     for section in sections(call.attributes, &x.dims)? {
@@ -289,7 +289,7 @@ pub(crate) fn slice(call: &Call) -> OpResult<Type> {
     typed(x.dtype, dims)
 }
 
-pub(crate) fn concat(call: &Call) -> OpResult<Type> {
+pub(crate) fn concat(call: &TypedCall) -> OpResult<StaticType> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len())?;
     let mut dims = first.dims.clone();
@@ -304,7 +304,7 @@ pub(crate) fn concat(call: &Call) -> OpResult<Type> {
     typed(first.dtype, dims)
 }
 
-pub(crate) fn stack(call: &Call) -> OpResult<Type> {
+pub(crate) fn stack(call: &TypedCall) -> OpResult<StaticType> {
     let first = &call.inputs[0];
     let axis = axis_of(call.attributes.axis.unwrap_or(0), first.dims.len() + 1)?;
     for other in &call.inputs[1..] {
@@ -315,7 +315,7 @@ pub(crate) fn stack(call: &Call) -> OpResult<Type> {
     typed(first.dtype, dims)
 }
 
-pub(crate) fn cast(call: &Call) -> OpResult<Type> {
+pub(crate) fn cast(call: &TypedCall) -> OpResult<StaticType> {
     let to = call.attributes.to.ok_or("the attribute `to` is missing")?;
     typed(to, call.inputs[0].dims.clone())
 }

@@ -19,18 +19,18 @@ impl Network {
     /// Adds an input of the network. An extent of -1 is known only at run time.
     pub(crate) fn input(&mut self, name: &str, dtype: DType, dims: &[i64]) -> TensorId {
         let dims = dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
-        let id = self.define(name, Origin::Input(Type { dtype, dims }), Span::default());
+        let id = self.define(name, TensorSource::Input(StaticType { dtype, dims }), Span::default());
         self.inputs.push(id);
         id
     }
 
     /// Adds a constant.
     pub(crate) fn constant(&mut self, name: &str, value: Tensor) -> TensorId {
-        self.define(name, Origin::Constant(value.into()), Span::default())
+        self.define(name, TensorSource::Constant(value.into()), Span::default())
     }
 
     /// Adds a trip limit to a loop.
-    pub(crate) fn trip_limit(&mut self, of: LoopId, limit: Limit, input: TensorId) {
+    pub(crate) fn trip_limit(&mut self, of: LoopId, limit: LimitKind, input: TensorId) {
         self.push(None, LayerKind::TripLimit { of, limit, input: input.into() }, Span::default());
     }
 
@@ -47,20 +47,27 @@ impl Network {
 
     /// Sets the next value of a recurrence. Other layers are not changed.
     pub(crate) fn set_next(&mut self, recurrence: TensorId, value: TensorId) {
-        let Origin::Layer(layer) = self.tensors[recurrence.index()].origin else { return };
+        let TensorSource::Layer(layer) = self.tensors[recurrence.index()].origin else { return };
         if let LayerKind::Recurrence { next, .. } = &mut self.layers[layer.index()].kind {
             *next = Some(value.into());
         }
     }
 
     /// Adds a loop output. All kinds but last values need a length: [`Network::set_length`].
-    pub(crate) fn loop_output(&mut self, of: LoopId, name: &str, kind: Output, input: TensorId, axis: i64) -> TensorId {
+    pub(crate) fn loop_output(
+        &mut self,
+        of: LoopId,
+        name: &str,
+        kind: OutputKind,
+        input: TensorId,
+        axis: i64,
+    ) -> TensorId {
         self.give(name, LayerKind::LoopOutput { of, kind, input: input.into(), axis, length: None })
     }
 
     /// Sets the length of a loop output. Other layers are not changed.
     pub(crate) fn set_length(&mut self, output: TensorId, value: TensorId) {
-        let Origin::Layer(layer) = self.tensors[output.index()].origin else { return };
+        let TensorSource::Layer(layer) = self.tensors[output.index()].origin else { return };
         if let LayerKind::LoopOutput { length, .. } = &mut self.layers[layer.index()].kind {
             *length = Some(value.into());
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{assert_close, flat, unrolling::unrolled};
 use crate::Options;
-use crate::loops::network::{LayerKind, Limit, Network, Origin, Output, TensorId};
+use crate::loops::network::{LayerKind, LimitKind, Network, OutputKind, TensorId, TensorSource};
 use crate::loops::ops::Op;
 use crate::tensor::{DType, Data, Tensor};
 
@@ -37,7 +37,7 @@ fn network(numbers: &[u16]) -> Network {
     let length = net.constant("len", Tensor::scalar(Data::Int32(vec![trips as i32 + 1])).unwrap());
     let zero = net.constant("z", Tensor::new([2].as_slice(), Data::Float32(vec![0.5; 2])).unwrap());
     let of = net.add_loop("L");
-    net.trip_limit(of, Limit::Count, n);
+    net.trip_limit(of, LimitKind::Count, n);
     let mut pool = vec![v, zero];
     let mut inside = Vec::new();
     for i in 0..tape.below(3) {
@@ -67,9 +67,9 @@ fn network(numbers: &[u16]) -> Network {
     for i in 0..1 + tape.below(3) {
         let name = format!("y{i}");
         let output = match tape.below(3) {
-            0 => net.loop_output(of, &name, Output::LastValue, states[tape.below(states.len())], 0),
+            0 => net.loop_output(of, &name, OutputKind::LastValue, states[tape.below(states.len())], 0),
             kind => {
-                let kind = if kind == 1 { Output::Concatenate } else { Output::Reverse };
+                let kind = if kind == 1 { OutputKind::Concatenate } else { OutputKind::Reverse };
                 let input = inside[tape.below(inside.len())];
                 let output = net.loop_output(of, &name, kind, input, tape.below(2) as i64);
                 net.set_length(output, if tape.below(2) == 0 { n } else { length });
@@ -102,10 +102,10 @@ impl Definition<'_> {
     fn define(&mut self, tensor: TensorId, i: i64) -> Option<Vec<f32>> {
         let info = self.net.tensors[tensor.index()].clone();
         let layer = match &info.origin {
-            Origin::Input(_) => return Some(singles(&self.inputs[&info.name])),
-            Origin::Constant(value) => return Some(singles(value)),
-            Origin::Layer(layer) => self.net.layer(*layer).clone(),
-            Origin::Undefined => return None,
+            TensorSource::Input(_) => return Some(singles(&self.inputs[&info.name])),
+            TensorSource::Constant(value) => return Some(singles(value)),
+            TensorSource::Layer(layer) => self.net.layer(*layer).clone(),
+            TensorSource::Undefined => return None,
         };
         match &layer.kind {
             LayerKind::Iterator { input, reverse, .. } => {
@@ -137,14 +137,14 @@ impl Definition<'_> {
     fn output(&mut self, tensor: TensorId) -> Option<Tensor> {
         let layer = self.net.producer(tensor).unwrap().clone();
         let LayerKind::LoopOutput { kind, input, axis, length, .. } = layer.kind else { panic!("no loop output") };
-        if kind == Output::LastValue {
+        if kind == OutputKind::LastValue {
             let last = self.element(input.tensor, self.trips)?;
             return Tensor::new([2].as_slice(), Data::Float32(last));
         }
-        let Origin::Constant(length) = &self.net.tensors[length.unwrap().tensor.index()].origin else { panic!() };
+        let TensorSource::Constant(length) = &self.net.tensors[length.unwrap().tensor.index()].origin else { panic!() };
         let length = length.as_integer().unwrap() as usize;
         let mut rows = (0..self.trips).map(|i| self.element(input.tensor, i)).collect::<Option<Vec<_>>>()?;
-        if kind == Output::Reverse {
+        if kind == OutputKind::Reverse {
             rows.reverse();
         }
         rows.resize(length, vec![0.0; 2]);
@@ -169,7 +169,7 @@ proptest! {
             ("v".to_owned(), Tensor::new([2].as_slice(), data(2)).unwrap()),
         ];
         let LayerKind::TripLimit { input, .. } = net.layers[0].kind else { panic!("no limit") };
-        let Origin::Constant(trips) = &net.tensors[input.tensor.index()].origin else { panic!("no count") };
+        let TensorSource::Constant(trips) = &net.tensors[input.tensor.index()].origin else { panic!("no count") };
         let trips = trips.as_integer().unwrap();
         let mut definition =
             Definition { net: &net, inputs: inputs.iter().cloned().collect(), trips, known: HashMap::new() };

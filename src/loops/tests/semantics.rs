@@ -2,7 +2,7 @@
 
 use super::{floats, output, run, run_with, text, told};
 use crate::Options;
-use crate::loops::network::{Limit, Network, Output};
+use crate::loops::network::{LimitKind, Network, OutputKind};
 use crate::loops::ops::Op;
 use crate::tensor::{DType, Data, Tensor};
 
@@ -29,14 +29,14 @@ fn delay_lines_ask_for_fewer_elements() {
         let n = net.constant("n", Tensor::scalar(Data::Int64(vec![length])).unwrap());
         let zero = net.constant("z", Tensor::scalar(Data::Float32(vec![-1.0])).unwrap());
         let of = net.add_loop("L");
-        net.trip_limit(of, Limit::Count, n);
+        net.trip_limit(of, LimitKind::Count, n);
         let mut last = net.iterator(of, "e", x, 0, false);
         for i in 0..line {
             let state = net.recurrence(of, &format!("d{i}"), zero);
             net.set_next(state, last);
             last = state;
         }
-        let y = net.loop_output(of, "y", Output::LastValue, last, 0);
+        let y = net.loop_output(of, "y", OutputKind::LastValue, last, 0);
         net.mark_output(y);
         let x = Tensor::new([3].as_slice(), Data::Float32(vec![1.0, 2.0, 3.0])).unwrap();
         net.evaluate([("x".to_owned(), x)], &Options::default()).map(|found| floats(&found.outputs[0].1)[0])
@@ -124,11 +124,11 @@ fn counting(trips: i64) -> Network {
     let zero = net.constant("z", Tensor::new([8].as_slice(), Data::Float32(vec![0.0; 8])).unwrap());
     let one = net.constant("one", Tensor::scalar(Data::Float32(vec![1.0])).unwrap());
     let of = net.add_loop("L");
-    net.trip_limit(of, Limit::Count, n);
+    net.trip_limit(of, LimitKind::Count, n);
     let state = net.recurrence(of, "s", zero);
     let next = net.operation("t", Op::find("add").unwrap(), &[state, one]);
     net.set_next(state, next);
-    let last = net.loop_output(of, "y", Output::LastValue, state, 0);
+    let last = net.loop_output(of, "y", OutputKind::LastValue, state, 0);
     net.mark_output(last);
     net
 }

@@ -3,7 +3,7 @@
 use super::{assert_close, flat, network, read, run_with, text, told, values};
 use crate::Options;
 use crate::diagnostics::Diagnostics;
-use crate::loops::network::{Limit, Network, Output};
+use crate::loops::network::{LimitKind, Network, OutputKind};
 use crate::loops::ops::Op;
 use crate::tensor::{DType, Data, Tensor};
 use crate::{Graph, expand, parse};
@@ -218,11 +218,11 @@ fn large_constants_are_written_once() {
     let weights = net.constant("w", weights);
     let trips = net.constant("n", Tensor::scalar(Data::Int64(vec![4])).unwrap());
     let of = net.add_loop("L");
-    net.trip_limit(of, Limit::Count, trips);
+    net.trip_limit(of, LimitKind::Count, trips);
     let state = net.recurrence(of, "s", x);
     let next = net.operation("t", Op::find("matmul").unwrap(), &[state, weights]);
     net.set_next(state, next);
-    let last = net.loop_output(of, "y", Output::LastValue, state, 0);
+    let last = net.loop_output(of, "y", OutputKind::LastValue, state, 0);
     net.mark_output(last);
     let graph = unrolled(&net, &Options::default());
     let count =

@@ -26,7 +26,7 @@ pub(crate) fn check(
         .modules()
         .iter()
         .flat_map(|module| module.fragments.iter().rev().map(|fragment| (fragment.name.name, (&module.ast, fragment))));
-    let mut check = Check { file, document, graph, algorithms: algorithms.collect(), diagnostics };
+    let mut check = QuantizationCheck { file, document, graph, algorithms: algorithms.collect(), diagnostics };
     let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
     let mut found_tensors = Vec::with_capacity(quantization.entries.len());
     for entry in &quantization.entries {
@@ -64,7 +64,7 @@ fn tensors<'q>(quantization: &'q Quantization, graph: &Graph) -> FxHashMap<&'q s
     found
 }
 
-struct Check<'a> {
+struct QuantizationCheck<'a> {
     file: FileId,
     document: &'a Document,
     graph: &'a Graph,
@@ -73,7 +73,7 @@ struct Check<'a> {
     diagnostics: &'a mut Diagnostics,
 }
 
-impl Check<'_> {
+impl QuantizationCheck<'_> {
     /// Reports a diagnostic; `help` is called only if it is shown.
     fn report(&mut self, code: Code, at: Span, message: String, help: impl FnOnce() -> Option<String>) {
         let help = if self.diagnostics.only_counts(code) { None } else { help() };

@@ -4,7 +4,7 @@ use logos::Logos;
 
 use super::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::nnef::lexer::{Kind, without_fraction};
+use crate::nnef::lexer::{TokenKind, without_fraction};
 use crate::source::{FileId, Location, Span};
 
 /// The maximum nesting depth of arrays: no tensor has more axes.
@@ -19,7 +19,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// Names may be in single or double quotes, or `i"name"`, as tract writes names that are not
 /// identifiers.
 pub(crate) fn parse(text: &str, file: FileId, diagnostics: &mut Diagnostics) -> Quantization {
-    let mut parser = Parser { text, at: 0, unusual: Vec::new() };
+    let mut parser = QuantizationParser { text, at: 0, unusual: Vec::new() };
     let mut entries = Vec::new();
     loop {
         parser.skip();
@@ -54,7 +54,7 @@ struct Malformed {
 
 type Result<T> = std::result::Result<T, Malformed>;
 
-struct Parser<'t> {
+struct QuantizationParser<'t> {
     text: &'t str,
     at: usize,
     /// The numbers with an exponent or without digits after their points; the latter are allowed only as a
@@ -62,7 +62,7 @@ struct Parser<'t> {
     unusual: Vec<Span>,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> QuantizationParser<'t> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -253,13 +253,13 @@ impl<'t> Parser<'t> {
         let digits = &rest[..length];
         let kind = literal(digits.strip_prefix('-').unwrap_or(digits));
         let number = match kind {
-            Some(Kind::Int) => digits.parse().map(Literal::Integer).ok(),
-            Some(Kind::Real | Kind::OtherReal) => {
+            Some(TokenKind::Int) => digits.parse().map(Literal::Integer).ok(),
+            Some(TokenKind::Real | TokenKind::OtherReal) => {
                 digits.parse().ok().filter(|scalar: &f64| scalar.is_finite()).map(Literal::Scalar)
             }
             _ => None,
         };
-        if kind == Some(Kind::OtherReal) && number.is_some() {
+        if kind == Some(TokenKind::OtherReal) && number.is_some() {
             self.unusual.push(self.span(start));
         }
         let message = || format!("`{digits}` is not a number that can be represented");
@@ -268,8 +268,8 @@ impl<'t> Parser<'t> {
 }
 
 /// The kind of the only token of a text in the language: numbers are evaluated as those of its texts.
-fn literal(text: &str) -> Option<Kind> {
-    let mut tokens = Kind::lexer(text);
+fn literal(text: &str) -> Option<TokenKind> {
+    let mut tokens = TokenKind::lexer(text);
     tokens.next()?.ok().filter(|_| tokens.remainder().is_empty())
 }
 

@@ -181,7 +181,7 @@ pub(crate) struct Extension {
 
 /// The order of the top-level items, for printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub(crate) enum TopLevelItem {
     /// The version directive.
     Version,
     /// Index into [`Module::extensions`].
@@ -210,7 +210,7 @@ pub(crate) struct Module {
     /// Names of fragments whose headers could not be read.
     pub(crate) broken: Vec<Name>,
     /// All items in source order.
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<TopLevelItem>,
     /// The spans of all comments, with `#` and without the line end.
     pub(crate) comments: Vec<Span>,
 }

@@ -13,7 +13,7 @@ use crate::source::names::Name;
 
 /// A node as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Node {
+struct StoredNode {
     /// The byte offset of its text.
     start: u32,
     /// Its kind, one of [`tag`], in the low bits; above them the length of its text.
@@ -22,7 +22,7 @@ struct Node {
     b: u32,
 }
 
-const _: () = assert!(size_of::<Node>() == 16);
+const _: () = assert!(size_of::<StoredNode>() == 16);
 
 /// The kinds of nodes.
 mod tag {
@@ -75,7 +75,7 @@ const NAME_WORDS: usize = 3;
 /// The table of nodes, children first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Nodes {
-    nodes: Vec<Node>,
+    nodes: Vec<StoredNode>,
     words: Vec<u32>,
     /// The nodes with long texts, in node order, and the lengths of these texts.
     long: Vec<(u32, u32)>,
@@ -164,7 +164,7 @@ impl Nodes {
         if len >= LONG {
             self.long.push((self.nodes.len() as u32, len));
         }
-        room::push(&mut self.nodes, Node { start: span.start, head: len.min(LONG) << tag::BITS | tag, a, b });
+        room::push(&mut self.nodes, StoredNode { start: span.start, head: len.min(LONG) << tag::BITS | tag, a, b });
         ExprId::at(self.nodes.len() - 1)
     }
 
@@ -237,7 +237,7 @@ impl Nodes {
     /// The left operand of a binary operator, or the base of a subscript.
     #[inline]
     pub(super) fn left(&self, id: ExprId) -> Option<ExprId> {
-        let Node { head, a, .. } = self.nodes[id.index()];
+        let StoredNode { head, a, .. } = self.nodes[id.index()];
         match head & tag::MASK {
             tag::INDEX | tag::SLICE => Some(node(a)),
             tag if tag >= tag::BINARY => Some(node(a)),
@@ -246,7 +246,7 @@ impl Nodes {
     }
 
     #[inline(never)]
-    fn other_expr(&self, Node { head, a, b, .. }: Node) -> Expr {
+    fn other_expr(&self, StoredNode { head, a, b, .. }: StoredNode) -> Expr {
         let range = ListRange { start: a, len: b };
         let bits = u64::from(b) << 32 | u64::from(a);
         match head & tag::MASK {
@@ -278,7 +278,7 @@ impl Nodes {
 
     #[inline]
     pub(super) fn span(&self, id: ExprId) -> Span {
-        let Node { start, head, .. } = self.nodes[id.index()];
+        let StoredNode { start, head, .. } = self.nodes[id.index()];
         let len = head >> tag::BITS;
         Span { start, end: start.wrapping_add(if len < LONG { len } else { self.long_len(id) }) }
     }
@@ -320,7 +320,7 @@ impl Nodes {
 
     #[inline]
     pub(super) fn call(&self, CallId(id): CallId) -> Call {
-        let Node { start, a, b, .. } = self.nodes[id as usize];
+        let StoredNode { start, a, b, .. } = self.nodes[id as usize];
         let [first, shape] = self.words(b);
         let (mut count, mut name_len, mut next) =
             (shape & shape::COUNT, shape >> shape::COUNT_BITS & shape::NAME, b + 2);

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::state::{BodyState, Place};
+use super::state::{BodyState, CheckedBody};
 use super::{BodyInfo, Checked, Checker, ModuleInfo, Ref, Slot};
 use crate::core::unit::UnitId;
 use crate::diagnostics::suggest::did_you_mean;
@@ -26,7 +26,7 @@ pub(super) struct BodyCheck<'c, 'd> {
     pub(super) checker: &'c mut Checker<'d>,
     pub(super) module: ModuleId,
     pub(super) ast: &'c Ast,
-    pub(super) place: Place<'c>,
+    pub(super) place: CheckedBody<'c>,
     pub(super) state: BodyState,
     /// The side tables of the tree, moved out of the checker while the body is checked.
     pub(super) tables: ModuleInfo,
@@ -83,7 +83,7 @@ impl<'d> Checker<'d> {
         self.checked.bodies[id.index()] = Some(BodyInfo::default());
         let (ast, state) = (self.ast(module), std::mem::take(&mut self.spare));
         let tables = std::mem::take(&mut self.checked.modules[module.index()]);
-        let mut check = BodyCheck::new(self, (module, ast), Place::Fragment(id, body), state, tables);
+        let mut check = BodyCheck::new(self, (module, ast), CheckedBody::Fragment(id, body), state, tables);
         for (i, param) in fragment.params.iter().enumerate() {
             let ty = check.checked().fragment(id).params[i].ty;
             check.add_slot(param.name, ty);
@@ -109,7 +109,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     pub(super) fn new(
         checker: &'c mut Checker<'d>,
         (module, ast): (ModuleId, &'c Ast),
-        place: Place<'c>,
+        place: CheckedBody<'c>,
         state: BodyState,
         tables: ModuleInfo,
     ) -> Self {
@@ -125,7 +125,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     }
 
     pub(super) fn in_graph(&self) -> bool {
-        matches!(self.place, Place::Graph(_))
+        matches!(self.place, CheckedBody::Graph(_))
     }
 
     pub(super) fn add_slot(&mut self, ident: Ident, ty: Type) -> u32 {
@@ -295,8 +295,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let mut declared = None;
         match (self.place, &mut self.loop_locals) {
             (_, Some(locals)) => locals.extend(earlier.is_none().then_some(ident)),
-            (Place::Graph(_), _) => self.graph_name(ident, ty, value),
-            (Place::Fragment(id, _), _) => {
+            (CheckedBody::Graph(_), _) => self.graph_name(ident, ty, value),
+            (CheckedBody::Fragment(id, _), _) => {
                 let result = self.state.declared.get(ident.name);
                 declared = result.map(|result| self.checked().fragment(id).results[result as usize].ty);
                 declared.into_iter().for_each(|declared| self.result_type(ident.name, declared, ty, value));
@@ -312,17 +312,19 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let mut label = "first definition";
         let (code, what) = match self.place {
             _ if self.loop_locals.is_some() => (Code::Reassigned, "assigned already"),
-            Place::Graph(_) if self.state.slots[earlier as usize].used => {
+            CheckedBody::Graph(_) if self.state.slots[earlier as usize].used => {
                 label = "first assignment";
                 (Code::GraphNameReused, "assigned already")
             }
-            Place::Graph(_) => {
+            CheckedBody::Graph(_) => {
                 label = "nothing uses this tensor";
                 (Code::GraphNameReassigned, "assigned again before it is used")
             }
-            Place::Fragment(id, _) if is_param(id) => (Code::ParameterAssigned, "a parameter; it cannot be assigned"),
-            Place::Fragment(..) if is_result => (Code::ResultReassigned, "a result that is assigned already"),
-            Place::Fragment(..) => (Code::Reassigned, "assigned already"),
+            CheckedBody::Fragment(id, _) if is_param(id) => {
+                (Code::ParameterAssigned, "a parameter; it cannot be assigned")
+            }
+            CheckedBody::Fragment(..) if is_result => (Code::ResultReassigned, "a result that is assigned already"),
+            CheckedBody::Fragment(..) => (Code::Reassigned, "assigned already"),
         };
         let message = format!("`{}` is {what}", self.text(ident.name));
         self.report_beside(code, ident.span, message, (self.at_slot(earlier), label));
@@ -379,8 +381,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
     /// I5, I10, I2: every result is assigned somewhere. Returns its slot.
     pub(super) fn finish(&mut self, declared: Ident, code: Code, what: &str) -> Option<u32> {
         let broken = match self.place {
-            Place::Fragment(_, body) => body.assignments.is_empty(),
-            Place::Graph(graph) => graph.body.assignments.is_empty(),
+            CheckedBody::Fragment(_, body) => body.assignments.is_empty(),
+            CheckedBody::Graph(graph) => graph.body.assignments.is_empty(),
         };
         let slot = self.state.scope.get(declared.name);
         if slot.is_none() && !broken {
@@ -438,8 +440,8 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let (ast, place) = (self.ast, self.place);
         self.state.assigned_anywhere.get_or_insert_with(|| {
             let body = match place {
-                Place::Fragment(_, body) => body,
-                Place::Graph(graph) => &graph.body,
+                CheckedBody::Fragment(_, body) => body,
+                CheckedBody::Graph(graph) => &graph.body,
             };
             // The first location of each name.
             let mut names = FxHashMap::default();

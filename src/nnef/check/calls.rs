@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::bodies::{BodyCheck, Context};
 use super::positions::Positions;
-use super::state::Place;
+use super::state::CheckedBody;
 use super::{CallInfo, FragmentInfo, Generic, ParamInfo, Ref, ResultInfo, Words};
 use crate::core::unit::UnitId;
 use crate::diagnostics::Code;
@@ -21,7 +21,7 @@ use crate::library::registries::{Registry, operations};
 use crate::nnef::ast::{Arguments, Call, CallId, ExprId, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::registries::REGISTRY_EXTENSION;
-use crate::nnef::types::{Element, Fit, Part, Type};
+use crate::nnef::types::{Element, Fit, Type, TypePart};
 use crate::source::Span;
 use crate::source::names::Name;
 
@@ -69,13 +69,13 @@ impl BodyCheck<'_, '_> {
         let Ident { name, span } = call.name;
         let Words { external, variable, update, .. } = self.checked().words;
         match self.place {
-            Place::Fragment(..) if Some(name) == external && self.module != ModuleId::STANDARD => {
+            CheckedBody::Fragment(..) if Some(name) == external && self.module != ModuleId::STANDARD => {
                 self.report(Code::ExternalInFragment, span, "`external` belongs in the graph, not in a fragment");
             }
-            Place::Graph(_) if Some(name) == external && !context.statement => {
+            CheckedBody::Graph(_) if Some(name) == external && !context.statement => {
                 self.report(Code::ExternalNotInput, span, "`external` must be assigned to an input of the graph");
             }
-            Place::Fragment(..) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
+            CheckedBody::Fragment(..) if Some(name) == update || (Some(name) == variable && !self.draft()) => {
                 let message = format!("`{}` belongs in the graph, not in a fragment", self.text(name));
                 self.report(Code::StateInFragment, span, message);
             }
@@ -236,7 +236,7 @@ impl BodyCheck<'_, '_> {
             self.push(diagnostic);
             return true;
         }
-        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has(ty, Part::Tensor);
+        let tensors = |ty| matches!(ty, Type::Array(_)) && self.checked().types.has(ty, TypePart::Tensor);
         if !info.has_body && !context.open_array && info.results.iter().any(|result| tensors(result.ty)) {
             let name = self.checked().text(call.name.name);
             let message = format!("the number of tensors that `{name}` returns is not known here");
@@ -409,7 +409,7 @@ impl BodyCheck<'_, '_> {
             if declared == Generic::No && param.ty == actual {
                 continue;
             }
-            open |= self.types().has(actual, Part::Unknown);
+            open |= self.types().has(actual, TypePart::Unknown);
             self.argument_type(callee, param, (value, actual), &mut generic);
         }
         if declared != Generic::No && generic.is_none() && !open {
@@ -456,8 +456,8 @@ impl BodyCheck<'_, '_> {
     #[inline(never)]
     fn explicit_generic(&mut self, call: &Call, primitive: Primitive, span: Span, declared: Generic) {
         let inside = match self.place {
-            Place::Graph(_) => Generic::No,
-            Place::Fragment(id, _) => self.checked().fragment(id).generic,
+            CheckedBody::Graph(_) => Generic::No,
+            CheckedBody::Fragment(id, _) => self.checked().fragment(id).generic,
         };
         if declared == Generic::No {
             let name = self.text(call.name.name);

@@ -14,7 +14,7 @@ use crate::library::datatypes::data_type;
 use crate::nnef::ast::{Fragment, Ident, Param, ResultDecl, TypeSpec, TypeSpecId};
 use crate::nnef::datatypes::with_data_type;
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Fit, Part, Type};
+use crate::nnef::types::{Element, Fit, Type, TypePart};
 use crate::source::Location;
 use crate::source::names::Name;
 
@@ -54,12 +54,12 @@ impl Checker<'_> {
         let mut ty = |spec: TypeSpecId, name: Name| {
             let ty = types.type_of_spec(ast, spec);
             if !standard_draft {
-                return (ty, types.has(ty, Part::Tensor));
+                return (ty, types.has(ty, TypePart::Tensor));
             }
             let data_type = data_type(document.names().text(fragment.name.name), document.names().text(name));
             any_data_type |= data_type == Primitive::Generic;
             let ty = with_data_type(types, ty, data_type);
-            (ty, types.has(ty, Part::Tensor))
+            (ty, types.has(ty, TypePart::Tensor))
         };
         let param = |param: &Param| {
             let (ty, tensor) = ty(param.ty, param.name.name);
@@ -179,7 +179,7 @@ impl Checker<'_> {
         while let TypeSpec::Array(item) = ast.type_spec(spec) {
             spec = item;
         }
-        if self.checked.types.has(ty, Part::Tensor) && self.checked.types.has(ty, Part::Attribute) {
+        if self.checked.types.has(ty, TypePart::Tensor) && self.checked.types.has(ty, TypePart::Attribute) {
             let at = self.at(module, ast.type_spans[spec.index()]);
             self.report(Code::MixedTuple, at, "a tuple type holds either tensors or attributes, not both");
         }
@@ -189,9 +189,9 @@ impl Checker<'_> {
     fn result_types(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let ast = self.ast(module);
         for (result, declared) in info.results.iter().zip(&fragment.results) {
-            let (code, fault) = if self.checked.types.has(result.ty, Part::AnyTensor) {
+            let (code, fault) = if self.checked.types.has(result.ty, TypePart::AnyTensor) {
                 (Code::AnyTensorResult, "must name its element type".to_string())
-            } else if self.checked.types.has(result.ty, Part::Attribute) {
+            } else if self.checked.types.has(result.ty, TypePart::Attribute) {
                 (Code::ResultNotTensor, format!("is {}, not a tensor", self.describe(result.ty)))
             } else {
                 continue;
@@ -204,7 +204,7 @@ impl Checker<'_> {
     /// D6: `?` occurs exactly when the fragment is generic.
     fn generic_use(&mut self, module: ModuleId, fragment: &Fragment, info: &FragmentInfo) {
         let ast = self.ast(module);
-        let using = types(fragment, info).find(|(ty, _)| self.checked.types.has(*ty, Part::Generic));
+        let using = types(fragment, info).find(|(ty, _)| self.checked.types.has(*ty, TypePart::Generic));
         match (fragment.generic, using) {
             (Generic::Yes(_), None) => {
                 let at = self.at(module, fragment.name.span);

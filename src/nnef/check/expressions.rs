@@ -13,7 +13,7 @@ use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Ast, Builtin, ComprehensionId, Expr, ExprId, Iterator, ListRange, Numbers};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Part, Type};
+use crate::nnef::types::{Element, Type, TypePart};
 use crate::room::with_stack;
 
 impl Checker<'_> {
@@ -169,7 +169,7 @@ impl BodyCheck<'_, '_> {
             return Type::Tensor(Element::Unknown);
         }
         // Registry documents have arrays among extents, which stand for their items.
-        let array = |ty| matches!(ty, Type::Array(_)) && !self.checked().types.has(ty, Part::Tensor);
+        let array = |ty| matches!(ty, Type::Array(_)) && !self.checked().types.has(ty, TypePart::Tensor);
         let array_among_numbers = (number(before) && array(ty)) || (array(before) && number(ty));
         if self.checked().document.of_practice() && !self.checker.diagnostics.strict() && array_among_numbers {
             self.push(self.finding(Code::ArgumentStructure, span, message).label(label));

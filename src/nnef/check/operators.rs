@@ -5,7 +5,7 @@ use crate::diagnostics::Code;
 use crate::graph::Primitive;
 use crate::graph::operators::Class;
 use crate::nnef::ast::{BinaryOp, UnaryOp};
-use crate::nnef::types::{Element, Part, Type};
+use crate::nnef::types::{Element, Type, TypePart};
 use crate::source::Span;
 
 impl BodyCheck<'_, '_> {
@@ -97,7 +97,7 @@ impl BodyCheck<'_, '_> {
                     if !self.draft()
                         && (left == Type::Tensor(Element::Unknown) || right == Type::Tensor(Element::Unknown)) => {}
                 Type::INTEGER => self.operand_literal(text, span, ty, wanted),
-                ty if !matches!(ty, Type::Primitive(_)) && !self.types().has(ty, Part::NotLiteral) => {
+                ty if !matches!(ty, Type::Primitive(_)) && !self.types().has(ty, TypePart::NotLiteral) => {
                     self.operand_literal(text, span, ty, wanted);
                 }
                 _ => return self.undefined(text, span, left, right),
@@ -193,7 +193,7 @@ impl BodyCheck<'_, '_> {
             Type::Unknown | Type::EmptyArray => {}
             Type::Array(array) => {
                 let item = self.types().item(array);
-                if self.types().has(left, Part::Tensor) || self.types().has(item, Part::Tensor) {
+                if self.types().has(left, TypePart::Tensor) || self.types().has(item, TypePart::Tensor) {
                     self.undefined("in", span, left, right);
                 } else if self.types().common(left, item).is_none() {
                     let (left, right) = (self.describe(left), self.describe(right));

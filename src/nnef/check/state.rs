@@ -11,7 +11,7 @@ use crate::source::names::Name;
 
 /// Which body is being checked.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'c> {
+pub(super) enum CheckedBody<'c> {
     Graph(&'c GraphDecl),
     Fragment(UnitId, &'c Body),
 }

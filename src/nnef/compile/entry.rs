@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::source::names::Name;
 
 /// A call of a fragment with values.
-pub(crate) struct Entry {
+pub(crate) struct EntryCall {
     /// The fragment.
     pub(crate) unit: UnitId,
     /// The type argument.
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
 
 /// The tensors of a result: the bindings of their names.
 #[derive(Clone, Copy)]
-struct Bound {
+struct BoundResult {
     first: u32,
     /// Their number, if they are an array.
     array: Option<u32>,
@@ -34,7 +34,7 @@ struct Bound {
 impl Compiler<'_, '_> {
     /// Compiles a call as the only statement of a graph, and returns its first instruction. The tensors of its results
     /// get the slots from 0 on.
-    pub(crate) fn entry(mut self, call: Entry) -> u32 {
+    pub(crate) fn entry(mut self, call: EntryCall) -> u32 {
         let (entry, span) = (self.here(), Span::default());
         let results = self.bind_results(&call);
         let first = call.names.first().map_or(NameId::ROOT, |name| self.names.user(*name));
@@ -69,7 +69,7 @@ impl Compiler<'_, '_> {
         if results.len() > 1 {
             self.emit(Instr::Unpack(results.len() as u32), span);
         }
-        for Bound { first, array } in results {
+        for BoundResult { first, array } in results {
             if let Some(count) = array {
                 self.emit(Instr::Unpack(count), span);
             }
@@ -82,7 +82,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Adds a binding for each tensor of the results.
-    fn bind_results(&mut self, call: &Entry) -> Vec<Bound> {
+    fn bind_results(&mut self, call: &EntryCall) -> Vec<BoundResult> {
         let before = self.program.bindings.len() as u32;
         for (slot, name) in (0..).zip(&call.names) {
             let id = self.names.user(*name);
@@ -91,14 +91,14 @@ impl Compiler<'_, '_> {
         let mut first = before;
         let bound = |array: &Option<usize>| {
             let array = array.map(|count| count as u32);
-            let bound = Bound { first, array };
+            let bound = BoundResult { first, array };
             first += array.unwrap_or(1);
             bound
         };
         call.results.iter().map(bound).collect()
     }
 
-    fn hint_of(&mut self, Bound { first, array }: Bound) -> Hint {
+    fn hint_of(&mut self, BoundResult { first, array }: BoundResult) -> Hint {
         match array {
             None => Hint::Bound(first),
             Some(count) => self.items((first..first + count).map(Hint::Bound).collect(), false),

@@ -9,7 +9,7 @@ use super::Compiler;
 use super::constants::simple_literal;
 use crate::core::arithmetic;
 use crate::core::list::List;
-use crate::core::program::{Hint, Instr, Loop, Program, Site};
+use crate::core::program::{CompiledLoop, Hint, Instr, Program, Site};
 use crate::core::unit::UnitId;
 use crate::core::value::Value;
 use crate::graph::Key;
@@ -322,7 +322,7 @@ impl Compiler<'_, '_> {
         iterators.iter().for_each(|iterator| self.expr(iterator.iterable, Hint::None));
         let at = iterators.first().map_or(span, |iterator| self.ast.span(iterator.iterable));
         let index = self.program.loops.len() as u32;
-        self.program.loops.push(Loop {
+        self.program.loops.push(CompiledLoop {
             comprehension: true,
             slot: self.first_slot(id),
             recurrences: 0,

@@ -31,7 +31,7 @@ impl Compiler<'_, '_> {
         }
         of.count.into_iter().for_each(|count| self.expr(count, Hint::None));
         let index = self.program.loops.len() as u32;
-        self.program.loops.push(program::Loop {
+        self.program.loops.push(program::CompiledLoop {
             comprehension: false,
             slot,
             recurrences: of.recurrences.len,

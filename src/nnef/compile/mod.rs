@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-use crate::core::program::{Binding, Block, Body, FirstOperand, Head, Hint, Instr, Operand, Program, Site};
+use crate::core::program::{Binding, Block, Body, FirstOperand, Head, Hint, ImmediateOperand, Instr, Program, Site};
 use crate::core::unit::UnitId;
 use crate::core::value::Value;
 use crate::graph::Key;
@@ -23,7 +23,7 @@ use crate::nnef::ast::{self, Assignment, Ast, Expr, ExprId};
 use crate::nnef::check::positions::Positions;
 use crate::nnef::check::{Checked, ModuleInfo, Ref, ResultInfo};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Part, Type};
+use crate::nnef::types::{Type, TypePart};
 use crate::room;
 use crate::source::Span;
 use crate::source::names::Name;
@@ -198,7 +198,7 @@ impl<'a, 'd> Compiler<'a, 'd> {
             slots,
             params,
             results: info.results.len() as u32,
-            makes_tensors: info.results.iter().any(|result| self.checked.types.has(result.ty, Part::Tensor)),
+            makes_tensors: info.results.iter().any(|result| self.checked.types.has(result.ty, TypePart::Tensor)),
             standard: self.module == ModuleId::STANDARD,
             generic: info.generic != ast::Generic::No,
             result: match results[..] {
@@ -441,8 +441,10 @@ impl<'a, 'd> Compiler<'a, 'd> {
         let before = operands.len();
         for instr in &instrs[first..] {
             operands.push(match instr {
-                Instr::Load(slot) if !self.lazy.get(*slot as usize).is_some_and(|lazy| *lazy) => Operand::Slot(*slot),
-                Instr::Const(constant) => Operand::Const(*constant),
+                Instr::Load(slot) if !self.lazy.get(*slot as usize).is_some_and(|lazy| *lazy) => {
+                    ImmediateOperand::Slot(*slot)
+                }
+                Instr::Const(constant) => ImmediateOperand::Const(*constant),
                 _ => {
                     return operands.truncate(before);
                 }

@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use super::constants::literal;
 use crate::core::budget::Budget;
-use crate::core::unit::{Form, Param, Unit, UnitResult, Units};
+use crate::core::unit::{Param, ResultForm, Unit, UnitResult, Units};
 use crate::graph::{Dialect, Primitive};
 use crate::nnef::ast::Generic;
 use crate::nnef::check::{Checked, FragmentInfo};
 use crate::nnef::document::ModuleId;
-use crate::nnef::types::{Element, Part, Type};
+use crate::nnef::types::{Element, Type, TypePart};
 
 /// The units of the standard libraries of 1.0 and of the draft, which are the same for all documents.
 static STANDARD: [OnceLock<Vec<Unit>>; 2] = [const { OnceLock::new() }; 2];
@@ -31,12 +31,12 @@ pub(crate) fn unit(checked: &Checked, info: &FragmentInfo) -> Unit {
     let params = info.params.iter().map(|param| Param {
         name: param.name,
         tensor: param.tensor,
-        decides: info.generic == Generic::Yes(None) && checked.types.has(param.ty, Part::Generic),
+        decides: info.generic == Generic::Yes(None) && checked.types.has(param.ty, TypePart::Generic),
         default: param.default.and_then(default),
     });
     let form = |ty| match ty {
-        Type::Array(array) => Form::Tensors(elements(checked.types.item(array))),
-        ty => Form::Tensor(elements(ty)),
+        Type::Array(array) => ResultForm::Tensors(elements(checked.types.item(array))),
+        ty => ResultForm::Tensor(elements(ty)),
     };
     let results = info.results.iter().map(|result| UnitResult { name: result.name, form: form(result.ty) });
     Unit {

@@ -9,7 +9,7 @@ use crate::core::value::Value;
 use crate::diagnostics::Diagnostics;
 use crate::graph::{self, Graph, Primitive, Shape, TensorId, prune};
 use crate::nnef::check::{self, Checked};
-use crate::nnef::compile::entry::Entry;
+use crate::nnef::compile::entry::EntryCall;
 use crate::nnef::document::Document;
 use crate::options::Options;
 
@@ -91,7 +91,7 @@ pub(crate) fn expand_call(call: &DefinitionCall, options: &Options) -> Result<Op
     let count = call.results.iter().map(|array| array.unwrap_or(1)).sum();
     let symbols = expander.machine.graph.symbols_mut();
     let names = (0..count).map(|i| symbols.intern(&format!("y{i}"))).collect();
-    let entry = Entry { unit, generic: call.generic, arguments, names, results: call.results.clone() };
+    let entry = EntryCall { unit, generic: call.generic, arguments, names, results: call.results.clone() };
     let outcome = expander.run_call(&checked, entry);
     let mut machine = expander.machine;
     found.extend(machine.shapes.take());

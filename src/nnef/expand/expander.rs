@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::scan;
-use crate::core::budget::Limits;
+use crate::core::budget::ExpansionLimits;
 use crate::core::machine::{Machine, Settings};
 use crate::core::program::{Body, Instr};
 use crate::core::unit::{UnitId, Units};
@@ -16,7 +16,7 @@ use crate::diagnostics::Diagnostic;
 use crate::graph::{Conventions, Dialect, Extent, Graph};
 use crate::nnef::ast::Assignment;
 use crate::nnef::check::Checked;
-use crate::nnef::compile::entry::Entry;
+use crate::nnef::compile::entry::EntryCall;
 use crate::nnef::compile::lowering::Lowering;
 use crate::nnef::compile::{Compiler, Mode, Scratch, units};
 use crate::options::Options;
@@ -46,7 +46,7 @@ fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settin
         expand_loops: options.unroll || options.expand_loops,
         flat: options.flat,
         max_trips: options.max_trips,
-        limits: Limits {
+        limits: ExpansionLimits {
             max_ops: options.max_ops,
             max_depth: options.max_depth,
             max_length: options.max_length,
@@ -130,7 +130,7 @@ impl Expander {
     }
 
     /// Compiles and runs a call as the only statement of the graph.
-    pub(super) fn run_call(&mut self, checked: &Checked, call: Entry) -> Result<(), Box<Diagnostic>> {
+    pub(super) fn run_call(&mut self, checked: &Checked, call: EntryCall) -> Result<(), Box<Diagnostic>> {
         let slots = call.names.len();
         let Machine { program, graph, .. } = &mut self.machine;
         let code = (program, &mut self.scratch);

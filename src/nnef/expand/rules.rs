@@ -19,17 +19,17 @@ use crate::source::Location;
 use crate::source::names::Name;
 
 /// A rule on the operations of one name.
-type Rule = for<'a> fn(&mut Check<'a>, &'a Operation);
+type ExpansionRule = for<'a> fn(&mut RuleCheck<'a>, &'a Operation);
 
 /// The rules by operation.
-const RULES: &[(&str, &[Rule])] = &[
+const RULES: &[(&str, &[ExpansionRule])] = &[
     (EXTERNAL, &[extents, input]),
     (VARIABLE, &[extents, label, shared_label]),
     (CONSTANT, &[extents, constant_length]),
     (UPDATE, &[update]),
 ];
 
-struct Check<'a> {
+struct RuleCheck<'a> {
     checked: &'a Checked<'a>,
     graph: &'a Graph,
     diagnostics: &'a mut Diagnostics,
@@ -44,7 +44,7 @@ struct Check<'a> {
 
 /// Checks a graph.
 pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics: &'a mut Diagnostics) {
-    let by_kind: Vec<Option<&[Rule]>> = graph
+    let by_kind: Vec<Option<&[ExpansionRule]>> = graph
         .kinds
         .iter()
         .map(|kind| {
@@ -52,7 +52,7 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
             RULES.iter().find(|(of, _)| kind.standard && *of == name).map(|(_, rules)| *rules)
         })
         .collect();
-    let mut check = Check {
+    let mut check = RuleCheck {
         checked,
         graph,
         diagnostics,
@@ -73,7 +73,7 @@ pub(crate) fn check<'a>(checked: &'a Checked<'a>, graph: &'a Graph, diagnostics:
     hidden(&mut check);
 }
 
-impl<'a> Check<'a> {
+impl<'a> RuleCheck<'a> {
     fn report(&mut self, operation: &Operation, code: Code, message: String) {
         let diagnostic = Diagnostic::new(code, operation.at, message);
         self.diagnostics.report(with_origin(self.graph, operation, diagnostic));
@@ -103,7 +103,7 @@ impl<'a> Check<'a> {
 }
 
 /// G4: extents are positive. In the draft, 0 is an unknown extent of an `external`.
-fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
+fn extents<'a>(check: &mut RuleCheck<'a>, operation: &'a Operation) {
     let external = check.graph.operation_name(operation) == EXTERNAL;
     let open = check.draft && external;
     let Some(shape) = check.shape(operation) else { return };
@@ -119,7 +119,7 @@ fn extents<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 }
 
 /// I4: the result of `external` is an input. If its name is assigned twice, the last tensor is the input.
-fn input<'a>(check: &mut Check<'a>, operation: &'a Operation) {
+fn input<'a>(check: &mut RuleCheck<'a>, operation: &'a Operation) {
     let graph = check.graph;
     let tensor = graph.tensors_of(operation).next();
     if let Some(tensor) = tensor.filter(|tensor| !check.draft && !check.inputs.contains(tensor)) {
@@ -129,7 +129,7 @@ fn input<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 }
 
 /// A1: no tensor has the name of an undeclared operation, whose calls would be calls of the tensor.
-fn undeclared(check: &mut Check) {
+fn undeclared(check: &mut RuleCheck) {
     let graph = check.graph;
     let mut names: FxHashSet<Name> = graph.kinds.iter().filter(|kind| !kind.declared).map(|kind| kind.name).collect();
     if names.is_empty() {
@@ -153,7 +153,7 @@ fn undeclared(check: &mut Check) {
 
 /// D1: the graph does not have both a standard operation and its replacement, which have the same name in
 /// the flat text. The standard one comes from the body of a standard compound, where the replacement is not visible.
-fn replaced(check: &mut Check) {
+fn replaced(check: &mut RuleCheck) {
     let graph = check.graph;
     let of_library = |standard: bool| graph.kinds.iter().filter(move |kind| kind.declared && kind.standard == standard);
     let replacements: FxHashSet<Name> = of_library(false).map(|kind| kind.name).collect();
@@ -179,7 +179,7 @@ fn replaced(check: &mut Check) {
 
 /// I6: no value is spelled like a tensor that is defined before it. In a fragment, `inf` or a dimension symbol means the
 /// value whatever the names of the graph are; in the flat text it would mean the tensor.
-fn hidden(check: &mut Check) {
+fn hidden(check: &mut RuleCheck) {
     let graph = check.graph;
     let mut words: FxHashSet<Name> = FxHashSet::default();
     graph.each_word(|word| words.extend(graph.symbols.get(word)));
@@ -206,7 +206,7 @@ fn hidden(check: &mut Check) {
 }
 
 /// G1 and G2: labels of variables, as far as they were not checked as literals.
-fn label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
+fn label<'a>(check: &mut RuleCheck<'a>, operation: &'a Operation) {
     if check.checked.wrong_labels.contains(&operation.at) {
         return;
     }
@@ -218,7 +218,7 @@ fn label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 
 /// G3: variables of one label share their data, so they have one shape. Labels are file
 /// names: the 1.0 text compares them without regard to case.
-fn shared_label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
+fn shared_label<'a>(check: &mut RuleCheck<'a>, operation: &'a Operation) {
     let (Some(label), Some(shape)) = (check.label_text(operation), check.shape(operation)) else { return };
     let first = match check.labels.entry(same_case(label, check.draft)) {
         Entry::Occupied(first) => *first.get(),
@@ -237,7 +237,7 @@ fn shared_label<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 }
 
 /// G5: one value for each item, or one for all.
-fn constant_length<'a>(check: &mut Check<'a>, operation: &'a Operation) {
+fn constant_length<'a>(check: &mut RuleCheck<'a>, operation: &'a Operation) {
     let count = match attribute(check.graph, operation, check.checked.words.value) {
         Some(Value::Integers(items)) => items.len(),
         Some(Value::Scalars(items)) => items.len(),
@@ -254,7 +254,7 @@ fn constant_length<'a>(check: &mut Check<'a>, operation: &'a Operation) {
 }
 
 /// G6 and G7: only variables are updated, each at most once.
-fn update<'a>(check: &mut Check<'a>, operation: &'a Operation) {
+fn update<'a>(check: &mut RuleCheck<'a>, operation: &'a Operation) {
     let target = check.checked.words.variable.and_then(|variable| check.graph.argument_named(operation, variable));
     let Some(Operand::Tensor(target)) = target else { return };
     let producer = check.graph.tensors[target.index()].producer;

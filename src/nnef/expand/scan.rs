@@ -5,14 +5,14 @@ use std::rc::Rc;
 use crate::core::budget::{Failure, Outcome};
 use crate::core::machine::Machine;
 use crate::core::program::Site;
-use crate::core::repetition::{Form, Gathered, Planned, Repetition, Section};
+use crate::core::repetition::{Gathered, OutputForm, Planned, Repetition, Section};
 use crate::core::unit::UnitId;
 use crate::core::value::{GIVE_SHAPES, Value};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::graph::scan::{self, Item, Scan};
+use crate::graph::scan::{self, Scan, ScanValue};
 
-impl Item for Value {
+impl ScanValue for Value {
     fn items(&self) -> Option<Vec<Self>> {
         match self {
             Value::Array(list) | Value::Tuple(list) => Some(list.to_values()),
@@ -95,8 +95,8 @@ fn steps(machine: &mut Machine, site: &Site) -> Result<Repetition, Hindrance> {
     let (path, names) = names(machine, site, &of)?;
     let gather = |(of, name): (&scan::Collected, NameId)| {
         let form = match of.last {
-            true => Form::Last,
-            false => Form::Along { axis: of.axis as i64, reverse: of.reverse },
+            true => OutputForm::Last,
+            false => OutputForm::Along { axis: of.axis as i64, reverse: of.reverse },
         };
         Ok(Gathered { result: result(machine, unit, &of.result)?, name, form, parts: Vec::new() })
     };

@@ -13,46 +13,46 @@ use super::numbers;
 use crate::diagnostics::Code;
 use crate::nnef::ast::{Ast, Expr, ExprId, Ident, Marks, TypeSpec, TypeSpecId, UnaryOp};
 use crate::nnef::dialect::Rules;
-use crate::nnef::lexer::{Kind, Tokens};
+use crate::nnef::lexer::{TokenKind, Tokens};
 use crate::room::with_stack;
 use crate::source::Span;
 use crate::source::names::Names;
 
 /// The input of the grammar: the kinds of the tokens of one header or statement.
-pub(super) type Input<'t> = &'t [Kind];
+pub(super) type TokenInput<'t> = &'t [TokenKind];
 /// The state of the grammar, which receives its output.
 pub(super) type State<'s> = SimpleState<Build<'s>>;
 /// The configuration of the grammar. Its errors are empty: the state records what was expected.
 pub(super) type Extra<'s> = Full<EmptyErr, State<'s>, ()>;
 /// The remaining tokens, and the state.
-pub(super) type Reader<'t, 'p, 's> = InputRef<'t, 'p, Input<'t>, Extra<'s>>;
+pub(super) type Reader<'t, 'p, 's> = InputRef<'t, 'p, TokenInput<'t>, Extra<'s>>;
 /// The result of a rule of the grammar.
 ///
 /// Rules are functions from a [`Reader`] to this, with chumsky parsers inside; they refer to each other
 /// by `custom(rule)`. So the type of a parser does not contain the types of other rules, nothing is
 /// boxed, and no parser is built before a text is parsed.
-pub(super) type Parsed<O> = Result<O, EmptyErr>;
+pub(super) type GrammarResult<O> = Result<O, EmptyErr>;
 
 /// A rule of the grammar.
-pub(super) type Rule<'s, O> = for<'t, 'p> fn(&mut Reader<'t, 'p, 's>) -> Parsed<O>;
+pub(super) type GrammarRule<'s, O> = for<'t, 'p> fn(&mut Reader<'t, 'p, 's>) -> GrammarResult<O>;
 
 /// A parser of chumsky for this grammar.
-pub(super) trait Parser<'t, 's, O>: chumsky::Parser<'t, Input<'t>, O, Extra<'s>> {}
+pub(super) trait Parser<'t, 's, O>: chumsky::Parser<'t, TokenInput<'t>, O, Extra<'s>> {}
 
-impl<'t, 's, O, P: chumsky::Parser<'t, Input<'t>, O, Extra<'s>>> Parser<'t, 's, O> for P {}
+impl<'t, 's, O, P: chumsky::Parser<'t, TokenInput<'t>, O, Extra<'s>>> Parser<'t, 's, O> for P {}
 
 /// A token of one kind.
-pub(super) fn token<'t, 's>(kind: Kind) -> impl Parser<'t, 's, ()> + Copy {
+pub(super) fn token<'t, 's>(kind: TokenKind) -> impl Parser<'t, 's, ()> + Copy {
     custom(taking(kind))
 }
 
 /// The rule of a token. Versions of Rust before 1.95 need a rule for all lifetimes.
-fn taking(kind: Kind) -> impl Fn(&mut Reader<'_, '_, '_>) -> Parsed<()> + Copy {
+fn taking(kind: TokenKind) -> impl Fn(&mut Reader<'_, '_, '_>) -> GrammarResult<()> + Copy {
     move |input: &mut Reader<'_, '_, '_>| take(input, kind)
 }
 
 /// Reads a token of one kind.
-pub(super) fn take(input: &mut Reader, kind: Kind) -> Parsed<()> {
+pub(super) fn take(input: &mut Reader, kind: TokenKind) -> GrammarResult<()> {
     match takes(input, kind) {
         true => Ok(()),
         false => Err(EmptyErr::default()),
@@ -61,7 +61,7 @@ pub(super) fn take(input: &mut Reader, kind: Kind) -> Parsed<()> {
 
 /// Reads a token if it is of one kind; otherwise notes that kind as expected.
 #[inline]
-pub(super) fn takes(input: &mut Reader, kind: Kind) -> bool {
+pub(super) fn takes(input: &mut Reader, kind: TokenKind) -> bool {
     let found = input.peek() == Some(kind);
     match found {
         true => input.skip(),
@@ -77,13 +77,13 @@ pub(super) fn note(input: &mut Reader, expected: &[&'static str]) {
 }
 
 /// Notes what was expected at the next token, and fails.
-pub(super) fn fails<O>(input: &mut Reader, expected: &[&'static str]) -> Parsed<O> {
+pub(super) fn fails<O>(input: &mut Reader, expected: &[&'static str]) -> GrammarResult<O> {
     note(input, expected);
     Err(EmptyErr::default())
 }
 
 /// Succeeds at the end of the slice.
-pub(super) fn end(input: &mut Reader) -> Parsed<()> {
+pub(super) fn end(input: &mut Reader) -> GrammarResult<()> {
     match input.peek() {
         Some(_) => fails(input, &[END]),
         None => Ok(()),
@@ -98,7 +98,7 @@ pub(super) fn place(input: &mut Reader) -> usize {
 
 /// The remaining tokens.
 #[inline]
-pub(super) fn rest<'t>(input: &mut Reader<'t, '_, '_>) -> Input<'t> {
+pub(super) fn rest<'t>(input: &mut Reader<'t, '_, '_>) -> TokenInput<'t> {
     let cursor = input.cursor();
     input.slice_from(&cursor..)
 }
@@ -112,9 +112,9 @@ pub(super) fn push(input: &mut Reader, start: usize, expr: Expr) -> ExprId {
 
 /// An identifier.
 #[inline]
-pub(super) fn ident(input: &mut Reader) -> Parsed<Ident> {
-    if input.peek() != Some(Kind::Ident) {
-        return fails(input, &[Kind::Ident.text()]);
+pub(super) fn ident(input: &mut Reader) -> GrammarResult<Ident> {
+    if input.peek() != Some(TokenKind::Ident) {
+        return fails(input, &[TokenKind::Ident.text()]);
     }
     let at = place(input);
     input.skip();
@@ -124,14 +124,14 @@ pub(super) fn ident(input: &mut Reader) -> Parsed<Ident> {
 /// Calls a rule that can recurse, with enough stack.
 pub(super) fn nested<'t, 'p, 's, O>(
     input: &mut Reader<'t, 'p, 's>,
-    rule: impl FnOnce(&mut Reader<'t, 'p, 's>) -> Parsed<O>,
-) -> Parsed<O> {
+    rule: impl FnOnce(&mut Reader<'t, 'p, 's>) -> GrammarResult<O>,
+) -> GrammarResult<O> {
     with_stack(|| rule(input))
 }
 
 /// A checkpoint: the lengths of all tables.
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct TableLengths {
     nodes: Marks,
     types: usize,
     type_lists: usize,
@@ -219,31 +219,31 @@ impl<'s> Build<'s> {
 
     /// The reserved word, if an identifier is one.
     #[inline]
-    pub(crate) fn keyword(&self, ident: Ident) -> Option<Kind> {
-        match Kind::named(ident.name) {
-            None if self.tokens.loops => Kind::of_loops(&self.text[ident.span.range()]),
+    pub(crate) fn keyword(&self, ident: Ident) -> Option<TokenKind> {
+        match TokenKind::named(ident.name) {
+            None if self.tokens.loops => TokenKind::of_loops(&self.text[ident.span.range()]),
             kind => kind,
         }
     }
 
     /// A literal of one token.
-    pub(crate) fn literal(&mut self, kind: Kind, token: usize) -> Expr {
+    pub(crate) fn literal(&mut self, kind: TokenKind, token: usize) -> Expr {
         match kind {
-            Kind::True => Expr::Logical(true),
-            Kind::False => Expr::Logical(false),
-            Kind::Int | Kind::Real => {
+            TokenKind::True => Expr::Logical(true),
+            TokenKind::False => Expr::Logical(false),
+            TokenKind::Int | TokenKind::Real => {
                 let text = self.token_text(token);
                 // With the text after the number, its digits can be read eight at a time.
                 match numbers::literal(&self.text[self.token_span(token).start as usize..]) {
                     Some((number, len)) if len == text.len() => number,
-                    _ if kind == Kind::Real => text.parse().map_or(Expr::Error, Expr::Scalar),
+                    _ if kind == TokenKind::Real => text.parse().map_or(Expr::Error, Expr::Scalar),
                     _ => match text.parse::<u64>() {
                         Ok(value) if value <= 1 << 63 => Expr::Int(value as i64),
                         _ => Expr::Error,
                     },
                 }
             }
-            Kind::Str => {
+            TokenKind::Str => {
                 let quoted = &self.text[self.token_span(token).range()];
                 let inner = quoted.get(1..quoted.len() - 1).unwrap_or("");
                 Expr::String(match inner.contains('\\') {
@@ -304,8 +304,8 @@ impl<'s> Build<'s> {
         Some((array, tokens.partition_point(|span| span.end as usize <= start + len)))
     }
 
-    pub(crate) fn mark(&self) -> Mark {
-        Mark {
+    pub(crate) fn mark(&self) -> TableLengths {
+        TableLengths {
             nodes: Marks::of(&self.ast),
             types: self.ast.types.len(),
             type_lists: self.ast.type_lists.len(),
@@ -314,7 +314,7 @@ impl<'s> Build<'s> {
     }
 
     /// Removes everything added since the mark.
-    pub(crate) fn rewind(&mut self, mark: Mark) {
+    pub(crate) fn rewind(&mut self, mark: TableLengths) {
         mark.nodes.rewind(&mut self.ast);
         self.ast.types.truncate(mark.types);
         self.ast.type_spans.truncate(mark.types);

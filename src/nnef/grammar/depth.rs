@@ -1,6 +1,6 @@
 //! A bound on nesting, checked before anything recurses.
 
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::TokenKind;
 
 /// How deep expressions and types can nest.
 pub(crate) const MAX_NESTING: usize = 100_000;
@@ -14,7 +14,7 @@ pub(super) const SHALLOW: usize = MAX_BRACES;
 /// The token at which the nesting exceeds the limit, if it does.
 ///
 /// Brackets nest, and so do `if`s and prefix operators between two commas.
-pub(super) fn too_deep(kinds: &[Kind], limit: usize) -> Option<usize> {
+pub(super) fn too_deep(kinds: &[TokenKind], limit: usize) -> Option<usize> {
     // Per open bracket, how many levels `if`s and pending prefix operators add to it.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let (mut selects, mut prefixes, mut outer) = (0usize, 0usize, 0usize);
@@ -22,30 +22,30 @@ pub(super) fn too_deep(kinds: &[Kind], limit: usize) -> Option<usize> {
     let mut braces = 0usize;
     for (at, &kind) in kinds.iter().enumerate() {
         match kind {
-            Kind::LParen | Kind::LBracket => {
+            TokenKind::LParen | TokenKind::LBracket => {
                 open.push((selects, prefixes));
                 outer += selects + prefixes + 1;
                 (selects, prefixes) = (0, 0);
             }
-            Kind::RParen | Kind::RBracket => {
+            TokenKind::RParen | TokenKind::RBracket => {
                 if let Some(last) = open.pop() {
                     (selects, prefixes) = last;
                     outer -= selects + prefixes + 1;
                 }
             }
-            Kind::If => (selects, prefixes) = (selects + 1, 0),
-            Kind::Comma | Kind::Colon | Kind::Assign => (selects, prefixes) = (0, 0),
-            Kind::Semicolon | Kind::LBrace | Kind::RBrace => {
+            TokenKind::If => (selects, prefixes) = (selects + 1, 0),
+            TokenKind::Comma | TokenKind::Colon | TokenKind::Assign => (selects, prefixes) = (0, 0),
+            TokenKind::Semicolon | TokenKind::LBrace | TokenKind::RBrace => {
                 open.clear();
                 (selects, prefixes, outer) = (0, 0, 0);
                 match kind {
-                    Kind::LBrace => braces += 1,
-                    Kind::RBrace => braces = braces.saturating_sub(1),
+                    TokenKind::LBrace => braces += 1,
+                    TokenKind::RBrace => braces = braces.saturating_sub(1),
                     _ => {}
                 }
             }
-            Kind::Minus | Kind::Plus | Kind::Bang if !operand => prefixes += 1,
-            Kind::Int | Kind::Real | Kind::Str | Kind::Ident => {}
+            TokenKind::Minus | TokenKind::Plus | TokenKind::Bang if !operand => prefixes += 1,
+            TokenKind::Int | TokenKind::Real | TokenKind::Str | TokenKind::Ident => {}
             _ => prefixes = 0,
         }
         operand = kind.ends_expression();

@@ -1,8 +1,8 @@
 //! From a failed slice to a diagnostic: which rule is broken, what was found, what was expected.
 
-use super::Run;
+use super::ParserRun;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::TokenKind;
 use crate::source::Location;
 
 /// The name of the end of a slice in messages.
@@ -18,19 +18,19 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    fn expects(&self, what: Kind) -> bool {
+    fn expects(&self, what: TokenKind) -> bool {
         self.expected.contains(&what.text())
     }
 }
 
-impl Run<'_> {
+impl ParserRun<'_> {
     /// The description of a token for messages.
     pub(super) fn found(&self, at: usize) -> String {
         match self.kind(at) {
             None => "the end of the text".to_owned(),
-            Some(kind @ (Kind::Ident | Kind::Int | Kind::Real | Kind::Str)) => {
+            Some(kind @ (TokenKind::Ident | TokenKind::Int | TokenKind::Real | TokenKind::Str)) => {
                 let text = self.token_text(at);
-                let what = if kind == Kind::Ident { "" } else { "the " };
+                let what = if kind == TokenKind::Ident { "" } else { "the " };
                 match text.chars().count() {
                     0..=40 => format!("{what}{} `{text}`", kind.text()),
                     _ => format!("{what}{}", kind.text()),
@@ -44,7 +44,7 @@ impl Run<'_> {
     /// Whether the lexer reported an error in the tokens from `start` to `at`.
     pub(super) fn is_marred(&self, start: usize, at: usize) -> bool {
         let end = (at + 1).min(self.kinds().len());
-        self.kinds()[start.min(end)..end].iter().any(|kind| matches!(kind, Kind::Stray | Kind::Bad))
+        self.kinds()[start.min(end)..end].iter().any(|kind| matches!(kind, TokenKind::Stray | TokenKind::Bad))
     }
 
     /// Reports why an assignment could not be parsed.
@@ -62,7 +62,7 @@ impl Run<'_> {
         if self.is_marred(start, problem.at) {
             return;
         }
-        let graph = self.kind(start) == Some(Kind::Graph);
+        let graph = self.kind(start) == Some(TokenKind::Graph);
         let verdict = match self.misplaced_keyword(problem) {
             Some(verdict) => verdict,
             None if graph => self.judge_graph(problem),
@@ -80,9 +80,9 @@ impl Run<'_> {
     /// Reports a diagnostic, with the bracket that is open there, if any.
     fn pronounce(&mut self, mut finding: Diagnostic, problem: &Problem, open: Option<usize>) {
         if let Some(open) = open
-            && (problem.expects(Kind::RParen) || problem.expects(Kind::RBracket))
+            && (problem.expects(TokenKind::RParen) || problem.expects(TokenKind::RBracket))
         {
-            let name = self.kind(open).map_or("", Kind::text);
+            let name = self.kind(open).map_or("", TokenKind::text);
             finding = finding.see(self.location(open), format!("this {name} is not closed yet"));
         }
         self.diagnostics.report(finding);
@@ -145,29 +145,37 @@ impl Run<'_> {
             Some(self.fault(Code::KeywordAsName, at, message))
         };
         let kind = self.kind(at);
-        let name_expected = problem.expects(Kind::Ident) || problem.expected.contains(&"expression");
-        let type_argument = self.kind(at + 1) == Some(Kind::Gt);
-        let clause = type_argument || matches!(kind, Some(Kind::In | Kind::If | Kind::Else | Kind::Yield | Kind::For));
-        let named = matches!(self.kind(at + 1), Some(Kind::Assign | Kind::Colon | Kind::Comma | Kind::RParen));
-        if kind.is_some_and(Kind::is_keyword) && name_expected && (!clause || named) {
+        let name_expected = problem.expects(TokenKind::Ident) || problem.expected.contains(&"expression");
+        let type_argument = self.kind(at + 1) == Some(TokenKind::Gt);
+        let clause = type_argument
+            || matches!(
+                kind,
+                Some(TokenKind::In | TokenKind::If | TokenKind::Else | TokenKind::Yield | TokenKind::For)
+            );
+        let named = matches!(
+            self.kind(at + 1),
+            Some(TokenKind::Assign | TokenKind::Colon | TokenKind::Comma | TokenKind::RParen)
+        );
+        if kind.is_some_and(TokenKind::is_keyword) && name_expected && (!clause || named) {
             return verdict(at);
         }
         let before = at.checked_sub(1)?;
-        let builtin = self.kind(before).is_some_and(Kind::is_builtin);
-        (builtin && problem.expected == [Kind::LParen.text()]).then(|| verdict(before)).flatten()
+        let builtin = self.kind(before).is_some_and(TokenKind::is_builtin);
+        (builtin && problem.expected == [TokenKind::LParen.text()]).then(|| verdict(before)).flatten()
     }
 
     fn judge_statement(&self, start: usize, end: usize, problem: &Problem) -> Diagnostic {
         let at = problem.at;
         if let Some(verdict) = self.misplaced_keyword(problem) {
-            let clause = matches!(self.kind(at), Some(Kind::In | Kind::If | Kind::Yield | Kind::For));
+            let clause =
+                matches!(self.kind(at), Some(TokenKind::In | TokenKind::If | TokenKind::Yield | TokenKind::For));
             if clause && self.comprehension_header(start, at) {
                 return self.unexpected(Code::BadComprehension, problem);
             }
             return verdict;
         }
         let kinds = self.kinds();
-        let equals = (start..end).find(|token| kinds[*token] == Kind::Assign);
+        let equals = (start..end).find(|token| kinds[*token] == TokenKind::Assign);
         let open = self.enclosing(start, at);
         if equals.is_none_or(|equals| at <= equals) {
             let complete = equals.is_some_and(|equals| self.enclosing(start, equals).is_none());
@@ -183,7 +191,7 @@ impl Run<'_> {
         }
         match open {
             None => self.judge_open(at, problem),
-            Some(open) if kinds[open] == Kind::LParen => self.judge_parens(open, at, problem),
+            Some(open) if kinds[open] == TokenKind::LParen => self.judge_parens(open, at, problem),
             Some(open) => self.judge_brackets(open, at, problem),
         }
     }
@@ -192,8 +200,8 @@ impl Run<'_> {
     fn judge_end(&self, at: usize, open: Option<usize>, problem: &Problem) -> Diagnostic {
         let before = self.kinds()[at - 1];
         let code = match open {
-            None if problem.expects(Kind::Else) => Code::SelectWithoutElse,
-            None if !before.ends_expression() && before != Kind::Assign => Code::BadExpression,
+            None if problem.expects(TokenKind::Else) => Code::SelectWithoutElse,
+            None if !before.ends_expression() && before != TokenKind::Assign => Code::BadExpression,
             _ => Code::BadAssignment,
         };
         self.unexpected(code, problem)
@@ -203,14 +211,16 @@ impl Run<'_> {
     fn judge_open(&self, at: usize, problem: &Problem) -> Diagnostic {
         let before = self.kinds()[at - 1];
         let code = match self.kinds()[at] {
-            Kind::Assign => return self.surprise(Code::BadAssignment, at, "an assignment has only one `=`"),
-            _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
-            Kind::Comma if before.ends_expression() => {
+            TokenKind::Assign => return self.surprise(Code::BadAssignment, at, "an assignment has only one `=`"),
+            _ if problem.expects(TokenKind::Else) => Code::SelectWithoutElse,
+            TokenKind::Comma if before.ends_expression() => {
                 return self
                     .surprise(Code::BareTuple, at, "a tuple of values needs parentheses")
                     .help("write `(a, b)`");
             }
-            kind if before.ends_expression() && (kind == Kind::Ident || !kind.is_operator()) => Code::BadAssignment,
+            kind if before.ends_expression() && (kind == TokenKind::Ident || !kind.is_operator()) => {
+                Code::BadAssignment
+            }
             _ => Code::BadExpression,
         };
         self.unexpected(code, problem)
@@ -220,19 +230,19 @@ impl Run<'_> {
     fn judge_parens(&self, open: usize, at: usize, problem: &Problem) -> Diagnostic {
         let kinds = self.kinds();
         let callee = open.checked_sub(1).map(|before| kinds[before]);
-        if callee.is_some_and(Kind::is_builtin) && (at == open + 1 || !problem.expected.contains(&"expression")) {
+        if callee.is_some_and(TokenKind::is_builtin) && (at == open + 1 || !problem.expected.contains(&"expression")) {
             let name = self.token_text(open - 1);
             let message = format!("`{name}` takes exactly one argument, without a name");
             return self.surprise(Code::BadBuiltinCall, at, message);
         }
-        let call = matches!(callee, Some(Kind::Ident | Kind::Gt));
+        let call = matches!(callee, Some(TokenKind::Ident | TokenKind::Gt));
         let (found, before) = (kinds[at], kinds[at - 1]);
         let separated = call && before.ends_expression();
         let code = match found {
-            _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
-            Kind::RParen if before == Kind::Comma => Code::BadList,
-            Kind::Comma if call && matches!(before, Kind::Comma | Kind::LParen) => Code::BadList,
-            _ if separated && !found.is_operator() && found != Kind::Assign => Code::BadList,
+            _ if problem.expects(TokenKind::Else) => Code::SelectWithoutElse,
+            TokenKind::RParen if before == TokenKind::Comma => Code::BadList,
+            TokenKind::Comma if call && matches!(before, TokenKind::Comma | TokenKind::LParen) => Code::BadList,
+            _ if separated && !found.is_operator() && found != TokenKind::Assign => Code::BadList,
             _ => Code::BadExpression,
         };
         self.unexpected(code, problem)
@@ -246,9 +256,10 @@ impl Run<'_> {
         if subscript {
             return self.unexpected(Code::BadExpression, problem);
         }
-        let looped = found == Kind::For || self.has_between(Kind::For, open + 1, at);
+        let looped = found == TokenKind::For || self.has_between(TokenKind::For, open + 1, at);
         let operand = problem.expected.contains(&"expression");
-        let dangling = operand && !matches!(kinds[at - 1], Kind::In | Kind::If | Kind::Yield | Kind::For);
+        let dangling =
+            operand && !matches!(kinds[at - 1], TokenKind::In | TokenKind::If | TokenKind::Yield | TokenKind::For);
         if looped && !dangling {
             let form = match self.state.rules.postfix_comprehension {
                 true => "a comprehension is written `[item for i in array if condition]`, with one iterator",
@@ -257,8 +268,8 @@ impl Run<'_> {
             return self.unexpected(Code::BadComprehension, problem).help(form);
         }
         let code = match found {
-            _ if problem.expects(Kind::Else) => Code::SelectWithoutElse,
-            Kind::RBracket if kinds[at - 1] == Kind::Comma => Code::BadList,
+            _ if problem.expects(TokenKind::Else) => Code::SelectWithoutElse,
+            TokenKind::RBracket if kinds[at - 1] == TokenKind::Comma => Code::BadList,
             _ => Code::BadExpression,
         };
         self.unexpected(code, problem)
@@ -267,14 +278,14 @@ impl Run<'_> {
     /// Whether a token is between `for` and `yield` of a comprehension.
     fn comprehension_header(&self, start: usize, at: usize) -> bool {
         let Some(open) = self.enclosing(start, at) else { return false };
-        let looped = self.has_between(Kind::For, open + 1, at);
-        looped && !self.has_between(Kind::Yield, open + 1, at)
+        let looped = self.has_between(TokenKind::For, open + 1, at);
+        looped && !self.has_between(TokenKind::Yield, open + 1, at)
     }
 
     fn judge_graph(&self, problem: &Problem) -> Diagnostic {
         let at = problem.at;
         match self.kind(at) {
-            Some(Kind::Colon | Kind::Assign) => self.surprise(
+            Some(TokenKind::Colon | TokenKind::Assign) => self.surprise(
                 Code::TypedGraphParameter,
                 at,
                 "parameters and results of a graph have neither type nor default value",
@@ -288,19 +299,20 @@ impl Run<'_> {
         let kinds = self.kinds();
         // The outermost bracket holds the parameters; in it, the last comma precedes the current parameter.
         let Some(&part) = self.open(start, at).first() else {
-            let generic = self.has_between(Kind::Lt, start, at) || self.kind(at) == Some(Kind::Lt);
+            let generic = self.has_between(TokenKind::Lt, start, at) || self.kind(at) == Some(TokenKind::Lt);
             return self.unexpected(if generic { Code::BadType } else { Code::BadList }, problem);
         };
         let separators = self.unnested(part + 1, at);
-        let separators = separators.filter(|kind| matches!(kind, Kind::Comma | Kind::Colon | Kind::Assign));
-        let state = separators.last().unwrap_or(Kind::Comma);
+        let separators =
+            separators.filter(|kind| matches!(kind, TokenKind::Comma | TokenKind::Colon | TokenKind::Assign));
+        let state = separators.last().unwrap_or(TokenKind::Comma);
         match state {
-            Kind::Assign => {
+            TokenKind::Assign => {
                 let message = format!("a default value is a literal, and cannot contain {}", self.found(at));
                 self.surprise(Code::BadDefault, at, message)
             }
-            Kind::Colon => self.judge_type(problem),
-            _ if kinds[at - 1] == Kind::Ident => self.unexpected(Code::BadType, problem),
+            TokenKind::Colon => self.judge_type(problem),
+            _ if kinds[at - 1] == TokenKind::Ident => self.unexpected(Code::BadType, problem),
             _ => self.unexpected(Code::BadList, problem),
         }
     }
@@ -311,7 +323,7 @@ impl Run<'_> {
             return self.fault(Code::BadElementType, at, "the elements of a tensor are of a primitive type");
         }
         let verdict = self.unexpected(Code::BadType, problem);
-        let word = if self.kind(at) == Some(Kind::Ident) { self.token_text(at) } else { "" };
+        let word = if self.kind(at) == Some(TokenKind::Ident) { self.token_text(at) } else { "" };
         match word {
             "extent" => verdict.help("write `integer`"),
             "integer" => verdict.help("write `extent`"),
@@ -329,8 +341,10 @@ impl Run<'_> {
     fn is_element(&self, at: usize) -> bool {
         let back = |n: usize| at.checked_sub(n).and_then(|before| self.kind(before));
         match self.kind(at) {
-            Some(Kind::Tensor | Kind::LParen) => back(1) == Some(Kind::Lt) && back(2) == Some(Kind::Tensor),
-            Some(Kind::LBracket) => back(2) == Some(Kind::Lt) && back(3) == Some(Kind::Tensor),
+            Some(TokenKind::Tensor | TokenKind::LParen) => {
+                back(1) == Some(TokenKind::Lt) && back(2) == Some(TokenKind::Tensor)
+            }
+            Some(TokenKind::LBracket) => back(2) == Some(TokenKind::Lt) && back(3) == Some(TokenKind::Tensor),
             _ => false,
         }
     }
@@ -338,7 +352,10 @@ impl Run<'_> {
     /// Whether a type is missing or incomplete: after the name of a parameter, or after a bare `tensor`.
     fn type_is_missing(&self, at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|before| self.kind(before));
-        let ended = matches!(self.kind(at), Some(Kind::Comma | Kind::RParen | Kind::Assign | Kind::LBracket));
-        ended && matches!(before, Some(Kind::Ident | Kind::Tensor))
+        let ended = matches!(
+            self.kind(at),
+            Some(TokenKind::Comma | TokenKind::RParen | TokenKind::Assign | TokenKind::LBracket)
+        );
+        ended && matches!(before, Some(TokenKind::Ident | TokenKind::Tensor))
     }
 }

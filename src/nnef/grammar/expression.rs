@@ -8,11 +8,11 @@ use chumsky::primitive::{choice, custom};
 use chumsky::{IterParser as _, Parser as _};
 use smallvec::SmallVec;
 
-use super::build::{Parsed, Parser, Reader, fails, ident, nested, place, push, rest, take, takes, token};
+use super::build::{GrammarResult, Parser, Reader, fails, ident, nested, place, push, rest, take, takes, token};
 use crate::diagnostics::Code;
 use crate::graph::operators::{BinaryInfo, BuiltinInfo, UnaryInfo};
 use crate::nnef::ast::{Arg, BinaryOp, Comprehension, ComprehensionId, Expr, ExprId, Iterator, ListRange};
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::TokenKind;
 
 /// The items of a list.
 pub(super) type Several<O> = SmallVec<[O; 4]>;
@@ -25,14 +25,14 @@ pub(super) struct Sides {
 }
 
 /// `<assignment> ::= <lvalue-expr> "=" <rvalue-expr> ";"`, without the semicolon.
-pub(super) fn assignment(input: &mut Reader) -> Parsed<Sides> {
+pub(super) fn assignment(input: &mut Reader) -> GrammarResult<Sides> {
     let target = targets(input)?;
-    take(input, Kind::Assign)?;
+    take(input, TokenKind::Assign)?;
     let start = place(input);
     let mut value = expression(input)?;
     // <tuple-rvalue> without parentheses, in the draft only.
     if input.state().rules.bare_tuples {
-        let rest = token(Kind::Comma).ignore_then(several(custom(expression)));
+        let rest = token(TokenKind::Comma).ignore_then(several(custom(expression)));
         if let Some(mut items) = input.parse(rest.or_not())? {
             items.insert(0, value);
             value = tuple(input, start, &items);
@@ -43,29 +43,34 @@ pub(super) fn assignment(input: &mut Reader) -> Parsed<Sides> {
 
 /// One or more items separated by commas.
 pub(super) fn several<'t, 's, O>(item: impl Parser<'t, 's, O>) -> impl Parser<'t, 's, Several<O>> {
-    item.separated_by(token(Kind::Comma)).at_least(1).collect()
+    item.separated_by(token(TokenKind::Comma)).at_least(1).collect()
 }
 
 /// Items in parentheses. An empty list is noted as a deviation.
-pub(super) fn list<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>) -> Parsed<Several<O>> {
-    take(input, Kind::LParen)?;
+pub(super) fn list<O>(input: &mut Reader, item: fn(&mut Reader) -> GrammarResult<O>) -> GrammarResult<Several<O>> {
+    take(input, TokenKind::LParen)?;
     let at = place(input);
-    if takes(input, Kind::RParen) {
+    if takes(input, TokenKind::RParen) {
         input.state().remark(Code::EmptyList, at);
         return Ok(Several::new());
     }
-    up_to(input, item, Kind::RParen, 1)
+    up_to(input, item, TokenKind::RParen, 1)
 }
 
 /// At least `least` items separated by commas, up to a closing bracket.
 ///
 /// This is a loop instead of a chumsky parser, which would take more stack: calls and brackets can nest
 /// deeply, and each level touches new stack memory.
-fn up_to<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>, close: Kind, least: usize) -> Parsed<Several<O>> {
+fn up_to<O>(
+    input: &mut Reader,
+    item: fn(&mut Reader) -> GrammarResult<O>,
+    close: TokenKind,
+    least: usize,
+) -> GrammarResult<Several<O>> {
     let mut items = Several::new();
     loop {
         items.push(item(input)?);
-        if takes(input, Kind::Comma) {
+        if takes(input, TokenKind::Comma) {
             continue;
         }
         if items.len() < least {
@@ -78,11 +83,11 @@ fn up_to<O>(input: &mut Reader, item: fn(&mut Reader) -> Parsed<O>, close: Kind,
 /// At least `least` items between brackets or parentheses.
 pub(super) fn enclosed<O>(
     input: &mut Reader,
-    item: fn(&mut Reader) -> Parsed<O>,
-    open: Kind,
+    item: fn(&mut Reader) -> GrammarResult<O>,
+    open: TokenKind,
     least: usize,
-) -> Parsed<Several<O>> {
-    let close = if open == Kind::LParen { Kind::RParen } else { Kind::RBracket };
+) -> GrammarResult<Several<O>> {
+    let close = if open == TokenKind::LParen { TokenKind::RParen } else { TokenKind::RBracket };
     take(input, open)?;
     if least == 0 && takes(input, close) {
         return Ok(Several::new());
@@ -92,24 +97,24 @@ pub(super) fn enclosed<O>(
 
 /// `<lvalue-expr> ::= <identifier> | <array-lvalue-expr> | <tuple-lvalue-expr>`, where the
 /// parentheses of the outermost tuple can be absent.
-pub(super) fn targets(input: &mut Reader) -> Parsed<ExprId> {
+pub(super) fn targets(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
-    if let [Kind::Ident, Kind::Assign, ..] = rest(input) {
+    if let [TokenKind::Ident, TokenKind::Assign, ..] = rest(input) {
         return name(input);
     }
     let items: Several<ExprId> = input.parse(several(custom(target)))?;
     Ok(tuple(input, start, &items))
 }
 
-fn target(input: &mut Reader) -> Parsed<ExprId> {
+fn target(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
     let open = match input.peek() {
-        Some(open @ (Kind::LBracket | Kind::LParen)) => open,
-        Some(Kind::Ident) => return name(input),
-        _ => return fails(input, &[Kind::Ident, Kind::LBracket, Kind::LParen].map(Kind::text)),
+        Some(open @ (TokenKind::LBracket | TokenKind::LParen)) => open,
+        Some(TokenKind::Ident) => return name(input),
+        _ => return fails(input, &[TokenKind::Ident, TokenKind::LBracket, TokenKind::LParen].map(TokenKind::text)),
     };
     let items = enclosed(input, target, open, 1)?;
-    if open == Kind::LParen {
+    if open == TokenKind::LParen {
         return Ok(tuple(input, start, &items));
     }
     let list = input.state().ast.push_list(&items);
@@ -127,18 +132,18 @@ fn tuple(input: &mut Reader, start: usize, items: &[ExprId]) -> ExprId {
     }
 }
 
-fn name(input: &mut Reader) -> Parsed<ExprId> {
+fn name(input: &mut Reader) -> GrammarResult<ExprId> {
     let ident = ident(input)?;
     Ok(input.state().ast.push(Expr::Name(ident.name), ident.span))
 }
 
 /// `<rvalue-expr>`, in compositional syntax.
-pub(super) fn expression(input: &mut Reader) -> Parsed<ExprId> {
+pub(super) fn expression(input: &mut Reader) -> GrammarResult<ExprId> {
     nested(input, |input| {
         let start = place(input);
         let value = operators(input)?;
         match input.peek() {
-            Some(Kind::If) => selects(input, start, value),
+            Some(TokenKind::If) => selects(input, start, value),
             _ => Ok(value),
         }
     })
@@ -147,16 +152,16 @@ pub(super) fn expression(input: &mut Reader) -> Parsed<ExprId> {
 /// `<rvalue-expr> "if" <rvalue-expr> "else" <rvalue-expr>`, after the first branch. Selects in `else`
 /// branches are collected in a list, so that a long chain takes no stack.
 #[inline(never)]
-fn selects(input: &mut Reader, mut start: usize, mut yes: ExprId) -> Parsed<ExprId> {
+fn selects(input: &mut Reader, mut start: usize, mut yes: ExprId) -> GrammarResult<ExprId> {
     let mut open: Several<(usize, ExprId, ExprId)> = Several::new();
     let mut no = loop {
-        take(input, Kind::If)?;
+        take(input, TokenKind::If)?;
         let condition = expression(input)?;
-        take(input, Kind::Else)?;
+        take(input, TokenKind::Else)?;
         open.push((start, condition, yes));
         start = place(input);
         let value = operators(input)?;
-        if input.peek() != Some(Kind::If) {
+        if input.peek() != Some(TokenKind::If) {
             break value;
         }
         yes = value;
@@ -169,19 +174,19 @@ fn selects(input: &mut Reader, mut start: usize, mut yes: ExprId) -> Parsed<Expr
 
 /// `<binary-expr>`: from loosest to tightest `in`, `&& ||`, comparisons, `+ -`, `* /`, `^`, all
 /// left-associative.
-fn binary(input: &mut Reader) -> Parsed<ExprId> {
+fn binary(input: &mut Reader) -> GrammarResult<ExprId> {
     nested(input, operators)
 }
 
 /// Operands and operators, by precedence climbing.
-fn operators(input: &mut Reader) -> Parsed<ExprId> {
+fn operators(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
     let first = operand(input)?;
     behind_operand(input, start, first, 0)
 }
 
 /// Operators of at least the precedence `least` and their right operands, after the first operand.
-fn behind_operand(input: &mut Reader, start: usize, mut lhs: ExprId, least: u8) -> Parsed<ExprId> {
+fn behind_operand(input: &mut Reader, start: usize, mut lhs: ExprId, least: u8) -> GrammarResult<ExprId> {
     while let Some(row) = input.peek().and_then(BinaryInfo::of_token)
         && row.precedence >= least
         && (row.op != BinaryOp::In || input.state().rules.in_operator)
@@ -198,13 +203,13 @@ fn behind_operand(input: &mut Reader, start: usize, mut lhs: ExprId, least: u8) 
 }
 
 /// `<unary-expr>` and subscripts.
-fn operand(input: &mut Reader) -> Parsed<ExprId> {
+fn operand(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
     if let Some(row) = input.peek().and_then(UnaryInfo::of_token) {
         return prefixed(input, row);
     }
     let mut base = primary(input)?;
-    while input.peek() == Some(Kind::LBracket) {
+    while input.peek() == Some(TokenKind::LBracket) {
         base = subscript(input, start, base)?;
     }
     Ok(base)
@@ -212,7 +217,7 @@ fn operand(input: &mut Reader) -> Parsed<ExprId> {
 
 /// A prefix operator, which binds tighter than all others, and its operand.
 #[inline(never)]
-fn prefixed(input: &mut Reader, row: &UnaryInfo) -> Parsed<ExprId> {
+fn prefixed(input: &mut Reader, row: &UnaryInfo) -> GrammarResult<ExprId> {
     let start = place(input);
     input.skip();
     let operand = nested(input, operand)?;
@@ -221,12 +226,12 @@ fn prefixed(input: &mut Reader, row: &UnaryInfo) -> Parsed<ExprId> {
 }
 
 /// Everything that operators and subscripts apply to.
-fn primary(input: &mut Reader) -> Parsed<ExprId> {
+fn primary(input: &mut Reader) -> GrammarResult<ExprId> {
     match input.peek() {
-        Some(Kind::Ident) => invocation(input),
+        Some(TokenKind::Ident) => invocation(input),
         Some(kind) if kind.is_literal() => literal(input),
-        Some(Kind::LBracket) => array(input),
-        Some(Kind::LParen) => parentheses(input),
+        Some(TokenKind::LBracket) => array(input),
+        Some(TokenKind::LParen) => parentheses(input),
         found => match found.and_then(BuiltinInfo::of_token) {
             Some(row) => builtin(input, row),
             None => fails(input, &["expression"]),
@@ -235,11 +240,11 @@ fn primary(input: &mut Reader) -> Parsed<ExprId> {
 }
 
 /// An expression in parentheses, or `<tuple-rvalue-expr> ::= "(" <rvalue-expr> ("," <rvalue-expr>)+ ")"`
-fn parentheses(input: &mut Reader) -> Parsed<ExprId> {
+fn parentheses(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
     input.skip();
     let first = expression(input)?;
-    match takes(input, Kind::RParen) {
+    match takes(input, TokenKind::RParen) {
         true => Ok(first),
         false => further_items(input, start, first),
     }
@@ -248,26 +253,26 @@ fn parentheses(input: &mut Reader) -> Parsed<ExprId> {
 /// The items of a tuple after the first one. This is a separate function so that deeply nested
 /// parentheses around one expression take no stack for a list.
 #[inline(never)]
-fn further_items(input: &mut Reader, start: usize, first: ExprId) -> Parsed<ExprId> {
-    take(input, Kind::Comma)?;
-    let mut items = up_to(input, expression, Kind::RParen, 1)?;
+fn further_items(input: &mut Reader, start: usize, first: ExprId) -> GrammarResult<ExprId> {
+    take(input, TokenKind::Comma)?;
+    let mut items = up_to(input, expression, TokenKind::RParen, 1)?;
     items.insert(0, first);
     Ok(tuple(input, start, &items))
 }
 
 /// `<builtin> "(" <rvalue-expr> ")"`
 #[inline(never)]
-fn builtin(input: &mut Reader, row: &BuiltinInfo) -> Parsed<ExprId> {
+fn builtin(input: &mut Reader, row: &BuiltinInfo) -> GrammarResult<ExprId> {
     let start = place(input);
     input.skip();
-    take(input, Kind::LParen)?;
+    take(input, TokenKind::LParen)?;
     let argument = expression(input)?;
-    take(input, Kind::RParen)?;
+    take(input, TokenKind::RParen)?;
     Ok(push(input, start, Expr::Builtin { function: row.op, argument }))
 }
 
 /// A literal of one token.
-pub(super) fn literal(input: &mut Reader) -> Parsed<ExprId> {
+pub(super) fn literal(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
     let Some(kind) = input.peek() else { return fails(input, &[]) };
     input.skip();
@@ -278,12 +283,12 @@ pub(super) fn literal(input: &mut Reader) -> Parsed<ExprId> {
 /// `<subscript-expr> ::= <rvalue-expr> "[" (<rvalue-expr> | [<rvalue-expr>] ":" [<rvalue-expr>]) "]"`,
 /// after its base.
 #[inline(never)]
-fn subscript(input: &mut Reader, start: usize, base: ExprId) -> Parsed<ExprId> {
-    let end = choice((token(Kind::RBracket).rewind().to(None), custom(expression).map(Some)));
-    let range = token(Kind::Colon).ignore_then(end);
+fn subscript(input: &mut Reader, start: usize, base: ExprId) -> GrammarResult<ExprId> {
+    let end = choice((token(TokenKind::RBracket).rewind().to(None), custom(expression).map(Some)));
+    let range = token(TokenKind::Colon).ignore_then(end);
     let open = range.map(|end| (None, Some(end)));
     let closed = custom(expression).map(Some).then(range.or_not());
-    let subscript = choice((open, closed)).delimited_by(token(Kind::LBracket), token(Kind::RBracket));
+    let subscript = choice((open, closed)).delimited_by(token(TokenKind::LBracket), token(TokenKind::RBracket));
     let expr = match input.parse(subscript)? {
         (Some(index), None) => Expr::Index { base, index },
         (begin, end) => Expr::Slice { base, begin, end: end.flatten() },
@@ -294,15 +299,15 @@ fn subscript(input: &mut Reader, start: usize, base: ExprId) -> Parsed<ExprId> {
 /// `<invocation> ::= <identifier> ["<" <type-name> ">"] "(" <argument-list> ")"`, or a name.
 ///
 /// `<` and a type are a type argument only if `>` and `(` follow: `a < integer(b)` is a comparison.
-fn invocation(input: &mut Reader) -> Parsed<ExprId> {
+fn invocation(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
     let primitive = match *rest(input) {
-        [_, Kind::Lt, kind, Kind::Gt, Kind::LParen, ..]
+        [_, TokenKind::Lt, kind, TokenKind::Gt, TokenKind::LParen, ..]
             if kind.primitive().is_some() && input.state().rules.generics =>
         {
             kind.primitive()
         }
-        [_, Kind::LParen, ..] => None,
+        [_, TokenKind::LParen, ..] => None,
         _ => return name(input),
     };
     let name = ident(input)?;
@@ -318,17 +323,17 @@ fn invocation(input: &mut Reader) -> Parsed<ExprId> {
 }
 
 /// `<argument> ::= <rvalue-expr> | <identifier> "=" <rvalue-expr>`
-fn argument(input: &mut Reader) -> Parsed<Arg> {
+fn argument(input: &mut Reader) -> GrammarResult<Arg> {
     let name = match rest(input) {
-        [Kind::Ident, Kind::Comma | Kind::RParen, ..] => None,
-        [Kind::Ident, Kind::Assign, ..] => {
+        [TokenKind::Ident, TokenKind::Comma | TokenKind::RParen, ..] => None,
+        [TokenKind::Ident, TokenKind::Assign, ..] => {
             let name = ident(input)?;
             input.skip();
             Some(name)
         }
-        [Kind::Ident, ..] => {
+        [TokenKind::Ident, ..] => {
             let behind = place(input) + 1;
-            input.state().expects(behind, &[Kind::Assign.text()]);
+            input.state().expects(behind, &[TokenKind::Assign.text()]);
             None
         }
         _ => None,
@@ -338,7 +343,7 @@ fn argument(input: &mut Reader) -> Parsed<Arg> {
 
 /// `<array-rvalue-expr> ::= "[" [<rvalue-expr> ("," <rvalue-expr>)*] "]"` and `<comprehension-expr>`.
 #[inline(never)]
-fn array(input: &mut Reader) -> Parsed<ExprId> {
+fn array(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
     // An array of integers only or of scalars only is read without a node for each item.
     if let Some((expr, tokens)) = input.state().packed_array(start) {
@@ -348,31 +353,31 @@ fn array(input: &mut Reader) -> Parsed<ExprId> {
     if input.state().rules.postfix_comprehension {
         return postfix_array(input);
     }
-    if let [_, Kind::For, ..] = rest(input) {
+    if let [_, TokenKind::For, ..] = rest(input) {
         return comprehension(input);
     }
-    let items = enclosed(input, expression, Kind::LBracket, 0)?;
+    let items = enclosed(input, expression, TokenKind::LBracket, 0)?;
     let end = place(input);
     Ok(input.state().array(&items, start..end))
 }
 
 /// `"[" "for" <loop-iter> ("," <loop-iter>)* ["if" <rvalue-expr>] "yield" <rvalue-expr> "]"`
-fn comprehension(input: &mut Reader) -> Parsed<ExprId> {
+fn comprehension(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
-    input.parse(token(Kind::LBracket).then(token(Kind::For)))?;
+    input.parse(token(TokenKind::LBracket).then(token(TokenKind::For)))?;
     let iterators: Several<Iterator> = input.parse(several(custom(iterator)))?;
-    let filter = input.parse(filter().then_ignore(token(Kind::Yield)))?;
-    let item = input.parse(custom(expression).then_ignore(token(Kind::RBracket)))?;
+    let filter = input.parse(filter().then_ignore(token(TokenKind::Yield)))?;
+    let item = input.parse(custom(expression).then_ignore(token(TokenKind::RBracket)))?;
     Ok(looped(input, start, &iterators, filter, item))
 }
 
 /// An array or `"[" <rvalue-expr> "for" <loop-iter> ["if" <rvalue-expr>] "]"`, in the draft only.
-fn postfix_array(input: &mut Reader) -> Parsed<ExprId> {
+fn postfix_array(input: &mut Reader) -> GrammarResult<ExprId> {
     let start = place(input);
-    let tail = token(Kind::For).ignore_then(custom(iterator)).then(filter());
-    let none = token(Kind::RBracket).rewind().to((Several::new(), None));
+    let tail = token(TokenKind::For).ignore_then(custom(iterator)).then(filter());
+    let none = token(TokenKind::RBracket).rewind().to((Several::new(), None));
     let all = choice((none, several(custom(expression)).then(tail.or_not())));
-    let (items, tail) = input.parse(all.delimited_by(token(Kind::LBracket), token(Kind::RBracket)))?;
+    let (items, tail) = input.parse(all.delimited_by(token(TokenKind::LBracket), token(TokenKind::RBracket)))?;
     let (Some((iterator, filter)), Some(item)) = (tail, items.last()) else {
         let end = place(input);
         return Ok(input.state().array(&items, start..end));
@@ -385,13 +390,13 @@ fn postfix_array(input: &mut Reader) -> Parsed<ExprId> {
 
 /// `<loop-iter> ::= <identifier> "in" <rvalue-expr>`; an `if` after it starts the filter, so the array
 /// cannot be a select.
-fn iterator(input: &mut Reader) -> Parsed<Iterator> {
-    let (name, iterable) = input.parse(custom(ident).then_ignore(token(Kind::In)).then(custom(binary)))?;
+fn iterator(input: &mut Reader) -> GrammarResult<Iterator> {
+    let (name, iterable) = input.parse(custom(ident).then_ignore(token(TokenKind::In)).then(custom(binary)))?;
     Ok(Iterator { name, iterable })
 }
 
 fn filter<'t, 's>() -> impl Parser<'t, 's, Option<ExprId>> {
-    token(Kind::If).ignore_then(custom(expression)).or_not()
+    token(TokenKind::If).ignore_then(custom(expression)).or_not()
 }
 
 fn looped(input: &mut Reader, start: usize, iterators: &[Iterator], filter: Option<ExprId>, item: ExprId) -> ExprId {

@@ -8,7 +8,7 @@ use super::build::Build;
 use super::numbers;
 use crate::graph::Primitive;
 use crate::nnef::ast::{Arg, Assignment, Ast, Expr, ExprId, Ident, Marks, UnaryOp};
-use crate::nnef::lexer::Kind;
+use crate::nnef::lexer::TokenKind;
 use crate::room;
 use crate::source::Span;
 use crate::source::literals::plain_len;
@@ -174,7 +174,7 @@ impl Statement<'_, '_> {
             }
             _ => self.word()?,
         };
-        let primitive = Kind::named(word.name).and_then(Kind::primitive)?;
+        let primitive = TokenKind::named(word.name).and_then(TokenKind::primitive)?;
         self.expect(b'>')?;
         Some((primitive, word.span))
     }
@@ -235,8 +235,8 @@ impl Statement<'_, '_> {
     fn leaf(&mut self, word: Ident) -> Option<ExprId> {
         let expr = match self.build.keyword(word) {
             None => Expr::Name(word.name),
-            Some(Kind::True) => Expr::Logical(true),
-            Some(Kind::False) => Expr::Logical(false),
+            Some(TokenKind::True) => Expr::Logical(true),
+            Some(TokenKind::False) => Expr::Logical(false),
             _ => return None,
         };
         Some(self.build.ast.push(expr, word.span))

@@ -1,15 +1,15 @@
 //! The parts of a document (3.2.4) and their order.
 
 use super::declaration::{self, FragmentHead};
-use super::{BYTES_PER_NAME, ModuleKind, ROOM, Run};
+use super::{BYTES_PER_NAME, ModuleKind, ParserRun, ROOM};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::nnef::ast::{Body, Extension, Fragment, GraphDecl, Item};
-use crate::nnef::lexer::Kind;
+use crate::nnef::ast::{Body, Extension, Fragment, GraphDecl, TopLevelItem};
+use crate::nnef::lexer::TokenKind;
 use crate::nnef::registries;
 
 /// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ItemKind {
     Version,
     Extension,
     Fragment,
@@ -19,7 +19,7 @@ enum Part {
 /// Whether an item of each kind was found already.
 type Seen = [bool; 4];
 
-impl Run<'_> {
+impl ParserRun<'_> {
     /// `<document> ::= <version> <extension>* <fragment-definition>* <graph-definition>`
     pub(super) fn items(&mut self) {
         let mut at = 0;
@@ -40,28 +40,28 @@ impl Run<'_> {
             self.check_order(part, at, seen);
             seen[part as usize] = true;
             at = match part {
-                Part::Version => self.version(at),
-                Part::Extension => self.extension(at),
-                Part::Fragment => self.fragment(at),
-                Part::Graph => self.graph(at),
+                ItemKind::Version => self.version(at),
+                ItemKind::Extension => self.extension(at),
+                ItemKind::Fragment => self.fragment(at),
+                ItemKind::Graph => self.graph(at),
             };
         }
-        if self.kind == ModuleKind::Document && !seen[Part::Graph as usize] {
+        if self.kind == ModuleKind::Document && !seen[ItemKind::Graph as usize] {
             let message = "the document has no graph";
             let finding = Diagnostic::new(Code::DocumentStructure, self.location(at), message);
             self.diagnostics.report(finding.label("no graph before this"));
         }
     }
 
-    fn part(&self, at: usize) -> Option<Part> {
+    fn part(&self, at: usize) -> Option<ItemKind> {
         let draft = !self.state.rules.not_keywords.is_empty();
         Some(match self.kind(at)? {
-            Kind::Version => Part::Version,
-            Kind::Extension => Part::Extension,
-            Kind::Fragment => Part::Fragment,
-            Kind::Graph => Part::Graph,
-            Kind::Ident if draft && self.token_text(at) == "version" => Part::Version,
-            Kind::Ident if draft && self.token_text(at) == "extension" => Part::Extension,
+            TokenKind::Version => ItemKind::Version,
+            TokenKind::Extension => ItemKind::Extension,
+            TokenKind::Fragment => ItemKind::Fragment,
+            TokenKind::Graph => ItemKind::Graph,
+            TokenKind::Ident if draft && self.token_text(at) == "version" => ItemKind::Version,
+            TokenKind::Ident if draft && self.token_text(at) == "extension" => ItemKind::Extension,
             _ => return None,
         })
     }
@@ -71,32 +71,32 @@ impl Run<'_> {
     }
 
     fn stray(&mut self, at: usize) {
-        if matches!(self.kind(at), Some(Kind::Stray | Kind::Bad)) {
+        if matches!(self.kind(at), Some(TokenKind::Stray | TokenKind::Bad)) {
             return;
         }
         let message = format!("expected `fragment` or `graph`, found {}", self.found(at));
         self.report_unexpected(Code::DocumentStructure, at, message);
     }
 
-    fn check_order(&mut self, part: Part, at: usize, seen: Seen) {
+    fn check_order(&mut self, part: ItemKind, at: usize, seen: Seen) {
         let document = self.kind == ModuleKind::Document;
         let [version, _, fragment, graph] = seen;
         let any = seen.contains(&true);
         let (message, label) = match part {
-            Part::Graph if !document => ("a library of declarations has no graph", "a graph in a library"),
+            ItemKind::Graph if !document => ("a library of declarations has no graph", "a graph in a library"),
             _ if !document => return,
-            Part::Version if version => ("the version is given twice", "a second version"),
-            Part::Version if any => ("the version comes first in a document", "a version after other parts"),
-            Part::Version => return,
+            ItemKind::Version if version => ("the version is given twice", "a second version"),
+            ItemKind::Version if any => ("the version comes first in a document", "a version after other parts"),
+            ItemKind::Version => return,
             _ if !any => ("a document starts with its version", "no version before this"),
-            Part::Extension if graph => {
+            ItemKind::Extension if graph => {
                 ("extensions come before fragments and the graph", "an extension after the graph")
             }
-            Part::Extension if fragment => {
+            ItemKind::Extension if fragment => {
                 ("extensions come before fragments and the graph", "an extension after a fragment")
             }
-            Part::Fragment if graph => ("fragments come before the graph", "a fragment after the graph"),
-            Part::Graph if graph => ("a document has exactly one graph", "a second graph"),
+            ItemKind::Fragment if graph => ("fragments come before the graph", "a fragment after the graph"),
+            ItemKind::Graph if graph => ("a document has exactly one graph", "a second graph"),
             _ => return,
         };
         let help = (document && !any).then(|| format!("put `{}` in front", self.version_text()));
@@ -109,13 +109,13 @@ impl Run<'_> {
         let number = start + 1;
         let mut after = number;
         match self.kind(number) {
-            Some(Kind::Int | Kind::Real | Kind::Bad) => {
+            Some(TokenKind::Int | TokenKind::Real | TokenKind::Bad) => {
                 self.version_number(start, number);
                 after += 1;
             }
             _ => self.bad_version(number, format!("expected a version number, found {}", self.found(number))),
         }
-        if self.kind(after) == Some(Kind::Semicolon) {
+        if self.kind(after) == Some(TokenKind::Semicolon) {
             return after + 1;
         }
         if self.state.rules.semicolons && after > number {
@@ -124,7 +124,7 @@ impl Run<'_> {
         let end = self.header_end(after.saturating_sub(1));
         match self.part(after) {
             Some(_) => after,
-            None if self.state.rules.semicolons && self.kind(end) == Some(Kind::Semicolon) => end + 1,
+            None if self.state.rules.semicolons && self.kind(end) == Some(TokenKind::Semicolon) => end + 1,
             None => after,
         }
     }
@@ -139,10 +139,10 @@ impl Run<'_> {
         if (major, minor) != (1, 0) {
             return self.bad_version(number, format!("version {major}.{minor} is not supported"));
         }
-        let end = number + usize::from(self.kind(number + 1) == Some(Kind::Semicolon));
+        let end = number + usize::from(self.kind(number + 1) == Some(TokenKind::Semicolon));
         if self.module.version.is_none() {
             self.module.version = Some(self.range(start, end));
-            self.module.items.push(Item::Version);
+            self.module.items.push(TopLevelItem::Version);
         }
     }
 
@@ -153,7 +153,9 @@ impl Run<'_> {
     fn bad_version(&mut self, at: usize, message: String) {
         let help = format!("write `{}`", self.version_text());
         let finding = match self.kind(at) {
-            Some(Kind::Int | Kind::Real | Kind::Bad) => Diagnostic::new(Code::BadVersion, self.location(at), message),
+            Some(TokenKind::Int | TokenKind::Real | TokenKind::Bad) => {
+                Diagnostic::new(Code::BadVersion, self.location(at), message)
+            }
             _ => self.surprise(Code::BadVersion, at, message),
         };
         self.diagnostics.report(finding.help(help));
@@ -161,10 +163,10 @@ impl Run<'_> {
 
     /// `<extension> ::= "extension" <identifier>+ ";"`; vendors write other text after the name.
     fn extension(&mut self, start: usize) -> usize {
-        let stop = |at: &usize| self.kinds()[*at] == Kind::Semicolon || self.part(*at).is_some();
+        let stop = |at: &usize| self.kinds()[*at] == TokenKind::Semicolon || self.part(*at).is_some();
         let len = self.kinds().len();
         let end = (start + 1..len).find(stop).unwrap_or(len);
-        let closed = self.kind(end) == Some(Kind::Semicolon);
+        let closed = self.kind(end) == Some(TokenKind::Semicolon);
         if !self.state.rules.semicolons {
             let message = "this dialect has no extensions";
             let finding = Diagnostic::new(Code::BadExtension, self.location(start), message);
@@ -175,7 +177,7 @@ impl Run<'_> {
             let message = format!("expected `;` after the extension, found {}", self.found(end));
             self.report_unexpected(Code::BadExtension, end, message);
         }
-        if self.kind(start + 1) != Some(Kind::Ident) || end == start + 1 {
+        if self.kind(start + 1) != Some(TokenKind::Ident) || end == start + 1 {
             if closed || end > start + 1 {
                 let message = format!("expected the name of an extension, found {}", self.found(start + 1));
                 self.report_unexpected(Code::BadExtension, start + 1, message);
@@ -188,13 +190,14 @@ impl Run<'_> {
 
     fn extension_words(&mut self, start: usize, end: usize, closed: bool) {
         let kinds = self.kinds()[start + 1..end].to_vec();
-        let listed = kinds.chunks(2).all(|pair| matches!(pair, [Kind::Ident] | [Kind::Ident, Kind::Comma]));
-        let listed = listed && kinds.last() == Some(&Kind::Ident);
-        let odd = kinds.iter().position(|kind| *kind != Kind::Ident);
+        let listed =
+            kinds.chunks(2).all(|pair| matches!(pair, [TokenKind::Ident] | [TokenKind::Ident, TokenKind::Comma]));
+        let listed = listed && kinds.last() == Some(&TokenKind::Ident);
+        let odd = kinds.iter().position(|kind| *kind != TokenKind::Ident);
         self.begin(start + 1);
         let mut words = vec![self.state.ident(0)];
         if odd.is_none() || listed {
-            let others = kinds.iter().enumerate().skip(1).filter(|(_, kind)| **kind == Kind::Ident);
+            let others = kinds.iter().enumerate().skip(1).filter(|(_, kind)| **kind == TokenKind::Ident);
             words.extend(others.map(|(at, _)| self.state.ident(at)));
         }
         let known = registries::is_extension(self.state.names.text(words[0].name));
@@ -206,7 +209,7 @@ impl Run<'_> {
         }
         let text = self.range(start + 1, end - 1);
         let span = self.range(start, if closed { end } else { end - 1 });
-        self.module.items.push(Item::Extension(self.module.extensions.len() as u32));
+        self.module.items.push(TopLevelItem::Extension(self.module.extensions.len() as u32));
         self.module.extensions.push(Extension { words, text, span });
     }
 
@@ -214,12 +217,12 @@ impl Run<'_> {
     fn fragment(&mut self, start: usize) -> usize {
         let (head, end) = self.fragment_head(start);
         let (body, after) = match self.kind(end) {
-            Some(Kind::LBrace) => {
+            Some(TokenKind::LBrace) => {
                 let mut body = Body::default();
                 let after = self.body(end, &mut body);
                 (Some(body), after)
             }
-            Some(Kind::Semicolon) => (None, end + 1),
+            Some(TokenKind::Semicolon) => (None, end + 1),
             _ => {
                 if head.is_some() {
                     let message = format!("expected `{{` or `;`, found {}", self.found(end));
@@ -230,7 +233,7 @@ impl Run<'_> {
         };
         if let Some(head) = head {
             let span = self.range(start, after.max(start + 1) - 1);
-            self.module.items.push(Item::Fragment(self.module.fragments.len() as u32));
+            self.module.items.push(TopLevelItem::Fragment(self.module.fragments.len() as u32));
             let (name, generic, params, results) = (head.name, head.generic, head.params, head.results);
             self.module.fragments.push(Fragment { name, generic, params, results, body, span });
         }
@@ -245,7 +248,7 @@ impl Run<'_> {
             Err(problem) => problem,
         };
         self.explain_header(start, end, &problem);
-        if self.kind(start + 1) == Some(Kind::Ident) {
+        if self.kind(start + 1) == Some(TokenKind::Ident) {
             self.begin(start + 1);
             let name = self.state.ident(0).name;
             self.module.broken.push(name);
@@ -263,7 +266,7 @@ impl Run<'_> {
                 None
             }
         };
-        if self.kind(end) != Some(Kind::LBrace) {
+        if self.kind(end) != Some(TokenKind::LBrace) {
             if head.is_some() {
                 let message = format!("expected `{{`, found {}: a graph has a body", self.found(end));
                 self.report_unexpected(Code::EmptyBody, end, message);
@@ -280,7 +283,7 @@ impl Run<'_> {
         let reassigned = std::mem::take(&mut self.targets).reassigned;
         if let Some(head) = head {
             let span = self.range(start, after - 1);
-            self.module.items.push(Item::Graph(self.module.graphs.len() as u32));
+            self.module.items.push(TopLevelItem::Graph(self.module.graphs.len() as u32));
             let (name, params, results) = (head.name, head.params, head.results);
             self.module.graphs.push(GraphDecl { name, params, results, body, reassigned, span });
         }

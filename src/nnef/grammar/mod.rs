@@ -5,7 +5,7 @@
 //! Statements that are not flat, and headers, are divided into tokens; a linear check bounds their
 //! nesting ([`MAX_NESTING`]), a chumsky grammar parses them, and their tokens are dropped, so that only
 //! the tokens of one statement are in memory. The rules of the grammar are functions that refer to each
-//! other by name (see [`build::Parsed`]), so no parser has to be built before a text is parsed.
+//! other by name (see [`build::GrammarResult`]), so no parser has to be built before a text is parsed.
 //!
 //! The starts of statements are certain only in a text without errors. After the first error the text is
 //! parsed again: all of it is divided into tokens, items and statements are found by their first tokens
@@ -29,13 +29,13 @@ use chumsky::Parser;
 use chumsky::inspector::SimpleState;
 use chumsky::primitive::custom;
 
-use self::build::{Build, Mark, Rule, State};
+use self::build::{Build, GrammarRule, State, TableLengths};
 pub(crate) use self::depth::MAX_NESTING;
 use self::explain::Problem;
 use self::expression::Sides;
 use self::flat::Lists;
 use super::ast::{Assignment, Ast, Body, Expr, Marks, Module, Targets};
-use super::lexer::{Kind, Lexer};
+use super::lexer::{Lexer, TokenKind};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::graph::Dialect;
 use crate::source::names::Names;
@@ -88,7 +88,7 @@ fn read(
 ) -> (Module, Diagnostics) {
     let mut build = Build::new(text, dialect.rules(), names);
     build.ast = Ast::with_room(text.len().min(ROOM) / BYTES_PER_NODE);
-    let mut run = Run {
+    let mut run = ParserRun {
         lexer: Lexer::new(text, file, dialect, strict),
         flat,
         lists: Lists::default(),
@@ -109,7 +109,7 @@ fn read(
 }
 
 /// One run of the parser over one file.
-struct Run<'s> {
+struct ParserRun<'s> {
     lexer: Lexer<'s>,
     /// Whether the reader of flat statements is used, and other statements are divided into tokens one by one.
     flat: bool,
@@ -124,10 +124,10 @@ struct Run<'s> {
     state: State<'s>,
 }
 
-impl<'s> Run<'s> {
+impl<'s> ParserRun<'s> {
     /// Parses the slice from one token to another by a rule of the grammar. If it fails, the state is
     /// restored.
-    fn parse<O>(&mut self, rule: Rule<'s, O>, from: usize, to: usize) -> Result<O, Problem> {
+    fn parse<O>(&mut self, rule: GrammarRule<'s, O>, from: usize, to: usize) -> Result<O, Problem> {
         let mark = self.begin(from);
         let kinds = std::mem::take(&mut self.state.tokens.kinds);
         let rule = custom(rule).then_ignore(custom(build::end));
@@ -168,9 +168,9 @@ impl<'s> Run<'s> {
         let mut braces = 0usize;
         while let Some(kind) = self.lexer.next(&mut self.state.0.tokens) {
             match kind {
-                Kind::LBrace if from > 0 => braces += 1,
-                Kind::RBrace if braces > 0 => braces -= 1,
-                Kind::Semicolon | Kind::LBrace | Kind::RBrace if braces == 0 => break,
+                TokenKind::LBrace if from > 0 => braces += 1,
+                TokenKind::RBrace if braces > 0 => braces -= 1,
+                TokenKind::Semicolon | TokenKind::LBrace | TokenKind::RBrace if braces == 0 => break,
                 _ => {}
             }
         }
@@ -209,7 +209,7 @@ impl<'s> Run<'s> {
         body.assignments.push(assignment);
     }
 
-    fn begin(&mut self, from: usize) -> Mark {
+    fn begin(&mut self, from: usize) -> TableLengths {
         self.state.base = from;
         self.state.failure = 0;
         self.state.expected.clear();
@@ -256,7 +256,7 @@ impl<'s> Run<'s> {
             }
             match self.kind(at) {
                 _ if self.gives_up() => return self.kinds().len(),
-                Some(Kind::RBrace) => {
+                Some(TokenKind::RBrace) => {
                     let silent = before == self.diagnostics.len() + self.diagnostics.suppressed();
                     if body.assignments.is_empty() && silent {
                         let message = "a body has at least one assignment";
@@ -277,7 +277,7 @@ impl<'s> Run<'s> {
             }
             let end = self.statement_end(at);
             self.statement(at, end, body);
-            at = end + usize::from(self.kind(end) == Some(Kind::Semicolon));
+            at = end + usize::from(self.kind(end) == Some(TokenKind::Semicolon));
         }
     }
 
@@ -291,7 +291,7 @@ impl<'s> Run<'s> {
         loop {
             let problem = match self.assignment(start, end) {
                 Ok(sides) => {
-                    let ended = self.kind(end) == Some(Kind::Semicolon);
+                    let ended = self.kind(end) == Some(TokenKind::Semicolon);
                     if self.state.rules.semicolons && !ended {
                         self.missing_semicolon(start, end);
                     }
@@ -325,11 +325,11 @@ impl<'s> Run<'s> {
 
     /// Keeps the names that a statement with an error assigns, so that they are not reported as undefined.
     fn keep_target(&mut self, start: usize, end: usize, body: &mut Body) {
-        let Some(equals) = (start..end).find(|at| self.kinds()[*at] == Kind::Assign) else { return };
+        let Some(equals) = (start..end).find(|at| self.kinds()[*at] == TokenKind::Assign) else { return };
         let span = self.range(start, end - 1);
         let at = self.span(equals + 1);
         for token in start..equals {
-            if self.kinds()[token] == Kind::Ident {
+            if self.kinds()[token] == TokenKind::Ident {
                 self.begin(token);
                 let ident = self.state.ident(0);
                 let target = self.state.ast.push(Expr::Name(ident.name), ident.span);
@@ -346,7 +346,7 @@ impl<'s> Run<'s> {
         let message = format!("expected `;`, found {}", self.found(at));
         let end = Location::new(self.module.file, self.span(at - 1).after());
         let label = match self.kind(at) {
-            Some(Kind::RBrace) => "the body ends",
+            Some(TokenKind::RBrace) => "the body ends",
             Some(_) => "the next statement starts",
             None => "the text ends",
         };

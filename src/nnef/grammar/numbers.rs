@@ -59,7 +59,7 @@ pub(super) fn array(text: &str, ast: &mut Ast) -> Option<(Expr, usize)> {
 }
 
 /// An item type of arrays of numbers.
-trait Number: Copy + Default {
+trait NumberItem: Copy + Default {
     /// Reads a number without a sign.
     fn read(cursor: &mut Cursor) -> Option<Self>;
     fn negated(self) -> Self;
@@ -72,7 +72,7 @@ trait Number: Copy + Default {
 
 macro_rules! number {
     ($number:ty, $read:ident, $table:ident, $shared:ident, $array:ident) => {
-        impl Number for $number {
+        impl NumberItem for $number {
             fn read(cursor: &mut Cursor) -> Option<Self> {
                 cursor.$read()
             }
@@ -137,7 +137,7 @@ impl Cursor<'_> {
     }
 
     /// Reads an array after its opening bracket, with the closing one.
-    fn array<T: Number>(&mut self, ast: &mut Ast) -> Option<Expr> {
+    fn array<T: NumberItem>(&mut self, ast: &mut Ast) -> Option<Expr> {
         let start = T::table(ast).len();
         for _ in 1..MANY {
             match self.item() {
@@ -160,7 +160,7 @@ impl Cursor<'_> {
 
     /// The items of a long array, of which the first ones are read already. The others are counted before
     /// they are read, so that they are written to their final memory.
-    fn many<T: Number>(&mut self, first: &[T]) -> Option<Arc<[T]>> {
+    fn many<T: NumberItem>(&mut self, first: &[T]) -> Option<Arc<[T]>> {
         let rest = &self.text[self.at..];
         let commas = rest[..rest.find(']')?].bytes().filter(|byte| *byte == b',').count();
         let mut all: Arc<[T]> = std::iter::repeat_n(T::default(), first.len() + commas + 1).collect();
@@ -178,7 +178,7 @@ impl Cursor<'_> {
 
     /// Reads an item and the separator after it. Returns the item, and whether the closing bracket followed.
     #[inline(always)]
-    fn item<T: Number>(&mut self) -> Option<(T, bool)> {
+    fn item<T: NumberItem>(&mut self) -> Option<(T, bool)> {
         self.spaces();
         let negative = self.byte() == b'-';
         if negative {

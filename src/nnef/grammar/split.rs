@@ -3,22 +3,22 @@
 //! An expression contains neither semicolons nor braces, so both can be found without parsing, and
 //! each statement is parsed separately. The bodies of loops contain both, but within their own braces.
 
-use super::Run;
-use crate::nnef::lexer::Kind;
+use super::ParserRun;
+use crate::nnef::lexer::TokenKind;
 
-impl Run<'_> {
+impl ParserRun<'_> {
     /// The kinds of the current tokens.
-    pub(super) fn kinds(&self) -> &[Kind] {
+    pub(super) fn kinds(&self) -> &[TokenKind] {
         &self.state.tokens.kinds
     }
 
-    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
+    pub(super) fn kind(&self, at: usize) -> Option<TokenKind> {
         self.kinds().get(at).copied()
     }
 
     /// Whether an item starts here: a keyword that is not a misplaced name.
     pub(super) fn item_starts(&self, at: usize) -> bool {
-        use Kind::*;
+        use TokenKind::*;
         let before = at.checked_sub(1).and_then(|before| self.kind(before));
         if matches!(before, Some(Graph | Fragment | LParen | Comma)) {
             return false;
@@ -34,8 +34,8 @@ impl Run<'_> {
     /// The end of the header that starts here: its brace, its semicolon, the next item, or the end of the text.
     pub(super) fn header_end(&self, start: usize) -> usize {
         let ends = |at: &usize| match self.kinds()[*at] {
-            Kind::LBrace | Kind::RBrace | Kind::Semicolon => true,
-            Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension => self.item_starts(*at),
+            TokenKind::LBrace | TokenKind::RBrace | TokenKind::Semicolon => true,
+            TokenKind::Graph | TokenKind::Fragment | TokenKind::Version | TokenKind::Extension => self.item_starts(*at),
             _ => false,
         };
         (start + 1..self.kinds().len()).find(ends).unwrap_or(self.kinds().len())
@@ -43,7 +43,7 @@ impl Run<'_> {
 
     /// The next token from here at which skipping can stop: an item's keyword.
     pub(super) fn next_item(&self, start: usize) -> usize {
-        use Kind::*;
+        use TokenKind::*;
         let starts = |at: &usize| matches!(self.kinds()[*at], Version | Extension | Graph | Fragment);
         (start..self.kinds().len()).find(starts).unwrap_or(self.kinds().len())
     }
@@ -56,11 +56,15 @@ impl Run<'_> {
         let mut at = start;
         while let Some(kind) = self.kind(at) {
             match kind {
-                Kind::LBrace if self.state.tokens.loops => braces += 1,
-                Kind::RBrace if braces > 0 => braces -= 1,
-                Kind::Semicolon if braces > 0 => {}
-                Kind::Semicolon | Kind::RBrace => return at,
-                Kind::Graph | Kind::Fragment | Kind::Version | Kind::Extension if self.item_starts(at) => return at,
+                TokenKind::LBrace if self.state.tokens.loops => braces += 1,
+                TokenKind::RBrace if braces > 0 => braces -= 1,
+                TokenKind::Semicolon if braces > 0 => {}
+                TokenKind::Semicolon | TokenKind::RBrace => return at,
+                TokenKind::Graph | TokenKind::Fragment | TokenKind::Version | TokenKind::Extension
+                    if self.item_starts(at) =>
+                {
+                    return at;
+                }
                 _ if self.state.rules.semicolons => {}
                 _ => {
                     if depth == 0 && at > start && self.statement_starts(at) {
@@ -82,7 +86,7 @@ impl Run<'_> {
     /// follow.
     pub(super) fn statement_starts(&self, at: usize) -> bool {
         let behind = at.checked_sub(1).and_then(|before| self.kind(before));
-        behind.is_some_and(Kind::ends_expression) && self.assigns(at)
+        behind.is_some_and(TokenKind::ends_expression) && self.assigns(at)
     }
 
     /// Whether left sides followed by `=` start here.
@@ -91,11 +95,11 @@ impl Run<'_> {
         let mut operand = false;
         while let Some(kind) = self.kind(at) {
             match kind {
-                Kind::Ident if !operand => operand = true,
-                Kind::LParen | Kind::LBracket if !operand => depth += 1,
-                Kind::RParen | Kind::RBracket if operand && depth > 0 => depth -= 1,
-                Kind::Comma if operand => operand = false,
-                Kind::Assign => return operand && depth == 0,
+                TokenKind::Ident if !operand => operand = true,
+                TokenKind::LParen | TokenKind::LBracket if !operand => depth += 1,
+                TokenKind::RParen | TokenKind::RBracket if operand && depth > 0 => depth -= 1,
+                TokenKind::Comma if operand => operand = false,
+                TokenKind::Assign => return operand && depth == 0,
                 _ => return false,
             }
             at += 1;
@@ -122,12 +126,12 @@ impl Run<'_> {
     }
 
     /// Whether a token of a kind is between two others, outside nested brackets.
-    pub(super) fn has_between(&self, kind: Kind, start: usize, end: usize) -> bool {
+    pub(super) fn has_between(&self, kind: TokenKind, start: usize, end: usize) -> bool {
         self.unnested(start, end).any(|found| found == kind)
     }
 
     /// The kinds of the tokens between two others, outside nested brackets.
-    pub(super) fn unnested(&self, start: usize, end: usize) -> impl Iterator<Item = Kind> {
+    pub(super) fn unnested(&self, start: usize, end: usize) -> impl Iterator<Item = TokenKind> {
         let mut depth = 0usize;
         self.kinds()[start..end].iter().copied().filter(move |kind| {
             if kind.opens() {

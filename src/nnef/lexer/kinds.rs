@@ -15,33 +15,33 @@ macro_rules! kinds {
         #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[logos(skip r"[ \t\x0B\x0C\r\n]+")]
         #[repr(u8)]
-        pub(crate) enum Kind {
+        pub(crate) enum TokenKind {
             $($(#[doc = $doc])* $(#[regex($($regex)*)])? $name,)*
             $(#[doc = concat!("`", $spelling, "`")] #[token($spelling)] $spelled,)*
             $(#[doc = concat!("The word `", $letters, "`, where loops are enabled.")] $word,)*
         }
 
-        impl Kind {
+        impl TokenKind {
             /// Its name in messages.
             pub(crate) fn text(self) -> &'static str {
                 match self {
-                    $(Kind::$name => $text,)*
-                    $(Kind::$spelled => concat!("`", $spelling, "`"),)*
-                    $(Kind::$word => concat!("`", $letters, "`"),)*
+                    $(TokenKind::$name => $text,)*
+                    $(TokenKind::$spelled => concat!("`", $spelling, "`"),)*
+                    $(TokenKind::$word => concat!("`", $letters, "`"),)*
                 }
             }
 
             /// The keyword of a word if loops are enabled.
-            pub(crate) fn of_loops(word: &str) -> Option<Kind> {
+            pub(crate) fn of_loops(word: &str) -> Option<TokenKind> {
                 match word {
-                    $($letters => Some(Kind::$word),)*
+                    $($letters => Some(TokenKind::$word),)*
                     _ => None,
                 }
             }
         }
 
         /// The tokens that have a single spelling, with these spellings.
-        pub(crate) const SPELLED: &[(&str, Kind)] = &[$(($spelling, Kind::$spelled),)*];
+        pub(crate) const SPELLED: &[(&str, TokenKind)] = &[$(($spelling, TokenKind::$spelled),)*];
     };
 }
 
@@ -138,54 +138,54 @@ kinds! {
     }
 }
 
-impl Kind {
+impl TokenKind {
     /// Whether it is a reserved word.
     pub(crate) fn is_keyword(self) -> bool {
-        (Kind::Version as u8..=Kind::False as u8).contains(&(self as u8))
+        (TokenKind::Version as u8..=TokenKind::False as u8).contains(&(self as u8))
     }
 
     /// Whether it is a literal.
     pub(crate) fn is_literal(self) -> bool {
-        use Kind::*;
+        use TokenKind::*;
         matches!(self, Int | Real | Str | Bad | True | False)
     }
 
     /// Whether it can be the last token of an expression.
     pub(crate) fn ends_expression(self) -> bool {
-        self.is_literal() || matches!(self, Kind::Ident | Kind::RParen | Kind::RBracket)
+        self.is_literal() || matches!(self, TokenKind::Ident | TokenKind::RParen | TokenKind::RBracket)
     }
 
     /// Whether it opens a bracket.
     pub(crate) fn opens(self) -> bool {
-        matches!(self, Kind::LParen | Kind::LBracket)
+        matches!(self, TokenKind::LParen | TokenKind::LBracket)
     }
 
     /// Whether it closes a bracket.
     pub(crate) fn closes(self) -> bool {
-        matches!(self, Kind::RParen | Kind::RBracket)
+        matches!(self, TokenKind::RParen | TokenKind::RBracket)
     }
 
     /// The token of a name in a table made by [`reserved_names`]; `None` for an identifier.
     #[inline]
-    pub(crate) fn named(name: Name) -> Option<Kind> {
+    pub(crate) fn named(name: Name) -> Option<TokenKind> {
         SPELLED.get(name.index()).map(|(_, kind)| *kind)
     }
 
     /// The primitive type that it names.
     pub(crate) fn primitive(self) -> Option<Primitive> {
         Some(match self {
-            Kind::Integer => Primitive::Integer,
-            Kind::Scalar => Primitive::Scalar,
-            Kind::Logical => Primitive::Logical,
-            Kind::String => Primitive::String,
-            Kind::Question => Primitive::Generic,
+            TokenKind::Integer => Primitive::Integer,
+            TokenKind::Scalar => Primitive::Scalar,
+            TokenKind::Logical => Primitive::Logical,
+            TokenKind::String => Primitive::String,
+            TokenKind::Question => Primitive::Generic,
             _ => return None,
         })
     }
 }
 
 /// A table of names that begins with the spellings of [`SPELLED`] in their order, so that the position
-/// of a name shows whether it is a reserved word ([`Kind::named`]).
+/// of a name shows whether it is a reserved word ([`TokenKind::named`]).
 pub(crate) fn reserved_names() -> Names {
     let mut names = Names::new();
     SPELLED.iter().for_each(|(spelling, _)| {

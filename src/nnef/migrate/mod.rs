@@ -20,7 +20,7 @@ use crate::library::identifier::identifier;
 use crate::nnef::document::Document;
 use crate::options::Options;
 use crate::source::Location;
-use table::{Condition, Constant, Step};
+use table::{Condition, Constant, ParameterChange};
 
 /// An operation that has no counterpart in 1.0.
 #[derive(Debug)]
@@ -112,9 +112,9 @@ pub(crate) fn fragments(graph: &Graph, document: &Document, diagnostics: &mut Di
 }
 
 /// The migration of a kind of operation: `None` if it stays, an error if it has no counterpart.
-type Plan = Option<Result<(&'static [Step], &'static Declared), ()>>;
+type KindMigration = Option<Result<(&'static [ParameterChange], &'static Declared), ()>>;
 
-fn plans(graph: &Graph) -> Vec<Plan> {
+fn plans(graph: &Graph) -> Vec<KindMigration> {
     let mut plans = Vec::with_capacity(graph.kinds.len());
     for i in 0..graph.kinds.len() {
         if !graph.kinds[i].standard {
@@ -129,7 +129,7 @@ fn plans(graph: &Graph) -> Vec<Plan> {
 }
 
 /// All operations that the plans do not cover.
-fn blocked(graph: &Graph, plans: &[Plan]) -> Vec<Blocked> {
+fn blocked(graph: &Graph, plans: &[KindMigration]) -> Vec<Blocked> {
     let mut blocked = Vec::new();
     for operation in &graph.operations {
         let finding = match &plans[graph.kind_id(operation).index()] {
@@ -151,8 +151,8 @@ fn blocked(graph: &Graph, plans: &[Plan]) -> Vec<Blocked> {
 }
 
 /// The diagnostic for an argument that does not meet the condition for its counterpart.
-fn unmet(graph: &Graph, operation: &Operation, step: &Step) -> Option<Diagnostic> {
-    let Step::If(name, condition) = *step else { return None };
+fn unmet(graph: &Graph, operation: &Operation, step: &ParameterChange) -> Option<Diagnostic> {
+    let ParameterChange::If(name, condition) = *step else { return None };
     let value = graph.argument(operation, name)?.value();
     let scalar = match value {
         Some(Value::Scalar(scalar)) => Some(*scalar),
@@ -213,7 +213,7 @@ fn rank(graph: &Graph, first: Operand) -> Option<usize> {
 }
 
 /// Applies the plans to all kinds and operations.
-fn rewrite(graph: &mut Graph, plans: &[Plan]) {
+fn rewrite(graph: &mut Graph, plans: &[KindMigration]) {
     let old = graph.take_operations();
     let kinds = old.kinds.iter().zip(plans).map(|(kind, plan)| match plan {
         Some(Ok((_, declared))) => declared.kind(graph.symbols_mut()),
@@ -233,7 +233,7 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
                 let before = |i: u32| old.text_of(old.kinds[kind.index()].params[i as usize].name);
                 let rank = old.arguments(operation).next().and_then(|(_, first)| rank(graph, first));
                 let arguments = rewritten((steps, declared), (dtype, rank), before, arguments.collect());
-                (arguments, steps.contains(&Step::TypeArgument))
+                (arguments, steps.contains(&ParameterChange::TypeArgument))
             }
             _ => (arguments.collect(), operation.has_explicit_dtype()),
         };
@@ -244,7 +244,7 @@ fn rewrite(graph: &mut Graph, plans: &[Plan]) {
 /// The arguments of an operation in 1.0, from its element type, the rank of its first argument, and the
 /// names of its parameters in the draft.
 fn rewritten<'g>(
-    (steps, declared): (&[Step], &Declared),
+    (steps, declared): (&[ParameterChange], &Declared),
     (dtype, rank): (Option<Primitive>, Option<usize>),
     before: impl Fn(u32) -> &'g str,
     arguments: Vec<Argument>,
@@ -262,7 +262,7 @@ fn rewritten<'g>(
         new.push(Argument { key: Key::Param(to as u32), value: as_scalar(value, scalar(to)) });
     }
     for step in steps {
-        if let Step::Add(name, constant) = step
+        if let ParameterChange::Add(name, constant) = step
             && let Some(to) = declared.position(name)
         {
             new.push(Argument { key: Key::Param(to as u32), value: constant.value() });
@@ -275,18 +275,18 @@ fn rewritten<'g>(
     new
 }
 
-fn renamed<'a>(steps: &[Step], name: &'a str) -> &'a str {
+fn renamed<'a>(steps: &[ParameterChange], name: &'a str) -> &'a str {
     let found = steps.iter().find_map(|step| match step {
-        Step::Rename(from, to) if *from == name => Some(*to),
+        ParameterChange::Rename(from, to) if *from == name => Some(*to),
         _ => None,
     });
     found.unwrap_or(name)
 }
 
 /// A list, completed by the items for trailing axes that can be missing in the draft.
-fn filled(steps: &[Step], name: &str, rank: Option<usize>, value: Value) -> Value {
+fn filled(steps: &[ParameterChange], name: &str, rank: Option<usize>, value: Value) -> Value {
     let from = steps.iter().find_map(|step| match step {
-        Step::FillOnes(of, from) if *of == name => Some(*from),
+        ParameterChange::FillOnes(of, from) if *of == name => Some(*from),
         _ => None,
     });
     match (from, rank, &value) {

@@ -30,7 +30,7 @@ pub(crate) enum Condition {
 
 /// The change of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum ParameterChange {
     /// It has another name.
     Rename(&'static str, &'static str),
     /// It is new, and has this value.
@@ -45,38 +45,39 @@ pub(crate) enum Step {
 
 use Condition::{KnownExtents, NotNegative, Whole, Zero};
 use Constant::{Int, Ints, Text};
-use Step::{Add, FillOnes, If, Rename, TypeArgument};
+use ParameterChange::{Add, FillOnes, If, Rename, TypeArgument};
 
 /// Operations of the draft that keep their names or become one operation, with the same changes.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct MigrationRow {
     /// The operations of the draft, separated by spaces.
     pub(crate) draft: &'static str,
     /// Their counterpart, where it has another name.
     pub(crate) counterpart: Option<&'static str>,
     /// The changes of parameters.
-    pub(crate) steps: &'static [Step],
+    pub(crate) steps: &'static [ParameterChange],
 }
 
-const fn same(draft: &'static str, steps: &'static [Step]) -> Row {
-    Row { draft, counterpart: None, steps }
+const fn same(draft: &'static str, steps: &'static [ParameterChange]) -> MigrationRow {
+    MigrationRow { draft, counterpart: None, steps }
 }
 
-const fn row(draft: &'static str, counterpart: &'static str, steps: &'static [Step]) -> Row {
-    Row { draft, counterpart: Some(counterpart), steps }
+const fn row(draft: &'static str, counterpart: &'static str, steps: &'static [ParameterChange]) -> MigrationRow {
+    MigrationRow { draft, counterpart: Some(counterpart), steps }
 }
 
 /// Windows over all axes, and windows over the spatial ones.
-const POOL: &[Step] = &[FillOnes("size", 0), FillOnes("stride", 0), FillOnes("dilation", 0), If("padding", Whole(0))];
-const CONV: &[Step] = &[FillOnes("stride", 2), FillOnes("dilation", 2), If("padding", Whole(2))];
-const PLANEWISE: &[Step] =
+const POOL: &[ParameterChange] =
+    &[FillOnes("size", 0), FillOnes("stride", 0), FillOnes("dilation", 0), If("padding", Whole(0))];
+const CONV: &[ParameterChange] = &[FillOnes("stride", 2), FillOnes("dilation", 2), If("padding", Whole(2))];
+const PLANEWISE: &[ParameterChange] =
     &[FillOnes("stride", 2), FillOnes("dilation", 2), If("padding", Whole(2)), Add("groups", Int(0))];
 
-const SYMMETRIC: Step = Add("method", Text("symmetric"));
-const ASYMMETRIC: Step = Add("method", Text("asymmetric"));
+const SYMMETRIC: ParameterChange = Add("method", Text("symmetric"));
+const ASYMMETRIC: ParameterChange = Add("method", Text("asymmetric"));
 
 /// The operations that have a counterpart.
-pub(crate) static ROWS: &[Row] = &[
+pub(crate) static ROWS: &[MigrationRow] = &[
     same(
         "\
          neg rcp abs sign exp log floor ceil round not add sub mul div pow lt le gt ge eq ne and or \
@@ -115,8 +116,8 @@ pub(crate) static EXPANDED: &[&str] = &["logarithmic_quantize"];
 pub(crate) static KEYWORDS: &[&str] = &["version", "extension", "integer", "yield"];
 
 /// The counterpart of an operation: its name in 1.0, and the changes of its parameters.
-pub(crate) fn find(draft: &str) -> Option<(&'static str, &'static [Step])> {
-    let in_row = |row: &'static Row| {
+pub(crate) fn find(draft: &str) -> Option<(&'static str, &'static [ParameterChange])> {
+    let in_row = |row: &'static MigrationRow| {
         let name = row.draft.split_ascii_whitespace().find(|name| *name == draft)?;
         Some((row.counterpart.unwrap_or(name), row.steps))
     };

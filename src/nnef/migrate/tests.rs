@@ -29,11 +29,13 @@ fn every_operation_has_one_row_that_fits() {
         }
         for step in steps {
             match step {
-                Step::Rename(from, _) | Step::If(from, _) | Step::FillOnes(from, _) => {
+                ParameterChange::Rename(from, _)
+                | ParameterChange::If(from, _)
+                | ParameterChange::FillOnes(from, _) => {
                     assert!(params.iter().any(|known| known == from), "{name}.{from}");
                 }
-                Step::Add(to, _) => assert!(new.iter().any(|known| known == to), "{name}.{to}"),
-                Step::TypeArgument => {}
+                ParameterChange::Add(to, _) => assert!(new.iter().any(|known| known == to), "{name}.{to}"),
+                ParameterChange::TypeArgument => {}
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use super::{ListLayout, Printer};
 use crate::graph::Dialect;
-use crate::nnef::ast::{Assignment, Expr, ExprId, Extension, Fragment, Generic, GraphDecl, Ident, Item, Module, Param};
+use crate::nnef::ast::{
+    Assignment, Expr, ExprId, Extension, Fragment, Generic, GraphDecl, Ident, Module, Param, TopLevelItem,
+};
 use crate::nnef::dialect::Rules;
 use crate::source::Span;
 use crate::source::names::Names;
@@ -92,23 +94,23 @@ impl Writer<'_> {
         let mut apart = false;
         for item in &module.items {
             let block = match item {
-                Item::Version | Item::Extension(_) => false,
-                Item::Fragment(index) => module.fragments[*index as usize].body.is_some(),
-                Item::Graph(_) => true,
+                TopLevelItem::Version | TopLevelItem::Extension(_) => false,
+                TopLevelItem::Fragment(index) => module.fragments[*index as usize].body.is_some(),
+                TopLevelItem::Graph(_) => true,
             };
             let force = block || apart;
             apart = block;
             match item {
-                Item::Version => {
+                TopLevelItem::Version => {
                     let Some(version) = module.version else { continue };
                     self.lead(version.end, version.start, "", force);
                     self.out.push_str("version 1.0");
                     self.out.push_str(if self.rules.semicolons { ";" } else { "" });
                     self.trail(version.end);
                 }
-                Item::Extension(index) => self.extension(&module.extensions[*index as usize], force),
-                Item::Fragment(index) => self.fragment(&module.fragments[*index as usize], force),
-                Item::Graph(index) => self.graph(&module.graphs[*index as usize], force),
+                TopLevelItem::Extension(index) => self.extension(&module.extensions[*index as usize], force),
+                TopLevelItem::Fragment(index) => self.fragment(&module.fragments[*index as usize], force),
+                TopLevelItem::Graph(index) => self.graph(&module.graphs[*index as usize], force),
             }
         }
         let end = self.text.len() as u32;

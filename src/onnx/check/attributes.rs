@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 
 use super::functions::attributes_of;
 use super::nodes::Graphs;
-use super::{Body, Check, Pass, Types};
+use super::{Check, ModelPart, Pass, ValueTypes};
 use crate::diagnostics::Code;
-use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, Tensor};
+use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::attribute as fields;
 use crate::onnx::schema::Schema;
 use crate::onnx::types::AttributeType;
@@ -35,7 +35,7 @@ const KEPT: &[(u32, AttributeType)] = &[
 ];
 
 /// The types of the values of an attribute; a right one has at most one. Empty lists are not values.
-fn given(attribute: &Attribute) -> SmallVec<[AttributeType; 2]> {
+fn given(attribute: &AttributeProto) -> SmallVec<[AttributeType; 2]> {
     let mut found = SmallVec::new();
     let is_empty = match &attribute.value {
         AttributeValue::Floats(items) => items.is_empty(),
@@ -51,13 +51,13 @@ fn given(attribute: &Attribute) -> SmallVec<[AttributeType; 2]> {
 }
 
 /// The name of the type that an attribute states.
-fn stated(attribute: &Attribute) -> &'static str {
+fn stated(attribute: &AttributeProto) -> &'static str {
     attribute.kind.and_then(AttributeType::numbered).map_or("undefined", AttributeType::name)
 }
 
 impl<'m> Check<'m> {
     /// Checks the attributes of any node: names, references, and contents. Returns the types of the results of graphs.
-    pub(super) fn attributes(&mut self, node: &'m Node, body: &Body<'m>) -> Graphs {
+    pub(super) fn attributes(&mut self, node: &'m NodeProto, body: &ModelPart<'m>) -> Graphs {
         let mut graphs = Graphs::new();
         let mut seen = FxHashSet::default();
         for (i, attribute) in node.attributes.iter().enumerate() {
@@ -86,7 +86,12 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the graphs and tensors in an attribute. Returns the types of the results of a graph.
-    pub(super) fn attribute_value(&mut self, attribute: &'m Attribute, body: &Body<'m>, at: u32) -> Option<Types> {
+    pub(super) fn attribute_value(
+        &mut self,
+        attribute: &'m AttributeProto,
+        body: &ModelPart<'m>,
+        at: u32,
+    ) -> Option<ValueTypes> {
         match &attribute.value {
             AttributeValue::Graph(graph) => {
                 return Some(self.within(("g", None), |check| check.graph(graph, body)));
@@ -103,20 +108,20 @@ impl<'m> Check<'m> {
         None
     }
 
-    fn each_graph(&mut self, graphs: &'m [Graph], body: &Body<'m>) {
+    fn each_graph(&mut self, graphs: &'m [GraphProto], body: &ModelPart<'m>) {
         for (i, graph) in graphs.iter().enumerate() {
             self.within(("graphs", Some(i)), |check| check.graph(graph, body));
         }
     }
 
-    fn each_tensor(&mut self, tensors: &'m [Tensor], at: u32) {
+    fn each_tensor(&mut self, tensors: &'m [TensorProto], at: u32) {
         for (i, tensor) in tensors.iter().enumerate() {
             self.within(("tensors", Some(i)), |check| check.constant(tensor, at));
         }
     }
 
     /// Checks that name, type and value of an attribute are there and go together.
-    pub(super) fn attribute(&mut self, attribute: &Attribute, at: u32) {
+    pub(super) fn attribute(&mut self, attribute: &AttributeProto, at: u32) {
         let name = self.text(attribute.name);
         if name.is_empty() {
             self.report(Code::OnnxModel, at, "an attribute has no name".to_owned(), None);
@@ -142,7 +147,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks that the function has the attribute that a node refers to.
-    fn reference(&mut self, reference: Name, node: &Node, body: &Body) {
+    fn reference(&mut self, reference: Name, node: &NodeProto, body: &ModelPart) {
         if body.attributes.contains(&reference) {
             return;
         }
@@ -159,7 +164,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks attributes against the schema of the operator.
-    pub(super) fn schema_attributes(&mut self, node: &Node, schema: &Schema) {
+    pub(super) fn schema_attributes(&mut self, node: &NodeProto, schema: &Schema) {
         if self.pass != Pass::All {
             return;
         }
@@ -186,7 +191,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the type of an attribute that an operator has, and that there is a value if it is a message.
-    fn fits(&mut self, attribute: &Attribute, wanted: AttributeType, operator: &str, at: u32) {
+    fn fits(&mut self, attribute: &AttributeProto, wanted: AttributeType, operator: &str, at: u32) {
         let name = self.text(attribute.name);
         let values = given(attribute);
         if attribute.kind != Some(wanted as i32) {

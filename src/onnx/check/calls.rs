@@ -6,12 +6,12 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::functions::attributes_of;
-use super::{Body, Check, Pass, Types};
+use super::{Check, ModelPart, Pass, ValueTypes};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_node;
-use crate::onnx::model::{Function, Graph, Model, Node};
-use crate::onnx::schema::Found;
+use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto};
+use crate::onnx::schema::SchemaLookup;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
@@ -25,7 +25,7 @@ type Needs = IndexMap<Name, Option<Name>, FxBuildHasher>;
 #[derive(Default)]
 pub(super) struct Flow {
     /// The types of results by function and types of operands.
-    results: FxHashMap<(usize, Types), Rc<Types>>,
+    results: FxHashMap<(usize, ValueTypes), Rc<ValueTypes>>,
     /// The attributes without which a function cannot be called.
     needs: FxHashMap<usize, Rc<Needs>>,
     /// The nodes that may still be visited: functions can be called with more combinations of types than a check
@@ -38,12 +38,12 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(model: &Model) -> Self {
+    pub(super) fn new(model: &ModelProto) -> Self {
         const VISITS: usize = 16;
         const LEAST: usize = 10_000;
         let mut nodes = 0_usize;
         let of_functions = model.functions.iter().map(|function| &function.nodes);
-        let of_graph = model.graph.iter().map(|graph: &Graph| &graph.nodes);
+        let of_graph = model.graph.iter().map(|graph: &GraphProto| &graph.nodes);
         of_functions.chain(of_graph).for_each(|all| each_node(all, &mut |_| nodes += 1));
         Flow { left: nodes.saturating_mul(VISITS).max(LEAST), ..Flow::default() }
     }
@@ -65,20 +65,20 @@ impl Flow {
 
 impl<'m> Check<'m> {
     /// Checks the call of a function. Returns the types of the results.
-    pub(super) fn call(&mut self, index: usize, node: &'m Node) -> Types {
+    pub(super) fn call(&mut self, index: usize, node: &'m NodeProto) -> ValueTypes {
         let function = self.bodies[index].0;
         if self.pass != Pass::Types {
             self.call_operands(index, function, node);
             self.call_attributes(index, function, node);
         }
         match self.pass {
-            Pass::Structure => Types::new(),
+            Pass::Structure => ValueTypes::new(),
             _ => self.call_types(index, function, node).to_vec(),
         }
     }
 
     /// Refuses more operands or results than the function has.
-    fn call_operands(&mut self, index: usize, function: &Function, node: &Node) {
+    fn call_operands(&mut self, index: usize, function: &FunctionProto, node: &NodeProto) {
         for (what, given, declared) in [
             ("inputs", node.inputs.len(), function.inputs.len()),
             ("outputs", node.outputs.len(), function.outputs.len()),
@@ -92,7 +92,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks that a call gives the attributes that the function needs, and reports those that it does not take.
-    fn call_attributes(&mut self, index: usize, function: &'m Function, node: &Node) {
+    fn call_attributes(&mut self, index: usize, function: &'m FunctionProto, node: &NodeProto) {
         let (key, body) = (self.functions.keys[index], Rc::clone(&self.bodies[index].1));
         for (i, attribute) in node.attributes.iter().enumerate() {
             let Some(name) = attribute.name else { continue };
@@ -127,7 +127,7 @@ impl<'m> Check<'m> {
         let mut found = Needs::default();
         if !function.attributes.is_empty() {
             let defaults: FxHashSet<Name> = function.defaults.iter().filter_map(|default| default.name).collect();
-            let mut visit = |node: &Node| {
+            let mut visit = |node: &NodeProto| {
                 for attribute in &node.attributes {
                     let Some(reference) = attribute.reference else { continue };
                     if defaults.contains(&reference) || !body.attributes.contains(&reference) {
@@ -147,12 +147,13 @@ impl<'m> Check<'m> {
     }
 
     /// The operator that needs an attribute of a node, if there is one: its own, or one that it calls.
-    fn needed(&mut self, node: &Node, name: Option<Name>, body: &Body) -> Option<Option<Name>> {
+    fn needed(&mut self, node: &NodeProto, name: Option<Name>, body: &ModelPart) -> Option<Option<Name>> {
         if let Ok(Some(called)) = self.functions.called(self.names, node) {
             return self.needs(called).get(&name?).copied();
         }
         let version = body.imports.version(self.names, node.domain)?;
-        let Found::Schema(schema) = self.schemas.find(self.standard(node), self.text(node.op_type), version) else {
+        let SchemaLookup::Schema(schema) = self.schemas.find(self.standard(node), self.text(node.op_type), version)
+        else {
             return None;
         };
         let text = self.text(name);
@@ -160,7 +161,7 @@ impl<'m> Check<'m> {
     }
 
     /// Reports a call of a function that is not in the model, in a domain that has only functions of the model.
-    pub(super) fn foreign(&mut self, node: &Node) {
+    pub(super) fn foreign(&mut self, node: &NodeProto) {
         let domain = self.text(node.domain);
         let is_native = |native: &&str| {
             domain
@@ -178,9 +179,9 @@ impl<'m> Check<'m> {
     }
 
     /// The types of the results of a call, from those of its operands.
-    fn call_types(&mut self, index: usize, function: &'m Function, node: &Node) -> Rc<Types> {
+    fn call_types(&mut self, index: usize, function: &'m FunctionProto, node: &NodeProto) -> Rc<ValueTypes> {
         let type_of = |name: &NameId| if *name == NameId::ROOT { None } else { self.scopes.type_of(*name) };
-        let mut types: Types = node.inputs.iter().take(function.inputs.len()).map(type_of).collect();
+        let mut types: ValueTypes = node.inputs.iter().take(function.inputs.len()).map(type_of).collect();
         types.resize(function.inputs.len(), None);
         let key = (index, types);
         if let Some(known) = self.flow.results.get(&key) {
@@ -192,7 +193,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the types in the body of a function with types of its operands. Returns those of its results.
-    fn body_types(&mut self, index: usize, function: &'m Function, operands: &Types, at: u32) -> Types {
+    fn body_types(&mut self, index: usize, function: &'m FunctionProto, operands: &ValueTypes, at: u32) -> ValueTypes {
         let body = self.bodies[index].1.clone();
         let around = (std::mem::replace(&mut self.pass, Pass::Types), std::mem::take(&mut self.path), self.node.take());
         self.path.push(("functions", Some(index)));

@@ -3,7 +3,7 @@
 use super::{Check, Pass, sparse};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Graph, Tensor};
+use crate::onnx::model::{GraphProto, TensorProto};
 use crate::onnx::protobuf::fields::{graph, tensor as fields};
 use crate::onnx::types::ElementType;
 
@@ -22,13 +22,13 @@ const ELEMENTS: &[u32] = &[
 ];
 
 /// Whether the data of a tensor are outside the model.
-fn is_external(tensor: &Tensor) -> bool {
+fn is_external(tensor: &TensorProto) -> bool {
     let mut fields = tensor.rest.iter().flat_map(|fields| fields.iter());
     fields.any(|field| field.number == fields::DATA_LOCATION && field.bytes.first() == Some(&1))
 }
 
 /// What is wrong about the type of a tensor or the fields of its elements.
-pub(super) fn fault(tensor: &Tensor) -> Option<(Code, String)> {
+pub(super) fn fault(tensor: &TensorProto) -> Option<(Code, String)> {
     let Some(element) = tensor.data_type.and_then(ElementType::numbered) else {
         let what = match tensor.data_type {
             None | Some(0) => "has no element type".to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn fault(tensor: &Tensor) -> Option<(Code, String)> {
 
 impl<'m> Check<'m> {
     /// Checks a constant tensor.
-    pub(super) fn constant(&mut self, tensor: &Tensor, at: u32) {
+    pub(super) fn constant(&mut self, tensor: &TensorProto, at: u32) {
         if self.pass != Pass::All {
             return;
         }
@@ -79,7 +79,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the constants of a graph, and defines them.
-    pub(super) fn initializers(&mut self, graph: &'m Graph, at: u32) {
+    pub(super) fn initializers(&mut self, graph: &'m GraphProto, at: u32) {
         for (i, tensor) in graph.initializers.iter().enumerate() {
             self.within(("initializer", Some(i)), |check| check.initializer(tensor, at));
         }
@@ -96,7 +96,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks a constant; it is the default of the input with its name, if there is one.
-    fn initializer(&mut self, tensor: &Tensor, at: u32) {
+    fn initializer(&mut self, tensor: &TensorProto, at: u32) {
         self.constant(tensor, at);
         let Some(name) = tensor.name.filter(|name| *name != NameId::ROOT) else {
             return self.report(Code::OnnxModel, at, "an initializer has no name".to_owned(), None);

@@ -3,11 +3,11 @@
 use super::Check;
 use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Length};
-use crate::onnx::model::Tensor;
+use crate::onnx::model::TensorProto;
 
 impl Check<'_> {
     /// Checks a constant tensor.
-    pub(super) fn tensor(&mut self, tensor: &Tensor, at: u32) {
+    pub(super) fn tensor(&mut self, tensor: &TensorProto, at: u32) {
         let name = tensor.name.map_or("", |name| self.names.text(name));
         let message = match elements::length(tensor) {
             Length::Right => return,

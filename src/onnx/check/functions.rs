@@ -4,17 +4,17 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Body, Check, Pass};
+use super::{Check, ModelPart, Pass};
 use crate::diagnostics::Code;
-use crate::onnx::model::{Function, Node};
-use crate::onnx::schema::Found;
+use crate::onnx::model::{FunctionProto, NodeProto};
+use crate::onnx::schema::SchemaLookup;
 use crate::source::names::Name;
 
 /// The first version of the format with functions that name their domain.
 const WITH_FUNCTIONS: i64 = 8;
 
 /// The names of the attributes of a function.
-pub(super) fn attributes_of(function: &Function) -> impl Iterator<Item = Name> {
+pub(super) fn attributes_of(function: &FunctionProto) -> impl Iterator<Item = Name> {
     let defaults = function.defaults.iter().filter_map(|attribute| attribute.name);
     function.attributes.iter().copied().chain(defaults)
 }
@@ -47,7 +47,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the names of a function, of its results and of its attributes, and its imports.
-    fn declaration(&mut self, function: &'m Function) {
+    fn declaration(&mut self, function: &'m FunctionProto) {
         let at = function.at;
         if self.text(function.name).is_empty() {
             self.report(Code::OnnxModel, at, "a function has no name".to_owned(), None);
@@ -79,7 +79,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the default values of a function's attributes.
-    fn defaults(&mut self, function: &'m Function, body: &Body<'m>) {
+    fn defaults(&mut self, function: &'m FunctionProto, body: &ModelPart<'m>) {
         for (i, default) in function.defaults.iter().enumerate() {
             self.within(("attribute_proto", Some(i)), |check| {
                 check.attribute(default, function.at);
@@ -90,7 +90,7 @@ impl<'m> Check<'m> {
 
     /// Refuses an operator of a function that the model imports in another version, if they differ: after an expansion
     /// it would be the other operator.
-    fn agrees(&mut self, node: &Node, body: &Body) {
+    fn agrees(&mut self, node: &NodeProto, body: &ModelPart) {
         let (Some(own), Some(of_model)) =
             (body.imports.version(self.names, node.domain), self.imports.version(self.names, node.domain))
         else {
@@ -101,8 +101,8 @@ impl<'m> Check<'m> {
         }
         let (domain, operator) = (self.standard(node), self.text(node.op_type));
         let mut since = |version| match self.schemas.find(domain, operator, version) {
-            Found::Schema(schema) => Some(schema.version),
-            Found::Later(_) | Found::Unknown | Found::Foreign => None,
+            SchemaLookup::Schema(schema) => Some(schema.version),
+            SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => None,
         };
         if since(own) != since(of_model) {
             let message = format!(

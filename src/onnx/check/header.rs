@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::{Check, Pass};
 use crate::diagnostics::Code;
 use crate::onnx::inline::Imports;
-use crate::onnx::model::{Fields, Model, OperatorSet};
+use crate::onnx::model::{Fields, ModelProto, OperatorSet};
 
 /// The latest version of the format, that of onnx 1.23.
 const LATEST: i64 = 14;
@@ -16,7 +16,7 @@ const LATEST: i64 = 14;
 const WITH_IMPORTS: i64 = 3;
 
 /// The operator sets of a model; models of the oldest formats use the first version of the standard one.
-pub(super) fn opsets(model: &Model) -> Cow<'_, [OperatorSet]> {
+pub(super) fn opsets(model: &ModelProto) -> Cow<'_, [OperatorSet]> {
     let is_old = model.ir_version.is_some_and(|version| (1..WITH_IMPORTS).contains(&version));
     if is_old && model.opsets.is_empty() {
         return Cow::Owned(vec![OperatorSet { domain: None, version: Some(1), rest: Fields::None }]);
@@ -26,7 +26,7 @@ pub(super) fn opsets(model: &Model) -> Cow<'_, [OperatorSet]> {
 
 impl<'m> Check<'m> {
     /// Checks the fields that every model must have, and notes the versions.
-    pub(super) fn header(&mut self, model: &'m Model) {
+    pub(super) fn header(&mut self, model: &'m ModelProto) {
         self.ir_version = model.ir_version.unwrap_or(0);
         // Of several imports of a domain the last one counts: those of the model are preferred.
         let of_functions = model.functions.iter().rev().flat_map(|function| &function.opsets);

@@ -21,12 +21,12 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::external::{self, Finding, Folder, Step};
+use super::external::{self, Finding, Folder, PathStep};
 use super::inline::{Functions, Imports};
-use super::model::{Function, Graph, Model, ModelNames, OperatorSet};
+use super::model::{FunctionProto, GraphProto, ModelNames, ModelProto, OperatorSet};
 use super::places::Places;
-use super::protobuf::Part;
-use super::schema::{Found, Schemas, TypeId};
+use super::protobuf::EncodedPart;
+use super::schema::{SchemaLookup, Schemas, TypeId};
 use crate::Options;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, trace};
@@ -38,7 +38,7 @@ use calls::Flow;
 use scopes::Scopes;
 
 /// The types of some values, as far as they are known.
-type Types = Vec<Option<TypeId>>;
+type ValueTypes = Vec<Option<TypeId>>;
 
 /// What a pass over nodes checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,23 +51,23 @@ enum Pass {
 }
 
 /// The domain and the name of an operator.
-type Operator = (Option<Name>, Option<Name>);
+type OperatorName = (Option<Name>, Option<Name>);
 
 /// A part of a model with its own imports.
-struct Body<'m> {
+struct ModelPart<'m> {
     imports: Imports,
     /// The function; none for the graph of the model.
-    function: Option<&'m Function>,
+    function: Option<&'m FunctionProto>,
     /// The names of the function's attributes.
     attributes: FxHashSet<Name>,
     /// The operators that were looked up, by domain and name.
-    operators: RefCell<FxHashMap<Operator, Found>>,
+    operators: RefCell<FxHashMap<OperatorName, SchemaLookup>>,
 }
 
-impl<'m> Body<'m> {
-    fn new(names: &ModelNames, opsets: &[OperatorSet], function: Option<&'m Function>) -> Self {
+impl<'m> ModelPart<'m> {
+    fn new(names: &ModelNames, opsets: &[OperatorSet], function: Option<&'m FunctionProto>) -> Self {
         let attributes = function.into_iter().flat_map(functions::attributes_of).collect();
-        Body { imports: Imports::new(names, opsets), function, attributes, operators: RefCell::default() }
+        ModelPart { imports: Imports::new(names, opsets), function, attributes, operators: RefCell::default() }
     }
 }
 
@@ -75,7 +75,7 @@ struct Check<'m> {
     names: &'m ModelNames,
     functions: Functions,
     /// The functions of the model, with their bodies.
-    bodies: Vec<(&'m Function, Rc<Body<'m>>)>,
+    bodies: Vec<(&'m FunctionProto, Rc<ModelPart<'m>>)>,
     /// The domains of the functions.
     domains: FxHashSet<&'m str>,
     ir_version: i64,
@@ -85,7 +85,7 @@ struct Check<'m> {
     scopes: Scopes,
     flow: Flow,
     pass: Pass,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     /// The innermost node with a name: the length of its path, and the name.
     node: Option<(usize, NameId)>,
     places: &'m Places,
@@ -94,7 +94,7 @@ struct Check<'m> {
 }
 
 /// Checks a model.
-pub(crate) fn check(model: &Model, file: FileId, places: &Places, options: &Options) -> Diagnostics {
+pub(crate) fn check(model: &ModelProto, file: FileId, places: &Places, options: &Options) -> Diagnostics {
     let mut check = Check::new(&model.names, file, places, options);
     check.model(model, Pass::All, options);
     check.diagnostics
@@ -107,7 +107,7 @@ pub(crate) fn check(model: &Model, file: FileId, places: &Places, options: &Opti
 ///
 /// The model is broken.
 pub(crate) fn structure(
-    model: &Model,
+    model: &ModelProto,
     file: FileId,
     places: &Places,
     options: &Options,
@@ -125,7 +125,7 @@ pub(crate) fn structure(
 /// The tensors whose data are not there.
 pub(crate) fn external_data(
     names: &ModelNames,
-    part: Part,
+    part: EncodedPart,
     (file, places, folder): (FileId, &Places, Option<&Path>),
     options: &Options,
 ) -> Result<(), Diagnostics> {
@@ -163,7 +163,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks a model in one pass.
-    fn model(&mut self, model: &'m Model, pass: Pass, options: &Options) {
+    fn model(&mut self, model: &'m ModelProto, pass: Pass, options: &Options) {
         self.pass = pass;
         match Functions::new(self.names, &model.functions, options) {
             Ok(functions) => {
@@ -175,21 +175,22 @@ impl<'m> Check<'m> {
             }
         }
         self.header(model);
-        let body =
-            |function: &'m Function| (function, Rc::new(Body::new(self.names, &function.opsets, Some(function))));
+        let body = |function: &'m FunctionProto| {
+            (function, Rc::new(ModelPart::new(self.names, &function.opsets, Some(function))))
+        };
         self.bodies = model.functions.iter().map(body).collect();
         self.flow = Flow::new(model);
         for i in 0..model.functions.len() {
             self.within(("functions", Some(i)), |check| check.function(i));
         }
         if let Some(graph) = &model.graph {
-            let body = Body::new(self.names, &header::opsets(model), None);
+            let body = ModelPart::new(self.names, &header::opsets(model), None);
             self.within(("graph", None), |check| check.graph(graph, &body));
         }
     }
 
     /// Runs a function with a step added to the path.
-    fn within<T>(&mut self, step: Step, run: impl FnOnce(&mut Self) -> T) -> T {
+    fn within<T>(&mut self, step: PathStep, run: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(step);
         let result = run(self);
         self.path.pop();
@@ -249,7 +250,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks a graph, whose values are visible in it and in its inner graphs. Returns the types of its outputs.
-    fn graph(&mut self, graph: &'m Graph, body: &Body<'m>) -> Types {
+    fn graph(&mut self, graph: &'m GraphProto, body: &ModelPart<'m>) -> ValueTypes {
         with_stack(|| {
             let is_main = self.path.len() == 1;
             self.scopes.enter();

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::{Body, Check, Pass, Types};
+use super::{Check, ModelPart, Pass, ValueTypes};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Node};
-use crate::onnx::schema::{Found, Parameter, ParameterType, Presence, Schema, TypeId, counts};
+use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
+use crate::onnx::schema::{Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
 use crate::source::names::Name;
 
 /// The types bound to the type variables of an operator by its operands.
@@ -47,11 +47,11 @@ const GRAPHS: &[(&str, &str, usize)] =
     &[("If", "then_branch", 0), ("If", "else_branch", 0), ("Loop", "body", 1), ("Scan", "body", 0)];
 
 /// The types of the results of graphs in the attributes of a node, by the name of the attribute.
-pub(super) type Graphs = SmallVec<[(Option<Name>, Types); 2]>;
+pub(super) type Graphs = SmallVec<[(Option<Name>, ValueTypes); 2]>;
 
 impl<'m> Check<'m> {
     /// Checks nodes; values must be defined before they are used.
-    pub(super) fn nodes(&mut self, nodes: &'m [Node], body: &Body<'m>) {
+    pub(super) fn nodes(&mut self, nodes: &'m [NodeProto], body: &ModelPart<'m>) {
         let around = self.node;
         for (i, node) in nodes.iter().enumerate() {
             if self.pass == Pass::Types && !self.flow.spend() {
@@ -69,7 +69,7 @@ impl<'m> Check<'m> {
         self.node = around;
     }
 
-    fn node(&mut self, node: &'m Node, body: &Body<'m>) {
+    fn node(&mut self, node: &'m NodeProto, body: &ModelPart<'m>) {
         let graphs = self.attributes(node, body);
         if self.pass == Pass::All {
             self.named(node, body);
@@ -78,12 +78,12 @@ impl<'m> Check<'m> {
             Ok(Some(function)) => self.call(function, node),
             Ok(None) => match self.schema(node, body) {
                 Some(schema) => self.operation(node, &schema, &graphs, body),
-                None => Types::new(),
+                None => ValueTypes::new(),
             },
             Err(found) => {
                 let (code, message, help) = found.told();
                 self.report(code, node.at, message, help);
-                Types::new()
+                ValueTypes::new()
             }
         };
         for (i, output) in node.outputs.iter().enumerate() {
@@ -94,10 +94,10 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the use of an operator against its schema. Returns the types of the results.
-    fn operation(&mut self, node: &'m Node, schema: &Schema, graphs: &Graphs, body: &Body) -> Types {
+    fn operation(&mut self, node: &'m NodeProto, schema: &Schema, graphs: &Graphs, body: &ModelPart) -> ValueTypes {
         self.operands(node, schema, body);
         if self.pass == Pass::Structure {
-            return Types::new();
+            return ValueTypes::new();
         }
         self.schema_attributes(node, schema);
         let bound = self.operand_types(node, schema);
@@ -106,7 +106,7 @@ impl<'m> Check<'m> {
     }
 
     /// The type of a result that attributes determine.
-    fn named_type(&self, node: &Node, graphs: &Graphs, i: usize) -> Option<TypeId> {
+    fn named_type(&self, node: &NodeProto, graphs: &Graphs, i: usize) -> Option<TypeId> {
         let operator = self.text(node.op_type);
         let attribute = |name: &str| node.attributes.iter().find(|attribute| self.text(attribute.name) == name);
         if let Some((_, name)) = TYPE_ATTRIBUTES.iter().find(|row| row.0 == operator) {
@@ -123,7 +123,7 @@ impl<'m> Check<'m> {
         })
     }
 
-    fn constant_type(&self, value: &Attribute) -> Option<TypeId> {
+    fn constant_type(&self, value: &AttributeProto) -> Option<TypeId> {
         let named = |name: &str| self.schemas.type_id(name);
         match (self.text(value.name), &value.value) {
             ("value", AttributeValue::Tensor(tensor)) => self.tensor_type(tensor.data_type),
@@ -135,7 +135,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks that a node names an operator of an imported operator set, and has operands or results.
-    fn named(&mut self, node: &Node, body: &Body) {
+    fn named(&mut self, node: &NodeProto, body: &ModelPart) {
         let name = self.text(node.op_type);
         if name.is_empty() {
             self.report(Code::OnnxModel, node.at, "a node has no operator".to_owned(), None);
@@ -154,7 +154,7 @@ impl<'m> Check<'m> {
     }
 
     /// The domain of a node; the standard domain is the empty text.
-    pub(super) fn standard(&self, node: &Node) -> &'m str {
+    pub(super) fn standard(&self, node: &NodeProto) -> &'m str {
         match self.text(node.domain) {
             "ai.onnx" => "",
             domain => domain,
@@ -162,7 +162,7 @@ impl<'m> Check<'m> {
     }
 
     /// The schema of a node's operator in the imported version of its operator set; none if it is unknown.
-    fn schema(&mut self, node: &Node, body: &Body) -> Option<Rc<Schema>> {
+    fn schema(&mut self, node: &NodeProto, body: &ModelPart) -> Option<Rc<Schema>> {
         let version = body.imports.version(self.names, node.domain)?;
         let (name, domain) = (self.text(node.op_type), self.standard(node));
         let key = (node.domain, node.op_type);
@@ -174,21 +174,21 @@ impl<'m> Check<'m> {
         });
         let set = if domain.is_empty() { String::new() } else { format!(" of `{domain}`") };
         let (message, help) = match found {
-            Found::Schema(schema) if !schema.deprecated => return Some(schema),
-            Found::Foreign => {
+            SchemaLookup::Schema(schema) if !schema.deprecated => return Some(schema),
+            SchemaLookup::Foreign => {
                 self.foreign(node);
                 return None;
             }
             _ if self.pass == Pass::Structure || domain.is_empty() && EXPERIMENTAL.contains(&name) => return None,
-            Found::Schema(schema) => {
+            SchemaLookup::Schema(schema) => {
                 let since = schema.version;
                 (format!("operator set {version}{set} has no `{name}` since version {since}"), None)
             }
-            Found::Later(since) => {
+            SchemaLookup::Later(since) => {
                 let message = format!("operator set {version}{set} has no `{name}` yet");
                 (message, Some(format!("import version {since} or a later one")))
             }
-            Found::Unknown => {
+            SchemaLookup::Unknown => {
                 let near = self.nearest(Code::OnnxOperator, name, self.schemas.operators(domain));
                 (format!("operator set {version}{set} has no `{name}`"), near)
             }
@@ -198,7 +198,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the numbers of operands and results.
-    fn operands(&mut self, node: &Node, schema: &Schema, body: &Body) {
+    fn operands(&mut self, node: &NodeProto, schema: &Schema, body: &ModelPart) {
         let name = self.text(node.op_type);
         // The operator may have others in a version that the table does not have yet.
         let may_pass = |check: &Self| {
@@ -241,7 +241,7 @@ impl<'m> Check<'m> {
     }
 
     /// Checks the known types of operands, and binds type variables.
-    fn operand_types(&mut self, node: &Node, schema: &Schema) -> Bound {
+    fn operand_types(&mut self, node: &NodeProto, schema: &Schema) -> Bound {
         let mut bound = Bound::from_elem(None, schema.variables.len());
         for (i, input) in node.inputs.iter().enumerate() {
             let Some(parameter) = at(&schema.inputs, i) else { continue };

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;
-use crate::onnx::model::{AttributeValue, Entry, Field, Model, TypeForm, Wire};
+use crate::onnx::model::{AttributeValue, EncodedField, ModelProto, StringEntry, TypeForm, Wire};
 use crate::onnx::protobuf::fields::{graph, sparse, tensor};
 use crate::onnx::text::Production;
 use crate::source::Sources;
@@ -24,7 +24,7 @@ fn codes(found: &Diagnostics) -> Vec<Code> {
 }
 
 /// The findings in a model after a change, and whether they are errors by default.
-fn changed(change: impl FnOnce(&mut Model)) -> (Vec<Code>, bool) {
+fn changed(change: impl FnOnce(&mut ModelProto)) -> (Vec<Code>, bool) {
     let text = "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { t = Softmax <axis: int = 0> (x) y = l.f (t, w) }
         <domain: \"l\", opset_import: [\"\" : 21]> f <k> (a, b) => (c) { c = Add (a, b) }";
     let mut document = document(&format!("{HEAD}{text}"));
@@ -36,8 +36,8 @@ fn changed(change: impl FnOnce(&mut Model)) -> (Vec<Code>, bool) {
 #[test]
 fn what_onnx_checker_refuses_is_an_error() {
     assert_eq!(changed(|_| {}), (vec![], false));
-    let entry = || Entry { key: Some("author".into()), ..Entry::default() };
-    type Change<'c> = (Code, &'c dyn Fn(&mut Model));
+    let entry = || StringEntry { key: Some("author".into()), ..StringEntry::default() };
+    type Change<'c> = (Code, &'c dyn Fn(&mut ModelProto));
     let changes: &[Change] = &[
         (Code::OnnxModel, &|model| model.ir_version = Some(0)),
         (Code::OnnxVersion, &|model| model.ir_version = Some(99)),
@@ -82,7 +82,7 @@ fn what_onnx_checker_refuses_is_an_error() {
 
 #[test]
 fn what_programs_do_without_is_refused_by_the_check_alone() {
-    let changes: &[&dyn Fn(&mut Model)] = &[
+    let changes: &[&dyn Fn(&mut ModelProto)] = &[
         &|model| model.graph.as_mut().unwrap().name = None,
         &|model| model.graph.as_mut().unwrap().outputs[0].ty = None,
         &|model| {
@@ -131,7 +131,7 @@ fn sparse_tensors_are_checked() {
     };
     let found = |message: Bytes| {
         changed(|model| {
-            let kept = Field { number: graph::SPARSE_INITIALIZER, wire: Wire::Bytes, bytes: message };
+            let kept = EncodedField { number: graph::SPARSE_INITIALIZER, wire: Wire::Bytes, bytes: message };
             model.graph.as_mut().unwrap().rest = Some(Box::new(vec![kept]));
         })
     };

@@ -11,7 +11,7 @@ const IN_FUNCTION: usize = 3;
 
 /// A visible value.
 #[derive(Clone, Copy, Debug)]
-struct Value {
+struct VisibleValue {
     /// The nesting depth of the graph that defines it.
     depth: u32,
     ty: Option<TypeId>,
@@ -20,17 +20,17 @@ struct Value {
 }
 
 /// A declared type, with the nesting depth of the graph that declares it.
-type Declared = (u32, TypeId);
+type ScopedType = (u32, TypeId);
 
 /// The visible values, by the numbers of their names.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    values: Vec<Option<Value>>,
+    values: Vec<Option<VisibleValue>>,
     /// The declared types of values, with the nesting depths of the graphs that declare them.
-    declared: Vec<Option<Declared>>,
+    declared: Vec<Option<ScopedType>>,
     /// The previous values of the names in the open graphs, restored at their ends.
-    hidden: Vec<(NameId, Option<Value>)>,
-    redeclared: Vec<(NameId, Option<Declared>)>,
+    hidden: Vec<(NameId, Option<VisibleValue>)>,
+    redeclared: Vec<(NameId, Option<ScopedType>)>,
     /// For each open graph, the lengths of `hidden` and `redeclared` at its start.
     marks: Vec<(usize, usize)>,
 }
@@ -64,11 +64,11 @@ impl Scopes {
         }
     }
 
-    fn get(&self, name: NameId) -> Option<Value> {
+    fn get(&self, name: NameId) -> Option<VisibleValue> {
         *self.values.get(name.index())?
     }
 
-    fn set(&mut self, name: NameId, value: Value) {
+    fn set(&mut self, name: NameId, value: VisibleValue) {
         self.hidden.push((name, self.values[name.index()].replace(value)));
     }
 
@@ -131,7 +131,7 @@ impl Check<'_> {
             };
             self.report(code, at, message, None);
         }
-        self.scopes.set(name, Value { depth: self.scopes.depth(), ty, has_default: false });
+        self.scopes.set(name, VisibleValue { depth: self.scopes.depth(), ty, has_default: false });
     }
 
     /// Refuses an operand that is not a visible value.

@@ -5,17 +5,17 @@ use bytes::Bytes;
 use super::{Check, constants};
 use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Elements, Length};
-use crate::onnx::external::Step;
-use crate::onnx::model::{Fields, Graph, Tensor};
+use crate::onnx::external::PathStep;
+use crate::onnx::model::{Fields, GraphProto, TensorProto};
 use crate::onnx::protobuf::fields::{graph, sparse, tensor};
-use crate::onnx::protobuf::reader::{Reader, merged, payloads};
+use crate::onnx::protobuf::reader::{MessageReader, merged, payloads};
 use crate::onnx::protobuf::{self, texts};
 
 /// The number of indices of 64-bit integers.
 const INT64: i32 = 7;
 
 /// The names of sparse constants, which are not decoded.
-pub(super) fn names(graph: &Graph) -> impl Iterator<Item = String> + use<'_> {
+pub(super) fn names(graph: &GraphProto) -> impl Iterator<Item = String> + use<'_> {
     let fields = graph.rest.iter().flat_map(|fields| fields.iter());
     fields.filter(|field| field.number == graph::SPARSE_INITIALIZER).map(|field| {
         let values = merged(&field.bytes, sparse::VALUES).unwrap_or_default();
@@ -25,12 +25,12 @@ pub(super) fn names(graph: &Graph) -> impl Iterator<Item = String> + use<'_> {
 }
 
 /// A tensor in a message, if it is there and can be decoded.
-fn part(message: &Bytes, number: u32) -> Option<Tensor> {
+fn part(message: &Bytes, number: u32) -> Option<TensorProto> {
     Some(protobuf::decode_tensor(&merged(message, number)?).ok()?.0)
 }
 
 fn extents(message: &Bytes) -> Vec<i64> {
-    let (mut reader, mut extents) = (Reader::new(message), Vec::new());
+    let (mut reader, mut extents) = (MessageReader::new(message), Vec::new());
     while let Ok(Some((number, payload))) = reader.field() {
         if number == sparse::DIMS {
             // A malformed number ends the list, which then has another rank than the indices.
@@ -41,7 +41,7 @@ fn extents(message: &Bytes) -> Vec<i64> {
 }
 
 /// What is wrong about the elements of a tensor in a sparse one.
-fn broken(tensor: &Tensor) -> Option<String> {
+fn broken(tensor: &TensorProto) -> Option<String> {
     match elements::length(tensor) {
         _ if constants::fault(tensor).is_some() => constants::fault(tensor).map(|fault| fault.1),
         Length::Right => None,
@@ -109,7 +109,7 @@ fn out_of_order(indices: &[i64], extents: &[i64], width: Option<usize>) -> Optio
 
 impl Check<'_> {
     /// Checks the sparse tensors among fields that are kept. The step of a repeated field has the index of the first.
-    pub(super) fn sparse_fields(&mut self, step: Step, fields: &Fields, number: u32, at: u32) {
+    pub(super) fn sparse_fields(&mut self, step: PathStep, fields: &Fields, number: u32, at: u32) {
         let found = fields.iter().flat_map(|fields| fields.iter()).filter(|field| field.number == number);
         for (i, field) in found.enumerate() {
             if let Some(what) = fault(&field.bytes) {

@@ -1,7 +1,7 @@
 //! The types of values in the spelling of the table of operators.
 
 use super::Check;
-use crate::onnx::model::{Type, TypeForm, ValueInfo};
+use crate::onnx::model::{TypeForm, TypeProto, ValueInfo};
 use crate::onnx::schema::TypeId;
 use crate::onnx::types::ElementType;
 
@@ -10,8 +10,8 @@ fn element(number: Option<i32>) -> Option<&'static str> {
 }
 
 /// The spelling of a type, without shapes.
-fn spelled(of: &Type) -> Option<String> {
-    let inner = |inner: &Option<Box<Type>>| spelled(inner.as_deref()?);
+fn spelled(of: &TypeProto) -> Option<String> {
+    let inner = |inner: &Option<Box<TypeProto>>| spelled(inner.as_deref()?);
     Some(match &of.form {
         TypeForm::None | TypeForm::Opaque { .. } => return None,
         TypeForm::Tensor(tensor) => format!("tensor({})", element(tensor.element)?),

@@ -3,13 +3,13 @@
 use super::{Check, Pass};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Type, TypeForm, ValueInfo};
+use crate::onnx::model::{TypeForm, TypeProto, ValueInfo};
 use crate::onnx::types::ElementType;
 
 /// What the type of an input or output of a model lacks, with the code of the rule.
 ///
 /// Programs compute types and shapes of outputs; onnx.checker does not.
-fn lack(ty: Option<&Type>) -> Option<(Code, &'static str)> {
+fn lack(ty: Option<&TypeProto>) -> Option<(Code, &'static str)> {
     let known = |element: Option<i32>| element.and_then(ElementType::numbered).is_some();
     match ty.map_or(&TypeForm::None, |ty| &ty.form) {
         TypeForm::None => Some((Code::OnnxModel, "type")),

@@ -4,41 +4,44 @@ mod place;
 
 use bytes::Bytes;
 
-use super::model::{Attribute, AttributeValue, Field, Fields, Function, Graph, Model, ModelNames, Node, Tensor, Wire};
+use super::model::{
+    AttributeProto, AttributeValue, EncodedField, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
+    TensorProto, Wire,
+};
 use super::protobuf::fields::{attribute, graph, model, sparse, training};
 use super::protobuf::reader::merged;
-use super::protobuf::{self, Part};
+use super::protobuf::{self, EncodedPart};
 use crate::diagnostics::Code;
+use place::{DataLocation, Wrong};
 pub(super) use place::{Folder, path_of};
-use place::{Place, Wrong};
 
 /// A step of a path: a field, and an index if it is repeated.
-pub(super) type Step = (&'static str, Option<usize>);
+pub(super) type PathStep = (&'static str, Option<usize>);
 
 /// A tensor with external data.
 pub(super) struct Stored {
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     at: u32,
-    place: Result<Place, Wrong>,
+    place: Result<DataLocation, Wrong>,
 }
 
 /// A finding about a tensor.
 pub(super) struct Finding {
     pub(super) code: Code,
-    pub(super) path: Vec<Step>,
+    pub(super) path: Vec<PathStep>,
     pub(super) at: u32,
     pub(super) message: String,
 }
 
 /// The tensors with external data in a model or in a part of one: in graphs, attributes and functions, in training
 /// information and in sparse tensors, which are not decoded otherwise.
-pub(super) fn stored(names: &ModelNames, part: Part) -> Vec<Stored> {
+pub(super) fn stored(names: &ModelNames, part: EncodedPart) -> Vec<Stored> {
     let mut search = Search { names, path: Vec::new(), found: Vec::new() };
     match part {
-        Part::Model(model) => search.model(model),
-        Part::Graph(graph) => search.graph(graph),
-        Part::Function(function) => search.function(function),
-        Part::Node(node) => search.node(node),
+        EncodedPart::Model(model) => search.model(model),
+        EncodedPart::Graph(graph) => search.graph(graph),
+        EncodedPart::Function(function) => search.function(function),
+        EncodedPart::Node(node) => search.node(node),
     }
     search.found
 }
@@ -65,12 +68,12 @@ pub(super) fn locations(stored: &[Stored]) -> Vec<&str> {
 
 struct Search<'m> {
     names: &'m ModelNames,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     found: Vec<Stored>,
 }
 
 impl Search<'_> {
-    fn within(&mut self, step: Step, run: impl FnOnce(&mut Self)) {
+    fn within(&mut self, step: PathStep, run: impl FnOnce(&mut Self)) {
         self.path.push(step);
         run(self);
         self.path.pop();
@@ -94,7 +97,7 @@ impl Search<'_> {
         self.found.push(Stored { path: self.path.clone(), at, place: Err(Wrong { code, message }) });
     }
 
-    fn model(&mut self, of: &Model) {
+    fn model(&mut self, of: &ModelProto) {
         of.graph.iter().for_each(|graph| self.within(("graph", None), |search| search.graph(graph)));
         self.each("functions", &of.functions, Search::function);
         self.each("training_info", &encoded(&of.rest, model::TRAINING), |search, info| {
@@ -108,7 +111,7 @@ impl Search<'_> {
         });
     }
 
-    fn graph(&mut self, of: &Graph) {
+    fn graph(&mut self, of: &GraphProto) {
         let start = of.nodes.first().map_or(0, |node| node.at);
         self.each("initializer", &of.initializers, |search, tensor| search.tensor(tensor, start));
         self.each("sparse_initializer", &encoded(&of.rest, graph::SPARSE_INITIALIZER), |search, bytes| {
@@ -117,16 +120,16 @@ impl Search<'_> {
         self.each("node", &of.nodes, Self::node);
     }
 
-    fn function(&mut self, of: &Function) {
+    fn function(&mut self, of: &FunctionProto) {
         self.each("attribute_proto", &of.defaults, |search, default| search.attribute(default, of.at));
         self.each("node", &of.nodes, Self::node);
     }
 
-    fn node(&mut self, of: &Node) {
+    fn node(&mut self, of: &NodeProto) {
         self.each("attribute", &of.attributes, |search, attribute| search.attribute(attribute, of.at));
     }
 
-    fn attribute(&mut self, of: &Attribute, at: u32) {
+    fn attribute(&mut self, of: &AttributeProto, at: u32) {
         match &of.value {
             AttributeValue::Graph(graph) => self.within(("g", None), |search| search.graph(graph)),
             AttributeValue::Graphs(graphs) => self.each("graphs", graphs, Self::graph),
@@ -145,7 +148,7 @@ impl Search<'_> {
         });
     }
 
-    fn tensor(&mut self, of: &Tensor, at: u32) {
+    fn tensor(&mut self, of: &TensorProto, at: u32) {
         let name = of.name.map_or("", |name| self.names.text(name));
         if let Some(place) = place::of(of, name) {
             self.found.push(Stored { path: self.path.clone(), at, place });
@@ -166,7 +169,7 @@ impl Search<'_> {
 /// The encoded messages of a field.
 fn encoded(fields: &Fields, number: u32) -> Vec<Bytes> {
     let fields = fields.iter().flat_map(|fields| fields.iter());
-    let wanted = |field: &&Field| field.number == number && field.wire == Wire::Bytes;
+    let wanted = |field: &&EncodedField| field.number == number && field.wire == Wire::Bytes;
     fields.filter(wanted).map(|field| field.bytes.clone()).collect()
 }
 

@@ -6,12 +6,12 @@ use std::path::{Component, Path, PathBuf};
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Code;
-use crate::onnx::model::{Entry, Tensor};
+use crate::onnx::model::{StringEntry, TensorProto};
 use crate::onnx::protobuf::texts;
 use crate::onnx::types::{ElementType, Storage};
 
 /// The description of external data, which is consistent in itself.
-pub(super) struct Place {
+pub(super) struct DataLocation {
     /// The name of the tensor.
     name: Box<str>,
     /// The path of the file, relative to the folder of the model.
@@ -37,7 +37,7 @@ fn outside<T>(message: String) -> Result<T, Wrong> {
 }
 
 /// The place of the data of a tensor; none if they are in the model.
-pub(super) fn of(tensor: &Tensor, name: &str) -> Option<Result<Place, Wrong>> {
+pub(super) fn of(tensor: &TensorProto, name: &str) -> Option<Result<DataLocation, Wrong>> {
     // Readers differ in which of several locations they use, and in whether they need `data_location`.
     let locations = tensor.external.iter().filter(|entry| entry.key.as_deref() == Some("location"));
     for location in locations.filter_map(|entry| entry.value.as_deref()) {
@@ -48,7 +48,7 @@ pub(super) fn of(tensor: &Tensor, name: &str) -> Option<Result<Place, Wrong>> {
     tensor.is_external().then(|| place(tensor, name))
 }
 
-fn place(tensor: &Tensor, name: &str) -> Result<Place, Wrong> {
+fn place(tensor: &TensorProto, name: &str) -> Result<DataLocation, Wrong> {
     let entries = &tensor.external;
     let Some(location) = value(entries, "location", name)?.filter(|location| !location.is_empty()) else {
         return wrong(format!("the file with the data of `{name}` is not named: `location` is missing"));
@@ -70,11 +70,11 @@ fn place(tensor: &Tensor, name: &str) -> Result<Place, Wrong> {
         let message = format!("the data of `{name}` in `{location}` have {given} bytes, type and shape need {wanted}");
         return wrong(message);
     }
-    Ok(Place { name: name.into(), location: location.to_owned(), offset, length: wanted.or(given) })
+    Ok(DataLocation { name: name.into(), location: location.to_owned(), offset, length: wanted.or(given) })
 }
 
 /// The value of a key, which is given once.
-fn value<'e>(entries: &'e [Entry], key: &str, name: &str) -> Result<Option<&'e str>, Wrong> {
+fn value<'e>(entries: &'e [StringEntry], key: &str, name: &str) -> Result<Option<&'e str>, Wrong> {
     let mut values = entries.iter().filter(|entry| entry.key.as_deref() == Some(key));
     let first = values.next().map(|entry| entry.value.as_deref().unwrap_or_default());
     match values.any(|entry| entry.value.as_deref() != first) {
@@ -83,7 +83,7 @@ fn value<'e>(entries: &'e [Entry], key: &str, name: &str) -> Result<Option<&'e s
     }
 }
 
-fn number(entries: &[Entry], key: &str, name: &str) -> Result<Option<u64>, Wrong> {
+fn number(entries: &[StringEntry], key: &str, name: &str) -> Result<Option<u64>, Wrong> {
     let Some(text) = value(entries, key, name)? else { return Ok(None) };
     match text.trim().parse() {
         Ok(number) => Ok(Some(number)),
@@ -166,8 +166,8 @@ impl Folder {
     }
 
     /// Checks that the file of data exists and has as many bytes as it needs.
-    pub(super) fn check(&mut self, place: &Place) -> Result<(), Wrong> {
-        let Place { name, location, offset, length } = place;
+    pub(super) fn check(&mut self, place: &DataLocation) -> Result<(), Wrong> {
+        let DataLocation { name, location, offset, length } = place;
         let (_, size) = self.find(location).map_err(|Wrong { code, message }| {
             let message = format!("{message}; it has the data of `{name}`");
             Wrong { code, message }

@@ -1,7 +1,7 @@
 //! Operations that arrange items, and reductions whose axes must be moved first.
 
-use super::call::{Bound, Call, Made, Refused, checked_axis};
-use super::emit::{Element, Value, ints};
+use super::call::{Bound, Refused, TranslatedCall, Translation, checked_axis};
+use super::emit::{ModelValue, NnefElement, ints};
 use super::formula::common_rank;
 use super::lists;
 use crate::onnx::model::AttributeValue;
@@ -11,7 +11,7 @@ fn axis(axis: usize) -> (&'static str, AttributeValue) {
 }
 
 /// `reshape`: ONNX has no `axis_start` and `axis_count`, so the other extents are added to the shape.
-pub(super) fn reshape(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn reshape(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
     let (wanted, start, count) = (call.ints("shape")?, call.int("axis_start")?, call.int("axis_count")?);
     if start == 0 && (count == -1 || value.rank() == usize::try_from(count).ok()) {
@@ -39,7 +39,7 @@ pub(super) fn reshape(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `transpose`: axes that are not listed stay at the end.
-pub(super) fn transpose(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn transpose(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
     let given = call.ints("axes")?;
     let rank = value.rank().unwrap_or(given.len()).max(given.len());
@@ -50,7 +50,7 @@ pub(super) fn transpose(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `squeeze`
-pub(super) fn squeeze(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn squeeze(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
     let axes = call.axes("axes", value.rank())?;
     if axes.is_empty() {
@@ -61,7 +61,7 @@ pub(super) fn squeeze(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `unsqueeze`
-pub(super) fn unsqueeze(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn unsqueeze(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
     let given = call.ints("axes")?;
     if given.is_empty() {
@@ -73,33 +73,33 @@ pub(super) fn unsqueeze(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// Converts tensors to a common element type: those of several types become scalars.
-fn unified(call: &mut Call, values: Vec<Value>) -> Vec<Value> {
+fn unified(call: &mut TranslatedCall, values: Vec<ModelValue>) -> Vec<ModelValue> {
     if values.windows(2).all(|pair| matches!(pair, [one, other] if one.element == other.element)) {
         return values;
     }
-    values.iter().map(|value| call.out.cast(value, Element::Float)).collect()
+    values.iter().map(|value| call.out.cast(value, NnefElement::Float)).collect()
 }
 
 /// `concat`
-pub(super) fn concat(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn concat(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let values = call.list("values")?;
     let values = unified(call, values);
-    let place = checked_axis(call, call.int("axis")?, values.first().and_then(Value::rank))?;
+    let place = checked_axis(call, call.int("axis")?, values.first().and_then(ModelValue::rank))?;
     Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
 }
 
 /// `stack`: a new axis for each tensor, then concatenation.
-pub(super) fn stack(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn stack(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let values = call.list("values")?;
     let values = unified(call, values);
-    let rank = values.first().and_then(Value::rank).map(|rank| rank.saturating_add(1));
+    let rank = values.first().and_then(ModelValue::rank).map(|rank| rank.saturating_add(1));
     let place = checked_axis(call, call.int("axis")?, rank)?;
-    let values: Vec<Value> = values.iter().map(|value| call.out.unsqueeze(value, &[place as i64])).collect();
+    let values: Vec<ModelValue> = values.iter().map(|value| call.out.unsqueeze(value, &[place as i64])).collect();
     Ok(vec![call.node("Concat", &values.iter().collect::<Vec<_>>(), vec![axis(place)])])
 }
 
 /// Splits a value into parts of these sizes along an axis.
-fn parts(call: &mut Call, value: &Value, place: usize, sizes: &[i64]) -> Vec<Value> {
+fn parts(call: &mut TranslatedCall, value: &ModelValue, place: usize, sizes: &[i64]) -> Vec<ModelValue> {
     if sizes.len() == 1 {
         // `Split` into one part is an identity, and its shape rule requires two parts.
         return vec![call.node("Identity", &[value], Vec::new())];
@@ -109,7 +109,7 @@ fn parts(call: &mut Call, value: &Value, place: usize, sizes: &[i64]) -> Vec<Val
 }
 
 /// `split`: proportions become sizes.
-pub(super) fn split(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn split(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("value")?;
     let ratios = call.ints("ratios")?;
     let place = checked_axis(call, call.int("axis")?, value.rank())?;
@@ -136,7 +136,7 @@ fn sizes(ratios: &[i64], extent: i64) -> Option<Vec<i64>> {
 }
 
 /// `unstack`: parts of extent 1 without that axis.
-pub(super) fn unstack(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn unstack(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("value")?;
     let place = checked_axis(call, call.int("axis")?, value.rank())?;
     let count = call.results().len();
@@ -146,7 +146,7 @@ pub(super) fn unstack(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `slice`: an end of 0 means the end of the axis.
-pub(super) fn slice(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn slice(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
     let (axes, begin, mut end) = (call.ints("axes")?, call.ints("begin")?, call.ints("end")?);
     let mut stride = call.ints("stride")?;
@@ -167,56 +167,56 @@ pub(super) fn slice(call: &mut Call) -> Made<Vec<Value>> {
     }
     let steps = stride.iter().any(|stride| *stride != 1);
     let lists = [("starts", begin), ("ends", end), ("axes", axes), ("steps", stride)];
-    let lists: Vec<Value> =
+    let lists: Vec<ModelValue> =
         lists.iter().take(if steps { 4 } else { 3 }).map(|(name, items)| call.out.list(name, items)).collect();
-    let inputs: Vec<&Value> = std::iter::once(&value).chain(&lists).collect();
+    let inputs: Vec<&ModelValue> = std::iter::once(&value).chain(&lists).collect();
     Ok(vec![call.node("Slice", &inputs, Vec::new())])
 }
 
 /// `gather`
-pub(super) fn gather(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn gather(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (value, indices) = (call.value("input")?, call.value("indices")?);
     let place = checked_axis(call, call.int("axis")?, value.rank())?;
-    let indices = call.out.cast(&indices, Element::Int);
+    let indices = call.out.cast(&indices, NnefElement::Int);
     Ok(vec![call.node("Gather", &[&value, &indices], vec![axis(place)])])
 }
 
 /// `cast`
-pub(super) fn cast(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn cast(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
-    let to = call.operation.dtype().and_then(Element::of);
+    let to = call.operation.dtype().and_then(NnefElement::of);
     let to = to.ok_or_else(|| Refused::unknown("the type that `cast` gives is not known"))?;
     Ok(vec![call.out.cast(&value, to)])
 }
 
 /// `copy_n`
-pub(super) fn copy_n(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn copy_n(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("x")?;
     let count = call.results().len();
     Ok(vec![value; count])
 }
 
 /// `add_n`: the result consists of scalars and has at least one axis.
-pub(super) fn add_n(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn add_n(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let values = call.list("x")?;
-    let values: Vec<Value> = values.iter().map(|value| call.out.cast(value, Element::Float)).collect();
+    let values: Vec<ModelValue> = values.iter().map(|value| call.out.cast(value, NnefElement::Float)).collect();
     let rank = common_rank(call, &[Bound::Many(values.clone())])?;
-    let values: Vec<Value> = match rank {
+    let values: Vec<ModelValue> = match rank {
         Some(rank) => values.iter().map(|value| call.out.lengthen(value, rank)).collect(),
         None => values,
     };
     let scalar = values.iter().all(|value| value.rank() == Some(0));
-    let zero = call.out.constant("zero", Element::Float, &[1], &[0.0]);
-    let inputs: Vec<&Value> = values.iter().chain(scalar.then_some(&zero)).collect();
+    let zero = call.out.constant("zero", NnefElement::Float, &[1], &[0.0]);
+    let inputs: Vec<&ModelValue> = values.iter().chain(scalar.then_some(&zero)).collect();
     Ok(vec![call.node("Sum", &inputs, Vec::new())])
 }
 
 /// The index of the least or greatest item in the row-major order of the reduced axes, which are combined into one axis
 /// at the end.
-fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
+fn extreme(call: &mut TranslatedCall, op: &str) -> Translation<Vec<ModelValue>> {
     let mut value = call.value("input")?;
-    if value.element == Element::Bool {
-        value = call.out.cast(&value, Element::Float);
+    if value.element == NnefElement::Bool {
+        value = call.out.cast(&value, NnefElement::Float);
     }
     let given = call.ints("axes")?;
     let last = ("axis", AttributeValue::Int(-1));
@@ -226,7 +226,7 @@ fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
         return Ok(vec![call.node(op, &[&value], vec![axis])]);
     }
     let rank = call.rank(&value)?;
-    let mut axes = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Made<Vec<_>>>()?;
+    let mut axes = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Translation<Vec<_>>>()?;
     axes.sort_unstable();
     axes.dedup();
     let others = (0..rank).filter(|axis| axes.binary_search(axis).is_err());
@@ -246,11 +246,11 @@ fn extreme(call: &mut Call, op: &str) -> Made<Vec<Value>> {
 }
 
 /// `argmax_reduce`
-pub(super) fn argmax(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn argmax(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     extreme(call, "ArgMax")
 }
 
 /// `argmin_reduce`
-pub(super) fn argmin(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn argmin(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     extreme(call, "ArgMin")
 }

@@ -1,6 +1,6 @@
 //! An operation as seen by rules: its arguments as values of the model and as numbers.
 
-use super::emit::{Dims, Element, Emitter, Value};
+use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
 use crate::core::budget::Failure;
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value as Argument};
@@ -35,24 +35,24 @@ impl Refused {
 pub(super) const FOLLOWS: &str = "follows";
 
 /// The result of a rule.
-pub(super) type Made<T> = Result<T, Refused>;
+pub(super) type Translation<T> = Result<T, Refused>;
 
 /// An operation, and the values of the preceding operations.
-pub(super) struct Call<'c> {
+pub(super) struct TranslatedCall<'c> {
     pub(super) graph: &'c Graph,
     pub(super) operation: &'c Operation,
     pub(super) out: &'c mut Emitter,
     /// The values of tensors.
-    pub(super) values: &'c [Option<Value>],
+    pub(super) values: &'c [Option<ModelValue>],
 }
 
 /// An argument that becomes an operand of the model.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
-    One(Value),
-    Many(Vec<Value>),
+    One(ModelValue),
+    Many(Vec<ModelValue>),
     /// A literal number; the type of an integer depends on the other operands.
-    Number(Element, f64),
+    Number(NnefElement, f64),
     /// A literal integer of more digits than a float has.
     Large(i64),
     /// Integers, for operands that were attributes in NNEF.
@@ -63,13 +63,13 @@ impl Bound {
     /// The same with a large integer as a float.
     pub(super) fn rounded(self) -> Bound {
         match self {
-            Bound::Large(number) => Bound::Number(Element::Float, number as f64),
+            Bound::Large(number) => Bound::Number(NnefElement::Float, number as f64),
             other => other,
         }
     }
 }
 
-impl<'c> Call<'c> {
+impl<'c> TranslatedCall<'c> {
     /// The name of the operation.
     pub(super) fn name(&self) -> &'c str {
         self.graph.operation_name(self.operation)
@@ -105,36 +105,38 @@ impl<'c> Call<'c> {
         Refused::unknown(format!("`{name}` of `{}` depends on tensors or symbols; ONNX requires numbers", self.name()))
     }
 
-    fn tensor(&self, tensor: TensorId) -> Made<Value> {
+    fn tensor(&self, tensor: TensorId) -> Translation<ModelValue> {
         let follows = || Refused { group: Some(FOLLOWS), ..self.missing("input") };
         self.values.get(tensor.index()).cloned().flatten().ok_or_else(follows)
     }
 
     /// An argument as an operand.
-    pub(super) fn bound(&self, name: &str, position: usize) -> Made<Bound> {
+    pub(super) fn bound(&self, name: &str, position: usize) -> Translation<Bound> {
         let operand = self.argument(name, position).ok_or_else(|| self.missing(name))?;
         match operand {
             Operand::Tensor(tensor) => Ok(Bound::One(self.tensor(tensor)?)),
             Operand::Tensors(items) => {
-                Ok(Bound::Many(items.iter().map(|item| self.tensor(*item)).collect::<Made<_>>()?))
+                Ok(Bound::Many(items.iter().map(|item| self.tensor(*item)).collect::<Translation<_>>()?))
             }
-            Operand::Value(Argument::Scalar(value)) => Ok(Bound::Number(Element::Float, *value)),
+            Operand::Value(Argument::Scalar(value)) => Ok(Bound::Number(NnefElement::Float, *value)),
             Operand::Value(Argument::Int(value)) if value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS => {
                 Ok(Bound::Large(*value))
             }
-            Operand::Value(Argument::Int(value)) => Ok(Bound::Number(Element::Int, *value as f64)),
-            Operand::Value(Argument::Logical(value)) => Ok(Bound::Number(Element::Bool, f64::from(u8::from(*value)))),
+            Operand::Value(Argument::Int(value)) => Ok(Bound::Number(NnefElement::Int, *value as f64)),
+            Operand::Value(Argument::Logical(value)) => {
+                Ok(Bound::Number(NnefElement::Bool, f64::from(u8::from(*value))))
+            }
             Operand::Value(value) => integers(value).map(Bound::Ints).ok_or_else(|| self.unknown(name)),
         }
     }
 
     /// An argument as a value; numbers become constant tensors.
-    pub(super) fn value(&mut self, name: &str) -> Made<Value> {
+    pub(super) fn value(&mut self, name: &str) -> Translation<ModelValue> {
         self.value_at(name, 0)
     }
 
     /// Like `value`, for an operation that may be undeclared.
-    pub(super) fn value_at(&mut self, name: &str, position: usize) -> Made<Value> {
+    pub(super) fn value_at(&mut self, name: &str, position: usize) -> Translation<ModelValue> {
         match self.bound(name, position)? {
             Bound::One(value) => Ok(value),
             Bound::Number(element, number) => Ok(self.out.number(element, number)),
@@ -144,19 +146,19 @@ impl<'c> Call<'c> {
     }
 
     /// An argument as a value, converted to scalars.
-    pub(super) fn scalars(&mut self, name: &str) -> Made<Value> {
+    pub(super) fn scalars(&mut self, name: &str) -> Translation<ModelValue> {
         match self.bound(name, 0)? {
-            Bound::Number(_, number) => Ok(self.out.number(Element::Float, number)),
-            Bound::Large(number) => Ok(self.out.number(Element::Float, number as f64)),
+            Bound::Number(_, number) => Ok(self.out.number(NnefElement::Float, number)),
+            Bound::Large(number) => Ok(self.out.number(NnefElement::Float, number as f64)),
             _ => {
                 let value = self.value(name)?;
-                Ok(self.out.cast(&value, Element::Float))
+                Ok(self.out.cast(&value, NnefElement::Float))
             }
         }
     }
 
     /// An argument that is a list of tensors.
-    pub(super) fn list(&mut self, name: &str) -> Made<Vec<Value>> {
+    pub(super) fn list(&mut self, name: &str) -> Translation<Vec<ModelValue>> {
         match self.bound(name, 0)? {
             Bound::Many(values) => Ok(values),
             Bound::One(value) => Ok(vec![value]),
@@ -170,7 +172,7 @@ impl<'c> Call<'c> {
     }
 
     /// A literal number as an attribute; none if there is no such argument.
-    pub(super) fn literal_at(&self, name: &str, position: usize) -> Made<Option<f64>> {
+    pub(super) fn literal_at(&self, name: &str, position: usize) -> Translation<Option<f64>> {
         match self.attribute(name, position) {
             None => Ok(None),
             Some(Operand::Value(Argument::Scalar(value))) => Ok(Some(*value)),
@@ -180,12 +182,12 @@ impl<'c> Call<'c> {
     }
 
     /// The integers of an attribute; a single integer is a list of one.
-    pub(super) fn ints(&self, name: &str) -> Made<Vec<i64>> {
+    pub(super) fn ints(&self, name: &str) -> Translation<Vec<i64>> {
         self.ints_at(name, usize::MAX)
     }
 
     /// Like `ints`, for an operation that may be undeclared.
-    pub(super) fn ints_at(&self, name: &str, position: usize) -> Made<Vec<i64>> {
+    pub(super) fn ints_at(&self, name: &str, position: usize) -> Translation<Vec<i64>> {
         match self.attribute(name, position).ok_or_else(|| self.missing(name))? {
             Operand::Value(Argument::Int(item)) => Ok(vec![*item]),
             Operand::Value(value) => integers(value).ok_or_else(|| self.unknown(name)),
@@ -194,14 +196,14 @@ impl<'c> Call<'c> {
     }
 
     /// The axes of an operand or a result with this rank, see [`Self::checked_axes`].
-    pub(super) fn axes(&self, name: &str, rank: Option<usize>) -> Made<Vec<i64>> {
+    pub(super) fn axes(&self, name: &str, rank: Option<usize>) -> Translation<Vec<i64>> {
         self.checked_axes(&self.ints(name)?, rank)
     }
 
     /// Distinct axes, counted from the start, of an operand or a result with this rank.
-    pub(super) fn checked_axes(&self, axes: &[i64], rank: Option<usize>) -> Made<Vec<i64>> {
+    pub(super) fn checked_axes(&self, axes: &[i64], rank: Option<usize>) -> Translation<Vec<i64>> {
         let place = |axis: &i64| checked_axis(self, *axis, rank).map(|axis| axis as i64);
-        let places = axes.iter().map(place).collect::<Made<Vec<_>>>()?;
+        let places = axes.iter().map(place).collect::<Translation<Vec<_>>>()?;
         let mut sorted = places.clone();
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair.first() == pair.last()) {
@@ -211,17 +213,17 @@ impl<'c> Call<'c> {
     }
 
     /// Fails if the model takes more memory than allowed, for operations that become many nodes.
-    pub(super) fn check_memory(&self) -> Made<()> {
+    pub(super) fn check_memory(&self) -> Translation<()> {
         self.out.check_memory()
     }
 
     /// An integer.
-    pub(super) fn int(&self, name: &str) -> Made<i64> {
+    pub(super) fn int(&self, name: &str) -> Translation<i64> {
         self.ints(name)?.first().copied().ok_or_else(|| self.unknown(name))
     }
 
     /// Pairs of integers.
-    pub(super) fn pairs(&self, name: &str) -> Made<Vec<(i64, i64)>> {
+    pub(super) fn pairs(&self, name: &str) -> Translation<Vec<(i64, i64)>> {
         let pair = |item: &Argument| match item {
             Argument::Tuple(_) | Argument::Array(_) | Argument::Integers(_) => {
                 let [before, after] = integers(item)?[..] else { return None };
@@ -239,7 +241,7 @@ impl<'c> Call<'c> {
     }
 
     /// A logical.
-    pub(super) fn flag(&self, name: &str) -> Made<bool> {
+    pub(super) fn flag(&self, name: &str) -> Translation<bool> {
         match self.argument(name, usize::MAX) {
             Some(Operand::Value(Argument::Logical(flag))) => Ok(*flag),
             _ => Err(self.unknown(name)),
@@ -247,7 +249,7 @@ impl<'c> Call<'c> {
     }
 
     /// A string.
-    pub(super) fn text(&self, name: &str) -> Made<&'c str> {
+    pub(super) fn text(&self, name: &str) -> Translation<&'c str> {
         match self.argument(name, usize::MAX) {
             Some(Operand::Value(Argument::String(text))) => Ok(text),
             _ => Err(self.unknown(name)),
@@ -255,14 +257,14 @@ impl<'c> Call<'c> {
     }
 
     /// The rank of an operand, which must be known.
-    pub(super) fn rank(&self, value: &Value) -> Made<usize> {
+    pub(super) fn rank(&self, value: &ModelValue) -> Translation<usize> {
         value.rank().ok_or_else(|| {
             Refused::unknown(format!("`{}`: the number of axes of an operand is not known", self.name()))
         })
     }
 
     /// The extents of an operand, which must be known.
-    pub(super) fn extents(&self, value: &Value) -> Made<Vec<i64>> {
+    pub(super) fn extents(&self, value: &ModelValue) -> Translation<Vec<i64>> {
         value.known().ok_or_else(|| self.open_extents())
     }
 
@@ -277,19 +279,19 @@ impl<'c> Call<'c> {
     }
 
     /// The extents of the first result, if the rank is known.
-    pub(super) fn result_dims(&mut self) -> Option<Dims> {
+    pub(super) fn result_dims(&mut self) -> Option<KnownExtents> {
         let result = self.graph.tensors_of(self.operation).next()?;
         self.out.dims_of(self.graph, result)
     }
 
     /// Adds a node.
-    pub(super) fn node(&mut self, op: &str, inputs: &[&Value], attributes: super::emit::Attributes) -> Value {
+    pub(super) fn node(&mut self, op: &str, inputs: &[&ModelValue], attributes: super::emit::Attributes) -> ModelValue {
         self.out.node(op, inputs, attributes)
     }
 }
 
 /// An axis of an operand or a result with this rank; a negative axis counts from the end.
-pub(super) fn checked_axis(call: &Call, axis: i64, rank: Option<usize>) -> Made<usize> {
+pub(super) fn checked_axis(call: &TranslatedCall, axis: i64, rank: Option<usize>) -> Translation<usize> {
     let rank = rank.map(|rank| rank as i64);
     let place = if axis < 0 { rank.map(|rank| axis.saturating_add(rank)) } else { Some(axis) };
     let within = place.filter(|place| *place >= 0 && rank.is_none_or(|rank| *place < rank));

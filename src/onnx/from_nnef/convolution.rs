@@ -1,7 +1,7 @@
 //! Convolution, transposed convolution, and matrix products.
 
-use super::call::{Bound, Call, Made, Refused};
-use super::emit::{Attributes, Element, Value, ints, open, text};
+use super::call::{Bound, Refused, TranslatedCall, Translation};
+use super::emit::{Attributes, ModelValue, NnefElement, ints, open, text};
 use super::formula::combine;
 use super::lists;
 use super::padding::{Axis, Border, border, pad, windows};
@@ -29,7 +29,7 @@ pub(super) fn attributes<'a>(axes: &[Axis], dilated: bool) -> Attributes<'a> {
 }
 
 /// The bias of an operation in the form of ONNX: a number for each channel; none if it is 0.
-fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
+fn bias(call: &mut TranslatedCall, channels: Option<i64>) -> Translation<Option<ModelValue>> {
     let channels_known = || Refused::unknown("the number of channels of a bias is not known".to_owned());
     let bias = match call.bound("bias", 2)?.rounded() {
         Bound::Number(_, 0.0) => return Ok(None),
@@ -37,12 +37,12 @@ fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
             let count = channels.ok_or_else(channels_known)?;
             if (0..=MOST_REPEATED).contains(&count) {
                 let items = vec![number; count as usize];
-                return Ok(Some(call.out.constant("bias", Element::Float, &[count], &items)));
+                return Ok(Some(call.out.constant("bias", NnefElement::Float, &[count], &items)));
             }
-            let one = call.out.constant("bias", Element::Float, &[1], &[number]);
+            let one = call.out.constant("bias", NnefElement::Float, &[1], &[number]);
             return Ok(Some(expanded(call, &one, count)));
         }
-        Bound::One(value) => call.out.cast(&value, Element::Float),
+        Bound::One(value) => call.out.cast(&value, NnefElement::Float),
         Bound::Many(_) | Bound::Large(_) | Bound::Ints(_) => return Err(Refused::meaning("a bias must be a tensor")),
     };
     let volume = bias.known().and_then(|extents| lists::product(&extents));
@@ -61,15 +61,15 @@ fn bias(call: &mut Call, channels: Option<i64>) -> Made<Option<Value>> {
 const MOST_REPEATED: i64 = 1 << 16;
 
 /// A tensor of one number, repeated for each channel.
-fn expanded(call: &mut Call, one: &Value, count: i64) -> Value {
+fn expanded(call: &mut TranslatedCall, one: &ModelValue, count: i64) -> ModelValue {
     let shape = call.out.list("shape", &[count]);
     call.node("Expand", &[one, &shape], Vec::new())
 }
 
 /// The operands of a convolution, with at least one spatial axis.
-struct Operands {
-    input: Value,
-    filter: Value,
+struct ConvolutionOperands {
+    input: ModelValue,
+    filter: ModelValue,
     /// The spatial extents of the input, and below those of the filter.
     inner: Vec<Option<i64>>,
     size: Vec<i64>,
@@ -78,7 +78,7 @@ struct Operands {
     flat: bool,
 }
 
-fn operands(call: &mut Call) -> Made<Operands> {
+fn operands(call: &mut TranslatedCall) -> Translation<ConvolutionOperands> {
     let (mut input, mut filter) = (call.scalars("input")?, call.scalars("filter")?);
     let rank = call.rank(&filter)?;
     if rank < 2 || input.rank().is_some_and(|given| given != rank) {
@@ -101,18 +101,18 @@ fn operands(call: &mut Call) -> Made<Operands> {
         return Err(Refused::meaning(format!("`{}` cannot divide its channels into {groups} groups", call.name())));
     }
     let (inner, size) = (lists::from(&dims, 2).to_vec(), lists::from(&shape, 2).to_vec());
-    Ok(Operands { inner, size, input, filter, groups, flat })
+    Ok(ConvolutionOperands { inner, size, input, filter, groups, flat })
 }
 
 /// The windows of a convolution; without spatial axes, that of the added axis.
-fn axes(call: &Call, of: &Operands, up: bool) -> Made<Vec<Axis>> {
+fn axes(call: &TranslatedCall, of: &ConvolutionOperands, up: bool) -> Translation<Vec<Axis>> {
     match of.flat {
         true => Ok(vec![Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), extent: Some(1) }]),
         false => windows(call, &of.size, &of.inner, up),
     }
 }
 
-fn unflattened(call: &mut Call, flat: bool, made: Value) -> Vec<Value> {
+fn unflattened(call: &mut TranslatedCall, flat: bool, made: ModelValue) -> Vec<ModelValue> {
     if !flat {
         return vec![made];
     }
@@ -121,7 +121,7 @@ fn unflattened(call: &mut Call, flat: bool, made: Value) -> Vec<Value> {
 }
 
 /// `conv`
-pub(super) fn conv(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn conv(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let mut of = operands(call)?;
     let mut axes = axes(call, &of, false)?;
     let border = border(call, 0.0)?;
@@ -139,14 +139,14 @@ pub(super) fn conv(call: &mut Call) -> Made<Vec<Value>> {
     if of.groups != 1 {
         attributes.push(("group", AttributeValue::Int(of.groups)));
     }
-    let inputs: Vec<&Value> = [&of.input, &of.filter].into_iter().chain(&bias).collect();
+    let inputs: Vec<&ModelValue> = [&of.input, &of.filter].into_iter().chain(&bias).collect();
     let made = call.node("Conv", &inputs, attributes);
     Ok(unflattened(call, of.flat, made))
 }
 
 /// How many items of the complete result of a transposed window are removed at the start and at the end of an axis. A
 /// negative number adds zeros.
-pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64, i64)> {
+pub(super) fn cuts(call: &TranslatedCall, axis: Axis, reference: Option<i64>) -> Translation<(i64, i64)> {
     let open = || call.open_extents();
     let (covered, stride) = (axis.covered(), axis.stride);
     if let (None, None) = (axis.pads, reference) {
@@ -173,12 +173,12 @@ pub(super) fn cuts(call: &Call, axis: Axis, reference: Option<i64>) -> Made<(i64
 /// A transposed convolution of an input with a filter. If the border repeats items of the input, all items that
 /// contribute to the result are added to the input.
 pub(super) fn transposed(
-    call: &mut Call,
-    (input, filter, bias): (&Value, &Value, Option<Value>),
+    call: &mut TranslatedCall,
+    (input, filter, bias): (&ModelValue, &ModelValue, Option<ModelValue>),
     axes: &[Axis],
     (border, groups): (Border, i64),
     cuts: &[(i64, i64)],
-) -> Made<Value> {
+) -> Translation<ModelValue> {
     let (mut input, mut cuts) = (input.clone(), cuts.to_vec());
     if border.repeats() {
         let mut pads = vec![(0, 0); 2];
@@ -205,7 +205,7 @@ pub(super) fn transposed(
         }
     }
     let kept = bias.as_ref().filter(|_| simple);
-    let inputs: Vec<&Value> = [&input, filter].into_iter().chain(kept).collect();
+    let inputs: Vec<&ModelValue> = [&input, filter].into_iter().chain(kept).collect();
     let made = call.node("ConvTranspose", &inputs, attributes);
     if simple {
         return Ok(made);
@@ -220,14 +220,14 @@ pub(super) fn transposed(
 }
 
 /// `deconv`
-pub(super) fn deconv(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn deconv(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let of = operands(call)?;
     let axes = axes(call, &of, true)?;
     let reference = call.ints("output_shape")?;
     let border = border(call, 0.0)?;
     let reference = if of.flat { &[] } else { lists::from(&reference, 2) };
     let cuts = |(i, axis): (usize, &Axis)| cuts(call, *axis, reference.get(i).copied());
-    let cuts = axes.iter().enumerate().map(cuts).collect::<Made<Vec<_>>>()?;
+    let cuts = axes.iter().enumerate().map(cuts).collect::<Translation<Vec<_>>>()?;
     let channels = of.filter.dims.as_ref().and_then(|dims| lists::known_at(dims, 1));
     let channels = channels.map(|channels| channels.saturating_mul(of.groups));
     let bias = bias(call, channels)?;
@@ -236,7 +236,7 @@ pub(super) fn deconv(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// A matrix, transposed if `transpose` is set.
-fn matrix(call: &mut Call, value: &Value, transpose: bool) -> Made<Value> {
+fn matrix(call: &mut TranslatedCall, value: &ModelValue, transpose: bool) -> Translation<ModelValue> {
     if !transpose {
         return Ok(value.clone());
     }
@@ -250,7 +250,11 @@ fn matrix(call: &mut Call, value: &Value, transpose: bool) -> Made<Value> {
 }
 
 /// A product of matrices, which may be transposed: `Gemm` if a matrix is transposed and both have two axes.
-fn product(call: &mut Call, (a, b): (&Value, &Value), (first, second): (bool, bool)) -> Made<Value> {
+fn product(
+    call: &mut TranslatedCall,
+    (a, b): (&ModelValue, &ModelValue),
+    (first, second): (bool, bool),
+) -> Translation<ModelValue> {
     if (first || second) && a.rank() == Some(2) && b.rank() == Some(2) {
         let flags = [("transA", first), ("transB", second)].into_iter().filter(|(_, set)| *set);
         let attributes = flags.map(|(name, _)| (name, AttributeValue::Int(1))).collect();
@@ -261,14 +265,14 @@ fn product(call: &mut Call, (a, b): (&Value, &Value), (first, second): (bool, bo
 }
 
 /// `matmul`
-pub(super) fn matmul(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn matmul(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (a, b) = (call.scalars("A")?, call.scalars("B")?);
     let transposed = (call.flag("transposeA")?, call.flag("transposeB")?);
     Ok(vec![product(call, (&a, &b), transposed)?])
 }
 
 /// `linear`
-pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn linear(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (input, filter) = (call.scalars("input")?, call.scalars("filter")?);
     let bias = match call.bound("bias", 2)? {
         Bound::Number(_, 0.0) => None,
@@ -276,8 +280,8 @@ pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
     };
     let matrices = input.rank() == Some(2) && filter.rank() == Some(2);
     // `Gemm` broadcasts a bias by the rules of ONNX, which differ from NNEF for a bias with fewer axes.
-    let fits = |bias: &&Value| {
-        let first = |value: &Value| value.dims.as_ref().and_then(|dims| lists::known_at(dims, 0));
+    let fits = |bias: &&ModelValue| {
+        let first = |value: &ModelValue| value.dims.as_ref().and_then(|dims| lists::known_at(dims, 0));
         let output = [first(&input), first(&filter)];
         let fits = |(extent, output): (&Option<i64>, _)| *extent == Some(1) || extent.is_some() && *extent == output;
         bias.dims.as_ref().is_some_and(|dims| dims.len() <= 2 && dims.iter().zip(output).all(fits))
@@ -289,7 +293,7 @@ pub(super) fn linear(call: &mut Call) -> Made<Vec<Value>> {
     }
     let rank = filter.rank().or(input.rank());
     let made = product(call, (&input, &filter), (false, true))?;
-    let made = Value { dims: call.result_dims().or(rank.map(open)), ..made };
+    let made = ModelValue { dims: call.result_dims().or(rank.map(open)), ..made };
     match bias {
         None => Ok(vec![made]),
         Some(bias) => Ok(vec![combine(call, "Add(x, y)", &[("x", &made), ("y", &bias)])?]),

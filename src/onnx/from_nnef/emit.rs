@@ -6,19 +6,21 @@ use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::call::{Made, Refused};
+use super::call::{Refused, Translation};
 use super::lists;
 use crate::core::budget::Memory;
 use crate::dictionary::{self, ShapeRule, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::{Graph, Primitive, ShapeId, TensorId};
-use crate::onnx::model::{Attribute, AttributeValue, Field, ModelNames, Node, Tensor, Values, Wire};
+use crate::onnx::model::{
+    AttributeProto, AttributeValue, EncodedField, ModelNames, NodeProto, TensorProto, Values, Wire,
+};
 use crate::onnx::protobuf::fields::tensor::RAW_DATA;
 use crate::source::names::Name;
 
 /// The element types of NNEF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Element {
+pub(crate) enum NnefElement {
     /// Scalars, as 32-bit floats.
     Float,
     /// Integers, with 64 bits.
@@ -27,22 +29,22 @@ pub(crate) enum Element {
     Bool,
 }
 
-impl Element {
+impl NnefElement {
     /// The number in `TensorProto.DataType`.
     pub(crate) fn number(self) -> i32 {
         match self {
-            Element::Float => 1,
-            Element::Int => 7,
-            Element::Bool => 9,
+            NnefElement::Float => 1,
+            NnefElement::Int => 7,
+            NnefElement::Bool => 9,
         }
     }
 
     /// The element type of a primitive type of NNEF.
-    pub(crate) fn of(primitive: Primitive) -> Option<Element> {
+    pub(crate) fn of(primitive: Primitive) -> Option<NnefElement> {
         match primitive {
-            Primitive::Scalar => Some(Element::Float),
-            Primitive::Integer => Some(Element::Int),
-            Primitive::Logical => Some(Element::Bool),
+            Primitive::Scalar => Some(NnefElement::Float),
+            Primitive::Integer => Some(NnefElement::Int),
+            Primitive::Logical => Some(NnefElement::Bool),
             Primitive::String | Primitive::Generic => None,
         }
     }
@@ -50,33 +52,33 @@ impl Element {
     /// The bytes of numbers in raw data.
     pub(super) fn bytes(self, items: &[f64]) -> Vec<u8> {
         match self {
-            Element::Float => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
-            Element::Int => items.iter().flat_map(|item| (*item as i64).to_le_bytes()).collect(),
-            Element::Bool => items.iter().map(|item| u8::from(*item != 0.0)).collect(),
+            NnefElement::Float => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
+            NnefElement::Int => items.iter().flat_map(|item| (*item as i64).to_le_bytes()).collect(),
+            NnefElement::Bool => items.iter().map(|item| u8::from(*item != 0.0)).collect(),
         }
     }
 }
 
 /// Extents; none if one is not known. Tensors of equal shapes share them.
-pub(super) type Dims = Rc<[Option<i64>]>;
+pub(super) type KnownExtents = Rc<[Option<i64>]>;
 
 /// As many extents that are not known.
-pub(super) fn open(rank: usize) -> Dims {
+pub(super) fn open(rank: usize) -> KnownExtents {
     std::iter::repeat_n(None, rank).collect()
 }
 
 /// A value of the model.
 #[derive(Clone, Debug)]
-pub(super) struct Value {
+pub(super) struct ModelValue {
     pub(super) id: NameId,
-    pub(super) element: Element,
+    pub(super) element: NnefElement,
     /// The extents, if the rank is known.
-    pub(super) dims: Option<Dims>,
+    pub(super) dims: Option<KnownExtents>,
 }
 
-impl Value {
+impl ModelValue {
     /// An omitted operand.
-    pub(super) const ABSENT: Value = Value { id: NameId::ROOT, element: Element::Float, dims: None };
+    pub(super) const ABSENT: ModelValue = ModelValue { id: NameId::ROOT, element: NnefElement::Float, dims: None };
 
     /// The rank, if it is known.
     pub(super) fn rank(&self) -> Option<usize> {
@@ -84,13 +86,13 @@ impl Value {
     }
 
     /// The value with extents that it may share.
-    pub(super) fn shaped(self, dims: Dims) -> Value {
-        Value { dims: Some(dims), ..self }
+    pub(super) fn shaped(self, dims: KnownExtents) -> ModelValue {
+        ModelValue { dims: Some(dims), ..self }
     }
 
     /// The value with these extents.
-    pub(super) fn with(self, dims: impl IntoIterator<Item = Option<i64>>) -> Value {
-        Value { dims: Some(dims.into_iter().collect()), ..self }
+    pub(super) fn with(self, dims: impl IntoIterator<Item = Option<i64>>) -> ModelValue {
+        ModelValue { dims: Some(dims.into_iter().collect()), ..self }
     }
 
     /// The extents, if all are known.
@@ -117,7 +119,7 @@ const LONGEST_COPY: usize = 1 << 16;
 
 /// What nodes of an operator have in common.
 #[derive(Clone, Copy)]
-struct Operator {
+struct NodeTemplate {
     name: Name,
     /// The last part of the names of its results.
     lower: Name,
@@ -126,21 +128,21 @@ struct Operator {
 }
 
 /// The bytes that each node takes, excluding its lists: in the list of nodes, in tables of names, and as a value.
-pub(super) const NODE: usize = size_of::<Node>() + size_of::<Value>() + 48;
+pub(super) const NODE: usize = size_of::<NodeProto>() + size_of::<ModelValue>() + 48;
 
 /// The nodes and constant tensors created so far.
 pub(super) struct Emitter {
     pub(super) names: ModelNames,
-    pub(super) nodes: Vec<Node>,
-    pub(super) initializers: Vec<Tensor>,
+    pub(super) nodes: Vec<NodeProto>,
+    pub(super) initializers: Vec<TensorProto>,
     by_id: FxHashMap<NameId, usize>,
-    constants: FxHashMap<(Element, Vec<i64>, Bytes), Value>,
-    reshaped: FxHashMap<(NameId, Vec<i64>), Value>,
-    lengthened: FxHashMap<(NameId, usize), Value>,
+    constants: FxHashMap<(NnefElement, Vec<i64>, Bytes), ModelValue>,
+    reshaped: FxHashMap<(NameId, Vec<i64>), ModelValue>,
+    lengthened: FxHashMap<(NameId, usize), ModelValue>,
     /// The extents of shapes of the graph.
-    shapes: FxHashMap<ShapeId, Option<Dims>>,
+    shapes: FxHashMap<ShapeId, Option<KnownExtents>>,
     /// The operators so far by name.
-    operators: FxHashMap<String, Operator>,
+    operators: FxHashMap<String, NodeTemplate>,
     /// What the model takes; see [`Self::check_memory`].
     memory: Memory,
     /// Results of nodes that several operations use.
@@ -171,15 +173,15 @@ impl Emitter {
     }
 
     /// Fails if the model takes more memory than allowed.
-    pub(super) fn check_memory(&self) -> Made<()> {
+    pub(super) fn check_memory(&self) -> Translation<()> {
         self.memory.check(super::WHAT).map_err(|failure| Refused::memory(&failure))
     }
 
     /// The extents of a tensor of a graph, if the rank is known.
-    pub(super) fn dims_of(&mut self, graph: &Graph, tensor: TensorId) -> Option<Dims> {
+    pub(super) fn dims_of(&mut self, graph: &Graph, tensor: TensorId) -> Option<KnownExtents> {
         let memory = &self.memory;
         let extents = || {
-            let dims: Dims = graph.shape(tensor)?.extents().iter().map(|extent| extent.known()).collect();
+            let dims: KnownExtents = graph.shape(tensor)?.extents().iter().map(|extent| extent.known()).collect();
             memory.keep(size_of_val(&*dims) as u64);
             Some(dims)
         };
@@ -199,7 +201,7 @@ impl Emitter {
     }
 
     /// Ends the operation: its results get the names `targets`.
-    pub(super) fn end(&mut self, results: &[Value], targets: &[NameId]) {
+    pub(super) fn end(&mut self, results: &[ModelValue], targets: &[NameId]) {
         let mut made: FxHashSet<NameId> =
             lists::from(&self.nodes, self.first).iter().flat_map(|node| node.outputs.iter().copied()).collect();
         made.retain(|id| !self.shared.contains(id));
@@ -221,12 +223,12 @@ impl Emitter {
             let from = renamed.get(&from).copied().unwrap_or(from);
             let op_type = Some(self.names.texts.intern("Identity"));
             let (inputs, outputs) = (SmallVec::from_slice(&[from]), SmallVec::from_slice(&[to]));
-            self.nodes.push(Node { inputs, outputs, op_type, name: Some(to), ..Node::default() });
+            self.nodes.push(NodeProto { inputs, outputs, op_type, name: Some(to), ..NodeProto::default() });
         }
     }
 
     /// Adds a node with one result.
-    pub(super) fn node(&mut self, op: &str, inputs: &[&Value], attributes: Attributes) -> Value {
+    pub(super) fn node(&mut self, op: &str, inputs: &[&ModelValue], attributes: Attributes) -> ModelValue {
         let dims = match self.operator(op).shape {
             Some(ShapeRule::Broadcast | ShapeRule::Sum) => dims_of(inputs),
             Some(ShapeRule::LikeFirst | ShapeRule::AlongAxes) => inputs.first().and_then(|first| first.dims.clone()),
@@ -235,31 +237,37 @@ impl Emitter {
         let outputs = self.outputs(op, inputs, attributes, 1);
         // A node always has the results that were asked for.
         let id = outputs.first().copied().unwrap_or(NameId::ROOT);
-        Value { id, element: element_of(op, inputs), dims }
+        ModelValue { id, element: element_of(op, inputs), dims }
     }
 
-    fn operator(&mut self, op: &str) -> Operator {
+    fn operator(&mut self, op: &str) -> NodeTemplate {
         if let Some(known) = self.operators.get(op) {
             return *known;
         }
         let shape = dictionary::find(Vocabulary::Foreign, op).and_then(|row| row.shape);
         let (name, lower) = (self.names.texts.intern(op), self.names.texts.intern(&op.to_ascii_lowercase()));
-        let operator = Operator { name, lower, shape };
+        let operator = NodeTemplate { name, lower, shape };
         self.operators.insert(op.to_owned(), operator);
         operator
     }
 
     /// Adds a node with several results of the type of its first operand.
-    pub(super) fn nodes(&mut self, op: &str, inputs: &[&Value], attributes: Attributes, count: usize) -> Vec<Value> {
+    pub(super) fn nodes(
+        &mut self,
+        op: &str,
+        inputs: &[&ModelValue],
+        attributes: Attributes,
+        count: usize,
+    ) -> Vec<ModelValue> {
         let element = element_of(op, inputs);
         let outputs = self.outputs(op, inputs, attributes, count);
-        outputs.into_iter().map(|id| Value { id, element, dims: None }).collect()
+        outputs.into_iter().map(|id| ModelValue { id, element, dims: None }).collect()
     }
 
-    fn outputs(&mut self, op: &str, inputs: &[&Value], attributes: Attributes, count: usize) -> Values {
-        let Operator { name, lower, .. } = self.operator(op);
+    fn outputs(&mut self, op: &str, inputs: &[&ModelValue], attributes: Attributes, count: usize) -> Values {
+        let NodeTemplate { name, lower, .. } = self.operator(op);
         let outputs: Values = (0..count).map(|_| self.names.values.child(self.path, lower, 0, true)).collect();
-        let mut attribute = |(name, value): (&str, AttributeValue)| Attribute {
+        let mut attribute = |(name, value): (&str, AttributeValue)| AttributeProto {
             name: Some(self.names.texts.intern(name)),
             kind: value.kind().map(|kind| kind as i32),
             value,
@@ -267,13 +275,13 @@ impl Emitter {
             rest: None,
         };
         let attributes = attributes.into_iter().map(&mut attribute).collect();
-        let node = Node {
+        let node = NodeProto {
             inputs: inputs.iter().map(|input| input.id).collect(),
             outputs: outputs.clone(),
             op_type: Some(name),
             name: outputs.first().copied(),
             attributes,
-            ..Node::default()
+            ..NodeProto::default()
         };
         self.memory.keep(NODE.saturating_add(node.heap_bytes()) as u64);
         self.nodes.push(node);
@@ -281,26 +289,26 @@ impl Emitter {
     }
 
     /// Adds a constant tensor.
-    pub(super) fn initializer(&mut self, id: NameId, element: Element, dims: &[i64], bytes: Bytes) -> Value {
+    pub(super) fn initializer(&mut self, id: NameId, element: NnefElement, dims: &[i64], bytes: Bytes) -> ModelValue {
         let taken = bytes.len().saturating_add(size_of_val(dims)).saturating_add(NODE);
         self.memory.keep(taken as u64);
         self.by_id.insert(id, self.initializers.len());
-        self.initializers.push(Tensor {
+        self.initializers.push(TensorProto {
             dims: SmallVec::from_slice(dims),
             data_type: Some(element.number()),
             name: Some(id),
             external: Vec::new(),
             rest: Some(Box::new(vec![raw(bytes)])),
         });
-        Value { id, element, dims: Some(dims.iter().copied().map(Some).collect()) }
+        ModelValue { id, element, dims: Some(dims.iter().copied().map(Some).collect()) }
     }
 
     /// A constant tensor of numbers; equal constants are shared.
-    pub(super) fn constant(&mut self, what: &str, element: Element, dims: &[i64], items: &[f64]) -> Value {
+    pub(super) fn constant(&mut self, what: &str, element: NnefElement, dims: &[i64], items: &[f64]) -> ModelValue {
         self.constant_of(what, element, dims, element.bytes(items))
     }
 
-    fn constant_of(&mut self, what: &str, element: Element, dims: &[i64], bytes: Vec<u8>) -> Value {
+    fn constant_of(&mut self, what: &str, element: NnefElement, dims: &[i64], bytes: Vec<u8>) -> ModelValue {
         let key = (element, dims.to_vec(), Bytes::from(bytes));
         if let Some(known) = self.constants.get(&key) {
             return known.clone();
@@ -313,23 +321,23 @@ impl Emitter {
     }
 
     /// A number.
-    pub(super) fn number(&mut self, element: Element, value: f64) -> Value {
+    pub(super) fn number(&mut self, element: NnefElement, value: f64) -> ModelValue {
         self.constant("number", element, &[], &[value])
     }
 
     /// An integer, exact to all 64 bits.
-    pub(super) fn integer(&mut self, value: i64) -> Value {
-        self.constant_of("number", Element::Int, &[], value.to_le_bytes().to_vec())
+    pub(super) fn integer(&mut self, value: i64) -> ModelValue {
+        self.constant_of("number", NnefElement::Int, &[], value.to_le_bytes().to_vec())
     }
 
     /// A list of integers.
-    pub(super) fn list(&mut self, what: &str, items: &[i64]) -> Value {
+    pub(super) fn list(&mut self, what: &str, items: &[i64]) -> ModelValue {
         let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
-        self.constant_of(what, Element::Int, &[items.len() as i64], bytes)
+        self.constant_of(what, NnefElement::Int, &[items.len() as i64], bytes)
     }
 
     /// A copy of a constant tensor with other extents, if the value is a constant tensor and not too large.
-    fn again(&mut self, value: &Value, dims: &[i64]) -> Option<Value> {
+    fn again(&mut self, value: &ModelValue, dims: &[i64]) -> Option<ModelValue> {
         let tensor = self.initializers.get(*self.by_id.get(&value.id)?)?;
         let bytes = tensor.rest.as_ref()?.first().map(|field| field.bytes.clone())?;
         if bytes.len() > LONGEST_COPY {
@@ -346,7 +354,7 @@ impl Emitter {
     }
 
     /// Reshapes a value; one extent may be -1, and extents of 0 are copied from the value.
-    pub(super) fn reshape(&mut self, value: &Value, dims: &[i64]) -> Value {
+    pub(super) fn reshape(&mut self, value: &ModelValue, dims: &[i64]) -> ModelValue {
         if value.known().as_deref() == Some(dims) {
             return value.clone();
         }
@@ -359,19 +367,19 @@ impl Emitter {
             0 => value.dims.as_ref().and_then(|dims| dims.get(axis).copied()).flatten(),
             extent => (*extent > 0).then_some(*extent),
         };
-        let extents: Dims = dims.iter().enumerate().map(of).collect();
+        let extents: KnownExtents = dims.iter().enumerate().map(of).collect();
         self.node("Reshape", &[value, &shape], Vec::new()).shaped(extents)
     }
 
     /// Adds trailing axes of extent 1 to a value: NNEF aligns first axes, ONNX last ones.
-    pub(super) fn lengthen(&mut self, value: &Value, rank: usize) -> Value {
+    pub(super) fn lengthen(&mut self, value: &ModelValue, rank: usize) -> ModelValue {
         let Some(dims) = value.dims.clone().filter(|dims| dims.len() < rank && !dims.is_empty()) else {
             return value.clone();
         };
         if let Some(known) = self.lengthened.get(&(value.id, rank)) {
             return known.clone();
         }
-        let all = dims.iter().copied().chain(std::iter::repeat(Some(1))).take(rank).collect::<Dims>();
+        let all = dims.iter().copied().chain(std::iter::repeat(Some(1))).take(rank).collect::<KnownExtents>();
         let known: Option<Vec<i64>> = all.iter().copied().collect();
         let again = known.and_then(|known| self.again(value, &known));
         let made = again.unwrap_or_else(|| {
@@ -386,7 +394,7 @@ impl Emitter {
     }
 
     /// Adds axes of extent 1 to a value; `axes` are positions in the result in ascending order.
-    pub(super) fn unsqueeze(&mut self, value: &Value, axes: &[i64]) -> Value {
+    pub(super) fn unsqueeze(&mut self, value: &ModelValue, axes: &[i64]) -> ModelValue {
         let places = self.list("axes", axes);
         let made = self.node("Unsqueeze", &[value, &places], Vec::new());
         let dims = value.dims.as_ref().map(|dims| {
@@ -402,26 +410,26 @@ impl Emitter {
             });
             all.collect()
         });
-        Value { dims, ..made }
+        ModelValue { dims, ..made }
     }
 
     /// Transposes a value.
-    pub(super) fn transpose(&mut self, value: &Value, order: &[usize]) -> Value {
+    pub(super) fn transpose(&mut self, value: &ModelValue, order: &[usize]) -> ModelValue {
         if order.iter().copied().eq(0..order.len()) {
             return value.clone();
         }
         let dims = value.dims.as_ref().map(|dims| order.iter().map(|&axis| lists::known_at(dims, axis)).collect());
         let made = self.node("Transpose", &[value], vec![("perm", ints(order.iter().map(|&axis| axis as i64)))]);
-        Value { dims, ..made }
+        ModelValue { dims, ..made }
     }
 
     /// Converts a value to another element type.
-    pub(super) fn cast(&mut self, value: &Value, element: Element) -> Value {
+    pub(super) fn cast(&mut self, value: &ModelValue, element: NnefElement) -> ModelValue {
         if value.element == element {
             return value.clone();
         }
         let made = self.node("Cast", &[value], vec![("to", AttributeValue::Int(element.number().into()))]);
-        Value { element, dims: value.dims.clone(), ..made }
+        ModelValue { element, dims: value.dims.clone(), ..made }
     }
 
     /// Removes unused constant tensors, and marks all remaining names as used.
@@ -429,7 +437,7 @@ impl Emitter {
     /// # Errors
     ///
     /// The model takes more memory than allowed.
-    pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) -> Made<()> {
+    pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) -> Translation<()> {
         let nodes = self.nodes.iter().flat_map(|node| node.inputs.iter().copied());
         let used: FxHashSet<NameId> = nodes.chain(used).collect();
         self.initializers.retain(|tensor| tensor.name.is_some_and(|name| used.contains(&name)));
@@ -459,7 +467,7 @@ impl Emitter {
     fn written(&self) -> u64 {
         let lengths = self.names.values.lengths(&self.names.texts);
         let length = |id: &NameId| lengths.get(id.index()).map_or(0, |length| u64::from(*length).saturating_add(3));
-        let of = |node: &Node| {
+        let of = |node: &NodeProto| {
             let names: u64 = node.inputs.iter().chain(&node.outputs).chain(&node.name).map(length).sum();
             names.saturating_add(node.heap_bytes() as u64).saturating_add(16)
         };
@@ -468,24 +476,24 @@ impl Emitter {
 }
 
 /// Elements as a field of a constant tensor.
-pub(super) fn raw(bytes: Bytes) -> Field {
-    Field { number: RAW_DATA, wire: Wire::Bytes, bytes }
+pub(super) fn raw(bytes: Bytes) -> EncodedField {
+    EncodedField { number: RAW_DATA, wire: Wire::Bytes, bytes }
 }
 
 /// The element type of the result of an operator.
-fn element_of(op: &str, inputs: &[&Value]) -> Element {
-    let of = |i: usize| inputs.get(i).map_or(Element::Float, |value| value.element);
+fn element_of(op: &str, inputs: &[&ModelValue]) -> NnefElement {
+    let of = |i: usize| inputs.get(i).map_or(NnefElement::Float, |value| value.element);
     match op {
-        "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal" | "Not" | "And" | "Or" => Element::Bool,
-        "ArgMax" | "ArgMin" | "Shape" => Element::Int,
+        "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal" | "Not" | "And" | "Or" => NnefElement::Bool,
+        "ArgMax" | "ArgMin" | "Shape" => NnefElement::Int,
         "Where" => of(1),
         _ => of(0),
     }
 }
 
 /// The extents of the result of an element-wise operator.
-fn dims_of(inputs: &[&Value]) -> Option<Dims> {
-    let dims = inputs.iter().map(|value| value.dims.as_ref()).collect::<Option<Vec<&Dims>>>()?;
+fn dims_of(inputs: &[&ModelValue]) -> Option<KnownExtents> {
+    let dims = inputs.iter().map(|value| value.dims.as_ref()).collect::<Option<Vec<&KnownExtents>>>()?;
     if let Some(same) = shared(dims.iter().copied()) {
         return Some(same);
     }
@@ -503,7 +511,7 @@ fn dims_of(inputs: &[&Value]) -> Option<Dims> {
 }
 
 /// The extents that operands share, beside operands of rank 0: then they need not be compared one by one.
-pub(super) fn shared<'d>(dims: impl Iterator<Item = &'d Dims> + Clone) -> Option<Dims> {
+pub(super) fn shared<'d>(dims: impl Iterator<Item = &'d KnownExtents> + Clone) -> Option<KnownExtents> {
     let mut large = dims.clone().filter(|dims| !dims.is_empty());
     let Some(first) = large.next() else { return dims.into_iter().next().cloned() };
     large.all(|other| Rc::ptr_eq(first, other)).then(|| Rc::clone(first))

@@ -1,8 +1,8 @@
 //! Windows over any axes. Operators of ONNX have windows over at most three axes after the first two, so that axes with
 //! windows are moved to the end, and the others are combined into two axes.
 
-use super::call::{Call, Made, Refused};
-use super::emit::{Dims, Value};
+use super::call::{Refused, TranslatedCall, Translation};
+use super::emit::{KnownExtents, ModelValue};
 use super::lists::{before, from, known_product};
 use super::padding::Axis;
 
@@ -11,15 +11,15 @@ pub(super) const MOST_AXES: usize = 3;
 
 /// An operand whose windows are over the axes after the first two.
 pub(super) struct Folded {
-    pub(super) value: Value,
+    pub(super) value: ModelValue,
     /// The axes with windows.
     pub(super) axes: Vec<Axis>,
     /// The new order of the axes, and the extents in that order; none if nothing was moved.
-    pub(super) moved: Option<(Vec<usize>, Dims)>,
+    pub(super) moved: Option<(Vec<usize>, KnownExtents)>,
 }
 
 /// Moves the axes with windows after two other axes, if necessary.
-pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded> {
+pub(super) fn fold(call: &mut TranslatedCall, value: &ModelValue, axes: &[Axis]) -> Translation<Folded> {
     let rank = call.rank(value)?;
     let few = (1..=MOST_AXES).contains(&rank.saturating_sub(2));
     if few && before(axes, 2).iter().all(|axis| axis.is_trivial()) {
@@ -55,7 +55,12 @@ pub(super) fn fold(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded
 }
 
 /// Moves the axes of a result back; `inner` are the new extents of the axes with windows.
-pub(super) fn unfold(call: &mut Call, made: Value, moved: &Option<(Vec<usize>, Dims)>, inner: &[i64]) -> Made<Value> {
+pub(super) fn unfold(
+    call: &mut TranslatedCall,
+    made: ModelValue,
+    moved: &Option<(Vec<usize>, KnownExtents)>,
+    inner: &[i64],
+) -> Translation<ModelValue> {
     let Some((order, dims)) = moved else { return Ok(made) };
     let outer = dims.len().saturating_sub(inner.len());
     let mut shape: Vec<i64> = before(dims, outer).iter().map(|extent| extent.unwrap_or(-1)).collect();
@@ -72,12 +77,12 @@ pub(super) fn unfold(call: &mut Call, made: Value, moved: &Option<(Vec<usize>, D
 }
 
 /// The number of windows along each axis.
-pub(super) fn counts(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
+pub(super) fn counts(call: &TranslatedCall, axes: &[Axis]) -> Translation<Vec<i64>> {
     axes.iter().map(|axis| axis.count().ok_or_else(|| call.open_extents())).collect()
 }
 
 /// The extents of the result after the second axis, for moving axes back; empty if none were moved.
-pub(super) fn inner(call: &Call, of: &Folded) -> Made<Vec<i64>> {
+pub(super) fn inner(call: &TranslatedCall, of: &Folded) -> Translation<Vec<i64>> {
     if of.moved.is_none() { Ok(Vec::new()) } else { counts(call, &of.axes) }
 }
 
@@ -86,7 +91,7 @@ const MOST_IN_GROUPS: usize = 1 << 18;
 
 /// Splits axes with windows into groups that operators support: sums, means and maxima are computed one group after the
 /// other.
-pub(super) fn groups(call: &Call, axes: &[Axis]) -> Made<Vec<Vec<Axis>>> {
+pub(super) fn groups(call: &TranslatedCall, axes: &[Axis]) -> Translation<Vec<Vec<Axis>>> {
     let trivial = |axis: &Axis| Axis { size: 1, stride: 1, dilation: 1, pads: Some((0, 0)), ..*axis };
     let windows = axes.iter().enumerate().filter(|(_, axis)| !axis.is_trivial());
     let with: Vec<usize> = windows.map(|(at, _)| at).collect();
@@ -105,17 +110,17 @@ pub(super) fn groups(call: &Call, axes: &[Axis]) -> Made<Vec<Vec<Axis>>> {
 
 /// Applies a function to the windows of one group after the other.
 pub(super) fn by_groups(
-    call: &mut Call,
-    value: Value,
+    call: &mut TranslatedCall,
+    value: ModelValue,
     axes: &[Axis],
-    compute: impl Fn(&mut Call, &mut Folded) -> Made<Value>,
-) -> Made<Value> {
+    compute: impl Fn(&mut TranslatedCall, &mut Folded) -> Translation<ModelValue>,
+) -> Translation<ModelValue> {
     let mut made = value;
     for mut group in groups(call, axes)? {
         for (axis, extent) in group.iter_mut().zip(made.dims.iter().flat_map(|dims| dims.iter())) {
             axis.extent = *extent;
         }
-        let extents: Dims =
+        let extents: KnownExtents =
             group.iter().map(|axis| if axis.is_trivial() { axis.extent } else { axis.count() }).collect();
         let mut folded = fold(call, &made, &group)?;
         let inner = inner(call, &folded)?;

@@ -4,8 +4,8 @@
 //! `Selu<alpha, gamma = lambda>(x)` also has attributes: the parameter `alpha`, and the parameter `lambda` as `gamma`.
 //! NNEF attributes between the parentheses become operands.
 
-use super::call::{Bound, Call, Made, Refused};
-use super::emit::{Element, Value, shared};
+use super::call::{Bound, Refused, TranslatedCall, Translation};
+use super::emit::{ModelValue, NnefElement, shared};
 use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;
 
@@ -49,13 +49,13 @@ fn operands<'f>(tokens: &[&'f str]) -> Vec<&'f str> {
 }
 
 /// Evaluates a formula: adds its nodes and returns its value.
-pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Made<Value> {
+pub(super) fn evaluate(call: &mut TranslatedCall, prepared: Operands, formula: &str) -> Translation<ModelValue> {
     let tokens = tokens(formula);
     let names = operands(&tokens);
-    let bound = names.iter().enumerate().map(|(i, name)| call.bound(name, i)).collect::<Made<Vec<_>>>()?;
+    let bound = names.iter().enumerate().map(|(i, name)| call.bound(name, i)).collect::<Translation<Vec<_>>>()?;
     let (bound, element) = prepare(call, prepared, bound)?;
     let tokens = tokens.iter().copied().peekable();
-    let mut evaluation = Evaluation { call, tokens, names: &names, bound: &bound, element };
+    let mut evaluation = FormulaEvaluation { call, tokens, names: &names, bound: &bound, element };
     let mut made = Vec::new();
     evaluation.operand(&mut made)?;
     made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
@@ -63,17 +63,17 @@ pub(super) fn evaluate(call: &mut Call, prepared: Operands, formula: &str) -> Ma
 
 impl Bound {
     /// The types of the operand's values; none for integers that were attributes.
-    fn elements(&self) -> impl Iterator<Item = Element> {
+    fn elements(&self) -> impl Iterator<Item = NnefElement> {
         let literal = match self {
             Bound::Number(element, _) => Some(*element),
-            Bound::Large(_) => Some(Element::Int),
+            Bound::Large(_) => Some(NnefElement::Int),
             Bound::One(_) | Bound::Many(_) | Bound::Ints(_) => None,
         };
         self.values().iter().map(|value| value.element).chain(literal)
     }
 
     /// The values that are not literals.
-    fn values(&self) -> &[Value] {
+    fn values(&self) -> &[ModelValue] {
         match self {
             Bound::One(value) => std::slice::from_ref(value),
             Bound::Many(values) => values,
@@ -82,7 +82,7 @@ impl Bound {
     }
 
     /// The values that are not literals, to change them.
-    fn values_mut(&mut self) -> &mut [Value] {
+    fn values_mut(&mut self) -> &mut [ModelValue] {
         match self {
             Bound::One(value) => std::slice::from_mut(value),
             Bound::Many(values) => values,
@@ -92,27 +92,31 @@ impl Bound {
 }
 
 /// The type that operands are converted to.
-fn common_element(prepared: Operands, bound: &[Bound]) -> Element {
+fn common_element(prepared: Operands, bound: &[Bound]) -> NnefElement {
     let mut elements = bound.iter().flat_map(Bound::elements);
     let first = elements.next();
     let alike = elements.all(|element| Some(element) == first);
     match (prepared, first.filter(|_| alike)) {
-        (Operands::Logicals, _) => Element::Bool,
-        (Operands::Numbers, Some(Element::Int)) => Element::Int,
+        (Operands::Logicals, _) => NnefElement::Bool,
+        (Operands::Numbers, Some(NnefElement::Int)) => NnefElement::Int,
         (Operands::Alike | Operands::Choice | Operands::Plain, Some(element)) => element,
-        _ => Element::Float,
+        _ => NnefElement::Float,
     }
 }
 
 /// Converts operands to a common type and rank.
-fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(Vec<Bound>, Element)> {
+fn prepare(
+    call: &mut TranslatedCall,
+    prepared: Operands,
+    mut bound: Vec<Bound>,
+) -> Translation<(Vec<Bound>, NnefElement)> {
     let conditions = if prepared == Operands::Choice { bound.len().min(1) } else { 0 };
     let (conditions, others) = bound.split_at_mut(conditions);
     let element = common_element(prepared, others);
     if prepared == Operands::Plain {
         return Ok((bound, element));
     }
-    conditions.iter_mut().for_each(|condition| convert(call, condition, Element::Bool));
+    conditions.iter_mut().for_each(|condition| convert(call, condition, NnefElement::Bool));
     others.iter_mut().for_each(|other| convert(call, other, element));
     if let Some(rank) = common_rank(call, &bound)? {
         for value in bound.iter_mut().flat_map(Bound::values_mut) {
@@ -124,22 +128,22 @@ fn prepare(call: &mut Call, prepared: Operands, mut bound: Vec<Bound>) -> Made<(
 }
 
 /// Converts an operand to a type.
-fn convert(call: &mut Call, bound: &mut Bound, element: Element) {
+fn convert(call: &mut TranslatedCall, bound: &mut Bound, element: NnefElement) {
     let literal = |number: f64| match element {
-        Element::Bool => Bound::Number(element, f64::from(number != 0.0)),
+        NnefElement::Bool => Bound::Number(element, f64::from(number != 0.0)),
         _ => Bound::Number(element, number),
     };
     bound.values_mut().iter_mut().for_each(|value| *value = call.out.cast(value, element));
     match bound {
         Bound::Number(_, number) => *bound = literal(*number),
-        Bound::Large(number) if element != Element::Int => *bound = literal(*number as f64),
+        Bound::Large(number) if element != NnefElement::Int => *bound = literal(*number as f64),
         Bound::One(_) | Bound::Many(_) | Bound::Large(_) | Bound::Ints(_) => {}
     }
 }
 
 /// Refuses operands that cannot be broadcast to a common shape. Operands of equal rank are aligned in the same way in
 /// NNEF and ONNX.
-fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
+fn check_extents(call: &TranslatedCall, bound: &[Bound]) -> Translation<()> {
     let values = bound.iter().flat_map(Bound::values);
     let all = values.filter_map(|value| value.dims.as_ref());
     if shared(all.clone()).is_some() {
@@ -166,8 +170,8 @@ fn check_extents(call: &Call, bound: &[Bound]) -> Made<()> {
 }
 
 /// The rank that operands are extended to; none if no operand must be extended.
-pub(super) fn common_rank(call: &Call, bound: &[Bound]) -> Made<Option<usize>> {
-    let mut values: Vec<&Value> = bound.iter().flat_map(Bound::values).collect();
+pub(super) fn common_rank(call: &TranslatedCall, bound: &[Bound]) -> Translation<Option<usize>> {
+    let mut values: Vec<&ModelValue> = bound.iter().flat_map(Bound::values).collect();
     values.sort_by_key(|value| value.id.index());
     values.dedup_by_key(|value| value.id);
     if values.len() < 2 {
@@ -176,15 +180,15 @@ pub(super) fn common_rank(call: &Call, bound: &[Bound]) -> Made<Option<usize>> {
     values.iter().try_fold(None, |most: Option<usize>, value| Ok(most.max(Some(call.rank(value)?))))
 }
 
-struct Evaluation<'e, 'c, T: Iterator<Item = &'e str>> {
-    call: &'e mut Call<'c>,
+struct FormulaEvaluation<'e, 'c, T: Iterator<Item = &'e str>> {
+    call: &'e mut TranslatedCall<'c>,
     tokens: std::iter::Peekable<T>,
     names: &'e [&'e str],
     bound: &'e [Bound],
-    element: Element,
+    element: NnefElement,
 }
 
-impl<'e, T: Iterator<Item = &'e str>> Evaluation<'e, '_, T> {
+impl<'e, T: Iterator<Item = &'e str>> FormulaEvaluation<'e, '_, T> {
     fn next(&mut self) -> &'e str {
         self.tokens.next().unwrap_or("")
     }
@@ -194,7 +198,7 @@ impl<'e, T: Iterator<Item = &'e str>> Evaluation<'e, '_, T> {
     }
 
     /// Evaluates an operand, which may be several values.
-    fn operand(&mut self, made: &mut Vec<Value>) -> Made<()> {
+    fn operand(&mut self, made: &mut Vec<ModelValue>) -> Translation<()> {
         let token = self.next();
         if let Some(number) = number(token) {
             made.push(self.call.out.number(self.element, number));
@@ -237,7 +241,7 @@ impl<'e, T: Iterator<Item = &'e str>> Evaluation<'e, '_, T> {
     }
 
     /// An attribute, which is a number; none if the operation has no argument for it.
-    fn attribute(&mut self, position: usize) -> Made<Option<(&'e str, AttributeValue)>> {
+    fn attribute(&mut self, position: usize) -> Translation<Option<(&'e str, AttributeValue)>> {
         let name = self.next();
         let value = if self.take("=") { self.next() } else { name };
         if let Some(number) = number(value) {
@@ -252,13 +256,17 @@ impl<'e, T: Iterator<Item = &'e str>> Evaluation<'e, '_, T> {
 
 /// Evaluates a formula on values, which are extended to a common rank before. The formula must not use attributes of
 /// the operation.
-pub(super) fn combine(call: &mut Call, formula: &str, operands: &[(&str, &Value)]) -> Made<Value> {
+pub(super) fn combine(
+    call: &mut TranslatedCall,
+    formula: &str,
+    operands: &[(&str, &ModelValue)],
+) -> Translation<ModelValue> {
     let tokens = tokens(formula);
     let names: Vec<&str> = operands.iter().map(|(name, _)| *name).collect();
     let bound = operands.iter().map(|(_, value)| Bound::One((*value).clone())).collect();
     let (bound, element) = prepare(call, Operands::Numbers, bound)?;
     let tokens = tokens.iter().copied().peekable();
-    let mut evaluation = Evaluation { call, tokens, names: &names, bound: &bound, element };
+    let mut evaluation = FormulaEvaluation { call, tokens, names: &names, bound: &bound, element };
     let mut made = Vec::new();
     evaluation.operand(&mut made)?;
     made.pop().ok_or_else(|| Refused::meaning("an empty formula"))

@@ -25,15 +25,15 @@ mod tests;
 use indexmap::IndexMap;
 
 use super::Document;
-use super::model::{Graph as ModelGraph, Model, ModelNames, OperatorSet};
+use super::model::{GraphProto as ModelGraph, ModelNames, ModelProto, OperatorSet};
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dictionary::{Operands, Row, ToOnnx};
 use crate::graph::origin::with_origin;
 use crate::graph::{Dialect, Graph, Operation};
-use call::{Call, Made, Refused};
-pub(crate) use emit::Element;
-use emit::{Emitter, Value};
+use call::{Refused, TranslatedCall, Translation};
+pub(crate) use emit::NnefElement;
+use emit::{Emitter, ModelValue};
 use formula::evaluate;
 pub(crate) use rules::names;
 use sources::Sources;
@@ -55,8 +55,8 @@ const WHAT: &str = "the model of ONNX";
 /// # Errors
 ///
 /// Operations that ONNX cannot express, required properties that are not known, or missing data.
-fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) -> Result<Model, Diagnostics> {
-    let mut found = Found { graph, all: IndexMap::new() };
+fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) -> Result<ModelProto, Diagnostics> {
+    let mut found = Refusals { graph, all: IndexMap::new() };
     if graph.dialect == Dialect::Draft {
         let refused = Refused::meaning("only graphs of NNEF 1.0 have a counterpart in ONNX");
         return Err(found.refused(graph.operations.first(), refused).reported(strict));
@@ -70,7 +70,7 @@ fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) 
     }
     let names = ModelNames::of((*graph.symbols).clone(), graph.names.clone());
     let mut out = Emitter::new(names, memory);
-    let mut values: Vec<Option<Value>> = vec![None; graph.tensors.len()];
+    let mut values: Vec<Option<ModelValue>> = vec![None; graph.tensors.len()];
     let mut sources = Sources::new(weights);
     let meanings: Vec<_> = graph.kinds.iter().map(|kind| rules::find(graph, kind)).collect();
     for operation in &graph.operations {
@@ -131,7 +131,12 @@ pub(crate) fn document(graph: &Graph, weights: &dyn Weights, limits: (bool, u64)
 }
 
 /// Assembles the model.
-fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources: Sources) -> Made<Model> {
+fn model(
+    graph: &Graph,
+    mut out: Emitter,
+    values: &[Option<ModelValue>],
+    mut sources: Sources,
+) -> Translation<ModelProto> {
     let outputs = sources::outputs(graph, &mut out, values);
     out.finish(outputs.iter().filter_map(|output| output.name))?;
     let name = out.names.texts.intern(graph.text_of(graph.name));
@@ -144,14 +149,14 @@ fn model(graph: &Graph, mut out: Emitter, values: &[Option<Value>], mut sources:
         outputs,
         ..ModelGraph::default()
     };
-    Ok(Model {
+    Ok(ModelProto {
         names: out.names,
         ir_version: Some(IR_VERSION),
         opsets: vec![OperatorSet { domain: Some(empty), version: Some(OPSET), rest: None }],
         producer_name: Some("nnef-flatten".into()),
         producer_version: Some(env!("CARGO_PKG_VERSION").into()),
         graph: Some(graph),
-        ..Model::default()
+        ..ModelProto::default()
     })
 }
 
@@ -160,13 +165,13 @@ fn operation_of(
     graph: &Graph,
     (operation, meaning): (&Operation, Option<&Row>),
     out: &mut Emitter,
-    values: &[Option<Value>],
+    values: &[Option<ModelValue>],
     sources: &mut Sources,
-) -> Made<Vec<Value>> {
+) -> Translation<Vec<ModelValue>> {
     let name = graph.operation_name(operation);
     let targets: Vec<_> = graph.tensors_of(operation).map(|tensor| (tensor, graph.name_of(tensor))).collect();
     out.begin(targets.first().map_or(crate::graph::names::NameId::ROOT, |target| target.1));
-    let mut call = Call { graph, operation, out, values };
+    let mut call = TranslatedCall { graph, operation, out, values };
     let made = match meaning.and_then(|row| Some((row, row.to_onnx?))) {
         Some((_, ToOnnx::Source(_))) => return sources.make(&mut call),
         Some((_, ToOnnx::Formula(operands, formula))) => vec![evaluate(&mut call, operands, formula)?],
@@ -186,20 +191,20 @@ fn operation_of(
     let ids: Vec<_> = targets.iter().map(|target| target.1).collect();
     call.out.end(&made, &ids);
     let out = call.out;
-    let value = |((tensor, id), made): ((_, _), Value)| {
+    let value = |((tensor, id), made): ((_, _), ModelValue)| {
         let dims = out.dims_of(graph, tensor).or(made.dims);
-        Value { id, element: made.element, dims }
+        ModelValue { id, element: made.element, dims }
     };
     Ok(targets.into_iter().zip(made).map(value).collect())
 }
 
 /// The refusals by group or message, each with the diagnostic of the first operation and the number of operations.
-struct Found<'g> {
+struct Refusals<'g> {
     graph: &'g Graph,
     all: IndexMap<String, (Diagnostic, usize)>,
 }
 
-impl Found<'_> {
+impl Refusals<'_> {
     fn refused(mut self, operation: Option<&Operation>, Refused { code, message, group }: Refused) -> Self {
         if group == Some(call::FOLLOWS) {
             return self;

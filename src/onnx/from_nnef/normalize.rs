@@ -1,13 +1,13 @@
 //! Normalizations and activations that ONNX has only for some operands.
 
-use super::call::{Call, Made, Refused, checked_axis};
-use super::emit::{Element, Value};
+use super::call::{Refused, TranslatedCall, Translation, checked_axis};
+use super::emit::{ModelValue, NnefElement};
 use super::formula::{combine, evaluate};
 use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;
 
 /// `batch_normalization`: the operator if the statistics are one number for each channel, otherwise its formula.
-pub(super) fn batch_normalization(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn batch_normalization(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let input = call.scalars("input")?;
     let channels = input.dims.as_ref().and_then(|dims| dims.get(1).copied()).flatten();
     let names = ["scale", "offset", "mean", "variance"];
@@ -15,15 +15,16 @@ pub(super) fn batch_normalization(call: &mut Call) -> Made<Vec<Value>> {
     for name in names {
         statistics.push(call.scalars(name)?);
     }
-    let by_channel = |value: &Value| {
+    let by_channel = |value: &ModelValue| {
         let Some(extents) = value.known() else { return false };
         extents.get(1).copied().is_some_and(|extent| Some(extent) == channels)
             && extents.iter().enumerate().all(|(axis, extent)| axis == 1 || *extent == 1)
     };
     match (call.literal("epsilon"), channels) {
         (Some(epsilon), Some(channels)) if statistics.iter().all(by_channel) => {
-            let statistics: Vec<Value> = statistics.iter().map(|value| call.out.reshape(value, &[channels])).collect();
-            let inputs: Vec<&Value> = std::iter::once(&input).chain(&statistics).collect();
+            let statistics: Vec<ModelValue> =
+                statistics.iter().map(|value| call.out.reshape(value, &[channels])).collect();
+            let inputs: Vec<&ModelValue> = std::iter::once(&input).chain(&statistics).collect();
             let attributes = vec![("epsilon", AttributeValue::Float(epsilon as f32))];
             Ok(vec![call.node("BatchNormalization", &inputs, attributes)])
         }
@@ -35,7 +36,7 @@ pub(super) fn batch_normalization(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `local_response_normalization`: the operator for windows over channels, otherwise its formula.
-pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn local_response(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let input = call.scalars("input")?;
     let size = call.ints("size")?;
     let [alpha, beta, bias] = ["alpha", "beta", "bias"].map(|name| call.literal(name));
@@ -56,7 +57,7 @@ pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
         return Ok(vec![call.node("LRN", &[&input], attributes)]);
     }
     let squares = call.node("Mul", &[&input, &input], Vec::new());
-    let squares = Value { dims: input.dims.clone(), ..squares };
+    let squares = ModelValue { dims: input.dims.clone(), ..squares };
     let means = super::pool::local_means(call, squares, &size)?;
     let [alpha, beta, bias] = [alpha, beta, bias].map(|number| call.out.number(input.element, number));
     let operands = [("x", &input), ("m", &means), ("alpha", &alpha), ("beta", &beta), ("bias", &bias)];
@@ -64,7 +65,7 @@ pub(super) fn local_response(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `prelu`: the operator if the result has the shape of the operand, otherwise its formula.
-pub(super) fn prelu(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn prelu(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let x = call.scalars("x")?;
     let same = x.known().is_some_and(|extents| {
         let result = call.result_dims().and_then(|dims| dims.iter().copied().collect::<Option<Vec<i64>>>());
@@ -75,24 +76,24 @@ pub(super) fn prelu(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `softmax`: the operator along one axis; exponentials and sums along several axes.
-pub(super) fn softmax(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn softmax(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     along(call, "Softmax", 0)
 }
 
 /// The softmax of tract, whose second argument is the axes.
-pub(super) fn softmax_of_tract(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn softmax_of_tract(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     along(call, "Softmax", 1)
 }
 
 /// The logarithm of a softmax, of tract.
-pub(super) fn log_softmax_of_tract(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn log_softmax_of_tract(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     along(call, "LogSoftmax", 1)
 }
 
-fn along(call: &mut Call, op: &str, position: usize) -> Made<Vec<Value>> {
+fn along(call: &mut TranslatedCall, op: &str, position: usize) -> Translation<Vec<ModelValue>> {
     let names = ["x", "input"].map(|name| call.bound(name, 0).is_ok());
     let x = call.value_at(if names[0] || !names[1] { "x" } else { "input" }, 0)?;
-    let x = call.out.cast(&x, Element::Float);
+    let x = call.out.cast(&x, NnefElement::Float);
     let axes = call.ints_at("axes", position)?;
     for axis in &axes {
         checked_axis(call, *axis, x.rank())?;
@@ -114,11 +115,11 @@ fn along(call: &mut Call, op: &str, position: usize) -> Made<Vec<Value>> {
 }
 
 /// `mean_variance_normalization` of Khronos' converters.
-pub(super) fn mean_variance(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn mean_variance(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let mut operands = Vec::new();
     for (position, name) in ["input", "scale", "offset"].into_iter().enumerate() {
         let value = call.value_at(name, position)?;
-        operands.push(call.out.cast(&value, Element::Float));
+        operands.push(call.out.cast(&value, NnefElement::Float));
     }
     let [x, scale, offset] = &operands[..] else { return Err(Refused::meaning("operands are missing")) };
     let epsilon = call.literal_at("epsilon", 4)?.unwrap_or(1e-5);
@@ -132,7 +133,7 @@ pub(super) fn mean_variance(call: &mut Call) -> Made<Vec<Value>> {
     let shifted = call.node("Add", &[&variance, &epsilon], Vec::new());
     let deviation = call.node("Sqrt", &[&shifted], Vec::new());
     let normal = call.node("Div", &[&centered, &deviation], Vec::new());
-    let normal = Value { dims: x.dims.clone(), ..normal };
+    let normal = ModelValue { dims: x.dims.clone(), ..normal };
     let operands = [("x", &normal), ("scale", scale), ("offset", offset)];
     Ok(vec![combine(call, "Add(Mul(x, scale), offset)", &operands)?])
 }

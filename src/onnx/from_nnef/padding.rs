@@ -1,7 +1,7 @@
 //! Padding: borders of tensors, and the padding of windows.
 
-use super::call::{Call, Made, Refused};
-use super::emit::{Attributes, Dims, Element, Value, text};
+use super::call::{Refused, TranslatedCall, Translation};
+use super::emit::{Attributes, KnownExtents, ModelValue, NnefElement, text};
 use super::lists;
 use crate::graph::border;
 
@@ -9,7 +9,7 @@ use crate::graph::border;
 pub(super) type Border = border::Border<f64>;
 
 /// The border mode of an operation; a constant border has this value.
-pub(super) fn border(call: &Call, value: f64) -> Made<Border> {
+pub(super) fn border(call: &TranslatedCall, value: f64) -> Translation<Border> {
     let mode = call.text("border")?;
     Border::named(mode, value).ok_or_else(|| Refused::meaning(format!("unknown border mode '{mode}'")))
 }
@@ -23,11 +23,16 @@ pub(super) fn padded_extent(extent: i64, (before, after): (i64, i64)) -> i64 {
 const MOST_LISTED: i64 = 1 << 20;
 
 /// Adds items before and after each axis of a value; negative numbers remove items.
-pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border) -> Made<Value> {
+pub(super) fn pad(
+    call: &mut TranslatedCall,
+    value: &ModelValue,
+    pads: &[(i64, i64)],
+    border: Border,
+) -> Translation<ModelValue> {
     if pads.iter().all(|pads| *pads == (0, 0)) {
         return Ok(value.clone());
     }
-    let dims: Option<Dims> = value
+    let dims: Option<KnownExtents> = value
         .dims
         .as_ref()
         .map(|dims| dims.iter().zip(pads).map(|(extent, pads)| Some(padded_extent((*extent)?, *pads))).collect());
@@ -41,7 +46,7 @@ pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: B
         Border::Reflect if within => "reflect",
         Border::Reflect | Border::ReflectEven => {
             let made = gathered(call, value, pads, border)?;
-            return Ok(Value { dims, ..made });
+            return Ok(ModelValue { dims, ..made });
         }
     };
     let items: Vec<i64> = pads.iter().map(|pads| pads.0).chain(pads.iter().map(|pads| pads.1)).collect();
@@ -51,13 +56,18 @@ pub(super) fn pad(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: B
         Border::Constant(fill) if fill != 0.0 => Some(call.out.number(value.element, fill)),
         _ => None,
     };
-    let inputs: Vec<&Value> = [value, &items].into_iter().chain(&fill).collect();
+    let inputs: Vec<&ModelValue> = [value, &items].into_iter().chain(&fill).collect();
     let made = call.node("Pad", &inputs, attributes);
-    Ok(Value { dims, ..made })
+    Ok(ModelValue { dims, ..made })
 }
 
 /// Like `pad`, for borders that `Pad` does not support: by listing the index of each item along an axis.
-fn gathered(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border) -> Made<Value> {
+fn gathered(
+    call: &mut TranslatedCall,
+    value: &ModelValue,
+    pads: &[(i64, i64)],
+    border: Border,
+) -> Translation<ModelValue> {
     let mut made = value.clone();
     for (axis, (before, after)) in pads.iter().enumerate().filter(|(_, pads)| **pads != (0, 0)) {
         let extent = value.dims.as_ref().and_then(|dims| lists::known_at(dims, axis));
@@ -77,7 +87,7 @@ fn gathered(call: &mut Call, value: &Value, pads: &[(i64, i64)], border: Border)
 }
 
 /// The operation `pad`.
-pub(super) fn pad_operation(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn pad_operation(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
     let pads = call.pairs("padding")?;
     let fill = call.literal("value").ok_or_else(|| Refused::unknown("the `value` of `pad` is not known"))?;
@@ -157,7 +167,12 @@ impl Axis {
 
 /// The windows of an operation over extents, with its padding, stride and dilation. With automatic padding, the number
 /// of windows is the extent divided by the stride, rounded up, and an odd item is added at the end.
-pub(super) fn windows(call: &Call, size: &[i64], extents: &[Option<i64>], up: bool) -> Made<Vec<Axis>> {
+pub(super) fn windows(
+    call: &TranslatedCall,
+    size: &[i64],
+    extents: &[Option<i64>],
+    up: bool,
+) -> Translation<Vec<Axis>> {
     let (stride, dilation, pads) = (call.ints("stride")?, call.ints("dilation")?, call.pairs("padding")?);
     let wrong = || unfit(call);
     for length in [stride.len(), dilation.len(), pads.len()] {
@@ -177,21 +192,21 @@ pub(super) fn windows(call: &Call, size: &[i64], extents: &[Option<i64>], up: bo
 
 /// Windows of a size, as far as this stride, with automatic padding or with none.
 pub(super) fn plain_windows(
-    call: &Call,
+    call: &TranslatedCall,
     windows: impl Iterator<Item = (i64, i64)>,
     extents: &[Option<i64>],
     padded: bool,
-) -> Made<Vec<Axis>> {
+) -> Translation<Vec<Axis>> {
     let axis = |((size, stride), extent): ((i64, i64), &Option<i64>)| {
         let axis = Axis { size, stride, dilation: 1, pads: Some((0, 0)), extent: *extent }.checked();
         let axis = axis.map(|axis| if padded { Axis { pads: automatic(axis), ..axis } } else { axis });
         axis.ok_or_else(|| unfit(call))
     };
-    let axes: Vec<Axis> = windows.zip(extents).map(axis).collect::<Made<_>>()?;
+    let axes: Vec<Axis> = windows.zip(extents).map(axis).collect::<Translation<_>>()?;
     if axes.len() == extents.len() { Ok(axes) } else { Err(unfit(call)) }
 }
 
-fn unfit(call: &Call) -> Refused {
+fn unfit(call: &TranslatedCall) -> Refused {
     Refused::meaning(format!("`{}` has a window that does not fit its operand", call.name()))
 }
 
@@ -212,8 +227,8 @@ fn automatic(axis: Axis) -> Option<(i64, i64)> {
 }
 
 /// The least number of this type.
-pub(super) fn least(element: Element) -> f64 {
-    if element == Element::Float { f64::NEG_INFINITY } else { i64::MIN as f64 }
+pub(super) fn least(element: NnefElement) -> f64 {
+    if element == NnefElement::Float { f64::NEG_INFINITY } else { i64::MIN as f64 }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Indices within windows: those of maxima, and reading and writing at indices.
 
-use super::call::{Call, Made, Refused};
+use super::call::{Refused, TranslatedCall, Translation};
 use super::convolution::attributes;
-use super::emit::{Element, Value};
+use super::emit::{ModelValue, NnefElement};
 use super::fold::{Folded, counts, fold, unfold};
 use super::lists::{known_at, product};
 use super::padding::{Axis, Border, border, pad};
@@ -25,11 +25,16 @@ fn strides(extents: &[i64]) -> Vec<i64> {
 }
 
 /// Numbers along an axis, as a constant tensor that is broadcast along the other axes.
-fn along(call: &mut Call, axis: usize, axes: usize, items: impl Iterator<Item = i64>) -> Made<Value> {
+fn along(
+    call: &mut TranslatedCall,
+    axis: usize,
+    axes: usize,
+    items: impl Iterator<Item = i64>,
+) -> Translation<ModelValue> {
     let items: Vec<f64> = items.map(|item| item as f64).collect();
     let extent = |other: usize| if other == axis { items.len() as i64 } else { 1 };
     let dims: Vec<i64> = [1, 1].into_iter().chain((0..axes).map(extent)).collect();
-    let made = call.out.constant("places", Element::Int, &dims, &items);
+    let made = call.out.constant("places", NnefElement::Int, &dims, &items);
     call.check_memory()?;
     Ok(made)
 }
@@ -38,21 +43,21 @@ fn along(call: &mut Call, axis: usize, axes: usize, items: impl Iterator<Item = 
 const MOST_LISTED: i64 = 1 << 20;
 
 /// The number of items in planes of these extents, if their places can be numbered.
-fn plane(call: &Call, extents: &[i64], counts: &[i64]) -> Made<i64> {
+fn plane(call: &TranslatedCall, extents: &[i64], counts: &[i64]) -> Translation<i64> {
     let listed = counts.iter().chain(extents).all(|count| (1..=MOST_LISTED).contains(count));
     let plane = product(extents).filter(|_| listed && product(counts).is_some());
     plane.ok_or_else(|| Refused::meaning(format!("`{}` has no indices, or too many", call.name())))
 }
 
-fn number(call: &mut Call, op: &str, value: &Value, with: i64) -> Value {
+fn number(call: &mut TranslatedCall, op: &str, value: &ModelValue, with: i64) -> ModelValue {
     if with == 1 && matches!(op, "Mul" | "Div") {
         return value.clone();
     }
-    let with = call.out.number(Element::Int, with as f64);
+    let with = call.out.number(NnefElement::Int, with as f64);
     call.node(op, &[value, &with], Vec::new())
 }
 
-fn sum(call: &mut Call, total: Option<Value>, more: Value) -> Value {
+fn sum(call: &mut TranslatedCall, total: Option<ModelValue>, more: ModelValue) -> ModelValue {
     match total {
         None => more,
         Some(total) => call.node("Add", &[&total, &more], Vec::new()),
@@ -60,7 +65,7 @@ fn sum(call: &mut Call, total: Option<Value>, more: Value) -> Value {
 }
 
 /// The maxima of windows, and their row-major indices within the windows.
-fn greatest(call: &mut Call) -> Made<(Value, Value)> {
+fn greatest(call: &mut TranslatedCall) -> Translation<(ModelValue, ModelValue)> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
     if border == Border::Ignore && axes.iter().any(|axis| axis.has_empty()) {
@@ -68,13 +73,13 @@ fn greatest(call: &mut Call) -> Made<(Value, Value)> {
     }
     let mut folded = fold(call, &value, &axes)?;
     let always = adds_border(&folded.axes, border);
-    padded(call, &mut folded, added(border, Element::Float), always)?;
+    padded(call, &mut folded, added(border, NnefElement::Float), always)?;
     let counts = counts(call, &folded.axes)?;
     let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
     let extents = extents.ok_or_else(|| call.open_extents())?;
     let attributes = attributes(&folded.axes, true);
     let mut made = call.out.nodes("MaxPool", &[&folded.value], attributes, 2);
-    let (flat, best) = (Value { element: Element::Int, ..made.remove(1) }, made.remove(0));
+    let (flat, best) = (ModelValue { element: NnefElement::Int, ..made.remove(1) }, made.remove(0));
     // The operator returns indices in the whole operand.
     let plane = plane(call, &extents, &counts)?;
     let modulus = call.out.integer(plane);
@@ -103,18 +108,24 @@ fn greatest(call: &mut Call) -> Made<(Value, Value)> {
 }
 
 /// `max_pool_with_index`
-pub(super) fn max_pool_with_index(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn max_pool_with_index(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (best, index) = greatest(call)?;
     Ok(vec![best, index])
 }
 
 /// `argmax_pool`
-pub(super) fn argmax_pool(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn argmax_pool(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     Ok(vec![greatest(call)?.1])
 }
 
 /// Converts indices within windows to indices in an operand or a result.
-fn places(call: &mut Call, index: &Value, axes: &[Axis], extents: &[i64], counts: &[i64]) -> Made<Value> {
+fn places(
+    call: &mut TranslatedCall,
+    index: &ModelValue,
+    axes: &[Axis],
+    extents: &[i64],
+    counts: &[i64],
+) -> Translation<ModelValue> {
     let sizes: Vec<i64> = axes.iter().map(|axis| axis.size).collect();
     let (steps, windows) = (strides(extents), strides(&sizes));
     let mut total = None;
@@ -136,7 +147,7 @@ fn places(call: &mut Call, index: &Value, axes: &[Axis], extents: &[i64], counts
 }
 
 /// The argument `index` of `sample` and `desample`, folded like the operand.
-fn folded_index(call: &mut Call, folded: &Folded, counts: &[i64]) -> Made<Value> {
+fn folded_index(call: &mut TranslatedCall, folded: &Folded, counts: &[i64]) -> Translation<ModelValue> {
     let index = call.value("index")?;
     let Some((order, _)) = &folded.moved else { return Ok(index) };
     let moved = if order.is_empty() { index } else { call.out.transpose(&index, order) };
@@ -154,12 +165,12 @@ fn outer(folded: &Folded) -> [i64; 2] {
 }
 
 /// `sample`
-pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn sample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
     let mut folded = fold(call, &value, &axes)?;
     let counts = counts(call, &folded.axes)?;
-    padded(call, &mut folded, added(border, Element::Float), true)?;
+    padded(call, &mut folded, added(border, NnefElement::Float), true)?;
     let extents: Option<Vec<i64>> = folded.axes.iter().map(|axis| axis.extent).collect();
     let extents = extents.ok_or_else(|| call.open_extents())?;
     let (all, windows) = (plane(call, &extents, &counts)?, plane(call, &counts, &extents)?);
@@ -175,7 +186,7 @@ pub(super) fn sample(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `desample`: items that are written to the same index are added.
-pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn desample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (value, axes) = read(call, "input", true)?;
     if border(call, 0.0)?.repeats() {
         return Err(Refused::meaning("`desample` with a border that repeats items"));
@@ -193,7 +204,7 @@ pub(super) fn desample(call: &mut Call) -> Made<Vec<Value>> {
     let (Some(first), Some(second)) = (known_at(&dims, 0), second) else { return Err(call.open_extents()) };
     let items = call.out.reshape(&folded.value, &[first, second, count]);
     let places = call.out.reshape(&places, &[first, second, count]);
-    let zero = call.out.constant("zero", Element::Float, &[1, 1, 1], &[0.0]);
+    let zero = call.out.constant("zero", NnefElement::Float, &[1, 1, 1], &[0.0]);
     let shape = call.out.list("shape", &[first, second, all]);
     let zeros = call.node("Expand", &[&zero, &shape], Vec::new());
     let reduction = ("reduction", super::emit::text("add"));

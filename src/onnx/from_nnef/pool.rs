@@ -1,26 +1,26 @@
 //! Sums, means and maxima over windows along any axes, and transposed sums.
 
-use super::call::{Call, Made, Refused};
+use super::call::{Refused, TranslatedCall, Translation};
 use super::convolution::{attributes, cuts, transposed};
-use super::emit::{Attributes, Element, Value, open};
+use super::emit::{Attributes, ModelValue, NnefElement, open};
 use super::fold::{Folded, by_groups, fold, groups, unfold};
 use super::lists::{before, from, known_at, known_product, product};
 use super::padding::{Axis, Border, border, least, pad, padded_extent, plain_windows, windows};
 use crate::onnx::model::AttributeValue;
 
 /// The operand of a pooling operation with its windows.
-pub(super) fn read(call: &mut Call, name: &str, up: bool) -> Made<(Value, Vec<Axis>)> {
+pub(super) fn read(call: &mut TranslatedCall, name: &str, up: bool) -> Translation<(ModelValue, Vec<Axis>)> {
     let value = call.scalars(name)?;
     let size = call.ints("size")?;
     let dims = value.dims.clone().unwrap_or_else(|| open(size.len()));
-    let value = Value { dims: Some(dims.clone()), ..value };
+    let value = ModelValue { dims: Some(dims.clone()), ..value };
     let axes = windows(call, &size, &dims, up)?;
     Ok((value, axes))
 }
 
 /// Pads an operand if the operators do not support its padding: `always` is set, it is negative, or it is not less than
 /// the window. Returns whether the operand was padded.
-pub(super) fn padded(call: &mut Call, of: &mut Folded, border: Border, always: bool) -> Made<bool> {
+pub(super) fn padded(call: &mut TranslatedCall, of: &mut Folded, border: Border, always: bool) -> Translation<bool> {
     let known: Option<Vec<(i64, i64)>> = of.axes.iter().map(|axis| axis.pads).collect();
     let within =
         |axis: &Axis| axis.pads.is_none_or(|(a, b)| (0..axis.size).contains(&a) && (0..axis.size).contains(&b));
@@ -37,7 +37,7 @@ pub(super) fn padded(call: &mut Call, of: &mut Folded, border: Border, always: b
     Ok(true)
 }
 
-fn mean(call: &mut Call, of: &Folded, whole: bool) -> Value {
+fn mean(call: &mut TranslatedCall, of: &Folded, whole: bool) -> ModelValue {
     let mut attributes: Attributes = attributes(&of.axes, true);
     if whole && of.axes.iter().any(|axis| axis.pads != Some((0, 0))) {
         attributes.push(("count_include_pad", AttributeValue::Int(1)));
@@ -46,7 +46,7 @@ fn mean(call: &mut Call, of: &Folded, whole: bool) -> Value {
 }
 
 /// Means over windows. If the border is ignored, only items of the operand count.
-fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
+fn means(call: &mut TranslatedCall, of: &mut Folded, border: Border) -> Translation<ModelValue> {
     let has_pads = of.axes.iter().any(|axis| axis.pads != Some((0, 0)));
     let ignored = border == Border::Ignore && has_pads;
     let ones = of.value.known().filter(|_| ignored);
@@ -62,7 +62,7 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
     }
     // The part of each window that is within the operand.
     let shape = ones.ok_or_else(|| call.open_extents())?;
-    let one = call.out.constant("one", Element::Float, &vec![1; shape.len()], &[1.0]);
+    let one = call.out.constant("one", NnefElement::Float, &vec![1; shape.len()], &[1.0]);
     let shape: Vec<i64> = [1, 1].into_iter().chain(from(&shape, 2).iter().copied()).collect();
     let shape = call.out.list("shape", &shape);
     let value = call.node("Expand", &[&one, &shape], Vec::new());
@@ -73,7 +73,7 @@ fn means(call: &mut Call, of: &mut Folded, border: Border) -> Made<Value> {
     Ok(call.node("Div", &[&made, &part], Vec::new()))
 }
 
-fn boxed(call: &mut Call, normalize: bool) -> Made<Vec<Value>> {
+fn boxed(call: &mut TranslatedCall, normalize: bool) -> Translation<Vec<ModelValue>> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
     // For a sum, ignored items are equivalent to 0.
@@ -83,37 +83,37 @@ fn boxed(call: &mut Call, normalize: bool) -> Made<Vec<Value>> {
     if normalize || volume == 1.0 {
         return Ok(vec![made]);
     }
-    let volume = call.out.number(Element::Float, volume);
+    let volume = call.out.number(NnefElement::Float, volume);
     Ok(vec![call.node("Mul", &[&made, &volume], Vec::new())])
 }
 
 /// `box`
-pub(super) fn box_filter(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn box_filter(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let normalize = call.flag("normalize")?;
     boxed(call, normalize)
 }
 
 /// `avg_pool`
-pub(super) fn avg_pool(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn avg_pool(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     boxed(call, true)
 }
 
 /// `area_downsample`
-pub(super) fn area_downsample(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn area_downsample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.scalars("input")?;
     let factor = call.ints("factor")?;
     let sizes: Vec<i64> = [1, 1].into_iter().chain(factor).collect();
     let dims = value.dims.clone().unwrap_or_else(|| open(sizes.len()));
     let axes = plain_windows(call, sizes.iter().map(|size| (*size, *size)), &dims, false)?;
-    let value = Value { dims: Some(dims), ..value };
+    let value = ModelValue { dims: Some(dims), ..value };
     Ok(vec![by_groups(call, value, &axes, |call, folded| means(call, folded, Border::Constant(0.0)))?])
 }
 
 /// Means over windows of a size with stride 1 and automatic padding with zeros.
-pub(super) fn local_means(call: &mut Call, value: Value, size: &[i64]) -> Made<Value> {
+pub(super) fn local_means(call: &mut TranslatedCall, value: ModelValue, size: &[i64]) -> Translation<ModelValue> {
     let dims = value.dims.clone().unwrap_or_else(|| open(size.len()));
     let axes = plain_windows(call, size.iter().map(|size| (*size, 1)), &dims, true)?;
-    by_groups(call, Value { dims: Some(dims), ..value }, &axes, |call, folded| {
+    by_groups(call, ModelValue { dims: Some(dims), ..value }, &axes, |call, folded| {
         means(call, folded, Border::Constant(0.0))
     })
 }
@@ -124,17 +124,17 @@ pub(super) fn adds_border(axes: &[Axis], border: Border) -> bool {
 }
 
 /// The border that is added before maxima are computed; an ignored border becomes the least number.
-pub(super) fn added(border: Border, element: Element) -> Border {
+pub(super) fn added(border: Border, element: NnefElement) -> Border {
     if border == Border::Ignore { Border::Constant(least(element)) } else { border }
 }
 
 /// `max_pool`
-pub(super) fn max_pool(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn max_pool(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (value, axes) = read(call, "input", false)?;
     let border = border(call, 0.0)?;
     let made = by_groups(call, value, &axes, |call, folded| {
         let always = adds_border(&folded.axes, border);
-        padded(call, folded, added(border, Element::Float), always)?;
+        padded(call, folded, added(border, NnefElement::Float), always)?;
         let attributes = attributes(&folded.axes, true);
         Ok(call.node("MaxPool", &[&folded.value], attributes))
     })?;
@@ -142,7 +142,7 @@ pub(super) fn max_pool(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// The cuts of all axes of a transposed window, in the order of the operand.
-pub(super) fn all_cuts(call: &Call, axes: &[Axis]) -> Made<Vec<(i64, i64)>> {
+pub(super) fn all_cuts(call: &TranslatedCall, axes: &[Axis]) -> Translation<Vec<(i64, i64)>> {
     let reference = call.ints("output_shape")?;
     let of = |(i, axis): (usize, &Axis)| cuts(call, *axis, reference.get(i).copied());
     axes.iter().enumerate().map(of).collect()
@@ -154,7 +154,7 @@ pub(super) fn with_cuts(axes: &[Axis], cuts: &[(i64, i64)]) -> Vec<Axis> {
 }
 
 /// The extents of the result of a transposed window.
-pub(super) fn enlarged(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
+pub(super) fn enlarged(call: &TranslatedCall, axes: &[Axis]) -> Translation<Vec<i64>> {
     let of = |axis: &Axis| {
         let (before, after) = axis.pads?;
         Some(axis.enlarged(axis.extent?).saturating_sub(before).saturating_sub(after))
@@ -166,7 +166,7 @@ pub(super) fn enlarged(call: &Call, axes: &[Axis]) -> Made<Vec<i64>> {
 const MOST_IN_FILTER: i64 = 1 << 20;
 
 /// `debox`: a transposed convolution of each plane separately, with a filter of ones.
-pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn debox(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let (value, axes) = read(call, "input", true)?;
     let (border, normalize) = (border(call, 0.0)?, call.flag("normalize")?);
     let cuts = all_cuts(call, &axes)?;
@@ -186,7 +186,7 @@ pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
         call.check_memory()?;
         let dims: Vec<i64> = [1, 1].into_iter().chain(sizes).collect();
         let item = if normalize { 1.0 / volume as f64 } else { 1.0 };
-        let filter = call.out.constant("filter", Element::Float, &dims, &vec![item; volume as usize]);
+        let filter = call.out.constant("filter", NnefElement::Float, &dims, &vec![item; volume as usize]);
         let cuts: Vec<(i64, i64)> = folded.axes.iter().map(|axis| axis.pads.unwrap_or_default()).collect();
         let result = transposed(call, (&folded.value, &filter, None), &folded.axes, (border, 1), &cuts)?;
         made = unfold(call, result, &folded.moved, &inner)?;
@@ -198,7 +198,7 @@ pub(super) fn debox(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// Like [`fold`], but the result always has one channel.
-fn fold_planes(call: &mut Call, value: &Value, axes: &[Axis]) -> Made<Folded> {
+fn fold_planes(call: &mut TranslatedCall, value: &ModelValue, axes: &[Axis]) -> Translation<Folded> {
     let folded = fold(call, value, axes)?;
     let Some(dims) = folded.value.dims.clone().filter(|_| folded.moved.is_none()) else { return Ok(folded) };
     if known_at(&dims, 1) == Some(1) {

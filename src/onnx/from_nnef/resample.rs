@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::call::{Call, Made, Refused};
-use super::emit::{Attributes, Element, Value, open, text};
+use super::call::{Refused, TranslatedCall, Translation};
+use super::emit::{Attributes, ModelValue, NnefElement, open, text};
 use super::lists;
 use super::padding::{Border, border};
 
 /// The factors of all axes of an operand.
-fn factors(call: &Call, of: &Value) -> Made<Vec<i64>> {
+fn factors(call: &TranslatedCall, of: &ModelValue) -> Translation<Vec<i64>> {
     let factors: Vec<i64> = [1, 1].into_iter().chain(call.ints("factor")?).collect();
     if of.rank().is_some_and(|rank| rank != factors.len()) {
         return Err(Refused::meaning(format!("`{}` needs a factor for each axis after the second", call.name())));
@@ -19,14 +19,14 @@ fn factors(call: &Call, of: &Value) -> Made<Vec<i64>> {
     Ok(factors)
 }
 
-fn resize(call: &mut Call, value: &Value, factors: &[i64], attributes: Attributes) -> Value {
+fn resize(call: &mut TranslatedCall, value: &ModelValue, factors: &[i64], attributes: Attributes) -> ModelValue {
     let items: Vec<f64> = factors.iter().map(|factor| *factor as f64).collect();
-    let scales = call.out.constant("scales", Element::Float, &[items.len() as i64], &items);
-    call.node("Resize", &[value, &Value::ABSENT, &scales], attributes)
+    let scales = call.out.constant("scales", NnefElement::Float, &[items.len() as i64], &items);
+    call.node("Resize", &[value, &ModelValue::ABSENT, &scales], attributes)
 }
 
 /// `nearest_upsample`
-pub(super) fn nearest_upsample(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn nearest_upsample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.scalars("input")?;
     let factors = factors(call, &value)?;
     let attributes = vec![
@@ -38,7 +38,7 @@ pub(super) fn nearest_upsample(call: &mut Call) -> Made<Vec<Value>> {
 }
 
 /// `nearest_downsample`: the items at multiples of the factor.
-pub(super) fn nearest_downsample(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn nearest_downsample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.scalars("input")?;
     let factors = factors(call, &value)?;
     let factors = lists::from(&factors, 2);
@@ -54,18 +54,18 @@ const MOST_IN_ORDERS: usize = 1 << 18;
 
 /// `multilinear_upsample`: `Resize` replicates the border; other borders become products with constant matrices along
 /// one axis after the other.
-pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
+pub(super) fn multilinear_upsample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.scalars("input")?;
     let factors = factors(call, &value)?;
     let border = border(call, 0.0)?;
     let (mode, method) = match call.text("method")? {
-        "symmetric" => ("half_pixel", Method::Symmetric),
-        "asymmetric" => ("asymmetric", Method::Asymmetric),
-        "aligned" => ("align_corners", Method::Aligned),
+        "symmetric" => ("half_pixel", PositionMapping::Symmetric),
+        "asymmetric" => ("asymmetric", PositionMapping::Asymmetric),
+        "aligned" => ("align_corners", PositionMapping::Aligned),
         other => return Err(Refused::meaning(format!("unknown interpolation method '{other}'"))),
     };
     // The border has no effect if no position is outside.
-    let inside = method == Method::Aligned || border == Border::Replicate;
+    let inside = method == PositionMapping::Aligned || border == Border::Replicate;
     if inside && (3..=5).contains(&factors.len()) {
         let attributes = vec![("coordinate_transformation_mode", text(mode)), ("mode", text("linear"))];
         return Ok(vec![resize(call, &value, &factors, attributes)]);
@@ -76,7 +76,7 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
     if count.saturating_mul(rank) > MOST_IN_ORDERS {
         return Err(Refused::meaning(format!("`{}` along {count} of {rank} axes", call.name())));
     }
-    let mut made = Value { dims: Some(Rc::clone(&extents)), ..value };
+    let mut made = ModelValue { dims: Some(Rc::clone(&extents)), ..value };
     for (axis, factor) in factors.iter().enumerate().skip(2).filter(|(_, factor)| **factor != 1) {
         call.check_memory()?;
         let extent = lists::known_at(&extents, axis).ok_or_else(|| call.open_extents())?;
@@ -85,7 +85,7 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
             return Err(Refused::meaning(format!("`{}` from {extent} to {count} items", call.name())));
         }
         let weights = method.weights(extent as usize, count as usize, border);
-        let matrix = call.out.constant("weights", Element::Float, &[extent, count], &weights);
+        let matrix = call.out.constant("weights", NnefElement::Float, &[extent, count], &weights);
         let mut order: Vec<usize> = (0..rank).collect();
         let last = rank.saturating_sub(1);
         order.swap(axis, last);
@@ -100,19 +100,19 @@ pub(super) fn multilinear_upsample(call: &mut Call) -> Made<Vec<Value>> {
 
 /// The correspondence between positions of the result and of the operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Method {
+enum PositionMapping {
     Symmetric,
     Asymmetric,
     Aligned,
 }
 
-impl Method {
+impl PositionMapping {
     fn position(self, at: f64, count: f64, extent: f64) -> f64 {
         match self {
-            Method::Asymmetric => at * extent / count,
-            Method::Symmetric => (at + 0.5) * extent / count - 0.5,
-            Method::Aligned if count <= 1.0 => 0.0,
-            Method::Aligned => at * (extent - 1.0) / (count - 1.0),
+            PositionMapping::Asymmetric => at * extent / count,
+            PositionMapping::Symmetric => (at + 0.5) * extent / count - 0.5,
+            PositionMapping::Aligned if count <= 1.0 => 0.0,
+            PositionMapping::Aligned => at * (extent - 1.0) / (count - 1.0),
         }
     }
 
@@ -139,9 +139,15 @@ mod tests {
 
     #[test]
     fn weights_are_those_of_the_method_and_the_border() {
-        let weights = |method: Method, border| method.weights(2, 4, border);
-        assert_eq!(weights(Method::Symmetric, Border::Replicate), [1.0, 0.75, 0.25, 0.0, 0.0, 0.25, 0.75, 1.0]);
-        assert_eq!(weights(Method::Symmetric, Border::Constant(0.0)), [0.75, 0.75, 0.25, 0.0, 0.0, 0.25, 0.75, 0.75]);
-        assert_eq!(weights(Method::Asymmetric, Border::Reflect), [1.0, 0.5, 0.0, 0.5, 0.0, 0.5, 1.0, 0.5]);
+        let weights = |method: PositionMapping, border| method.weights(2, 4, border);
+        assert_eq!(
+            weights(PositionMapping::Symmetric, Border::Replicate),
+            [1.0, 0.75, 0.25, 0.0, 0.0, 0.25, 0.75, 1.0]
+        );
+        assert_eq!(
+            weights(PositionMapping::Symmetric, Border::Constant(0.0)),
+            [0.75, 0.75, 0.25, 0.0, 0.0, 0.25, 0.75, 0.75]
+        );
+        assert_eq!(weights(PositionMapping::Asymmetric, Border::Reflect), [1.0, 0.5, 0.0, 0.5, 0.0, 0.5, 1.0, 0.5]);
     }
 }

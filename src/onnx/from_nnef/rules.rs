@@ -1,8 +1,8 @@
 //! The translation of each NNEF operation to ONNX: by the dictionary, with functions where a formula is not enough.
 //! `docs/onnx.md` has the same table.
 
-use super::call::{Call, Made};
-use super::emit::Value;
+use super::call::{TranslatedCall, Translation};
+use super::emit::ModelValue;
 use super::{arrange, convolution, normalize, padding, places, pool, resample};
 #[cfg(test)]
 use crate::dictionary::ToOnnx;
@@ -10,7 +10,7 @@ use crate::dictionary::{self, Row, elementwise, layouts, matrices, reductions, w
 use crate::graph::{Graph, Kind};
 
 /// Adds the nodes of an operation and returns its results.
-pub(super) type Function = fn(&mut Call) -> Made<Vec<Value>>;
+pub(super) type Function = fn(&mut TranslatedCall) -> Translation<Vec<ModelValue>>;
 
 /// The functions of meanings that are [`ToOnnx::Nodes`].
 const FUNCTIONS: &[(&Row, Function)] = &[

@@ -3,19 +3,19 @@
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::call::{Call, Made, Refused};
-use super::emit::{Dims, Element, Emitter, Value};
+use super::call::{Refused, TranslatedCall, Translation};
+use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
 use super::lists::product;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::{Graph, TensorId, Value as Argument};
-use crate::onnx::model::{Dim, Extent, Shape, Tensor, TensorType, Type, TypeForm, ValueInfo};
+use crate::onnx::model::{Dim, Extent, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo};
 
 /// The data of a variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Weight {
     pub(crate) dims: Vec<i64>,
-    pub(crate) element: Element,
+    pub(crate) element: NnefElement,
     /// The elements in the form of ONNX raw data: in row-major order, little-endian.
     pub(crate) bytes: Bytes,
 }
@@ -27,7 +27,7 @@ pub(crate) trait Weights {
     /// # Errors
     ///
     /// The data cannot be read.
-    fn load(&self, label: &str, shape: &[usize], of: Option<Element>) -> Result<Option<Weight>, String>;
+    fn load(&self, label: &str, shape: &[usize], of: Option<NnefElement>) -> Result<Option<Weight>, String>;
 }
 
 /// Items of variables, by label and shape.
@@ -35,7 +35,7 @@ pub(crate) trait Weights {
 pub(crate) struct Items<'d>(pub(crate) &'d dyn Fn(&str, &[usize]) -> Option<Vec<f32>>);
 
 impl Weights for Items<'_> {
-    fn load(&self, label: &str, shape: &[usize], _: Option<Element>) -> Result<Option<Weight>, String> {
+    fn load(&self, label: &str, shape: &[usize], _: Option<NnefElement>) -> Result<Option<Weight>, String> {
         let Some(items) = (self.0)(label, shape) else { return Ok(None) };
         let count = shape.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent));
         if count != Some(items.len()) {
@@ -43,7 +43,7 @@ impl Weights for Items<'_> {
         }
         let dims = shape.iter().map(|extent| *extent as i64).collect();
         let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
-        Ok(Some(Weight { dims, element: Element::Float, bytes: bytes.into() }))
+        Ok(Some(Weight { dims, element: NnefElement::Float, bytes: bytes.into() }))
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) const NO_DATA: &str = "data";
 /// The inputs so far, and the constant tensors by label.
 pub(super) struct Sources<'w> {
     weights: &'w dyn Weights,
-    labels: FxHashMap<String, Value>,
+    labels: FxHashMap<String, ModelValue>,
     pub(super) inputs: Vec<ValueInfo>,
 }
 
@@ -66,7 +66,7 @@ impl<'w> Sources<'w> {
     }
 
     /// Creates the value of a source.
-    pub(super) fn make(&mut self, call: &mut Call) -> Made<Vec<Value>> {
+    pub(super) fn make(&mut self, call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
         let result = call.results().first().copied();
         let result = result.ok_or_else(|| Refused::meaning(format!("`{}` does not return a tensor", call.name())))?;
         let id = call.graph.name_of(result);
@@ -78,8 +78,8 @@ impl<'w> Sources<'w> {
         Ok(vec![value])
     }
 
-    fn input(&mut self, call: &mut Call, tensor: TensorId, id: NameId) -> Value {
-        let element = element_of_source(call, tensor).unwrap_or(Element::Float);
+    fn input(&mut self, call: &mut TranslatedCall, tensor: TensorId, id: NameId) -> ModelValue {
+        let element = element_of_source(call, tensor).unwrap_or(NnefElement::Float);
         let dims = call.out.dims_of(call.graph, tensor);
         let symbols = symbols(call);
         let extent = |(axis, extent): (usize, &Option<i64>)| match (extent, symbols.get(axis)) {
@@ -89,10 +89,10 @@ impl<'w> Sources<'w> {
         };
         let extents = dims.as_ref().map(|dims| dims.iter().enumerate().map(extent).collect());
         self.inputs.push(info(id, element, extents));
-        Value { id, element, dims }
+        ModelValue { id, element, dims }
     }
 
-    fn variable(&mut self, call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
+    fn variable(&mut self, call: &mut TranslatedCall, tensor: TensorId, id: NameId) -> Translation<ModelValue> {
         let label = call.text("label")?;
         let of = element_of_source(call, tensor);
         if let Some(known) = self.labels.get(label) {
@@ -131,25 +131,25 @@ impl<'w> Sources<'w> {
     }
 }
 
-fn shown(dims: &Dims) -> String {
+fn shown(dims: &KnownExtents) -> String {
     let items: Vec<String> = dims.iter().map(|dim| dim.map_or("?".to_owned(), |dim| dim.to_string())).collect();
     format!("[{}]", items.join(", "))
 }
 
 /// The element type of a source, from its declaration or an attribute of tract's operations.
-fn element_of_source(call: &Call, tensor: TensorId) -> Option<Element> {
-    let declared = call.graph.dtype(tensor).and_then(Element::of);
+fn element_of_source(call: &TranslatedCall, tensor: TensorId) -> Option<NnefElement> {
+    let declared = call.graph.dtype(tensor).and_then(NnefElement::of);
     let Ok(name) = call.text("datum_type") else { return declared };
     match name.trim_matches(['\'', '"']).to_ascii_lowercase().as_str() {
-        "f16" | "f32" | "f64" => Some(Element::Float),
-        "bool" => Some(Element::Bool),
-        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(Element::Int),
+        "f16" | "f32" | "f64" => Some(NnefElement::Float),
+        "bool" => Some(NnefElement::Bool),
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "tdim" => Some(NnefElement::Int),
         _ => declared,
     }
 }
 
 /// The symbols in the extents of an input.
-fn symbols(call: &Call) -> Vec<Option<String>> {
+fn symbols(call: &TranslatedCall) -> Vec<Option<String>> {
     let Some(Argument::Array(items)) = call.graph.attribute(call.operation, "shape") else { return Vec::new() };
     let symbol = |item: &Argument| match item {
         Argument::Symbol(symbol) => Some(symbol.to_string()),
@@ -159,65 +159,65 @@ fn symbols(call: &Call) -> Vec<Option<String>> {
 }
 
 /// `constant`
-fn constant(call: &mut Call, tensor: TensorId, id: NameId) -> Made<Value> {
+fn constant(call: &mut TranslatedCall, tensor: TensorId, id: NameId) -> Translation<ModelValue> {
     let dims = call.ints("shape")?;
     let unread = || Refused::meaning("`constant` has values that are not numbers");
     let number = |item: &Argument| match item {
-        Argument::Int(item) => Some((Element::Int, *item as f64)),
-        Argument::Scalar(item) => Some((Element::Float, *item)),
-        Argument::Logical(item) => Some((Element::Bool, f64::from(u8::from(*item)))),
+        Argument::Int(item) => Some((NnefElement::Int, *item as f64)),
+        Argument::Scalar(item) => Some((NnefElement::Float, *item)),
+        Argument::Logical(item) => Some((NnefElement::Bool, f64::from(u8::from(*item)))),
         _ => None,
     };
-    let (given, items): (Element, Vec<f64>) = match call.graph.attribute(call.operation, "value") {
+    let (given, items): (NnefElement, Vec<f64>) = match call.graph.attribute(call.operation, "value") {
         Some(Argument::Integers(items)) if integers(call, tensor) => return exact(call, id, &dims, items),
         Some(Argument::Int(item)) if integers(call, tensor) => return exact(call, id, &dims, &[*item]),
-        Some(Argument::Integers(items)) => (Element::Int, items.iter().map(|item| *item as f64).collect()),
-        Some(Argument::Scalars(items)) => (Element::Float, items.to_vec()),
+        Some(Argument::Integers(items)) => (NnefElement::Int, items.iter().map(|item| *item as f64).collect()),
+        Some(Argument::Scalars(items)) => (NnefElement::Float, items.to_vec()),
         Some(Argument::Array(items)) => {
             let items = items.iter().map(number).collect::<Option<Vec<_>>>().ok_or_else(unread)?;
-            let first = items.first().map_or(Element::Float, |item| item.0);
+            let first = items.first().map_or(NnefElement::Float, |item| item.0);
             (first, items.into_iter().map(|item| item.1).collect())
         }
         Some(item) => number(item).map(|(element, item)| (element, vec![item])).ok_or_else(unread)?,
         None => return Err(unread()),
     };
-    let element = call.graph.dtype(tensor).and_then(Element::of).unwrap_or(given);
+    let element = call.graph.dtype(tensor).and_then(NnefElement::of).unwrap_or(given);
     filled(call, id, element, &dims, (items.len(), element.bytes(&items)))
 }
 
-fn integers(call: &Call, tensor: TensorId) -> bool {
-    call.graph.dtype(tensor).and_then(Element::of).is_none_or(|element| element == Element::Int)
+fn integers(call: &TranslatedCall, tensor: TensorId) -> bool {
+    call.graph.dtype(tensor).and_then(NnefElement::of).is_none_or(|element| element == NnefElement::Int)
 }
 
 /// A constant of integers, exact to all 64 bits.
-fn exact(call: &mut Call, id: NameId, dims: &[i64], items: &[i64]) -> Made<Value> {
+fn exact(call: &mut TranslatedCall, id: NameId, dims: &[i64], items: &[i64]) -> Translation<ModelValue> {
     let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
-    filled(call, id, Element::Int, dims, (items.len(), bytes))
+    filled(call, id, NnefElement::Int, dims, (items.len(), bytes))
 }
 
 /// A constant tensor of items, given as their number and their bytes, or of one repeated item.
 fn filled(
-    call: &mut Call,
+    call: &mut TranslatedCall,
     id: NameId,
-    element: Element,
+    element: NnefElement,
     dims: &[i64],
     (given, bytes): (usize, Vec<u8>),
-) -> Made<Value> {
+) -> Translation<ModelValue> {
     let volume = product(dims).filter(|_| dims.iter().all(|extent| *extent >= 0));
     let wrong = || Refused::meaning(format!("`constant` has {given} values, which do not fill its shape"));
     let volume = volume.ok_or_else(wrong)?;
     if given == 1 && volume > MOST_FILLED {
         let shape = call.out.list("shape", dims);
-        let tensor = Tensor {
+        let tensor = TensorProto {
             dims: [1].into_iter().collect(),
             data_type: Some(element.number()),
             rest: Some(Box::new(vec![super::emit::raw(bytes.into())])),
-            ..Tensor::default()
+            ..TensorProto::default()
         };
         let value = crate::onnx::model::AttributeValue::Tensor(Box::new(tensor));
         let made = call.node("ConstantOfShape", &[&shape], vec![("value", value)]);
         call.out.end(&[made], &[id]);
-        return Ok(Value { id, element, dims: Some(dims.iter().copied().map(Some).collect()) });
+        return Ok(ModelValue { id, element, dims: Some(dims.iter().copied().map(Some).collect()) });
     }
     let bytes = match given {
         1 => bytes.repeat(usize::try_from(volume).unwrap_or(0)),
@@ -228,25 +228,25 @@ fn filled(
 }
 
 /// A value for a tensor whose operation was refused.
-pub(super) fn invented(graph: &Graph, tensor: TensorId, out: &mut Emitter) -> Value {
-    let element = graph.dtype(tensor).and_then(Element::of).unwrap_or(Element::Float);
-    Value { id: graph.name_of(tensor), element, dims: out.dims_of(graph, tensor) }
+pub(super) fn invented(graph: &Graph, tensor: TensorId, out: &mut Emitter) -> ModelValue {
+    let element = graph.dtype(tensor).and_then(NnefElement::of).unwrap_or(NnefElement::Float);
+    ModelValue { id: graph.name_of(tensor), element, dims: out.dims_of(graph, tensor) }
 }
 
 /// The bytes of a constant tensor.
-pub(super) fn bytes(tensor: &Tensor) -> usize {
+pub(super) fn bytes(tensor: &TensorProto) -> usize {
     tensor.rest.iter().flat_map(|fields| fields.iter()).map(|field| field.bytes.len()).sum()
 }
 
-fn info(id: NameId, element: Element, extents: Option<Vec<Extent>>) -> ValueInfo {
+fn info(id: NameId, element: NnefElement, extents: Option<Vec<Extent>>) -> ValueInfo {
     let dim = |extent: Extent| Dim { extent, rest: None };
-    let shape = extents.map(|extents| Shape { dims: extents.into_iter().map(dim).collect(), rest: None });
+    let shape = extents.map(|extents| ShapeProto { dims: extents.into_iter().map(dim).collect(), rest: None });
     let form = TypeForm::Tensor(TensorType { element: Some(element.number()), shape, rest: None });
-    ValueInfo { name: Some(id), ty: Some(Type { form, rest: None }), rest: None }
+    ValueInfo { name: Some(id), ty: Some(TypeProto { form, rest: None }), rest: None }
 }
 
 /// The outputs of the model. A constant tensor or an input that is an output is copied.
-pub(super) fn outputs(graph: &Graph, out: &mut Emitter, values: &[Option<Value>]) -> Vec<ValueInfo> {
+pub(super) fn outputs(graph: &Graph, out: &mut Emitter, values: &[Option<ModelValue>]) -> Vec<ValueInfo> {
     let mut found = Vec::new();
     for output in &graph.outputs {
         let Some(value) = values.get(output.index()).cloned().flatten() else { continue };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{Element, Weight, Weights, document, names};
+use super::{NnefElement, Weight, Weights, document, names};
 use crate::{Options, expand, parse};
 
 /// Float data of variables by label.
@@ -13,10 +13,10 @@ use crate::{Options, expand, parse};
 struct Data(BTreeMap<&'static str, (Vec<i64>, Vec<f32>)>);
 
 impl Weights for Data {
-    fn load(&self, label: &str, _: &[usize], _: Option<Element>) -> Result<Option<Weight>, String> {
+    fn load(&self, label: &str, _: &[usize], _: Option<NnefElement>) -> Result<Option<Weight>, String> {
         let found = self.0.get(label).map(|(dims, items)| Weight {
             dims: dims.clone(),
-            element: Element::Float,
+            element: NnefElement::Float,
             bytes: items.iter().flat_map(|item| item.to_le_bytes()).collect::<Vec<u8>>().into(),
         });
         Ok(found)
@@ -170,8 +170,8 @@ fn data_are_not_copied() {
     let bytes = Bytes::from(vec![0_u8; 12]);
     struct One(Bytes);
     impl Weights for One {
-        fn load(&self, _: &str, _: &[usize], _: Option<Element>) -> Result<Option<Weight>, String> {
-            Ok(Some(Weight { dims: vec![3], element: Element::Float, bytes: self.0.clone() }))
+        fn load(&self, _: &str, _: &[usize], _: Option<NnefElement>) -> Result<Option<Weight>, String> {
+            Ok(Some(Weight { dims: vec![3], element: NnefElement::Float, bytes: self.0.clone() }))
         }
     }
     let text = "version 1.0; graph G(x) -> (y) { x = external(shape = [3]); w = variable(shape = [3], label = 'w'); y = add(x, w); }";

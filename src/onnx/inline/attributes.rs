@@ -1,11 +1,11 @@
 //! Copies attributes and the graphs in them.
 
-use super::Found;
-use super::copy::{Call, Expand, Expansion, Target};
+use super::NodeFinding;
+use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::functions::{each_graph, each_node, own_names};
 use super::opsets::Imports;
 use crate::diagnostics::Code;
-use crate::onnx::model::{Attribute, AttributeValue, Graph, Node, Type, TypeForm, ValueInfo};
+use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TypeForm, TypeProto, ValueInfo};
 use crate::onnx::protobuf::MAX_DEPTH;
 use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
@@ -18,25 +18,25 @@ impl Expansion<'_> {
     /// A copy of an attribute, in which references and calls are replaced; none if a reference has no value.
     pub(super) fn attribute(
         &mut self,
-        attribute: &Attribute,
-        node: &Node,
-        call: Call,
+        attribute: &AttributeProto,
+        node: &NodeProto,
+        call: InlinedCall,
         imports: &mut Imports,
-    ) -> Expand<Option<Attribute>> {
+    ) -> Expand<Option<AttributeProto>> {
         if let Some(reference) = attribute.reference {
             return self.referred(attribute, reference, node, call, imports);
         }
         let value = self.attribute_value(&attribute.value, node, call, imports)?;
         let rest = attribute.rest.clone();
-        Ok(Some(Attribute { name: attribute.name, kind: attribute.kind, value, reference: None, rest }))
+        Ok(Some(AttributeProto { name: attribute.name, kind: attribute.kind, value, reference: None, rest }))
     }
 
     /// A copy of a value of a function's attribute, in which references and calls are replaced.
     fn attribute_value(
         &mut self,
         value: &AttributeValue,
-        node: &Node,
-        call: Call,
+        node: &NodeProto,
+        call: InlinedCall,
         imports: &mut Imports,
     ) -> Expand<AttributeValue> {
         let copy = match value {
@@ -55,10 +55,10 @@ impl Expansion<'_> {
     }
 
     /// Refuses graphs, with this number of levels, that would be nested too deep at the current place.
-    fn check_level(&self, levels: u32, node: &Node) -> Expand<()> {
+    fn check_level(&self, levels: u32, node: &NodeProto) -> Expand<()> {
         if self.level.saturating_add(levels) > MAX_LEVELS {
             let message = format!("graphs would be nested deeper than {MAX_LEVELS}, the limit of protobuf files");
-            return Err(Box::new(Found::new(Code::TooDeep, node.at, message)));
+            return Err(Box::new(NodeFinding::new(Code::TooDeep, node.at, message)));
         }
         Ok(())
     }
@@ -66,17 +66,18 @@ impl Expansion<'_> {
     /// The value of a reference: that of the call, else the default of the function.
     fn referred(
         &mut self,
-        attribute: &Attribute,
+        attribute: &AttributeProto,
         reference: Name,
-        node: &Node,
-        call: Call,
+        node: &NodeProto,
+        call: InlinedCall,
         imports: &mut Imports,
-    ) -> Expand<Option<Attribute>> {
+    ) -> Expand<Option<AttributeProto>> {
         let first = call.attributes.partition_point(|value| value.name < Some(reference));
         let given = call.attributes.get(first).filter(|value| value.name == Some(reference));
         let default = || call.callee.default_of(call.function, reference);
         let Some(value) = given.or_else(default) else { return Ok(None) };
-        let kind = |attribute: &Attribute| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
+        let kind =
+            |attribute: &AttributeProto| attribute.kind.filter(|kind| *kind != 0).and_then(AttributeType::numbered);
         if let (Some(wanted), Some(given)) = (kind(attribute), kind(value).or_else(|| value.value.kind()))
             && wanted != given
         {
@@ -86,19 +87,19 @@ impl Expansion<'_> {
                 given.name(),
                 wanted.name()
             );
-            return Err(Box::new(Found::new(Code::OnnxReference, node.at, message)));
+            return Err(Box::new(NodeFinding::new(Code::OnnxReference, node.at, message)));
         }
         let passed_on = value.reference.filter(|_| given.is_some());
         if let (Some(outer), Some(default)) = (passed_on, call.callee.default_of(call.function, reference)) {
             // The function around this copy is kept, and its call may omit the attribute.
             let outer = self.with_default(outer, default, node)?;
-            return Ok(Some(Attribute { name: attribute.name, reference: Some(outer), ..value.clone() }));
+            return Ok(Some(AttributeProto { name: attribute.name, reference: Some(outer), ..value.clone() }));
         }
         if given.is_none() {
             // Names and calls in a default are those of the function.
             let copy = self.attribute_value(&value.value, node, call, imports)?;
             let (kind, rest) = (value.kind, value.rest.clone());
-            return Ok(Some(Attribute { name: attribute.name, kind, value: copy, reference: None, rest }));
+            return Ok(Some(AttributeProto { name: attribute.name, kind, value: copy, reference: None, rest }));
         }
         // A graph that is passed to another function is copied for each reference.
         let (mut nodes, mut bytes) = (0, 0);
@@ -114,11 +115,11 @@ impl Expansion<'_> {
             });
             sum?;
         }
-        Ok(Some(Attribute { name: attribute.name, ..value.clone() }))
+        Ok(Some(AttributeProto { name: attribute.name, ..value.clone() }))
     }
 
     /// A copy of a graph in an attribute, with fresh names for the values that it defines.
-    fn subgraph(&mut self, graph: &Graph, call: Call, imports: &mut Imports) -> Expand<Graph> {
+    fn subgraph(&mut self, graph: &GraphProto, call: InlinedCall, imports: &mut Imports) -> Expand<GraphProto> {
         let scope = self.open_scope();
         let own = own_names(graph);
         let mark = self.known.open();
@@ -143,14 +144,14 @@ impl Expansion<'_> {
         let inputs = rename(self, &graph.inputs);
         let value_info = if call.typed { rename(self, &graph.value_info) } else { Vec::new() };
         value_info.iter().for_each(|value| self.declared.add(value));
-        let mut target = Target { nodes: Vec::new(), value_info };
+        let mut target = CopyTarget { nodes: Vec::new(), value_info };
         if self.has_control {
             self.known.note_declared(&inputs, &initializers, &target.value_info);
         }
         for node in &graph.nodes {
             self.copy(node, call, &mut target, imports)?;
         }
-        let copy = Graph {
+        let copy = GraphProto {
             name: graph.name,
             initializers,
             inputs,
@@ -169,7 +170,7 @@ impl Expansion<'_> {
 /// A value without a shape, unless it is a single item. The types of elements stay: inputs of a loop's body need them.
 fn without_shape(value: ValueInfo) -> ValueInfo {
     let mut value = value;
-    if let Some(Type { form: TypeForm::Tensor(tensor), .. }) = &mut value.ty {
+    if let Some(TypeProto { form: TypeForm::Tensor(tensor), .. }) = &mut value.ty {
         tensor.shape.take_if(|shape| !shape.dims.is_empty());
     }
     value

@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Found;
+use super::NodeFinding;
 use super::functions::{Functions, each_graph, each_node};
 use crate::diagnostics::Code;
 use crate::graph::names::{NameId, TensorNames};
-use crate::onnx::model::{ExpandedCall, Function, ModelNames, Node};
+use crate::onnx::model::{ExpandedCall, FunctionProto, ModelNames, NodeProto};
 
 /// The bytes of a name, with its length, which counts twice since vectors grow by doubling.
 pub(super) const NAME: u64 = (TensorNames::BYTES + 2 * size_of::<u32>()) as u64;
@@ -28,7 +28,7 @@ impl Size {
 }
 
 /// The size of expanded nodes, computed from the size of an expanded call of each function.
-pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions: &[Size], nodes: &[Node]) -> Size {
+pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions: &[Size], nodes: &[NodeProto]) -> Size {
     let mut size = Size::default();
     each_node(nodes, &mut |node| match table.called(names, node) {
         Ok(Some(function)) if table.expanded[function] => {
@@ -48,9 +48,9 @@ pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions:
 /// Functions call each other in a cycle.
 pub(in crate::onnx) fn sizes(
     names: &ModelNames,
-    functions: &[Function],
+    functions: &[FunctionProto],
     table: &Functions,
-) -> Result<(Vec<Size>, Vec<usize>), Found> {
+) -> Result<(Vec<Size>, Vec<usize>), NodeFinding> {
     let mut sizes = vec![Size::default(); functions.len()];
     let order = callees_first(names, functions, table)?;
     for &function in &order {
@@ -71,10 +71,14 @@ pub(in crate::onnx) fn sizes(
 }
 
 /// The functions in topological order: each after the functions that it calls.
-fn callees_first(names: &ModelNames, functions: &[Function], table: &Functions) -> Result<Vec<usize>, Found> {
-    let called = |function: &Function| {
+fn callees_first(
+    names: &ModelNames,
+    functions: &[FunctionProto],
+    table: &Functions,
+) -> Result<Vec<usize>, NodeFinding> {
+    let called = |function: &FunctionProto| {
         let mut called = Vec::new();
-        let mut visit = |node: &Node| called.extend(table.called(names, node).ok().flatten());
+        let mut visit = |node: &NodeProto| called.extend(table.called(names, node).ok().flatten());
         each_node(&function.nodes, &mut visit);
         for default in &function.defaults {
             each_graph(&default.value, &mut |graph| each_node(&graph.nodes, &mut visit));
@@ -101,7 +105,7 @@ fn callees_first(names: &ModelNames, functions: &[Function], table: &Functions) 
                     let steps = path[first..].iter().map(|step| step.0).chain([called]);
                     let cycle: Vec<String> = steps.map(|step| table.keys[step].describe(names)).collect();
                     let message = format!("functions call each other recursively: {}", shortened(&cycle));
-                    return Err(Found::new(Code::OnnxRecursion, functions[called].at, message));
+                    return Err(NodeFinding::new(Code::OnnxRecursion, functions[called].at, message));
                 }
                 Some(&called) => path.push((called, 0)),
                 None => {

@@ -1,13 +1,13 @@
 //! The limits of an expansion: nodes, calls, the memory of copies, and the bytes that copies take when they are written.
 
-use super::Found;
+use super::NodeFinding;
 use super::call_graph::{NAME, Size};
-use super::copy::{Expand, Expansion, Target};
+use super::copy::{CopyTarget, Expand, Expansion};
 use super::functions::each_node;
 use crate::Options;
 use crate::diagnostics::{Code, too_many};
 use crate::graph::names::NameId;
-use crate::onnx::model::{Function, ModelNames, Node, ValueInfo, Written};
+use crate::onnx::model::{FunctionProto, ModelNames, NodeProto, PartSizes, ValueInfo};
 
 /// What an expansion added so far.
 #[derive(Debug)]
@@ -33,11 +33,11 @@ pub(super) struct Mark {
 
 impl Charged {
     /// The limit on what is written is that of the memory. One copy of each function is what was read.
-    pub(super) fn new(names: &ModelNames, functions: &[Function], options: &Options) -> Self {
+    pub(super) fn new(names: &ModelNames, functions: &[FunctionProto], options: &Options) -> Self {
         let length = |id: NameId| names.text(id).len() as u32;
         let lengths: Vec<u32> = names.all_values().map(length).collect();
         let mut read = 0;
-        let written = Written { texts: &names.texts, lengths: &lengths };
+        let written = PartSizes { texts: &names.texts, lengths: &lengths };
         for function in functions {
             each_node(&function.nodes, &mut |node| read += written.node(node));
             read += function.value_info.iter().map(|value| written.value_info(value)).sum::<u64>();
@@ -62,7 +62,7 @@ impl Charged {
 
     /// Returns to an earlier state, with fewer names. Returns what was given up, in nodes.
     pub(super) fn undo(&mut self, to: Mark, names: usize) -> u64 {
-        let discarded = self.nodes - to.nodes + (self.bytes - to.bytes) / size_of::<Node>() as u64;
+        let discarded = self.nodes - to.nodes + (self.bytes - to.bytes) / size_of::<NodeProto>() as u64;
         (self.nodes, self.bytes, self.written) = (to.nodes, to.bytes, to.written);
         self.lengths.truncate(names);
         discarded
@@ -71,7 +71,7 @@ impl Charged {
 
 impl Expansion<'_> {
     /// Refuses an expansion to too many nodes before anything is copied.
-    pub(super) fn check_size(&self, nodes: &[Node]) -> Expand<()> {
+    pub(super) fn check_size(&self, nodes: &[NodeProto]) -> Expand<()> {
         let Charged { nodes: made, bytes, max_bytes, .. } = self.charged;
         let mut total = Size { nodes: made, calls: self.calls.len() as u64, bytes };
         for node in nodes {
@@ -82,7 +82,7 @@ impl Expansion<'_> {
             if total.calls > self.max_ops {
                 let message = format!("the expansion takes more than {} calls", self.max_ops);
                 return Err(Box::new(
-                    Found::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
+                    NodeFinding::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
                 ));
             }
             if total.bytes > max_bytes {
@@ -93,20 +93,20 @@ impl Expansion<'_> {
     }
 
     #[cold]
-    fn too_many_nodes(&self, at: u32) -> Box<Found> {
+    fn too_many_nodes(&self, at: u32) -> Box<NodeFinding> {
         let message = too_many("the flat model", self.max_ops, "nodes");
-        Box::new(Found::new(Code::OperationBudget, at, message).help("raise the limit with --max-ops"))
+        Box::new(NodeFinding::new(Code::OperationBudget, at, message).help("raise the limit with --max-ops"))
     }
 
     #[cold]
-    fn too_much_memory(&self, at: u32) -> Box<Found> {
+    fn too_much_memory(&self, at: u32) -> Box<NodeFinding> {
         let megabytes = self.charged.max_bytes >> 20;
         let message = format!("the nodes of the flat model and their copies take more than {megabytes} MB");
-        Box::new(Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
+        Box::new(NodeFinding::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"))
     }
 
     /// Adds a node of the model.
-    pub(super) fn add(&mut self, node: Node, target: &mut Target) -> Expand<()> {
+    pub(super) fn add(&mut self, node: NodeProto, target: &mut CopyTarget) -> Expand<()> {
         self.charge(1, node.bytes(), node.at)?;
         if self.has_control {
             self.known.note(self.names, &node);
@@ -116,9 +116,9 @@ impl Expansion<'_> {
     }
 
     /// Adds a copy of a node, or a node that the model does not have.
-    pub(super) fn add_copy(&mut self, node: Node, target: &mut Target) -> Expand<()> {
+    pub(super) fn add_copy(&mut self, node: NodeProto, target: &mut CopyTarget) -> Expand<()> {
         let Charged { lengths, .. } = &self.charged;
-        let written = Written { texts: &self.names.texts, lengths }.node(&node);
+        let written = PartSizes { texts: &self.names.texts, lengths }.node(&node);
         self.charge_written(written, node.at)?;
         self.add(node, target)
     }
@@ -126,15 +126,15 @@ impl Expansion<'_> {
     /// Counts the type of a copied value.
     pub(super) fn charge_type(&mut self, value: &ValueInfo, at: u32) -> Expand<()> {
         let Charged { lengths, .. } = &self.charged;
-        let written = Written { texts: &self.names.texts, lengths }.value_info(value);
+        let written = PartSizes { texts: &self.names.texts, lengths }.value_info(value);
         self.charge_written(written, at)?;
         self.charge(0, size_of::<ValueInfo>() + value.heap_bytes(), at)
     }
 
     /// Counts what nodes of a graph that is passed on take in a file.
-    pub(super) fn charge_nodes(&mut self, nodes: &[Node], at: u32) -> Expand<()> {
+    pub(super) fn charge_nodes(&mut self, nodes: &[NodeProto], at: u32) -> Expand<()> {
         let Charged { lengths, .. } = &self.charged;
-        let written = Written { texts: &self.names.texts, lengths };
+        let written = PartSizes { texts: &self.names.texts, lengths };
         let mut sum = 0;
         each_node(nodes, &mut |node| sum += written.node(node));
         self.charge_written(sum, at)
@@ -146,7 +146,7 @@ impl Expansion<'_> {
             let megabytes = self.charged.max_bytes >> 20;
             let message = format!("the copies of functions take more than {megabytes} MB when they are written");
             return Err(Box::new(
-                Found::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
+                NodeFinding::new(Code::MemoryBudget, at, message).help("raise the limit with --max-memory"),
             ));
         }
         Ok(())

@@ -3,17 +3,18 @@
 use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Found;
+use super::NodeFinding;
 use super::charge;
-use super::copy::{Call, Expand, Expansion, Target};
+use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::functions::each_node;
-use super::known::{Mark, Scalar};
+use super::known::{Scalar, ScopeMark};
 use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, Dim, Extent, Field, Graph, ModelNames, Node, Tensor, TypeForm, ValueInfo, Values, Wire,
+    AttributeProto, AttributeValue, Dim, EncodedField, Extent, GraphProto, ModelNames, NodeProto, TensorProto,
+    TypeForm, ValueInfo, Values, Wire,
 };
 use crate::onnx::protobuf::fields::{graph as graph_fields, tensor as tensor_fields};
 use crate::onnx::types::{ElementType, Storage};
@@ -37,7 +38,7 @@ type Stays = String;
 
 /// A control flow node, with its bound operands and results.
 struct Flow<'n> {
-    node: &'n Node,
+    node: &'n NodeProto,
     inputs: Values,
     outputs: Values,
 }
@@ -51,7 +52,7 @@ struct Checkpoint {
     names: usize,
     stays: usize,
     steps: u64,
-    known: Mark,
+    known: ScopeMark,
 }
 
 /// What became of a control flow node.
@@ -72,7 +73,7 @@ pub(super) struct ControlFlow {
     /// Whether nodes that cannot be expanded are reported.
     tell_stays: bool,
     /// The nodes that could not be expanded.
-    pub(super) stays: Vec<Found>,
+    pub(super) stays: Vec<NodeFinding>,
     /// The number of trips of loops, and of nodes whose copies were discarded.
     steps: u64,
     /// The number of nodes around the current one whose expansion is being tried.
@@ -93,11 +94,11 @@ impl ControlFlow {
 
 impl<'f> Expansion<'f> {
     /// Whether a node may have known control flow, or must be reported if it cannot be expanded.
-    pub(super) fn is_control(&self, node: &Node) -> bool {
+    pub(super) fn is_control(&self, node: &NodeProto) -> bool {
         self.operator(node).is_some_and(|operator| operator == "If" || self.flow.tell_stays)
     }
 
-    fn operator(&self, node: &Node) -> Option<&'static str> {
+    fn operator(&self, node: &NodeProto) -> Option<&'static str> {
         let operator = node.op_type?;
         let known = self.flow.operators.iter().position(|known| *known == Some(operator))?;
         let standard = node.domain.is_none_or(|name| matches!(self.names.texts.text(name), "" | "ai.onnx"));
@@ -107,16 +108,16 @@ impl<'f> Expansion<'f> {
     /// Expands a node with known control flow.
     pub(super) fn control(
         &mut self,
-        node: &Node,
+        node: &NodeProto,
         bound: (Values, Values),
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Outcome> {
         let Some(operator) = self.operator(node) else { return Ok(Outcome::Refused) };
         let flow = Flow { node, inputs: bound.0, outputs: bound.1 };
         let path = self.path_of(node, &flow.outputs);
-        let call = Call { path, ..call };
+        let call = InlinedCall { path, ..call };
         // Added nodes other than copies are in the standard domain. They are the same in all versions, except for
         // those that depend on the version of the graph.
         let _ = imports.need(self.names, &call.callee.imports, None);
@@ -150,7 +151,7 @@ impl<'f> Expansion<'f> {
             let name = flow.outputs.iter().find(|output| **output != NameId::ROOT);
             let what = name.map_or(String::new(), |name| format!(" of `{}`", self.spelled(*name)));
             let message = format!("the `{operator}`{what} is kept: {reason}");
-            self.flow.stays.push(Found::new(Code::LoopKept, flow.node.at, message));
+            self.flow.stays.push(NodeFinding::new(Code::LoopKept, flow.node.at, message));
         }
     }
 
@@ -164,7 +165,7 @@ impl<'f> Expansion<'f> {
         made
     }
 
-    fn checkpoint(&mut self, target: &Target) -> Checkpoint {
+    fn checkpoint(&mut self, target: &CopyTarget) -> Checkpoint {
         Checkpoint {
             nodes: target.nodes.len(),
             value_info: target.value_info.len(),
@@ -178,7 +179,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// Removes what was copied for a node that cannot be expanded; the work for it counts.
-    fn give_up(&mut self, to: Checkpoint, target: &mut Target, node: &Node) -> Expand<()> {
+    fn give_up(&mut self, to: Checkpoint, target: &mut CopyTarget, node: &NodeProto) -> Expand<()> {
         self.known.undo(to.known);
         target.nodes.truncate(to.nodes);
         target.value_info.truncate(to.value_info);
@@ -193,11 +194,11 @@ impl<'f> Expansion<'f> {
     }
 
     /// Counts trips of loops, and copies of nodes that were discarded.
-    fn work(&mut self, steps: u64, node: &Node) -> Expand<()> {
+    fn work(&mut self, steps: u64, node: &NodeProto) -> Expand<()> {
         self.flow.steps = self.flow.steps.saturating_add(steps);
         if self.flow.steps > self.max_ops {
             let message = format!("the expansion of loops takes more than {} steps", self.max_ops);
-            let found = Found::new(Code::StepBudget, node.at, message);
+            let found = NodeFinding::new(Code::StepBudget, node.at, message);
             return Err(Box::new(found.help("raise the limit with --max-ops")));
         }
         Ok(())
@@ -209,7 +210,7 @@ impl<'f> Expansion<'f> {
         text
     }
 
-    fn graph_of<'n>(&self, node: &'n Node, name: &str) -> Option<&'n Graph> {
+    fn graph_of<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n GraphProto> {
         match &self.attribute_of(node, name)?.value {
             AttributeValue::Graph(graph) => Some(graph),
             _ => None,
@@ -217,17 +218,17 @@ impl<'f> Expansion<'f> {
     }
 
     /// The body of a loop, if it can be copied.
-    fn body_of<'n>(&self, node: &'n Node) -> Result<&'n Graph, Stays> {
+    fn body_of<'n>(&self, node: &'n NodeProto) -> Result<&'n GraphProto, Stays> {
         let body = self.graph_of(node, "body").ok_or_else(|| "it has no `body`".to_owned())?;
         if has_sparse(body) { Err(SPARSE.to_owned()) } else { Ok(body) }
     }
 
-    fn attribute_of<'n>(&self, node: &'n Node, name: &str) -> Option<&'n Attribute> {
-        let named = |attribute: &&Attribute| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
+    fn attribute_of<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n AttributeProto> {
+        let named = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
         node.attributes.iter().find(named).filter(|attribute| attribute.reference.is_none())
     }
 
-    fn ints_of(&self, node: &Node, name: &str) -> Vec<i64> {
+    fn ints_of(&self, node: &NodeProto, name: &str) -> Vec<i64> {
         match self.attribute_of(node, name).map(|attribute| &attribute.value) {
             Some(AttributeValue::Ints(values)) => values.clone(),
             Some(AttributeValue::Int(value)) => vec![*value],
@@ -242,8 +243,8 @@ impl<'f> Expansion<'f> {
     fn branch(
         &mut self,
         flow: &Flow,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
         let condition = flow.inputs.first().copied().unwrap_or(NameId::ROOT);
@@ -263,8 +264,8 @@ impl<'f> Expansion<'f> {
     fn unrolled_loop(
         &mut self,
         flow: &Flow,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
         let input = |i: usize| flow.inputs.get(i).copied().filter(|input| *input != NameId::ROOT);
@@ -298,7 +299,7 @@ impl<'f> Expansion<'f> {
         let mut trip = 0;
         while goes_on && trips.is_none_or(|trips| trip < trips) {
             self.check_trips(trip, flow.node)?;
-            let call = Call { ordinal: trip as u32 + 1, ..call };
+            let call = InlinedCall { ordinal: trip as u32 + 1, ..call };
             let mut operands = Values::new();
             for (place, value) in places.into_iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
                 operands.push(match place {
@@ -325,8 +326,8 @@ impl<'f> Expansion<'f> {
     fn unrolled_scan(
         &mut self,
         flow: &Flow,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
         let body = match self.body_of(flow.node) {
@@ -364,7 +365,7 @@ impl<'f> Expansion<'f> {
         let mark = self.known.mark();
         for trip in 0..trips {
             self.check_trips(trip, flow.node)?;
-            let call = Call { ordinal: trip as u32 + 1, ..call };
+            let call = InlinedCall { ordinal: trip as u32 + 1, ..call };
             let mut operands = state.clone();
             for (i, &input) in flow.inputs[count..].iter().enumerate() {
                 let index = if at(&directions, i) == 1 { trips - 1 - trip } else { trip };
@@ -388,8 +389,8 @@ impl<'f> Expansion<'f> {
         flow: &Flow,
         (state, collected, declared): (&Values, &[Values], &[ValueInfo]),
         placed: impl Fn(usize) -> (i64, bool),
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
         for (value, output) in state.iter().zip(&flow.outputs) {
@@ -415,7 +416,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// Adds the values that a trip collects.
-    fn collect(&mut self, collected: &mut Vec<Values>, values: &[NameId], node: &Node) -> Expand<()> {
+    fn collect(&mut self, collected: &mut Vec<Values>, values: &[NameId], node: &NodeProto) -> Expand<()> {
         if values.is_empty() {
             return Ok(());
         }
@@ -424,11 +425,11 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    fn check_trips(&mut self, trip: i64, node: &Node) -> Expand<()> {
+    fn check_trips(&mut self, trip: i64, node: &NodeProto) -> Expand<()> {
         if trip as u64 >= self.max_ops {
             let message = format!("the loop has more than {} trips", self.max_ops);
             return Err(Box::new(
-                Found::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
+                NodeFinding::new(Code::StepBudget, node.at, message).help("raise the limit with --max-ops"),
             ));
         }
         self.work(1, node)
@@ -438,11 +439,11 @@ impl<'f> Expansion<'f> {
     /// any.
     fn splice(
         &mut self,
-        graph: &Graph,
+        graph: &GraphProto,
         inputs: &[NameId],
         results: Option<&Values>,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Values> {
         let at = graph.nodes.first().map_or(0, |node| node.at);
@@ -473,7 +474,7 @@ impl<'f> Expansion<'f> {
             }
             let value = self.fresh(call, formal);
             self.bind(formal, value);
-            self.add_constant(Tensor { name: None, ..tensor.clone() }, value, call, target)?;
+            self.add_constant(TensorProto { name: None, ..tensor.clone() }, value, call, target)?;
         }
         for value in graph.value_info.iter().filter(|_| call.typed) {
             self.add_type(value, at, target)?;
@@ -493,14 +494,14 @@ impl<'f> Expansion<'f> {
 }
 
 /// The names of the inputs of a graph that have an operand.
-fn given(graph: &Graph, operands: &[NameId]) -> FxHashSet<NameId> {
+fn given(graph: &GraphProto, operands: &[NameId]) -> FxHashSet<NameId> {
     let inputs = graph.inputs.iter().zip(operands).filter(|(_, operand)| **operand != NameId::ROOT);
     inputs.filter_map(|(input, _)| input.name).collect()
 }
 
 /// What is collected of a value in no trips: a tensor with an axis of extent 0. None if its type is not known, or if the
 /// shape has other extents that are not.
-fn empty(value: &ValueInfo, axis: i64) -> Option<Tensor> {
+fn empty(value: &ValueInfo, axis: i64) -> Option<TensorProto> {
     let TypeForm::Tensor(of) = &value.ty.as_ref()?.form else { return None };
     let known = |dim: &Dim| if let Extent::Value(extent) = dim.extent { Some(extent) } else { None };
     let mut dims: Vec<i64> = of.shape.as_ref()?.dims.iter().map(known).collect::<Option<_>>()?;
@@ -512,18 +513,18 @@ fn empty(value: &ValueInfo, axis: i64) -> Option<Tensor> {
         return None;
     }
     dims.insert(at, 0);
-    let raw = Field { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new() };
+    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new() };
     let rest = Some(Box::new(vec![raw]));
-    Some(Tensor { dims: dims.as_slice().into(), data_type: of.element, rest, ..Tensor::default() })
+    Some(TensorProto { dims: dims.as_slice().into(), data_type: of.element, rest, ..TensorProto::default() })
 }
 
 /// Whether a graph has sparse constants, which no node can define.
-fn has_sparse(graph: &Graph) -> bool {
+fn has_sparse(graph: &GraphProto) -> bool {
     graph.rest.iter().flat_map(|fields| fields.iter()).any(|field| field.number == graph_fields::SPARSE_INITIALIZER)
 }
 
 /// Whether a body refers to a name.
-fn uses(body: &Graph, name: NameId) -> bool {
+fn uses(body: &GraphProto, name: NameId) -> bool {
     let mut found = body.outputs.iter().any(|output| output.name == Some(name));
     each_node(&body.nodes, &mut |node| {
         found |= node.inputs.contains(&name);

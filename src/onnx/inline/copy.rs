@@ -1,6 +1,6 @@
 //! Copies the bodies of functions.
 
-use super::Found;
+use super::NodeFinding;
 use super::call_graph::Size;
 use super::charge::Charged;
 use super::control::{CONTROL, ControlFlow, Outcome};
@@ -14,18 +14,19 @@ use crate::diagnostics::Code;
 use crate::graph::OriginId;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, ExpandedCall, Function, Graph, ModelNames, Node, OperatorSet, ValueInfo, Values,
+    AttributeProto, AttributeValue, ExpandedCall, FunctionProto, GraphProto, ModelNames, NodeProto, OperatorSet,
+    ValueInfo, Values,
 };
 use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
-pub(super) type Expand<T> = Result<T, Box<Found>>;
+pub(super) type Expand<T> = Result<T, Box<NodeFinding>>;
 
 /// A call that is being expanded, or a control flow node that is being replaced by the nodes of its graph.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'c> {
-    pub(super) function: &'c Function,
+pub(super) struct InlinedCall<'c> {
+    pub(super) function: &'c FunctionProto,
     pub(super) callee: &'c Callee,
     /// The prefix of the names of its copies.
     pub(super) path: NameId,
@@ -34,31 +35,31 @@ pub(super) struct Call<'c> {
     /// The id of the call in the origins of the copied nodes.
     pub(super) origin: OriginId,
     /// The attributes of the call, with references replaced, sorted by name.
-    pub(super) attributes: &'c [Attribute],
+    pub(super) attributes: &'c [AttributeProto],
     /// Whether the types that the function notes for its values hold for this call.
     pub(super) typed: bool,
 }
 
 /// An operator with its domain.
 #[derive(Clone, Copy)]
-struct Operator {
+struct QualifiedOperator {
     domain: Option<Name>,
     name: Option<Name>,
 }
 
 /// The lists that copies are added to.
 #[derive(Default)]
-pub(super) struct Target {
-    pub(super) nodes: Vec<Node>,
+pub(super) struct CopyTarget {
+    pub(super) nodes: Vec<NodeProto>,
     pub(super) value_info: Vec<ValueInfo>,
 }
 
 /// The expansion of a model.
 pub(super) struct Expansion<'f> {
     pub(super) names: &'f mut ModelNames,
-    functions: &'f [Function],
+    functions: &'f [FunctionProto],
     /// An empty function for nodes that are not in a function.
-    outside: Function,
+    outside: FunctionProto,
     table: &'f Functions,
     /// What the copies of each function share.
     callees: &'f [Callee],
@@ -92,7 +93,7 @@ pub(super) struct Scope(usize);
 impl<'f> Expansion<'f> {
     pub(super) fn new(
         names: &'f mut ModelNames,
-        (functions, callees): (&'f [Function], &'f [Callee]),
+        (functions, callees): (&'f [FunctionProto], &'f [Callee]),
         table: &'f Functions,
         options: &Options,
     ) -> Self {
@@ -104,7 +105,7 @@ impl<'f> Expansion<'f> {
         Expansion {
             names,
             functions,
-            outside: Function::default(),
+            outside: FunctionProto::default(),
             table,
             callees,
             bindings,
@@ -124,12 +125,12 @@ impl<'f> Expansion<'f> {
     }
 
     /// The expanded calls, and the control flow nodes that could not be expanded.
-    pub(super) fn into_results(self) -> (Vec<ExpandedCall>, Vec<Found>) {
+    pub(super) fn into_results(self) -> (Vec<ExpandedCall>, Vec<NodeFinding>) {
         (self.calls, self.flow.stays)
     }
 
     /// Expands the calls in the graph of a model.
-    pub(super) fn graph(&mut self, graph: &mut Graph, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
+    pub(super) fn graph(&mut self, graph: &mut GraphProto, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
         self.has_control = CONTROL.iter().any(|operator| self.names.texts.get(operator).is_some());
         if self.has_control {
             self.known = Known::of_graph(self.names, graph);
@@ -144,7 +145,12 @@ impl<'f> Expansion<'f> {
 
     /// Expands the calls in a function that is kept, and in the defaults of its attributes. `twice` gets the attributes
     /// whose values its calls have to give twice.
-    pub(super) fn function(&mut self, index: usize, function: &mut Function, twice: &mut GivenTwice) -> Expand<()> {
+    pub(super) fn function(
+        &mut self,
+        index: usize,
+        function: &mut FunctionProto,
+        twice: &mut GivenTwice,
+    ) -> Expand<()> {
         // Its names are not those of the graph.
         let known = std::mem::take(&mut self.known);
         self.declared.enter(function);
@@ -165,19 +171,24 @@ impl<'f> Expansion<'f> {
     }
 
     /// Expands the calls among nodes of a graph or function that is kept, and so are its names.
-    fn nodes(&mut self, nodes: &mut Vec<Node>, value_info: &mut Vec<ValueInfo>, imports: &mut Imports) -> Expand<()> {
-        let mut target = Target { nodes: Vec::new(), value_info: std::mem::take(value_info) };
+    fn nodes(
+        &mut self,
+        nodes: &mut Vec<NodeProto>,
+        value_info: &mut Vec<ValueInfo>,
+        imports: &mut Imports,
+    ) -> Expand<()> {
+        let mut target = CopyTarget { nodes: Vec::new(), value_info: std::mem::take(value_info) };
         std::mem::take(nodes).into_iter().try_for_each(|node| self.node(node, &mut target, imports))?;
         (*nodes, *value_info) = (target.nodes, target.value_info);
         Ok(())
     }
 
-    fn node(&mut self, mut node: Node, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+    fn node(&mut self, mut node: NodeProto, target: &mut CopyTarget, imports: &mut Imports) -> Expand<()> {
         let mut outcome = Outcome::Refused;
         if self.has_control && self.is_control(&node) {
             let (outside, none) = (std::mem::take(&mut self.outside), Callee::default());
             let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
-            let call = Call { function, callee: &none, path, ordinal: 0, origin, attributes: &[], typed: true };
+            let call = InlinedCall { function, callee: &none, path, ordinal: 0, origin, attributes: &[], typed: true };
             let bound = (node.inputs.clone(), node.outputs.clone());
             outcome = self.control(&node, bound, call, target, imports)?;
             self.outside = outside;
@@ -220,12 +231,12 @@ impl<'f> Expansion<'f> {
     }
 
     /// The size of an expanded node.
-    pub(super) fn size_of(&self, node: &Node) -> Size {
+    pub(super) fn size_of(&self, node: &NodeProto) -> Size {
         self.table.size(self.names, std::slice::from_ref(node))
     }
 
     /// The function that a node calls, if its calls are expanded.
-    fn expanded(&self, node: &Node) -> Expand<Option<usize>> {
+    fn expanded(&self, node: &NodeProto) -> Expand<Option<usize>> {
         let called = self.table.called(self.names, node)?;
         Ok(called.filter(|function| self.table.expanded[*function]))
     }
@@ -233,10 +244,10 @@ impl<'f> Expansion<'f> {
     /// Expands a call with bound operands and attributes.
     fn call(
         &mut self,
-        node: &Node,
+        node: &NodeProto,
         index: usize,
-        mut attributes: Vec<Attribute>,
-        target: &mut Target,
+        mut attributes: Vec<AttributeProto>,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
         let function = &self.functions[index];
@@ -247,7 +258,7 @@ impl<'f> Expansion<'f> {
         ] {
             if given > declared {
                 let message = format!("`{}` has {declared} {what}, this call has {given}", described());
-                return Err(Box::new(Found::new(Code::OnnxArguments, node.at, message)));
+                return Err(Box::new(NodeFinding::new(Code::OnnxArguments, node.at, message)));
             }
         }
         let operands = function.inputs.len() + function.outputs.len();
@@ -260,7 +271,7 @@ impl<'f> Expansion<'f> {
         let name = function.name.unwrap_or(self.identity);
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
-        let call = Call { function, callee, path, ordinal: 0, origin, attributes, typed };
+        let call = InlinedCall { function, callee, path, ordinal: 0, origin, attributes, typed };
         with_stack(|| self.body(node, call, target, imports)).map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found
@@ -268,7 +279,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// The prefix of the names of the copies for a call: the name of its first result.
-    pub(super) fn path_of(&mut self, node: &Node, outputs: &Values) -> NameId {
+    pub(super) fn path_of(&mut self, node: &NodeProto, outputs: &Values) -> NameId {
         let output = outputs.iter().copied().find(|output| *output != NameId::ROOT);
         output.or(node.name).unwrap_or_else(|| {
             let name = node.op_type.unwrap_or(self.identity);
@@ -276,11 +287,17 @@ impl<'f> Expansion<'f> {
         })
     }
 
-    fn body(&mut self, node: &Node, call: Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+    fn body(
+        &mut self,
+        node: &NodeProto,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<()> {
         let (function, callee) = (call.function, call.callee);
         if let Some((name, at)) = callee.reassigned {
             let message = format!("`{}` is defined twice in the function", self.names.text(name));
-            return Err(Box::new(Found::new(Code::OnnxReassigned, at, message)));
+            return Err(Box::new(NodeFinding::new(Code::OnnxReassigned, at, message)));
         }
         let scope = self.open_scope();
         for (i, &formal) in function.inputs.iter().enumerate() {
@@ -321,45 +338,45 @@ impl<'f> Expansion<'f> {
         &mut self,
         formal: NameId,
         actual: NameId,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
         let source = self.bound(formal);
         if source == NameId::ROOT {
             let name = self.names.text(formal);
             let message = format!("the output `{name}` is an input that this call does not give");
-            return Err(Box::new(Found::new(Code::OnnxUndefined, call.function.at, message)));
+            return Err(Box::new(NodeFinding::new(Code::OnnxUndefined, call.function.at, message)));
         }
         let domain = self.names.texts.intern("");
-        let operator = Operator { domain: Some(domain), name: Some(self.identity) };
+        let operator = QualifiedOperator { domain: Some(domain), name: Some(self.identity) };
         self.need(operator, call, call.function.at, imports)?;
-        let node = Node {
+        let node = NodeProto {
             inputs: Values::from_slice(&[source]),
             outputs: Values::from_slice(&[actual]),
             op_type: Some(self.identity),
             domain: Some(domain),
             at: call.function.at,
             origin: call.origin,
-            ..Node::default()
+            ..NodeProto::default()
         };
         self.add_copy(node, target)
     }
 
     /// Records that an operator is copied to the graph, and checks its version.
-    fn need(&mut self, operator: Operator, call: Call, at: u32, imports: &mut Imports) -> Expand<()> {
+    fn need(&mut self, operator: QualifiedOperator, call: InlinedCall, at: u32, imports: &mut Imports) -> Expand<()> {
         let Err(mismatch) = imports.need(self.names, &call.callee.imports, operator.domain) else { return Ok(()) };
         let schemas = self.schemas.get_or_insert_with(Schemas::new);
         if mismatch.leaves(self.names, operator.name, schemas) {
             return Ok(());
         }
         let message = mismatch.message(self.names, operator.name, call.function.name);
-        let found = Found::new(Code::OnnxOpset, at, message);
+        let found = NodeFinding::new(Code::OnnxOpset, at, message);
         Err(Box::new(found.help("keep the function with --keep, or convert the model first")))
     }
 
     /// Adds the type of a value of a body.
-    pub(super) fn add_type(&mut self, value: &ValueInfo, at: u32, target: &mut Target) -> Expand<()> {
+    pub(super) fn add_type(&mut self, value: &ValueInfo, at: u32, target: &mut CopyTarget) -> Expand<()> {
         let Some(name) = value.name else { return Ok(()) };
         let value = ValueInfo { name: Some(self.bound(name)), ..value.clone() };
         self.charge_type(&value, at)?;
@@ -372,7 +389,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// A fresh name for a name of a body.
-    pub(super) fn fresh(&mut self, call: Call, name: NameId) -> NameId {
+    pub(super) fn fresh(&mut self, call: InlinedCall, name: NameId) -> NameId {
         let Some(segment) = self.names.values.user_name(name) else { return NameId::ROOT };
         self.child(call.path, segment, call.ordinal)
     }
@@ -411,7 +428,13 @@ impl<'f> Expansion<'f> {
     }
 
     /// Adds a copy of a node of a function body.
-    pub(super) fn copy(&mut self, node: &Node, call: Call, target: &mut Target, imports: &mut Imports) -> Expand<()> {
+    pub(super) fn copy(
+        &mut self,
+        node: &NodeProto,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<()> {
         let mut outcome = Outcome::Refused;
         if self.has_control && self.is_control(node) {
             let bound = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
@@ -427,7 +450,7 @@ impl<'f> Expansion<'f> {
             }
             Ok(())
         })?;
-        let copy = Node {
+        let copy = NodeProto {
             inputs: self.all_bound(&node.inputs),
             outputs: self.all_bound(&node.outputs),
             name: node.name.map(|name| if name == NameId::ROOT { name } else { self.fresh(call, name) }),
@@ -444,11 +467,11 @@ impl<'f> Expansion<'f> {
             Some(_) => {
                 // Functions of the model have no versions: a call means the function, whatever version is imported.
                 let _ = imports.need(self.names, &call.callee.imports, node.domain);
-                self.add_copy(Node { attributes, ..copy }, target)
+                self.add_copy(NodeProto { attributes, ..copy }, target)
             }
             None => {
-                self.need(Operator { domain: node.domain, name: node.op_type }, call, node.at, imports)?;
-                self.add_copy(Node { attributes, ..copy }, target)
+                self.need(QualifiedOperator { domain: node.domain, name: node.op_type }, call, node.at, imports)?;
+                self.add_copy(NodeProto { attributes, ..copy }, target)
             }
         }
     }

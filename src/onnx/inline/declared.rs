@@ -6,14 +6,16 @@ use rustc_hash::FxHashMap;
 
 use super::functions::Callee;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Dim, Extent, Fields, Function, Graph, Shape, Tensor, TensorType, Type, TypeForm, ValueInfo};
+use crate::onnx::model::{
+    Dim, Extent, Fields, FunctionProto, GraphProto, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo,
+};
 use crate::onnx::types::ElementType;
 
 /// The declared types of values of a graph or function, if any function notes types.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
     is_needed: bool,
-    types: FxHashMap<NameId, Type>,
+    types: FxHashMap<NameId, TypeProto>,
 }
 
 impl Declared {
@@ -23,7 +25,7 @@ impl Declared {
     }
 
     /// Adds the types that a graph declares.
-    pub(super) fn add_graph(&mut self, graph: &Graph) {
+    pub(super) fn add_graph(&mut self, graph: &GraphProto) {
         if self.is_needed {
             let constants = graph.initializers.iter().filter_map(|tensor| Some((tensor.name?, type_of(tensor))));
             self.types.extend(constants);
@@ -32,7 +34,7 @@ impl Declared {
     }
 
     /// Replaces the types by those that a function notes: its names are its own.
-    pub(super) fn enter(&mut self, function: &Function) {
+    pub(super) fn enter(&mut self, function: &FunctionProto) {
         self.types.clear();
         function.value_info.iter().for_each(|value| self.add(value));
     }
@@ -49,7 +51,7 @@ impl Declared {
     /// The types of a function with one call were noted for that call, unless its inputs have other types. The types of
     /// a function with several calls hold where nothing but the types of the operands determines them, and these are
     /// the ones that it notes.
-    pub(super) fn hold(&self, callee: &Callee, function: &Function, operands: &[NameId]) -> bool {
+    pub(super) fn hold(&self, callee: &Callee, function: &FunctionProto, operands: &[NameId]) -> bool {
         let mut noted = callee.noted.iter().enumerate().map(|(i, noted)| {
             let noted = function.value_info.get((*noted)?)?.ty.as_ref();
             Some((noted?, self.types.get(operands.get(i)?)?))
@@ -64,17 +66,17 @@ impl Declared {
     }
 }
 
-fn type_of(tensor: &Tensor) -> Type {
+fn type_of(tensor: &TensorProto) -> TypeProto {
     let dims = tensor.dims.iter().map(|extent| Dim { extent: Extent::Value(*extent), rest: Fields::None }).collect();
-    let shape = Some(Shape { dims, rest: Fields::None });
-    Type {
+    let shape = Some(ShapeProto { dims, rest: Fields::None });
+    TypeProto {
         form: TypeForm::Tensor(TensorType { element: tensor.data_type, shape, rest: Fields::None }),
         rest: Fields::None,
     }
 }
 
 /// Whether two types do not contradict each other.
-fn agrees(noted: &Type, actual: &Type) -> bool {
+fn agrees(noted: &TypeProto, actual: &TypeProto) -> bool {
     let (TypeForm::Tensor(noted), TypeForm::Tensor(actual)) = (&noted.form, &actual.form) else {
         return std::mem::discriminant(&noted.form) == std::mem::discriminant(&actual.form);
     };
@@ -90,11 +92,11 @@ fn agrees(noted: &Type, actual: &Type) -> bool {
 }
 
 /// Whether two types are equal, and values of this type do not determine other types: integers may be extents.
-fn determines(noted: &Type, actual: &Type) -> bool {
+fn determines(noted: &TypeProto, actual: &TypeProto) -> bool {
     let (TypeForm::Tensor(noted), TypeForm::Tensor(actual)) = (&noted.form, &actual.form) else { return false };
     let is_number = |name: &str| !name.starts_with("int") && !name.starts_with("uint") && name != "bool";
     let element = noted.element.and_then(ElementType::numbered).is_some_and(|element| is_number(element.name));
-    let extents = |shape: &Option<Shape>| -> Option<Vec<i64>> {
+    let extents = |shape: &Option<ShapeProto>| -> Option<Vec<i64>> {
         let extent = |dim: &Dim| if let Extent::Value(extent) = dim.extent { Some(extent) } else { None };
         shape.as_ref()?.dims.iter().map(extent).collect()
     };

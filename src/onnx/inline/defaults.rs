@@ -7,11 +7,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Found;
+use super::NodeFinding;
 use super::copy::{Expand, Expansion};
 use super::functions::{each_graph, each_node, each_node_mut, each_node_of_value};
 use crate::diagnostics::Code;
-use crate::onnx::model::{Attribute, AttributeValue, Function, Model, ModelNames, Node};
+use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, ModelNames, ModelProto, NodeProto};
 use crate::source::names::Name;
 
 /// The attributes of a function that is kept, while its calls are expanded.
@@ -34,14 +34,14 @@ struct Wanted {
     of: Name,
     /// The new attribute, with its default.
     new: Name,
-    default: Attribute,
+    default: AttributeProto,
 }
 
 /// For a function, the attributes whose values its calls also give to others.
 pub(super) type GivenTwice = FxHashMap<usize, Vec<(Name, Name)>>;
 
 impl KeptAttributes {
-    pub(super) fn of(function: &Function) -> Self {
+    pub(super) fn of(function: &FunctionProto) -> Self {
         let defaulted: FxHashSet<Name> = function.defaults.iter().filter_map(|default| default.name).collect();
         let taken = defaulted.iter().chain(&function.attributes).copied().collect();
         KeptAttributes { taken, defaulted, ..KeptAttributes::default() }
@@ -59,7 +59,7 @@ impl KeptAttributes {
     }
 
     /// Adds the wanted defaults to the function. Returns the attributes whose values calls have to give twice.
-    pub(super) fn settle(self, function: &mut Function) -> Vec<(Name, Name)> {
+    pub(super) fn settle(self, function: &mut FunctionProto) -> Vec<(Name, Name)> {
         if self.wanted.is_empty() {
             return Vec::new();
         }
@@ -76,7 +76,7 @@ impl KeptAttributes {
             } else {
                 twice.push((of, new));
             }
-            function.defaults.push(Attribute { name: Some(name), reference: None, ..default });
+            function.defaults.push(AttributeProto { name: Some(name), reference: None, ..default });
         }
         let own: FxHashSet<Name> = renamed.values().copied().collect();
         function.attributes.retain(|name| !own.contains(name));
@@ -90,9 +90,9 @@ impl KeptAttributes {
 }
 
 /// The attributes that the nodes of a function refer to.
-fn referred(function: &Function) -> FxHashSet<Name> {
+fn referred(function: &FunctionProto) -> FxHashSet<Name> {
     let mut found = FxHashSet::default();
-    let mut visit = |node: &Node| found.extend(node.attributes.iter().filter_map(|attribute| attribute.reference));
+    let mut visit = |node: &NodeProto| found.extend(node.attributes.iter().filter_map(|attribute| attribute.reference));
     each_node(&function.nodes, &mut visit);
     for default in &function.defaults {
         each_graph(&default.value, &mut |graph| each_node(&graph.nodes, &mut visit));
@@ -100,19 +100,19 @@ fn referred(function: &Function) -> FxHashSet<Name> {
     found
 }
 
-fn each_node_of(function: &mut Function, visit: &mut dyn FnMut(&mut Node)) {
+fn each_node_of(function: &mut FunctionProto, visit: &mut dyn FnMut(&mut NodeProto)) {
     each_node_mut(&mut function.nodes, visit);
     function.defaults.iter_mut().for_each(|default| each_node_of_value(&mut default.value, visit));
 }
 
 impl Expansion<'_> {
     /// The attribute of the function that is kept to refer to instead of `of`, which gets a default if it has none.
-    pub(super) fn with_default(&mut self, of: Name, default: &Attribute, node: &Node) -> Expand<Name> {
+    pub(super) fn with_default(&mut self, of: Name, default: &AttributeProto, node: &NodeProto) -> Expand<Name> {
         let Some(kept) = self.kept.as_mut().filter(|kept| !kept.defaulted.contains(&of)) else { return Ok(of) };
         if matches!(default.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)) {
             let name = self.names.texts.text(of);
             let message = format!("where the attribute `{name}` is omitted, a graph of the function would replace it");
-            let found = Found::new(Code::OnnxReference, node.at, message);
+            let found = NodeFinding::new(Code::OnnxReference, node.at, message);
             return Err(Box::new(found.help("expand the function around it, too, or keep both")));
         }
         let key = (of, format!("{:?}", default.value));
@@ -128,15 +128,19 @@ impl Expansion<'_> {
 }
 
 /// Gives the values of attributes also to the attributes that were added to functions.
-pub(super) fn give_twice(model: &mut Model, twice: &GivenTwice, called: impl Fn(&ModelNames, &Node) -> Option<usize>) {
+pub(super) fn give_twice(
+    model: &mut ModelProto,
+    twice: &GivenTwice,
+    called: impl Fn(&ModelNames, &NodeProto) -> Option<usize>,
+) {
     let names = &model.names;
-    let mut visit = |node: &mut Node| {
+    let mut visit = |node: &mut NodeProto| {
         let Some(pairs) = called(names, node).and_then(|function| twice.get(&function)) else { return };
         let given: FxHashMap<Option<Name>, usize> =
             node.attributes.iter().enumerate().map(|(i, attribute)| (attribute.name, i)).collect();
         for &(of, new) in pairs {
             if let Some(&i) = given.get(&Some(of)) {
-                let copy = Attribute { name: Some(new), ..node.attributes[i].clone() };
+                let copy = AttributeProto { name: Some(new), ..node.attributes[i].clone() };
                 node.attributes.push(copy);
             }
         }

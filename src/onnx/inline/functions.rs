@@ -2,39 +2,39 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Found;
+use super::NodeFinding;
 use super::call_graph::{self, Size};
 use super::opsets::Imports;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Function, Graph, ModelNames, Node};
+use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto};
 use crate::source::names::Name;
 use crate::{Lower, Options};
 
 /// The key by which calls refer to functions: normalized domain, name and overload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::onnx) struct Key {
+pub(in crate::onnx) struct FunctionKey {
     domain: Option<Name>,
     name: Option<Name>,
     overload: Option<Name>,
 }
 
-impl Key {
-    fn new(names: &ModelNames, domain: Option<Name>, name: Option<Name>, overload: Option<Name>) -> Key {
+impl FunctionKey {
+    fn new(names: &ModelNames, domain: Option<Name>, name: Option<Name>, overload: Option<Name>) -> FunctionKey {
         let known = |name: &Name| !names.texts.text(*name).is_empty();
         // The standard domain has two names.
         let domain = domain.filter(|name| known(name) && names.texts.text(*name) != "ai.onnx");
-        Key { domain, name, overload: overload.filter(known) }
+        FunctionKey { domain, name, overload: overload.filter(known) }
     }
 
     /// The key of a function.
-    pub(super) fn of_function(names: &ModelNames, function: &Function) -> Key {
-        Key::new(names, function.domain, function.name, function.overload)
+    pub(super) fn of_function(names: &ModelNames, function: &FunctionProto) -> FunctionKey {
+        FunctionKey::new(names, function.domain, function.name, function.overload)
     }
 
     /// The function that a node would call.
-    pub(in crate::onnx) fn of_node(names: &ModelNames, node: &Node) -> Key {
-        Key::new(names, node.domain, node.op_type, node.overload)
+    pub(in crate::onnx) fn of_node(names: &ModelNames, node: &NodeProto) -> FunctionKey {
+        FunctionKey::new(names, node.domain, node.op_type, node.overload)
     }
 
     /// The name without an overload.
@@ -84,10 +84,10 @@ enum Named {
 /// The functions of a model by the key of their calls.
 #[derive(Debug, Default)]
 pub(in crate::onnx) struct Functions {
-    by_key: FxHashMap<Key, usize>,
+    by_key: FxHashMap<FunctionKey, usize>,
     /// The function of each name, regardless of its overload.
-    any_overload: FxHashMap<Key, usize>,
-    pub(in crate::onnx) keys: Vec<Key>,
+    any_overload: FxHashMap<FunctionKey, usize>,
+    pub(in crate::onnx) keys: Vec<FunctionKey>,
     /// Whether calls of a function are expanded.
     pub(in crate::onnx) expanded: Vec<bool>,
     /// The functions of each name, by the number of the name, for fast lookup: most nodes are not calls.
@@ -104,13 +104,13 @@ impl Functions {
     /// Functions that are declared twice, or that call each other in a cycle.
     pub(in crate::onnx) fn new(
         names: &ModelNames,
-        functions: &[Function],
+        functions: &[FunctionProto],
         options: &Options,
-    ) -> Result<Self, Vec<Found>> {
+    ) -> Result<Self, Vec<NodeFinding>> {
         let mut table = Functions { named: vec![Named::None; names.texts.len()], ..Functions::default() };
         let mut found = Vec::new();
         for (i, function) in functions.iter().enumerate() {
-            let key = Key::of_function(names, function);
+            let key = FunctionKey::of_function(names, function);
             table.keys.push(key);
             if let Some(named) = key.name.and_then(|name| table.named.get_mut(name.index())) {
                 *named = match named {
@@ -118,11 +118,11 @@ impl Functions {
                     Named::One(..) | Named::Several => Named::Several,
                 };
             }
-            table.any_overload.insert(Key { overload: None, ..key }, i);
+            table.any_overload.insert(FunctionKey { overload: None, ..key }, i);
             table.expanded.push(is_expanded(names, key, options));
             if table.by_key.insert(key, i).is_some() {
                 let message = format!("the function `{}` is declared twice", key.describe(names));
-                found.push(Found::new(Code::OnnxDuplicate, function.at, message));
+                found.push(NodeFinding::new(Code::OnnxDuplicate, function.at, message));
             }
         }
         match call_graph::sizes(names, functions, &table) {
@@ -135,7 +135,7 @@ impl Functions {
     /// The function that a node with these texts would call.
     pub(super) fn named(&self, names: &ModelNames, domain: &str, name: &str, overload: &str) -> Option<usize> {
         let text = |text: &str| if text.is_empty() { Some(None) } else { names.texts.get(text).map(Some) };
-        let key = Key::new(names, text(domain)?, text(name)?, text(overload)?);
+        let key = FunctionKey::new(names, text(domain)?, text(name)?, text(overload)?);
         self.by_key.get(&key).copied()
     }
 
@@ -143,11 +143,11 @@ impl Functions {
     pub(super) fn copies<'n>(
         &self,
         names: &ModelNames,
-        functions: &[Function],
-        roots: impl Iterator<Item = &'n [Node]>,
+        functions: &[FunctionProto],
+        roots: impl Iterator<Item = &'n [NodeProto]>,
     ) -> Vec<u64> {
         let mut copies = vec![0u64; functions.len()];
-        let add = |copies: &mut Vec<u64>, nodes: &[Node], times: u64| {
+        let add = |copies: &mut Vec<u64>, nodes: &[NodeProto], times: u64| {
             each_node(nodes, &mut |node| {
                 if let Ok(Some(called)) = self.called(names, node)
                     && self.expanded[called]
@@ -171,7 +171,7 @@ impl Functions {
     }
 
     /// The size of expanded nodes.
-    pub(in crate::onnx) fn size(&self, names: &ModelNames, nodes: &[Node]) -> Size {
+    pub(in crate::onnx) fn size(&self, names: &ModelNames, nodes: &[NodeProto]) -> Size {
         call_graph::size(names, self, &self.sizes, nodes)
     }
 
@@ -180,7 +180,11 @@ impl Functions {
     /// # Errors
     ///
     /// There are functions with that name, but not with the overload.
-    pub(in crate::onnx) fn called(&self, names: &ModelNames, node: &Node) -> Result<Option<usize>, Box<Found>> {
+    pub(in crate::onnx) fn called(
+        &self,
+        names: &ModelNames,
+        node: &NodeProto,
+    ) -> Result<Option<usize>, Box<NodeFinding>> {
         match node.op_type.and_then(|name| self.named.get(name.index())) {
             None | Some(Named::None) => return Ok(None),
             Some(Named::One(function, domain, overload)) if (*domain, *overload) == (node.domain, node.overload) => {
@@ -189,19 +193,19 @@ impl Functions {
             // Domains and overloads have several spellings.
             Some(Named::One(..) | Named::Several) => {}
         }
-        let key = Key::of_node(names, node);
+        let key = FunctionKey::of_node(names, node);
         match self.by_key.get(&key) {
             Some(function) => Ok(Some(*function)),
-            None if self.any_overload.contains_key(&Key { overload: None, ..key }) => {
+            None if self.any_overload.contains_key(&FunctionKey { overload: None, ..key }) => {
                 let message = format!("this function has no overload `{}`", key.describe(names));
-                Err(Box::new(Found::new(Code::OnnxOverload, node.at, message)))
+                Err(Box::new(NodeFinding::new(Code::OnnxOverload, node.at, message)))
             }
             None => Ok(None),
         }
     }
 }
 
-fn is_expanded(names: &ModelNames, key: Key, options: &Options) -> bool {
+fn is_expanded(names: &ModelNames, key: FunctionKey, options: &Options) -> bool {
     let is = |name: &String| key.is(names, name);
     let lowered = match &options.lower {
         Lower::Custom | Lower::All => true,
@@ -234,7 +238,7 @@ pub(super) struct Callee {
 }
 
 impl Callee {
-    pub(super) fn new(names: &ModelNames, function: &Function, copies: u64) -> Self {
+    pub(super) fn new(names: &ModelNames, function: &FunctionProto, copies: u64) -> Self {
         let mut callee = Callee { imports: Imports::new(names, &function.opsets), copies, ..Callee::default() };
         callee.has_types = has_types(function);
         if callee.has_types {
@@ -263,19 +267,19 @@ impl Callee {
     }
 
     /// The default of an attribute of the function.
-    pub(super) fn default_of<'f>(&self, function: &'f Function, name: Name) -> Option<&'f Attribute> {
+    pub(super) fn default_of<'f>(&self, function: &'f FunctionProto, name: Name) -> Option<&'f AttributeProto> {
         function.defaults.get(*self.defaults.get(&name)?)
     }
 }
 
 /// Whether a function notes types of its values, or graphs in it do.
-fn has_types(function: &Function) -> bool {
+fn has_types(function: &FunctionProto) -> bool {
     let mut found = !function.value_info.is_empty();
-    let mut visit = |graph: &Graph| {
+    let mut visit = |graph: &GraphProto| {
         let mut values = graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info);
         found |= values.any(|value| value.ty.is_some());
     };
-    let mut each_graph_of = |nodes: &[Node]| {
+    let mut each_graph_of = |nodes: &[NodeProto]| {
         each_node(nodes, &mut |node| node.attributes.iter().for_each(|found| each_graph(&found.value, &mut visit)));
     };
     each_graph_of(&function.nodes);
@@ -290,7 +294,7 @@ fn has_types(function: &Function) -> bool {
 }
 
 /// Visits nodes, including those of graphs in their attributes.
-pub(in crate::onnx) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
+pub(in crate::onnx) fn each_node(nodes: &[NodeProto], visit: &mut dyn FnMut(&NodeProto)) {
     for node in nodes {
         visit(node);
         for attribute in &node.attributes {
@@ -300,7 +304,7 @@ pub(in crate::onnx) fn each_node(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
 }
 
 /// [`each_node`] for nodes that are changed.
-pub(super) fn each_node_mut(nodes: &mut [Node], visit: &mut dyn FnMut(&mut Node)) {
+pub(super) fn each_node_mut(nodes: &mut [NodeProto], visit: &mut dyn FnMut(&mut NodeProto)) {
     for node in nodes {
         visit(node);
         node.attributes.iter_mut().for_each(|attribute| each_node_of_value(&mut attribute.value, visit));
@@ -308,7 +312,7 @@ pub(super) fn each_node_mut(nodes: &mut [Node], visit: &mut dyn FnMut(&mut Node)
 }
 
 /// [`each_node_mut`] for the nodes of the graphs in the value of an attribute.
-pub(super) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut Node)) {
+pub(super) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut NodeProto)) {
     match value {
         AttributeValue::Graph(graph) => each_node_mut(&mut graph.nodes, visit),
         AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(|graph| each_node_mut(&mut graph.nodes, visit)),
@@ -317,7 +321,7 @@ pub(super) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnM
 }
 
 /// Visits the graphs in the value of an attribute.
-pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(&Graph)) {
+pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(&GraphProto)) {
     match value {
         AttributeValue::Graph(graph) => visit(graph),
         AttributeValue::Graphs(graphs) => graphs.iter().for_each(visit),
@@ -326,7 +330,7 @@ pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(
 }
 
 /// The names that a graph defines, each once.
-pub(in crate::onnx) fn own_names(graph: &Graph) -> Vec<NameId> {
+pub(in crate::onnx) fn own_names(graph: &GraphProto) -> Vec<NameId> {
     let inputs = graph.inputs.iter().filter_map(|input| input.name);
     let initializers = graph.initializers.iter().filter_map(|tensor| tensor.name);
     let results = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());

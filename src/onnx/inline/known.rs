@@ -5,7 +5,9 @@ use smallvec::SmallVec;
 
 use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
-use crate::onnx::model::{Attribute, AttributeValue, Extent, Graph, ModelNames, Node, Tensor, TypeForm, ValueInfo};
+use crate::onnx::model::{
+    AttributeProto, AttributeValue, Extent, GraphProto, ModelNames, NodeProto, TensorProto, TypeForm, ValueInfo,
+};
 use crate::onnx::types::ElementType;
 use crate::source::names::Name;
 
@@ -56,7 +58,7 @@ enum Meaning {
 
 /// A scope: the number of changes before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark(usize);
+pub(super) struct ScopeMark(usize);
 
 type Fold = fn(&[Scalar]) -> Option<Scalar>;
 
@@ -99,7 +101,7 @@ fn compared(of: &[Scalar], compare: fn(i64, i64) -> bool) -> Option<Scalar> {
 
 impl Known {
     /// The known values of the constants and the types of a graph.
-    pub(super) fn of_graph(names: &ModelNames, graph: &Graph) -> Self {
+    pub(super) fn of_graph(names: &ModelNames, graph: &GraphProto) -> Self {
         let mut known = Known::default();
         known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
         graph.nodes.iter().for_each(|node| known.note(names, node));
@@ -107,7 +109,7 @@ impl Known {
     }
 
     /// Records the constants and the types of a graph.
-    pub(super) fn note_declared(&mut self, inputs: &[ValueInfo], initializers: &[Tensor], types: &[ValueInfo]) {
+    pub(super) fn note_declared(&mut self, inputs: &[ValueInfo], initializers: &[TensorProto], types: &[ValueInfo]) {
         // An input with a default may have another value.
         let given: FxHashSet<_> = inputs.iter().filter_map(|input| input.name).collect();
         for tensor in initializers {
@@ -119,19 +121,19 @@ impl Known {
     }
 
     /// Opens a scope, whose changes can be undone.
-    pub(super) fn open(&mut self) -> Mark {
+    pub(super) fn open(&mut self) -> ScopeMark {
         self.scopes += 1;
-        Mark(self.changes.len())
+        ScopeMark(self.changes.len())
     }
 
     /// The place of the next change in the current scope.
-    pub(super) fn mark(&self) -> Mark {
-        Mark(self.changes.len())
+    pub(super) fn mark(&self) -> ScopeMark {
+        ScopeMark(self.changes.len())
     }
 
     /// Removes what was found out since a mark about names that were new then, except for `kept` ones: values of a trip
     /// that no later trip reads.
-    pub(super) fn forget(&mut self, Mark(mark): Mark, kept: &[NameId]) {
+    pub(super) fn forget(&mut self, ScopeMark(mark): ScopeMark, kept: &[NameId]) {
         let mut left = mark;
         for i in mark..self.changes.len() {
             let (name, before) = &self.changes[i];
@@ -147,7 +149,7 @@ impl Known {
     }
 
     /// Ends a scope and undoes its changes.
-    pub(super) fn undo(&mut self, Mark(mark): Mark) {
+    pub(super) fn undo(&mut self, ScopeMark(mark): ScopeMark) {
         for (name, before) in self.changes.drain(mark..).rev() {
             let facts = self.facts.entry(name).or_default();
             match before {
@@ -161,7 +163,7 @@ impl Known {
     }
 
     /// Ends a scope; scopes around it can still undo its changes.
-    pub(super) fn accept(&mut self, _: Mark) {
+    pub(super) fn accept(&mut self, _: ScopeMark) {
         self.scopes -= 1;
         if self.scopes == 0 {
             self.changes.clear();
@@ -244,7 +246,7 @@ impl Known {
     }
 
     /// Records the result of a node if its operands are known. Extents are those of declared types.
-    pub(super) fn note(&mut self, names: &ModelNames, node: &Node) {
+    pub(super) fn note(&mut self, names: &ModelNames, node: &NodeProto) {
         let value = self.folded(names, node);
         for (i, &output) in node.outputs.iter().enumerate() {
             self.set_scalar(output, value.filter(|_| i == 0));
@@ -269,7 +271,7 @@ impl Known {
     }
 
     /// The only result of a node, if its operands are known.
-    fn folded(&mut self, names: &ModelNames, node: &Node) -> Option<Scalar> {
+    fn folded(&mut self, names: &ModelNames, node: &NodeProto) -> Option<Scalar> {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let meaning = self.meaning(names, node.op_type?);
         if node.outputs.len() != 1 || matches!(meaning, Meaning::Unknown) {
@@ -299,7 +301,7 @@ impl Known {
     }
 }
 
-fn constant(of: &Attribute) -> Option<Scalar> {
+fn constant(of: &AttributeProto) -> Option<Scalar> {
     match &of.value {
         AttributeValue::Int(value) => Some(Scalar::Int(*value)),
         AttributeValue::Tensor(tensor) => single(tensor),
@@ -323,7 +325,7 @@ fn cast(value: Scalar, to: i64) -> Option<Scalar> {
 }
 
 /// The only element of a tensor of integers or truth values.
-fn single(tensor: &Tensor) -> Option<Scalar> {
+fn single(tensor: &TensorProto) -> Option<Scalar> {
     if tensor.dims.iter().any(|extent| *extent != 1) || !tensor.external.is_empty() {
         return None;
     }

@@ -21,7 +21,7 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, TraceFrame};
 use crate::source::{FileId, Location, Span};
 
-use super::model::{Function, Model};
+use super::model::{FunctionProto, ModelProto};
 use super::places::Places;
 use copy::Expansion;
 use defaults::GivenTwice;
@@ -32,7 +32,7 @@ pub(super) use opsets::Imports;
 
 /// A finding about a node.
 #[derive(Clone, Debug)]
-pub(in crate::onnx) struct Found {
+pub(in crate::onnx) struct NodeFinding {
     code: Code,
     at: u32,
     message: String,
@@ -41,9 +41,9 @@ pub(in crate::onnx) struct Found {
     calls: Vec<(String, u32)>,
 }
 
-impl Found {
+impl NodeFinding {
     fn new(code: Code, at: u32, message: String) -> Self {
-        Found { code, at, message, help: None, calls: Vec::new() }
+        NodeFinding { code, at, message, help: None, calls: Vec::new() }
     }
 
     fn help(mut self, help: &str) -> Self {
@@ -74,7 +74,7 @@ impl Found {
 /// Functions or, if a flat model is required, loops cannot be expanded, there are more nodes than the options allow, or
 /// the options name unknown operations.
 pub(crate) fn expand(
-    model: &mut Model,
+    model: &mut ModelProto,
     file: FileId,
     places: &Places,
     options: &Options,
@@ -100,30 +100,30 @@ pub(crate) fn expand(
 
 /// Expands everything, and returns the control flow nodes that could not be expanded.
 fn expand_all(
-    model: &mut Model,
-    functions: &[Function],
+    model: &mut ModelProto,
+    functions: &[FunctionProto],
     table: &Functions,
     options: &Options,
-) -> Result<Vec<Found>, Box<Found>> {
+) -> Result<Vec<NodeFinding>, Box<NodeFinding>> {
     let in_training = training::called(&model.names, table, &model.rest);
     let stays = |i: usize| !table.expanded[i] || in_training[i];
     let kept_nodes = functions.iter().enumerate().filter(|(i, _)| stays(*i)).map(|(_, function)| &function.nodes[..]);
     let roots = model.graph.iter().map(|graph| &graph.nodes[..]).chain(kept_nodes);
     let copies = table.copies(&model.names, functions, roots);
     let names = &model.names;
-    let callee = |(function, copies): (&Function, u64)| Callee::new(names, function, copies);
+    let callee = |(function, copies): (&FunctionProto, u64)| Callee::new(names, function, copies);
     let callees: Vec<Callee> = functions.iter().zip(copies).map(callee).collect();
     let mut expansion = Expansion::new(&mut model.names, (functions, &callees), table, options);
     if let Some(graph) = &mut model.graph {
         expansion.graph(graph, &mut model.opsets)?;
     }
-    let (mut kept, mut twice): (Vec<Function>, _) = (Vec::new(), GivenTwice::default());
+    let (mut kept, mut twice): (Vec<FunctionProto>, _) = (Vec::new(), GivenTwice::default());
     for (i, function) in functions.iter().enumerate().filter(|(i, _)| stays(*i)) {
         let mut function = function.clone();
         expansion.function(i, &mut function, &mut twice)?;
         if in_training[i] && twice.contains_key(&i) {
             let message = "training information calls this function, and those calls would require another attribute";
-            let found = Found::new(Code::OnnxReference, function.at, message.to_owned());
+            let found = NodeFinding::new(Code::OnnxReference, function.at, message.to_owned());
             return Err(Box::new(found.help("expand all functions, or keep those that it calls")));
         }
         kept.push(function);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::Found;
-use super::functions::{Functions, Key, each_node};
+use super::NodeFinding;
+use super::functions::{FunctionKey, Functions, each_node};
 use super::opsets::Imports;
 use crate::Lower;
 use crate::diagnostics::{Code, suggest};
-use crate::onnx::model::{Function, Model, Node, OperatorSet};
+use crate::onnx::model::{FunctionProto, ModelProto, NodeProto, OperatorSet};
 use crate::onnx::schema::Schemas;
 use crate::options::{LEVELS, Options};
 
@@ -16,15 +16,15 @@ const LISTED: usize = 8;
 
 /// The names in the options that are neither functions of a model, nor operators of the standard, nor called in the
 /// model; those that are both to be expanded and to be kept; and operators that are to be expanded, but cannot be.
-pub(super) fn check(model: &Model, options: &Options) -> Vec<Found> {
-    let mut found: Vec<Found> =
-        options.conflicts().map(|message| Found::new(Code::OptionConflict, 0, message)).collect();
+pub(super) fn check(model: &ModelProto, options: &Options) -> Vec<NodeFinding> {
+    let mut found: Vec<NodeFinding> =
+        options.conflicts().map(|message| NodeFinding::new(Code::OptionConflict, 0, message)).collect();
     if options.lower == Lower::All {
         found.extend(unexpanded(model, options));
     }
     let names = &model.names;
     let declared =
-        |name: &str| model.functions.iter().any(|function| Key::of_function(names, function).is(names, name));
+        |name: &str| model.functions.iter().any(|function| FunctionKey::of_function(names, function).is(names, name));
     let mut others = options.named().filter(|name| !declared(name)).peekable();
     if others.peek().is_none() {
         return found;
@@ -33,10 +33,10 @@ pub(super) fn check(model: &Model, options: &Options) -> Vec<Found> {
     for name in others {
         if !known.contains(name) {
             let help = suggest::did_you_mean(name, known.iter().map(String::as_str).chain(LEVELS));
-            found.push(Found { help, ..Found::new(Code::OptionOperation, 0, Options::unknown(name)) });
+            found.push(NodeFinding { help, ..NodeFinding::new(Code::OptionOperation, 0, Options::unknown(name)) });
         } else if options.lowered().iter().any(|lowered| lowered == name) {
             let message = format!("`{name}` is not expanded: it is not a function of the model");
-            found.push(Found::new(Code::OptionPrimitive, 0, message).help(NOT_YET));
+            found.push(NodeFinding::new(Code::OptionPrimitive, 0, message).help(NOT_YET));
         }
     }
     found
@@ -46,15 +46,15 @@ pub(super) fn check(model: &Model, options: &Options) -> Vec<Found> {
 const NOT_YET: &str = "operators of the standard are kept, including those that it defines as functions";
 
 /// The operators of a model that the standard defines as functions, unless they are kept.
-fn unexpanded(model: &Model, options: &Options) -> Option<Found> {
+fn unexpanded(model: &ModelProto, options: &Options) -> Option<NodeFinding> {
     let names = &model.names;
     let schemas = Schemas::new();
     let mut found: BTreeSet<String> = BTreeSet::new();
     let table = Functions::new(names, &model.functions, options).unwrap_or_default();
-    let mut search = |nodes: &[Node], opsets: &[OperatorSet]| {
+    let mut search = |nodes: &[NodeProto], opsets: &[OperatorSet]| {
         let imports = Imports::new(names, opsets);
         each_node(nodes, &mut |node| {
-            let key = Key::of_node(names, node);
+            let key = FunctionKey::of_node(names, node);
             let version = imports.version(names, node.domain).unwrap_or(i64::MAX);
             let is_own = !matches!(table.called(names, node), Ok(None));
             if !is_own
@@ -74,18 +74,18 @@ fn unexpanded(model: &Model, options: &Options) -> Option<Found> {
     let more = if found.len() > LISTED { ", …" } else { "" };
     let message = format!("--lower all does not expand operators of the standard: {}{more}", listed.join(", "));
     Some(
-        Found::new(Code::OptionPrimitive, 0, message)
+        NodeFinding::new(Code::OptionPrimitive, 0, message)
             .help("without the option, the functions of the model are expanded"),
     )
 }
 
 /// The names of all functions, of the operators that are called, and of those of the standard.
-fn known(model: &Model) -> BTreeSet<String> {
+fn known(model: &ModelProto) -> BTreeSet<String> {
     let names = &model.names;
     let mut known: BTreeSet<String> = Schemas::new().all_operators().map(str::to_owned).collect();
-    let mut add = |key: Key| known.extend([key.name(names).to_owned(), key.describe(names)]);
-    model.functions.iter().for_each(|function: &Function| add(Key::of_function(names, function)));
-    let mut called = |node: &Node| add(Key::of_node(names, node));
+    let mut add = |key: FunctionKey| known.extend([key.name(names).to_owned(), key.describe(names)]);
+    model.functions.iter().for_each(|function: &FunctionProto| add(FunctionKey::of_function(names, function)));
+    let mut called = |node: &NodeProto| add(FunctionKey::of_node(names, node));
     for nodes in model.graph.iter().map(|graph| &graph.nodes).chain(model.functions.iter().map(|of| &of.nodes)) {
         each_node(nodes, &mut called);
     }

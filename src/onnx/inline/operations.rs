@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use super::copy::{Call, Expand, Expansion, Target};
+use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::known::Scalar;
 use super::opsets::Imports;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Attribute, AttributeValue, Field, Node, Tensor, Values, Wire};
+use crate::onnx::model::{AttributeProto, AttributeValue, EncodedField, NodeProto, TensorProto, Values, Wire};
 use crate::onnx::protobuf::fields::tensor as tensor_fields;
 use crate::onnx::types::AttributeType;
 
@@ -19,30 +19,36 @@ impl Expansion<'_> {
         &mut self,
         operator: &str,
         (inputs, output): (&[NameId], NameId),
-        attributes: Vec<Attribute>,
-        call: Call,
-        target: &mut Target,
+        attributes: Vec<AttributeProto>,
+        call: InlinedCall,
+        target: &mut CopyTarget,
     ) -> Expand<()> {
         let texts = &mut self.names.texts;
-        let node = Node {
+        let node = NodeProto {
             inputs: Values::from_slice(inputs),
             outputs: Values::from_slice(&[output]),
             op_type: Some(texts.intern(operator)),
             domain: Some(texts.intern("")),
             attributes,
             origin: call.origin,
-            ..Node::default()
+            ..NodeProto::default()
         };
         self.add_copy(node, target)
     }
 
-    fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> Attribute {
+    fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> AttributeProto {
         let name = Some(self.names.texts.intern(name));
-        Attribute { name, kind: Some(kind as i32), value, reference: None, rest: None }
+        AttributeProto { name, kind: Some(kind as i32), value, reference: None, rest: None }
     }
 
     /// Copies a value to a result, unless the result is omitted.
-    pub(super) fn copy_value(&mut self, value: NameId, result: NameId, call: Call, target: &mut Target) -> Expand<()> {
+    pub(super) fn copy_value(
+        &mut self,
+        value: NameId,
+        result: NameId,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+    ) -> Expand<()> {
         if result == NameId::ROOT {
             return Ok(());
         }
@@ -52,10 +58,10 @@ impl Expansion<'_> {
     /// Adds a constant tensor.
     pub(super) fn add_constant(
         &mut self,
-        tensor: Tensor,
+        tensor: TensorProto,
         result: NameId,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
     ) -> Expand<()> {
         let value = AttributeValue::Tensor(Box::new(tensor));
         let attribute = self.attribute_named("value", AttributeType::Tensor, value);
@@ -63,7 +69,13 @@ impl Expansion<'_> {
     }
 
     /// Adds a constant for a name of a body.
-    pub(super) fn constant(&mut self, value: Scalar, name: NameId, call: Call, target: &mut Target) -> Expand<NameId> {
+    pub(super) fn constant(
+        &mut self,
+        value: Scalar,
+        name: NameId,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+    ) -> Expand<NameId> {
         let result = self.fresh(call, name);
         self.add_constant(tensor_of(value, &[]), result, call, target)?;
         Ok(result)
@@ -75,8 +87,8 @@ impl Expansion<'_> {
         value: NameId,
         (axis, index): (i64, i64),
         formal: NameId,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
     ) -> Expand<NameId> {
         let item = self.fresh(call, formal);
         let segment = self.names.texts.intern("index");
@@ -93,8 +105,8 @@ impl Expansion<'_> {
         items: &Values,
         axis: i64,
         result: NameId,
-        call: Call,
-        target: &mut Target,
+        call: InlinedCall,
+        target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
         let as_operand = imports.version(self.names, None).is_none_or(|version| version >= AXES_ARE_OPERANDS);
@@ -111,7 +123,7 @@ impl Expansion<'_> {
         for (i, &item) in items.iter().enumerate() {
             let segment = self.names.texts.intern("item");
             let part = if items.len() == 1 { result } else { self.child(result, segment, i as u32 + 1) };
-            let (inputs, attributes): (Values, Vec<Attribute>) = match axes {
+            let (inputs, attributes): (Values, Vec<AttributeProto>) = match axes {
                 Some(axes) => (Values::from_slice(&[item, axes]), Vec::new()),
                 None => {
                     let axes = self.attribute_named("axes", AttributeType::Ints, AttributeValue::Ints(vec![axis]));
@@ -131,12 +143,17 @@ impl Expansion<'_> {
 }
 
 /// A tensor of one element.
-fn tensor_of(value: Scalar, dims: &[i64]) -> Tensor {
+fn tensor_of(value: Scalar, dims: &[i64]) -> TensorProto {
     let (data_type, raw) = match value {
         Scalar::Int(value) => (7, Bytes::copy_from_slice(&value.to_le_bytes())),
         Scalar::Int32(value) => (6, Bytes::copy_from_slice(&value.to_le_bytes())),
         Scalar::Bool(value) => (9, Bytes::copy_from_slice(&[u8::from(value)])),
     };
-    let raw = Field { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw };
-    Tensor { dims: dims.into(), data_type: Some(data_type), rest: Some(Box::new(vec![raw])), ..Tensor::default() }
+    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw };
+    TensorProto {
+        dims: dims.into(),
+        data_type: Some(data_type),
+        rest: Some(Box::new(vec![raw])),
+        ..TensorProto::default()
+    }
 }

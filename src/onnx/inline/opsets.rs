@@ -5,7 +5,7 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 
 use crate::onnx::model::{Fields, ModelNames, OperatorSet};
-use crate::onnx::schema::{Found, Schemas};
+use crate::onnx::schema::{SchemaLookup, Schemas};
 use crate::source::names::Name;
 
 /// The versions of operator sets that a graph imports, and the imports that copies of functions need.
@@ -32,8 +32,8 @@ impl Mismatch {
     pub(super) fn leaves(self, names: &ModelNames, operator: Option<Name>, schemas: &mut Schemas) -> bool {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let mut since = |version| match schemas.find(text(self.domain), text(operator), version) {
-            Found::Schema(schema) => Some(schema.version),
-            Found::Later(_) | Found::Unknown | Found::Foreign => None,
+            SchemaLookup::Schema(schema) => Some(schema.version),
+            SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => None,
         };
         let wanted = since(self.wanted);
         wanted.is_some() && wanted == since(self.version)

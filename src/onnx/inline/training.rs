@@ -4,14 +4,14 @@ use super::functions::Functions;
 use crate::onnx::model::{Fields, ModelNames};
 use crate::onnx::protobuf::WireError;
 use crate::onnx::protobuf::fields::{attribute, graph, model, node, training};
-use crate::onnx::protobuf::reader::{Payload, Reader};
+use crate::onnx::protobuf::reader::{MessageReader, Payload};
 
 /// For each function, whether the training information of a model calls it. If the information cannot be read, any
 /// function may be called.
 pub(super) fn called(names: &ModelNames, table: &Functions, fields: &Fields) -> Vec<bool> {
     let mut search = Search { names, table, called: vec![false; table.keys.len()] };
     for field in fields.iter().flat_map(|fields| fields.iter()).filter(|field| field.number == model::TRAINING) {
-        if search.training(Reader::new(&field.bytes)).is_err() {
+        if search.training(MessageReader::new(&field.bytes)).is_err() {
             search.called.fill(true);
         }
     }
@@ -25,7 +25,7 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    fn training(&mut self, mut reader: Reader) -> Result<(), WireError> {
+    fn training(&mut self, mut reader: MessageReader) -> Result<(), WireError> {
         while let Some((field, payload)) = reader.field()? {
             if matches!(field, training::INITIALIZATION | training::ALGORITHM) {
                 self.graph(reader.message(&payload)?)?;
@@ -34,7 +34,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn graph(&mut self, mut reader: Reader) -> Result<(), WireError> {
+    fn graph(&mut self, mut reader: MessageReader) -> Result<(), WireError> {
         while let Some((field, payload)) = reader.field()? {
             if field == graph::NODE {
                 self.node(reader.message(&payload)?)?;
@@ -43,9 +43,10 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn node(&mut self, mut reader: Reader) -> Result<(), WireError> {
-        let text =
-            |reader: &Reader, payload: &Payload| Ok(String::from_utf8_lossy(&reader.bytes(payload)?).into_owned());
+    fn node(&mut self, mut reader: MessageReader) -> Result<(), WireError> {
+        let text = |reader: &MessageReader, payload: &Payload| {
+            Ok(String::from_utf8_lossy(&reader.bytes(payload)?).into_owned())
+        };
         let [mut domain, mut name, mut overload] = [const { String::new() }; 3];
         while let Some((field, payload)) = reader.field()? {
             match field {

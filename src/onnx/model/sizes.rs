@@ -7,58 +7,59 @@ use crate::graph::names::NameId;
 use crate::source::names::{Name, Names};
 
 use super::{
-    Attribute, AttributeValue, Entry, Fields, Graph, Node, Shape, Tensor, TensorType, Type, TypeForm, ValueInfo,
+    AttributeProto, AttributeValue, Fields, GraphProto, NodeProto, ShapeProto, StringEntry, TensorProto, TensorType,
+    TypeForm, TypeProto, ValueInfo,
 };
 
-impl Node {
+impl NodeProto {
     /// The size of a copy in bytes, see [`Self::heap_bytes`].
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Node>() + self.heap_bytes()
+        size_of::<NodeProto>() + self.heap_bytes()
     }
 
     /// The size of a copy in bytes excluding its place in a list of nodes. The nodes of graphs in its attributes are
     /// counted separately.
     pub(crate) fn heap_bytes(&self) -> usize {
         let values = spilled(&self.inputs) + spilled(&self.outputs);
-        values + sum(&self.attributes, Attribute::heap_bytes) + fields(&self.rest)
+        values + sum(&self.attributes, AttributeProto::heap_bytes) + fields(&self.rest)
     }
 }
 
-impl Attribute {
+impl AttributeProto {
     fn heap_bytes(&self) -> usize {
         use AttributeValue as V;
         let value = match &self.value {
             V::None | V::Float(_) | V::Int(_) | V::String(_) => 0,
-            V::Tensor(tensor) => sum(std::slice::from_ref(&**tensor), Tensor::heap_bytes),
-            V::Graph(graph) => sum(std::slice::from_ref(&**graph), Graph::heap_bytes),
-            V::Type(ty) => sum(std::slice::from_ref(&**ty), Type::heap_bytes),
+            V::Tensor(tensor) => sum(std::slice::from_ref(&**tensor), TensorProto::heap_bytes),
+            V::Graph(graph) => sum(std::slice::from_ref(&**graph), GraphProto::heap_bytes),
+            V::Type(ty) => sum(std::slice::from_ref(&**ty), TypeProto::heap_bytes),
             V::Floats(values) => size_of_val(&values[..]),
             V::Ints(values) => size_of_val(&values[..]),
             V::Strings(values) => size_of_val(&values[..]),
-            V::Tensors(tensors) => sum(tensors, Tensor::heap_bytes),
-            V::Graphs(graphs) => sum(graphs, Graph::heap_bytes),
-            V::Types(types) => sum(types, Type::heap_bytes),
+            V::Tensors(tensors) => sum(tensors, TensorProto::heap_bytes),
+            V::Graphs(graphs) => sum(graphs, GraphProto::heap_bytes),
+            V::Types(types) => sum(types, TypeProto::heap_bytes),
         };
         value + fields(&self.rest)
     }
 }
 
-impl Graph {
+impl GraphProto {
     /// The size of a copy in bytes on the heap, without the nodes.
     fn heap_bytes(&self) -> usize {
         let values = [&self.inputs, &self.outputs, &self.value_info];
         let values = values.iter().map(|values| sum(values, ValueInfo::heap_bytes)).sum::<usize>();
-        values + sum(&self.initializers, Tensor::heap_bytes) + fields(&self.rest)
+        values + sum(&self.initializers, TensorProto::heap_bytes) + fields(&self.rest)
     }
 }
 
-impl Tensor {
+impl TensorProto {
     fn heap_bytes(&self) -> usize {
-        spilled(&self.dims) + sum(&self.external, Entry::heap_bytes) + fields(&self.rest)
+        spilled(&self.dims) + sum(&self.external, StringEntry::heap_bytes) + fields(&self.rest)
     }
 }
 
-impl Entry {
+impl StringEntry {
     fn heap_bytes(&self) -> usize {
         let text = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
         text(&self.key) + text(&self.value) + fields(&self.rest)
@@ -68,13 +69,13 @@ impl Entry {
 impl ValueInfo {
     /// The size of a copy in bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.ty.as_ref().map_or(0, Type::heap_bytes) + fields(&self.rest)
+        self.ty.as_ref().map_or(0, TypeProto::heap_bytes) + fields(&self.rest)
     }
 }
 
-impl Type {
+impl TypeProto {
     fn heap_bytes(&self) -> usize {
-        let part = |ty: &Option<Box<Type>>| ty.as_ref().map_or(0, |ty| size_of::<Type>() + ty.heap_bytes());
+        let part = |ty: &Option<Box<TypeProto>>| ty.as_ref().map_or(0, |ty| size_of::<TypeProto>() + ty.heap_bytes());
         let form = match &self.form {
             TypeForm::None => 0,
             TypeForm::Tensor(ty) | TypeForm::SparseTensor(ty) => ty.heap_bytes(),
@@ -88,14 +89,14 @@ impl Type {
 
 impl TensorType {
     fn heap_bytes(&self) -> usize {
-        let shape = |shape: &Shape| sum(&shape.dims, |dim| fields(&dim.rest)) + fields(&shape.rest);
+        let shape = |shape: &ShapeProto| sum(&shape.dims, |dim| fields(&dim.rest)) + fields(&shape.rest);
         self.shape.as_ref().map_or(0, shape) + fields(&self.rest)
     }
 }
 
 /// The sizes of parts in a protobuf file, up to some bytes for each field. Names are counted with their lengths in a table.
 #[derive(Clone, Copy)]
-pub(crate) struct Written<'m> {
+pub(crate) struct PartSizes<'m> {
     pub(crate) texts: &'m Names,
     /// The lengths of the names of values.
     pub(crate) lengths: &'m [u32],
@@ -104,7 +105,7 @@ pub(crate) struct Written<'m> {
 /// The bytes of a field excluding its payload.
 const FIELD: u64 = 2;
 
-impl Written<'_> {
+impl PartSizes<'_> {
     fn text(&self, name: Option<Name>) -> u64 {
         name.map_or(0, |name| FIELD + self.texts.text(name).len() as u64)
     }
@@ -118,14 +119,14 @@ impl Written<'_> {
     }
 
     /// The size of a node. The nodes of graphs in its attributes are counted separately.
-    pub(crate) fn node(&self, of: &Node) -> u64 {
+    pub(crate) fn node(&self, of: &NodeProto) -> u64 {
         let values = self.values(&of.inputs) + self.values(&of.outputs) + of.name.map_or(0, |name| self.value(name));
         let texts = self.text(of.op_type) + self.text(of.domain) + self.text(of.overload);
         let attributes = of.attributes.iter().map(|attribute| self.attribute(attribute)).sum::<u64>();
         2 * FIELD + values + texts + attributes + payloads(&of.rest)
     }
 
-    fn attribute(&self, of: &Attribute) -> u64 {
+    fn attribute(&self, of: &AttributeProto) -> u64 {
         use AttributeValue as V;
         let value = match &of.value {
             V::None | V::Float(_) | V::Int(_) => FIELD + 4,
@@ -143,16 +144,16 @@ impl Written<'_> {
         2 * FIELD + self.text(of.name) + self.text(of.reference) + value + payloads(&of.rest)
     }
 
-    fn graph(&self, of: &Graph) -> u64 {
+    fn graph(&self, of: &GraphProto) -> u64 {
         let values = [&of.inputs, &of.outputs, &of.value_info].into_iter().flatten();
         let tensors = of.initializers.iter().map(|tensor| self.tensor(tensor)).sum::<u64>();
         let values = values.map(|value| self.value_info(value)).sum::<u64>();
         FIELD + self.text(of.name) + tensors + values + payloads(&of.rest)
     }
 
-    fn tensor(&self, of: &Tensor) -> u64 {
+    fn tensor(&self, of: &TensorProto) -> u64 {
         let text = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| FIELD + text.len() as u64);
-        let entry = |entry: &Entry| FIELD + text(&entry.key) + text(&entry.value) + payloads(&entry.rest);
+        let entry = |entry: &StringEntry| FIELD + text(&entry.key) + text(&entry.value) + payloads(&entry.rest);
         let external = of.external.iter().map(entry).sum::<u64>();
         2 * FIELD
             + 2 * of.dims.len() as u64
@@ -169,8 +170,8 @@ impl Written<'_> {
 }
 
 /// The size of a type in a file, estimated by its size in memory, with the payloads of its fields.
-fn written_type(of: &Type) -> u64 {
-    let part = |ty: &Option<Box<Type>>| ty.as_ref().map_or(0, |ty| written_type(ty));
+fn written_type(of: &TypeProto) -> u64 {
+    let part = |ty: &Option<Box<TypeProto>>| ty.as_ref().map_or(0, |ty| written_type(ty));
     let tensor = |ty: &TensorType| {
         let dim = |dim: &super::Dim| 3 * FIELD + payloads(&dim.rest);
         let shape = ty.shape.iter().map(|shape| payloads(&shape.rest) + shape.dims.iter().map(dim).sum::<u64>());

@@ -12,52 +12,52 @@ use super::fields::{
     attribute, dim, element, entry, function, graph, map, model, node, opaque, opset, shape, tensor, tensor_type,
     type_proto, value_info,
 };
-use super::reader::{Payload, Reader, WireError};
+use super::reader::{MessageReader, Payload, WireError};
 use super::texts;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
-    Shape, Tensor, TensorType, Type, TypeForm, ValueInfo, Wire,
+    AttributeProto, AttributeValue, Dim, Extent, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
+    OperatorSet, ShapeProto, StringEntry, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo, Wire,
 };
 use crate::room;
 use crate::source::names::Name;
 
-type Read<T> = Result<T, WireError>;
+type DecodeResult<T> = Result<T, WireError>;
 
 /// Decodes a model.
-pub(crate) fn decode(file: &Bytes) -> Read<Decoded> {
+pub(crate) fn decode(file: &Bytes) -> DecodeResult<Decoded> {
     if file.is_empty() {
         return Err(WireError { message: "the file is empty".to_owned(), at: 0 });
     }
     let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
-    let mut model = decoder.made(Reader::new(file), Decoder::model)?;
+    let mut model = decoder.made(MessageReader::new(file), Decoder::model)?;
     model.names = decoder.names;
     Ok(Decoded { model, not_utf8: decoder.not_utf8 })
 }
 
 /// Decodes a graph in a message that stays encoded, with its names.
-pub(crate) fn decode_graph(message: &Bytes) -> Read<(Graph, ModelNames)> {
+pub(crate) fn decode_graph(message: &Bytes) -> DecodeResult<(GraphProto, ModelNames)> {
     decode_apart(message, Decoder::graph)
 }
 
 /// Decodes a tensor in a message that stays encoded, with its names.
-pub(crate) fn decode_tensor(message: &Bytes) -> Read<(Tensor, ModelNames)> {
+pub(crate) fn decode_tensor(message: &Bytes) -> DecodeResult<(TensorProto, ModelNames)> {
     decode_apart(message, Decoder::tensor)
 }
 
 fn decode_apart<T: Default>(
     message: &Bytes,
-    read: impl FnOnce(&mut Decoder, Reader, &mut T) -> Read<()>,
-) -> Read<(T, ModelNames)> {
+    read: impl FnOnce(&mut Decoder, MessageReader, &mut T) -> DecodeResult<()>,
+) -> DecodeResult<(T, ModelNames)> {
     let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
-    let found = decoder.made(Reader::new(message), read)?;
+    let found = decoder.made(MessageReader::new(message), read)?;
     Ok((found, decoder.names))
 }
 
 /// A model that was decoded.
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    pub(crate) model: Model,
+    pub(crate) model: ModelProto,
     /// The first text that is not UTF-8, see [`texts`].
     pub(crate) not_utf8: Option<Box<str>>,
 }
@@ -68,11 +68,11 @@ struct Decoder {
 }
 
 /// Keeps a field that is not interpreted.
-fn keep(rest: &mut Fields, reader: &Reader, number: u32, payload: Payload) {
+fn keep(rest: &mut Fields, reader: &MessageReader, number: u32, payload: Payload) {
     rest.get_or_insert_default().push(reader.keep(number, payload));
 }
 
-fn number(reader: &Reader, payload: &Payload) -> Read<Option<i32>> {
+fn number(reader: &MessageReader, payload: &Payload) -> DecodeResult<Option<i32>> {
     Ok(Some(reader.int(payload)? as i32))
 }
 
@@ -80,9 +80,9 @@ impl Decoder {
     /// A new message with the fields of an encoded one.
     fn made<T: Default>(
         &mut self,
-        reader: Reader,
-        read: impl FnOnce(&mut Self, Reader, &mut T) -> Read<()>,
-    ) -> Read<T> {
+        reader: MessageReader,
+        read: impl FnOnce(&mut Self, MessageReader, &mut T) -> DecodeResult<()>,
+    ) -> DecodeResult<T> {
         let mut found = T::default();
         read(self, reader, &mut found)?;
         Ok(found)
@@ -91,20 +91,20 @@ impl Decoder {
     /// A new item of a repeated field.
     fn item<T: Default>(
         &mut self,
-        reader: &Reader,
+        reader: &MessageReader,
         payload: &Payload,
-        read: impl FnOnce(&mut Self, Reader, &mut T) -> Read<()>,
-    ) -> Read<T> {
+        read: impl FnOnce(&mut Self, MessageReader, &mut T) -> DecodeResult<()>,
+    ) -> DecodeResult<T> {
         self.made(reader.message(payload)?, read)
     }
 
-    fn text(&mut self, reader: &Reader, payload: &Payload) -> Read<Option<Box<str>>> {
+    fn text(&mut self, reader: &MessageReader, payload: &Payload) -> DecodeResult<Option<Box<str>>> {
         let text = reader.text(payload)?;
         let text = self.note(text);
         Ok(Some(text.into()))
     }
 
-    fn name(&mut self, reader: &Reader, payload: &Payload) -> Read<Name> {
+    fn name(&mut self, reader: &MessageReader, payload: &Payload) -> DecodeResult<Name> {
         let text = reader.text(payload)?;
         let text = self.note(text);
         Ok(self.names.texts.intern(&text))
@@ -121,12 +121,12 @@ impl Decoder {
         text
     }
 
-    fn value(&mut self, reader: &Reader, payload: &Payload) -> Read<NameId> {
+    fn value(&mut self, reader: &MessageReader, payload: &Payload) -> DecodeResult<NameId> {
         let name = self.name(reader, payload)?;
         Ok(self.names.value(name))
     }
 
-    fn model(&mut self, mut reader: Reader, found: &mut Model) -> Read<()> {
+    fn model(&mut self, mut reader: MessageReader, found: &mut ModelProto) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (model::IR_VERSION, Wire::Varint) => found.ir_version = Some(reader.int(&payload)?),
@@ -149,7 +149,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn entry(&mut self, mut reader: Reader, found: &mut Entry) -> Read<()> {
+    fn entry(&mut self, mut reader: MessageReader, found: &mut StringEntry) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (entry::KEY, Wire::Bytes) => found.key = self.text(&reader, &payload)?,
@@ -160,7 +160,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn opset(&mut self, mut reader: Reader, found: &mut OperatorSet) -> Read<()> {
+    fn opset(&mut self, mut reader: MessageReader, found: &mut OperatorSet) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (opset::DOMAIN, Wire::Bytes) => found.domain = Some(self.name(&reader, &payload)?),
@@ -171,7 +171,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn graph(&mut self, mut reader: Reader, found: &mut Graph) -> Read<()> {
+    fn graph(&mut self, mut reader: MessageReader, found: &mut GraphProto) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (graph::NODE, Wire::Bytes) => {
@@ -192,7 +192,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn node(&mut self, mut reader: Reader, found: &mut Node) -> Read<()> {
+    fn node(&mut self, mut reader: MessageReader, found: &mut NodeProto) -> DecodeResult<()> {
         found.at = reader.position();
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
@@ -211,7 +211,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn attribute(&mut self, mut reader: Reader, found: &mut Attribute) -> Read<()> {
+    fn attribute(&mut self, mut reader: MessageReader, found: &mut AttributeProto) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (attribute::NAME, Wire::Bytes) => found.name = Some(self.name(&reader, &payload)?),
@@ -230,11 +230,11 @@ impl Decoder {
     /// type.
     fn attribute_value(
         &mut self,
-        reader: &Reader,
+        reader: &MessageReader,
         field: u32,
         payload: &Payload,
         value: &mut AttributeValue,
-    ) -> Read<Kept> {
+    ) -> DecodeResult<Kept> {
         use AttributeValue as V;
         // The value of this kind that the attribute has, which is empty at first.
         macro_rules! own {
@@ -272,7 +272,7 @@ impl Decoder {
         Ok(Kept::Value)
     }
 
-    fn tensor(&mut self, mut reader: Reader, found: &mut Tensor) -> Read<()> {
+    fn tensor(&mut self, mut reader: MessageReader, found: &mut TensorProto) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (tensor::DIMS, Wire::Varint | Wire::Bytes) => {
@@ -289,7 +289,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn value_info(&mut self, mut reader: Reader, found: &mut ValueInfo) -> Read<()> {
+    fn value_info(&mut self, mut reader: MessageReader, found: &mut ValueInfo) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (value_info::NAME, Wire::Bytes) => found.name = Some(self.value(&reader, &payload)?),
@@ -303,7 +303,7 @@ impl Decoder {
     }
 
     /// Reads a type. It has one form: the last one counts, and parts of one form are merged.
-    fn type_proto(&mut self, mut reader: Reader, found: &mut Type) -> Read<()> {
+    fn type_proto(&mut self, mut reader: MessageReader, found: &mut TypeProto) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (
@@ -321,7 +321,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn type_form(&mut self, field: u32, reader: Reader, form: &mut TypeForm) -> Read<()> {
+    fn type_form(&mut self, field: u32, reader: MessageReader, form: &mut TypeForm) -> DecodeResult<()> {
         use TypeForm as F;
         if form.field() != field {
             *form = match field {
@@ -342,7 +342,12 @@ impl Decoder {
         }
     }
 
-    fn element_type(&mut self, mut reader: Reader, ty: &mut Option<Box<Type>>, rest: &mut Fields) -> Read<()> {
+    fn element_type(
+        &mut self,
+        mut reader: MessageReader,
+        ty: &mut Option<Box<TypeProto>>,
+        rest: &mut Fields,
+    ) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (element::TYPE, Wire::Bytes) => {
@@ -356,11 +361,11 @@ impl Decoder {
 
     fn map_type(
         &mut self,
-        mut reader: Reader,
+        mut reader: MessageReader,
         key: &mut Option<i32>,
-        value: &mut Option<Box<Type>>,
+        value: &mut Option<Box<TypeProto>>,
         rest: &mut Fields,
-    ) -> Read<()> {
+    ) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (map::KEY, Wire::Varint) => *key = number(&reader, &payload)?,
@@ -375,11 +380,11 @@ impl Decoder {
 
     fn opaque_type(
         &mut self,
-        mut reader: Reader,
+        mut reader: MessageReader,
         domain: &mut Option<Name>,
         name: &mut Option<Name>,
         rest: &mut Fields,
-    ) -> Read<()> {
+    ) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (opaque::DOMAIN, Wire::Bytes) => *domain = Some(self.name(&reader, &payload)?),
@@ -390,7 +395,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn tensor_type(&mut self, mut reader: Reader, found: &mut TensorType) -> Read<()> {
+    fn tensor_type(&mut self, mut reader: MessageReader, found: &mut TensorType) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (tensor_type::ELEMENT, Wire::Varint) => found.element = number(&reader, &payload)?,
@@ -403,7 +408,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn shape(&mut self, mut reader: Reader, found: &mut Shape) -> Read<()> {
+    fn shape(&mut self, mut reader: MessageReader, found: &mut ShapeProto) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (shape::DIM, Wire::Bytes) => found.dims.push(self.item(&reader, &payload, Self::dim)?),
@@ -413,7 +418,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn dim(&mut self, mut reader: Reader, found: &mut Dim) -> Read<()> {
+    fn dim(&mut self, mut reader: MessageReader, found: &mut Dim) -> DecodeResult<()> {
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {
                 (dim::VALUE, Wire::Varint) => found.extent = Extent::Value(reader.int(&payload)?),
@@ -424,7 +429,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn function(&mut self, mut reader: Reader, found: &mut Function) -> Read<()> {
+    fn function(&mut self, mut reader: MessageReader, found: &mut FunctionProto) -> DecodeResult<()> {
         found.at = reader.position();
         while let Some((field, payload)) = reader.field()? {
             match (field, payload.wire()) {

@@ -7,11 +7,11 @@ use super::fields::{
     attribute, dim, element, entry, function, graph, map, model, node, opaque, opset, shape, tensor, tensor_type,
     type_proto, value_info,
 };
-use super::writer::{self, Writer};
+use super::writer::{self, MessageWriter};
 use crate::graph::names::{NameId, SpelledLengths, Spellings};
 use crate::onnx::model::{
-    Attribute, AttributeValue, Dim, Entry, Extent, Fields, Function, Graph, Model, ModelNames, Node, OperatorSet,
-    Shape, Tensor, Type, TypeForm, ValueInfo,
+    AttributeProto, AttributeValue, Dim, Extent, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
+    OperatorSet, ShapeProto, StringEntry, TensorProto, TypeForm, TypeProto, ValueInfo,
 };
 use crate::source::names::Name;
 
@@ -20,15 +20,15 @@ const END: u32 = 1 << 29;
 
 /// A model or a part of one that can be encoded separately.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part<'m> {
-    Model(&'m Model),
-    Graph(&'m Graph),
-    Function(&'m Function),
-    Node(&'m Node),
+pub(crate) enum EncodedPart<'m> {
+    Model(&'m ModelProto),
+    Graph(&'m GraphProto),
+    Function(&'m FunctionProto),
+    Node(&'m NodeProto),
 }
 
 /// Encodes a model or a part of one; none if it is too long for protobuf.
-pub(crate) fn encode(names: &ModelNames, part: Part) -> Option<Vec<u8>> {
+pub(crate) fn encode(names: &ModelNames, part: EncodedPart) -> Option<Vec<u8>> {
     let mut spelled = Spelled::new(names);
     writer::to_vec(|out| add(names, part, &mut spelled, out))
 }
@@ -38,7 +38,7 @@ pub(crate) fn encode(names: &ModelNames, part: Part) -> Option<Vec<u8>> {
 /// # Errors
 ///
 /// The output fails, or the model is too long for protobuf.
-pub(crate) fn write(names: &ModelNames, part: Part, out: &mut dyn io::Write) -> io::Result<()> {
+pub(crate) fn write(names: &ModelNames, part: EncodedPart, out: &mut dyn io::Write) -> io::Result<()> {
     let mut spelled = Spelled::new(names);
     writer::write(out, |out| add(names, part, &mut spelled, out))
 }
@@ -62,19 +62,19 @@ impl<'m> Spelled<'m> {
     }
 }
 
-fn add<'m>(names: &'m ModelNames, part: Part, spelled: &mut Spelled<'m>, out: &mut Writer) {
+fn add<'m>(names: &'m ModelNames, part: EncodedPart, spelled: &mut Spelled<'m>, out: &mut MessageWriter) {
     let mut encoder = Encoder { names, out, spelled };
     match part {
-        Part::Model(model) => encoder.model(model),
-        Part::Graph(graph) => encoder.graph(graph),
-        Part::Function(function) => encoder.function(function),
-        Part::Node(node) => encoder.node(node),
+        EncodedPart::Model(model) => encoder.model(model),
+        EncodedPart::Graph(graph) => encoder.graph(graph),
+        EncodedPart::Function(function) => encoder.function(function),
+        EncodedPart::Node(node) => encoder.node(node),
     }
 }
 
 struct Encoder<'e, 'o, 'm> {
     names: &'m ModelNames,
-    out: &'e mut Writer<'o>,
+    out: &'e mut MessageWriter<'o>,
     spelled: &'e mut Spelled<'m>,
 }
 
@@ -122,7 +122,7 @@ impl Encoder<'_, '_, '_> {
         self.out.kept(rest, from..to);
     }
 
-    fn model(&mut self, of: &Model) {
+    fn model(&mut self, of: &ModelProto) {
         self.int(model::IR_VERSION, of.ir_version);
         self.text(model::PRODUCER_NAME, &of.producer_name);
         self.text(model::PRODUCER_VERSION, &of.producer_version);
@@ -141,7 +141,7 @@ impl Encoder<'_, '_, '_> {
         self.kept(&of.rest, model::FUNCTIONS, END);
     }
 
-    fn entry(&mut self, of: &Entry) {
+    fn entry(&mut self, of: &StringEntry) {
         self.text(entry::KEY, &of.key);
         self.text(entry::VALUE, &of.value);
         self.kept(&of.rest, 0, END);
@@ -153,7 +153,7 @@ impl Encoder<'_, '_, '_> {
         self.kept(&of.rest, 0, END);
     }
 
-    fn graph(&mut self, of: &Graph) {
+    fn graph(&mut self, of: &GraphProto) {
         self.messages(graph::NODE, &of.nodes, Self::node);
         self.name(graph::NAME, of.name);
         self.kept(&of.rest, 0, graph::INITIALIZER);
@@ -165,7 +165,7 @@ impl Encoder<'_, '_, '_> {
         self.kept(&of.rest, graph::INPUT, END);
     }
 
-    fn node(&mut self, of: &Node) {
+    fn node(&mut self, of: &NodeProto) {
         self.values(node::INPUT, &of.inputs);
         self.values(node::OUTPUT, &of.outputs);
         if let Some(name) = of.name {
@@ -179,7 +179,7 @@ impl Encoder<'_, '_, '_> {
         self.kept(&of.rest, node::DOMAIN, END);
     }
 
-    fn attribute(&mut self, of: &Attribute) {
+    fn attribute(&mut self, of: &AttributeProto) {
         use AttributeValue as V;
         self.name(attribute::NAME, of.name);
         // An attribute has only one kind of value.
@@ -207,7 +207,7 @@ impl Encoder<'_, '_, '_> {
         self.kept(&of.rest, attribute::REF_ATTR_NAME, END);
     }
 
-    fn tensor(&mut self, of: &Tensor) {
+    fn tensor(&mut self, of: &TensorProto) {
         of.dims.iter().for_each(|&extent| self.out.int(tensor::DIMS, extent));
         self.int(tensor::DATA_TYPE, of.data_type.map(i64::from));
         self.kept(&of.rest, 0, tensor::NAME);
@@ -229,7 +229,7 @@ impl Encoder<'_, '_, '_> {
         self.kept(&of.rest, 0, END);
     }
 
-    fn type_proto(&mut self, of: &Type) {
+    fn type_proto(&mut self, of: &TypeProto) {
         let number = of.form.field();
         self.kept(&of.rest, 0, number);
         if number > 0 {
@@ -269,7 +269,7 @@ impl Encoder<'_, '_, '_> {
         }
     }
 
-    fn shape(&mut self, of: &Shape) {
+    fn shape(&mut self, of: &ShapeProto) {
         self.messages(shape::DIM, &of.dims, |encoder, of: &Dim| {
             match of.extent {
                 Extent::Unknown => {}
@@ -281,7 +281,7 @@ impl Encoder<'_, '_, '_> {
         self.kept(&of.rest, 0, END);
     }
 
-    fn function(&mut self, of: &Function) {
+    fn function(&mut self, of: &FunctionProto) {
         self.name(function::NAME, of.name);
         self.kept(&of.rest, 0, function::INPUT);
         self.values(function::INPUT, &of.inputs);

@@ -16,7 +16,7 @@ pub(crate) use reader::{MAX_DEPTH, WireError};
 pub(crate) use writer::push_packed;
 
 pub(crate) use decode::{Decoded, decode, decode_graph, decode_tensor};
-pub(crate) use encode::{Part, encode, write};
+pub(crate) use encode::{EncodedPart, encode, write};
 pub(crate) use paths::path;
 
 #[cfg(test)]

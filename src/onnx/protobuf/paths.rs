@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::fields::{attribute, function, graph, model, node, training};
-use super::reader::{Payload, Reader};
+use super::reader::{MessageReader, Payload};
 
 /// A kind of message with nodes in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,10 +17,10 @@ enum Message {
 }
 
 /// A field with messages: the message that has it, its number, its name, what it contains, and whether it is repeated.
-type Row = (Message, u32, &'static str, Message, bool);
+type FieldRow = (Message, u32, &'static str, Message, bool);
 
 /// The fields on the ways to nodes.
-const FIELDS: &[Row] = &[
+const FIELDS: &[FieldRow] = &[
     (Message::Model, model::GRAPH, "graph", Message::Graph, false),
     (Message::Model, model::FUNCTIONS, "functions", Message::Function, true),
     (Message::Model, model::TRAINING, "training_info", Message::Training, true),
@@ -37,7 +37,7 @@ const FIELDS: &[Row] = &[
 /// The path to the node or function whose message starts at an offset, with its name, such as
 /// `graph.node[3] 'layer.4/softmax'`; none for other offsets.
 pub(crate) fn path(file: &Bytes, at: u32) -> Option<String> {
-    let (mut reader, mut kind, mut path) = (Reader::new(file), Message::Model, String::new());
+    let (mut reader, mut kind, mut path) = (MessageReader::new(file), Message::Model, String::new());
     while path.is_empty() || reader.position() != at {
         let (inner, row, index) = step(&mut reader, kind, at)?;
         let point = if path.is_empty() { "" } else { "." };
@@ -61,7 +61,11 @@ pub(crate) fn path(file: &Bytes, at: u32) -> Option<String> {
 }
 
 /// The message in the current one that contains an offset: itself, its field, and its index in that field.
-fn step<'f>(reader: &mut Reader<'f>, kind: Message, at: u32) -> Option<(Reader<'f>, &'static Row, usize)> {
+fn step<'f>(
+    reader: &mut MessageReader<'f>,
+    kind: Message,
+    at: u32,
+) -> Option<(MessageReader<'f>, &'static FieldRow, usize)> {
     let mut counts = [0; FIELDS.len()];
     while let Some((number, payload)) = reader.field().ok()? {
         let Some(known) = FIELDS.iter().position(|row| (row.0, row.1) == (kind, number)) else { continue };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::texts;
-use crate::onnx::model::{Field, Wire};
+use crate::onnx::model::{EncodedField, Wire};
 
 /// The maximum nesting depth of messages: other readers of protobuf refuse deeper ones.
 pub(crate) const MAX_DEPTH: u32 = 100;
@@ -21,7 +21,7 @@ pub(crate) struct WireError {
 
 /// A message that is read field by field.
 #[derive(Debug)]
-pub(crate) struct Reader<'f> {
+pub(crate) struct MessageReader<'f> {
     file: &'f Bytes,
     at: usize,
     end: usize,
@@ -51,7 +51,7 @@ impl Payload {
     }
 }
 
-type Read<T> = Result<T, WireError>;
+type MessageResult<T> = Result<T, WireError>;
 
 /// The numbers of the encodings that begin and end a group.
 const START_GROUP: u64 = 3;
@@ -61,10 +61,10 @@ fn too_deep() -> String {
     format!("messages are nested deeper than {MAX_DEPTH}")
 }
 
-impl<'f> Reader<'f> {
+impl<'f> MessageReader<'f> {
     /// A reader of a whole file.
     pub(crate) fn new(file: &'f Bytes) -> Self {
-        Reader { file, at: 0, end: file.len(), depth: 0 }
+        MessageReader { file, at: 0, end: file.len(), depth: 0 }
     }
 
     /// The offset in the file of the next field. Files of protobuf have less than two gigabytes.
@@ -73,7 +73,7 @@ impl<'f> Reader<'f> {
     }
 
     /// The next field: its number and its payload; none at the end.
-    pub(crate) fn field(&mut self) -> Read<Option<(u32, Payload)>> {
+    pub(crate) fn field(&mut self) -> MessageResult<Option<(u32, Payload)>> {
         if self.at >= self.end {
             return Ok(None);
         }
@@ -91,7 +91,7 @@ impl<'f> Reader<'f> {
     }
 
     /// The number of a field, and the number of its encoding.
-    fn key(&mut self) -> Read<(u32, u64)> {
+    fn key(&mut self) -> MessageResult<(u32, u64)> {
         let at = self.at;
         let key = self.varint()?;
         match u32::try_from(key >> 3).ok().filter(|number| (1..1 << 29).contains(number)) {
@@ -101,7 +101,7 @@ impl<'f> Reader<'f> {
     }
 
     /// Skips the fields of a group up to its end. Returns where they end.
-    fn skip_group(&mut self, number: u32, start: usize) -> Read<usize> {
+    fn skip_group(&mut self, number: u32, start: usize) -> MessageResult<usize> {
         let mut open = vec![number];
         while self.at < self.end {
             let at = self.at;
@@ -126,7 +126,7 @@ impl<'f> Reader<'f> {
     }
 
     /// The payload of a field that is not a group; `at` is the position of its key.
-    fn payload(&mut self, wire: u64, at: usize) -> Read<Payload> {
+    fn payload(&mut self, wire: u64, at: usize) -> MessageResult<Payload> {
         Ok(match wire {
             0 => Payload::Number(self.varint()?, Wire::Varint),
             1 => Payload::Number(u64::from_le_bytes(self.fixed()?), Wire::Fixed64),
@@ -145,7 +145,7 @@ impl<'f> Reader<'f> {
         })
     }
 
-    fn varint(&mut self) -> Read<u64> {
+    fn varint(&mut self) -> MessageResult<u64> {
         let mut number = 0;
         for (i, &byte) in self.file[self.at..self.end].iter().take(10).enumerate() {
             number |= u64::from(byte & 0x7F) << (7 * i);
@@ -157,7 +157,7 @@ impl<'f> Reader<'f> {
         Err(self.error_at(self.at, "an unterminated number"))
     }
 
-    fn fixed<const N: usize>(&mut self) -> Read<[u8; N]> {
+    fn fixed<const N: usize>(&mut self) -> MessageResult<[u8; N]> {
         match self.file[self.at..self.end].first_chunk::<N>() {
             Some(bytes) => {
                 self.at += N;
@@ -168,16 +168,16 @@ impl<'f> Reader<'f> {
     }
 
     /// A message within this one.
-    pub(crate) fn message(&self, payload: &Payload) -> Read<Reader<'f>> {
+    pub(crate) fn message(&self, payload: &Payload) -> MessageResult<MessageReader<'f>> {
         let (at, end) = self.range(payload)?;
         if self.depth >= MAX_DEPTH {
             return Err(self.error_at(at, &too_deep()));
         }
-        Ok(Reader { file: self.file, at, end, depth: self.depth + 1 })
+        Ok(MessageReader { file: self.file, at, end, depth: self.depth + 1 })
     }
 
     /// The range of the bytes of a field.
-    pub(crate) fn range(&self, payload: &Payload) -> Read<(usize, usize)> {
+    pub(crate) fn range(&self, payload: &Payload) -> MessageResult<(usize, usize)> {
         match *payload {
             Payload::Bytes(start, end) => Ok((start, end)),
             Payload::Number(..) | Payload::Group(..) => {
@@ -187,19 +187,19 @@ impl<'f> Reader<'f> {
     }
 
     /// A field of bytes, as a slice of the file.
-    pub(crate) fn bytes(&self, payload: &Payload) -> Read<Bytes> {
+    pub(crate) fn bytes(&self, payload: &Payload) -> MessageResult<Bytes> {
         let (start, end) = self.range(payload)?;
         Ok(self.file.slice(start..end))
     }
 
     /// A field of text, see [`super::texts`].
-    pub(crate) fn text(&self, payload: &Payload) -> Read<Cow<'f, str>> {
+    pub(crate) fn text(&self, payload: &Payload) -> MessageResult<Cow<'f, str>> {
         let (start, end) = self.range(payload)?;
         Ok(texts::decode(&self.file[start..end]))
     }
 
     /// A field with an integer.
-    pub(crate) fn int(&self, payload: &Payload) -> Read<i64> {
+    pub(crate) fn int(&self, payload: &Payload) -> MessageResult<i64> {
         match *payload {
             Payload::Number(number, Wire::Varint) => Ok(number as i64),
             _ => Err(self.error_at(self.at, "expected an integer")),
@@ -207,7 +207,7 @@ impl<'f> Reader<'f> {
     }
 
     /// A field with a 32-bit float.
-    pub(crate) fn float(&self, payload: &Payload) -> Read<f32> {
+    pub(crate) fn float(&self, payload: &Payload) -> MessageResult<f32> {
         match *payload {
             Payload::Number(bits, Wire::Fixed32) => Ok(f32::from_bits(bits as u32)),
             _ => Err(self.error_at(self.at, "expected a float")),
@@ -215,11 +215,11 @@ impl<'f> Reader<'f> {
     }
 
     /// Adds the integers of a repeated field, packed or not.
-    pub(crate) fn ints(&self, payload: &Payload, mut add: impl FnMut(i64)) -> Read<()> {
+    pub(crate) fn ints(&self, payload: &Payload, mut add: impl FnMut(i64)) -> MessageResult<()> {
         match payload {
             Payload::Number(..) | Payload::Group(..) => add(self.int(payload)?),
             &Payload::Bytes(at, end) => {
-                let mut packed = Reader { file: self.file, at, end, depth: self.depth };
+                let mut packed = MessageReader { file: self.file, at, end, depth: self.depth };
                 while packed.at < packed.end {
                     add(packed.varint()? as i64);
                 }
@@ -229,7 +229,7 @@ impl<'f> Reader<'f> {
     }
 
     /// Adds the floats of a repeated field, packed or not.
-    pub(crate) fn floats(&self, payload: &Payload, mut add: impl FnMut(f32)) -> Read<()> {
+    pub(crate) fn floats(&self, payload: &Payload, mut add: impl FnMut(f32)) -> MessageResult<()> {
         match payload {
             Payload::Number(..) | Payload::Group(..) => add(self.float(payload)?),
             &Payload::Bytes(at, end) => {
@@ -244,7 +244,7 @@ impl<'f> Reader<'f> {
     }
 
     /// A field in its encoded form.
-    pub(crate) fn keep(&self, number: u32, payload: Payload) -> Field {
+    pub(crate) fn keep(&self, number: u32, payload: Payload) -> EncodedField {
         let (wire, bytes) = match payload {
             Payload::Bytes(start, end) => (Wire::Bytes, self.file.slice(start..end)),
             Payload::Group(start, end) => (Wire::Group, self.file.slice(start..end)),
@@ -253,7 +253,7 @@ impl<'f> Reader<'f> {
             }
             Payload::Number(bits, wire) => (wire, Bytes::copy_from_slice(&bits.to_le_bytes())),
         };
-        Field { number, wire, bytes }
+        EncodedField { number, wire, bytes }
     }
 
     /// An error at the current position.
@@ -268,7 +268,7 @@ impl<'f> Reader<'f> {
 
 /// The payloads of the fields of bytes with a number in a message that is not decoded otherwise.
 pub(crate) fn payloads(message: &Bytes, wanted: u32) -> Vec<Bytes> {
-    let mut reader = Reader::new(message);
+    let mut reader = MessageReader::new(message);
     let mut found = Vec::new();
     while let Ok(Some((number, payload))) = reader.field() {
         if number == wanted && payload.wire() == Wire::Bytes {

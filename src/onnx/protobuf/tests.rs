@@ -1,19 +1,19 @@
 use bytes::Bytes;
 
 use super::*;
-use crate::onnx::text::{Parsed, Production, parse};
+use crate::onnx::text::{ParsedText, Production, parse};
 use crate::source::FileId;
 
 fn example() -> Vec<u8> {
     let text = "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) <float[2] w = {1, 2}>
         { y = f <a = 1.5, b = h () => () {}> (x, w) } f <a> (x, w) => (y) { y = Op <a: float = @a> (x, w) }";
-    let (Some(Parsed::Model(model)), _) = parse(FileId(0), text, Production::Model, false) else { panic!() };
-    encode(&model.names, Part::Model(&model)).unwrap()
+    let (Some(ParsedText::Model(model)), _) = parse(FileId(0), text, Production::Model, false) else { panic!() };
+    encode(&model.names, EncodedPart::Model(&model)).unwrap()
 }
 
 fn again(bytes: &[u8]) -> Vec<u8> {
     let Decoded { model, .. } = decode(&Bytes::copy_from_slice(bytes)).unwrap();
-    encode(&model.names, Part::Model(&model)).unwrap()
+    encode(&model.names, EncodedPart::Model(&model)).unwrap()
 }
 
 #[test]

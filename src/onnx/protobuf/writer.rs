@@ -6,13 +6,13 @@
 use std::io::{self, Write};
 
 use super::texts;
-use crate::onnx::model::{Field, Fields, Wire};
+use crate::onnx::model::{EncodedField, Fields, Wire};
 
 /// The bytes that are collected before they are written.
 const BUFFER: usize = 1 << 16;
 
 /// Writes messages; fields are added in the order of the file.
-pub(crate) struct Writer<'o> {
+pub(crate) struct MessageWriter<'o> {
     /// Where the bytes go; none while messages are measured.
     out: Option<&'o mut dyn Write>,
     buffer: Vec<u8>,
@@ -29,35 +29,35 @@ pub(crate) struct Writer<'o> {
 /// # Errors
 ///
 /// The output fails, or a message is longer than messages can be.
-pub(crate) fn write(out: &mut dyn Write, mut add: impl FnMut(&mut Writer)) -> io::Result<()> {
+pub(crate) fn write(out: &mut dyn Write, mut add: impl FnMut(&mut MessageWriter)) -> io::Result<()> {
     let (lengths, _) = measure(&mut add)?;
     fill(out, lengths, &mut add)
 }
 
 /// The bytes of what `add` adds, which is called twice; none for a message that is longer than messages can be.
-pub(crate) fn to_vec(mut add: impl FnMut(&mut Writer)) -> Option<Vec<u8>> {
+pub(crate) fn to_vec(mut add: impl FnMut(&mut MessageWriter)) -> Option<Vec<u8>> {
     let (lengths, len) = measure(&mut add).ok()?;
     let mut bytes = Vec::with_capacity(usize::try_from(len).ok()?);
     fill(&mut bytes, lengths, &mut add).ok()?;
     Some(bytes)
 }
 
-fn measure(add: &mut dyn FnMut(&mut Writer)) -> io::Result<(Vec<u32>, u64)> {
-    let mut measuring = Writer::new(None, Vec::new());
+fn measure(add: &mut dyn FnMut(&mut MessageWriter)) -> io::Result<(Vec<u32>, u64)> {
+    let mut measuring = MessageWriter::new(None, Vec::new());
     add(&mut measuring);
     measuring.failed.map(|()| (measuring.lengths, measuring.measured))
 }
 
-fn fill(out: &mut dyn Write, lengths: Vec<u32>, add: &mut dyn FnMut(&mut Writer)) -> io::Result<()> {
-    let mut writer = Writer::new(Some(out), lengths);
+fn fill(out: &mut dyn Write, lengths: Vec<u32>, add: &mut dyn FnMut(&mut MessageWriter)) -> io::Result<()> {
+    let mut writer = MessageWriter::new(Some(out), lengths);
     add(&mut writer);
     writer.flush();
     writer.failed
 }
 
-impl<'o> Writer<'o> {
+impl<'o> MessageWriter<'o> {
     fn new(out: Option<&'o mut dyn Write>, lengths: Vec<u32>) -> Self {
-        Writer { out, buffer: Vec::new(), lengths, started: 0, measured: 0, failed: Ok(()) }
+        MessageWriter { out, buffer: Vec::new(), lengths, started: 0, measured: 0, failed: Ok(()) }
     }
 
     /// Whether messages are measured: then only the lengths of fields count.
@@ -166,12 +166,12 @@ impl<'o> Writer<'o> {
     /// Adds the kept fields whose numbers are in a range.
     pub(crate) fn kept(&mut self, fields: &Fields, numbers: std::ops::Range<u32>) {
         let Some(fields) = fields else { return };
-        let mut found: Vec<&Field> = fields.iter().filter(|field| numbers.contains(&field.number)).collect();
+        let mut found: Vec<&EncodedField> = fields.iter().filter(|field| numbers.contains(&field.number)).collect();
         found.sort_by_key(|field| field.number);
         found.into_iter().for_each(|field| self.field(field));
     }
 
-    fn field(&mut self, Field { number, wire, bytes }: &Field) {
+    fn field(&mut self, EncodedField { number, wire, bytes }: &EncodedField) {
         match wire {
             Wire::Bytes => self.bytes(*number, bytes),
             Wire::Varint => {

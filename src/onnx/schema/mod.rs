@@ -91,7 +91,7 @@ pub(crate) fn counts(parameters: &[Parameter]) -> (usize, usize) {
 
 /// The result of a lookup in the table.
 #[derive(Clone, Debug)]
-pub(crate) enum Found {
+pub(crate) enum SchemaLookup {
     /// The operator in the version of the operator set.
     Schema(Rc<Schema>),
     /// The operator exists only in later versions of the operator set, from this one on.
@@ -103,7 +103,7 @@ pub(crate) enum Found {
 }
 
 /// A domain and the name of an operator in it.
-type Operator = (&'static str, &'static str);
+type OperatorKey = (&'static str, &'static str);
 
 /// The table of operators.
 #[derive(Debug)]
@@ -112,10 +112,10 @@ pub(crate) struct Schemas {
     names: Vec<String>,
     sets: Vec<TypeSet>,
     /// The versions of each operator, the oldest first: number and line.
-    rows: FxHashMap<Operator, Vec<(i64, &'static str)>>,
+    rows: FxHashMap<OperatorKey, Vec<(i64, &'static str)>>,
     domains: Vec<&'static str>,
     /// The operators that the standard defines as functions, and the versions from which on it does.
-    functions: FxHashMap<Operator, i64>,
+    functions: FxHashMap<OperatorKey, i64>,
     /// The schemas of the lines that were parsed.
     read: FxHashMap<&'static str, Rc<Schema>>,
 }
@@ -214,21 +214,21 @@ impl Schemas {
     }
 
     /// The schema of an operator in a version of its operator set. The standard domain is the empty text.
-    pub(crate) fn find(&mut self, domain: &str, name: &str, version: i64) -> Found {
+    pub(crate) fn find(&mut self, domain: &str, name: &str, version: i64) -> SchemaLookup {
         if !self.domains.contains(&domain) {
-            return Found::Foreign;
+            return SchemaLookup::Foreign;
         }
-        let Some(versions) = self.rows.get(&(domain, name)) else { return Found::Unknown };
+        let Some(versions) = self.rows.get(&(domain, name)) else { return SchemaLookup::Unknown };
         let Some(&(since, line)) = versions.iter().rev().find(|row| row.0 <= version) else {
-            return versions.first().map_or(Found::Unknown, |row| Found::Later(row.0));
+            return versions.first().map_or(SchemaLookup::Unknown, |row| SchemaLookup::Later(row.0));
         };
         if let Some(schema) = self.read.get(line) {
-            return Found::Schema(schema.clone());
+            return SchemaLookup::Schema(schema.clone());
         }
-        let Some(schema) = self.schema(since, line) else { return Found::Unknown };
+        let Some(schema) = self.schema(since, line) else { return SchemaLookup::Unknown };
         let schema = Rc::new(schema);
         self.read.insert(line, schema.clone());
-        Found::Schema(schema)
+        SchemaLookup::Schema(schema)
     }
 
     /// Whether the standard defines an operator as a function, in a version of its operator set.
@@ -287,7 +287,7 @@ mod tests {
 
     fn schema(name: &str, version: i64) -> Rc<Schema> {
         match Schemas::new().find("", name, version) {
-            Found::Schema(schema) => schema,
+            SchemaLookup::Schema(schema) => schema,
             other => panic!("{name}: {other:?}"),
         }
     }
@@ -302,7 +302,10 @@ mod tests {
             assert!(versions.is_sorted_by(|a, b| a.0 < b.0), "{name}");
             for (version, _) in versions {
                 let found = schemas.find(domain, name, version);
-                assert!(matches!(&found, Found::Schema(schema) if schema.version == version), "{name} {version}");
+                assert!(
+                    matches!(&found, SchemaLookup::Schema(schema) if schema.version == version),
+                    "{name} {version}"
+                );
             }
         }
         assert!(schemas.names.len() <= 128);
@@ -314,9 +317,9 @@ mod tests {
         assert_eq!(counts(&schema("Clip", 11).inputs), (1, 3));
         assert_eq!(schema("Clip", 12).version, 12);
         assert!(schema("Upsample", 21).deprecated);
-        assert!(matches!(Schemas::new().find("", "Gelu", 17), Found::Later(20)));
-        assert!(matches!(Schemas::new().find("", "Gelo", 17), Found::Unknown));
-        assert!(matches!(Schemas::new().find("my", "Gelu", 17), Found::Foreign));
+        assert!(matches!(Schemas::new().find("", "Gelu", 17), SchemaLookup::Later(20)));
+        assert!(matches!(Schemas::new().find("", "Gelo", 17), SchemaLookup::Unknown));
+        assert!(matches!(Schemas::new().find("my", "Gelu", 17), SchemaLookup::Foreign));
     }
 
     #[test]
@@ -330,7 +333,7 @@ mod tests {
     #[test]
     fn types_are_sets() {
         let mut schemas = Schemas::new();
-        let Found::Schema(conv) = schemas.find("", "Conv", 11) else { panic!() };
+        let SchemaLookup::Schema(conv) = schemas.find("", "Conv", 11) else { panic!() };
         let names: Vec<_> = schemas.type_names(conv.variables[0].1).collect();
         assert_eq!(names, ["tensor(double)", "tensor(float)", "tensor(float16)"]);
         let float = schemas.type_id("tensor(float)").unwrap();

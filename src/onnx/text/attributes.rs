@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
-use super::{Parser, Read, Reported};
+use super::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
-use crate::onnx::model::{Attribute, AttributeValue, Fields, Function, Tensor, Type, TypeForm};
+use crate::onnx::model::{AttributeProto, AttributeValue, Fields, FunctionProto, TensorProto, TypeForm, TypeProto};
 use crate::onnx::types::{ATTRIBUTE_TYPES, AttributeType, ElementType};
 use crate::room;
 use crate::source::Span;
@@ -17,9 +17,9 @@ enum Single {
     Reference(Name),
 }
 
-impl Parser<'_> {
+impl TextParser<'_> {
     /// Reads the attributes of a node, if there are any.
-    pub(super) fn attributes(&mut self, attributes: &mut Vec<Attribute>) -> Read<bool> {
+    pub(super) fn attributes(&mut self, attributes: &mut Vec<AttributeProto>) -> TextResult<bool> {
         if self.cursor.peek() != b'<' {
             return Ok(false);
         }
@@ -34,7 +34,7 @@ impl Parser<'_> {
     }
 
     /// Reads the attributes of a function, if there are any.
-    pub(super) fn parameters(&mut self, function: &mut Function) -> Read<()> {
+    pub(super) fn parameters(&mut self, function: &mut FunctionProto) -> TextResult<()> {
         if !self.cursor.eat(b'<') {
             return Ok(());
         }
@@ -51,12 +51,12 @@ impl Parser<'_> {
     }
 
     /// Reads the optional type and the value of an attribute.
-    fn attribute(&mut self, name: Name) -> Read<Attribute> {
+    fn attribute(&mut self, name: Name) -> TextResult<AttributeProto> {
         let declared = if self.cursor.eat(b':') { Some(self.attribute_type()?) } else { None };
         self.expect(b'=', "`=`")?;
         let start = self.cursor.peek();
         let at = self.cursor.at;
-        let attribute = |kind: Option<AttributeType>, value, reference| Attribute {
+        let attribute = |kind: Option<AttributeType>, value, reference| AttributeProto {
             name: Some(name),
             kind: Some(kind.map_or(0, |kind| kind as i32)),
             value,
@@ -70,14 +70,14 @@ impl Parser<'_> {
         match self.attribute_value(declared, at)? {
             Single::Value(value) => Ok(attribute(declared.or_else(|| value.kind()), value, None)),
             // Without a declared type, the type is that of the call's attribute.
-            Single::Reference(reference) => Ok(Attribute {
+            Single::Reference(reference) => Ok(AttributeProto {
                 kind: declared.map(|kind| kind as i32),
                 ..attribute(declared, AttributeValue::None, Some(reference))
             }),
         }
     }
 
-    fn attribute_type(&mut self) -> Read<AttributeType> {
+    fn attribute_type(&mut self) -> TextResult<AttributeType> {
         let (word, start) = (self.cursor.identifier(), self.cursor.at);
         self.identifier("the type of an attribute")?;
         AttributeType::named(word).ok_or_else(|| {
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// Reads a list. Without a declared type, the type is that of the first item.
-    fn attribute_list(&mut self, declared: Option<AttributeType>) -> Read<(AttributeType, AttributeValue)> {
+    fn attribute_list(&mut self, declared: Option<AttributeType>) -> TextResult<(AttributeType, AttributeValue)> {
         let start = self.cursor.at;
         self.cursor.at += 1;
         let mut item = declared.and_then(AttributeType::item);
@@ -130,7 +130,7 @@ impl Parser<'_> {
     }
 
     /// Reads a value of the type `wanted`, if that is known.
-    fn attribute_value(&mut self, wanted: Option<AttributeType>, at: usize) -> Read<Single> {
+    fn attribute_value(&mut self, wanted: Option<AttributeType>, at: usize) -> TextResult<Single> {
         let value = match self.cursor.peek() {
             b'@' => {
                 self.cursor.at += 1;
@@ -154,7 +154,7 @@ impl Parser<'_> {
     }
 
     /// Reads a number. An integer becomes a float if the type is float.
-    fn number_value(&mut self, wanted: Option<AttributeType>) -> Read<AttributeValue> {
+    fn number_value(&mut self, wanted: Option<AttributeType>) -> TextResult<AttributeValue> {
         if let Some(float) = self.special_float() {
             return Ok(AttributeValue::Float(float));
         }
@@ -168,7 +168,7 @@ impl Parser<'_> {
     }
 
     /// Reads a value that starts with a word: infinity or NaN, a tensor, a type, or a graph.
-    fn word_value(&mut self) -> Read<AttributeValue> {
+    fn word_value(&mut self) -> TextResult<AttributeValue> {
         if let Some(float) = self.special_float() {
             return Ok(AttributeValue::Float(float));
         }
@@ -194,7 +194,7 @@ impl Parser<'_> {
     }
 
     /// Reads the optional name and the data of a tensor.
-    fn attribute_tensor(&mut self, ty: &Type, span: Span) -> Read<Tensor> {
+    fn attribute_tensor(&mut self, ty: &TypeProto, span: Span) -> TextResult<TensorProto> {
         let name = match self.cursor.peek() {
             b'{' | b'=' => self.names.texts.intern(""),
             _ => self.name("a name")?,
@@ -202,7 +202,7 @@ impl Parser<'_> {
         let name = self.names.value(name);
         self.cursor.eat(b'=');
         let TypeForm::Tensor(ty) = &ty.form else { return Err(Reported) };
-        Ok(Tensor { name: Some(name), ..self.tensor_data(ty, span)? })
+        Ok(TensorProto { name: Some(name), ..self.tensor_data(ty, span)? })
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Cursor<'t> {
 
 /// The token of a number.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Number<'t> {
+pub(super) struct NumberToken<'t> {
     pub(super) text: &'t str,
     /// Whether it has a decimal point or an exponent.
     pub(super) is_float: bool,
@@ -105,7 +105,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Consumes a number, if it is the next token. White space after the sign is not allowed.
-    pub(super) fn number(&mut self) -> Option<Number<'t>> {
+    pub(super) fn number(&mut self) -> Option<NumberToken<'t>> {
         self.skip();
         let (start, bytes) = (self.at, self.bytes());
         let digits = |from: usize| {
@@ -127,7 +127,7 @@ impl<'t> Cursor<'t> {
         }
         self.at = end;
         let span = Span::new(start as u32, end as u32);
-        Some(Number { text: &self.text[start..end], is_float, span })
+        Some(NumberToken { text: &self.text[start..end], is_float, span })
     }
 
     /// The token at the current position, for messages: a word, a number or a character.

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
-use super::cursor::Number;
-use super::{Parser, Read};
+use super::cursor::NumberToken;
+use super::{TextParser, TextResult};
 use crate::diagnostics::Code;
-use crate::onnx::model::{Extent, Field, Fields, Tensor, TensorType, Wire};
+use crate::onnx::model::{EncodedField, Extent, Fields, TensorProto, TensorType, Wire};
 use crate::onnx::protobuf::fields::tensor;
 use crate::onnx::protobuf::push_packed;
 use crate::onnx::types::{ElementType, Storage};
@@ -33,10 +33,10 @@ fn packed_elements(bits: u32) -> u32 {
     if matches!(bits, 2 | 4) { 8 / bits } else { 1 }
 }
 
-impl Parser<'_> {
+impl TextParser<'_> {
     /// Reads the data of a tensor: elements in braces, or pairs of strings that describe external data. The shape
     /// must be known.
-    pub(super) fn tensor_data(&mut self, ty: &TensorType, span: Span) -> Read<Tensor> {
+    pub(super) fn tensor_data(&mut self, ty: &TensorType, span: Span) -> TextResult<TensorProto> {
         let Some(shape) = &ty.shape else {
             return Err(self.report(Code::OnnxInitializer, span, "the shape of a constant tensor must be known"));
         };
@@ -50,7 +50,7 @@ impl Parser<'_> {
                 }
             }
         }
-        let mut tensor = Tensor { dims, data_type: ty.element, ..Tensor::default() };
+        let mut tensor = TensorProto { dims, data_type: ty.element, ..TensorProto::default() };
         let Some(element) = ty.element.and_then(ElementType::numbered) else { return Ok(tensor) };
         if self.cursor.peek() == b'[' {
             self.external(&mut tensor)?;
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok(tensor)
     }
 
-    fn external(&mut self, tensor: &mut Tensor) -> Read<()> {
+    fn external(&mut self, tensor: &mut TensorProto) -> TextResult<()> {
         self.entries(&mut tensor.external)?;
         if tensor.external.is_empty() {
             let span = Span::new(self.cursor.at as u32 - 1, self.cursor.at as u32);
@@ -76,12 +76,12 @@ impl Parser<'_> {
             ));
         }
         let bytes = Bytes::copy_from_slice(&EXTERNAL.to_le_bytes());
-        let location = Field { number: tensor::DATA_LOCATION, wire: Wire::Varint, bytes };
+        let location = EncodedField { number: tensor::DATA_LOCATION, wire: Wire::Varint, bytes };
         tensor.rest = Some(Box::new(vec![location]));
         Ok(())
     }
 
-    fn element_count(&mut self, tensor: &Tensor, element: &ElementType, count: u64, span: Span) -> Read<()> {
+    fn element_count(&mut self, tensor: &TensorProto, element: &ElementType, count: u64, span: Span) -> TextResult<()> {
         let complex = matches!(element.name, "complex64" | "complex128");
         let elements = tensor.dims.iter().try_fold(1_u64, |count, &extent| count.checked_mul(extent as u64));
         let expected = elements.and_then(|elements| elements.checked_mul(if complex { 2 } else { 1 }));
@@ -95,7 +95,7 @@ impl Parser<'_> {
     }
 
     /// Reads elements up to the closing brace. Returns their field and their number.
-    fn elements(&mut self, element: &ElementType) -> Read<(Fields, u64)> {
+    fn elements(&mut self, element: &ElementType) -> TextResult<(Fields, u64)> {
         let mut data = Vec::new();
         let mut strings = Vec::new();
         let (mut count, mut shared) = (0_u64, 0_u32);
@@ -107,7 +107,7 @@ impl Parser<'_> {
                     Storage::Double => data.extend(parser.double()?.to_bits().to_le_bytes()),
                     Storage::String => {
                         let bytes = Bytes::from(parser.string()?);
-                        strings.push(Field { number: tensor::STRING_DATA, wire: Wire::Bytes, bytes });
+                        strings.push(EncodedField { number: tensor::STRING_DATA, wire: Wire::Bytes, bytes });
                     }
                     _ if in_entry > 1 => {
                         let place = count as u32 % in_entry;
@@ -129,15 +129,15 @@ impl Parser<'_> {
         if element.storage == Storage::String {
             return Ok(((!strings.is_empty()).then(|| Box::new(strings)), count));
         }
-        let field = Field { number: element.storage.field(), wire: Wire::Bytes, bytes: Bytes::from(data) };
+        let field = EncodedField { number: element.storage.field(), wire: Wire::Bytes, bytes: Bytes::from(data) };
         Ok(((count > 0).then(|| Box::new(vec![field])), count))
     }
 
     /// Reads an integer in the range of an element type.
-    fn bounded(&mut self, element: &ElementType) -> Read<i64> {
+    fn bounded(&mut self, element: &ElementType) -> TextResult<i64> {
         let start = self.cursor;
         let number = self.cursor.number().filter(|number| !number.is_float);
-        let Some(Number { text, span, .. }) = number else {
+        let Some(NumberToken { text, span, .. }) = number else {
             self.cursor = start;
             return Err(self.unexpected(&format!("an integer, as elements of `{}` are written,", element.name)));
         };
@@ -160,7 +160,7 @@ impl Parser<'_> {
     }
 
     /// Reads a 32-bit float. Integers, and the words for infinities and NaN, are also floats.
-    pub(super) fn float(&mut self) -> Read<f32> {
+    pub(super) fn float(&mut self) -> TextResult<f32> {
         if let Some(float) = self.special_float() {
             return Ok(float);
         }
@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// Reads a 64-bit float.
-    fn double(&mut self) -> Read<f64> {
+    fn double(&mut self) -> TextResult<f64> {
         if let Some(float) = self.special_float() {
             let nan = if float.is_sign_negative() { -f64::NAN } else { f64::NAN };
             return Ok(if float.is_nan() { nan } else { f64::from(float) });
@@ -181,9 +181,9 @@ impl Parser<'_> {
     /// The value of a number token, if it is valid for the type.
     pub(super) fn parsed<T: std::str::FromStr + Copy>(
         &mut self,
-        number: Number,
+        number: NumberToken,
         is_finite: impl Fn(T) -> bool,
-    ) -> Read<T> {
+    ) -> TextResult<T> {
         let complete = number.text.ends_with(|c: char| c.is_ascii_digit() || c == '.');
         match number.text.parse().ok().filter(|value| complete && is_finite(*value)) {
             Some(value) => Ok(value),

@@ -1,17 +1,17 @@
 //! Models, functions, graphs and nodes.
 
 use super::cursor::is_domain_byte;
-use super::{Parser, Read};
+use super::{TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Function, Graph, Model, Node, Tensor, TypeForm, ValueInfo, Values};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo, Values};
 use crate::room;
 use crate::source::Span;
 use crate::source::names::is_identifier;
 
-impl Parser<'_> {
-    pub(super) fn model(&mut self) -> Read<Model> {
-        let mut model = Model::default();
+impl TextParser<'_> {
+    pub(super) fn model(&mut self) -> TextResult<ModelProto> {
+        let mut model = ModelProto::default();
         self.model_header(&mut model)?;
         model.graph = Some(self.nested(1, Self::graph)?);
         while self.cursor.at_identifier() || matches!(self.cursor.byte(), b'<' | b'"') {
@@ -21,8 +21,8 @@ impl Parser<'_> {
     }
 
     /// Reads a function: a header, its name, attributes, parameters, results, types of values, and a body.
-    pub(super) fn function(&mut self) -> Read<Function> {
-        let mut function = Function { at: self.start(), ..Function::default() };
+    pub(super) fn function(&mut self) -> TextResult<FunctionProto> {
+        let mut function = FunctionProto { at: self.start(), ..FunctionProto::default() };
         self.function_header(&mut function)?;
         function.name = Some(self.name("the name of a function")?);
         self.parameters(&mut function)?;
@@ -45,7 +45,7 @@ impl Parser<'_> {
         self.cursor.at as u32
     }
 
-    fn arrow(&mut self) -> Read<()> {
+    fn arrow(&mut self) -> TextResult<()> {
         match self.cursor.eat_arrow() {
             true => Ok(()),
             false => Err(self.unexpected("`=>`")),
@@ -53,7 +53,7 @@ impl Parser<'_> {
     }
 
     /// Reads the parameters or results of a function. Those with a type are added to `typed`.
-    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, expected: &str) -> Read<Vec<NameId>> {
+    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, expected: &str) -> TextResult<Vec<NameId>> {
         let mut values = Vec::new();
         self.expect(b'(', expected)?;
         if !self.cursor.eat(b')') {
@@ -68,8 +68,8 @@ impl Parser<'_> {
     }
 
     /// Reads a graph: its name, inputs, outputs, types and initializers, and nodes.
-    pub(super) fn graph(&mut self) -> Read<Graph> {
-        let mut graph = Graph { name: Some(self.name("the name of a graph")?), ..Graph::default() };
+    pub(super) fn graph(&mut self) -> TextResult<GraphProto> {
+        let mut graph = GraphProto { name: Some(self.name("the name of a graph")?), ..GraphProto::default() };
         if self.cursor.peek() == b'(' {
             self.inputs(&mut graph)?;
         }
@@ -93,7 +93,7 @@ impl Parser<'_> {
         Ok(graph)
     }
 
-    fn inputs(&mut self, graph: &mut Graph) -> Read<()> {
+    fn inputs(&mut self, graph: &mut GraphProto) -> TextResult<()> {
         self.cursor.at += 1;
         if self.cursor.eat(b')') {
             return Ok(());
@@ -106,7 +106,7 @@ impl Parser<'_> {
     }
 
     /// Reads a value, which is an initializer if it is followed by data. Returns whether it is.
-    fn value_or_initializer(&mut self, graph: &mut Graph) -> Read<(ValueInfo, bool)> {
+    fn value_or_initializer(&mut self, graph: &mut GraphProto) -> TextResult<(ValueInfo, bool)> {
         let start = self.start();
         let value = self.value_info()?;
         let span = Span::new(start, self.cursor.at as u32);
@@ -122,18 +122,18 @@ impl Parser<'_> {
             ));
         };
         let tensor = self.tensor_data(ty, span)?;
-        graph.initializers.push(Tensor { name: value.name, ..tensor });
+        graph.initializers.push(TensorProto { name: value.name, ..tensor });
         Ok((value, true))
     }
 
     /// Reads nodes in braces. After an error in a node, the following nodes are read.
-    fn nodes(&mut self) -> Read<Vec<Node>> {
+    fn nodes(&mut self) -> TextResult<Vec<NodeProto>> {
         let mut nodes = Vec::new();
         self.expect(b'{', "`{`")?;
         let mut failed = None;
         while !self.cursor.eat(b'}') {
             let first = nodes.is_empty();
-            room::push(&mut nodes, Node { at: self.start(), ..Node::default() });
+            room::push(&mut nodes, NodeProto { at: self.start(), ..NodeProto::default() });
             let Some(node) = nodes.last_mut() else { continue };
             match self.nested(1, |parser| parser.node(node, first)) {
                 Ok(()) => {}
@@ -150,14 +150,14 @@ impl Parser<'_> {
     }
 
     /// Reads a single node.
-    pub(super) fn single_node(&mut self) -> Read<Node> {
-        let mut node = Node { at: self.start(), ..Node::default() };
+    pub(super) fn single_node(&mut self) -> TextResult<NodeProto> {
+        let mut node = NodeProto { at: self.start(), ..NodeProto::default() };
         self.node(&mut node, true).map(|()| node)
     }
 
     /// Reads a node: `[label] y, z = domain.Op:overload <attributes> (x, "")`. Attributes may be before or
     /// after the operands.
-    fn node(&mut self, node: &mut Node, first: bool) -> Read<()> {
+    fn node(&mut self, node: &mut NodeProto, first: bool) -> TextResult<()> {
         if self.cursor.eat(b'[') {
             let name = if self.cursor.peek() == b']' { self.names.texts.intern("") } else { self.name("a name")? };
             node.name = Some(self.names.value(name));
@@ -181,7 +181,7 @@ impl Parser<'_> {
     }
 
     /// Reads names separated by commas. A missing name means an omitted operand, unless it is the last one.
-    fn operands(&mut self) -> Read<Values> {
+    fn operands(&mut self) -> TextResult<Values> {
         let mut values = Values::new();
         loop {
             match self.cursor.peek() {
@@ -202,7 +202,7 @@ impl Parser<'_> {
 
     /// Reads domain, operator and overload of a node: names separated by points, where the last one is the
     /// operator and the others are the domain, and an optional overload.
-    fn operation(&mut self, node: &mut Node) -> Read<()> {
+    fn operation(&mut self, node: &mut NodeProto) -> TextResult<()> {
         let start = self.start() as usize;
         let (mut name, mut domain_end) = (None, None);
         loop {

@@ -1,9 +1,9 @@
 //! Headers of models and functions.
 
-use super::{Parser, Read, Reported};
+use super::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
-use crate::onnx::model::{Entry, Fields, Function, Model, OperatorSet};
+use crate::onnx::model::{Fields, FunctionProto, ModelProto, OperatorSet, StringEntry};
 use crate::source::Span;
 
 /// The keys of the header of a model.
@@ -21,9 +21,9 @@ const MODEL_KEYS: [&str; 8] = [
 /// The keys of the header of a function.
 const FUNCTION_KEYS: [&str; 4] = ["opset_import", "doc_string", "domain", "overload"];
 
-impl Parser<'_> {
+impl TextParser<'_> {
     /// Reads the header of a model, if there is one.
-    pub(super) fn model_header(&mut self, model: &mut Model) -> Read<()> {
+    pub(super) fn model_header(&mut self, model: &mut ModelProto) -> TextResult<()> {
         self.header(|parser, key, span| {
             match key {
                 "ir_version" => model.ir_version = Some(parser.int("an integer")?),
@@ -41,7 +41,7 @@ impl Parser<'_> {
     }
 
     /// Reads the header of a function, if there is one.
-    pub(super) fn function_header(&mut self, function: &mut Function) -> Read<()> {
+    pub(super) fn function_header(&mut self, function: &mut FunctionProto) -> TextResult<()> {
         self.header(|parser, key, span| {
             match key {
                 "doc_string" => function.doc_string = Some(parser.text()?.into()),
@@ -61,7 +61,7 @@ impl Parser<'_> {
         })
     }
 
-    fn header(&mut self, mut item: impl FnMut(&mut Self, &str, Span) -> Read<()>) -> Read<()> {
+    fn header(&mut self, mut item: impl FnMut(&mut Self, &str, Span) -> TextResult<()>) -> TextResult<()> {
         if !self.cursor.eat(b'<') {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl Parser<'_> {
         self.report_with_help(Code::OnnxKey, span, message, Some(help))
     }
 
-    fn opsets(&mut self, opsets: &mut Vec<OperatorSet>) -> Read<()> {
+    fn opsets(&mut self, opsets: &mut Vec<OperatorSet>) -> TextResult<()> {
         self.pairs(|parser, domain| {
             let domain = Some(parser.names.texts.intern(&domain));
             let version = Some(parser.int("the version of an operator set")?);
@@ -91,16 +91,16 @@ impl Parser<'_> {
     }
 
     /// Reads pairs of strings in brackets.
-    pub(super) fn entries(&mut self, entries: &mut Vec<Entry>) -> Read<()> {
+    pub(super) fn entries(&mut self, entries: &mut Vec<StringEntry>) -> TextResult<()> {
         self.pairs(|parser, key| {
             let value = Some(parser.text()?.into());
-            entries.push(Entry { key: Some(key.into()), value, rest: Fields::None });
+            entries.push(StringEntry { key: Some(key.into()), value, rest: Fields::None });
             Ok(())
         })
     }
 
     /// Reads pairs in brackets; the first part of each pair is a string.
-    fn pairs(&mut self, mut value: impl FnMut(&mut Self, String) -> Read<()>) -> Read<()> {
+    fn pairs(&mut self, mut value: impl FnMut(&mut Self, String) -> TextResult<()>) -> TextResult<()> {
         self.expect(b'[', "`[`")?;
         if self.cursor.eat(b']') {
             return Ok(());

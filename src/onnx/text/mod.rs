@@ -17,7 +17,7 @@ pub(crate) use print::print;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Span};
 
-use super::model::{Function, Graph, Model, ModelNames, Node};
+use super::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use cursor::Cursor;
 
 /// The kind of a text.
@@ -37,26 +37,32 @@ pub(crate) enum Production {
 
 /// The result: a model, or a separate part of one.
 #[derive(Clone, Debug)]
-pub(crate) enum Parsed {
-    Model(Box<Model>),
-    Graph(Box<Graph>, Box<ModelNames>),
-    Function(Box<Function>, Box<ModelNames>),
-    Node(Box<Node>, Box<ModelNames>),
+pub(crate) enum ParsedText {
+    Model(Box<ModelProto>),
+    Graph(Box<GraphProto>, Box<ModelNames>),
+    Function(Box<FunctionProto>, Box<ModelNames>),
+    Node(Box<NodeProto>, Box<ModelNames>),
 }
 
 /// Parses a text. Returns a result if there are no errors.
-pub(crate) fn parse(file: FileId, text: &str, production: Production, strict: bool) -> (Option<Parsed>, Diagnostics) {
+pub(crate) fn parse(
+    file: FileId,
+    text: &str,
+    production: Production,
+    strict: bool,
+) -> (Option<ParsedText>, Diagnostics) {
     let mut names = ModelNames::default();
     names.texts.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let mut parser = Parser { cursor: Cursor::new(text), names, diagnostics: Diagnostics::new(strict), file, depth: 0 };
+    let mut parser =
+        TextParser { cursor: Cursor::new(text), names, diagnostics: Diagnostics::new(strict), file, depth: 0 };
     let parsed = parser.production(production);
-    let Parser { diagnostics, mut names, .. } = parser;
+    let TextParser { diagnostics, mut names, .. } = parser;
     let parsed = parsed.ok().filter(|_| !diagnostics.has_errors());
     let parsed = parsed.map(|parsed| match parsed {
-        Parsed::Model(model) => Parsed::Model(Box::new(Model { names, ..*model })),
-        Parsed::Graph(graph, _) => Parsed::Graph(graph, Box::new(names)),
-        Parsed::Function(function, _) => Parsed::Function(function, Box::new(names)),
-        Parsed::Node(node, _) => Parsed::Node(node, Box::new(std::mem::take(&mut names))),
+        ParsedText::Model(model) => ParsedText::Model(Box::new(ModelProto { names, ..*model })),
+        ParsedText::Graph(graph, _) => ParsedText::Graph(graph, Box::new(names)),
+        ParsedText::Function(function, _) => ParsedText::Function(function, Box::new(names)),
+        ParsedText::Node(node, _) => ParsedText::Node(node, Box::new(std::mem::take(&mut names))),
     });
     (parsed, diagnostics)
 }
@@ -65,7 +71,7 @@ pub(crate) fn parse(file: FileId, text: &str, production: Production, strict: bo
 #[derive(Clone, Copy, Debug)]
 struct Reported;
 
-type Read<T> = Result<T, Reported>;
+type TextResult<T> = Result<T, Reported>;
 
 /// The average number of bytes of a text for each new name.
 const BYTES_PER_NAME: usize = 64;
@@ -75,7 +81,7 @@ const ROOM: usize = 1 << 24;
 /// The maximum number of errors that are reported for a text.
 const MAX_ERRORS: usize = 100;
 
-struct Parser<'t> {
+struct TextParser<'t> {
     cursor: Cursor<'t>,
     names: ModelNames,
     diagnostics: Diagnostics,
@@ -84,14 +90,14 @@ struct Parser<'t> {
     depth: u32,
 }
 
-impl Parser<'_> {
-    fn production(&mut self, production: Production) -> Read<Parsed> {
+impl TextParser<'_> {
+    fn production(&mut self, production: Production) -> TextResult<ParsedText> {
         let names = Box::default;
         let parsed = match production {
-            Production::Model => Parsed::Model(Box::new(self.model()?)),
-            Production::Graph => Parsed::Graph(Box::new(self.graph()?), names()),
-            Production::Function => Parsed::Function(Box::new(self.function()?), names()),
-            Production::Node => Parsed::Node(Box::new(self.single_node()?), names()),
+            Production::Model => ParsedText::Model(Box::new(self.model()?)),
+            Production::Graph => ParsedText::Graph(Box::new(self.graph()?), names()),
+            Production::Function => ParsedText::Function(Box::new(self.function()?), names()),
+            Production::Node => ParsedText::Node(Box::new(self.single_node()?), names()),
         };
         self.cursor.skip();
         match self.cursor.at_end() {
@@ -131,7 +137,7 @@ impl Parser<'_> {
         Reported
     }
 
-    fn expect(&mut self, byte: u8, expected: &str) -> Read<()> {
+    fn expect(&mut self, byte: u8, expected: &str) -> TextResult<()> {
         match self.cursor.eat(byte) {
             true => Ok(()),
             false => Err(self.unexpected(expected)),
@@ -139,7 +145,7 @@ impl Parser<'_> {
     }
 
     /// Reads something that adds `messages` to the nesting depth of the protobuf form.
-    fn nested<T>(&mut self, messages: u32, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    fn nested<T>(&mut self, messages: u32, read: impl FnOnce(&mut Self) -> TextResult<T>) -> TextResult<T> {
         if self.depth + messages > super::protobuf::MAX_DEPTH {
             let (span, _) = self.cursor.token();
             let message = "types or graphs are nested deeper than protobuf files allow";
@@ -153,7 +159,7 @@ impl Parser<'_> {
 
     /// Reads a list whose items are separated by commas, up to its closing bracket; the opening bracket has been
     /// consumed.
-    fn list(&mut self, last: u8, closing: &str, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
+    fn list(&mut self, last: u8, closing: &str, mut item: impl FnMut(&mut Self) -> TextResult<()>) -> TextResult<()> {
         loop {
             item(self)?;
             if !self.cursor.eat(b',') {

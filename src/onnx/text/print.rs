@@ -3,15 +3,15 @@
 use indexmap::IndexSet;
 
 use super::super::elements::{Elements, Unread};
-use super::Parser;
+use super::TextParser;
 use super::cursor::is_domain_byte;
 use crate::graph::names::{NameId, Spellings};
 use crate::onnx::model::{
-    Attribute, AttributeValue, Entry, Extent, Function, Graph, Model, ModelNames, Node, Tensor, TensorType, Type,
-    TypeForm, ValueInfo,
+    AttributeProto, AttributeValue, Extent, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, StringEntry,
+    TensorProto, TensorType, TypeForm, TypeProto, ValueInfo,
 };
 use crate::onnx::protobuf::fields::graph;
-use crate::onnx::protobuf::{Part, texts};
+use crate::onnx::protobuf::{EncodedPart, texts};
 use crate::onnx::types::{AttributeType, ElementType};
 use crate::source::names::{Name, is_identifier};
 use header::Header;
@@ -19,14 +19,14 @@ use header::Header;
 mod header;
 
 /// Prints a model or a part of one; also returns what the notation cannot express.
-pub(crate) fn print(names: &ModelNames, part: Part) -> (String, Lost) {
+pub(crate) fn print(names: &ModelNames, part: EncodedPart) -> (String, Lost) {
     let spellings = Spellings::new(&names.values, &names.texts);
     let mut printer = Printer { names, out: String::new(), lost: Lost::default(), spellings };
     match part {
-        Part::Model(model) => printer.model(model),
-        Part::Graph(graph) => printer.graph(graph, 0),
-        Part::Function(function) => printer.function(function),
-        Part::Node(node) => printer.node(node, 0),
+        EncodedPart::Model(model) => printer.model(model),
+        EncodedPart::Graph(graph) => printer.graph(graph, 0),
+        EncodedPart::Function(function) => printer.function(function),
+        EncodedPart::Node(node) => printer.node(node, 0),
     }
     if !printer.out.ends_with('\n') {
         printer.put("\n");
@@ -119,7 +119,7 @@ impl Printer<'_> {
     /// Prints the name of a value; `bare` is whether no type precedes it.
     fn value(&mut self, value: NameId, bare: bool) {
         let spelled = self.spellings.spell(value);
-        if is_identifier(spelled) && !(bare && Parser::is_type(spelled)) {
+        if is_identifier(spelled) && !(bare && TextParser::is_type(spelled)) {
             self.out.push_str(spelled);
         } else {
             let spelled = spelled.to_owned();
@@ -131,7 +131,7 @@ impl Printer<'_> {
         self.list(values, |printer, &value| printer.value(value, true));
     }
 
-    fn model(&mut self, of: &Model) {
+    fn model(&mut self, of: &ModelProto) {
         let Some(graph) = &of.graph else { return self.wrong("a model without a graph".to_owned()) };
         let mut header = Header::default();
         header.number("ir_version", of.ir_version);
@@ -151,7 +151,7 @@ impl Printer<'_> {
         }
     }
 
-    fn function(&mut self, of: &Function) {
+    fn function(&mut self, of: &FunctionProto) {
         let mut header = Header::default();
         header.name(self, "domain", of.domain);
         header.name(self, "overload", of.overload);
@@ -187,7 +187,7 @@ impl Printer<'_> {
         self.put("\n");
     }
 
-    fn graph(&mut self, of: &Graph, level: usize) {
+    fn graph(&mut self, of: &GraphProto, level: usize) {
         self.quotable(of.name);
         self.lost.left_out += usize::from(of.rest.is_some());
         if of.rest.iter().flat_map(|fields| fields.iter()).any(|field| field.number == graph::SPARSE_INITIALIZER) {
@@ -218,7 +218,7 @@ impl Printer<'_> {
         (0..level).for_each(|_| self.put("    "));
     }
 
-    fn nodes(&mut self, nodes: &[Node], level: usize) {
+    fn nodes(&mut self, nodes: &[NodeProto], level: usize) {
         self.put("{\n");
         for node in nodes {
             self.indent(level + 1);
@@ -229,7 +229,7 @@ impl Printer<'_> {
         self.put("}");
     }
 
-    fn node(&mut self, of: &Node, level: usize) {
+    fn node(&mut self, of: &NodeProto, level: usize) {
         self.lost.left_out += usize::from(of.rest.is_some());
         if let Some(name) = of.name {
             self.put("[");
@@ -268,7 +268,7 @@ impl Printer<'_> {
     }
 
     /// Prints the type and the value of an attribute.
-    fn attribute_value(&mut self, of: &Attribute, level: usize) {
+    fn attribute_value(&mut self, of: &AttributeProto, level: usize) {
         self.lost.left_out += usize::from(of.rest.is_some());
         let declared = of.kind.and_then(AttributeType::numbered);
         let kind = declared.or_else(|| of.value.kind());
@@ -333,9 +333,9 @@ impl Printer<'_> {
         self.put(if brackets { "]" } else { "" });
     }
 
-    fn subgraph(&mut self, graph: &Graph, level: usize) {
+    fn subgraph(&mut self, graph: &GraphProto, level: usize) {
         let name = graph.name.map_or("", |name| self.names.texts.text(name));
-        if !is_identifier(name) || Parser::is_type(name) || is_special_float(name) {
+        if !is_identifier(name) || TextParser::is_type(name) || is_special_float(name) {
             self.wrong(format!("the graph `{name}` in an attribute, whose name is not an identifier"));
         }
         self.graph(graph, level);
@@ -380,7 +380,7 @@ impl Printer<'_> {
 
     /// Whether a type has no form or no element type, as exporters write it for the results of branches. The text has
     /// no type then; its other parts are left out.
-    fn says_nothing(&mut self, of: &Type) -> bool {
+    fn says_nothing(&mut self, of: &TypeProto) -> bool {
         let more = match &of.form {
             TypeForm::None => of.rest.is_some(),
             TypeForm::Tensor(TensorType { element: None | Some(0), .. }) => true,
@@ -390,7 +390,7 @@ impl Printer<'_> {
         true
     }
 
-    fn ty(&mut self, of: &Type) {
+    fn ty(&mut self, of: &TypeProto) {
         self.lost.left_out += usize::from(of.rest.is_some());
         match &of.form {
             TypeForm::None => self.wrong("a type without a value".to_owned()),
@@ -430,7 +430,7 @@ impl Printer<'_> {
         }
     }
 
-    fn part(&mut self, ty: Option<&Type>) {
+    fn part(&mut self, ty: Option<&TypeProto>) {
         match ty {
             Some(ty) => self.ty(ty),
             None => self.wrong("a type without its parts".to_owned()),
@@ -462,7 +462,7 @@ impl Printer<'_> {
         self.put("]");
     }
 
-    fn shape_of(&mut self, tensor: &Tensor) {
+    fn shape_of(&mut self, tensor: &TensorProto) {
         self.element(tensor.data_type);
         if !tensor.dims.is_empty() {
             self.put("[");
@@ -474,7 +474,7 @@ impl Printer<'_> {
         }
     }
 
-    fn initializer(&mut self, of: &Tensor) {
+    fn initializer(&mut self, of: &TensorProto) {
         self.shape_of(of);
         self.put(" ");
         self.value(of.name.unwrap_or(NameId::ROOT), false);
@@ -483,7 +483,7 @@ impl Printer<'_> {
     }
 
     /// Prints a tensor in an attribute.
-    fn tensor(&mut self, of: &Tensor) {
+    fn tensor(&mut self, of: &TensorProto) {
         self.shape_of(of);
         if let Some(name) = of.name.filter(|name| *name != NameId::ROOT) {
             self.put(" ");
@@ -493,7 +493,7 @@ impl Printer<'_> {
         self.data(of);
     }
 
-    fn data(&mut self, of: &Tensor) {
+    fn data(&mut self, of: &TensorProto) {
         if of.is_external() {
             return match of.external.is_empty() {
                 true => self.wrong("external data without a location".to_owned()),
@@ -517,7 +517,7 @@ impl Printer<'_> {
         self.put("}");
     }
 
-    fn entries(&mut self, entries: &[Entry]) {
+    fn entries(&mut self, entries: &[StringEntry]) {
         self.put("[");
         self.list(entries, |printer, entry| {
             printer.text(entry.key.as_deref().unwrap_or_default());

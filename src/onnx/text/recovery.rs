@@ -1,8 +1,8 @@
 //! Error recovery.
 
-use super::{MAX_ERRORS, Parser};
+use super::{MAX_ERRORS, TextParser};
 
-impl Parser<'_> {
+impl TextParser<'_> {
     /// Skips a node that could not be read, to the start of the next node or to the closing brace. Returns false
     /// if there is neither, or the maximum number of errors was reached.
     pub(super) fn recover(&mut self) -> bool {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::onnx::model::AttributeValue;
-use crate::onnx::protobuf::{Part, encode};
+use crate::onnx::protobuf::{EncodedPart, encode};
 
-fn read(text: &str, production: Production) -> (Option<Parsed>, Diagnostics) {
+fn read(text: &str, production: Production) -> (Option<ParsedText>, Diagnostics) {
     parse(FileId(0), text, production, false)
 }
 
@@ -10,17 +10,17 @@ fn codes(text: &str, production: Production) -> Vec<Code> {
     read(text, production).1.iter().map(|found| found.code).collect()
 }
 
-fn model(text: &str) -> Model {
+fn model(text: &str) -> ModelProto {
     match read(text, Production::Model) {
-        (Some(Parsed::Model(model)), _) => *model,
+        (Some(ParsedText::Model(model)), _) => *model,
         (_, found) => panic!("{text}: {found}"),
     }
 }
 
 #[test]
 fn nodes_have_the_bytes_of_protobuf() {
-    let (Some(Parsed::Node(node, names)), _) = read("y = Relu (x)", Production::Node) else { panic!() };
-    assert_eq!(encode(&names, Part::Node(&node)).unwrap(), b"\x0a\x01x\x12\x01y\x22\x04Relu\x3a\x00");
+    let (Some(ParsedText::Node(node, names)), _) = read("y = Relu (x)", Production::Node) else { panic!() };
+    assert_eq!(encode(&names, EncodedPart::Node(&node)).unwrap(), b"\x0a\x01x\x12\x01y\x22\x04Relu\x3a\x00");
 }
 
 #[test]
@@ -39,29 +39,33 @@ fn texts_are_read_back_from_their_print() {
     ];
     for text in texts {
         let first = model(text);
-        let (printed, lost) = print(&first.names, Part::Model(&first));
+        let (printed, lost) = print(&first.names, EncodedPart::Model(&first));
         assert!(lost.wrong.is_empty(), "{:?}", lost.wrong);
         let second = model(&printed);
-        assert_eq!(encode(&first.names, Part::Model(&first)), encode(&second.names, Part::Model(&second)), "{printed}");
+        assert_eq!(
+            encode(&first.names, EncodedPart::Model(&first)),
+            encode(&second.names, EncodedPart::Model(&second)),
+            "{printed}"
+        );
     }
 }
 
 /// What would be read as something else is reported.
 #[test]
 fn what_texts_cannot_say_is_told() {
-    use crate::onnx::model::{Field, TypeForm, Wire};
-    let (Some(Parsed::Node(node, names)), _) = read("y = Op <a = 3> (x)", Production::Node) else { panic!() };
-    let lost = |change: &dyn Fn(&mut crate::onnx::model::Attribute)| {
+    use crate::onnx::model::{EncodedField, TypeForm, Wire};
+    let (Some(ParsedText::Node(node, names)), _) = read("y = Op <a = 3> (x)", Production::Node) else { panic!() };
+    let lost = |change: &dyn Fn(&mut crate::onnx::model::AttributeProto)| {
         let mut node = node.clone();
         change(&mut node.attributes[0]);
-        print(&names, Part::Node(&node)).1.wrong.into_iter().collect::<Vec<_>>()
+        print(&names, EncodedPart::Node(&node)).1.wrong.into_iter().collect::<Vec<_>>()
     };
     assert_eq!(lost(&|_| {}), [""; 0]);
     assert_eq!(
         lost(&|attribute| attribute.kind = Some(1)),
         ["the attribute `a` of type `float`, whose value is a `int`"]
     );
-    let sparse = Field { number: 23, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
+    let sparse = EncodedField { number: 23, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
     let found = lost(&|attribute| {
         (attribute.kind, attribute.value) = (Some(12), Default::default());
         attribute.rest = Some(Box::new(vec![sparse.clone()]));
@@ -69,15 +73,15 @@ fn what_texts_cannot_say_is_told() {
     assert_eq!(found, ["the attribute `a` without a value that a text can have"]);
     let mut graph = match read("g (opaque(d.e, n) x) => () <float[2] w = [\"location\": \"w\"]> {}", Production::Graph)
     {
-        (Some(Parsed::Graph(graph, names)), _) => (graph, names),
+        (Some(ParsedText::Graph(graph, names)), _) => (graph, names),
         (_, found) => panic!("{found}"),
     };
-    assert!(print(&graph.1, Part::Graph(&graph.0)).1.wrong.is_empty());
+    assert!(print(&graph.1, EncodedPart::Graph(&graph.0)).1.wrong.is_empty());
     if let Some(TypeForm::Opaque { name, .. }) = graph.0.inputs[0].ty.as_mut().map(|ty| &mut ty.form) {
         *name = None;
     }
     graph.0.initializers[0].dims[0] = -2;
-    let found = print(&graph.1, Part::Graph(&graph.0)).1.wrong;
+    let found = print(&graph.1, EncodedPart::Graph(&graph.0)).1.wrong;
     assert_eq!(
         found.into_iter().collect::<Vec<_>>(),
         ["an opaque type whose name is not an identifier", "a tensor with a negative extent"]
@@ -87,16 +91,16 @@ fn what_texts_cannot_say_is_told() {
 /// What a text has no place for: reported or refused.
 #[test]
 fn what_texts_leave_out_is_told() {
-    use crate::onnx::model::{Field, Fields, Type, TypeForm, ValueInfo, Wire};
-    let graph = |change: &dyn Fn(&mut Graph)| {
+    use crate::onnx::model::{EncodedField, Fields, TypeForm, TypeProto, ValueInfo, Wire};
+    let graph = |change: &dyn Fn(&mut GraphProto)| {
         let text = "g () => (float y) <float[2] w = {1, 2}, double[1] d = {1}> { y = Op <f = 1.0> (w, d) }";
-        let (Some(Parsed::Graph(mut graph, names)), _) = read(text, Production::Graph) else { panic!() };
+        let (Some(ParsedText::Graph(mut graph, names)), _) = read(text, Production::Graph) else { panic!() };
         change(&mut graph);
-        print(&names, Part::Graph(&graph))
+        print(&names, EncodedPart::Graph(&graph))
     };
     let raw = |bytes: &[u8]| -> Fields {
         let bytes = bytes::Bytes::copy_from_slice(bytes);
-        Some(Box::new(vec![Field { number: 9, wire: Wire::Bytes, bytes }]))
+        Some(Box::new(vec![EncodedField { number: 9, wire: Wire::Bytes, bytes }]))
     };
     // NaNs with a payload, and those without one.
     for (bits, told) in [(0x7FC0_0001_u32, 1), (0xFFA0_0002, 1), (0x7F80_0001, 1), (0x7FC0_0000, 0), (0xFFC0_0000, 0)] {
@@ -111,17 +115,17 @@ fn what_texts_leave_out_is_told() {
     assert_eq!(lost.nan_bits, 1);
     // Types without an element type are left out, and so are those without a form, which have nothing to say.
     for (form, left_out) in [(TypeForm::None, 0), (TypeForm::Tensor(Default::default()), 1)] {
-        let ty = Some(Type { form, rest: Fields::None });
+        let ty = Some(TypeProto { form, rest: Fields::None });
         let (text, lost) = graph(&|graph| graph.outputs[0] = ValueInfo { ty: ty.clone(), ..graph.outputs[0].clone() });
         assert_eq!((lost.left_out, lost.wrong.len()), (left_out, 0), "{text}");
         assert!(text.starts_with("g () => (y)"), "{text}");
         assert!(codes(&text, Production::Graph).is_empty());
     }
-    let sparse = Field { number: 15, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
+    let sparse = EncodedField { number: 15, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
     let (_, lost) = graph(&|graph| graph.rest = Some(Box::new(vec![sparse.clone()])));
     assert_eq!(lost.wrong.into_iter().collect::<Vec<_>>(), ["a sparse constant"]);
     // External data that `data_location` does not name are not the data.
-    let entry = crate::onnx::model::Entry { key: Some("location".into()), value: Some("w".into()), rest: None };
+    let entry = crate::onnx::model::StringEntry { key: Some("location".into()), value: Some("w".into()), rest: None };
     let (text, lost) = graph(&|graph| graph.initializers[0].external = vec![entry.clone()]);
     assert!(text.contains("{1.0, 2.0}") && lost.left_out == 1, "{text}");
 }

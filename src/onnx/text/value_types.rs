@@ -1,10 +1,10 @@
 //! Types, extents, and typed values.
 
-use super::cursor::Number;
-use super::{Parser, Read};
+use super::cursor::NumberToken;
+use super::{TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Dim, Extent, Fields, Shape, TensorType, Type, TypeForm, ValueInfo};
+use crate::onnx::model::{Dim, Extent, Fields, ShapeProto, TensorType, TypeForm, TypeProto, ValueInfo};
 use crate::onnx::protobuf::texts;
 use crate::onnx::types::ElementType;
 use crate::source::Span;
@@ -13,7 +13,7 @@ use crate::source::names::Name;
 /// The words that start a type other than a tensor type.
 const CONTAINERS: [&str; 5] = ["seq", "map", "optional", "sparse_tensor", "opaque"];
 
-impl Parser<'_> {
+impl TextParser<'_> {
     /// Whether a word starts a type.
     pub(super) fn is_type(word: &str) -> bool {
         CONTAINERS.contains(&word) || ElementType::named(word).is_some()
@@ -21,7 +21,7 @@ impl Parser<'_> {
 
     /// Reads an identifier.
     #[inline]
-    pub(super) fn identifier(&mut self, expected: &str) -> Read<Name> {
+    pub(super) fn identifier(&mut self, expected: &str) -> TextResult<Name> {
         if !self.cursor.at_identifier() {
             return Err(self.unexpected(expected));
         }
@@ -32,7 +32,7 @@ impl Parser<'_> {
 
     /// Reads an identifier, or any name in quotes.
     #[inline]
-    pub(super) fn name(&mut self, expected: &str) -> Read<Name> {
+    pub(super) fn name(&mut self, expected: &str) -> TextResult<Name> {
         if self.cursor.peek() != b'"' {
             return self.identifier(expected);
         }
@@ -41,7 +41,7 @@ impl Parser<'_> {
     }
 
     /// Reads a string that is a name or another text of a model, see [`texts`].
-    pub(super) fn text(&mut self) -> Read<String> {
+    pub(super) fn text(&mut self) -> TextResult<String> {
         let text = self.string()?;
         Ok(match texts::represents(&text) {
             true => texts::decode(text.as_bytes()).into_owned(),
@@ -51,13 +51,13 @@ impl Parser<'_> {
 
     /// Reads a name of a value.
     #[inline]
-    pub(super) fn value(&mut self, expected: &str) -> Read<NameId> {
+    pub(super) fn value(&mut self, expected: &str) -> TextResult<NameId> {
         let name = self.name(expected)?;
         Ok(self.names.value(name))
     }
 
     /// Reads a string. A backslash escapes the next character.
-    pub(super) fn string(&mut self) -> Read<String> {
+    pub(super) fn string(&mut self) -> TextResult<String> {
         if self.cursor.peek() != b'"' {
             return Err(self.unexpected("a string"));
         }
@@ -82,7 +82,7 @@ impl Parser<'_> {
     }
 
     /// Reads a 64-bit integer.
-    pub(super) fn int(&mut self, expected: &str) -> Read<i64> {
+    pub(super) fn int(&mut self, expected: &str) -> TextResult<i64> {
         let start = self.cursor;
         match self.cursor.number() {
             Some(number) if !number.is_float => self.integer(number),
@@ -95,7 +95,7 @@ impl Parser<'_> {
 
     /// The value of a 64-bit integer token.
     #[inline]
-    pub(super) fn integer(&mut self, number: Number) -> Read<i64> {
+    pub(super) fn integer(&mut self, number: NumberToken) -> TextResult<i64> {
         match number.text.parse() {
             Ok(value) => Ok(value),
             Err(_) => {
@@ -106,14 +106,14 @@ impl Parser<'_> {
     }
 
     /// Reads a type.
-    pub(super) fn ty(&mut self) -> Read<Type> {
+    pub(super) fn ty(&mut self) -> TextResult<TypeProto> {
         self.nested(2, Self::type_within)
     }
 
-    fn type_within(&mut self) -> Read<Type> {
+    fn type_within(&mut self) -> TextResult<TypeProto> {
         let word = self.cursor.identifier();
         if let Some(element) = ElementType::named(word) {
-            return self.tensor_type(element).map(|ty| Type { form: TypeForm::Tensor(ty), rest: Fields::None });
+            return self.tensor_type(element).map(|ty| TypeProto { form: TypeForm::Tensor(ty), rest: Fields::None });
         }
         if !CONTAINERS.contains(&word) {
             return Err(self.unexpected("a type"));
@@ -136,10 +136,10 @@ impl Parser<'_> {
             _ => self.opaque()?,
         };
         self.expect(b')', "`)`")?;
-        Ok(Type { form, rest: Fields::None })
+        Ok(TypeProto { form, rest: Fields::None })
     }
 
-    fn element(&mut self, expected: &str) -> Read<&'static ElementType> {
+    fn element(&mut self, expected: &str) -> TextResult<&'static ElementType> {
         let word = self.cursor.identifier();
         let Some(element) = ElementType::named(word) else { return Err(self.unexpected(expected)) };
         self.cursor.at += word.len();
@@ -147,7 +147,7 @@ impl Parser<'_> {
     }
 
     /// Reads `opaque()`, `opaque(a.name)` or `opaque(a.domain, name)`.
-    fn opaque(&mut self) -> Read<TypeForm> {
+    fn opaque(&mut self) -> TextResult<TypeForm> {
         if self.cursor.peek() == b')' {
             return Ok(TypeForm::Opaque { domain: None, name: None, rest: Fields::None });
         }
@@ -170,7 +170,7 @@ impl Parser<'_> {
 
     /// Reads the type of a tensor from its element type on. Without brackets it has rank 0, with empty brackets
     /// any rank.
-    pub(super) fn tensor_type(&mut self, element: &ElementType) -> Read<TensorType> {
+    pub(super) fn tensor_type(&mut self, element: &ElementType) -> TextResult<TensorType> {
         self.cursor.at += element.name.len();
         let mut dims = Vec::new();
         let mut ranked = true;
@@ -183,11 +183,11 @@ impl Parser<'_> {
                 })?;
             }
         }
-        let shape = ranked.then_some(Shape { dims, rest: Fields::None });
+        let shape = ranked.then_some(ShapeProto { dims, rest: Fields::None });
         Ok(TensorType { element: Some(element.number), shape, rest: Fields::None })
     }
 
-    fn dim(&mut self) -> Read<Dim> {
+    fn dim(&mut self) -> TextResult<Dim> {
         let extent = match self.cursor.peek() {
             b'?' => {
                 self.cursor.at += 1;
@@ -201,7 +201,7 @@ impl Parser<'_> {
 
     /// Reads a value: an optional type and a name. A name that is the word of a type must be quoted if no type
     /// precedes it.
-    pub(super) fn value_info(&mut self) -> Read<ValueInfo> {
+    pub(super) fn value_info(&mut self) -> TextResult<ValueInfo> {
         let typed = Self::is_type(self.cursor.identifier());
         let ty = if typed { Some(self.nested(1, Self::ty)?) } else { None };
         let name = self.value(if typed { "the name of a value" } else { "a type or the name of a value" })?;

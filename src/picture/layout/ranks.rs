@@ -89,7 +89,7 @@ pub(crate) struct Placed {
 
 /// Finds the rows of the items of a level.
 pub(crate) fn place(level: &Level) -> Placed {
-    let graph = Graph::new(level);
+    let graph = Adjacency::new(level);
     let (order, position) = graph.order(level.items.len());
     let mut ranks = Ranks::new(level);
     ranks.assign(&graph, &order, &position);
@@ -106,7 +106,7 @@ pub(crate) fn rank(level: &Level, placed: Placed) -> Rows {
 }
 
 /// The neighbours of each item, as ranges of one table.
-struct Graph {
+struct Adjacency {
     after: Table,
     before: Table,
 }
@@ -135,7 +135,7 @@ impl Table {
     }
 }
 
-impl Graph {
+impl Adjacency {
     fn new(level: &Level) -> Self {
         let mut pairs = Vec::new();
         for net in &level.nets {
@@ -145,7 +145,7 @@ impl Graph {
         }
         let after = Table::new(level.items.len(), &pairs);
         pairs.iter_mut().for_each(|pair| *pair = (pair.1, pair.0));
-        Graph { after, before: Table::new(level.items.len(), &pairs) }
+        Adjacency { after, before: Table::new(level.items.len(), &pairs) }
     }
 
     /// A topological order, where smaller numbers come first, and the position of each item in it. In a cycle,
@@ -254,7 +254,7 @@ impl<'l> Ranks<'l> {
     }
 
     /// Puts each item below all items whose results it uses.
-    fn assign(&mut self, graph: &Graph, order: &[u32], position: &[u32]) {
+    fn assign(&mut self, graph: &Adjacency, order: &[u32], position: &[u32]) {
         for &item in order {
             let earlier = |source: &&u32| position[**source as usize] < position[item as usize];
             let above = graph.before.of(item).iter().filter(earlier).map(|source| self.of[*source as usize] + 1).max();
@@ -265,7 +265,7 @@ impl<'l> Ranks<'l> {
 
     /// Moves items down to just above their first user, if they have at least as many result nets as nets that
     /// only they use (see [`lengths`]), so that the total length of lines does not increase.
-    fn pull_down(&mut self, graph: &Graph, order: &[u32], position: &[u32]) {
+    fn pull_down(&mut self, graph: &Adjacency, order: &[u32], position: &[u32]) {
         let (alone, made) = lengths(self.level);
         for &item in order.iter().rev().filter(|item| made[**item as usize] >= alone[**item as usize]) {
             let later = |target: &&u32| position[**target as usize] > position[item as usize];

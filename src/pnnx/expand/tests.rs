@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::pnnx::evaluate::Value as Found;
+use crate::pnnx::evaluate::ExpressionValue as Found;
 use crate::pnnx::number::keeps_integer_part;
 use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
@@ -45,10 +45,10 @@ fn templates_mean_their_operations() {
 /// Templates whose operations have only literals as operands.
 #[test]
 fn literals_in_templates_are_folded() {
-    use crate::pnnx::graph::Form;
+    use crate::pnnx::graph::ConversionOptions;
     let kinds = |text: &str| -> Vec<String> {
         let (parsed, _) = parse(text, (FileId::default(), 0), Reading::default()).unwrap();
-        let form = Form { max_ops: 100, ..Form::default() };
+        let form = ConversionOptions { max_ops: 100, ..ConversionOptions::default() };
         let graph = crate::graph::Graph::of_expression(&parsed.expression, FileId::default(), &form);
         let graph = graph.unwrap_or_else(|found| panic!("{text}: {found}"));
         assert_eq!(graph.tensor_name(graph.outputs()[0]), "y", "{text}");
@@ -65,10 +65,10 @@ fn literals_in_templates_are_folded() {
 
 #[test]
 fn literals_in_templates_keep_the_value() {
-    use crate::pnnx::graph::Form;
+    use crate::pnnx::graph::ConversionOptions;
     for text in ["atan2(@0,1)", "atan2(@0,0)", "atan2(@0,-2)", "atan2(1,@0)", "logaddexp(1,@0)", "logaddexp(@0,1)"] {
         let expression = parse(text, (FileId::default(), 0), Reading::default()).unwrap().0.expression;
-        let form = Form { max_ops: 100, ..Form::default() };
+        let form = ConversionOptions { max_ops: 100, ..ConversionOptions::default() };
         let graph = crate::graph::Graph::of_expression(&expression, FileId::default(), &form).unwrap();
         for x in [-2.5, -1.0, 0.5, 1.0, 3.0] {
             let input = ("x0".to_owned(), Tensor::scalars(&[1], vec![x]).unwrap());

@@ -3,12 +3,12 @@ use std::collections::BTreeMap;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Evaluator;
 use crate::graph::Graph;
-use crate::pnnx::model::Model;
+use crate::pnnx::model::PnnxModel;
 use crate::source::FileId;
 use crate::{Lower, Options};
 
-fn model(text: &str) -> Model {
-    Model::read(text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0
+fn model(text: &str) -> PnnxModel {
+    PnnxModel::read(text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0
 }
 
 /// Outputs that are numbers, also as items of a tuple, become constants of rank 0.

@@ -1,7 +1,7 @@
 //! Normalizations.
 
 use super::reductions::centred;
-use super::settings::Kind;
+use super::settings::SettingKind;
 use super::{Line, Lowered, Refusal, extent_of, in_groups, integers};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};

@@ -1,6 +1,6 @@
 //! Padding, resampling, and shuffles between channels and pixels.
 
-use super::settings::Kind;
+use super::settings::SettingKind;
 use super::windows::{pairs, spatial};
 use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product};
 use crate::graph::operators::exact_quotient;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::{Line, Operand};
 use crate::graph::TensorId;
-use crate::pnnx::item::Item;
+use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::model::Setting;
 use crate::pnnx::tokens::Literal;
 use crate::pnnx::tree::{Term, push_leaf};
@@ -54,7 +54,7 @@ impl fmt::Display for Refusal {
 }
 
 /// A type of settings.
-pub(super) trait Kind: Sized {
+pub(super) trait SettingKind: Sized {
     /// What is expected, for messages.
     const EXPECTED: &'static str;
 
@@ -62,7 +62,7 @@ pub(super) trait Kind: Sized {
     fn of(setting: &Setting) -> Option<Self>;
 }
 
-impl Kind for i64 {
+impl SettingKind for i64 {
     const EXPECTED: &'static str = "an integer";
 
     fn of(setting: &Setting) -> Option<Self> {
@@ -73,7 +73,7 @@ impl Kind for i64 {
     }
 }
 
-impl Kind for f64 {
+impl SettingKind for f64 {
     const EXPECTED: &'static str = "a finite number";
 
     fn of(setting: &Setting) -> Option<Self> {
@@ -85,7 +85,7 @@ impl Kind for f64 {
     }
 }
 
-impl Kind for bool {
+impl SettingKind for bool {
     const EXPECTED: &'static str = "`True` or `False`";
 
     fn of(setting: &Setting) -> Option<Self> {
@@ -96,7 +96,7 @@ impl Kind for bool {
     }
 }
 
-impl Kind for String {
+impl SettingKind for String {
     const EXPECTED: &'static str = "a word";
 
     fn of(setting: &Setting) -> Option<Self> {
@@ -108,7 +108,7 @@ impl Kind for String {
 }
 
 /// `None` within a list.
-impl<T: Kind> Kind for Option<T> {
+impl<T: SettingKind> SettingKind for Option<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 
     fn of(setting: &Setting) -> Option<Self> {
@@ -120,7 +120,7 @@ impl<T: Kind> Kind for Option<T> {
 }
 
 /// A type with a name for lists of it.
-pub(super) trait Listed: Kind {
+pub(super) trait Listed: SettingKind {
     /// What is expected of a list.
     const LIST: &'static str;
 }
@@ -138,7 +138,7 @@ impl Listed for f64 {
 }
 
 /// A single item is a list of one.
-impl<T: Listed> Kind for Vec<T> {
+impl<T: Listed> SettingKind for Vec<T> {
     const EXPECTED: &'static str = T::LIST;
 
     fn of(setting: &Setting) -> Option<Self> {
@@ -161,19 +161,19 @@ fn shown(text: &str) -> String {
 }
 
 /// The text and the value of an operand; no value if it has tensors.
-fn of_item(item: &Item) -> (String, Option<Setting>) {
+fn of_item(item: &ExpandedItem) -> (String, Option<Setting>) {
     match item {
-        Item::Literal(literal) => {
+        ExpandedItem::Literal(literal) => {
             let mut text = String::new();
             push_leaf(&mut text, Term::Literal(*literal));
             (text, Some(Setting::Literal(*literal)))
         }
-        Item::Text(text) => (text.as_ref().to_owned(), Some(Setting::Word(text.as_ref().to_owned()))),
-        Item::List(items) => {
+        ExpandedItem::Text(text) => (text.as_ref().to_owned(), Some(Setting::Word(text.as_ref().to_owned()))),
+        ExpandedItem::List(items) => {
             let (texts, values): (Vec<_>, Vec<_>) = items.iter().map(of_item).unzip();
             (format!("({})", texts.join(",")), values.into_iter().collect::<Option<_>>().map(Setting::List))
         }
-        Item::Tensor(_) | Item::Refused => ("a tensor".to_owned(), None),
+        ExpandedItem::Tensor(_) | ExpandedItem::Refused => ("a tensor".to_owned(), None),
     }
 }
 
@@ -184,7 +184,7 @@ impl Line<'_> {
 
     /// The only operand that is a tensor, which is the input regardless of its key: pnnx writes `$mask`.
     pub(super) fn sole(&self) -> Option<&Operand> {
-        let mut tensors = self.operands.iter().filter(|operand| matches!(operand.item, Item::Tensor(_)));
+        let mut tensors = self.operands.iter().filter(|operand| matches!(operand.item, ExpandedItem::Tensor(_)));
         tensors.next().filter(|_| tensors.next().is_none())
     }
 
@@ -212,7 +212,7 @@ impl Line<'_> {
     }
 
     /// A setting, if it is given.
-    fn given<T: Kind>(&self, key: &str) -> Lowered<Option<T>> {
+    fn given<T: SettingKind>(&self, key: &str) -> Lowered<Option<T>> {
         match self.stands(key) {
             None => Ok(None),
             Some((_, setting)) => match setting.as_ref().and_then(T::of) {
@@ -223,7 +223,7 @@ impl Line<'_> {
     }
 
     /// A setting that may be left out, or be `None`.
-    pub(super) fn optional<T: Kind>(&self, key: &str) -> Lowered<Option<T>> {
+    pub(super) fn optional<T: SettingKind>(&self, key: &str) -> Lowered<Option<T>> {
         match self.stands(key) {
             Some((_, Some(Setting::Literal(Literal::None)))) => Ok(None),
             _ => self.given(key),
@@ -231,12 +231,12 @@ impl Line<'_> {
     }
 
     /// A setting that has to be given.
-    pub(super) fn required<T: Kind>(&self, key: &str) -> Lowered<T> {
+    pub(super) fn required<T: SettingKind>(&self, key: &str) -> Lowered<T> {
         self.given(key)?.ok_or_else(|| self.refuse(key, T::EXPECTED))
     }
 
     /// A setting that has a default.
-    pub(super) fn setting_or<T: Kind>(&self, key: &str, default: T) -> Lowered<T> {
+    pub(super) fn setting_or<T: SettingKind>(&self, key: &str, default: T) -> Lowered<T> {
         Ok(self.given(key)?.unwrap_or(default))
     }
 
@@ -326,7 +326,7 @@ impl Line<'_> {
     pub(super) fn weights(&self, key: &str) -> Lowered<Option<TensorId>> {
         let operand = || self.operand(key).and_then(|_| self.tensor(key).ok());
         let found = self.stored(key).or_else(operand);
-        let is_tensor = self.operand(key).is_some_and(|operand| matches!(operand.item, Item::Tensor(_)));
+        let is_tensor = self.operand(key).is_some_and(|operand| matches!(operand.item, ExpandedItem::Tensor(_)));
         if !is_tensor {
             self.agrees_with(key, found.is_some())?;
         }
@@ -365,8 +365,10 @@ impl Line<'_> {
 
     /// The refusal of the first operand or setting that no rule has read. `None` stands for a default.
     pub(super) fn unread(&self) -> Option<Refusal> {
-        let operand =
-            self.operands.iter().find(|operand| !operand.used.get() && operand.item != Item::Literal(Literal::None));
+        let operand = self
+            .operands
+            .iter()
+            .find(|operand| !operand.used.get() && operand.item != ExpandedItem::Literal(Literal::None));
         if let Some(Operand { name, item, .. }) = operand {
             let text = Some(shown(&of_item(item).0));
             return Some(Refusal::Setting { key: name.clone(), text, expected: "`None`".to_owned() });

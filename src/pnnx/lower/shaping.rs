@@ -1,9 +1,9 @@
 //! Operators that move items: reshape, transpose, split, concatenate, repeat.
 
-use super::settings::Kind;
+use super::settings::SettingKind;
 use super::{Line, Lowered, Refusal, extent_of, integers, product};
 use crate::graph::{TensorId, Value};
-use crate::pnnx::item::Item;
+use crate::pnnx::item::ExpandedItem;
 
 fn one(line: &mut Line, nnef: &'static str, x: TensorId, attribute: Value) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.add(nnef, vec![Value::Tensor(x), attribute])?])
@@ -76,11 +76,11 @@ fn tensors(line: &Line) -> Lowered<Vec<TensorId>> {
     let mut found = Vec::new();
     for operand in line.operands.iter().filter(|operand| operand.name != "dim") {
         let items = match &operand.item {
-            Item::List(items) => &items[..],
+            ExpandedItem::List(items) => &items[..],
             item => std::slice::from_ref(item),
         };
         for item in items {
-            let Item::Tensor(tensor) = item else { return Err(none(&operand.name)) };
+            let ExpandedItem::Tensor(tensor) = item else { return Err(none(&operand.name)) };
             found.push(*tensor);
         }
         operand.used.set(true);

@@ -7,7 +7,7 @@ use crate::diagnostics::Code;
 use crate::dictionary;
 use crate::eval::Evaluator;
 use crate::graph::{Graph, Shape};
-use crate::pnnx::model::Model;
+use crate::pnnx::model::PnnxModel;
 use crate::source::FileId;
 use crate::tensor::Tensor;
 use crate::{Lower, Options};
@@ -41,7 +41,7 @@ fn lowered(text: &str) -> (Graph, bool) {
 
 /// The graph, and why an operator is passed through.
 fn told(text: &str) -> (Graph, Option<String>) {
-    let model = Model::read(text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0;
+    let model = PnnxModel::read(text, FileId::default(), true).unwrap_or_else(|found| panic!("{text}{found}")).0;
     let options = Options::default().with(|options| options.lower = Lower::All);
     let (graph, _, found) = model.graph(FileId::default(), &options).unwrap_or_else(|found| panic!("{text}{found}"));
     let passed = found.iter().find(|found| found.code == Code::PnnxPassed).map(|found| found.message.clone());

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Line, Lowered, Refusal, integers};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
-use crate::pnnx::lower::settings::Kind;
+use crate::pnnx::lower::settings::SettingKind;
 
 /// Pairs of integers as an attribute.
 pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {

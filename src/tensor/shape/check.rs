@@ -3,7 +3,7 @@
 use chumsky::Parser as _;
 use chumsky::error::{Rich, RichPattern, RichReason};
 
-use super::grammar::{self, Attribute, Group, Raw, RawArray, RawDimension, RawLayout, Rule, Word};
+use super::grammar::{self, AttributeGroup, Raw, RawArray, RawDimension, RawLayout, ShapeAttribute, ShapeParser, Word};
 use super::layout::{permutation, tile_is_usable};
 use super::{ArrayShape, Dimension, ElementType, Layout, MAX_MEMORY_SPACE, Shape};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
@@ -57,7 +57,7 @@ impl Checker {
         None
     }
 
-    fn parse<'t, O>(&mut self, text: &'t str, rule: impl Rule<'t, O>) -> Option<O> {
+    fn parse<'t, O>(&mut self, text: &'t str, rule: impl ShapeParser<'t, O>) -> Option<O> {
         let mut depth = 0usize;
         for (at, byte) in text.bytes().enumerate() {
             depth = match byte {
@@ -178,7 +178,7 @@ impl Checker {
             return self.refuse(Code::ShapeOrder, at, format!("minor_to_major {error}"));
         }
         let mut layout = Layout { minor_to_major: order, ..Layout::default() };
-        let mut before: Option<(usize, &Attribute)> = None;
+        let mut before: Option<(usize, &ShapeAttribute)> = None;
         for attribute in &raw.attributes {
             let (name, at) = attribute.name;
             let Some(place) = ATTRIBUTES.iter().position(|(known, ..)| *known == name) else {
@@ -207,9 +207,9 @@ impl Checker {
     }
 
     /// The item of an attribute with exactly one item.
-    fn only<'t>(&mut self, attribute: &Attribute<'t>, what: &str) -> Option<Word<'t>> {
+    fn only<'t>(&mut self, attribute: &ShapeAttribute<'t>, what: &str) -> Option<Word<'t>> {
         match attribute.groups.as_slice() {
-            [Group { key: None, items, .. }] if items.len() == 1 => Some(items[0]),
+            [AttributeGroup { key: None, items, .. }] if items.len() == 1 => Some(items[0]),
             _ => {
                 let (name, at) = attribute.name;
                 self.refuse(Code::ShapeAttribute, at, format!("`{name}` has {what} in parentheses"))
@@ -217,11 +217,11 @@ impl Checker {
         }
     }
 
-    fn only_number(&mut self, attribute: &Attribute) -> Option<u64> {
+    fn only_number(&mut self, attribute: &ShapeAttribute) -> Option<u64> {
         self.only(attribute, "a number").and_then(|word| self.number(word))
     }
 
-    fn unsigned(&mut self, attribute: &Attribute) -> Option<ElementType> {
+    fn unsigned(&mut self, attribute: &ShapeAttribute) -> Option<ElementType> {
         let word = self.only(attribute, "an unsigned type")?;
         let element = self.element(word)?;
         if !element.is_unsigned() {
@@ -237,7 +237,7 @@ impl Checker {
 }
 
 /// The function that reads an attribute. [`ATTRIBUTES`] has name, description and function of each, in order.
-type Reading = fn(&mut Checker, &Attribute, &mut Layout) -> Option<()>;
+type Reading = fn(&mut Checker, &ShapeAttribute, &mut Layout) -> Option<()>;
 const ATTRIBUTES: &[(&str, &str, Reading)] = &[
     ("D", "levels of sparse dimensions", levels),
     ("T", "tiles", tiles),
@@ -266,18 +266,18 @@ const ATTRIBUTES: &[(&str, &str, Reading)] = &[
 ];
 
 /// The levels of sparse arrays are checked and dropped, as in XLA.
-fn levels(checker: &mut Checker, attribute: &Attribute, _: &mut Layout) -> Option<()> {
+fn levels(checker: &mut Checker, attribute: &ShapeAttribute, _: &mut Layout) -> Option<()> {
     let is_level = |(word, _): &Word| {
         let marks = word.trim_start_matches(['D', 'C', 'S']);
         word.len() == marks.len() + 1 && ["", "+", "~", "+~"].contains(&marks)
     };
     match attribute.groups.as_slice() {
-        [Group { key: None, items, .. }] if !items.is_empty() && items.iter().all(is_level) => Some(()),
+        [AttributeGroup { key: None, items, .. }] if !items.is_empty() && items.iter().all(is_level) => Some(()),
         _ => checker.refuse(Code::ShapeAttribute, attribute.name.1, "`D` has levels in parentheses: D, C or S"),
     }
 }
 
-fn tiles(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+fn tiles(checker: &mut Checker, attribute: &ShapeAttribute, layout: &mut Layout) -> Option<()> {
     if attribute.groups.is_empty() {
         return checker.refuse(Code::ShapeTile, attribute.name.1, "`T` has sizes in parentheses");
     }
@@ -297,7 +297,7 @@ fn tiles(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> O
     Some(())
 }
 
-fn memory_space(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+fn memory_space(checker: &mut Checker, attribute: &ShapeAttribute, layout: &mut Layout) -> Option<()> {
     layout.memory_space = checker.only_number(attribute)?;
     if layout.memory_space > MAX_MEMORY_SPACE {
         let message = format!("the numbers of memories end at {MAX_MEMORY_SPACE}");
@@ -306,7 +306,7 @@ fn memory_space(checker: &mut Checker, attribute: &Attribute, layout: &mut Layou
     Some(())
 }
 
-fn tail(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+fn tail(checker: &mut Checker, attribute: &ShapeAttribute, layout: &mut Layout) -> Option<()> {
     let alignment = checker.only_number(attribute)?;
     if alignment == 0 {
         return checker.refuse(Code::ShapeAttribute, attribute.name.1, "`L` aligns to a multiple of 0");
@@ -315,7 +315,7 @@ fn tail(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Op
     Some(())
 }
 
-fn splits(checker: &mut Checker, attribute: &Attribute, layout: &mut Layout) -> Option<()> {
+fn splits(checker: &mut Checker, attribute: &ShapeAttribute, layout: &mut Layout) -> Option<()> {
     for group in &attribute.groups {
         let Some(dimension) = group.key.filter(|_| !group.items.is_empty()) else {
             return checker.refuse(Code::ShapeAttribute, group.at, "`SC` has a dimension, a colon and indices");

@@ -56,19 +56,19 @@ pub(super) enum RawDimension<'t> {
 #[derive(Clone, Debug)]
 pub(super) struct RawLayout<'t> {
     pub(super) order: Vec<Word<'t>>,
-    pub(super) attributes: Vec<Attribute<'t>>,
+    pub(super) attributes: Vec<ShapeAttribute<'t>>,
     pub(super) at: Span,
 }
 
 /// A name with groups of items in parentheses; none for a shape in parentheses.
 #[derive(Clone, Debug)]
-pub(super) struct Attribute<'t> {
+pub(super) struct ShapeAttribute<'t> {
     pub(super) name: Word<'t>,
-    pub(super) groups: Vec<Group<'t>>,
+    pub(super) groups: Vec<AttributeGroup<'t>>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Group<'t> {
+pub(super) struct AttributeGroup<'t> {
     /// The number before a colon.
     pub(super) key: Option<Word<'t>>,
     pub(super) items: Vec<Word<'t>>,
@@ -78,8 +78,8 @@ pub(super) struct Group<'t> {
 type Extra<'t> = extra::Err<Rich<'t, char>>;
 
 /// A parser of this grammar.
-pub(super) trait Rule<'t, O>: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't {}
-impl<'t, O, P: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't> Rule<'t, O> for P {}
+pub(super) trait ShapeParser<'t, O>: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't {}
+impl<'t, O, P: Parser<'t, &'t str, O, Extra<'t>> + Clone + 't> ShapeParser<'t, O> for P {}
 
 /// A rule whose type does not contain the types of its parts: their names would take 40 MB of debugging information in
 /// every program that uses this library.
@@ -101,7 +101,7 @@ fn token<'t>(text: &'static str) -> Boxed<'t, ()> {
     just(text).ignored().then_ignore(blank()).boxed()
 }
 
-fn slice<'t, O: 't>(rule: impl Rule<'t, O>) -> Boxed<'t, Word<'t>> {
+fn slice<'t, O: 't>(rule: impl ShapeParser<'t, O>) -> Boxed<'t, Word<'t>> {
     rule.map_with(|_, extra| (extra.slice(), span(extra.span()))).then_ignore(blank()).boxed()
 }
 
@@ -115,23 +115,23 @@ fn word<'t>(what: &'static str) -> Boxed<'t, Word<'t>> {
     slice(text::ascii::ident().then(one_of("+~").repeated())).labelled(what).boxed()
 }
 
-fn list<'t, O: 't>(item: impl Rule<'t, O>) -> Boxed<'t, Vec<O>> {
+fn list<'t, O: 't>(item: impl ShapeParser<'t, O>) -> Boxed<'t, Vec<O>> {
     item.separated_by(token(",")).collect::<Vec<O>>().boxed()
 }
 
-fn attribute<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, Attribute<'t>> {
+fn attribute<'t>(shape: impl ShapeParser<'t, Raw<'t>>) -> Boxed<'t, ShapeAttribute<'t>> {
     let item = choice((number(), slice(just('*')), word("a word")));
     let key = number().then_ignore(token(":")).or_not();
     let group = just("(").then(blank()).ignore_then(key.then(list(item))).then_ignore(just(")"));
-    let group = group.map_with(|(key, items), extra| Group { key, items, at: span(extra.span()) });
-    let groups = group.boxed().then_ignore(blank()).repeated().at_least(1).collect::<Vec<Group>>();
+    let group = group.map_with(|(key, items), extra| AttributeGroup { key, items, at: span(extra.span()) });
+    let groups = group.boxed().then_ignore(blank()).repeated().at_least(1).collect::<Vec<AttributeGroup>>();
     let sparse = shape.delimited_by(token("("), token(")")).to(Vec::new());
     let name = choice((word("an attribute"), slice(one_of("#*"))));
-    name.then(choice((groups, sparse))).map(|(name, groups)| Attribute { name, groups }).boxed()
+    name.then(choice((groups, sparse))).map(|(name, groups)| ShapeAttribute { name, groups }).boxed()
 }
 
-fn layout<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawLayout<'t>> {
-    let attributes = token(":").ignore_then(attribute(shape).repeated().collect::<Vec<Attribute>>()).or_not();
+fn layout<'t>(shape: impl ShapeParser<'t, Raw<'t>>) -> Boxed<'t, RawLayout<'t>> {
+    let attributes = token(":").ignore_then(attribute(shape).repeated().collect::<Vec<ShapeAttribute>>()).or_not();
     let inside = list(number()).then(attributes);
     let whole = token("{").ignore_then(inside).then_ignore(just("}"));
     let made = whole.map_with(|(order, attributes), extra| RawLayout {
@@ -143,7 +143,7 @@ fn layout<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawLayout<'t>> {
 }
 
 /// An array, or `token[]` or `opaque[]`, which have the same syntax.
-fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawArray<'t>> {
+fn array<'t>(shape: impl ShapeParser<'t, Raw<'t>>) -> Boxed<'t, RawArray<'t>> {
     let bounded = token("<=").ignore_then(number()).map(RawDimension::Bounded);
     let open = token("?").to(RawDimension::Unbounded);
     let dimension = choice((number().map(RawDimension::Static), bounded, open)).labelled("a dimension");
@@ -156,12 +156,12 @@ fn array<'t>(shape: impl Rule<'t, Raw<'t>>) -> Boxed<'t, RawArray<'t>> {
 }
 
 /// A layout that begins after `start` characters, with blanks before and after it.
-pub(super) fn whole_layout<'t>(start: usize) -> impl Rule<'t, RawLayout<'t>> {
+pub(super) fn whole_layout<'t>(start: usize) -> impl ShapeParser<'t, RawLayout<'t>> {
     any().repeated().exactly(start).ignore_then(blank()).ignore_then(layout(shape()))
 }
 
 /// A shape, with blanks before and after it.
-pub(super) fn shape<'t>() -> impl Rule<'t, Raw<'t>> {
+pub(super) fn shape<'t>() -> impl ShapeParser<'t, Raw<'t>> {
     let shape = recursive(|shape| {
         let tuple = list(shape.clone()).delimited_by(token("("), token(")")).map(Raw::Tuple);
         let buffer = token("b").ignore_then(shape.clone().delimited_by(token("("), token(")")));

@@ -7,7 +7,7 @@ use super::*;
 fn expected(table: &TensorNames, names: &Names) -> Vec<String> {
     let entries = &table.entries;
     let mut texts = vec![String::new(); entries.len()];
-    let is_taken = |entry: &&Entry| entry.is(bits::USED) && entry.is(bits::USER);
+    let is_taken = |entry: &&NameEntry| entry.is(bits::USED) && entry.is(bits::USER);
     let user_names = entries.iter().filter(is_taken).map(|entry| names.text(entry.segment));
     let mut taken: HashSet<String> = user_names.map(str::to_owned).collect();
     for inner in [false, true] {
@@ -82,7 +82,7 @@ fn hashes_depend_on_the_spelling_alone() {
     {
         let number = if ordinal == 0 { String::new() } else { ordinal.to_string() };
         let whole = names.intern(&format!("h_{segment}{number}"));
-        let entry = |segment, ordinal| Entry { parent: NameId::ROOT, segment, ordinal, bits: 1 };
+        let entry = |segment, ordinal| NameEntry { parent: NameId::ROOT, segment, ordinal, bits: 1 };
         let segment = names.intern(segment);
         let mut segments = Segments::new(&names);
         let root = segments.hash(None, &entry(h, 0));
@@ -95,7 +95,7 @@ fn neighbours_are_told_apart() {
     let mut taken = Taken::with_capacity(30_000);
     let hashes: Vec<Hash> = (0..10_000)
         .flat_map(|i| [format!("t{i}"), format!("t_{i}"), format!("t{i}_2")])
-        .map(|text| Part::EMPTY.then(&text).after(0))
+        .map(|text| HashedText::EMPTY.then(&text).after(0))
         .collect();
     assert!(hashes.iter().all(|hash| taken.insert(*hash)));
     assert!(hashes.iter().all(|hash| !taken.insert(*hash)));

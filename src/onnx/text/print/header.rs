@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Printer;
-use crate::onnx::model::{Entry, OperatorSet};
+use crate::onnx::model::{OperatorSet, StringEntry};
 use crate::source::names::Name;
 
 /// The header of a model or a function, with one item in each line.
@@ -53,7 +53,7 @@ impl Header {
         });
     }
 
-    pub(super) fn entries(&mut self, printer: &mut Printer, entries: &[Entry]) {
+    pub(super) fn entries(&mut self, printer: &mut Printer, entries: &[StringEntry]) {
         if !entries.is_empty() {
             self.add(printer, "metadata_props", |printer| printer.entries(entries));
         }
