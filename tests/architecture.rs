@@ -270,8 +270,8 @@ fn circles_of_files_are_small() {
 /// `mod.rs` says what a folder is and re-exports, and what the folder's own files use has a file of its own.
 const LARGEST_OF_DEFINITIONS: usize = 8;
 
-/// Folders with a `mod.rs` that defines what its own files use: their cycles may become smaller, not larger.
-const LARGER: &[(&str, usize)] = &[("cli", 33), ("eval", 30), ("onnx", 15), ("pnnx", 9), ("tensor", 12)];
+/// Folders with larger cycles: these may become smaller, not larger.
+const LARGER: &[(&str, usize)] = &[("eval", 30), ("onnx", 15), ("pnnx", 9)];
 
 #[test]
 fn circles_of_definitions_are_small() {

@@ -22,6 +22,7 @@ mod limits;
 mod man;
 mod models;
 mod options;
+mod outcome;
 mod passes;
 mod progress;
 mod report;
@@ -39,29 +40,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
+use outcome::{Failure, RunResult, Status};
 use report::Reporter;
-
-/// The result of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Status {
-    /// The work is done.
-    Done = 0,
-    /// An input was refused.
-    Refused = 1,
-    /// Wrong usage, or a file could not be read or written.
-    Failed = 2,
-}
-
-/// A failure that stops a run: a message for standard error, or a closed output.
-#[derive(Debug)]
-enum Failure {
-    /// Wrong usage, or an error of input or output.
-    Message(String),
-    /// The reader of the output has closed it.
-    BrokenPipe,
-}
-
-type RunResult = Result<Status, Failure>;
 
 /// Runs the command on the arguments of the process.
 pub fn main() -> ExitCode {

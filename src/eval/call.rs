@@ -19,6 +19,9 @@ use crate::tensor::{DType, Element, Tensor};
 /// The result of a kernel: the results of the operation, in order.
 pub(crate) type KernelResult = Result<Vec<Tensor>, EvalError>;
 
+/// Computes the results of an operation.
+pub(crate) type Kernel = Arc<dyn Fn(&Call) -> KernelResult>;
+
 /// An operation whose operands have been evaluated.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
