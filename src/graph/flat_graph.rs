@@ -168,7 +168,8 @@ impl Graph {
         words
     }
 
-    /// Calls a function with every word of [`Value::each_word`] in the arguments of operations.
+    /// Calls a function with every word of [`Value::each_word`](super::Value::each_word) in the arguments of
+    /// operations.
     pub(crate) fn each_word(&self, mut f: impl FnMut(&str)) {
         self.packed.values().iter().for_each(|value| value.each_word(&mut f));
     }

@@ -3,16 +3,16 @@
 use crate::room::{position_id, table_id};
 
 table_id! {
-    /// Identifies a tensor of a [`Graph`].
+    /// Identifies a tensor of a [`Graph`](super::Graph).
     pub TensorId;
-    /// Identifies a kind of operation of a [`Graph`].
+    /// Identifies a kind of operation of a [`Graph`](super::Graph).
     pub(crate) KindId;
     /// Identifies the innermost of the nested calls that produced an operation.
     pub(crate) OriginId;
 }
 
 position_id! {
-    /// Identifies an operation of a [`Graph`].
+    /// Identifies an operation of a [`Graph`](super::Graph).
     OperationId
 }
 

@@ -12,11 +12,11 @@ pub(crate) struct Tensor {
     pub(crate) name: NameId,
     /// The element type, if known.
     pub(crate) dtype: Option<Primitive>,
-    /// Whether its items are known while expanding, as [`Graph::values`].
+    /// Whether its items are known while expanding, as [`Graph::values`](super::Graph::values).
     pub(crate) known: bool,
     /// Whether the document writes it as a literal array, not as an operation `constant`.
     pub(crate) literal: bool,
-    /// Its shape, if the rank is known; see [`Graph::shape`].
+    /// Its shape, if the rank is known; see [`Graph::shape`](super::Graph::shape).
     pub(crate) shape: Option<ShapeId>,
     /// The operation that produces it; none for an input of a kept fragment.
     pub(crate) producer: Option<OperationId>,
