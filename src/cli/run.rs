@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
-use crate::input::loops::Networks;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
+use crate::input::table::loops::Networks;
 use crate::tensor::Tensor;
 use crate::tensor::json::{self, Style};
 
