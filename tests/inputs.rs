@@ -131,62 +131,6 @@ fn a_folder_with_another_model_names_it() {
 }
 
 #[test]
-fn wrong_words_get_a_hint_and_no_wrong_one() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["in.nnef", "b.nnef"] {
-        std::fs::write(folder.path().join(name), NNEF).unwrap();
-    }
-    for (line, wanted, never) in [
-        ("chekc in.nnef", "check", "expr"),
-        ("chekc", "check", "expr"),
-        ("layuot f32[2]", "layout", "expr"),
-        ("in.nnef out.nnef", "-o out.nnef", "expr"),
-        ("in.nnef b.nnef", "use -o b.nnef", "expr"),
-        ("ran in.nnef", "`run`", "expr"),
-        ("flatten in.nnef", "flattening has no subcommand", "check"),
-        ("lint in.nnef", "`check`", "expr"),
-        ("in", "did you mean `in.nnef`?", "run"),
-        ("inn.nnef", "did you mean `in.nnef`?", "run"),
-        ("somewhere out.json", "use -o out.json", "run"),
-        ("somewhere in.nnef", "to flatten 'in.nnef', leave out 'somewhere'", "run"),
-        ("in.nnef -o a.svg -o b.html", "cannot be used multiple times", ""),
-        ("run in.nnef -o a.json -o b.json", "cannot be used multiple times", ""),
-        ("in.nnef --source-map a --source-map b", "cannot be used multiple times", ""),
-        ("expct.nnef", "No such file", "did you mean"),
-        ("bin.nnef", "did you mean `in.nnef`?", "run"),
-    ] {
-        let args: Vec<&str> = line.split(' ').collect();
-        let (code, out, err) = run(folder.path(), &args, b"");
-        assert!(code == 2 && out.is_empty() && err.contains(wanted), "{line}: {err}");
-        assert!(
-            never.is_empty() || !err.contains(&format!("'{never}'")) && !err.contains("did you mean `expr`"),
-            "{err}"
-        );
-    }
-    // A common extension does not make names similar.
-    std::fs::write(folder.path().join("dense.nnef"), NNEF).unwrap();
-    let (_, _, err) = run(folder.path(), &["gone.nnef"], b"");
-    assert!(err.contains("No such file") && !err.contains("did you mean"), "{err}");
-    // The last value of other options wins.
-    let (code, out, _) = run(folder.path(), &["in.nnef", "--to", "json", "--to", "nnef", "--fold", "--fold"], b"");
-    assert!(code == 0 && out.starts_with(b"version"));
-}
-
-#[test]
-fn a_misspelt_operation_is_shown_in_its_option() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("g.nnef"), NNEF).unwrap();
-    std::fs::write(folder.path().join("g.onnxtxt"), TEXT).unwrap();
-    for (option, name, file) in
-        [("--keep", "rellu", "g.nnef"), ("--lower", "rellu", "g.nnef"), ("--keep", "Rellu", "g.onnxtxt")]
-    {
-        let (code, _, err) = run(folder.path(), &[option, name, file], b"");
-        assert!(code == 1 && err.contains("E1301") && err.contains(&format!("{option}:1:1")), "{err}");
-        assert!(err.contains(name) && !err.contains(&format!("{file}:1:1")) && err.contains("did you mean"), "{err}");
-    }
-}
-
-#[test]
 fn results_do_not_depend_on_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g.nnef");

@@ -296,48 +296,6 @@ mod calls {
     }
 
     #[test]
-    fn people_get_a_drawing() {
-        let text = stdout(&run(&["f32[2,3]{0,1}", "--padded", "3,5", "--index", "1,2"], ""));
-        for wanted in ["2.50 times the elements", "(1, 2) is at place 7", "\n   0 3 ·\n   1 4 ·\n"] {
-            assert!(text.contains(wanted), "{wanted}: {text}");
-        }
-        assert!(stdout(&run(&["f32[6]", "--reshape", "f32[2,3]{0,1}"], "")).contains("moves elements"));
-    }
-
-    #[test]
-    fn answers_of_programs_are_objects() {
-        let told = stdout(&run(&["--to", "json", "--memory", "--index", "()", "--", "f32[]"], ""));
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-        assert_eq!((&told["memory"], &told["index"][0]["linear"]), (&serde_json::json!([0]), &serde_json::json!(0)));
-        let told = stdout(&run(&["--to", "json", "--reshape", "f32[6]", "--", "f32[2,3]"], ""));
-        assert_eq!(told, "{\"bitcast\": true}\n");
-    }
-
-    #[test]
-    fn refusals_have_places() {
-        for (args, code, name) in [
-            (&["f32[2"][..], "E1501", "<shape>"),
-            (&["f32[2]", "--index", "2"], "E1508", "--index"),
-            (&["f32[2]", "--padded", "1"], "E1507", "--padded"),
-            (&["f32[2]", "--reshape", "f32[2"], "E1501", "--reshape"),
-            (&["f32[2]", "--transpose", "f32[2]", "--permutation", "1"], "E1510", "--permutation"),
-            (&["f32[?]", "--index", "0"], "E1509", "<shape>"),
-            (&["token[]", "--memory"], "E1509", "<shape>"),
-            (&["f32[0]", "--to", "nnef"], "E1509", "<shape>"),
-            (&["--", "-"], "E1501", "<shape>"),
-        ] {
-            let output = run(&[args, &["--message-format", "json"]].concat(), "");
-            let output = if args[0] == "--" { run(&["--message-format", "json", "--", "-"], "") } else { output };
-            assert_eq!(output.status.code(), Some(1), "{args:?}");
-            let told: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
-            assert_eq!((told["code"].as_str(), told["file"].as_str()), (Some(code), Some(name)), "{told}");
-        }
-        for args in [&["f32[2]", "--index", "a"][..], &["f32[2]", "--transpose", "f32[2]"], &["--bogus"]] {
-            assert_eq!(run(args, "").status.code(), Some(2), "{args:?}");
-        }
-    }
-
-    #[test]
     fn shapes_of_a_text_are_listed() {
         let text = "ENTRY %main.4 (p: f32[2,3]) -> f32[2,3] {\n  %p = f32[2,3]{1,0:T(8,128)} parameter(0)\n  \
             %t = (f32[2,3]{1,0:T(8,128)}, /*index=1*/ s32[]) tuple(%p)\n  ROOT %r = bf16[4096,1]{1,0:T(8,128)(2,1)} x(%f32[0])\n  \

@@ -205,6 +205,13 @@ pub(crate) struct Output {
     pub(crate) stats: bool,
 }
 
+impl Output {
+    /// Whether passes over the flat graph are requested.
+    pub(crate) fn has_passes(&self) -> bool {
+        self.fold || self.share || self.drop_bitcasts || !self.layout.is_empty()
+    }
+}
+
 /// How the result is compared with its source.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Verification {

@@ -7,7 +7,6 @@ use crate::input::Findings;
 use crate::input::settings::Settings;
 
 use super::args::Language;
-use super::io::Unread;
 use super::report::Reporter;
 use super::{Failure, RunResult, Status, inputs};
 
@@ -48,15 +47,15 @@ fn check(input: &Path, language: &Language, reporter: &mut Reporter) -> RunResul
             reporter.remark(&format!("{name}: {verdict}"));
             Ok(if accepted { Status::Done } else { Status::Refused })
         }
-        Err(Unread::Refused(found)) => {
+        Err(Failure::Refused(found)) => {
             reporter.all(&found.sources, found.diagnostics);
             reporter.remark(&format!("{name}: 1 error"));
             Ok(Status::Refused)
         }
-        Err(Unread::Failure(Failure::Message(message))) => {
+        Err(Failure::Message(message)) => {
             reporter.complain(&message);
             Ok(Status::Failed)
         }
-        Err(Unread::Failure(failure)) => Err(failure),
+        Err(failure) => Err(failure),
     }
 }

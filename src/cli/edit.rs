@@ -7,7 +7,7 @@ use crate::input::source::Source;
 
 use super::external::{ModelOrigin, OutputPlace};
 use super::flatten::write_source_map;
-use super::io::{self, Unread};
+use super::io;
 use super::report::Reporter;
 use super::request::{Request, path};
 use super::{RunResult, Status, stats};
@@ -18,24 +18,19 @@ pub(super) fn run(
     origin: &ModelOrigin,
     request: Request,
     reporter: &mut Reporter,
-) -> Result<Status, Unread> {
+) -> RunResult {
     let output = request.output;
     let uses = [("--stats", output.stats), ("--source-map", output.source_map.is_some())];
     let viewed = uses.iter().find(|(_, given)| *given).map(|(option, _)| (*option).to_owned());
     let settings = Settings { viewed, ..request.settings.clone() };
     match source.edit(&settings)? {
         Edited::Model(model) => write_model(*model, origin, request, reporter),
-        Edited::File(file) => write_file(file, &request, reporter).map_err(Unread::Failure),
+        Edited::File(file) => write_file(file, &request, reporter),
     }
 }
 
 /// Writes a model of ONNX, by default in the form of the input.
-fn write_model(
-    model: InlinedModel,
-    origin: &ModelOrigin,
-    request: Request,
-    reporter: &mut Reporter,
-) -> Result<Status, Unread> {
+fn write_model(model: InlinedModel, origin: &ModelOrigin, request: Request, reporter: &mut Reporter) -> RunResult {
     let (output, to, settings) = (request.output, request.to(), request.settings);
     let InlinedModel { mut sources, mut found, document, graph, before } = model;
     request.language.locate(&mut found, |option, name| sources.add(option, name.to_owned()));

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use crate::diagnostics::Diagnostics;
 use crate::files::{self, Beside};
 use crate::input::Refusal;
-use crate::input::onnx::{UNKNOWN, warn_left};
 use crate::input::opened::Opened;
+use crate::input::table::onnx::{UNKNOWN, warn_left};
 use crate::model::{self, Content, Model, Target};
 use crate::onnx::{Document, ExternalFile};
 use crate::write::Notation;
 
-use super::io::{self, Unread, Writing};
+use super::io::{self, Writing};
 use super::report::Reporter;
 use super::request::{Destination, path};
 use super::{Failure, args, models};
@@ -74,15 +74,15 @@ impl<'o> OutputPlace<'o> {
         (destination, output): (Destination, &'o args::Output),
         limits: &model::Limits,
         found: &mut Diagnostics,
-    ) -> Result<Self, Unread> {
+    ) -> Result<Self, Failure> {
         let Destination { to, target: Some(target) } = destination else {
             let path = path(output);
-            let others = follow(document, (origin.folder(), path), found).map_err(Unread::Failure)?;
+            let others = follow(document, (origin.folder(), path), found)?;
             return Ok(path.map_or(OutputPlace::Stdout, |path| OutputPlace::File(path, others)));
         };
         let Some(name) = origin.name_as(to) else {
             let message = format!("{}: the name of the model is not UTF-8; rename it", origin.name.display());
-            return Err(Unread::Failure(Failure::Message(message)));
+            return Err(Failure::Message(message));
         };
         if origin.folder().is_none() {
             warn_left(document, &document.external_files(), UNKNOWN, found);
@@ -94,7 +94,7 @@ impl<'o> OutputPlace<'o> {
         if let Some(name) = model.names().find(|name| clash(name)) {
             let path = target.path().join(name);
             let message = format!("{}: the model and the source map cannot both have this file", path.display());
-            return Err(Unread::Failure(Failure::Message(message)));
+            return Err(Failure::Message(message));
         }
         Ok(OutputPlace::Whole(target, name, model))
     }

@@ -4,13 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::Graph;
-use crate::input::source::{Backing, Expanded, Flat};
+use crate::input::Findings;
+use crate::input::source::{Backing, Flat};
 use crate::layout::Removed;
 use crate::source::Sources;
 use crate::write::encode::{Encode, Made, Within};
 
 use super::args::{Cli, Output};
-use super::io::{self, Unread};
+use super::io;
 use super::models::Whole;
 use super::report::Reporter;
 use super::request::{Destination, Request, path};
@@ -18,14 +19,8 @@ use super::{Failure, RunResult, Status, edit, external, inputs, passes, stats, v
 
 /// Flattens an input and writes the result.
 pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult {
-    flatten(path, cli, reporter).or_else(|unread| reporter.unread(unread))
-}
-
-fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Unread> {
     let mut input = inputs::open(path, &cli.language)?;
-    let destination = Destination::new(&cli.output, input.notation)?;
-    input.usable(destination.to.name, reporter)?;
-    destination.possible(&cli.output, input.notation)?;
+    let destination = Destination::of(&mut input, &cli.output, reporter)?;
     let origin = external::ModelOrigin::new(&input.opened);
     let edited = input.notation.edited.contains(&destination.to.name);
     let (source, mut settings, language) = input.read()?;
@@ -45,23 +40,19 @@ fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Un
     if let Err(found) = &mut result {
         language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     }
-    let Some(removed) = passes::run(&request, &mut *backing, &mut result, reporter)? else {
-        return Ok(Status::Refused);
+    let removed = match &mut result {
+        Ok((graph, _)) if cli.output.has_passes() => passes::run(&request, &mut *backing, graph, reporter)?,
+        _ => None,
     };
     let whole = match request.destination.target.take() {
         Some(target) => Some(Whole { target, files: backing.files(&mut result, &settings)? }),
         None => None,
     };
-    let encode = encoder(&mut *backing, &result, &request)?;
-    let (graph, found) = match result {
-        Ok((graph, warnings)) => (Some(graph), warnings),
-        Err(errors) => (None, errors),
+    let encode = match &result {
+        Ok((graph, _)) if request.to().has_data(true) => encoder(&mut *backing, graph, &request)?,
+        _ => None,
     };
-    let found = reporter.all(backing.sources(), found);
-    let Some(graph) = graph.filter(|_| found.errors == 0) else {
-        reporter.summary();
-        return Ok(Status::Refused);
-    };
+    let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     let status = written(&graph, (&*backing, removed), (encode, whole), &request, reporter);
     // The process ends here, so freeing large tables would only take time.
     std::mem::forget(graph);
@@ -69,8 +60,7 @@ fn flatten(path: &Path, cli: &Cli, reporter: &mut Reporter) -> Result<Status, Un
 }
 
 /// The encoder of the graph, for notations with data.
-fn encoder(backing: &mut dyn Backing, result: &Expanded, request: &Request) -> Result<Option<Encode>, Unread> {
-    let Ok((graph, _)) = result else { return Ok(None) };
+fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Result<Option<Encode>, Failure> {
     let (to, settings) = ((request.to(), path(request.output).is_some()), request.settings);
     let data = backing.data(graph, to, settings)?;
     Ok(Encode::new(to, graph, data, Within::of(&settings.options, settings.evaluation)))
@@ -83,8 +73,8 @@ fn written(
     (encode, whole): (Option<Encode>, Option<Whole>),
     request: &Request,
     reporter: &mut Reporter,
-) -> Result<Status, Unread> {
-    let agrees = verify::run(backing, graph, request, reporter)?;
+) -> RunResult {
+    let agrees = !request.verification.verify || verify::run(backing, graph, request, reporter)?;
     if request.output.stats {
         stats::run(backing, graph, removed, request, reporter);
     }
@@ -92,18 +82,10 @@ fn written(
         return Ok(Status::Refused);
     }
     let made = Made::new(request.to(), (graph, backing.sources()), encode);
-    let made = match made {
-        Ok((made, warnings)) => {
-            reporter.all(backing.sources(), warnings);
-            Some(made)
-        }
-        Err(errors) => {
-            reporter.all(backing.sources(), errors);
-            None
-        }
-    };
+    let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));
+    let (made, warnings) = made.map_err(refused)?;
+    reporter.all(backing.sources(), warnings);
     reporter.summary();
-    let Some(made) = made else { return Ok(Status::Refused) };
     let threads = request.output.threads;
     let mut content = |out: &mut dyn Write| made.write(threads, out);
     match (whole, path(request.output)) {
@@ -117,7 +99,9 @@ fn written(
         }
     }
     std::mem::forget(made);
-    write_source_map(graph, backing.sources(), request.output)?;
+    if request.output.source_map.is_some() {
+        write_source_map(graph, backing.sources(), request.output)?;
+    }
     Ok(Status::Done)
 }
 

@@ -8,7 +8,7 @@ use crate::source::without_mark;
 
 use super::args::Language;
 use super::inputs;
-use super::io::{self, Unread};
+use super::io;
 use super::models::replace_graph;
 use super::report::Reporter;
 use super::{Failure, RunResult, Status};
@@ -37,10 +37,10 @@ fn is_library(text: &str) -> bool {
 }
 
 /// Reads an input, which has to be NNEF: other notations are not formatted.
-fn read(path: &Path, language: &Language) -> Result<Written, Unread> {
+fn read(path: &Path, language: &Language) -> Result<Written, Failure> {
     let input = inputs::open(path, language)?;
     if input.notation.dialect.is_none() {
-        return Err(input.refused("fmt", |notation| notation.dialect.is_some()).into());
+        return Err(input.refused("fmt", |notation| notation.dialect.is_some()));
     }
     input.language.usable(Some(input.notation))?;
     Ok(models::open(input.opened, &language.settings())?)
@@ -49,11 +49,11 @@ fn read(path: &Path, language: &Language) -> Result<Written, Unread> {
 fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter) -> RunResult {
     let Written { text: input, origin } = match read(path, language) {
         Ok(opened) => opened,
-        Err(Unread::Failure(failure)) => return Err(failure),
-        Err(Unread::Refused(found)) => {
+        Err(Failure::Refused(found)) => {
             reporter.all(&found.sources, found.diagnostics);
             return Ok(Status::Refused);
         }
+        Err(failure) => return Err(failure),
     };
     let options = &Options { dialect: language.from.and_then(|from| from.0?.dialect), ..language.limits.options() };
     let before = input.text.clone();

@@ -9,7 +9,7 @@ use crate::input::table::{NOTATIONS, Notation};
 use crate::library::registries;
 
 use super::args::{self, Language};
-use super::io::{self, Unread};
+use super::io;
 use super::report::Reporter;
 use super::{Failure, options, suggestions};
 
@@ -26,7 +26,7 @@ pub(crate) struct NotationInput {
 /// # Errors
 ///
 /// The input cannot be opened, or is in none of the notations.
-pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Unread> {
+pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Failure> {
     let opened = match io::is_stream(path) {
         true => Opened::stream_of("<stdin>", std::io::stdin().lock()),
         false => Opened::open(path),
@@ -39,13 +39,13 @@ pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Un
 }
 
 /// The failure to open a path, with what was probably meant instead of a path that does not exist.
-fn suggested(path: &Path, unread: Unread) -> Unread {
-    match unread {
-        Unread::Failure(Failure::Message(message)) if !path.exists() => {
+fn suggested(path: &Path, failure: Failure) -> Failure {
+    match failure {
+        Failure::Message(message) if !path.exists() => {
             let hint = suggestions::instead_of(path).map(|hint| format!("; {hint}")).unwrap_or_default();
-            Unread::Failure(Failure::Message(message + &hint))
+            Failure::Message(message + &hint)
         }
-        unread => unread,
+        failure => failure,
     }
 }
 
@@ -75,7 +75,7 @@ impl NotationInput {
     /// # Errors
     ///
     /// It or they cannot be read, or an option does not apply to the dialect of a document.
-    pub(crate) fn read(self) -> Result<(Box<dyn Source>, Settings, Language), Unread> {
+    pub(crate) fn read(self) -> Result<(Box<dyn Source>, Settings, Language), Failure> {
         let mut settings = self.language.settings();
         let source = (self.notation.read)(self.opened, &settings)?;
         self.language.usable(Some(source.dialect().map_or(self.notation, Notation::of_dialect)))?;

@@ -5,34 +5,19 @@ use std::path::Path;
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::files;
+use crate::input::Refusal;
 use crate::input::text::{self, Text};
-use crate::input::{Findings, Refusal};
 use crate::source::{Location, Span};
 
 use super::terminal::Visible;
 use super::{Failure, interrupt};
 
-/// Why an input was not read.
-#[derive(Debug)]
-pub(crate) enum Unread {
-    /// It could not be read, or the command was not used as it should be.
-    Failure(Failure),
-    /// It is refused.
-    Refused(Box<Findings>),
-}
-
-impl From<Failure> for Unread {
-    fn from(failure: Failure) -> Self {
-        Unread::Failure(failure)
-    }
-}
-
 /// The command line that helps becomes a part of the help.
-impl From<Refusal> for Unread {
+impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Io { name, error } => Unread::Failure(failure(&name, &error)),
-            Refusal::Unfit(message) => Unread::Failure(Failure::Message(message)),
+            Refusal::Io { name, error } => failure(&name, &error),
+            Refusal::Unfit(message) => Failure::Message(message),
             Refusal::Found(mut found) => {
                 if let Some(command) = found.command.take() {
                     for diagnostic in found.diagnostics.iter_mut() {
@@ -40,7 +25,7 @@ impl From<Refusal> for Unread {
                         diagnostic.help = Some(before + &command);
                     }
                 }
-                Unread::Refused(found)
+                Failure::Refused(found)
             }
         }
     }
@@ -64,13 +49,13 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 }
 
 /// Reads a text of at most `limit` bytes from a file or from standard input.
-pub(crate) fn read(path: &Path, limit: u64) -> Result<Text, Unread> {
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Text, Failure> {
     let (name, bytes) = read_bytes(path, limit)?;
     Ok(text::text(name, bytes)?)
 }
 
 /// Reads at most `limit` bytes from a file or standard input. Returns the name for messages, and the bytes.
-pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), Unread> {
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), Failure> {
     if !is_stream(path) {
         return Ok(text::read_bytes(path, limit)?);
     }
@@ -80,12 +65,12 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<(String, Vec<u8>), U
 }
 
 /// The refusal of a file, at a location in its text.
-pub(crate) fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Unread {
+pub(crate) fn refused(name: String, text: &str, span: Span, code: Code, message: String) -> Failure {
     Refusal::at(name, text, span, code, message).into()
 }
 
 /// The refusal of a file; `diagnostic` gets the location of its start.
-pub(crate) fn refuse(name: String, text: String, diagnostic: impl FnOnce(Location) -> Diagnostic) -> Unread {
+pub(crate) fn refuse(name: String, text: String, diagnostic: impl FnOnce(Location) -> Diagnostic) -> Failure {
     Refusal::of(name, text, diagnostic).into()
 }
 

@@ -5,11 +5,15 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{Location, Sources, Span};
 use crate::tensor::Layout;
 
-use super::report::Reporter;
+use super::Failure;
+use crate::input::Findings;
 
-/// Assigns the requested layouts to tensors, those with names first. Returns whether all could be
-/// assigned.
-pub(super) fn assign(graph: &mut Graph, wanted: &[String], reporter: &mut Reporter) -> bool {
+/// Assigns the requested layouts to tensors, those with names first.
+///
+/// # Errors
+///
+/// The layouts that cannot be assigned.
+pub(super) fn assign(graph: &mut Graph, wanted: &[String]) -> Result<(), Failure> {
     let mut sources = Sources::new();
     let mut found = Diagnostics::default();
     // A layout begins with a brace; the text before it is the name of a tensor.
@@ -35,7 +39,5 @@ pub(super) fn assign(graph: &mut Graph, wanted: &[String], reporter: &mut Report
             found.report(Diagnostic::new(Code::ShapeTensor, *at, error.to_string()));
         }
     }
-    let fine = !found.has_errors();
-    reporter.all(&sources, found);
-    fine
+    if found.has_errors() { Err(Failure::Refused(Box::new(Findings::new(sources, found)))) } else { Ok(()) }
 }

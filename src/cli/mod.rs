@@ -50,16 +50,18 @@ pub fn main() -> ExitCode {
         std::process::exit(Status::Failed as i32);
     }));
     let (format, result) = match usage::parse() {
-        Ok(cli) => (cli.reporting.message_format, run(cli)),
-        Err(error) => {
-            let format = usage::format();
-            (format, usage::show(&error, format))
+        Ok(cli) => {
+            let mut reporter = Reporter::new(&cli.reporting);
+            (cli.reporting.message_format, run(cli, &mut reporter).or_else(|failure| reporter.refused(failure)))
         }
+        Err(ended) => ended,
     };
     let _settled = interrupt::settle();
     let status = match result {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
+        // Reported above.
+        Err(Failure::Refused(_)) => Status::Refused,
         Err(Failure::Message(message)) => {
             report::complain(&message, format);
             Status::Failed
@@ -68,47 +70,44 @@ pub fn main() -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-fn run(cli: Cli) -> RunResult {
-    cli.language.asked.consistent()?;
-    cli.streams()?;
-    let mut reporter = Reporter::new(&cli.reporting);
+fn run(cli: Cli, reporter: &mut Reporter) -> RunResult {
     let Some(command) = cli.command else {
-        let Some(inputs) = inputs_or_stdin(cli.input.clone().into_iter().collect()) else {
-            return show_help(None, &mut reporter);
+        return match cli.input.clone().or_else(stdin) {
+            Some(input) => flatten::run(&input, &cli, reporter),
+            None => show_help(None, reporter),
         };
-        return flatten::run(&inputs[0], &cli, &mut reporter);
     };
     match command {
         Command::Check { inputs, language } => match inputs_or_stdin(inputs) {
-            Some(inputs) => check::run(&inputs, &cli.language.merge(language), &mut reporter),
-            None => show_help(Some("check"), &mut reporter),
+            Some(inputs) => check::run(&inputs, &cli.language.merge(language), reporter),
+            None => show_help(Some("check"), reporter),
         },
         Command::Fmt { inputs, check, from, limits } => match inputs_or_stdin(inputs) {
             Some(inputs) => {
                 let later = args::Language { from, limits, ..args::Language::default() };
-                fmt::run(&inputs, check, &cli.language.merge(later), &mut reporter)
+                fmt::run(&inputs, check, &cli.language.merge(later), reporter)
             }
-            None => show_help(Some("fmt"), &mut reporter),
+            None => show_help(Some("fmt"), reporter),
         },
         Command::Run(arguments) => {
             let language = cli.language.merge(arguments.language.clone());
-            match inputs_or_stdin(arguments.input.clone().into_iter().collect()) {
-                Some(inputs) => run::run(&inputs[0], &arguments, &language, &mut reporter),
-                None => show_help(Some("run"), &mut reporter),
+            match arguments.input.clone().or_else(stdin) {
+                Some(input) => run::run(&input, &arguments, &language, reporter),
+                None => show_help(Some("run"), reporter),
             }
         }
         Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
-            (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), &mut reporter),
+            (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), reporter),
             _ => {
                 let later = args::Language { limits: arguments.limits.clone(), ..args::Language::default() };
-                layout::run(&arguments, cli.language.merge(later), &mut reporter)
+                layout::run(&arguments, cli.language.merge(later), reporter)
             }
         },
         Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
-            (None, None) => show_help(Some("expr"), &mut reporter),
+            (None, None) => show_help(Some("expr"), reporter),
             _ => {
                 let language = cli.language.merge(arguments.language.clone());
-                expr::run(&arguments, language, &mut reporter)
+                expr::run(&arguments, language, reporter)
             }
         },
         Command::Explain { code } => cli.language.usable(None).and_then(|()| explain::run(&code)),
@@ -121,12 +120,14 @@ fn run(cli: Cli) -> RunResult {
     }
 }
 
-/// The inputs, or standard input if there are none and it is not a terminal.
+/// The inputs, or standard input if there are none.
 fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
-    if !inputs.is_empty() {
-        return Some(inputs);
-    }
-    (!std::io::stdin().is_terminal()).then(|| vec![PathBuf::from("-")])
+    if inputs.is_empty() { stdin().map(|input| vec![input]) } else { Some(inputs) }
+}
+
+/// Standard input as an input that is not named, unless it is a terminal.
+fn stdin() -> Option<PathBuf> {
+    (!std::io::stdin().is_terminal()).then(|| PathBuf::from("-"))
 }
 
 /// Shows the usage when there is no input.

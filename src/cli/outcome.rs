@@ -1,5 +1,7 @@
 //! How a run of the command ends.
 
+use crate::input::Findings;
+
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Status {
@@ -11,9 +13,11 @@ pub(super) enum Status {
     Failed = 2,
 }
 
-/// A failure that stops a run: a message for standard error, or a closed output.
+/// What stops a run.
 #[derive(Debug)]
 pub(super) enum Failure {
+    /// An input is refused.
+    Refused(Box<Findings>),
     /// Wrong usage, or an error of input or output.
     Message(String),
     /// The reader of the output has closed it.

@@ -5,28 +5,25 @@ use rustc_hash::FxHashSet;
 use crate::Graph;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
-use crate::input::source::{Backing, Expanded};
+use crate::input::source::Backing;
 use crate::layout::Removed;
 
-use super::io::Unread;
-use super::layouts;
 use super::report::Reporter;
 use super::request::Request;
+use super::{Failure, layouts};
 
-/// Runs the passes that the options request, and reports what they did. Returns the removed bitcasts, or `None` if the
-/// layouts are refused.
+/// Runs the passes that the options request, and reports what they did. Returns the removed bitcasts.
 ///
 /// # Errors
 ///
-/// The quantizations of a model, which tell what is left as it is, cannot be read.
+/// The quantizations of a model, which tell what is left as it is, cannot be read; the layouts are refused.
 pub(super) fn run(
     request: &Request,
     backing: &mut dyn Backing,
-    result: &mut Expanded,
+    graph: &mut Graph,
     reporter: &mut Reporter,
-) -> Result<Option<Option<Removed>>, Unread> {
+) -> Result<Option<Removed>, Failure> {
     let (output, settings) = (request.output, request.settings);
-    let Ok((graph, _)) = result else { return Ok(Some(None)) };
     let apart = if output.fold || output.share { backing.apart(graph, settings)? } else { Vec::new() };
     if output.fold {
         let apart = tensors(graph, &apart);
@@ -38,16 +35,12 @@ pub(super) fn run(
         let count = graph.share(&apart);
         reporter.remark(&format!("operations merged with equal ones: {count}"));
     }
-    if !layouts::assign(graph, &output.layout, reporter) {
-        reporter.summary();
-        return Ok(None);
-    }
-    if !output.drop_bitcasts {
-        return Ok(Some(None));
-    }
-    let removed = graph.remove_bitcasts();
-    reporter.remark(&removed.told());
-    Ok(Some(Some(removed)))
+    layouts::assign(graph, &output.layout)?;
+    Ok(output.drop_bitcasts.then(|| {
+        let removed = graph.remove_bitcasts();
+        reporter.remark(&removed.told());
+        removed
+    }))
 }
 
 /// The tensors with these names.

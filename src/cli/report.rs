@@ -10,8 +10,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::builder::StyledStr;
 
 use super::args::{Level, MessageFormat, Reporting, Warnings};
-use super::io::Unread;
-use super::{RunResult, Status};
+use super::{Failure, RunResult, Status};
 
 /// Writes diagnostics in the requested format, and counts them. A message that cannot be written does not
 /// stop the run.
@@ -103,15 +102,15 @@ impl Reporter {
         }
     }
 
-    /// Reports why an input was not read.
-    pub(crate) fn unread(&mut self, unread: Unread) -> RunResult {
-        match unread {
-            Unread::Failure(failure) => Err(failure),
-            Unread::Refused(found) => {
+    /// Reports why an input is refused; other failures are left to the caller.
+    pub(crate) fn refused(&mut self, failure: Failure) -> RunResult {
+        match failure {
+            Failure::Refused(found) => {
                 self.all(&found.sources, found.diagnostics);
                 self.summary();
                 Ok(Status::Refused)
             }
+            failure => Err(failure),
         }
     }
 

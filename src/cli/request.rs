@@ -9,6 +9,8 @@ use crate::model;
 use crate::write::{NOTATIONS, Notation};
 
 use super::args::{self, Language};
+use super::inputs::NotationInput;
+use super::report::Reporter;
 use super::{Failure, io};
 
 /// What is asked of the flattening of an input.
@@ -34,12 +36,28 @@ pub(super) struct Destination {
 }
 
 impl Destination {
+    /// The form of the result of an input. Refuses options that have no effect on it, and forms that cannot be written.
+    ///
+    /// # Errors
+    ///
+    /// The first such option, options that contradict each other, or an unknown extension of the path.
+    pub(super) fn of(
+        input: &mut NotationInput,
+        output: &args::Output,
+        reporter: &mut Reporter,
+    ) -> Result<Self, Failure> {
+        let destination = Destination::new(output, input.notation)?;
+        input.usable(destination.to.name, reporter)?;
+        destination.possible(output, input.notation)?;
+        Ok(destination)
+    }
+
     /// The form that an option or the path names, else that of inputs in a notation.
     ///
     /// # Errors
     ///
     /// The extension of the path is unknown.
-    pub(super) fn new(output: &args::Output, from: &table::Notation) -> Result<Self, Failure> {
+    fn new(output: &args::Output, from: &table::Notation) -> Result<Self, Failure> {
         let path = path(output);
         let target = path.and_then(model::Target::of);
         let known = || NOTATIONS.iter().flat_map(|known| known.extensions);
@@ -57,7 +75,7 @@ impl Destination {
     /// # Errors
     ///
     /// Options that contradict each other.
-    pub(super) fn possible(&self, output: &args::Output, from: &table::Notation) -> Result<(), Failure> {
+    fn possible(&self, output: &args::Output, from: &table::Notation) -> Result<(), Failure> {
         if let Some(target) = self.target.as_ref().filter(|_| !from.whole.contains(&self.to.name)) {
             let (path, whole) = (target.path().display(), from.whole.join(" or "));
             let message = format!("folders and archives hold models, which are {whole} here; leave out --to");

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
-use crate::input::loops::Networks;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
+use crate::input::table::loops::Networks;
 use crate::tensor::Tensor;
 use crate::tensor::json::{self, Style};
 
 use super::args::{self, Language};
-use super::io::{self, Unread};
+use super::io;
 use super::report::Reporter;
 use super::tensors::{self, Written};
 use super::{RunResult, Status, inputs, layouts, options};
@@ -21,25 +21,15 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
     let to = tensors::form(file, arguments.to)?;
     tensors::fits_stdout(file, to)?;
     reporter.need_values();
-    evaluate(path, arguments, (file, to), language, reporter).or_else(|unread| reporter.unread(unread))
-}
-
-fn evaluate(
-    path: &Path,
-    arguments: &args::Run,
-    written: Written,
-    language: &Language,
-    reporter: &mut Reporter,
-) -> Result<Status, Unread> {
     let mut input = inputs::open(path, language)?;
     if !input.notation.evaluated {
-        return Err(input.refused("run", |notation| notation.evaluated).into());
+        return Err(input.refused("run", |notation| notation.evaluated));
     }
-    input.usable(&options::name(&written.1), reporter)?;
+    input.usable(&options::name(&to), reporter)?;
     let (source, settings, language) = input.read()?;
     match source.evaluable(&settings)? {
-        Evaluable::Graph(flat) => graph(*flat, (arguments, &language), written, &settings, reporter),
-        Evaluable::Network(networks, found) => network((*networks, found), arguments, written, &settings, reporter),
+        Evaluable::Graph(flat) => graph(*flat, (arguments, &language), (file, to), &settings, reporter),
+        Evaluable::Network(networks, found) => network((*networks, found), arguments, (file, to), &settings, reporter),
     }
 }
 
@@ -50,15 +40,12 @@ fn graph(
     (path, to): Written,
     settings: &Settings,
     reporter: &mut Reporter,
-) -> Result<Status, Unread> {
+) -> RunResult {
     if let Err(found) = &mut result {
         language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     }
     let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
-    if !layouts::assign(&mut graph, &arguments.layout, reporter) {
-        reporter.summary();
-        return Ok(Status::Refused);
-    }
+    layouts::assign(&mut graph, &arguments.layout)?;
     let inputs = match arguments.inputs.as_deref() {
         Some(path) => tensors::read(path, &graph, &language.limits)?,
         None => Vec::new(),
@@ -90,7 +77,7 @@ fn network(
     (path, _): Written,
     settings: &Settings,
     reporter: &mut Reporter,
-) -> Result<Status, Unread> {
+) -> RunResult {
     let mut outputs = None;
     if networks.net.is_some() && !found.has_errors() {
         let read = |path: &Path| io::read(path, settings.options.max_text);

@@ -11,7 +11,7 @@ use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::Failure;
 use super::args::RunTo;
-use super::io::{self, Unread};
+use super::io;
 use super::limits::RunLimits;
 
 /// The file of outputs, if it is not standard output, and their form.
@@ -22,7 +22,7 @@ pub(crate) type NamedTensors = Vec<(String, Tensor)>;
 
 /// Reads tensors for the inputs of a graph. The bytes determine the format; an array without a name is the
 /// value of the only input. Members of an archive that belong to no input are not read.
-pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<NamedTensors, Unread> {
+pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<NamedTensors, Failure> {
     let (longest, most) = (limits.text(), limits.arrays());
     let (file, bytes) = io::read_bytes(path, longest.max(most))?;
     let refuse = |code: Code, message: String| io::refused(file.clone(), "", Span::default(), code, message);

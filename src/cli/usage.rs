@@ -32,11 +32,22 @@ fn once(command: clap::Command) -> clap::Command {
     command.mut_args(last).mut_subcommands(once)
 }
 
-/// Parses the arguments. Of the options before a subcommand, those are accepted that apply to it.
-pub(super) fn parse() -> Result<Cli, clap::Error> {
-    parse_from(std::env::args_os())
+/// Parses the arguments, and refuses those that are wrong whatever the input is.
+///
+/// # Errors
+///
+/// How the run ends, and the form of its message: wrong usage, or the requested help, which has been shown.
+pub(super) fn parse() -> Result<Cli, (MessageFormat, RunResult)> {
+    let cli = parse_from(std::env::args_os()).map_err(|error| {
+        let format = format();
+        (format, show(&error, format))
+    })?;
+    let checked = cli.language.asked.consistent().and_then(|()| cli.streams());
+    checked.map_err(|failure| (cli.reporting.message_format, Err(failure)))?;
+    Ok(cli)
 }
 
+/// Parses words. Of the options before a subcommand, those are accepted that apply to it.
 fn parse_from(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
     let words: Vec<std::ffi::OsString> = words.into_iter().collect();
     let mut command = command().color(color(&words));
@@ -100,7 +111,7 @@ fn color(words: &[std::ffi::OsString]) -> clap::ColorChoice {
 }
 
 /// The form of messages about the arguments.
-pub(super) fn format() -> MessageFormat {
+fn format() -> MessageFormat {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
     early("--message-format", &words).unwrap_or(MessageFormat::Human)
 }
@@ -137,7 +148,7 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi:
 
 /// Shows an error about the arguments, or the requested help. An error can contain names of files, so
 /// control characters are escaped.
-pub(super) fn show(error: &clap::Error, format: MessageFormat) -> RunResult {
+fn show(error: &clap::Error, format: MessageFormat) -> RunResult {
     if error.use_stderr() && format == MessageFormat::Json {
         let text = error.render().to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim();

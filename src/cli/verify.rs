@@ -4,22 +4,19 @@ use crate::Graph;
 use crate::input::source::{Backing, Verified};
 use serde_json::json;
 
-use super::io::Unread;
+use super::Failure;
 use super::report::Reporter;
 use super::request::Request;
 use super::tensors;
 
-/// Compares a flat graph with its source, if that is requested. Returns whether they agree; a difference is reported.
+/// Compares a flat graph with its source. Returns whether they agree; a difference is reported.
 pub(super) fn run(
     backing: &dyn Backing,
     graph: &Graph,
     request: &Request,
     reporter: &mut Reporter,
-) -> Result<bool, Unread> {
+) -> Result<bool, Failure> {
     let verification = request.verification;
-    if !verification.verify {
-        return Ok(true);
-    }
     let read = |path| tensors::read(path, graph, &request.language.limits);
     let given = verification.inputs.as_deref().map(read).transpose();
     let seed = verification.seed.unwrap_or(0);
@@ -30,7 +27,7 @@ pub(super) fn run(
     match compared {
         Ok(Verified::Equal(items, largest)) => tell(items, largest, reporter),
         Ok(Verified::Nothing(why)) => tell_nothing(&why, reporter),
-        Err(Unread::Refused(found)) => {
+        Err(Failure::Refused(found)) => {
             reporter.all(&found.sources, found.diagnostics);
             reporter.summary();
             return Ok(false);

@@ -34,16 +34,12 @@
 //! # Ok::<(), nnef_flatten::input::Refusal>(())
 //! ```
 
-pub(crate) mod documents;
 pub(crate) mod edit;
 pub(crate) mod foreign;
 pub(crate) mod looks;
-pub(crate) mod loops;
 pub(crate) mod models;
-pub(crate) mod onnx;
 mod open;
 pub(crate) mod opened;
-pub(crate) mod pnnx;
 mod recognize;
 mod refusal;
 pub(crate) mod settings;

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::edit::Edited;
-use super::loops::Networks;
 use super::settings::Settings;
+use super::table::loops::Networks;
 use super::{Findings, Refusal, models};
 use crate::diagnostics::Diagnostics;
 use crate::eval::{EvalError, Evaluation, Evaluator, Quantizations, Variables};

@@ -1,12 +1,17 @@
-//! The input notations: a table with a row for each.
+//! The input notations: a table with a row for each. The reader of a notation is a file of this folder.
+
+mod documents;
+pub(crate) mod loops;
+pub(crate) mod onnx;
+mod pnnx;
 
 use std::path::Path;
 
+use super::Refusal;
 use super::looks::{self, Start};
 use super::opened::Opened;
 use super::settings::Settings;
 use super::source::Source;
-use super::{Refusal, documents};
 use crate::graph::Dialect;
 
 /// Reads an input to its end, without parsing it.
@@ -86,7 +91,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         output: "nnef",
         whole: WHOLE_NNEF,
         edited: &[],
-        read: super::loops::read,
+        read: loops::read,
     },
     Notation {
         name: "onnx",
@@ -100,7 +105,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         output: "onnx",
         whole: WHOLE_ONNX,
         edited: WHOLE_ONNX,
-        read: super::onnx::read_protobuf,
+        read: onnx::read_protobuf,
     },
     Notation {
         name: "onnxtxt",
@@ -114,7 +119,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         output: "onnxtxt",
         whole: WHOLE_ONNX,
         edited: WHOLE_ONNX,
-        read: super::onnx::read_text,
+        read: onnx::read_text,
     },
     Notation {
         name: "pnnx",
@@ -128,7 +133,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         output: "nnef",
         whole: WHOLE_NNEF,
         edited: &["pnnx"],
-        read: super::pnnx::read,
+        read: pnnx::read,
     },
 ];
 

@@ -14,23 +14,16 @@ use crate::pnnx::fuse::{FusionRule, GraphPart, fuse};
 
 /// Fuses one input.
 pub(super) fn run(input: &Path, arguments: &args::Expr, language: &Language, reporter: &mut Reporter) -> RunResult {
-    let read = inputs::open(input, language).and_then(|mut input| {
-        if !input.notation.evaluated {
-            return Err(input.refused("expr --fuse", |notation| notation.evaluated).into());
-        }
-        input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text)), reporter)?;
-        let (source, settings, language) = input.read()?;
-        Ok((source.graph(&settings)?, language))
-    });
-    let Flat { backing, result } = match read {
-        Ok((mut flat, language)) => {
-            if let Err(found) = &mut flat.result {
-                language.locate(found, |option, name| flat.backing.add_source(option, name.to_owned()));
-            }
-            flat
-        }
-        Err(unread) => return reporter.unread(unread),
-    };
+    let mut input = inputs::open(input, language)?;
+    if !input.notation.evaluated {
+        return Err(input.refused("expr --fuse", |notation| notation.evaluated));
+    }
+    input.usable(&options::name(&arguments.to.unwrap_or(ExprTo::Text)), reporter)?;
+    let (source, settings, language) = input.read()?;
+    let Flat { mut backing, mut result } = source.graph(&settings)?;
+    if let Err(found) = &mut result {
+        language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
+    }
     let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     reporter.summary();
     let parts = fuse(&graph, if arguments.recompute { FusionRule::Recompute } else { FusionRule::Once });

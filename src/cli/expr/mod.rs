@@ -20,9 +20,9 @@ use crate::write::encode::{Encode, Made, VariableData, Within};
 use crate::{Diagnostics, Graph, Options};
 
 use super::args::{self, ExprTo, Language};
-use super::io::{self, Unread};
+use super::io;
 use super::report::Reporter;
-use super::{RunResult, Status, options};
+use super::{Failure, RunResult, Status, options};
 
 /// Describes, evaluates or converts an expression, or fuses a document.
 pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut Reporter) -> RunResult {
@@ -32,10 +32,7 @@ pub(crate) fn run(arguments: &args::Expr, mut language: Language, reporter: &mut
     }
     language.asked.output = options::name(&arguments.to.unwrap_or(ExprTo::Text));
     language.usable(None)?;
-    let asked = match Asked::read(arguments, &language) {
-        Ok(asked) => asked,
-        Err(unread) => return reporter.unread(unread),
-    };
+    let asked = Asked::read(arguments, &language)?;
     let mut found = Diagnostics::new(language.strict);
     let answer = asked.answer(arguments, &mut found);
     reporter.all(&asked.sources, found);
@@ -67,7 +64,7 @@ struct Told {
 }
 
 impl Asked {
-    fn read(arguments: &args::Expr, language: &Language) -> Result<Asked, Unread> {
+    fn read(arguments: &args::Expr, language: &Language) -> Result<Asked, Failure> {
         let options = language.limits.options();
         let mut sources = Sources::new();
         let file = match (&arguments.text, &arguments.literal) {
@@ -187,7 +184,7 @@ fn whole(sources: &Sources, file: FileId) -> &str {
 }
 
 /// The operands in a file, for each set of the batch.
-fn operands(path: &Path, arguments: &args::Expr, language: &Language) -> Result<Vec<Vec<Arc<Tensor>>>, Unread> {
+fn operands(path: &Path, arguments: &args::Expr, language: &Language) -> Result<Vec<Vec<Arc<Tensor>>>, Failure> {
     let input = io::read(path, language.limits.text())?;
     let text = without_mark(&input.text);
     let refuse = |at: Span, message: String| io::refused(input.name.clone(), text, at, Code::TensorFile, message);

@@ -16,10 +16,9 @@ use crate::tensor::{ArrayShape, PaddingValue, Shape, ShapeList, TensorError};
 use crate::{Diagnostics, Graph};
 
 use super::args::{self, Language, LayoutTo, Numbers};
-use super::io::Unread;
 use super::limits::RunLimits;
 use super::report::Reporter;
-use super::{RunResult, Status, io, options};
+use super::{Failure, RunResult, Status, io, options};
 use crate::input::foreign;
 use crate::input::looks::Start;
 use listing::Listing;
@@ -66,7 +65,7 @@ const UNPACKED: u64 = 32 << 20;
 const RATIO: u64 = 50;
 
 /// The bytes from standard input. Traces are compressed texts, or binary files that contain texts.
-fn bytes(limits: &RunLimits) -> Result<Vec<u8>, Unread> {
+fn bytes(limits: &RunLimits) -> Result<Vec<u8>, Failure> {
     let limit = limits.text();
     let (name, mut bytes) = io::read_bytes(Path::new("-"), limit)?;
     if bytes.starts_with(&GZIP) {
@@ -91,21 +90,13 @@ fn bytes(limits: &RunLimits) -> Result<Vec<u8>, Unread> {
 
 /// Lists the shapes in the text from standard input.
 fn listing(arguments: &args::Layout, limits: &RunLimits, reporter: &mut Reporter) -> RunResult {
-    let bytes = match bytes(limits) {
-        Ok(bytes) => bytes,
-        Err(unread) => return reporter.unread(unread),
-    };
+    let bytes = bytes(limits)?;
     let refuse = |code: Code, message: String, help: Option<String>| {
         io::refuse("<stdin>".to_owned(), String::new(), |at| Diagnostic::new(code, at, message).help_if(help))
     };
-    let list = match ShapeList::of(&String::from_utf8_lossy(&bytes), limits.options().max_memory) {
-        Ok(list) => list,
-        Err(error) => {
-            let unread =
-                refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()));
-            return reporter.unread(unread);
-        }
-    };
+    let list = ShapeList::of(&String::from_utf8_lossy(&bytes), limits.options().max_memory).map_err(|error| {
+        refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()))
+    })?;
     let found = Listing::new(&list);
     io::write_stdout(&mut |out| match arguments.to {
         Some(LayoutTo::Json) => found.write_json(out),
@@ -117,7 +108,7 @@ fn listing(arguments: &args::Layout, limits: &RunLimits, reporter: &mut Reporter
         let help =
             "HLO prints shapes as f32[2,3]{1,0}, StableHLO as tensor<2x3xf32>; dumps in protobuf do not contain them";
         let message = format!("the input has no shapes of arrays{format}");
-        if let Unread::Refused(found) = refuse(Code::ShapeNone, message, Some(help.to_owned())) {
+        if let Failure::Refused(found) = refuse(Code::ShapeNone, message, Some(help.to_owned())) {
             reporter.all(&found.sources, found.diagnostics);
         }
     }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::opened::Opened;
-use super::settings::Settings;
-use super::source::{Backing, Evaluable, Expanded, Flat, Source, Values, Verified};
-use super::text::Text;
-use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{EvalError, Evaluator};
+use crate::input::opened::Opened;
+use crate::input::settings::Settings;
+use crate::input::source::{Backing, Evaluable, Expanded, Flat, Source, Values, Verified};
+use crate::input::text::Text;
+use crate::input::{Findings, Refusal};
 use crate::loops::{Evaluation, Network};
 use crate::source::{FileId, Location, Sources};
 use crate::tensor::{Tensor, TensorError};
@@ -96,7 +96,7 @@ impl Networks {
 
 impl Networks {
     /// The outputs of a network on given inputs, with all findings; `found` are those of reading it.
-    pub(super) fn evaluated(
+    pub(in crate::input) fn evaluated(
         self,
         inputs: &[(String, Tensor)],
         mut found: Diagnostics,

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::edit::{Edited, InlinedModel};
-use super::opened::Opened;
-use super::settings::Settings;
-use super::source::{Backing, Flat, Source, Values};
-use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
 use crate::graph::stats::{Known, ONNX, Setting, Stats};
+use crate::input::edit::{Edited, InlinedModel};
+use crate::input::opened::Opened;
+use crate::input::settings::Settings;
+use crate::input::source::{Backing, Flat, Source, Values};
+use crate::input::{Findings, Refusal};
 use crate::onnx::{Document, ExternalFile};
 use crate::source::{FileId, Sources};
 use crate::{Graph, Options, write};

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::edit::{Edited, File};
-use super::opened::Opened;
-use super::settings::Settings;
-use super::source::{Backing, Evaluable, Expanded, Files, Flat, Sizes, Source, Values};
-use super::text::{Text, read_bytes};
-use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::input::edit::{Edited, File};
+use crate::input::opened::Opened;
+use crate::input::settings::Settings;
+use crate::input::source::{Backing, Evaluable, Expanded, Files, Flat, Sizes, Source, Values};
+use crate::input::text::{Text, read_bytes};
+use crate::input::{Findings, Refusal};
 use crate::model::{self, Scratch};
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::PnnxModel;

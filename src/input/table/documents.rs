@@ -2,17 +2,17 @@
 
 use std::rc::Rc;
 
-use super::models::{self, InputKind, Written};
-use super::opened::Opened;
-use super::settings::Settings;
-use super::source::{Backing, Expanded, Files, Flat, Sizes, Source, Values, Verified};
-use super::text::Text;
-use super::{Findings, Refusal};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Evaluator, Quantizations};
 use crate::files::parent;
 use crate::graph::names::NameId;
 use crate::graph::stats::{NNEF, Setting, Stats};
+use crate::input::models::{self, InputKind, Written};
+use crate::input::opened::Opened;
+use crate::input::settings::Settings;
+use crate::input::source::{Backing, Expanded, Files, Flat, Sizes, Source, Values, Verified};
+use crate::input::text::Text;
+use crate::input::{Findings, Refusal};
 use crate::model::Model;
 use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
