@@ -76,7 +76,8 @@ const fn quantization(name: &'static str) -> Row {
 rows! {
     COPY = Row::by_item("copy").names("copy idn").formula(Plain, "Identity(x)").items(ItemRule::Same).elements(Widest)
         .in_onnx("Identity").sign(SignRule::First);
-    CAST = Row::by_item("cast").translated(ToOnnx::Nodes("`Cast`")).in_onnx("Cast CastLike");
+    CAST = Row::by_item("cast").translated(ToOnnx::Nodes("`Cast`")).in_onnx("Cast");
+    CAST_LIKE = Row::new("cast_like", Category::Elementwise).in_onnx("CastLike");
     SELECT = Row::by_item("select").kernel(Kernel::Select).items(ItemRule::Select).elements(Widest)
         .formula(Operands::Choice, "Where(condition, true_value, false_value)").drawn(Selection)
         .in_onnx("Where").in_torch("torch.where").sign(SignRule::Branches);
@@ -266,7 +267,10 @@ rows! {
     ELU = activation(Row::by_item("elu")).formula(Real, "Elu<alpha>(x)").in_onnx("Elu").in_torch("nn.ELU F.elu");
     SELU = activation(Row::by_item("selu")).formula(Real, "Selu<alpha, gamma = lambda>(x)").in_onnx("Selu");
     GELU = activation(Row::by_item("gelu")).kernel(double!(|x| x * sigmoid(1.702 * x)))
-        .formula(Real, "Mul(x, Sigmoid(Mul(1.702, x)))").in_onnx("Gelu com.microsoft.Gelu");
+        .formula(Real, "Mul(x, Sigmoid(Mul(1.702, x)))");
+    /// By the error function.
+    GELU_BY_ERF = Row::new("gelu_by_erf", Activation).in_onnx("Gelu com.microsoft.Gelu")
+        .in_torch("nn.GELU F.gelu");
     SILU = activation(Row::by_item("silu")).kernel(double!(|x| x * sigmoid(x))).formula(Real, "Mul(x, Sigmoid(x))")
         .in_onnx("Swish");
     /// The quotient, not the product with the logistic function, which is 0 where this one is NaN.
@@ -314,7 +318,7 @@ rows! {
         "tract_core_gelu_approx tract_transformers_gelu_approx",
         Activation,
         ShapeRule::LikeFirst,
-    ).in_torch("nn.GELU F.gelu");
+    );
 
     // Quantization (4.9.3 and 5.1).
     LINEAR_QUANTIZE = quantization("linear_quantize");

@@ -47,7 +47,9 @@ rows! {
     DYN_SLICE = Row::vendor("dyn_slice", "tract_core_dyn_slice", Layout, ShapeRule::DynamicSlice);
     TRILU = Row::vendor("trilu", "tract_core_trilu", Layout, ShapeRule::LikeFirst).in_onnx("Trilu")
         .in_torch("torch.tril torch.triu");
-    DEPTH_TO_SPACE = Row::new("depth_to_space", Layout).in_onnx("DepthToSpace SpaceToDepth");
+    DEPTH_TO_SPACE = Row::new("depth_to_space", Layout).in_onnx("DepthToSpace").in_torch("nn.PixelShuffle F.pixel_shuffle");
+    SPACE_TO_DEPTH =
+        Row::new("space_to_depth", Layout).in_onnx("SpaceToDepth").in_torch("nn.PixelUnshuffle F.pixel_unshuffle");
     TAKE = Row::vendor("take", "tract_core_gather", Selection, ShapeRule::Gather).items(ItemRule::Gather)
         .elements(ElementRule::DatumTypeOrFirst);
     GATHER_ELEMENTS = Row::vendor("gather_elements", "tract_core_gather_elements", Selection, ShapeRule::LikeSecond)

@@ -5,20 +5,35 @@ use Category::Product;
 use Products::NotCounted;
 use ToOnnx::Nodes;
 
-const PRODUCTS_OF_ONNX: Words =
-    "MatMul MatMulInteger QLinearMatMul Gemm com.microsoft.FusedMatMul com.microsoft.FusedGemm";
-const PRODUCTS_OF_TORCH: Words = "torch.matmul torch.mm torch.bmm torch.addmm torch.baddbmm torch.mv torch.dot";
-const OTHERS_OF_TORCH: Words = "torch.addbmm torch.addmv torch.chain_matmul torch.inner torch.linalg.multi_dot \
-    torch.linalg_multi_dot torch.tensordot nn.Bilinear F.bilinear";
+/// Products that NNEF has no operation for.
+const fn product(name: &'static str, products: Products, onnx: Words, torch: Words) -> Row {
+    Row::new(name, Product).products(products).in_onnx(onnx).in_torch(torch)
+}
 
 rows! {
     MATMUL = Row::standard("matmul", Product, ShapeRule::Matmul).products(Products::Matmul)
         .elements(ElementRule::First).translated(Nodes("`MatMul`; `Gemm` where matrices are transposed"))
-        .in_onnx(PRODUCTS_OF_ONNX).in_torch(PRODUCTS_OF_TORCH);
+        .in_onnx("MatMul").in_torch("torch.matmul torch.mm torch.bmm");
     LINEAR = Row::standard("linear", Product, ShapeRule::Linear).products(Products::Linear)
         .elements(ElementRule::First).translated(Nodes("`Gemm`, or `MatMul` and `Add`")).in_torch("nn.Linear F.linear");
-    /// Products of other forms.
-    PRODUCT = Row::new("product", Product).products(NotCounted).in_torch(OTHERS_OF_TORCH);
+    /// A product, scaled and added to an operand.
+    GEMM = product("gemm", Products::Matmul, "Gemm", "torch.addmm");
+    BATCHED_GEMM = product("batched_gemm", Products::Matmul, "", "torch.baddbmm");
+    MATRIX_VECTOR = product("matrix_vector", Products::Matmul, "", "torch.mv");
+    DOT = product("dot", Products::Matmul, "", "torch.dot");
+    FUSED_MATMUL = product("fused_matmul", Products::Matmul, "com.microsoft.FusedMatMul com.microsoft.FusedGemm", "");
+    MATMUL_INTEGER = product("matmul_integer", Products::Matmul, "MatMulInteger", "");
+    QUANTIZED_MATMUL = product("quantized_matmul", Products::Matmul, "QLinearMatMul", "");
+    BATCH_SUM_OF_PRODUCTS = product("batch_sum_of_products", NotCounted, "", "torch.addbmm");
+    ADDED_MATRIX_VECTOR = product("added_matrix_vector", NotCounted, "", "torch.addmv");
+    CHAIN_MATMUL = product("chain_matmul", NotCounted, "", "torch.chain_matmul torch.linalg.multi_dot torch.linalg_multi_dot");
+    INNER = product("inner", NotCounted, "", "torch.inner");
+    TENSORDOT = product("tensordot", NotCounted, "", "torch.tensordot");
+    BILINEAR = product("bilinear", NotCounted, "", "nn.Bilinear F.bilinear");
+    CONV_INTEGER = product("conv_integer", Products::ForEachResult, "ConvInteger", "");
+    QLINEAR_CONV = product("qlinear_conv", Products::ForEachResult, "QLinearConv", "");
+    DEFORMABLE_CONV = product("deformable_conv", Products::ForEachResult, "DeformConv", "");
+    FUSED_CONV = product("fused_conv", Products::ForEachResult, "com.microsoft.FusedConv", "");
     QUANTIZED_WEIGHTS = Row::new("quantized_weights", Product).products(Products::ByAttribute)
         .in_onnx("com.microsoft.MatMulNBits com.microsoft.MatMulBnb4");
     EINSUM = Row::vendor("einsum", "tract_core_einsum tract_core_einsum_q", Product, ShapeRule::Einsum)
@@ -31,10 +46,12 @@ rows! {
     ).products(Products::AlongAxes);
     QUANTIZED_CONV = Row::vendor("quantized_conv", "tract_core_qconv", Product, ShapeRule::Convolution)
         .products(Products::ForEachResult);
-    RECURRENT = Row::new("recurrent", Product).products(Products::Recurrent).in_onnx("LSTM GRU RNN")
-        .in_torch("nn.LSTM nn.GRU nn.RNN");
-    RECURRENT_CELL = Row::new("recurrent_cell", Product).products(NotCounted)
-        .in_torch("nn.LSTMCell nn.GRUCell nn.RNNCell");
+    LSTM = product("lstm", Products::Recurrent, "LSTM", "nn.LSTM");
+    GRU = product("gru", Products::Recurrent, "GRU", "nn.GRU");
+    RNN = product("rnn", Products::Recurrent, "RNN", "nn.RNN");
+    LSTM_CELL = product("lstm_cell", NotCounted, "", "nn.LSTMCell");
+    GRU_CELL = product("gru_cell", NotCounted, "", "nn.GRUCell");
+    RNN_CELL = product("rnn_cell", NotCounted, "", "nn.RNNCell");
     SDPA = Row::vendor("sdpa", "tract_transformers_sdpa", Product, ShapeRule::Attention)
         .products(Products::Attention).in_onnx("Attention").in_torch("F.scaled_dot_product_attention");
     CACHED_SDPA = Row::vendor(
@@ -60,7 +77,8 @@ rows! {
     GRU_EPILOGUE = Row::vendor("gru_epilogue", "tract_core_gru_epilogue", Category::Other, ShapeRule::LikeThird);
     LSTM_EPILOGUE = Row::vendor("lstm_epilogue", "tract_core_lstm_epilogue", Category::Other, ShapeRule::LikeSecond);
     SCAN = Row::vendor("scan", "tract_core_scan", Category::Other, ShapeRule::Scan).products(NotCounted)
-        .elements(ElementRule::Recurrences).in_onnx("Loop Scan");
+        .elements(ElementRule::Recurrences).in_onnx("Scan");
+    LOOP = product("loop", NotCounted, "Loop", "").drawn(Category::Other);
     SUBMODEL = Row::vendor("submodel", "tract_core_submodel", Category::Other, ShapeRule::Unknown)
         .products(NotCounted).elements(ElementRule::Unknown);
 }

@@ -18,7 +18,6 @@ const fn vendor(name: &'static str, vendor: Words, category: Category) -> Row {
     Row::vendor(name, vendor, category, ShapeRule::LikeFirst)
 }
 
-const OTHERS_OF_ONNX: Words = "ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp";
 const BATCH_OF_TORCH: Words = "nn.BatchNorm1d nn.BatchNorm2d nn.BatchNorm3d F.batch_norm";
 const INSTANCE_OF_TORCH: Words = "nn.InstanceNorm1d nn.InstanceNorm2d nn.InstanceNorm3d F.instance_norm";
 
@@ -42,9 +41,17 @@ rows! {
     LAST_MIN = Row::vendor("last_min", "tract_core_argmin_reduce_last", Reduction, ShapeRule::Reduction);
     PRODUCT_REDUCE = Row::vendor("product_reduce", "tract_core_product_reduce", Reduction, ShapeRule::Reduction)
         .items(ItemRule::ProductOfAll).in_onnx("ReduceProd").in_torch("torch.prod");
-    OTHER_REDUCE = Row::new("other_reduce", Reduction).in_onnx(OTHERS_OF_ONNX)
-        .in_torch("torch.norm torch.var torch.std torch.logsumexp");
-    CUMSUM = Row::new("cumsum", Reduction).in_onnx("CumSum CumProd").in_torch("torch.cumsum");
+    REDUCE_L1 = Row::new("reduce_l1", Reduction).in_onnx("ReduceL1");
+    REDUCE_L2 = Row::new("reduce_l2", Reduction).in_onnx("ReduceL2");
+    REDUCE_SUM_SQUARE = Row::new("reduce_sum_square", Reduction).in_onnx("ReduceSumSquare");
+    REDUCE_LOG_SUM = Row::new("reduce_log_sum", Reduction).in_onnx("ReduceLogSum");
+    LOG_SUM_EXP = Row::new("log_sum_exp", Reduction).in_onnx("ReduceLogSumExp").in_torch("torch.logsumexp");
+    /// A norm of any order.
+    NORM = Row::new("norm", Reduction).in_torch("torch.norm");
+    VARIANCE = Row::new("variance", Reduction).in_torch("torch.var");
+    STANDARD_DEVIATION = Row::new("standard_deviation", Reduction).in_torch("torch.std");
+    CUMSUM = Row::new("cumsum", Reduction).in_onnx("CumSum").in_torch("torch.cumsum");
+    CUMPROD = Row::new("cumprod", Reduction).in_onnx("CumProd").in_torch("torch.cumprod");
     MOMENTS = reduction("moments");
     TOP_K = Row::vendor("top_k", "tract_core_topk", Reduction, ShapeRule::TopK).in_onnx("TopK").in_torch("torch.topk");
 

@@ -1,17 +1,12 @@
 //! Operations of tract's registries and operators of ONNX that belong to none of the other families.
 
 use super::row::{Category, ElementRule, ItemRule, Row, ShapeRule, ToOnnx, Words};
-use Category::{Elementwise, Other};
+use Category::{Activation, Elementwise, Other};
 use ElementRule::{DatumType, DatumTypeOrFirst, Unknown, Values, Widest};
 
 const fn other(name: &'static str, vendor: Words, shape: ShapeRule) -> Row {
     Row::vendor(name, vendor, Other, shape)
 }
-
-const QUANTIZED_OF_ONNX: Words = "QuantizeLinear DequantizeLinear DynamicQuantizeLinear";
-const OTHERS_OF_ONNX: Words = "Celu ThresholdedRelu";
-const OTHERS_OF_TORCH: Words =
-    "nn.CELU F.celu nn.Threshold F.threshold nn.Hardshrink F.hardshrink nn.Softshrink F.softshrink";
 
 rows! {
     TYPED_EXTERNAL = Row::vendor("typed_external", "tract_core_external", Category::Port, ShapeRule::Stated)
@@ -39,8 +34,13 @@ rows! {
     FROM_COMPLEX = other("from_complex", "tract_core_complex_to_inner_dim", ShapeRule::FromComplex);
     RESOURCE = other("resource", "tract_resource_get", ShapeRule::Unknown).elements(Unknown);
 
-    QUANTIZE = Row::new("quantize", Category::Quantization).in_onnx(QUANTIZED_OF_ONNX);
-    OTHER_ACTIVATION = Row::new("other_activation", Category::Activation).in_onnx(OTHERS_OF_ONNX)
-        .in_torch(OTHERS_OF_TORCH);
+    QUANTIZE = Row::new("quantize", Category::Quantization).in_onnx("QuantizeLinear");
+    DEQUANTIZE = Row::new("dequantize", Category::Quantization).in_onnx("DequantizeLinear");
+    DYNAMIC_QUANTIZE = Row::new("dynamic_quantize", Category::Quantization).in_onnx("DynamicQuantizeLinear");
+    CELU = Row::new("celu", Activation).in_onnx("Celu").in_torch("nn.CELU F.celu");
+    THRESHOLDED_RELU = Row::new("thresholded_relu", Activation).in_onnx("ThresholdedRelu");
+    THRESHOLD = Row::new("threshold", Activation).in_torch("nn.Threshold F.threshold");
+    HARD_SHRINK = Row::new("hard_shrink", Activation).in_torch("nn.Hardshrink F.hardshrink");
+    SOFT_SHRINK = Row::new("soft_shrink", Activation).in_torch("nn.Softshrink F.softshrink");
     MEAN = Row::new("mean", Elementwise).in_onnx("Mean");
 }

@@ -36,23 +36,22 @@ const fn twice(name: &'static str) -> Row {
     Row::standard(name, Layout, ShapeRule::UpsampleTwice)
 }
 
-const CONV_OF_ONNX: Words = "Conv ConvInteger QLinearConv DeformConv com.microsoft.FusedConv";
 const CONV_OF_TORCH: Words = "nn.Conv1d nn.Conv2d nn.Conv3d F.conv1d F.conv2d F.conv3d";
 const TRANSPOSED_OF_TORCH: Words = "nn.ConvTranspose1d nn.ConvTranspose2d nn.ConvTranspose3d F.conv_transpose1d \
     F.conv_transpose2d F.conv_transpose3d";
-const MAX_POOL_OF_TORCH: Words = "nn.MaxPool1d nn.MaxPool2d nn.MaxPool3d F.max_pool1d F.max_pool2d F.max_pool3d \
-    nn.AdaptiveMaxPool1d nn.AdaptiveMaxPool2d nn.AdaptiveMaxPool3d F.adaptive_max_pool1d F.adaptive_max_pool2d \
-    F.adaptive_max_pool3d";
-const AVG_POOL_OF_TORCH: Words = "nn.AvgPool1d nn.AvgPool2d nn.AvgPool3d F.avg_pool1d F.avg_pool2d F.avg_pool3d \
-    nn.AdaptiveAvgPool1d nn.AdaptiveAvgPool2d nn.AdaptiveAvgPool3d F.adaptive_avg_pool1d F.adaptive_avg_pool2d \
-    F.adaptive_avg_pool3d";
+const MAX_POOL_OF_TORCH: Words = "nn.MaxPool1d nn.MaxPool2d nn.MaxPool3d F.max_pool1d F.max_pool2d F.max_pool3d";
+const ADAPTIVE_MAX_OF_TORCH: Words = "nn.AdaptiveMaxPool1d nn.AdaptiveMaxPool2d nn.AdaptiveMaxPool3d \
+    F.adaptive_max_pool1d F.adaptive_max_pool2d F.adaptive_max_pool3d";
+const AVG_POOL_OF_TORCH: Words = "nn.AvgPool1d nn.AvgPool2d nn.AvgPool3d F.avg_pool1d F.avg_pool2d F.avg_pool3d";
+const ADAPTIVE_AVG_OF_TORCH: Words = "nn.AdaptiveAvgPool1d nn.AdaptiveAvgPool2d nn.AdaptiveAvgPool3d \
+    F.adaptive_avg_pool1d F.adaptive_avg_pool2d F.adaptive_avg_pool3d";
 const RESIZE_OF_TORCH: Words = "nn.Upsample nn.UpsamplingNearest2d nn.UpsamplingBilinear2d F.interpolate F.upsample \
     F.upsample_nearest F.upsample_bilinear";
 
 rows! {
     CONV = convolution("conv", ShapeRule::Convolution, Products::ForEachResult).elements(First)
         .translated(Nodes("`Conv`, with `Pad` in front for borders that repeat items"))
-        .in_onnx(CONV_OF_ONNX).in_torch(CONV_OF_TORCH);
+        .in_onnx("Conv").in_torch(CONV_OF_TORCH);
     DECONV = convolution("deconv", ShapeRule::Transposed, Products::ForEachInput).elements(First)
         .deviations(TRANSPOSED).translated(Nodes("`ConvTranspose`")).in_onnx("ConvTranspose").in_torch(TRANSPOSED_OF_TORCH);
     PLANEWISE_CONV = convolution("planewise_conv", ShapeRule::Planewise, Products::ForEachResult);
@@ -65,15 +64,21 @@ rows! {
     DEBOX = Row::standard("debox", Product, ShapeRule::Unpool).arguments(BORDERS).elements(First)
         .deviations(&[NeverNormalized]).translated(Nodes("`ConvTranspose` with a filter of ones"));
     AVG_POOL = pool("avg_pool", &[SpatialWindows]).translated(Nodes("`AveragePool`"))
-        .in_onnx("AveragePool GlobalAveragePool").in_torch(AVG_POOL_OF_TORCH);
+        .in_onnx("AveragePool").in_torch(AVG_POOL_OF_TORCH);
     RMS_POOL = pool("rms_pool", &[SpatialWindows]);
     MAX_POOL = pool("max_pool", &[SpatialWindows, IgnoredBorder]).elements(First)
         .translated(Nodes("`MaxPool`, with `Pad` in front unless the border is ignored"))
-        .in_onnx("MaxPool GlobalMaxPool").in_torch(MAX_POOL_OF_TORCH);
+        .in_onnx("MaxPool").in_torch(MAX_POOL_OF_TORCH);
     MAX_POOL_WITH_INDEX = pool("max_pool_with_index", &[SpatialWindows, IgnoredBorder, PlaneIndex])
         .translated(Nodes("`MaxPool`, and integers for places within windows"));
     ARGMAX_POOL = pool("argmax_pool", &[]).translated(Nodes("`MaxPool`, and integers for places within windows"));
-    LP_POOL = Row::new("lp_pool", Reduction).in_onnx("LpPool GlobalLpPool");
+    LP_POOL = Row::new("lp_pool", Reduction).in_onnx("LpPool");
+    GLOBAL_AVG_POOL = Row::new("global_avg_pool", Reduction).in_onnx("GlobalAveragePool");
+    GLOBAL_MAX_POOL = Row::new("global_max_pool", Reduction).in_onnx("GlobalMaxPool");
+    GLOBAL_LP_POOL = Row::new("global_lp_pool", Reduction).in_onnx("GlobalLpPool");
+    /// The windows follow from the extents of the result.
+    ADAPTIVE_AVG_POOL = Row::new("adaptive_avg_pool", Reduction).in_torch(ADAPTIVE_AVG_OF_TORCH);
+    ADAPTIVE_MAX_POOL = Row::new("adaptive_max_pool", Reduction).in_torch(ADAPTIVE_MAX_OF_TORCH);
     SAMPLE = Row::standard("sample", Layout, ShapeRule::Sample).arguments(BORDERS).translated(Nodes("`GatherElements`"));
     DESAMPLE = Row::standard("desample", Layout, ShapeRule::Desample).arguments(&[("border", ZEROS)])
         .translated(Nodes("`ScatterElements<reduction = \"add\">`"));
