@@ -1,7 +1,8 @@
 //! The table of operations.
 #![allow(clippy::unwrap_used)]
 
-use super::*;
+use super::spec::Compute;
+use super::{Lowering, Op};
 
 #[test]
 fn names_are_unique_and_kernels_known() {
