@@ -1,5 +1,6 @@
-use super::*;
-use crate::parse;
+use super::migration::renamed;
+use super::table::{self, ParameterChange};
+use crate::{Options, parse};
 
 fn library(text: &str) -> Vec<(String, Vec<String>, bool)> {
     let parsed = parse("t", text.to_string(), &Options::default());
