@@ -5,13 +5,13 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::positions::Positions;
-use super::{Checker, FragmentInfo, Generic, ParamInfo, ResultInfo};
+use super::{Checker, FragmentInfo, ParamInfo, ResultInfo};
 use crate::core::unit::UnitId;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
 use crate::library::datatypes::data_type;
-use crate::nnef::ast::{Fragment, Ident, Param, ResultDecl, TypeSpec, TypeSpecId};
+use crate::nnef::ast::{Fragment, Generic, Ident, Param, ResultDecl, TypeSpec, TypeSpecId};
 use crate::nnef::datatypes::with_data_type;
 use crate::nnef::document::ModuleId;
 use crate::nnef::types::{Element, Fit, Type, TypePart};
