@@ -1,9 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::nnef::ast::{BinaryOp, ExprId, UnaryOp};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::Dialect;
+use crate::nnef::ast::{Assignment, Ast, BinaryOp, Body, Expr, ExprId, Module, UnaryOp};
 use crate::nnef::print::{print_expr, print_module};
 use crate::source::Sources;
+use crate::source::names::Names;
 
 struct Parsed {
     sources: Sources,

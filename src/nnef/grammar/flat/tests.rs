@@ -9,7 +9,7 @@ use crate::diagnostics::Diagnostics;
 use crate::graph::Dialect;
 use crate::nnef::ast::{Body, Module, TypeSpec, TypeSpecId};
 use crate::nnef::dialect::detect;
-use crate::nnef::grammar::{self, ModuleKind, parse_module};
+use crate::nnef::grammar::{ModuleKind, parse, parse_module};
 use crate::nnef::lexer::reserved_names;
 use crate::source::FileId;
 use crate::source::names::Names;
@@ -27,7 +27,7 @@ fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
     let module = match flat {
         true => parse_module(file, text, dialect, kind, &mut names, &mut diagnostics),
         false => {
-            let (module, found) = grammar::read(file, text, dialect, kind, false, &mut names, false);
+            let (module, found) = parse::read(file, text, dialect, kind, false, &mut names, false);
             diagnostics.extend(found);
             module
         }
