@@ -1,0 +1,166 @@
+//! The steps of an expansion: statements are checked, compiled and run, and the graph is completed.
+
+use std::rc::Rc;
+
+use super::expander::Expander;
+use super::{constants, datatypes, kept, named, rules};
+use crate::core::machine::Machine;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::{Dialect, Graph, TensorId, prune};
+use crate::nnef::ast::{GraphDecl, Ident};
+use crate::nnef::check::Checked;
+use crate::nnef::document::Document;
+use crate::nnef::migrate::Blocked;
+use crate::nnef::{check, migrate};
+use crate::options::Options;
+use crate::source::Location;
+
+/// A flat graph, and the warnings of its expansion.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Expansion {
+    /// The graph.
+    pub graph: Graph,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Checks and expands a document.
+pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion, Diagnostics> {
+    let Some(graph) = document.main().graphs.first().filter(|_| document.broken().is_none()) else {
+        return Err(why_not(document, options));
+    };
+    let mut more = migrate::always_expanded(document, options);
+    loop {
+        let (checked, mut diagnostics, expanded) = statements(document, graph, options, &more);
+        named::check(&checked, graph, options, &mut diagnostics);
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        let finish = |expander: Expander| finish(&checked, expander.machine, graph, options, &mut diagnostics);
+        match expanded.and_then(finish) {
+            Ok((_, blocked)) if !diagnostics.has_errors() && expandable(&checked, options, &blocked, &mut more) => {
+                continue;
+            }
+            Ok((flat, blocked)) if !diagnostics.has_errors() && blocked.is_empty() => {
+                return Ok(Expansion { graph: flat, diagnostics });
+            }
+            Ok((_, blocked)) => blocked.into_iter().for_each(|blocked| diagnostics.report(blocked.diagnostic)),
+            Err(stopped) => {
+                diagnostics.extend(stopped.found);
+                diagnostics.report(*stopped.diagnostic);
+            }
+        }
+        return Err(diagnostics);
+    }
+}
+
+/// The errors of a document that cannot be expanded because it has syntax errors or no graph.
+fn why_not(document: &Document, options: &Options) -> Diagnostics {
+    let mut diagnostics = document.broken().cloned().unwrap_or_else(|| Diagnostics::new(options.strict));
+    diagnostics.extend(check::check(document, options).1);
+    if !diagnostics.has_errors() {
+        let at = Location { file: document.main().file, ..Location::default() };
+        diagnostics.report(Diagnostic::new(Code::NoGraph, at, "there is no graph to expand"));
+    }
+    diagnostics
+}
+
+/// The error that stopped an expansion, and the diagnostics before it.
+struct Stopped {
+    found: Diagnostics,
+    diagnostic: Box<Diagnostic>,
+}
+
+/// Checks, compiles and runs the statements of the graph in groups, because their side tables are
+/// needed only for a group. After an error only the checks continue. Returns the results of the
+/// checks, and the expander or the error that stopped it.
+fn statements<'d>(
+    document: &'d Document,
+    graph: &GraphDecl,
+    options: &Options,
+    more: &[String],
+) -> (Checked<'d>, Diagnostics, Result<Expander, Stopped>) {
+    let mut checker = check::begin(document, options);
+    let mut expanded = Ok(Expander::of_graph(&checker.checked, options, more, graph.name.name));
+    let mut left = graph.reassigned.clone();
+    for group in graph.body.groups(&document.main().ast) {
+        checker.graph_statements(graph, &group);
+        if checker.diagnostics.has_errors() {
+            continue;
+        }
+        expanded = expanded.and_then(|mut expander| {
+            match expander.run_statements(&checker.checked, group.statements, checker.graph_slots(), &mut left) {
+                Ok(()) => Ok(expander),
+                Err(diagnostic) => Err(Stopped { found: expander.machine.shapes.take(), diagnostic }),
+            }
+        });
+    }
+    let symbols = checker.symbols.clone();
+    let (checked, mut diagnostics) = checker.finish();
+    named::check_symbols(&checked, |name| symbols.contains(&name), options, &mut diagnostics);
+    (checked, diagnostics, expanded)
+}
+
+/// Adds the compounds that block a migration to `more`, for another attempt with them expanded.
+/// Returns whether there are new ones. There are finitely many compounds, so the attempts end.
+fn expandable(checked: &Checked, options: &Options, blocked: &[Blocked], more: &mut Vec<String>) -> bool {
+    let before = more.len();
+    for Blocked { operation, .. } in blocked {
+        let compound = checked.standard(operation).is_some_and(|id| checked.fragment(id).has_body);
+        if compound && !options.keep.contains(operation) && !more.contains(operation) {
+            more.push(operation.clone());
+        }
+    }
+    more.len() > before
+}
+
+/// Completes the graph after the last statement.
+fn finish(
+    checked: &Checked,
+    mut machine: Machine,
+    declared: &GraphDecl,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Result<(Graph, Vec<Blocked>), Stopped> {
+    let document = checked.document;
+    diagnostics.extend(machine.shapes.take());
+    let stopped = |diagnostic| Stopped { found: Diagnostics::new(options.strict), diagnostic };
+    let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
+    let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
+    let units = Rc::clone(&machine.units);
+    let mut graph = machine.into_graph();
+    (graph.inputs, graph.outputs) = (inputs, outputs);
+    if !options.keep_unused {
+        prune::prune(&mut graph);
+    }
+    kept::demand_input(checked, &units, &mut graph);
+    graph.finish_names();
+    datatypes::check(checked, &mut graph, diagnostics);
+    constants::convert(&mut graph, checked.words.value, diagnostics);
+    kept::keep(checked, &units, &mut graph, options, diagnostics).map_err(stopped)?;
+    let mut blocked = Vec::new();
+    if options.migrate && graph.dialect == Dialect::Draft {
+        migrate::fragments(&graph, document, diagnostics);
+        blocked = migrate::migrate(&mut graph, document, diagnostics);
+    }
+    rules::check(checked, &graph, diagnostics);
+    Ok((graph, blocked))
+}
+
+/// The tensors of inputs or outputs.
+pub(super) fn tensors(
+    machine: &Machine,
+    document: &Document,
+    idents: &[Ident],
+    slots: &[Option<u32>],
+) -> Result<Vec<TensorId>, Box<Diagnostic>> {
+    let tensor = |(ident, slot): (&Ident, &Option<u32>)| {
+        slot.and_then(|slot| machine.tensor_in(slot)).ok_or_else(|| {
+            let at = Location::new(document.main().file, ident.span);
+            let message = format!("the value of `{}` is not a tensor", document.names().text(ident.name));
+            Box::new(Diagnostic::new(Code::DynamicType, at, message).label("not a tensor"))
+        })
+    };
+    idents.iter().zip(slots).map(tensor).collect()
+}
