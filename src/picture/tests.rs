@@ -4,11 +4,14 @@ use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 use std::time::Instant;
 
+use super::drawing::Picture;
+use super::groups;
 use super::layout::frame::{Placed, Rect, place};
 use super::layout::ranks::{self, Level, Net, Rows, Vertex};
-use super::layout::{arrange, columns, order};
+use super::layout::{Arrangement, arrange, columns, order};
 use super::scene::{Item, Scene};
-use super::*;
+use crate::graph::Graph;
+use crate::source::Sources;
 use crate::{Expansion, Lower, Options, expand, parse};
 
 fn with_graph<T>(text: &str, lower: Lower, f: impl FnOnce(&Graph, &Sources) -> T) -> T {

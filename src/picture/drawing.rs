@@ -1,0 +1,48 @@
+//! An arranged graph, and the notations in which it is written.
+
+use std::io::{self, Write};
+
+use super::layout::Arrangement;
+use super::scene::Scene;
+use super::{dot, html, layout, svg};
+use crate::graph::Graph;
+use crate::source::Sources;
+
+/// The maximum number of operations of a graph that is drawn.
+pub(crate) const MAX_OPERATIONS: usize = 400_000;
+
+/// An arranged graph.
+#[derive(Debug)]
+pub struct Picture<'g> {
+    scene: Scene<'g>,
+    arrangement: Arrangement,
+    sources: &'g Sources,
+}
+
+impl<'g> Picture<'g> {
+    /// Arranges a graph; none if it has more than 400,000 operations. `sources` are the texts that the graph
+    /// comes from.
+    pub fn new(graph: &'g Graph, sources: &'g Sources) -> Option<Self> {
+        if graph.operations.len() > MAX_OPERATIONS {
+            return None;
+        }
+        let mut scene = Scene::new(graph);
+        let arrangement = layout::arrange(&mut scene);
+        Some(Picture { scene, arrangement, sources })
+    }
+
+    /// Writes the picture as SVG, with all groups open.
+    pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
+        svg::write(&self.scene, &self.arrangement, self.sources, out)
+    }
+
+    /// Writes a self-contained HTML page that shows the graph, with a search and the details of each operation.
+    pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
+        html::write(&self.scene, &self.arrangement, self.sources, out)
+    }
+
+    /// Writes the graph in the DOT language; Graphviz computes the layout.
+    pub fn write_dot(&self, out: &mut dyn Write) -> io::Result<()> {
+        dot::write(&self.scene, out)
+    }
+}
