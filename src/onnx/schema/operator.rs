@@ -1,0 +1,64 @@
+//! The schema of a version of an operator.
+
+use super::type_set::TypeSet;
+use crate::onnx::types::AttributeType;
+
+/// The number of operands of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+    /// `least` or more, all of the same type if `alike` is set.
+    Variadic {
+        least: usize,
+        alike: bool,
+    },
+}
+
+/// The type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParameterType {
+    /// A type variable, as its index: all parameters with the same variable have the same type.
+    Variable(usize),
+    /// One of a set of types.
+    Fixed(TypeSet),
+}
+
+/// An input or an output of an operator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) ty: ParameterType,
+    pub(crate) presence: Presence,
+}
+
+/// An attribute of an operator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AttributeRow {
+    pub(crate) name: &'static str,
+    pub(crate) kind: AttributeType,
+    pub(crate) required: bool,
+}
+
+/// A version of an operator.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schema {
+    pub(crate) version: i64,
+    pub(crate) deprecated: bool,
+    pub(crate) inputs: Vec<Parameter>,
+    pub(crate) outputs: Vec<Parameter>,
+    /// The type variables with their allowed types.
+    pub(crate) variables: Vec<(&'static str, TypeSet)>,
+    pub(crate) attributes: Vec<AttributeRow>,
+}
+
+/// The minimum and maximum number of operands.
+pub(crate) fn counts(parameters: &[Parameter]) -> (usize, usize) {
+    let least = parameters.iter().enumerate().map(|(i, parameter)| match parameter.presence {
+        Presence::Required => i + 1,
+        Presence::Optional => 0,
+        Presence::Variadic { least, .. } => i + least,
+    });
+    let open = parameters.last().is_some_and(|last| matches!(last.presence, Presence::Variadic { .. }));
+    (least.max().unwrap_or(0), if open { usize::MAX } else { parameters.len() })
+}
