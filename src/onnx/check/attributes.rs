@@ -3,9 +3,10 @@
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::functions::attributes_of;
+use super::checker::{Check, Pass};
+use super::flow::ValueTypes;
 use super::nodes::Graphs;
-use super::{Check, ModelPart, Pass, ValueTypes};
+use super::part::{ModelPart, attributes_of};
 use crate::diagnostics::Code;
 use crate::onnx::model::{AttributeProto, AttributeValue, GraphProto, NodeProto, TensorProto};
 use crate::onnx::protobuf::fields::attribute as fields;

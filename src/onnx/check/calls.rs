@@ -2,66 +2,21 @@
 
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use super::functions::attributes_of;
-use super::{Check, ModelPart, Pass, ValueTypes};
+use super::checker::{Check, Pass};
+use super::flow::{Needs, ValueTypes};
+use super::part::{ModelPart, attributes_of};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_node;
-use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto};
+use crate::onnx::model::{FunctionProto, NodeProto};
 use crate::onnx::schema::SchemaLookup;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
 /// Domains in which programs have their own operators, not only functions of models, with all domains below them.
 const NATIVE: &[&str] = &["", "ai.onnx", "com.microsoft", "com.ms", "org.pytorch"];
-
-/// The attributes that a function needs, each with the operator for which it does.
-type Needs = IndexMap<Name, Option<Name>, FxBuildHasher>;
-
-/// The types that are followed through calls.
-#[derive(Default)]
-pub(super) struct Flow {
-    /// The types of results by function and types of operands.
-    results: FxHashMap<(usize, ValueTypes), Rc<ValueTypes>>,
-    /// The attributes without which a function cannot be called.
-    needs: FxHashMap<usize, Rc<Needs>>,
-    /// The nodes that may still be visited: functions can be called with more combinations of types than a check
-    /// should take time for.
-    left: usize,
-    /// The open calls: the function, and the location of the call.
-    calls: Vec<(usize, u32)>,
-    /// What has been reported about types.
-    told: FxHashSet<(u32, String)>,
-}
-
-impl Flow {
-    pub(super) fn new(model: &ModelProto) -> Self {
-        const VISITS: usize = 16;
-        const LEAST: usize = 10_000;
-        let mut nodes = 0_usize;
-        let of_functions = model.functions.iter().map(|function| &function.nodes);
-        let of_graph = model.graph.iter().map(|graph: &GraphProto| &graph.nodes);
-        of_functions.chain(of_graph).for_each(|all| each_node(all, &mut |_| nodes += 1));
-        Flow { left: nodes.saturating_mul(VISITS).max(LEAST), ..Flow::default() }
-    }
-
-    /// Whether another node may be visited.
-    pub(super) fn spend(&mut self) -> bool {
-        self.left = self.left.saturating_sub(1);
-        self.left > 0
-    }
-
-    pub(super) fn is_new(&mut self, at: u32, message: &str) -> bool {
-        self.told.insert((at, message.to_owned()))
-    }
-
-    pub(super) fn calls(&self) -> &[(usize, u32)] {
-        &self.calls
-    }
-}
 
 impl<'m> Check<'m> {
     /// Checks the call of a function. Returns the types of the results.

@@ -1,6 +1,7 @@
 //! Checks constant tensors: their types, and the fields with their elements.
 
-use super::{Check, Pass, sparse};
+use super::checker::{Check, Pass};
+use super::sparse;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{GraphProto, TensorProto};

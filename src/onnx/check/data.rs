@@ -1,6 +1,6 @@
 //! Checks the number of elements of constant tensors.
 
-use super::Check;
+use super::checker::Check;
 use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Length};
 use crate::onnx::model::TensorProto;

@@ -4,20 +4,14 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Check, ModelPart, Pass};
+use super::checker::{Check, Pass};
+use super::part::ModelPart;
 use crate::diagnostics::Code;
 use crate::onnx::model::{FunctionProto, NodeProto};
 use crate::onnx::schema::SchemaLookup;
-use crate::source::names::Name;
 
 /// The first version of the format with functions that name their domain.
 const WITH_FUNCTIONS: i64 = 8;
-
-/// The names of the attributes of a function.
-pub(super) fn attributes_of(function: &FunctionProto) -> impl Iterator<Item = Name> {
-    let defaults = function.defaults.iter().filter_map(|attribute| attribute.name);
-    function.attributes.iter().copied().chain(defaults)
-}
 
 impl<'m> Check<'m> {
     /// Checks a function of the model by its index.

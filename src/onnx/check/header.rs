@@ -1,28 +1,15 @@
 //! Checks the fields of a model around its graph and its functions.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashSet;
 
-use super::{Check, Pass};
+use super::checker::{Check, Pass};
+use super::part::{WITH_IMPORTS, opsets};
 use crate::diagnostics::Code;
 use crate::onnx::inline::Imports;
-use crate::onnx::model::{Fields, ModelProto, OperatorSet};
+use crate::onnx::model::{ModelProto, OperatorSet};
 
 /// The latest version of the format, that of onnx 1.23.
 const LATEST: i64 = 14;
-
-/// The first version of the format in which models import operator sets.
-const WITH_IMPORTS: i64 = 3;
-
-/// The operator sets of a model; models of the oldest formats use the first version of the standard one.
-pub(super) fn opsets(model: &ModelProto) -> Cow<'_, [OperatorSet]> {
-    let is_old = model.ir_version.is_some_and(|version| (1..WITH_IMPORTS).contains(&version));
-    if is_old && model.opsets.is_empty() {
-        return Cow::Owned(vec![OperatorSet { domain: None, version: Some(1), rest: Fields::None }]);
-    }
-    Cow::Borrowed(&model.opsets)
-}
 
 impl<'m> Check<'m> {
     /// Checks the fields that every model must have, and notes the versions.

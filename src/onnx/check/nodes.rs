@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::{Check, ModelPart, Pass, ValueTypes};
+use super::checker::{Check, Pass};
+use super::flow::ValueTypes;
+use super::part::ModelPart;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};

@@ -1,6 +1,6 @@
 //! Scopes of values: visibility and types.
 
-use super::{Check, Pass};
+use super::checker::{Check, Pass};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::ModelNames;

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::{Check, constants};
+use super::checker::Check;
+use super::constants;
 use crate::diagnostics::Code;
 use crate::onnx::elements::{self, Elements, Length};
 use crate::onnx::external::PathStep;

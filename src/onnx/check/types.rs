@@ -1,6 +1,6 @@
 //! The types of values in the spelling of the table of operators.
 
-use super::Check;
+use super::checker::Check;
 use crate::onnx::model::{TypeForm, TypeProto, ValueInfo};
 use crate::onnx::schema::TypeId;
 use crate::onnx::types::ElementType;

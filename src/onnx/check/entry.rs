@@ -1,0 +1,60 @@
+//! The checks: of a whole model, of its structure, and of its external data.
+
+use std::path::Path;
+
+use super::checker::{Check, Pass};
+use crate::Options;
+use crate::diagnostics::Diagnostics;
+use crate::onnx::external::{self, Finding, Folder};
+use crate::onnx::model::{ModelNames, ModelProto};
+use crate::onnx::places::Places;
+use crate::onnx::protobuf::EncodedPart;
+use crate::source::FileId;
+
+/// Checks a model.
+pub(crate) fn check(model: &ModelProto, file: FileId, places: &Places, options: &Options) -> Diagnostics {
+    let mut check = Check::new(&model.names, file, places, options);
+    check.model(model, Pass::All, options);
+    check.diagnostics
+}
+
+/// Checks what a model must have in order that it can be expanded: values that are defined before they are used and
+/// only once, operands as many as there may be, and calls that fit the functions. Returns warnings.
+///
+/// # Errors
+///
+/// The model is broken.
+pub(crate) fn structure(
+    model: &ModelProto,
+    file: FileId,
+    places: &Places,
+    options: &Options,
+) -> Result<Diagnostics, Diagnostics> {
+    let mut check = Check::new(&model.names, file, places, options);
+    check.model(model, Pass::Structure, options);
+    let found = check.diagnostics;
+    if found.has_errors() { Err(found) } else { Ok(found) }
+}
+
+/// Checks the external data of a model or of a part of one, and their files if the folder of the model is known.
+///
+/// # Errors
+///
+/// The tensors whose data are not there.
+pub(crate) fn external_data(
+    names: &ModelNames,
+    part: EncodedPart,
+    (file, places, folder): (FileId, &Places, Option<&Path>),
+    options: &Options,
+) -> Result<(), Diagnostics> {
+    let findings = external::findings(external::stored(names, part), folder.and_then(Folder::new));
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let mut check = Check::new(names, file, places, options);
+    for Finding { code, path, at, message } in findings {
+        check.path = path;
+        check.report(code, at, message, None);
+    }
+    Err(check.diagnostics)
+}
