@@ -174,7 +174,7 @@ impl Emitter {
 
     /// Fails if the model takes more memory than allowed.
     pub(super) fn check_memory(&self) -> Translation<()> {
-        self.memory.check(super::WHAT).map_err(|failure| Refused::memory(&failure))
+        self.memory.check(super::limits::WHAT).map_err(|failure| Refused::memory(&failure))
     }
 
     /// The extents of a tensor of a graph, if the rank is known.

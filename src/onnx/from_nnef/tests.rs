@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{NnefElement, Weight, Weights, document, names};
+use super::convert::document;
+use super::{NnefElement, Weight, Weights, names};
 use crate::{Options, expand, parse};
 
 /// Float data of variables by label.
