@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Reported, TextParser, TextResult};
+use super::parser::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::onnx::model::{AttributeProto, AttributeValue, Fields, FunctionProto, TensorProto, TypeForm, TypeProto};

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::cursor::NumberToken;
-use super::{TextParser, TextResult};
+use super::parser::{TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::onnx::model::{EncodedField, Extent, Fields, TensorProto, TensorType, Wire};
 use crate::onnx::protobuf::fields::tensor;

@@ -1,7 +1,7 @@
 //! Models, functions, graphs and nodes.
 
 use super::cursor::is_domain_byte;
-use super::{TextParser, TextResult};
+use super::parser::{TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo, Values};

@@ -1,6 +1,6 @@
 //! Headers of models and functions.
 
-use super::{Reported, TextParser, TextResult};
+use super::parser::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
 use crate::onnx::model::{Fields, FunctionProto, ModelProto, OperatorSet, StringEntry};

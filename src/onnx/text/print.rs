@@ -3,8 +3,8 @@
 use indexmap::IndexSet;
 
 use super::super::elements::{Elements, Unread};
-use super::TextParser;
 use super::cursor::is_domain_byte;
+use super::parser::TextParser;
 use crate::graph::names::{NameId, Spellings};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Extent, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, StringEntry,

@@ -1,6 +1,6 @@
 //! Error recovery.
 
-use super::{MAX_ERRORS, TextParser};
+use super::parser::{MAX_ERRORS, TextParser};
 
 impl TextParser<'_> {
     /// Skips a node that could not be read, to the start of the next node or to the closing brace. Returns false

@@ -1,6 +1,9 @@
-use super::*;
+use super::{ParsedText, Production, parse, print};
+use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::model::AttributeValue;
+use crate::onnx::model::{GraphProto, ModelProto};
 use crate::onnx::protobuf::{EncodedPart, encode};
+use crate::source::FileId;
 
 fn read(text: &str, production: Production) -> (Option<ParsedText>, Diagnostics) {
     parse(FileId(0), text, production, false)

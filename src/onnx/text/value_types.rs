@@ -1,7 +1,7 @@
 //! Types, extents, and typed values.
 
 use super::cursor::NumberToken;
-use super::{TextParser, TextResult};
+use super::parser::{TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{Dim, Extent, Fields, ShapeProto, TensorType, TypeForm, TypeProto, ValueInfo};

@@ -1,0 +1,37 @@
+//! Parsing of a whole text.
+
+use super::cursor::Cursor;
+use super::parser::TextParser;
+use super::production::{ParsedText, Production};
+use crate::diagnostics::Diagnostics;
+use crate::onnx::model::{ModelNames, ModelProto};
+use crate::source::FileId;
+
+/// Parses a text. Returns a result if there are no errors.
+pub(crate) fn parse(
+    file: FileId,
+    text: &str,
+    production: Production,
+    strict: bool,
+) -> (Option<ParsedText>, Diagnostics) {
+    let mut names = ModelNames::default();
+    names.texts.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
+    let mut parser =
+        TextParser { cursor: Cursor::new(text), names, diagnostics: Diagnostics::new(strict), file, depth: 0 };
+    let parsed = parser.production(production);
+    let TextParser { diagnostics, mut names, .. } = parser;
+    let parsed = parsed.ok().filter(|_| !diagnostics.has_errors());
+    let parsed = parsed.map(|parsed| match parsed {
+        ParsedText::Model(model) => ParsedText::Model(Box::new(ModelProto { names, ..*model })),
+        ParsedText::Graph(graph, _) => ParsedText::Graph(graph, Box::new(names)),
+        ParsedText::Function(function, _) => ParsedText::Function(function, Box::new(names)),
+        ParsedText::Node(node, _) => ParsedText::Node(node, Box::new(std::mem::take(&mut names))),
+    });
+    (parsed, diagnostics)
+}
+
+/// The average number of bytes of a text for each new name.
+const BYTES_PER_NAME: usize = 64;
+
+/// The maximum number of bytes of a text for whose names memory is reserved. Longer texts are mostly data.
+const ROOM: usize = 1 << 24;
