@@ -1,7 +1,7 @@
 //! Copies attributes and the graphs in them.
 
-use super::NodeFinding;
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
+use super::finding::NodeFinding;
 use super::functions::{each_graph, each_node, own_names};
 use super::opsets::Imports;
 use crate::diagnostics::Code;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::NodeFinding;
+use super::finding::NodeFinding;
 use super::functions::{Functions, each_graph, each_node};
 use crate::diagnostics::Code;
 use crate::graph::names::{NameId, TensorNames};

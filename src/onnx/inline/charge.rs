@@ -1,8 +1,8 @@
 //! The limits of an expansion: nodes, calls, the memory of copies, and the bytes that copies take when they are written.
 
-use super::NodeFinding;
 use super::call_graph::{NAME, Size};
 use super::copy::{CopyTarget, Expand, Expansion};
+use super::finding::NodeFinding;
 use super::functions::each_node;
 use crate::Options;
 use crate::diagnostics::{Code, too_many};

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::NodeFinding;
 use super::charge;
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
+use super::finding::NodeFinding;
 use super::functions::each_node;
 use super::known::{Scalar, ScopeMark};
 use super::opsets::Imports;

@@ -1,11 +1,11 @@
 //! Copies the bodies of functions.
 
-use super::NodeFinding;
 use super::call_graph::Size;
 use super::charge::Charged;
 use super::control::{CONTROL, ControlFlow, Outcome};
 use super::declared::Declared;
 use super::defaults::{GivenTwice, KeptAttributes};
+use super::finding::NodeFinding;
 use super::functions::{Callee, Functions, own_names};
 use super::known::Known;
 use super::opsets::Imports;

@@ -7,8 +7,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::NodeFinding;
 use super::copy::{Expand, Expansion};
+use super::finding::NodeFinding;
 use super::functions::{each_graph, each_node, each_node_mut, each_node_of_value};
 use crate::diagnostics::Code;
 use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, ModelNames, ModelProto, NodeProto};

@@ -2,8 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::NodeFinding;
 use super::call_graph::{self, Size};
+use super::finding::NodeFinding;
 use super::opsets::Imports;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;

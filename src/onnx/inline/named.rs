@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::NodeFinding;
+use super::finding::NodeFinding;
 use super::functions::{FunctionKey, Functions, each_node};
 use super::opsets::Imports;
 use crate::Lower;

@@ -1,0 +1,41 @@
+//! A finding about a node, with the calls around it.
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, TraceFrame};
+use crate::onnx::places::Places;
+use crate::source::{FileId, Location, Span};
+
+/// A finding about a node.
+#[derive(Clone, Debug)]
+pub(in crate::onnx) struct NodeFinding {
+    pub(super) code: Code,
+    pub(super) at: u32,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+    /// The calls around it, the innermost first: function, and location of the call.
+    pub(super) calls: Vec<(String, u32)>,
+}
+
+impl NodeFinding {
+    pub(super) fn new(code: Code, at: u32, message: String) -> Self {
+        NodeFinding { code, at, message, help: None, calls: Vec::new() }
+    }
+
+    pub(super) fn help(mut self, help: &str) -> Self {
+        self.help = Some(help.to_owned());
+        self
+    }
+
+    /// Its code, message and help.
+    pub(in crate::onnx) fn told(self) -> (Code, String, Option<String>) {
+        (self.code, self.message, self.help)
+    }
+
+    pub(in crate::onnx) fn report(self, file: FileId, places: &Places, diagnostics: &mut Diagnostics) {
+        let place = |at: u32| Location::new(file, Span::new(at, at));
+        let mut diagnostic =
+            Diagnostic::new(self.code, place(self.at), places.tell(self.message, self.at)).help_if(self.help);
+        let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
+        diagnostic.expansion.extend(self.calls.into_iter().map(frame));
+        diagnostics.report(diagnostic);
+    }
+}
