@@ -4,7 +4,7 @@
 //! violation, and a title. The long explanation of a code, with a wrong and a corrected example,
 //! is its section in `docs/diagnostics.md`, which `nnef-flatten explain CODE` prints.
 
-use super::Severity;
+use super::diagnostic::Severity;
 
 /// One row of the table.
 #[derive(Debug)]

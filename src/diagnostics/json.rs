@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use super::diagnostic::{Diagnostic, Severity};
 use super::visible::escaped;
-use super::{Diagnostic, Severity};
 use crate::source::{Location, Sources};
 
 impl Diagnostic {

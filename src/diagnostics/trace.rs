@@ -1,6 +1,6 @@
 //! The calls of fragments that enclose the location of a diagnostic.
 
-use super::{Diagnostic, TraceFrame};
+use super::diagnostic::{Diagnostic, TraceFrame};
 use crate::source::Location;
 
 /// The number of calls that are reported from each end of a long chain.

@@ -1,0 +1,157 @@
+//! The diagnostics of a run, of which as many are kept as fit in bounded memory.
+
+use std::error::Error;
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+
+use super::codes::Code;
+use super::diagnostic::{Diagnostic, Severity};
+
+/// The most warnings of one code that are kept; the others are counted.
+const WARNINGS_PER_CODE: u32 = 20;
+
+/// The most errors that are kept; the others are counted.
+const MAX_ERRORS: usize = 200;
+
+/// The diagnostics of a run, in the order in which they were reported.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    strict: bool,
+    list: Vec<Diagnostic>,
+    per_code: FxHashMap<Code, u32>,
+    /// The warnings that were only counted, by code.
+    counted: FxHashMap<Code, usize>,
+    errors: usize,
+    suppressed: usize,
+}
+
+impl Diagnostics {
+    /// An empty list. With `strict`, deviations that the default mode tolerates are errors.
+    pub fn new(strict: bool) -> Self {
+        Diagnostics { strict, ..Self::default() }
+    }
+
+    /// Whether tolerated deviations are errors.
+    pub(crate) fn strict(&self) -> bool {
+        self.strict
+    }
+
+    /// Adds a diagnostic with the severity that its code has in this mode. Diagnostics beyond a limit are
+    /// only counted, so that memory is bounded; the document is refused for any error.
+    pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
+        diagnostic.severity = diagnostic.code.severity(self.strict);
+        if diagnostic.is_error() {
+            self.errors += 1;
+            if self.errors > MAX_ERRORS {
+                self.suppressed += 1;
+                return;
+            }
+        } else {
+            let count = self.per_code.entry(diagnostic.code).or_default();
+            *count += 1;
+            if *count > WARNINGS_PER_CODE {
+                *self.counted.entry(diagnostic.code).or_default() += 1;
+                self.suppressed += 1;
+                return;
+            }
+        }
+        self.list.push(diagnostic);
+    }
+
+    /// Whether the document is refused.
+    pub fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether another diagnostic of a code would only be counted, so that it need not be made.
+    pub(crate) fn only_counts(&self, code: Code) -> bool {
+        match code.severity(self.strict) {
+            Severity::Error => self.errors >= MAX_ERRORS,
+            _ => self.per_code.get(&code).is_some_and(|count| *count >= WARNINGS_PER_CODE),
+        }
+    }
+
+    /// The diagnostics that are kept.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// The diagnostics that are kept, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Diagnostic> {
+        self.list.iter_mut()
+    }
+
+    /// How many diagnostics were only counted.
+    pub fn suppressed(&self) -> usize {
+        self.suppressed
+    }
+
+    /// How many warnings of each code were only counted.
+    pub(crate) fn suppressed_warnings(&self) -> impl Iterator<Item = (Code, usize)> {
+        self.counted.iter().map(|(code, count)| (*code, *count))
+    }
+
+    /// How many diagnostics are kept.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are no diagnostics.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Appends the diagnostics of a later stage.
+    pub fn extend(&mut self, other: Diagnostics) {
+        self.suppressed += other.suppressed;
+        for (code, count) in other.counted {
+            *self.counted.entry(code).or_default() += count;
+        }
+        for diagnostic in other.list {
+            self.report(diagnostic);
+        }
+    }
+
+    /// Appends the diagnostics of a later stage and returns its result, if there is one.
+    pub(crate) fn take<T>(&mut self, stage: Result<(T, Diagnostics), Diagnostics>) -> Option<T> {
+        let (result, found) = match stage {
+            Ok((result, found)) => (Some(result), found),
+            Err(found) => (None, found),
+        };
+        self.extend(found);
+        result
+    }
+
+    /// The diagnostics that are kept, sorted by file and position, without duplicates.
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|d| (d.at.file, d.at.span.start, d.at.span.end, d.code));
+        self.list.dedup();
+        self.list
+    }
+}
+
+/// A line for each diagnostic.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (i, diagnostic) in self.list.iter().enumerate() {
+            write!(f, "{}{diagnostic}", if i > 0 { "\n" } else { "" })?;
+        }
+        match (self.list.is_empty(), self.suppressed) {
+            (false, 0) => Ok(()),
+            (true, 0) => f.write_str("nothing was found wrong"),
+            (_, count) => write!(f, "\n({count} more not shown)"),
+        }
+    }
+}
+
+impl Error for Diagnostics {}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
+    }
+}
