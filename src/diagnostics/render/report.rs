@@ -10,7 +10,7 @@ use std::ops::Range;
 use ariadne::{Color, Config, IndexType, Label, Report, ReportKind, Source};
 
 use super::excerpt::Piece;
-use super::place;
+use super::heading::place;
 use crate::diagnostics::visible::clean;
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::source::{Location, Sources};

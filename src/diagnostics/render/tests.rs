@@ -1,6 +1,8 @@
-use super::*;
-use crate::diagnostics::Code;
-use crate::source::{FileId, Span};
+use super::calls::MAX_FRAMES;
+use super::human::write_human;
+use super::line::summary;
+use crate::diagnostics::{Code, Diagnostic, TraceFrame};
+use crate::source::{FileId, Location, Sources, Span};
 
 fn human(sources: &Sources, diagnostic: &Diagnostic, color: bool) -> String {
     let mut out = Vec::new();
