@@ -9,8 +9,8 @@ use super::error::ModelError;
 use super::index::{ByteLocation, Index, ModelFile};
 use super::input::{ArchiveSource, BOMB, GZIP, Packed, Plain};
 use super::limits::Limits;
+use super::names::{DATA, GRAPH, QUANT};
 use super::tar::{Entries, EntryError, TarEntry, truncated};
-use super::{DATA, GRAPH, QUANT};
 use crate::diagnostics::Code;
 use crate::tensor::dat::HEADER_LENGTH;
 
@@ -109,7 +109,7 @@ impl Archive {
             return self.file.try_clone();
         }
         let count = Cell::new(0);
-        super::spool(&mut Packed::new(&self.file, &count, limits)?)
+        super::spool::spool(&mut Packed::new(&self.file, &count, limits)?)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::ModelFile;
 use super::error::ModelError;
+use super::names::{DATA, GRAPH};
 use super::path::data_file;
-use super::{DATA, GRAPH, Model, ModelFile};
+use super::stored_model::Model;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::graph::Dialect;
 use crate::graph::Primitive;

@@ -5,7 +5,8 @@ use std::path::{Component, Path};
 
 use super::index::{ByteLocation, Index, ModelFile};
 use super::path::clean;
-use super::{Limits, Model, ModelError};
+use super::stored_model::Model;
+use super::{Limits, ModelError};
 use crate::diagnostics::Code;
 use crate::files::Beside;
 

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use tar::{Builder, EntryType};
 
+use super::stored_model::Model;
 use super::write::header;
-use super::{Limits, Model, ModelError};
+use super::{Limits, ModelError};
 
 /// Files that are collected in an anonymous temporary file, an archive. A file of each on disk would take the system
 /// longer than everything else for many small tensors.

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::index::ByteLocation;
-use super::{Model, folder, path};
+use super::stored_model::Model;
+use super::{folder, path};
 use crate::eval::Variables;
 use crate::tensor::dat::{HEADER_LENGTH, Raw, raw_from, read_from};
 use crate::tensor::{DType, Tensor, TensorError, volume};
