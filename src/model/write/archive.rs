@@ -8,10 +8,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
-use super::super::QUANT;
-use super::super::error::ModelError;
-use super::{Content, copy};
+use super::content::Content;
+use super::copy::copy;
 use crate::files::{self, parent};
+use crate::model::error::ModelError;
+use crate::model::names::QUANT;
 
 /// The time of all entries, so that the output depends only on the model: 1980, the earliest time that all programs can
 /// represent.

@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::super::error::ModelError;
-use super::super::{DATA, GRAPH, QUANT};
-use super::{Content, copy};
+use super::content::Content;
+use super::copy::copy;
 use crate::files::{self, real, temporary};
+use crate::model::error::ModelError;
+use crate::model::names::{DATA, GRAPH, QUANT};
 
 /// Creates the folders in a file's name, or all of a name that ends in a slash, within an existing folder.
 fn make_folders(within: &Path, file: &str) -> io::Result<()> {
