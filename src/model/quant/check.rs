@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Literal, QuantArgument, QuantEntry, Quantization};
+use super::entries::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::graph::Primitive;
 use crate::graph::{Extent, Graph, Shape, TensorId};

@@ -2,7 +2,7 @@
 
 use logos::Logos;
 
-use super::{Literal, QuantArgument, QuantEntry, Quantization};
+use super::entries::{Literal, QuantArgument, QuantEntry, Quantization};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::nnef::lexer::{TokenKind, without_fraction};
 use crate::source::{FileId, Location, Span};
