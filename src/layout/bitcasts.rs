@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::permuted_axes;
+use super::axes::permuted_axes;
 use crate::Graph;
 use crate::graph::standard::COPY;
 use crate::graph::{Argument, Dialect, Key, Kind, Operation, Output, TensorId, Value};

@@ -1,19 +1,7 @@
 //! Layouts as graphs: primitive operations that produce the memory of an array; removal of bitcasts.
 
+mod axes;
 mod bitcasts;
 mod primitives;
 
-use crate::Graph;
-use crate::graph::Operation;
-
 pub(crate) use bitcasts::Removed;
-
-/// The axis order of a `transpose`: axes that it does not list stay at the end. None for other operations.
-fn permuted_axes(graph: &Graph, operation: &Operation, rank: usize) -> Option<Vec<usize>> {
-    if graph.operation_name(operation) != "transpose" {
-        return None;
-    }
-    let named = graph.attribute(operation, "axes")?.as_integers()?.iter().map(|axis| *axis as usize);
-    let count = named.len();
-    Some(named.chain(count..rank).collect())
-}
