@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::io;
 use std::num::NonZeroUsize;
 
-use super::{Notation, OnnxForm, Writer};
+use super::notation::{Notation, OnnxForm, Writer};
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{self, Evaluator, Quantizations, Variables};

@@ -23,7 +23,7 @@ fn identifier(text: &str) -> &str {
 }
 
 /// A declaration without its visibility.
-fn bare(line: &str) -> &str {
+pub fn bare(line: &str) -> &str {
     let line = line.trim_start();
     match line.strip_prefix("pub") {
         Some(rest) if rest.starts_with('(') => rest.split_once(')').map_or(line, |(_, rest)| rest.trim_start()),

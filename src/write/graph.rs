@@ -1,0 +1,26 @@
+//! Writing of a graph in a notation of NNEF or as JSON.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+
+use super::{json, nnef};
+use crate::graph::Graph;
+
+impl Graph {
+    /// Writes the graph as a flat NNEF document, with as many threads as the machine runs.
+    pub fn write_nnef(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_nnef_with(None, out)
+    }
+
+    /// Writes the graph as a flat NNEF document, with a number of threads or with as many as the machine
+    /// runs at once. The text does not depend on the number of threads.
+    pub fn write_nnef_with(&self, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
+        nnef::write(self, threads, out)
+    }
+
+    /// Writes the graph as JSON, in the form of the Python class `nnef.Graph`, with as many threads
+    /// as the machine runs.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        json::write(self, None, out)
+    }
+}
