@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-use super::{Commands, OPTIONS, command, row};
+use super::command;
+use super::lookup::row;
+use super::sets::Commands;
+use super::table::OPTIONS;
 
 const BEFORE: &str = "\
 # Options
@@ -104,7 +107,7 @@ fn options_and_rows_are_the_same() {
 /// Names of outputs in the table are those that there are.
 #[test]
 fn outputs_of_rows_exist() {
-    use super::Outputs;
+    use super::sets::Outputs;
     for one in OPTIONS.iter().flat_map(|row| row.uses) {
         let (Outputs::Of(names) | Outputs::Not(names)) = one.outputs else { continue };
         let commands = Commands::ALL.iter().filter(|(command, ..)| one.commands.has(*command));

@@ -2,7 +2,10 @@
 
 use clap::{Arg, Command, CommandFactory, ValueEnum};
 
-use super::{Commands, Inputs, OptionRow, Outputs, Use, listed, row};
+use super::listed::listed;
+use super::lookup::row;
+use super::row::{OptionRow, Use};
+use super::sets::{Commands, Inputs, Outputs};
 use crate::cli::args::{Cli, ExprTo, LayoutTo, RunTo, To};
 use crate::input::table::NOTATIONS;
 

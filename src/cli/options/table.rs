@@ -1,7 +1,7 @@
 //! The rows.
 
-use super::Commands as C;
-use super::{Inputs as I, NoEffect, OptionRow, Outputs, Use};
+use super::row::{NoEffect, OptionRow, Use};
+use super::sets::{Commands as C, Inputs as I, Outputs};
 use crate::Lower;
 
 use Outputs::{Not, Of};
