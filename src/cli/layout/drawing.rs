@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Answer, LayoutQuestions, array, located};
+use super::questions::{Answer, LayoutQuestions, array, located};
 use crate::diagnostics::Code;
 use crate::tensor::shape::Memory;
 use crate::tensor::{ArrayShape, Dimension};

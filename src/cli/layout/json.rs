@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, LayoutQuestions, array, located};
+use super::questions::{Answer, LayoutQuestions, array, located};
 use crate::diagnostics::Code;
 use crate::tensor::ArrayShape;
 
