@@ -6,9 +6,10 @@ use std::path::Path;
 use crate::Graph;
 use crate::cli::args::{self, ExprTo, Language};
 use crate::cli::inputs;
+use crate::cli::io;
 use crate::cli::options;
+use crate::cli::outcome::{RunResult, Status};
 use crate::cli::report::Reporter;
-use crate::cli::{RunResult, Status, io};
 use crate::input::source::Flat;
 use crate::pnnx::fuse::{FusionRule, GraphPart, fuse};
 

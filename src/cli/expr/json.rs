@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Told;
+use super::told::Told;
 use crate::pnnx::evaluate::ExpressionValue;
 use crate::pnnx::number::Number;
 use crate::pnnx::tree::{Expression, Term, TraversalStep, push_leaf};

@@ -1,6 +1,7 @@
 //! The description of an expression as lines of text.
 
-use super::{Told, json};
+use super::json;
+use super::told::Told;
 
 /// Longer texts are truncated because they are not readable.
 const SHOWN: usize = 2_000;
