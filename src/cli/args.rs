@@ -20,9 +20,9 @@ use crate::source::{FileId, Location, Span};
 use crate::{Diagnostics, Lower, Options};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::Failure;
 use super::limits::RunLimits;
 use super::options::{Asked, Commands};
+use super::outcome::Failure;
 pub(crate) use expr::{Expr, ExprTo};
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
 pub(crate) use notation::{From, To};

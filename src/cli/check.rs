@@ -7,8 +7,9 @@ use crate::input::Findings;
 use crate::input::settings::Settings;
 
 use super::args::Language;
+use super::inputs;
+use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status, inputs};
 
 /// Checks every input and reports the result of each.
 pub(crate) fn run(inputs: &[PathBuf], language: &Language, reporter: &mut Reporter) -> RunResult {

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command, ValueHint};
 
-use super::{RunResult, Status, io, options};
+use super::outcome::{RunResult, Status};
+use super::{io, options};
 
 /// The completions of a word.
 #[derive(Debug, Default, PartialEq, Eq)]

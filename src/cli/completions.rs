@@ -2,7 +2,8 @@
 
 use clap_complete::Shell;
 
-use super::{RunResult, Status, io, options};
+use super::outcome::{RunResult, Status};
+use super::{io, options};
 
 /// The scripts that call `nnef-flatten complete`: a fixed list of words cannot distinguish an INPUT from a
 /// subcommand.

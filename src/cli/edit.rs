@@ -8,9 +8,10 @@ use crate::input::source::Source;
 use super::external::{ModelOrigin, OutputPlace};
 use super::flatten::write_source_map;
 use super::io;
+use super::outcome::{RunResult, Status};
 use super::report::Reporter;
 use super::request::{Request, path};
-use super::{RunResult, Status, stats};
+use super::stats;
 
 /// Edits an input and writes it.
 pub(super) fn run(

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use crate::diagnostics::{Code, suggest};
 
-use super::{Failure, RunResult, Status, io};
+use super::io;
+use super::outcome::{Failure, RunResult, Status};
 
 /// The explanations: one section for every code.
 const DOCUMENT: &str = include_str!("../../docs/diagnostics.md");

@@ -15,9 +15,10 @@ use crate::onnx::{Document, ExternalFile};
 use crate::write::Notation;
 
 use super::io::{self, Writing};
+use super::outcome::Failure;
 use super::report::Reporter;
 use super::request::{Destination, path};
-use super::{Failure, args, models};
+use super::{args, models};
 
 /// Where a model comes from.
 pub(super) struct ModelOrigin {

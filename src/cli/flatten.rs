@@ -13,9 +13,10 @@ use crate::write::encode::{Encode, Made, Within};
 use super::args::{Cli, Output};
 use super::io;
 use super::models::Whole;
+use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
 use super::request::{Destination, Request, path};
-use super::{Failure, RunResult, Status, edit, external, inputs, passes, stats, verify};
+use super::{edit, external, inputs, passes, stats, verify};
 
 /// Flattens an input and writes the result.
 pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult {

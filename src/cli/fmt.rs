@@ -10,8 +10,8 @@ use super::args::Language;
 use super::inputs;
 use super::io;
 use super::models::replace_graph;
+use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
-use super::{Failure, RunResult, Status};
 
 /// Formats every input; with `check`, only lists those that would change.
 pub(crate) fn run(inputs: &[PathBuf], check: bool, language: &Language, reporter: &mut Reporter) -> RunResult {

@@ -10,8 +10,9 @@ use crate::library::registries;
 
 use super::args::{self, Language};
 use super::io;
+use super::outcome::Failure;
 use super::report::Reporter;
-use super::{Failure, options, suggestions};
+use super::{options, suggestions};
 
 /// An input whose notation is known.
 pub(crate) struct NotationInput {

@@ -9,8 +9,9 @@ use crate::input::Refusal;
 use crate::input::text::{self, Text};
 use crate::source::{Location, Span};
 
+use super::interrupt;
+use super::outcome::Failure;
 use super::terminal::Visible;
-use super::{Failure, interrupt};
 
 /// The command line that helps becomes a part of the help.
 impl From<Refusal> for Failure {

@@ -5,7 +5,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{Location, Sources, Span};
 use crate::tensor::Layout;
 
-use super::Failure;
+use super::outcome::Failure;
 use crate::input::Findings;
 
 /// Assigns the requested layouts to tensors, those with names first.

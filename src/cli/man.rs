@@ -6,7 +6,8 @@ use clap::Command;
 
 use crate::diagnostics::suggest;
 
-use super::{Failure, RunResult, Status, io, options};
+use super::outcome::{Failure, RunResult, Status};
+use super::{io, options};
 
 /// Writes a manual page, in roff: that of the command, or of a subcommand; or all pages into a folder.
 pub(crate) fn run(subcommand: Option<&str>, folder: Option<&Path>) -> RunResult {

@@ -5,6 +5,7 @@
 
 mod args;
 mod check;
+mod command;
 mod complete;
 mod completions;
 mod edit;
@@ -35,109 +36,4 @@ mod terminal;
 mod usage;
 mod verify;
 
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
-use std::process::ExitCode;
-
-use args::{Cli, Command};
-use outcome::{Failure, RunResult, Status};
-use report::Reporter;
-
-/// Runs the command on the arguments of the process.
-pub fn main() -> ExitCode {
-    std::panic::set_hook(Box::new(|panic| {
-        let _ = writeln!(std::io::stderr(), "nnef-flatten: internal error, please report it: {panic}");
-        std::process::exit(Status::Failed as i32);
-    }));
-    let (format, result) = match usage::parse() {
-        Ok(cli) => {
-            let mut reporter = Reporter::new(&cli.reporting);
-            (cli.reporting.message_format, run(cli, &mut reporter).or_else(|failure| reporter.refused(failure)))
-        }
-        Err(ended) => ended,
-    };
-    let _settled = interrupt::settle();
-    let status = match result {
-        Ok(status) => status,
-        Err(Failure::BrokenPipe) => Status::Done,
-        // Reported above.
-        Err(Failure::Refused(_)) => Status::Refused,
-        Err(Failure::Message(message)) => {
-            report::complain(&message, format);
-            Status::Failed
-        }
-    };
-    ExitCode::from(status as u8)
-}
-
-fn run(cli: Cli, reporter: &mut Reporter) -> RunResult {
-    let Some(command) = cli.command else {
-        return match cli.input.clone().or_else(stdin) {
-            Some(input) => flatten::run(&input, &cli, reporter),
-            None => show_help(None, reporter),
-        };
-    };
-    match command {
-        Command::Check { inputs, language } => match inputs_or_stdin(inputs) {
-            Some(inputs) => check::run(&inputs, &cli.language.merge(language), reporter),
-            None => show_help(Some("check"), reporter),
-        },
-        Command::Fmt { inputs, check, from, limits } => match inputs_or_stdin(inputs) {
-            Some(inputs) => {
-                let later = args::Language { from, limits, ..args::Language::default() };
-                fmt::run(&inputs, check, &cli.language.merge(later), reporter)
-            }
-            None => show_help(Some("fmt"), reporter),
-        },
-        Command::Run(arguments) => {
-            let language = cli.language.merge(arguments.language.clone());
-            match arguments.input.clone().or_else(stdin) {
-                Some(input) => run::run(&input, &arguments, &language, reporter),
-                None => show_help(Some("run"), reporter),
-            }
-        }
-        Command::Layout(arguments) => match (&arguments.shape, &arguments.text) {
-            (None, None) if std::io::stdin().is_terminal() => show_help(Some("layout"), reporter),
-            _ => {
-                let later = args::Language { limits: arguments.limits.clone(), ..args::Language::default() };
-                layout::run(&arguments, cli.language.merge(later), reporter)
-            }
-        },
-        Command::Expr(arguments) => match (&arguments.text, &arguments.literal) {
-            (None, None) => show_help(Some("expr"), reporter),
-            _ => {
-                let language = cli.language.merge(arguments.language.clone());
-                expr::run(&arguments, language, reporter)
-            }
-        },
-        Command::Explain { code } => cli.language.usable(None).and_then(|()| explain::run(&code)),
-        Command::Completions { shell } => cli.language.usable(None).and_then(|()| completions::run(shell)),
-        Command::Man { subcommand, folder } => {
-            cli.language.usable(None)?;
-            man::run(subcommand.as_deref(), folder.as_deref())
-        }
-        Command::Complete { words } => complete::run(&words),
-    }
-}
-
-/// The inputs, or standard input if there are none.
-fn inputs_or_stdin(inputs: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
-    if inputs.is_empty() { stdin().map(|input| vec![input]) } else { Some(inputs) }
-}
-
-/// Standard input as an input that is not named, unless it is a terminal.
-fn stdin() -> Option<PathBuf> {
-    (!std::io::stdin().is_terminal()).then(|| PathBuf::from("-"))
-}
-
-/// Shows the usage when there is no input.
-fn show_help(subcommand: Option<&str>, reporter: &mut Reporter) -> RunResult {
-    let mut command = options::command();
-    command.build();
-    let command = match subcommand.and_then(|name| command.find_subcommand_mut(name)) {
-        Some(subcommand) => subcommand.clone(),
-        None => command,
-    };
-    reporter.help(&command.clone().render_help());
-    Ok(Status::Failed)
-}
+pub use command::main;

@@ -7,9 +7,10 @@ use crate::Graph;
 use crate::input::source::Files;
 use crate::model::{Content, Model, ModelError, Target, check, rewrite};
 
+use super::outcome::Failure;
 use super::progress::Progress;
 use super::report::Reporter;
-use super::{Failure, interrupt, io};
+use super::{interrupt, io};
 
 /// The failure of an operation on a model.
 fn failed(error: ModelError) -> Failure {

@@ -8,9 +8,10 @@ use crate::graph::names::NameId;
 use crate::input::source::Backing;
 use crate::layout::Removed;
 
+use super::layouts;
+use super::outcome::Failure;
 use super::report::Reporter;
 use super::request::Request;
-use super::{Failure, layouts};
 
 /// Runs the passes that the options request, and reports what they did. Returns the removed bitcasts.
 ///

@@ -10,7 +10,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::builder::StyledStr;
 
 use super::args::{Level, MessageFormat, Reporting, Warnings};
-use super::{Failure, RunResult, Status};
+use super::outcome::{Failure, RunResult, Status};
 
 /// Writes diagnostics in the requested format, and counts them. A message that cannot be written does not
 /// stop the run.

@@ -10,8 +10,9 @@ use crate::write::{NOTATIONS, Notation};
 
 use super::args::{self, Language};
 use super::inputs::NotationInput;
+use super::io;
+use super::outcome::Failure;
 use super::report::Reporter;
-use super::{Failure, io};
 
 /// What is asked of the flattening of an input.
 pub(crate) struct Request<'a> {

@@ -11,9 +11,10 @@ use crate::tensor::json::{self, Style};
 
 use super::args::{self, Language};
 use super::io;
+use super::outcome::{RunResult, Status};
 use super::report::Reporter;
 use super::tensors::{self, Written};
-use super::{RunResult, Status, inputs, layouts, options};
+use super::{inputs, layouts, options};
 
 /// Evaluates an input and writes its outputs.
 pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, reporter: &mut Reporter) -> RunResult {

@@ -9,10 +9,10 @@ use crate::graph::Graph;
 use crate::source::{Span, without_mark};
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
-use super::Failure;
 use super::args::RunTo;
 use super::io;
 use super::limits::RunLimits;
+use super::outcome::Failure;
 
 /// The file of outputs, if it is not standard output, and their form.
 pub(crate) type Written<'p> = (Option<&'p Path>, RunTo);

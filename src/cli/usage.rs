@@ -11,7 +11,8 @@ use clap::{Arg, ArgAction, Args, FromArgMatches, ValueEnum};
 
 use super::args::{Cli, Language, MessageFormat};
 use super::options::{self, Asked};
-use super::{Failure, RunResult, Status, io, suggestions};
+use super::outcome::{Failure, RunResult, Status};
+use super::{io, suggestions};
 use crate::diagnostics::visible;
 
 /// The command with its options as they are parsed: the last of several values counts, but a file is given once.

@@ -4,7 +4,7 @@ use crate::Graph;
 use crate::input::source::{Backing, Verified};
 use serde_json::json;
 
-use super::Failure;
+use super::outcome::Failure;
 use super::report::Reporter;
 use super::request::Request;
 use super::tensors;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Cli, Command};
-use crate::cli::Failure;
 use crate::cli::io::is_stream;
+use crate::cli::outcome::Failure;
 
 impl Cli {
     /// Refuses arguments that name standard input twice: the second input from it would be empty.
