@@ -31,7 +31,7 @@ impl Span {
     }
 }
 
-/// Identifies a file in [`Sources`].
+/// Identifies a file in [`Sources`](super::Sources).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub(crate) u32);
 
