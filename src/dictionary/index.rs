@@ -35,7 +35,7 @@ pub(crate) enum Vocabulary {
     Vendor,
     /// Operators of torch.
     Torch,
-    /// Operators of ONNX and torch, and operations of registries: torch's `nn.Conv2d` also as `nn_Conv2d`, which is its
+    /// Operators of ONNX and torch, and operations of registries and converters: torch's `nn.Conv2d` also as `nn_Conv2d`, which is its
     /// name in NNEF.
     Foreign,
 }
@@ -67,15 +67,18 @@ fn torch(row: &'static Row) -> impl Iterator<Item = String> {
     words(row.torch).flat_map(|name| [name.to_owned(), name.replace('.', "_")])
 }
 
+/// The names of operations that are not of the standard: of ONNX, registries, converters and torch.
+fn foreign(row: &'static Row) -> impl Iterator<Item = String> {
+    [row.onnx, row.vendor, row.converters].into_iter().flat_map(words).map(str::to_owned).chain(torch(row))
+}
+
 /// The row of an operation, by its name in a notation.
 pub(crate) fn find(vocabulary: Vocabulary, name: &str) -> Option<&'static Row> {
     static STANDARD: LazyLock<Index> = LazyLock::new(|| index(|row| owned(row.standard)));
     static REGISTRY: LazyLock<Index> = LazyLock::new(|| index(|row| owned(row.registry)));
     static VENDOR: LazyLock<Index> =
         LazyLock::new(|| index(|row| words(row.vendor).chain(words(row.converters)).map(str::to_owned).collect()));
-    static FOREIGN: LazyLock<Index> = LazyLock::new(|| {
-        index(|row| words(row.onnx).chain(words(row.vendor)).map(str::to_owned).chain(torch(row)).collect())
-    });
+    static FOREIGN: LazyLock<Index> = LazyLock::new(|| index(|row| foreign(row).collect()));
     static TORCH: LazyLock<Index> = LazyLock::new(|| index(|row| owned(row.torch)));
     match vocabulary {
         Vocabulary::Torch => TORCH.get(name).copied(),
@@ -121,10 +124,8 @@ pub(crate) fn category(operation: &str) -> Category {
         // Names of the dictionary and of NNEF take precedence.
         all().for_each(|row| words(row.standard).chain([row.name]).for_each(|name| add(name, row)));
         for row in all() {
-            words(row.vendor).chain(words(row.converters)).chain(words(row.onnx)).for_each(|name| add(name, row));
-            torch(row).for_each(|name| add(&name, row));
-            words(row.vendor).chain(words(row.converters)).chain(words(row.onnx)).for_each(|name| add(bare(name), row));
-            torch(row).for_each(|name| add(bare(&name), row));
+            foreign(row).for_each(|name| add(&name, row));
+            foreign(row).for_each(|name| add(bare(&name), row));
         }
         known
     });

@@ -75,7 +75,6 @@ const FUNCTIONS: &[(&Row, Function)] = &[
     (&by_item::POW_CONST, registry::items::pow_const),
     (&by_item::IS_NAN, registry::items::is_nan),
     (&by_item::IS_INF, registry::items::is_inf),
-    (&by_item::XOR, registry::items::xor),
     (&by_item::BIT_NOT, registry::items::bitnot),
     (&layouts::BROADCAST, registry::arrange::broadcast),
     (&layouts::EVERY_NTH, registry::arrange::downsample),

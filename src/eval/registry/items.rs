@@ -58,15 +58,6 @@ pub(in crate::eval) fn is_inf(call: &Call) -> KernelResult {
     tested(call, "input", |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
 }
 
-/// Whether exactly one of two logicals is true.
-pub(in crate::eval) fn xor(call: &Call) -> KernelResult {
-    let (x, y) = (call.tensor("x")?, call.tensor("y")?);
-    let logical = |tensor: &Tensor| {
-        Tensor::logicals(tensor.shape(), tensor.to_scalars().into_iter().map(|item| item != 0.0).collect())
-    };
-    Ok(vec![repeated(call, &logical(&x)?, &logical(&y)?, |x: bool, y: bool| Ok(x != y))?])
-}
-
 pub(in crate::eval) fn bitnot(call: &Call) -> KernelResult {
     let x = call.tensor("x")?;
     if let Some(items) = x.items::<bool>() {

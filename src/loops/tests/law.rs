@@ -15,6 +15,16 @@ fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
 }
 
+/// The output of a network, and that of its flat graph.
+fn both_ways(name: &str, net: &Network, inputs: &[(String, Tensor)]) -> (Tensor, Tensor) {
+    let wanted = net.evaluate(inputs.to_vec(), &Options::default());
+    let mut wanted = wanted.unwrap_or_else(|found| panic!("{name}: {}", super::told(&found)));
+    let graph = unrolled(net, &Options::default());
+    let found = Evaluator::default().run(&graph, inputs, &BTreeMap::new());
+    let found = found.unwrap_or_else(|error| panic!("{name}: {}", error.message));
+    (wanted.outputs.remove(0).1, Tensor::clone(&found.outputs[0].1))
+}
+
 /// The operation on tensors of all pairs of edge values.
 fn compare(name: &str, attributes: &Attributes, constant: Option<f64>) {
     let op = Op::find(name).unwrap();
@@ -40,12 +50,8 @@ fn compare(name: &str, attributes: &Attributes, constant: Option<f64>) {
         }
         let result = net.operation_with("r", op, &operands, attributes.clone());
         net.mark_output(result);
-        let wanted = net.evaluate(inputs.clone(), &Options::default());
-        let wanted = wanted.unwrap_or_else(|found| panic!("{name}: {}", super::told(&found)));
-        let graph = unrolled(&net, &Options::default());
-        let found = Evaluator::default().run(&graph, &inputs, &BTreeMap::new());
-        let found = found.unwrap_or_else(|error| panic!("{name}: {}", error.message));
-        let (wanted, found) = (floats(&wanted.outputs[0].1), floats(&found.outputs[0].1));
+        let (wanted, found) = both_ways(name, &net, &inputs);
+        let (wanted, found) = (floats(&wanted), floats(&found));
         for (i, (wanted, found)) in wanted.into_iter().zip(found).enumerate() {
             assert!(
                 same(wanted, found),
@@ -160,12 +166,7 @@ fn other_operations_keep_their_numbers() {
         set(&mut attributes);
         let result = net.operation_with("r", Op::find(name).unwrap(), &ids, attributes);
         net.mark_output(result);
-        let wanted = net.evaluate(inputs.clone(), &Options::default());
-        let wanted = wanted.unwrap_or_else(|found| panic!("{name}: {}", super::told(&found)));
-        let graph = unrolled(&net, &Options::default());
-        let found = Evaluator::default().run(&graph, &inputs, &BTreeMap::new());
-        let found = found.unwrap_or_else(|error| panic!("{name}: {}", error.message));
-        let (wanted, found) = (&wanted.outputs[0].1, &found.outputs[0].1);
+        let (wanted, found) = both_ways(name, &net, &inputs);
         assert_eq!(wanted.shape(), found.shape(), "{name}");
         let pairs = wanted.to_scalars().into_iter().zip(found.to_scalars()).collect::<Vec<_>>();
         assert!(pairs.iter().all(|(wanted, found)| same(*wanted, *found)), "{name}: {pairs:?}");
