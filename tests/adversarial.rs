@@ -43,9 +43,10 @@ const TEXT_CALLS: &[&[&str]] = &[
     &["fmt", "--check"],
     &["-q", "--fold", "--share"],
 ];
-/// For expansions that go on up to their limits.
+/// For expansions that go on up to their limits. The default limits have a test of their own: they take ten times as
+/// long as these, in the same way.
 const HEAVY_CALLS: &[&[&str]] = &[
-    &["-q"],
+    &["-q", "--max-ops", "1000000"],
     &["-q", "--lower", "all", "--limits", "untrusted"],
     &["check", "--limits", "untrusted"],
     &["-q", "--to", "json", "--limits", "untrusted"],
@@ -368,14 +369,19 @@ fn arrays(random: &mut Random) -> Input {
 const MAKERS: &[fn(&mut Random) -> Input] =
     &[words, nested, calls, recursion, comprehensions, shapes, names, mutants, archives, networks, arrays];
 
-/// Calls the command on an input; what is wrong with how it ends.
+/// Calls the command on an input made from a seed; what is wrong with how it ends.
 fn attack(folder: &Path, i: usize) -> Option<String> {
     let mut random = Random::new(0xADDE + i as u64);
     let input = MAKERS[i % MAKERS.len()](&mut random);
+    let call = random.below(input.calls.len());
+    ends(folder, i, &input, input.calls[call])
+}
+
+/// Calls the command on an input; what is wrong with how it ends.
+fn ends(folder: &Path, i: usize, input: &Input, call: &[&str]) -> Option<String> {
     let path = folder.join(format!("{i}.{}", input.ending));
     std::fs::write(&path, &input.bytes).unwrap();
     let graph = folder.join("given.nnef");
-    let call = input.calls[random.below(input.calls.len())];
     let mut command = Command::new("sh");
     let limited = format!("ulimit -t {SECONDS} && ulimit -v {ADDRESSES} && exec \"$0\" \"$@\"");
     command.args(["-c", &limited, env!("CARGO_BIN_EXE_nnef-flatten")]);
@@ -399,6 +405,18 @@ fn attack(folder: &Path, i: usize) -> Option<String> {
             Some(format!("input {i}, {call:?}: {code:?} {:?}\n{said}", output.status))
         }
     }
+}
+
+#[test]
+fn the_default_limits_end_an_explosion() {
+    let folder = tempfile::tempdir().unwrap();
+    let fragment = |i: usize, body: &str| {
+        format!("fragment f{i}( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = {body}; }}\n")
+    };
+    let call = |i: usize| fragment(i + 1, &format!("f{i}(f{i}(f{i}(x)))"));
+    let fragments = (0..40).fold(fragment(0, "x + x"), |made, i| made + &call(i));
+    let input = text(document(&fragments, "y = f40(x);"));
+    assert_eq!(ends(folder.path(), 0, &input, &["-q"]), None);
 }
 
 #[test]

@@ -452,13 +452,19 @@ fn doubling(first: &str, open: &str, close: &str, n: usize) -> String {
 
 #[test]
 fn values_that_share_their_parts_end() {
-    let options = Options::default().with(|o| o.max_ops = 100_000);
-    let ends = |text: &str| {
-        if let Err(diagnostics) = timed(|| run(text, &options)) {
-            assert!(!error_codes(&diagnostics).is_empty());
-        }
-    };
-    for n in [20, 100] {
+    let of_some_depth = Options::default().with(|o| o.max_ops = 100_000);
+    // How large the limits are changes the time until they are reached, and nothing else.
+    let of_any_depth = Options::default().with(|o| {
+        o.max_ops = 100_000;
+        o.max_length = 100_000;
+        o.max_memory = 64 << 20;
+    });
+    for (n, options) in [(20, of_some_depth), (100, of_any_depth)] {
+        let ends = |text: &str| {
+            if let Err(diagnostics) = timed(|| run(text, &options)) {
+                assert!(!error_codes(&diagnostics).is_empty());
+            }
+        };
         let ty = format!("integer{}", "[]".repeat(n + 1));
         let pi = format!("fragment pi( x: tensor<scalar>, a: {ty} ) -> ( y: tensor<scalar> );\n");
         let local = |end: &str| {

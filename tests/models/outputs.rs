@@ -203,7 +203,7 @@ fn an_interruption_leaves_no_data_of_pnnx_behind() {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
     let fixture = Fixture::new();
-    let count: usize = 1 << 26;
+    let count: usize = 1 << 25;
     fixture.write(
         "w.pnnx.param",
         format!("7767517\n2 1\npnnx.Attribute w 0 1 0 @data=({count})f32\npnnx.Output out 1 0 0\n"),

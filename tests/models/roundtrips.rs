@@ -213,7 +213,7 @@ fn data_on_disk_are_not_copied() {
 fn memory_does_not_grow_with_the_data() {
     use std::os::unix::fs::symlink;
     let fixture = Fixture::new();
-    let extent = 300 << 20;
+    let extent = 150 << 20;
     let text = format!(
         "version 1.0;\ngraph G( x ) -> ( y )\n{{\n    x = external(shape = [1]);\n    \
         w = variable(shape = [{extent}], label = 'w');\n    y = add(x, w);\n}}\n"
