@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
+use crate::source::json::parse;
 use crate::source::{Span, without_mark};
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
@@ -51,6 +52,24 @@ pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<Nam
             Err(refuse(Code::TensorFile, message))
         }
     }
+}
+
+/// The value of an option: JSON, or the path of a file with an array.
+///
+/// # Errors
+///
+/// The text is neither, or the file cannot be read.
+pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor, Failure> {
+    let path = Path::new(text);
+    let refuse = |message: String| Failure::Message(format!("--bind of `{name}`: {message}"));
+    if !path.is_file() {
+        let read = parse(text).map_err(|error| error.message).and_then(|json| {
+            json::tensor(&json).map_err(|(_, message)| message)
+        });
+        return read.map_err(|message| refuse(format!("`{text}` is neither a file nor a JSON value: {message}")));
+    }
+    let (_, bytes) = io::read_bytes(path, limits.arrays())?;
+    Tensor::from_npy(&bytes).map_err(|error| refuse(format!("{}: {}", path.display(), error.0)))
 }
 
 /// The extensions of files of tensors.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 
 use super::check;
+use super::edit;
 use super::external::{self, Folder};
 use super::from_nnef;
 use super::inline;
@@ -17,6 +18,8 @@ use super::text::{self, ParsedText, Production};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, Location, Sources, Span};
+use crate::eval::Limits;
+use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options};
 
 /// A file with external data of a model.
@@ -234,8 +237,8 @@ impl Document {
         }
     }
 
-    /// Expands the function calls that the options select, and known control flow. A part of a model is not
-    /// changed. Returns warnings.
+    /// Writes the shapes and the values of symbols in the options into the types of the model, and expands the function
+    /// calls that the options select, and known control flow. A part of a model is not changed. Returns warnings.
     ///
     /// # Errors
     ///
@@ -247,6 +250,7 @@ impl Document {
         let file = self.file;
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
         let mut found = check::structure(model, file, &self.places, options)?;
+        edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
         if options.lower != Lower::None {
             found.extend(inline::expand(model, file, &self.places, options)?);
         }
@@ -259,6 +263,34 @@ impl Document {
         if let Some(model) = self.model() {
             provenance::annotate(model);
         }
+    }
+
+    /// Makes inputs of the graph constants, with values that are converted to the declared element types.
+    ///
+    /// # Errors
+    ///
+    /// There is no such input, or a value does not fit it.
+    pub fn bind(&mut self, values: &[(String, Tensor)]) -> Result<(), Diagnostics> {
+        let at = Self::nowhere(self.file);
+        self.model().map_or(Ok(()), |model| edit::bind(model, values, at))
+    }
+
+    /// Computes what is known before the model runs: operations on constants and on known extents. Known conditions and
+    /// trip counts expand control flow, as in [`Self::flatten`]. What is no longer used is removed.
+    ///
+    /// # Errors
+    ///
+    /// The expansion is refused, as by [`Self::flatten`].
+    pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
+        let (file, places) = (self.file, &self.places);
+        let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
+        edit::fold(model, (file, places), options, limits)
+    }
+
+    /// Merges equal nodes and equal constants: of several with the same operands and attributes, the first one stays.
+    /// Returns how many were merged. Outputs of graphs keep their names.
+    pub fn share(&mut self) -> u64 {
+        self.model().map_or(0, edit::share)
     }
 
     /// [`Self::note_origins`] within limits.

@@ -5,6 +5,7 @@
 
 pub(crate) mod check;
 mod document;
+mod edit;
 mod elements;
 mod external;
 pub(crate) mod from_nnef;

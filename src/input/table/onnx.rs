@@ -82,11 +82,23 @@ impl ParsedModel {
         Some(Stats::new(&graph, Setting::without_data(ONNX)))
     }
 
-    /// Expands calls; there is no document if that fails.
-    fn flatten(&mut self, options: &Options) {
+    /// Gives inputs their shapes and values, expands calls, and runs the passes; there is no document if that fails.
+    fn flatten(&mut self, settings: &Settings) {
         let found = &mut self.found;
+        let options = &settings.options;
         self.document = self.document.take().and_then(|mut document| {
-            let flattened = document.flatten(options);
+            let mut flattened = || {
+                document.bind(&settings.bound)?;
+                let mut warnings = document.flatten(options)?;
+                if settings.passes.fold {
+                    warnings.extend(document.fold(options, settings.evaluation)?);
+                }
+                if settings.passes.share {
+                    document.share();
+                }
+                Ok(warnings)
+            };
+            let flattened = flattened();
             found.take(flattened.map(|warnings| (document, warnings)))
         });
     }
@@ -118,7 +130,7 @@ impl Source for ModelBytes {
                 warn_left(document, &document.external_files(), UNKNOWN, &mut parsed.found);
             }
             if !parsed.found.has_errors() {
-                parsed.flatten(&settings.options);
+                parsed.flatten(settings);
             }
         }
         Ok(Findings::new(parsed.sources, parsed.found))
@@ -132,7 +144,7 @@ impl Source for ModelBytes {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
-        parsed.flatten(options);
+        parsed.flatten(settings);
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
             && let Err(over) = document.note_origins_within(options)
         {
@@ -153,7 +165,7 @@ impl ModelBytes {
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
-        parsed.flatten(&settings.options);
+        parsed.flatten(settings);
         let graph = parsed.view(&settings.options, what)?;
         let ParsedModel { sources, found, .. } = parsed;
         let result = match graph {
@@ -177,6 +189,10 @@ impl Backing for Models {
 
     fn add_source(&mut self, name: &str, text: String) -> FileId {
         self.sources.add(name, text)
+    }
+
+    fn is_view(&self) -> bool {
+        true
     }
 
     fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
