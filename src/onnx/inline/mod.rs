@@ -22,5 +22,5 @@ mod tests;
 mod training;
 
 pub(crate) use expand::expand;
-pub(super) use functions::{Functions, each_node, own_names};
+pub(super) use functions::{Functions, each_graph, each_node, own_names};
 pub(super) use opsets::Imports;
