@@ -14,6 +14,8 @@ pub(crate) mod model;
 mod places;
 pub(crate) mod protobuf;
 mod provenance;
+#[cfg(feature = "eval")]
+pub(crate) mod run;
 mod schema;
 pub(crate) mod text;
 pub(crate) mod types;

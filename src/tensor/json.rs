@@ -1,6 +1,7 @@
 //! Tensors as JSON: nested arrays of numbers or truth values.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use super::{DType, Data, Dims, Tensor, volume};
 use crate::source::Span;
@@ -84,6 +85,9 @@ pub(crate) fn typed(json: &Json, dtype: DType) -> Result<Tensor, Misfit> {
         DType::Int32 => Data::Int32(convert(&items, dtype, |value| int(value)?.try_into().ok())?),
         DType::Int64 => Data::Int64(convert(&items, dtype, int)?),
         DType::Bool => Data::Bool(convert(&items, dtype, truth)?),
+        DType::Text => Data::Text(convert(&items, dtype, text)?),
+        DType::Uint64 => Data::Uint64(convert(&items, dtype, |value| int(value)?.try_into().ok())?),
+        other => return Err((json.at, format!("arrays of {other} are not read"))),
     };
     Tensor::new(&shape, data).ok_or_else(|| (json.at, "the arrays have different lengths".to_owned()))
 }
@@ -143,6 +147,13 @@ fn float(value: &JsonValue) -> Option<f64> {
 fn int(value: &JsonValue) -> Option<i64> {
     match value {
         JsonValue::Int(int) => Some(*int),
+        _ => None,
+    }
+}
+
+fn text(value: &JsonValue) -> Option<Arc<str>> {
+    match value {
+        JsonValue::String(text) => Some(text.as_str().into()),
         _ => None,
     }
 }

@@ -12,12 +12,12 @@ use crate::Options;
 use crate::eval::{Budget, Limits};
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
-use crate::onnx::infer::{GraphTypes, InnerPlace, TensorFacts, infer};
+use crate::onnx::infer::{GraphTypes, TensorFacts, infer};
 use crate::onnx::inline::{Imports, each_graph_mut, each_node, own_names};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
-use crate::onnx::run::{evaluate_node, tensor_of};
+use crate::onnx::run::{Stores, evaluate_node, tensor_of, tensor_proto};
 use crate::onnx::schema::{SchemaLookup, Schemas};
 use crate::onnx::types::AttributeType;
 use crate::room::with_stack;
@@ -32,7 +32,7 @@ const LARGE: usize = 1 << 22;
 
 /// Computes what is known in the graph of a model. Returns the number of nodes that became constants. Functions of the
 /// model are left alone: what is known differs between their calls.
-pub(super) fn constants(model: &mut ModelProto, options: &Options, limits: Limits) -> u64 {
+pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Options, limits: Limits) -> u64 {
     let types = infer(model, options);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return 0 };
     let imports = Imports::new(names, opsets);
@@ -42,6 +42,7 @@ pub(super) fn constants(model: &mut ModelProto, options: &Options, limits: Limit
         names,
         imports,
         schemas: Schemas::new(),
+        stores,
         budget: Budget::new(limits),
         stored: FxHashMap::default(),
         known: FxHashMap::default(),
@@ -65,6 +66,7 @@ struct Folding<'m> {
     names: &'m mut ModelNames,
     imports: Imports,
     schemas: Schemas,
+    stores: &'m Stores,
     budget: Budget,
     /// Visible constants that were not read yet.
     stored: FxHashMap<NameId, TensorProto>,
@@ -94,7 +96,7 @@ impl Folding<'_> {
             for (a, attribute) in node.attributes.iter_mut().enumerate() {
                 let mut position = 0;
                 each_graph_mut(&mut attribute.value, &mut |inner| {
-                    let types = types.and_then(|types| types.inner.get(&InnerPlace::new(i, a, position)));
+                    let types = types.and_then(|types| types.inner.get(&(i, a, position)));
                     position += 1;
                     with_stack(|| self.graph(inner, types));
                 });
@@ -118,7 +120,7 @@ impl Folding<'_> {
         let stored = self.stored.remove(&name)?;
         let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
         count.filter(|count| *count <= LARGE)?;
-        let value = Arc::new(tensor_of(&stored).ok()?);
+        let value = Arc::new(tensor_of(&stored, &self.stores, &self.budget).ok()?);
         self.known.insert(name, Arc::clone(&value));
         Some(value)
     }
@@ -148,7 +150,7 @@ impl Folding<'_> {
         // Operands that nothing else uses are removed from the model.
         let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input) == Some(&1));
         let removed: usize = removed.filter_map(|(_, operand)| operand.as_ref().map(|tensor| tensor.len())).sum();
-        let results = evaluate_node(self.names, node, version, &operands, &self.budget).ok();
+        let results = evaluate_node(self.names, node, version, &operands, (&self.stores, &self.budget)).ok();
         self.budget.forgive();
         let results = results?;
         let added: usize = results.iter().map(Tensor::len).sum();
@@ -168,12 +170,11 @@ impl Folding<'_> {
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
             if !is_constant {
-                let of = TensorProto { name: Some(name), ..TensorProto::of_tensor(&tensor) };
                 if outputs.contains(&name) {
-                    let constant = self.constant(&node, name, TensorProto { name: None, ..of });
+                    let constant = self.constant(&node, name, tensor_proto(&tensor, None));
                     graph.nodes.push(constant);
                 } else {
-                    graph.initializers.push(of);
+                    graph.initializers.push(tensor_proto(&tensor, Some(name)));
                 }
             }
             self.known.insert(name, tensor);

@@ -2,15 +2,15 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::inline::each_graph_mut;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, suggest};
 use crate::graph::Extent as GivenExtent;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
+use crate::onnx::inline::each_graph_mut;
 use crate::onnx::model::{
     AttributeValue, Dim as DimProto, Extent, GraphProto, ModelNames, ModelProto, NodeProto, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo,
 };
-use crate::onnx::types::ElementType;
+use crate::onnx::run::{dtype_of, tensor_proto};
 use crate::options::GivenShapes;
 use crate::room::with_stack;
 use crate::source::Location;
@@ -109,11 +109,13 @@ fn constant(input: &ValueInfo, value: &Tensor) -> Result<TensorProto, String> {
         }
     }
     let converted = match declared.and_then(|declared| declared.element) {
-        Some(element) => element_type(element).and_then(|of| value.clone().into_type(of).map_err(|error| error.0)),
-        None => Ok(value.clone()),
+        Some(element) => {
+            let of = dtype_of(element).ok_or("cannot be bound: its element type is not known")?;
+            value.clone().into_type(of).map_err(|error| format!("does not fit: {}", error.0))?
+        }
+        None => value.clone(),
     };
-    let converted = converted.map_err(|message| format!("does not fit: {message}"))?;
-    Ok(TensorProto { name: input.name, ..TensorProto::of_tensor(&converted) })
+    Ok(tensor_proto(&converted, input.name))
 }
 
 fn text_of(names: &ModelNames, name: Option<NameId>) -> &str {

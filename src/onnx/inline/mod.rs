@@ -22,5 +22,5 @@ mod tests;
 mod training;
 
 pub(crate) use expand::expand;
-pub(super) use functions::{Functions, each_graph_mut, each_node, own_names};
+pub(super) use functions::{Functions, each_graph, each_graph_mut, each_node, own_names};
 pub(super) use opsets::Imports;
