@@ -14,6 +14,7 @@ mod places;
 pub(crate) mod protobuf;
 mod provenance;
 mod schema;
+mod standard;
 pub(crate) mod text;
 pub(crate) mod types;
 mod view;
