@@ -14,6 +14,7 @@ use super::model::{ModelNames, ModelProto};
 use super::places::Places;
 use super::protobuf::{self, Decoded, EncodedPart, WireError};
 use super::provenance;
+use super::run::Stores;
 use super::text::{self, ParsedText, Production};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -246,15 +247,10 @@ impl Document {
     /// loops cannot be expanded, there are more nodes than the options allow, or external data are outside the folder of
     /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
-        self.check_external_data(options)?;
-        let file = self.file;
-        let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
-        let mut found = check::structure(model, file, &self.places, options)?;
-        edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
-        if options.lower != Lower::None {
-            found.extend(inline::expand(model, file, &self.places, options)?);
-        }
-        Ok(found)
+        self.expanded(options, |model, (file, places)| match options.lower {
+            Lower::None => Ok(Diagnostics::new(options.strict)),
+            _ => inline::expand(model, file, places, options),
+        })
     }
 
     /// Adds metadata to each node that [`Self::flatten`] copied: the functions that it comes from, the outermost
@@ -275,16 +271,32 @@ impl Document {
         self.model().map_or(Ok(()), |model| edit::bind(model, values, at))
     }
 
-    /// Computes what is known before the model runs: operations on constants and on known extents. Known conditions and
-    /// trip counts expand control flow, as in [`Self::flatten`]. What is no longer used is removed.
+    /// [`Self::flatten`], and computes what is known before the model runs: operations on constants and on known
+    /// extents. Conditions and trip counts that become known expand control flow. What no output needs is removed.
     ///
     /// # Errors
     ///
-    /// The expansion is refused, as by [`Self::flatten`].
+    /// Those of [`Self::flatten`].
     pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
-        let (file, places) = (self.file, &self.places);
+        let stores = Stores::new(self.folder.as_deref());
+        self.expanded(options, |model, (file, places)| {
+            edit::fold(model, (file, places), (&stores, limits), options)
+        })
+    }
+
+    /// Checks a model, gives it the shapes of the options, and expands it by a function.
+    fn expanded(
+        &mut self,
+        options: &Options,
+        expand: impl FnOnce(&mut ModelProto, (FileId, &Places)) -> Result<Diagnostics, Diagnostics>,
+    ) -> Result<Diagnostics, Diagnostics> {
+        self.check_external_data(options)?;
+        let file = self.file;
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
-        edit::fold(model, (file, places), options, limits)
+        let mut found = check::structure(model, file, &self.places, options)?;
+        edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
+        found.extend(expand(model, (file, &self.places))?);
+        Ok(found)
     }
 
     /// Merges equal nodes and equal constants: of several with the same operands and attributes, the first one stays.

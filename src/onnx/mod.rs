@@ -17,6 +17,7 @@ mod provenance;
 #[cfg(feature = "eval")]
 pub(crate) mod run;
 mod schema;
+mod standard;
 pub(crate) mod text;
 pub(crate) mod types;
 mod view;

@@ -89,10 +89,10 @@ impl ParsedModel {
         self.document = self.document.take().and_then(|mut document| {
             let mut flattened = || {
                 document.bind(&settings.bound)?;
-                let mut warnings = document.flatten(options)?;
-                if settings.passes.fold {
-                    warnings.extend(document.fold(options, settings.evaluation)?);
-                }
+                let warnings = match settings.passes.fold {
+                    true => document.fold(options, settings.evaluation)?,
+                    false => document.flatten(options)?,
+                };
                 if settings.passes.share {
                     document.share();
                 }

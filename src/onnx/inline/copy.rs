@@ -72,6 +72,8 @@ pub(super) struct Expansion<'f> {
     /// Known values, if there is control flow that depends on them.
     pub(super) known: Known,
     pub(super) has_control: bool,
+    /// Whether known control flow is expanded.
+    follows_control: bool,
     pub(super) flow: ControlFlow,
     pub(super) max_ops: u64,
     /// The number of graphs in attributes around the current node.
@@ -113,6 +115,7 @@ impl<'f> Expansion<'f> {
             schemas: None,
             known: Known::default(),
             has_control: false,
+            follows_control: true,
             flow,
             max_ops: options.max_ops,
             level: 0,
@@ -124,6 +127,12 @@ impl<'f> Expansion<'f> {
         }
     }
 
+    /// An expansion after another one, in which these calls were expanded. Control flow is expanded only if it follows
+    /// that.
+    pub(super) fn after(self, calls: Vec<ExpandedCall>, follows_control: bool) -> Self {
+        Expansion { calls, follows_control, ..self }
+    }
+
     /// The expanded calls, and the control flow nodes that could not be expanded.
     pub(super) fn into_results(self) -> (Vec<ExpandedCall>, Vec<NodeFinding>) {
         (self.calls, self.flow.stays)
@@ -131,7 +140,7 @@ impl<'f> Expansion<'f> {
 
     /// Expands the calls in the graph of a model.
     pub(super) fn graph(&mut self, graph: &mut GraphProto, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
-        self.has_control = CONTROL.iter().any(|operator| self.names.texts.get(operator).is_some());
+        self.has_control = self.follows_control && CONTROL.iter().any(|operator| self.names.texts.get(operator).is_some());
         if self.has_control {
             self.known = Known::of_graph(self.names, graph);
         }
