@@ -16,7 +16,6 @@ mod operators;
 mod places;
 pub(crate) mod protobuf;
 mod provenance;
-#[cfg(feature = "eval")]
 pub(crate) mod run;
 mod schema;
 mod standard;

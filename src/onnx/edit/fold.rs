@@ -17,7 +17,7 @@ use crate::onnx::inline::{Imports, each_graph_mut, each_node, own_names};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
-use crate::onnx::run::{Stores, evaluate_node, tensor_of, tensor_proto};
+use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
 use crate::onnx::schema::{SchemaLookup, Schemas};
 use crate::onnx::types::AttributeType;
 use crate::room::with_stack;
@@ -232,5 +232,5 @@ fn items(facts: &TensorFacts) -> Option<Tensor> {
     let extent = |dim: &Dim| usize::try_from(number(dim)?).ok();
     let shape: Vec<usize> = facts.shape.as_ref()?.iter().map(extent).collect::<Option<_>>()?;
     let items: Vec<i64> = facts.items.as_ref()?.iter().map(number).collect::<Option<_>>()?;
-    Tensor::integers(&shape, items).ok()?.into_type(facts.element?.dtype()?).ok()
+    Tensor::integers(&shape, items).ok()?.into_type(dtype_of(facts.element? as i32)?).ok()
 }

@@ -1,6 +1,7 @@
 //! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
 
-use super::{fold, unused};
+use super::fold::constants;
+use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Limits;
@@ -30,7 +31,7 @@ pub(crate) fn fold(
     let expanded = expand(model, file, places, &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     for _ in 0..ROUNDS {
-        let folded = fold::constants(model, stores, &early, limits);
+        let folded = constants(model, stores, &early, limits);
         let (_, expanded) = expand_control(model, file, places, &early)?;
         if folded == 0 && !expanded {
             break;
