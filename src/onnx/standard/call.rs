@@ -14,10 +14,12 @@ pub(super) struct StandardCall<'c> {
     /// The version of the operator set that the graph around it imports.
     pub(super) version: i64,
     pub(super) facts: &'c GraphFacts,
+    /// The domain of the functions that bodies become.
+    pub(super) domain: &'c str,
 }
 
 /// The value of an attribute that a builder needs is not known: it is a reference, or of another type.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotKnown;
 
 /// The result of building a body.
@@ -66,6 +68,7 @@ impl StandardCall<'_> {
         items.iter().copied().collect::<Option<_>>().ok_or(NotKnown)
     }
 
+    /// What is known of an attribute: whether it is given, and its value.
     fn attribute(&self, name: &str) -> Build<Option<&AttributeProto>> {
         let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
         match self.node.attributes.iter().find(is) {

@@ -123,7 +123,8 @@ impl<'o> Plan<'o> {
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
         let Some(row) = table::body(key.domain(names), key.name(names), version) else { return Ok(()) };
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
-        let call = StandardCall { names, node, version: base, facts: &place.facts };
+        let domain = names.texts.text(self.domain);
+        let call = StandardCall { names, node, version: base, facts: &place.facts, domain };
         let Ok(text) = row.text(&call) else {
             self.found.blocked.insert(key.describe(names));
             return Ok(());
