@@ -11,6 +11,7 @@ pub(crate) mod constant;
 mod conventions;
 pub(crate) mod deviations;
 pub(crate) mod dims;
+mod element;
 mod flat_graph;
 mod ids;
 mod kind;
@@ -44,6 +45,7 @@ mod walk;
 
 pub(crate) use building::Common;
 pub(crate) use conventions::Conventions;
+pub(crate) use element::Element;
 pub use flat_graph::{Graph, KeptFragment};
 pub use ids::TensorId;
 pub(crate) use ids::{KindId, OperationId, OriginId};
