@@ -450,9 +450,12 @@ impl<'f> Expansion<'f> {
 
     /// Binds a name in the innermost scope.
     pub(super) fn bind(&mut self, name: NameId, value: NameId) {
-        if let Some(binding) = self.bindings.get_mut(name.index()) {
-            self.saved.push((name, std::mem::replace(binding, value)));
+        if name == NameId::ROOT {
+            return;
         }
+        // Names of copies in a graph that is copied once more are newer than the bindings.
+        self.bindings.extend((self.bindings.len()..=name.index()).map(NameId::at));
+        self.saved.push((name, std::mem::replace(&mut self.bindings[name.index()], value)));
     }
 
     pub(super) fn leave(&mut self, scope: Scope) {
@@ -460,7 +463,7 @@ impl<'f> Expansion<'f> {
     }
 
     pub(super) fn bound(&self, name: NameId) -> NameId {
-        self.bindings.get(name.index()).copied().unwrap_or(NameId::ROOT)
+        self.bindings.get(name.index()).copied().unwrap_or(name)
     }
 
     fn all_bound(&self, values: &Values) -> Values {

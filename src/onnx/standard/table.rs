@@ -105,6 +105,7 @@ impl Row {
         (self.build)(call, &mut settings)?;
         let section = template::section(self.file, self.name, self.version);
         let text = section.and_then(|section| template::assemble(self.name, section, &settings));
+        debug_assert!(text.is_some(), "{}: the settings lack a value: {settings:?}", self.name);
         text.ok_or(super::call::NotKnown)
     }
 }

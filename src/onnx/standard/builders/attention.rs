@@ -111,7 +111,7 @@ fn precise(settings: &mut Settings, own: &ElementType, precision: Option<i64>, (
     let wanted = ElementType::numbered(wanted.unwrap_or(own.number)).ok_or(NotKnown)?;
     let cast = wanted.number != own.number;
     settings.flag("precise", cast).set("P", wanted.name).set("p", wanted.number);
-    settings.set("precise", if cast { "precise" } else { from });
+    settings.set("biased", from).set("precise", if cast { "precise" } else { from });
     settings.set("probabilities", if cast { "probabilities" } else { to });
     Ok(())
 }
