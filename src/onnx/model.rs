@@ -135,6 +135,14 @@ impl ModelNames {
         id
     }
 
+    /// Reads something whose values are others than those with the same names so far.
+    pub(crate) fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let ids = std::mem::take(&mut self.ids);
+        let done = read(self);
+        self.ids = ids;
+        done
+    }
+
     /// The value or node whose name is a text, if there is one.
     pub(crate) fn value_named(&self, text: &str) -> Option<NameId> {
         *self.ids.get(self.texts.get(text)?.index())?

@@ -437,7 +437,7 @@ impl<'f> Expansion<'f> {
 
     /// Adds a copy of the nodes of a graph, and returns its outputs; these have the names `results`, if there are
     /// any.
-    fn splice(
+    pub(super) fn splice(
         &mut self,
         graph: &GraphProto,
         inputs: &[NameId],

@@ -47,6 +47,9 @@ struct QualifiedOperator {
     name: Option<Name>,
 }
 
+/// The operator, in the domain of bodies of standard operators, that stands for the nodes of a graph.
+const APPLY: &str = "apply";
+
 /// The lists that copies are added to.
 #[derive(Default)]
 pub(super) struct CopyTarget {
@@ -397,9 +400,39 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
+    /// Whether a node of the body of a standard operator stands for the nodes of a graph that the call gives.
+    fn is_application(&self, node: &NodeProto, call: InlinedCall) -> bool {
+        !self.follows_control
+            && node.domain.is_some()
+            && node.domain == call.function.domain
+            && node.op_type.is_some_and(|name| self.names.texts.text(name) == APPLY)
+    }
+
+    /// Adds the nodes of the graph that a node stands for.
+    fn apply(
+        &mut self,
+        node: &NodeProto,
+        attributes: &[AttributeProto],
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<()> {
+        let (inputs, outputs) = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
+        let graph = attributes.iter().find_map(|attribute| match &attribute.value {
+            AttributeValue::Graph(graph) => Some(graph),
+            _ => None,
+        });
+        let Some(graph) = graph.filter(|graph| graph.inputs.len() == inputs.len()) else {
+            let message = "the graph in an attribute of this operator has other inputs than the operator gives it";
+            return Err(Box::new(NodeFinding::new(Code::OnnxArguments, call.function.at, message.to_owned())));
+        };
+        with_stack(|| self.splice(graph, &inputs, Some(&outputs), call, target, imports))?;
+        Ok(())
+    }
+
     /// A fresh name for a name of a body.
     pub(super) fn fresh(&mut self, call: InlinedCall, name: NameId) -> NameId {
-        let Some(segment) = self.names.values.user_name(name) else { return NameId::ROOT };
+        let Some(segment) = self.names.values.last_part(name) else { return NameId::ROOT };
         self.child(call.path, segment, call.ordinal)
     }
 
@@ -417,9 +450,12 @@ impl<'f> Expansion<'f> {
 
     /// Binds a name in the innermost scope.
     pub(super) fn bind(&mut self, name: NameId, value: NameId) {
-        if let Some(binding) = self.bindings.get_mut(name.index()) {
-            self.saved.push((name, std::mem::replace(binding, value)));
+        if name == NameId::ROOT {
+            return;
         }
+        // Names of copies in a graph that is copied once more are newer than the bindings.
+        self.bindings.extend((self.bindings.len()..=name.index()).map(NameId::at));
+        self.saved.push((name, std::mem::replace(&mut self.bindings[name.index()], value)));
     }
 
     pub(super) fn leave(&mut self, scope: Scope) {
@@ -427,7 +463,7 @@ impl<'f> Expansion<'f> {
     }
 
     pub(super) fn bound(&self, name: NameId) -> NameId {
-        self.bindings.get(name.index()).copied().unwrap_or(NameId::ROOT)
+        self.bindings.get(name.index()).copied().unwrap_or(name)
     }
 
     fn all_bound(&self, values: &Values) -> Values {
@@ -459,6 +495,9 @@ impl<'f> Expansion<'f> {
             }
             Ok(())
         })?;
+        if self.is_application(node, call) {
+            return self.apply(node, &attributes, call, target, imports);
+        }
         let copy = NodeProto {
             inputs: self.all_bound(&node.inputs),
             outputs: self.all_bound(&node.outputs),
