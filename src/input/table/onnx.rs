@@ -6,9 +6,10 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
 use crate::graph::stats::{Known, ONNX, Setting, Stats};
 use crate::input::edit::{Edited, InlinedModel};
+use crate::input::model_run::ModelRun;
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
-use crate::input::source::{Backing, Flat, Source, Values};
+use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::{Document, ExternalFile};
 use crate::source::{FileId, Sources};
@@ -146,6 +147,11 @@ impl Source for ModelBytes {
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
         self.flat("graph", settings)
+    }
+
+    fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let ParsedModel { sources, document, found, .. } = self.parse(settings);
+        Ok(Evaluable::Model(Box::new(ModelRun::new(sources, document, found, settings))))
     }
 }
 
