@@ -181,6 +181,12 @@ impl Document {
         Location::new(file, Span::default())
     }
 
+    /// The same document once more.
+    pub(crate) fn copy(&self) -> Document {
+        let Document { parsed, file, places, folder } = self;
+        Document { parsed: parsed.clone(), file: *file, places: places.clone(), folder: folder.clone() }
+    }
+
     /// How messages describe places in it.
     #[cfg(feature = "eval")]
     pub(super) fn places(&self) -> &Places {

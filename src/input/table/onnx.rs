@@ -133,6 +133,7 @@ impl Source for ModelBytes {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
+        let source = parsed.document.as_ref().filter(|_| settings.compared).map(Document::copy);
         parsed.flatten(options);
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
             && let Err(over) = document.note_origins_within(options)
@@ -142,7 +143,7 @@ impl Source for ModelBytes {
         let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
         let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
-        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, graph, before })))
+        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, source, graph, before })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
