@@ -7,6 +7,8 @@ pub(crate) mod check;
 mod document;
 mod edit;
 mod elements;
+#[cfg(feature = "eval")]
+mod evaluation;
 mod external;
 pub(crate) mod from_nnef;
 pub(crate) mod infer;
@@ -25,3 +27,5 @@ mod view;
 
 pub use document::Document;
 pub(crate) use document::ExternalFile;
+#[cfg(feature = "eval")]
+pub(crate) use evaluation::{ModelInput, ModelOutputs};
