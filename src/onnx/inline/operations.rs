@@ -149,7 +149,7 @@ fn tensor_of(value: Scalar, dims: &[i64]) -> TensorProto {
         Scalar::Int32(value) => (6, Bytes::copy_from_slice(&value.to_le_bytes())),
         Scalar::Bool(value) => (9, Bytes::copy_from_slice(&[u8::from(value)])),
     };
-    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw };
+    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw.into() };
     TensorProto {
         dims: dims.into(),
         data_type: Some(data_type),

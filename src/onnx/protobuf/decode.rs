@@ -15,6 +15,7 @@ use super::fields::{
 use super::reader::{MessageReader, Payload, WireError};
 use super::texts;
 use crate::graph::names::NameId;
+use crate::onnx::contents::Contents;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Dim, Extent, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
     OperatorSet, ShapeProto, StringEntry, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo, Wire,
@@ -25,8 +26,8 @@ use crate::source::names::Name;
 type DecodeResult<T> = Result<T, WireError>;
 
 /// Decodes a model.
-pub(crate) fn decode(file: &Bytes) -> DecodeResult<Decoded> {
-    if file.is_empty() {
+pub(crate) fn decode(file: &Contents) -> DecodeResult<Decoded> {
+    if file.len() == 0 {
         return Err(WireError { message: "the file is empty".to_owned(), at: 0 });
     }
     let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
@@ -50,7 +51,8 @@ fn decode_apart<T: Default>(
     read: impl FnOnce(&mut Decoder, MessageReader, &mut T) -> DecodeResult<()>,
 ) -> DecodeResult<(T, ModelNames)> {
     let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
-    let found = decoder.made(MessageReader::new(message), read)?;
+    let message = Contents::from(message.clone());
+    let found = decoder.made(MessageReader::new(&message), read)?;
     Ok((found, decoder.names))
 }
 
