@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 /// The bytes that are copied at once: they stay in the cache of the processor.
-const PIECE: usize = 1 << 17;
+pub(super) const PIECE: usize = 1 << 17;
 
 /// An open file.
 #[derive(Debug)]

@@ -1,10 +1,12 @@
 //! The payload of a field: in memory, or a range of a file.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::disk::PIECE;
 use super::held::GappedFile;
 
 /// The bytes of a field. Those of a long constant of a file stay there until they are needed. Copies share them.
@@ -37,20 +39,36 @@ impl From<Vec<u8>> for FieldBytes {
     }
 }
 
-/// Bytes in memory are compared; ranges of files are equal if they are the same.
+/// The bytes are compared, those in files piece by piece. Bytes that cannot be read equal none.
 impl PartialEq for FieldBytes {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Kept::Held(a), Kept::Held(b)) => a == b,
-            (Kept::InFile(a), Kept::InFile(b)) => Arc::ptr_eq(&a.file, &b.file) && (a.start, a.len) == (b.start, b.len),
-            _ => false,
+            (Kept::InFile(a), Kept::InFile(b)) if a.is_same(b) => true,
+            _ => self.len() == other.len() && self.same_pieces(other).unwrap_or(false),
         }
+    }
+}
+
+impl FileRange {
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.file, &other.file) && (self.start, self.len) == (other.start, other.len)
     }
 }
 
 impl FieldBytes {
     pub(super) fn in_file(file: Arc<GappedFile>, start: u64, len: usize) -> Self {
         FieldBytes(Kept::InFile(Arc::new(FileRange { file, start, len })))
+    }
+
+    fn same_pieces(&self, other: &Self) -> io::Result<bool> {
+        for start in (0..self.len()).step_by(PIECE) {
+            let range = start..self.len().min(start + PIECE);
+            if self.part(range.clone())? != other.part(range)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The number of bytes.
@@ -87,11 +105,23 @@ impl FieldBytes {
     ///
     /// The file cannot be read, or has changed.
     pub(crate) fn load(&self) -> io::Result<Bytes> {
+        self.part(0..self.len())
+    }
+
+    /// A part of the bytes, which is read if they are in a file.
+    ///
+    /// # Errors
+    ///
+    /// The part leaves the bytes, or the file cannot be read or has changed.
+    pub(crate) fn part(&self, part: Range<usize>) -> io::Result<Bytes> {
+        if part.start > part.end || part.end > self.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         match &self.0 {
-            Kept::Held(bytes) => Ok(bytes.clone()),
+            Kept::Held(bytes) => Ok(bytes.slice(part)),
             Kept::InFile(range) => {
-                let mut bytes = vec![0; range.len];
-                range.file.disk.read_at(&mut bytes, range.start)?;
+                let mut bytes = vec![0; part.len()];
+                range.file.disk.read_at(&mut bytes, range.start + part.start as u64)?;
                 range.file.disk.unchanged()?;
                 Ok(Bytes::from(bytes))
             }

@@ -95,6 +95,9 @@ fn elements_of_constants_in_a_file_are_counted_and_read() {
         assert!(tensor.rest.as_ref().unwrap()[0].bytes.held().is_none());
         assert_eq!(elements::length(tensor), Length::Right);
     }
+    let held = decode(&Contents::from(Bytes::from(self::model()))).unwrap().model;
+    assert_eq!(held.graph.as_ref().unwrap().initializers, model.graph.as_ref().unwrap().initializers);
+    assert_ne!(w.rest, i.rest);
     assert_eq!(Elements::of(w), Ok(Elements::Floats((0..1000_u16).map(f32::from).collect())));
     assert_eq!(Elements::of(i), Ok(Elements::Ints((0..2000).collect())));
 }

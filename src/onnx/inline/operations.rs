@@ -30,6 +30,7 @@ impl Expansion<'_> {
             op_type: Some(texts.intern(operator)),
             domain: Some(texts.intern("")),
             attributes,
+            rest: call.metadata.clone(),
             origin: call.origin,
             ..NodeProto::default()
         };

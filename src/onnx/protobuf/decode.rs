@@ -15,7 +15,7 @@ use super::fields::{
 use super::reader::{MessageReader, Payload, WireError};
 use super::texts;
 use crate::graph::names::NameId;
-use crate::onnx::contents::Contents;
+use crate::onnx::contents::{Contents, FieldBytes};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Dim, Extent, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
     OperatorSet, ShapeProto, StringEntry, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo, Wire,
@@ -44,6 +44,11 @@ pub(crate) fn decode_graph(message: &Bytes) -> DecodeResult<(GraphProto, ModelNa
 /// Decodes a tensor in a message that stays encoded, with its names.
 pub(crate) fn decode_tensor(message: &Bytes) -> DecodeResult<(TensorProto, ModelNames)> {
     decode_apart(message, Decoder::tensor)
+}
+
+/// Decodes a pair of strings that stays encoded; none if it is malformed.
+pub(crate) fn decode_entry(message: &FieldBytes) -> Option<StringEntry> {
+    decode_apart(message.held()?, Decoder::entry).ok().map(|(entry, _)| entry)
 }
 
 fn decode_apart<T: Default>(
