@@ -4,6 +4,7 @@
 //! diagnostics are those of the rest of the crate.
 
 pub(crate) mod check;
+pub(crate) mod contents;
 mod document;
 mod edit;
 mod elements;

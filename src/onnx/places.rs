@@ -1,7 +1,6 @@
 //! How messages describe places in a model.
 
-use bytes::Bytes;
-
+use super::contents::Contents;
 use super::protobuf;
 
 /// How messages describe a place in a model.
@@ -10,7 +9,7 @@ pub(crate) enum Places {
     /// By a location in the text.
     Text,
     /// By a path of fields, such as `graph.node[3]`, in this file; it is empty if the model was not read from a file.
-    Fields(Bytes),
+    Fields(Contents),
 }
 
 impl Places {

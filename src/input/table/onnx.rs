@@ -50,9 +50,9 @@ fn folder_of(opened: &Opened) -> Option<PathBuf> {
 impl ModelBytes {
     fn protobuf(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
         let folder = folder_of(&opened);
-        let (name, bytes) = opened.bytes(settings.options.max_text)?;
+        let (name, contents) = opened.contents(settings.options.max_text)?;
         let parse: Parse =
-            Box::new(move |sources, settings| Document::decode(&name, bytes, sources, &settings.options));
+            Box::new(move |sources, settings| Document::decode_contents(&name, contents, sources, &settings.options));
         Ok(ModelBytes { folder, parse })
     }
 
@@ -77,6 +77,14 @@ impl ModelBytes {
 }
 
 impl ParsedModel {
+    /// Reports a file that has changed since it was opened, or could not be read; then there is no document.
+    fn note_change(&mut self) {
+        if let Some(changed) = self.document.as_ref().and_then(Document::changed) {
+            self.found.report(changed);
+            self.document = None;
+        }
+    }
+
     /// The statistics before the expansion.
     fn before(&self, options: &Options) -> Option<Stats> {
         let graph = self.document.as_ref()?.graph(options)?;
@@ -143,6 +151,7 @@ impl Source for ModelBytes {
                 parsed.flatten(settings);
             }
         }
+        parsed.note_change();
         Ok(Findings::new(parsed.sources, parsed.found))
     }
 
@@ -163,6 +172,7 @@ impl Source for ModelBytes {
             parsed.found.report(*over);
         }
         let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
+        parsed.note_change();
         let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
         Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, source, graph, before })))
@@ -185,8 +195,9 @@ impl ModelBytes {
         parsed.bind(settings);
         parsed.flatten(settings);
         let graph = parsed.view(&settings.options, what)?;
-        let ParsedModel { sources, found, .. } = parsed;
-        let result = match graph {
+        parsed.note_change();
+        let ParsedModel { sources, found, document, .. } = parsed;
+        let result = match graph.filter(|_| document.is_some()) {
             Some(graph) => Ok((graph, found)),
             None => Err(found),
         };
