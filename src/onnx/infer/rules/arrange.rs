@@ -83,7 +83,11 @@ fn quotient(of: &[Dim], by: &[Dim]) -> Dim {
 /// `Flatten`
 pub(crate) fn flatten(call: &mut InferCall) -> Option<()> {
     let extents = call.extents(0)?;
-    let at = place(call.int_or("axis", 1), extents.len())?;
+    // Behind the last axis is a place too, but negative numbers count from the last axis.
+    let at = match call.int_or("axis", 1) {
+        number @ 0.. => place(number, extents.len())?,
+        number => axis(number, extents.len())?,
+    };
     let (lead, rest) = extents.split_at(at);
     let shape = [product(lead), product(rest)];
     call.give(0, shape);
@@ -140,9 +144,7 @@ pub(crate) fn expand(call: &mut InferCall) -> Option<()> {
         Some(items) => items.iter().map(|item| natural(item.clone())).collect(),
         None => {
             let rank = usize::try_from(call.extent(1, 0).known()?).ok()?;
-            let most = call.rank(0)?.max(rank);
-            call.give(0, vec![Dim::Unknown; most]);
-            return Some(());
+            vec![Dim::Unknown; rank]
         }
     };
     let shape = super::axes::broadcast(call.extents(0)?, &target)?;

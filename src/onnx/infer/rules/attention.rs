@@ -56,6 +56,10 @@ pub(crate) fn flex_attention(call: &mut InferCall) -> Option<()> {
 
 /// `LinearAttention`: heads are packed into the last axis; the state is a matrix for each head of the keys.
 pub(crate) fn linear_attention(call: &mut InferCall) -> Option<()> {
+    // Without a state before, the new one has the type of the operands.
+    if let Some(element) = call.element(3).or_else(|| call.element(0)) {
+        call.give_element(1, element);
+    }
     let (queries, keys) = (Dim::Int(call.int("q_num_heads")?), Dim::Int(call.int("kv_num_heads")?));
     let size = |operand: usize| call.extent(operand, 2).over(keys.clone());
     let (key_size, value_size) = (size(1), size(2));
