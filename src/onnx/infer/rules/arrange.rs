@@ -230,7 +230,7 @@ fn parts(call: &InferCall, extent: &Dim) -> Option<Vec<Dim>> {
     };
     let mut all = vec![size; results];
     if usize::try_from(parts).ok()? == results {
-        *all.last_mut()? = natural(last);
+        *all.last_mut()? = last;
     }
     Some(all)
 }

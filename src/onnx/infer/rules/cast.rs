@@ -13,10 +13,6 @@ pub(crate) fn cast(call: &mut InferCall) -> Option<()> {
     same(call)
 }
 
-/// `BitCast`: the bits of the last axis are divided anew if the types differ in size.
-pub(crate) fn bit_cast(call: &mut InferCall) -> Option<()> {
-    cast(call)
-}
 
 /// `CastLike`
 pub(crate) fn cast_like(call: &mut InferCall) -> Option<()> {
