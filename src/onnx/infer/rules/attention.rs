@@ -23,6 +23,7 @@ pub(crate) fn attention(call: &mut InferCall) -> Option<()> {
     if let Some(shape) = attended(call, query.as_ref(), value.as_ref()) {
         call.give(0, shape);
     }
+    let (key, value) = agreed(key, value);
     let past = if call.has(4) { call.shared(&[(4, 2), (5, 2)]) } else { Dim::Int(0) };
     let total = |length: &Dim| past.clone().plus(length.clone());
     let key_total = key.as_ref().map_or(Dim::Unknown, |[_, _, length, _]| total(length));
@@ -36,6 +37,18 @@ pub(crate) fn attention(call: &mut InferCall) -> Option<()> {
         call.give(3, [batch, heads, length, key_total]);
     }
     Some(())
+}
+
+/// The same keys and values with the batch, the heads and the length that both have.
+fn agreed(key: Option<[Dim; 4]>, value: Option<[Dim; 4]>) -> (Option<[Dim; 4]>, Option<[Dim; 4]>) {
+    let (Some(mut key), Some(mut value)) = (key.clone(), value.clone()) else { return (key, value) };
+    for (a, b) in key.iter_mut().zip(&mut value).take(3) {
+        if let Some(both) = a.clone().unify(b.clone()) {
+            *a = both.clone();
+            *b = both;
+        }
+    }
+    (Some(key), Some(value))
 }
 
 /// The shape of the first result of `Attention`, which is packed if the queries are.

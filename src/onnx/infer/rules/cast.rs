@@ -13,7 +13,6 @@ pub(crate) fn cast(call: &mut InferCall) -> Option<()> {
     same(call)
 }
 
-
 /// `CastLike`
 pub(crate) fn cast_like(call: &mut InferCall) -> Option<()> {
     if let Some(element) = call.element(1) {
