@@ -23,8 +23,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::graph::{
-    Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, Note, OperationId, OriginId, Output, Shape,
-    TensorId, Value,
+    Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
 };
 use crate::room::with_stack;
 use crate::source::names::Name;
