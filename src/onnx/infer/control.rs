@@ -124,7 +124,8 @@ impl<'m> Inference<'m> {
         if let ValueType::Tensor(facts) = &mut condition {
             facts.items = always.then(|| [Dim::Int(1)].into());
         }
-        let initial: Vec<ValueType> = node.inputs.iter().skip(2).map(|input| without_items(self.scope.type_of(*input))).collect();
+        let initial: Vec<ValueType> =
+            node.inputs.iter().skip(2).map(|input| without_items(self.scope.type_of(*input))).collect();
         let mut states = vec![condition];
         states.extend(initial);
         let count = states.len();

@@ -100,7 +100,9 @@ pub(crate) fn transpose(call: &mut InferCall) -> Option<()> {
     let extents = call.extents(0)?;
     let rank = extents.len();
     let order = match call.ints("perm") {
-        Some(perm) if perm.len() == rank => perm.iter().map(|number| axis(*number, rank)).collect::<Option<Vec<_>>>()?,
+        Some(perm) if perm.len() == rank => {
+            perm.iter().map(|number| axis(*number, rank)).collect::<Option<Vec<_>>>()?
+        }
         Some(_) => return None,
         None => (0..rank).rev().collect(),
     };
@@ -351,4 +353,3 @@ pub(crate) fn col2im(call: &mut InferCall) -> Option<()> {
     call.give(0, shape);
     Some(())
 }
-

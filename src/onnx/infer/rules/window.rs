@@ -139,9 +139,8 @@ pub(crate) fn conv_transpose(call: &mut InferCall) -> Option<()> {
         shape.extend(spatial.iter().map(|extent| Dim::Int(*extent)));
     } else if let Some(window) = kernel(call, Some(1)).and_then(|kernel| Window::of(call, axes, kernel)) {
         let extra = call.ints("output_padding").unwrap_or_default();
-        let extent = |axis: usize| {
-            window.transposed(axis, &call.extent(0, axis + 2), extra.get(axis).copied().unwrap_or(0))
-        };
+        let extent =
+            |axis: usize| window.transposed(axis, &call.extent(0, axis + 2), extra.get(axis).copied().unwrap_or(0));
         shape.extend((0..axes).map(extent));
     } else {
         shape.resize(rank, Dim::Unknown);
@@ -206,4 +205,3 @@ pub(crate) fn roi_align(call: &mut InferCall) -> Option<()> {
     call.give(0, shape);
     Some(())
 }
-
