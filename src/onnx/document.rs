@@ -181,6 +181,24 @@ impl Document {
         Location::new(file, Span::default())
     }
 
+    /// The same document once more.
+    pub(crate) fn copy(&self) -> Document {
+        let Document { parsed, file, places, folder } = self;
+        Document { parsed: parsed.clone(), file: *file, places: places.clone(), folder: folder.clone() }
+    }
+
+    /// How messages describe places in it.
+    #[cfg(feature = "eval")]
+    pub(super) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The folder of external data, if it is known.
+    #[cfg(feature = "eval")]
+    pub(super) fn folder(&self) -> Option<&std::path::Path> {
+        self.folder.as_deref()
+    }
+
     /// The model; none for a part of a model.
     pub(crate) fn model(&mut self) -> Option<&mut ModelProto> {
         match &mut self.parsed {

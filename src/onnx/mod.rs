@@ -6,6 +6,8 @@
 pub(crate) mod check;
 mod document;
 mod elements;
+#[cfg(feature = "eval")]
+mod evaluation;
 mod external;
 pub(crate) mod from_nnef;
 mod inline;
@@ -22,3 +24,5 @@ mod view;
 
 pub use document::Document;
 pub(crate) use document::ExternalFile;
+#[cfg(feature = "eval")]
+pub(crate) use evaluation::{ModelInput, ModelOutputs};

@@ -108,9 +108,13 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts"]),
         ],
     ),
-    row("verify", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS))]),
-    row("inputs", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
-    row("seed", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
+    row(
+        "verify",
+        COMPARISON,
+        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)), of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)],
+    ),
+    row("inputs", COMPARISON, COMPARED),
+    row("seed", COMPARISON, COMPARED),
     row("from", INPUT, &[of(READ.and(C::FMT))]),
     row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
     row("strict", INPUT, &[of(READ), of(C::EXPR)]),
@@ -199,8 +203,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(READ).on(I::PNNX),
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -209,8 +213,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         LIMITS,
         &[
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -228,7 +232,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "to",
         "",
         &[
-            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
             of(C::RUN).on(I::LOOPS).to(Of(&["json"])),
             of(C::EXPR),
             of(C::FUSE).to(TOLD_FORMS),
@@ -253,6 +257,15 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("transpose", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
     row("permutation", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
     row("folder", "", &[of(C::MAN)]),
+];
+
+/// The notations in which models are edited themselves.
+const OF_MODELS: Outputs = Of(&["onnx", "onnxtxt"]);
+
+/// What the options of comparisons apply to.
+const COMPARED: &[Use] = &[
+    of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"]),
+    of(C::FLATTEN).on(I::MODELS).to(OF_MODELS).with(&["verify"]),
 ];
 
 /// What passes over the flat graph apply to.

@@ -6,9 +6,10 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
 use crate::graph::stats::{Known, ONNX, Setting, Stats};
 use crate::input::edit::{Edited, InlinedModel};
+use crate::input::model_run::ModelRun;
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
-use crate::input::source::{Backing, Flat, Source, Values};
+use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::{Document, ExternalFile};
 use crate::source::{FileId, Sources};
@@ -132,6 +133,7 @@ impl Source for ModelBytes {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
+        let source = parsed.document.as_ref().filter(|_| settings.compared).map(Document::copy);
         parsed.flatten(options);
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
             && let Err(over) = document.note_origins_within(options)
@@ -141,11 +143,16 @@ impl Source for ModelBytes {
         let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
         let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
-        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, graph, before })))
+        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, source, graph, before })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
         self.flat("graph", settings)
+    }
+
+    fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let ParsedModel { sources, document, found, .. } = self.parse(settings);
+        Ok(Evaluable::Model(Box::new(ModelRun::new(sources, document, found, settings))))
     }
 }
 
