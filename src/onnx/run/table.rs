@@ -1,7 +1,7 @@
 //! The table of kernels: one row for each operator that is evaluated.
 
 use super::call::Kernel;
-use super::kernels::{constants, conv, conv_transpose, deform, layout, pool, quantize, resize, sample};
+use super::kernels::{attention, constants, conv, conv_transpose, deform, layout, linear_attention, normalize, pool, quantize, recurrent, resize, sample, signal};
 
 /// The kernels by domain and operator.
 pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
@@ -36,6 +36,31 @@ pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
     ("", "DynamicQuantizeLinear", quantize::dynamic_quantize),
     ("", "MatMulInteger", quantize::matmul_integer),
     ("", "QLinearMatMul", quantize::qlinear_matmul),
+    // Recurrent layers.
+    ("", "RNN", recurrent::rnn),
+    ("", "GRU", recurrent::gru),
+    ("", "LSTM", recurrent::lstm),
+    // Attention.
+    ("", "Attention", attention::attention),
+    ("", "RotaryEmbedding", attention::rotary_embedding),
+    ("", "LinearAttention", linear_attention::linear_attention),
+    ("", "CausalConvWithState", linear_attention::causal_conv),
+    ("", "TensorScatter", linear_attention::tensor_scatter),
+    // Signals.
+    ("", "DFT", signal::dft),
+    ("", "STFT", signal::stft),
+    ("", "HannWindow", signal::hann),
+    ("", "HammingWindow", signal::hamming),
+    ("", "BlackmanWindow", signal::blackman),
+    ("", "MelWeightMatrix", signal::mel_weights),
+    // Normalization.
+    ("", "BatchNormalization", normalize::batch_normalization),
+    ("", "InstanceNormalization", normalize::instance_normalization),
+    ("", "GroupNormalization", normalize::group_normalization),
+    ("", "LayerNormalization", normalize::layer_normalization),
+    ("", "RMSNormalization", normalize::rms_normalization),
+    ("", "LpNormalization", normalize::lp_normalization),
+    ("", "MeanVarianceNormalization", normalize::mean_variance),
     // Constants.
     ("", "Constant", constants::constant),
     // Layout.
