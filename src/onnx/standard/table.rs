@@ -1,7 +1,7 @@
 //! The table of bodies: one row for each operator and each version in which its body changes.
 
 use super::builders::{
-    activations, attention, comparisons, layouts, linear, losses, normalizations, reductions, sources,
+    activations, attention, comparisons, layouts, linear, losses, normalizations, reductions, sequences, sources,
 };
 use super::call::{Build, StandardCall};
 use super::template::{self, Settings};
@@ -35,6 +35,7 @@ const LOSSES: &str = include_str!("bodies/losses.txt");
 const NORMALIZATIONS: &str = include_str!("bodies/normalizations.txt");
 const QUANTIZATION: &str = include_str!("bodies/quantization.txt");
 const REDUCTIONS: &str = include_str!("bodies/reductions.txt");
+const SEQUENCES: &str = include_str!("bodies/sequences.txt");
 const SOURCES: &str = include_str!("bodies/sources.txt");
 
 /// All bodies. The versions of an operator are in ascending order.
@@ -80,6 +81,7 @@ pub(super) static TABLE: &[Row] = &[
     row("Relu", 18, ACTIVATIONS, activations::plain),
     row("RotaryEmbedding", 23, LINEAR, linear::rotary_embedding),
     row("Selu", 18, ACTIVATIONS, activations::plain),
+    row("SequenceMap", 17, SEQUENCES, sequences::map),
     row("Shrink", 18, ACTIVATIONS, activations::shrink),
     row("Softmax", 13, REDUCTIONS, reductions::softmax),
     row("SoftmaxCrossEntropyLoss", 12, LOSSES, activations::plain),
