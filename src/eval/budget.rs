@@ -87,7 +87,7 @@ impl Budget {
     }
 
     /// Takes back the steps that exceeded the limit, so that less expensive work may follow.
-    pub(super) fn forgive(&self) {
+    pub(crate) fn forgive(&self) {
         self.usage.forgive();
     }
 
@@ -106,7 +106,7 @@ impl Budget {
     }
 
     /// Runs an operation. What it allocates no longer counts at its end, when its results are stored.
-    pub(super) fn operation<T>(&self, run: impl FnOnce() -> T) -> T {
+    pub(crate) fn operation<T>(&self, run: impl FnOnce() -> T) -> T {
         let outer = self.allocated.replace(0);
         let result = run();
         self.usage.release(self.allocated.replace(outer));
@@ -114,12 +114,12 @@ impl Budget {
     }
 
     /// Counts items that are stored from now on.
-    pub(super) fn hold(&self, items: usize) {
+    pub(crate) fn hold(&self, items: usize) {
         self.usage.hold(items as u64);
     }
 
     /// Counts items that are no longer stored.
-    pub(super) fn release(&self, items: usize) {
+    pub(crate) fn release(&self, items: usize) {
         self.usage.release(items as u64);
     }
 }

@@ -4,7 +4,7 @@ use super::sources::source_type;
 use super::{Boundary, Budget, EvalError, Evaluator, Limits, Variables};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::{Extent, Graph};
-use crate::tensor::{DType, Tensor, TensorError};
+use crate::tensor::{DType, Data, Tensor, TensorError};
 use rustc_hash::FxHashSet;
 
 /// A random number generator that depends only on the seed, not on the machine (splitmix64).
@@ -47,6 +47,10 @@ impl Random {
             DType::Float32 | DType::Float64 => {
                 Tensor::scalars(shape, (0..count).map(|_| 2.0 * self.unit() - 1.0).collect())
             }
+            of if of.is_integer() => {
+                Tensor::with(shape, Data::from_wide(of, (0..count).map(|_| i128::from(self.next() & 1))))
+            }
+            of => Tensor::with(shape, Data::from_floats(of, (0..count).map(|_| 2.0 * self.unit() - 1.0))),
         }
     }
 }
@@ -129,6 +133,9 @@ impl Tensor {
     pub fn difference(&self, other: &Tensor) -> Option<f64> {
         if self.shape() != other.shape() || self.dtype() != other.dtype() {
             return None;
+        }
+        if let (Data::Text(a), Data::Text(b)) = (self.data(), other.data()) {
+            return Some(if a == b { 0.0 } else { f64::INFINITY });
         }
         if let (Some(a), Some(b)) = (self.items::<i64>(), other.items::<i64>()) {
             // Integers above 2^53 are not exact as floats.

@@ -6,9 +6,12 @@ use crate::tensor::{DType, Data};
 /// The NNEF primitive type of an element type.
 pub(crate) fn primitive(dtype: DType) -> Primitive {
     match dtype {
-        DType::Float32 | DType::Float64 => Primitive::Scalar,
-        DType::Int32 | DType::Int64 => Primitive::Integer,
+        DType::Int32 | DType::Int64 | DType::Small(_) | DType::Uint32 | DType::Uint64 => Primitive::Integer,
         DType::Bool => Primitive::Logical,
+        DType::Text => Primitive::String,
+        DType::Float32 | DType::Float64 | DType::Narrow(_) => Primitive::Scalar,
+        // NNEF has no complex numbers; they are at most counted as scalars.
+        DType::Complex64 | DType::Complex128 => Primitive::Scalar,
     }
 }
 

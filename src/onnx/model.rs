@@ -7,6 +7,7 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use super::contents::FieldBytes;
 use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
@@ -23,7 +24,7 @@ pub(crate) struct EncodedField {
     /// Its wire type.
     pub(crate) wire: Wire,
     /// The payload without its length or the tags of a group; for numbers, their little-endian bytes.
-    pub(crate) bytes: Bytes,
+    pub(crate) bytes: FieldBytes,
 }
 
 /// The wire type of a field.

@@ -55,6 +55,7 @@ impl Tensor {
             Data::Int32(items) => Data::Int32(filled(items, &places, fill as i32)),
             Data::Int64(items) => Data::Int64(filled(items, &places, fill as i64)),
             Data::Bool(items) => Data::Bool(filled(items, &places, fill != 0.0)),
+            other => other.pick_or(&places, fill),
         };
         Tensor { shape: along.iter().map(Vec::len).collect(), data }
     }

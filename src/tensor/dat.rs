@@ -35,6 +35,7 @@ impl Tensor {
             Data::Float32(_) | Data::Float64(_) => (ItemType::Float, 32),
             Data::Int32(_) | Data::Int64(_) => (ItemType::Signed, 64),
             Data::Bool(_) => (ItemType::Bool, 8),
+            other => return fail(format!("a tensor file of NNEF has no items of type {}", other.dtype())),
         };
         let extents: Option<Vec<u32>> = self.shape().iter().map(|&extent| u32::try_from(extent).ok()).collect();
         let (Some(extents), Ok(data_length)) = (extents, u32::try_from(data.len())) else {

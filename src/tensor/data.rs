@@ -1,6 +1,8 @@
 //! The elements of tensors, packed by type.
 
-use super::DType;
+use std::sync::Arc;
+
+use super::{DType, NarrowFloat, SmallInt};
 
 /// The elements of a tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +18,20 @@ pub enum Data {
     Int64(Vec<i64>),
     /// Elements of [`DType::Bool`].
     Bool(Vec<bool>),
+    /// Elements of [`DType::Narrow`], as the floats that they are equal to.
+    Narrow(NarrowFloat, Vec<f32>),
+    /// Elements of [`DType::Small`].
+    Small(SmallInt, Vec<i32>),
+    /// Elements of [`DType::Uint32`].
+    Uint32(Vec<u32>),
+    /// Elements of [`DType::Uint64`].
+    Uint64(Vec<u64>),
+    /// Elements of [`DType::Complex64`].
+    Complex64(Vec<[f32; 2]>),
+    /// Elements of [`DType::Complex128`].
+    Complex128(Vec<[f64; 2]>),
+    /// Elements of [`DType::Text`].
+    Text(Vec<Arc<str>>),
 }
 
 /// Evaluates an expression on the elements, regardless of their type.
@@ -27,6 +43,13 @@ macro_rules! each {
             Data::Int32($items) => $body,
             Data::Int64($items) => $body,
             Data::Bool($items) => $body,
+            Data::Narrow(_, $items) => $body,
+            Data::Small(_, $items) => $body,
+            Data::Uint32($items) => $body,
+            Data::Uint64($items) => $body,
+            Data::Complex64($items) => $body,
+            Data::Complex128($items) => $body,
+            Data::Text($items) => $body,
         }
     };
 }
@@ -40,6 +63,34 @@ macro_rules! map_each {
             Data::Int32($items) => Data::Int32($body),
             Data::Int64($items) => Data::Int64($body),
             Data::Bool($items) => Data::Bool($body),
+            Data::Narrow(format, $items) => Data::Narrow(*format, $body),
+            Data::Small(integer, $items) => Data::Small(*integer, $body),
+            Data::Uint32($items) => Data::Uint32($body),
+            Data::Uint64($items) => Data::Uint64($body),
+            Data::Complex64($items) => Data::Complex64($body),
+            Data::Complex128($items) => Data::Complex128($body),
+            Data::Text($items) => Data::Text($body),
+        }
+    };
+}
+
+/// Evaluates an expression on two lists of elements of equal type; does nothing if the types differ.
+macro_rules! each_pair {
+    ($to:expr, $from:expr, $a:ident, $b:ident => $body:expr) => {
+        match ($to, $from) {
+            (Data::Float32($a), Data::Float32($b)) => $body,
+            (Data::Float64($a), Data::Float64($b)) => $body,
+            (Data::Int32($a), Data::Int32($b)) => $body,
+            (Data::Int64($a), Data::Int64($b)) => $body,
+            (Data::Bool($a), Data::Bool($b)) => $body,
+            (Data::Narrow(one, $a), Data::Narrow(other, $b)) if one == other => $body,
+            (Data::Small(one, $a), Data::Small(other, $b)) if one == other => $body,
+            (Data::Uint32($a), Data::Uint32($b)) => $body,
+            (Data::Uint64($a), Data::Uint64($b)) => $body,
+            (Data::Complex64($a), Data::Complex64($b)) => $body,
+            (Data::Complex128($a), Data::Complex128($b)) => $body,
+            (Data::Text($a), Data::Text($b)) => $body,
+            _ => {}
         }
     };
 }
@@ -68,10 +119,20 @@ macro_rules! elements {
         })*
     };
 }
-elements!(f32: Float32, f64: Float64, i32: Int32, i64: Int64, bool: Bool);
+elements!(
+    f32: Float32,
+    f64: Float64,
+    i32: Int32,
+    i64: Int64,
+    bool: Bool,
+    u32: Uint32,
+    u64: Uint64,
+    [f32; 2]: Complex64,
+    [f64; 2]: Complex128
+);
 
 impl Data {
-    /// `len` elements that are 0 or `false`.
+    /// `len` elements that are 0, `false` or empty text.
     pub(crate) fn zeros(dtype: DType, len: usize) -> Data {
         match dtype {
             DType::Float32 => Data::Float32(vec![0.0; len]),
@@ -79,6 +140,14 @@ impl Data {
             DType::Int32 => Data::Int32(vec![0; len]),
             DType::Int64 => Data::Int64(vec![0; len]),
             DType::Bool => Data::Bool(vec![false; len]),
+            // The format without zero has its least value instead.
+            DType::Narrow(format) => Data::Narrow(format, vec![format.round(0.0); len]),
+            DType::Small(integer) => Data::Small(integer, vec![0; len]),
+            DType::Uint32 => Data::Uint32(vec![0; len]),
+            DType::Uint64 => Data::Uint64(vec![0; len]),
+            DType::Complex64 => Data::Complex64(vec![[0.0; 2]; len]),
+            DType::Complex128 => Data::Complex128(vec![[0.0; 2]; len]),
+            DType::Text => Data::Text(vec![Arc::from(""); len]),
         }
     }
 
@@ -105,27 +174,36 @@ impl Data {
             Data::Int32(_) => DType::Int32,
             Data::Int64(_) => DType::Int64,
             Data::Bool(_) => DType::Bool,
+            Data::Narrow(format, _) => DType::Narrow(*format),
+            Data::Small(integer, _) => DType::Small(*integer),
+            Data::Uint32(_) => DType::Uint32,
+            Data::Uint64(_) => DType::Uint64,
+            Data::Complex64(_) => DType::Complex64,
+            Data::Complex128(_) => DType::Complex128,
+            Data::Text(_) => DType::Text,
         }
     }
 
     /// The elements at some indices.
     pub(crate) fn pick(&self, places: impl Iterator<Item = usize>) -> Data {
-        map_each!(self, items => places.map(|place| items[place]).collect())
+        map_each!(self, items => places.map(|place| items[place].clone()).collect())
+    }
+
+    /// The elements at some indices; `None` selects the fill value.
+    pub(crate) fn pick_or(&self, places: &[Option<usize>], fill: f64) -> Data {
+        let mut picked = Data::from_floats(self.dtype(), std::iter::repeat_n(fill, places.len()));
+        let (to, from): (Vec<usize>, Vec<usize>) =
+            places.iter().enumerate().filter_map(|(i, place)| place.map(|place| (i, place))).unzip();
+        picked.put(&to, self, |i| from[i]);
+        picked
     }
 
     /// Stores `from[number(i)]` at `places[i]` for each `i`; does nothing if the element types differ.
     pub(crate) fn put(&mut self, places: &[usize], from: &Data, number: impl Fn(usize) -> usize) {
-        fn put<T: Copy>(to: &mut [T], places: &[usize], from: &[T], number: impl Fn(usize) -> usize) {
-            places.iter().enumerate().for_each(|(i, place)| to[*place] = from[number(i)]);
+        fn put<T: Clone>(to: &mut [T], places: &[usize], from: &[T], number: impl Fn(usize) -> usize) {
+            places.iter().enumerate().for_each(|(i, place)| to[*place] = from[number(i)].clone());
         }
-        match (self, from) {
-            (Data::Float32(to), Data::Float32(from)) => put(to, places, from, number),
-            (Data::Float64(to), Data::Float64(from)) => put(to, places, from, number),
-            (Data::Int32(to), Data::Int32(from)) => put(to, places, from, number),
-            (Data::Int64(to), Data::Int64(from)) => put(to, places, from, number),
-            (Data::Bool(to), Data::Bool(from)) => put(to, places, from, number),
-            _ => {}
-        }
+        each_pair!(self, from, to, from => put(to, places, from, number));
     }
 
     /// Appends elements; does nothing if the element types differ.
@@ -135,17 +213,11 @@ impl Data {
 
     /// Appends a range of elements; does nothing if the element types differ.
     pub(crate) fn append_range(&mut self, other: &Data, range: std::ops::Range<usize>) {
-        match (self, other) {
-            (Data::Float32(to), Data::Float32(from)) => to.extend_from_slice(&from[range]),
-            (Data::Float64(to), Data::Float64(from)) => to.extend_from_slice(&from[range]),
-            (Data::Int32(to), Data::Int32(from)) => to.extend_from_slice(&from[range]),
-            (Data::Int64(to), Data::Int64(from)) => to.extend_from_slice(&from[range]),
-            (Data::Bool(to), Data::Bool(from)) => to.extend_from_slice(&from[range]),
-            _ => {}
-        }
+        each_pair!(self, other, to, from => to.extend_from_slice(&from[range]));
     }
 
-    /// The bytes of the elements in files: scalars have 32 bits, integers 64, logicals 8.
+    /// The bytes of the elements in files: scalars have 32 bits, integers 64, logicals 8. Those of other notations
+    /// than NNEF have none.
     #[cfg(feature = "eval")]
     pub(crate) fn stored(&self) -> Vec<u8> {
         match self {
@@ -154,6 +226,11 @@ impl Data {
             Data::Int32(items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
             Data::Int64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
             Data::Bool(items) => items.iter().map(|item| u8::from(*item)).collect(),
+            Data::Narrow(_, items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+            Data::Small(_, items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
+            Data::Uint32(items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
+            Data::Uint64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+            Data::Complex64(_) | Data::Complex128(_) | Data::Text(_) => Vec::new(),
         }
     }
 
@@ -163,7 +240,7 @@ impl Data {
         self.append(&more);
     }
 
-    /// An element as a float.
+    /// An element as a float: of a complex number the real part, of text NaN.
     pub fn float(&self, at: usize) -> f64 {
         match self {
             Data::Float32(items) => f64::from(items[at]),
@@ -171,10 +248,17 @@ impl Data {
             Data::Int32(items) => f64::from(items[at]),
             Data::Int64(items) => items[at] as f64,
             Data::Bool(items) => f64::from(u8::from(items[at])),
+            Data::Narrow(_, items) => f64::from(items[at]),
+            Data::Small(_, items) => f64::from(items[at]),
+            Data::Uint32(items) => f64::from(items[at]),
+            Data::Uint64(items) => items[at] as f64,
+            Data::Complex64(items) => f64::from(items[at][0]),
+            Data::Complex128(items) => items[at][0],
+            Data::Text(_) => f64::NAN,
         }
     }
 
-    /// An element as an integer; floats are truncated.
+    /// An element as an integer; floats are truncated, unsigned numbers beyond the range are its end.
     pub(crate) fn integer(&self, at: usize) -> i64 {
         match self {
             Data::Float32(items) => items[at] as i64,
@@ -182,10 +266,14 @@ impl Data {
             Data::Int32(items) => i64::from(items[at]),
             Data::Int64(items) => items[at],
             Data::Bool(items) => i64::from(items[at]),
+            Data::Small(_, items) => i64::from(items[at]),
+            Data::Uint32(items) => i64::from(items[at]),
+            Data::Uint64(items) => i64::try_from(items[at]).unwrap_or(i64::MAX),
+            other => other.float(at) as i64,
         }
     }
 
-    /// Converts floats to elements of a type.
+    /// Converts floats to elements of a type: rounded, with an imaginary part of 0, or as text.
     pub(crate) fn from_floats(dtype: DType, items: impl Iterator<Item = f64>) -> Data {
         match dtype {
             DType::Float32 => Data::Float32(items.map(|x| x as f32).collect()),
@@ -193,6 +281,35 @@ impl Data {
             DType::Int32 => Data::Int32(items.map(|x| x as i32).collect()),
             DType::Int64 => Data::Int64(items.map(|x| x as i64).collect()),
             DType::Bool => Data::Bool(items.map(|x| x != 0.0).collect()),
+            DType::Narrow(format) => Data::Narrow(format, items.map(|x| format.round(x)).collect()),
+            DType::Small(integer) => Data::Small(integer, items.map(|x| integer.wrap(x as i64 as i32)).collect()),
+            DType::Uint32 => Data::Uint32(items.map(|x| x as u32).collect()),
+            DType::Uint64 => Data::Uint64(items.map(|x| x as u64).collect()),
+            DType::Complex64 => Data::Complex64(items.map(|x| [x as f32, 0.0]).collect()),
+            DType::Complex128 => Data::Complex128(items.map(|x| [x, 0.0]).collect()),
+            DType::Text => Data::Text(items.map(|x| x.to_string().into()).collect()),
+        }
+    }
+
+    /// An element as an integer of any width; floats are truncated.
+    pub(crate) fn wide(&self, at: usize) -> i128 {
+        match self {
+            Data::Uint64(items) => items[at].into(),
+            other => other.integer(at).into(),
+        }
+    }
+
+    /// Converts integers to elements of a type: those of integer types keep the lowest bits.
+    pub(crate) fn from_wide(dtype: DType, items: impl Iterator<Item = i128>) -> Data {
+        match dtype {
+            DType::Int32 => Data::Int32(items.map(|x| x as i32).collect()),
+            DType::Int64 => Data::Int64(items.map(|x| x as i64).collect()),
+            DType::Small(integer) => Data::Small(integer, items.map(|x| integer.wrap(x as i32)).collect()),
+            DType::Uint32 => Data::Uint32(items.map(|x| x as u32).collect()),
+            DType::Uint64 => Data::Uint64(items.map(|x| x as u64).collect()),
+            DType::Bool => Data::Bool(items.map(|x| x != 0).collect()),
+            DType::Text => Data::Text(items.map(|x| x.to_string().into()).collect()),
+            other => Data::from_floats(other, items.map(|x| x as f64)),
         }
     }
 }

@@ -35,15 +35,24 @@ impl Tensor {
         (volume(shape) == Some(data.len())).then(|| Tensor { shape: shape.into(), data })
     }
 
+    /// A tensor with these elements.
+    ///
+    /// # Errors
+    ///
+    /// The number of elements is not that of the shape.
+    pub(crate) fn with(shape: &[usize], data: Data) -> Result<Self, TensorError> {
+        let count = data.len();
+        let unfilled = || TensorError::new(format!("{count} items do not fill the shape {shape:?}"));
+        Tensor::new(shape, data).ok_or_else(unfilled)
+    }
+
     /// A tensor with elements of any type.
     ///
     /// # Errors
     ///
     /// The number of elements is not that of the shape.
     pub(crate) fn of<T: Element>(shape: &[usize], items: Vec<T>) -> Result<Self, TensorError> {
-        let count = items.len();
-        let unfilled = || TensorError::new(format!("{count} items do not fill the shape {shape:?}"));
-        Tensor::new(shape, T::pack(items)).ok_or_else(unfilled)
+        Tensor::with(shape, T::pack(items))
     }
 
     /// A tensor of scalars.
@@ -182,6 +191,7 @@ impl Tensor {
             DType::Int64 => Data::Int64(places.map(whole).collect::<Result<_, _>>()?),
             DType::Int32 => Data::Int32(places.map(|i| narrow(whole(i)?)).collect::<Result<_, _>>()?),
             DType::Bool => Data::Bool(places.map(logical).collect::<Result<_, _>>()?),
+            other => return Err(lost(&other)),
         };
         Ok(Tensor { shape: self.shape, data })
     }

@@ -1,6 +1,6 @@
 //! Tensors, and their files.
 //!
-//! A tensor is a shape and packed elements of one of five types. A [`Tensor`] has its elements in row-major order, so
+//! A tensor is a shape and packed elements of one type. A [`Tensor`] has its elements in row-major order, so
 //! that its shape is a list of extents. An [`ArrayShape`] also has the number format, dynamic sizes and a [`Layout`].
 //! A [`Buffer`] is the memory of a tensor in any layout. The types of NNEF are scalars, integers and logicals: the
 //! reference evaluator and the readers of files represent them as 64-bit floating point numbers, 64-bit integers and
@@ -15,8 +15,10 @@ mod data;
 mod dense;
 mod dtype;
 mod error;
+mod exact;
 pub(crate) mod json;
 pub(crate) mod kernels;
+mod narrow;
 #[cfg(feature = "eval")]
 pub(crate) mod npy;
 #[cfg(feature = "eval")]
@@ -31,4 +33,5 @@ pub use dense::Tensor;
 pub(crate) use dense::{Dims, MAX_RANK, volume};
 pub use dtype::DType;
 pub use error::TensorError;
+pub use narrow::{NarrowFloat, SmallInt};
 pub use shape::{ArrayShape, Dimension, ElementType, Ignoring, Layout, PaddingValue, Shape, ShapeList};

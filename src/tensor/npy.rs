@@ -4,6 +4,8 @@
 //! items. Numbers and truth values are supported, in both byte orders and both axis orders; complex numbers, strings
 //! and objects are not.
 
+pub(crate) mod exact;
+
 use super::{ArrayShape, Buffer, Data, Element, ElementType, Layout, Tensor, TensorError, dat, volume};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -90,8 +92,60 @@ pub(super) fn check_length(head: &[u8], length: u64) -> Result<(), TensorError> 
     header.check_data(length.saturating_sub(before as u64))
 }
 
+/// The fields of a header.
+pub(super) struct Fields<'h> {
+    /// The type of the items, as it is written.
+    pub(super) descr: &'h str,
+    /// The byte order, a character of it.
+    pub(super) order: &'h str,
+    /// The type of the items after that.
+    pub(super) item: &'h str,
+    /// The order of the axes.
+    pub(super) layout: Layout,
+    pub(super) extents: Vec<u64>,
+}
+
+/// The error of items of a type that is not read.
+pub(super) fn unknown(descr: &str) -> TensorError {
+    TensorError::new(format!("items of type {descr} are neither numbers nor truth values"))
+}
+
+/// Parses the text of a header.
+pub(super) fn fields(text: &str) -> Result<Fields<'_>, TensorError> {
+    let value = |key: &str| {
+        let (_, rest) = text.split_once(&format!("'{key}':"))?;
+        Some(rest.trim_start())
+    };
+    let (Some(descr), Some(fortran), Some(shape)) = (value("descr"), value("fortran_order"), value("shape")) else {
+        return fail("the header of the numpy array lacks descr, fortran_order or shape");
+    };
+    let descr = descr.strip_prefix('\'').and_then(|rest| rest.split('\'').next()).unwrap_or(descr);
+    let (order, item) = match descr.split_at_checked(1) {
+        Some((order @ ("<" | ">" | "|" | "="), item)) => (order, item),
+        _ => return Err(unknown(descr)),
+    };
+    let extents = shape.strip_prefix('(').and_then(|rest| rest.split(')').next());
+    let extent = |text: &str| text.trim().trim_end_matches('L').parse::<u64>().ok();
+    let parts = extents.into_iter().flat_map(|extents| extents.split(',')).filter(|part| !part.trim().is_empty());
+    let Some(extents) = extents.and_then(|_| parts.map(extent).collect::<Option<Vec<_>>>()) else {
+        return fail("the header of the numpy array has no valid shape");
+    };
+    let layout = match (fortran.starts_with("True"), fortran.starts_with("False")) {
+        (true, _) => Layout::column_major,
+        (_, true) => Layout::row_major,
+        _ => return fail("fortran_order in the header of the numpy array is neither True nor False"),
+    };
+    Ok(Fields { descr, order, item, layout: layout(extents.len()), extents })
+}
+
 /// The header of a file and the bytes after it.
 fn split(bytes: &[u8]) -> Result<(NpyHeader, &[u8]), TensorError> {
+    let (text, data) = split_text(bytes)?;
+    Ok((NpyHeader::parse(&text)?, data))
+}
+
+/// The text of the header of a file and the bytes after it.
+pub(super) fn split_text(bytes: &[u8]) -> Result<(std::borrow::Cow<'_, str>, &[u8]), TensorError> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else { return fail("the bytes are not an array of numpy") };
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
@@ -103,38 +157,15 @@ fn split(bytes: &[u8]) -> Result<(NpyHeader, &[u8]), TensorError> {
         return fail("the array of numpy ends within its header");
     }
     let (text, data) = rest.split_at(length);
-    Ok((NpyHeader::parse(&String::from_utf8_lossy(text))?, data))
+    Ok((String::from_utf8_lossy(text), data))
 }
 
 impl NpyHeader {
     fn parse(text: &str) -> Result<Self, TensorError> {
-        let value = |key: &str| {
-            let (_, rest) = text.split_once(&format!("'{key}':"))?;
-            Some(rest.trim_start())
-        };
-        let (Some(descr), Some(fortran), Some(shape)) = (value("descr"), value("fortran_order"), value("shape")) else {
-            return fail("the header of the numpy array lacks descr, fortran_order or shape");
-        };
-        let descr = descr.strip_prefix('\'').and_then(|rest| rest.split('\'').next()).unwrap_or(descr);
-        let unknown = || TensorError::new(format!("items of type {descr} are neither numbers nor truth values"));
-        let (order, item) = match descr.split_at_checked(1) {
-            Some((order @ ("<" | ">" | "|" | "="), item)) => (order, item),
-            _ => return Err(unknown()),
-        };
+        let Fields { descr, order, item, layout, extents } = fields(text)?;
         let known = ITEMS.iter().find(|(code, _)| *code == item);
-        let element = known.and_then(|(_, name)| ElementType::from_name(name)).ok_or_else(unknown)?;
-        let extents = shape.strip_prefix('(').and_then(|rest| rest.split(')').next());
-        let extent = |text: &str| text.trim().trim_end_matches('L').parse::<u64>().ok();
-        let parts = extents.into_iter().flat_map(|extents| extents.split(',')).filter(|part| !part.trim().is_empty());
-        let Some(shape) = extents.and_then(|_| parts.map(extent).collect::<Option<Vec<_>>>()) else {
-            return fail("the header of the numpy array has no valid shape");
-        };
-        let layout = match (fortran.starts_with("True"), fortran.starts_with("False")) {
-            (true, _) => Layout::column_major,
-            (_, true) => Layout::row_major,
-            _ => return fail("fortran_order in the header of the numpy array is neither True nor False"),
-        };
-        let array = ArrayShape::new(element, &shape).with_layout(layout(shape.len()))?;
+        let element = known.and_then(|(_, name)| ElementType::from_name(name)).ok_or_else(|| unknown(descr))?;
+        let array = ArrayShape::new(element, &extents).with_layout(layout)?;
         Ok(NpyHeader { kind: item.as_bytes()[0], big_endian: order == ">", array })
     }
 
@@ -182,14 +213,22 @@ impl NpyHeader {
     }
 }
 
-pub(super) fn write(tensor: &Tensor) -> Vec<u8> {
+/// The bytes of a file: scalars in 32 bits, integers in 64, logicals in 8.
+pub(crate) fn write(tensor: &Tensor) -> Vec<u8> {
     let data = tensor.data().stored();
     let descr = match tensor.data() {
         Data::Float32(_) | Data::Float64(_) => "<f4",
         Data::Int32(_) | Data::Int64(_) => "<i8",
         Data::Bool(_) => "|b1",
+        // Numbers that are neither of NNEF nor of networks have files of their own, see `exact`.
+        _ => return exact::write(tensor),
     };
-    let extents: String = tensor.shape().iter().map(|extent| format!("{extent}, ")).collect();
+    encode(descr, tensor.shape(), &data)
+}
+
+/// The bytes of a file with these items.
+pub(super) fn encode(descr: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
+    let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", extents.trim_end());
     // The items begin at a multiple of 64 bytes.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;

@@ -336,9 +336,9 @@ impl Weights for Decoded<'_> {
         Ok(raw.map(|raw| Weight {
             dims: dims(&raw.shape),
             element: match raw.dtype {
-                DType::Float32 | DType::Float64 => NnefElement::Float,
-                DType::Int32 | DType::Int64 => NnefElement::Int,
+                dtype if dtype.is_integer() => NnefElement::Int,
                 DType::Bool => NnefElement::Bool,
+                _ => NnefElement::Float,
             },
             bytes: Bytes::from(raw.bytes),
         }))

@@ -80,6 +80,14 @@ const DOCUMENTS_AND_PNNX: &[Use] = &[
     of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
 ];
 
+/// What shapes of inputs can be given for.
+const SHAPES: &[Use] = &[
+    of(READ).on(I::DOCUMENTS),
+    of(GRAPHS).on(I::MODELS),
+    of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
+    of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+];
+
 /// All options, in the order of `--help`.
 pub(super) static OPTIONS: &[OptionRow] = &[
     row("output", OUTPUT, &[of(C::FLATTEN)]),
@@ -96,8 +104,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
     row("stats", OUTPUT, VIEWS),
-    row("fold", PASSES, PASS),
-    row("share", PASSES, PASS),
+    row("fold", PASSES, MODEL_PASS),
+    row("share", PASSES, MODEL_PASS),
     row("drop-bitcasts", PASSES, PASS),
     row(
         "layout",
@@ -108,19 +116,24 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts"]),
         ],
     ),
-    row("verify", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS))]),
-    row("inputs", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
-    row("seed", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
+    row(
+        "verify",
+        COMPARISON,
+        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)), of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)],
+    ),
+    row("inputs", COMPARISON, COMPARED),
+    row("seed", COMPARISON, COMPARED),
     row("from", INPUT, &[of(READ.and(C::FMT))]),
     row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
     row("strict", INPUT, &[of(READ), of(C::EXPR)]),
     row("fragments", INPUT, &[of(READ).on(I::DOCUMENTS)]),
-    row("input-shape", INPUT, DOCUMENTS_AND_PNNX),
+    row("input-shape", INPUT, SHAPES),
     row(
         "set",
         INPUT,
         &[
             of(READ).on(I::DOCUMENTS),
+            of(GRAPHS).on(I::MODELS),
             of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX).with(&["input-shape"]),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["input-shape"]),
         ],
@@ -134,6 +147,18 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             language.set.iter().any(|(symbol, _)| !shapes.mentions(symbol))
         },
     }]),
+    row(
+        "bind",
+        INPUT,
+        &[
+            of(C::FLATTEN.and(C::RUN)).on(I::DOCUMENTS),
+            of(C::FLATTEN).on(I::LOOPS),
+            of(GRAPHS).on(I::MODELS),
+            of(C::RUN).on(I::PNNX),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+        ],
+    )
+    .because(&[(I::LOOPS, "their inputs are values of --inputs")]),
     row("lower", EXPANSION, &[of(GRAPHS).on(NOT_LOOPS), of(C::RUN).on(I::DOCUMENTS)])
         .no_effect(&[
             NoEffect {
@@ -199,8 +224,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(READ).on(I::PNNX),
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -209,8 +234,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         LIMITS,
         &[
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -228,7 +253,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "to",
         "",
         &[
-            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
             of(C::RUN).on(I::LOOPS).to(Of(&["json"])),
             of(C::EXPR),
             of(C::FUSE).to(TOLD_FORMS),
@@ -253,6 +278,19 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("transpose", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
     row("permutation", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
     row("folder", "", &[of(C::MAN)]),
+];
+
+/// What passes apply to that models of ONNX have, too.
+const MODEL_PASS: &[Use] =
+    &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
+
+/// The notations in which models are edited themselves.
+const OF_MODELS: Outputs = Of(&["onnx", "onnxtxt"]);
+
+/// What the options of comparisons apply to.
+const COMPARED: &[Use] = &[
+    of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"]),
+    of(C::FLATTEN).on(I::MODELS).to(OF_MODELS).with(&["verify"]),
 ];
 
 /// What passes over the flat graph apply to.

@@ -165,6 +165,19 @@ impl Folder {
         }
     }
 
+    /// The file of the data of a tensor, where they begin in it, and how many bytes they are.
+    ///
+    /// # Errors
+    ///
+    /// The description is not consistent, or the file does not have the bytes.
+    pub(in crate::onnx) fn range(&mut self, tensor: &TensorProto) -> Result<(PathBuf, u64, u64), String> {
+        let unnamed = || "the data of a constant are not in the model".to_owned();
+        let place = of(tensor, "a constant").ok_or_else(unnamed)?.map_err(|wrong| wrong.message)?;
+        self.check(&place).map_err(|wrong| wrong.message)?;
+        let (path, _) = self.find(&place.location).map_err(|wrong| wrong.message)?;
+        Ok((path, place.offset, place.length.unwrap_or(0)))
+    }
+
     /// Checks that the file of data exists and has as many bytes as it needs.
     pub(super) fn check(&mut self, place: &DataLocation) -> Result<(), Wrong> {
         let DataLocation { name, location, offset, length } = place;

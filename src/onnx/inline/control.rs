@@ -513,7 +513,7 @@ fn empty(value: &ValueInfo, axis: i64) -> Option<TensorProto> {
         return None;
     }
     dims.insert(at, 0);
-    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new() };
+    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new().into() };
     let rest = Some(Box::new(vec![raw]));
     Some(TensorProto { dims: dims.as_slice().into(), data_type: of.element, rest, ..TensorProto::default() })
 }

@@ -8,14 +8,15 @@ use super::defaults::{GivenTwice, KeptAttributes};
 use super::finding::NodeFinding;
 use super::functions::{Callee, Functions, own_names};
 use super::known::Known;
+use super::metadata;
 use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::OriginId;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, ExpandedCall, FunctionProto, GraphProto, ModelNames, NodeProto, OperatorSet,
-    ValueInfo, Values,
+    AttributeProto, AttributeValue, ExpandedCall, Fields, FunctionProto, GraphProto, ModelNames, NodeProto,
+    OperatorSet, ValueInfo, Values,
 };
 use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
@@ -36,6 +37,8 @@ pub(super) struct InlinedCall<'c> {
     pub(super) origin: OriginId,
     /// The attributes of the call, with references replaced, sorted by name.
     pub(super) attributes: &'c [AttributeProto],
+    /// The metadata of the call, which its copies carry.
+    pub(super) metadata: &'c Fields,
     /// Whether the types that the function notes for its values hold for this call.
     pub(super) typed: bool,
 }
@@ -200,7 +203,16 @@ impl<'f> Expansion<'f> {
         if self.has_control && self.is_control(&node) {
             let (outside, none) = (std::mem::take(&mut self.outside), Callee::default());
             let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
-            let call = InlinedCall { function, callee: &none, path, ordinal: 0, origin, attributes: &[], typed: true };
+            let call = InlinedCall {
+                function,
+                callee: &none,
+                path,
+                ordinal: 0,
+                origin,
+                attributes: &[],
+                metadata: &None,
+                typed: true,
+            };
             let bound = (node.inputs.clone(), node.outputs.clone());
             outcome = self.control(&node, bound, call, target, imports)?;
             self.outside = outside;
@@ -283,7 +295,8 @@ impl<'f> Expansion<'f> {
         let name = function.name.unwrap_or(self.identity);
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
-        let call = InlinedCall { function, callee, path, ordinal: 0, origin, attributes, typed };
+        let metadata = &metadata::of(&node.rest);
+        let call = InlinedCall { function, callee, path, ordinal: 0, origin, attributes, metadata, typed };
         with_stack(|| self.body(node, call, target, imports)).map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found
@@ -369,6 +382,7 @@ impl<'f> Expansion<'f> {
             op_type: Some(self.identity),
             domain: Some(domain),
             at: call.function.at,
+            rest: call.metadata.clone(),
             origin: call.origin,
             ..NodeProto::default()
         };
@@ -506,7 +520,7 @@ impl<'f> Expansion<'f> {
             domain: node.domain,
             overload: node.overload,
             attributes: Vec::new(),
-            rest: node.rest.clone(),
+            rest: metadata::carried(&node.rest, call.metadata),
             at: node.at,
             origin: call.origin,
         };

@@ -45,13 +45,51 @@ pub(crate) fn expand(
     }
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());
-    for mut found in unknown.into_iter().chain(found) {
+    report(unknown.into_iter().chain(found), (file, places), options, &mut diagnostics);
+    if accepted { Ok(diagnostics) } else { Err(diagnostics) }
+}
+
+/// Expands known control flow in an expanded model. Returns warnings about control flow that was to be expanded but cannot
+/// be, and whether anything was expanded.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow, or a flat model is required, and loops cannot be expanded.
+pub(in crate::onnx) fn expand_control(
+    model: &mut ModelProto,
+    file: FileId,
+    places: &Places,
+    options: &Options,
+) -> Result<(Diagnostics, bool), Diagnostics> {
+    let functions = std::mem::take(&mut model.functions);
+    let before = model.calls.len();
+    let expanded = Functions::expanding(&model.names, &functions, |_| false)
+        .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]));
+    let names = &mut model.names;
+    names.values.resolve(&names.texts, &Default::default());
+    let mut diagnostics = Diagnostics::new(options.strict);
+    let (found, accepted) = match expanded {
+        Ok(stays) => (stays, !options.flat),
+        Err(found) => (found, false),
+    };
+    let accepted = accepted || found.is_empty();
+    report(found, (file, places), options, &mut diagnostics);
+    if accepted { Ok((diagnostics, model.calls.len() != before)) } else { Err(diagnostics) }
+}
+
+/// Reports what is wrong with nodes; loops that stay are errors if a flat model is required.
+fn report(
+    found: impl IntoIterator<Item = NodeFinding>,
+    (file, places): (FileId, &Places),
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) {
+    for mut found in found {
         if options.flat && found.code == Code::LoopKept {
             found.code = Code::LoopNotFlat;
         }
-        found.report(file, places, &mut diagnostics);
+        found.report(file, places, diagnostics);
     }
-    if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
 /// Replaces calls by bodies of standard operators, after the functions of the model were expanded.

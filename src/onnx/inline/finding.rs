@@ -32,6 +32,11 @@ impl NodeFinding {
         self
     }
 
+    /// Its message.
+    pub(in crate::onnx) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Its code, message and help.
     pub(in crate::onnx) fn told(self) -> (Code, String, Option<String>) {
         (self.code, self.message, self.help)

@@ -335,11 +335,7 @@ pub(in crate::onnx) fn each_node_mut(nodes: &mut [NodeProto], visit: &mut dyn Fn
 
 /// [`each_node_mut`] for the nodes of the graphs in the value of an attribute.
 pub(super) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut NodeProto)) {
-    match value {
-        AttributeValue::Graph(graph) => each_node_mut(&mut graph.nodes, visit),
-        AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(|graph| each_node_mut(&mut graph.nodes, visit)),
-        _ => {}
-    }
+    each_graph_mut(value, &mut |graph| each_node_mut(&mut graph.nodes, visit));
 }
 
 /// Visits the graphs in the value of an attribute.
@@ -347,6 +343,15 @@ pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(
     match value {
         AttributeValue::Graph(graph) => visit(graph),
         AttributeValue::Graphs(graphs) => graphs.iter().for_each(visit),
+        _ => {}
+    }
+}
+
+/// [`each_graph`] for graphs that are changed.
+pub(in crate::onnx) fn each_graph_mut(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut GraphProto)) {
+    match value {
+        AttributeValue::Graph(graph) => visit(graph),
+        AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(visit),
         _ => {}
     }
 }

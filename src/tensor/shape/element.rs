@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::tensor::DType;
+use crate::tensor::{DType, NarrowFloat, SmallInt};
 
 /// The class of an element type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,6 +130,34 @@ impl From<DType> for ElementType {
             DType::Int32 => "s32",
             DType::Int64 => "s64",
             DType::Bool => "pred",
+            DType::Narrow(format) => match format {
+                NarrowFloat::Float16 => "f16",
+                NarrowFloat::BFloat16 => "bf16",
+                NarrowFloat::Float8E4M3Fn => "f8e4m3fn",
+                NarrowFloat::Float8E4M3Fnuz => "f8e4m3fnuz",
+                NarrowFloat::Float8E5M2 => "f8e5m2",
+                NarrowFloat::Float8E5M2Fnuz => "f8e5m2fnuz",
+                NarrowFloat::Float8E8M0 => "f8e8m0fnu",
+                NarrowFloat::Float6E2M3 => "f6e2m3fn",
+                NarrowFloat::Float6E3M2 => "f6e3m2fn",
+                NarrowFloat::Float4E2M1 => "f4e2m1fn",
+            },
+            DType::Small(integer) => match integer {
+                SmallInt::Int2 => "s2",
+                SmallInt::Int4 => "s4",
+                SmallInt::Int8 => "s8",
+                SmallInt::Int16 => "s16",
+                SmallInt::Uint2 => "u2",
+                SmallInt::Uint4 => "u4",
+                SmallInt::Uint8 => "u8",
+                SmallInt::Uint16 => "u16",
+            },
+            DType::Uint32 => "u32",
+            DType::Uint64 => "u64",
+            DType::Complex64 => "c64",
+            DType::Complex128 => "c128",
+            // XLA has no text; its elements are as wide as their references.
+            DType::Text => "c128",
         };
         ElementType::from_name(name).unwrap_or(ElementType(0))
     }

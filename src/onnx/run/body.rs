@@ -1,0 +1,79 @@
+//! What runs: the nodes of a graph or of a function, with its constants and the last uses of its values.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::stored::{Stores, tensor_of};
+use super::value::RunValue;
+use crate::eval::{Budget, EvalError};
+use crate::graph::names::NameId;
+use crate::onnx::inline::each_graph;
+use crate::onnx::model::{FunctionProto, GraphProto, NodeProto};
+use crate::room::with_stack;
+
+/// The nodes of a graph or of a function.
+pub(super) struct Body<'m> {
+    pub(super) nodes: &'m [NodeProto],
+    pub(super) inputs: Vec<NameId>,
+    pub(super) outputs: Vec<NameId>,
+    pub(super) constants: Vec<(NameId, RunValue)>,
+    /// For each node the values that no later node uses.
+    pub(super) dead: Vec<Vec<NameId>>,
+}
+
+impl<'m> Body<'m> {
+    /// The body of a graph.
+    ///
+    /// # Errors
+    ///
+    /// A constant cannot be read.
+    pub(super) fn of_graph(graph: &'m GraphProto, stores: &Stores, budget: &Budget) -> Result<Self, EvalError> {
+        let constant = |tensor| Ok((tensor, budget.operation(|| tensor_of(tensor, stores, budget))?));
+        let named = graph.initializers.iter().map(constant).collect::<Result<Vec<_>, EvalError>>()?;
+        let constants = named.into_iter().filter_map(|(of, tensor)| Some((of.name?, tensor.into()))).collect();
+        let inputs = graph.inputs.iter().filter_map(|input| input.name).collect();
+        let outputs = graph.outputs.iter().filter_map(|output| output.name).collect();
+        Ok(Body::new(&graph.nodes, inputs, outputs, constants))
+    }
+
+    /// The body of a function.
+    pub(super) fn of_function(function: &'m FunctionProto) -> Self {
+        Body::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Vec::new())
+    }
+
+    fn new(
+        nodes: &'m [NodeProto],
+        inputs: Vec<NameId>,
+        outputs: Vec<NameId>,
+        constants: Vec<(NameId, RunValue)>,
+    ) -> Self {
+        let mut last = FxHashMap::default();
+        for (i, node) in nodes.iter().enumerate() {
+            each_use(node, &mut |name| {
+                last.insert(name, i);
+            });
+            // A result that is never used dies at once.
+            node.outputs.iter().for_each(|name| {
+                last.entry(*name).or_insert(i);
+            });
+        }
+        let kept: FxHashSet<NameId> = outputs.iter().copied().collect();
+        let mut dead = vec![Vec::new(); nodes.len()];
+        for (name, i) in last.into_iter().filter(|(name, _)| *name != NameId::ROOT && !kept.contains(name)) {
+            dead[i].push(name);
+        }
+        Body { nodes, inputs, outputs, constants, dead }
+    }
+}
+
+/// Visits the values that a node uses, those that graphs in it use included.
+fn each_use(node: &NodeProto, visit: &mut dyn FnMut(NameId)) {
+    node.inputs.iter().for_each(|name| visit(*name));
+    for attribute in &node.attributes {
+        each_graph(&attribute.value, &mut |graph| {
+            with_stack(|| {
+                graph.nodes.iter().for_each(|node| each_use(node, visit));
+                graph.outputs.iter().filter_map(|output| output.name).for_each(&mut *visit);
+            });
+        });
+    }
+}

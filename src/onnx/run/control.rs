@@ -1,0 +1,267 @@
+//! Operators with graphs: branches, loops, and functions of the items of sequences.
+
+use super::body::Body;
+use super::call::{NodeCall, logicals};
+use super::element::dtype_of;
+use super::failure::RunFailure;
+use super::interpreter::{Frame, Interpreter};
+use super::scope::Scope;
+use super::value::RunValue;
+use crate::diagnostics::Code;
+use crate::eval::EvalError;
+use crate::graph::names::NameId;
+use crate::onnx::model::{Extent, GraphProto, TypeForm, ValueInfo};
+use crate::tensor::{Data, Tensor};
+
+/// Where a node with graphs is.
+pub(super) struct Control<'c, 'm> {
+    pub(super) interpreter: &'c Interpreter<'m>,
+    pub(super) scope: &'c Scope<'c>,
+    pub(super) frame: Frame<'c, 'm>,
+}
+
+/// The results of an operator with graphs.
+type ControlResult = Result<Vec<RunValue>, RunFailure>;
+
+/// The operators with graphs.
+pub(super) const CONTROL: &[(&str, ControlKernel)] =
+    &[("If", branch), ("Loop", repeat), ("Scan", scan), ("SequenceMap", sequence_map)];
+
+/// Runs an operator with graphs.
+pub(super) type ControlKernel = for<'c, 'm> fn(&Control<'c, 'm>, &NodeCall<'c, 'm>) -> ControlResult;
+
+impl<'m> Control<'_, 'm> {
+    fn body_of(&self, graph: &'m GraphProto) -> Result<Body<'m>, RunFailure> {
+        Ok(Body::of_graph(graph, self.interpreter.stores, self.interpreter.budget)?)
+    }
+
+    /// Runs a graph on values of its inputs.
+    fn run(&self, body: &Body<'m>, values: Vec<RunValue>) -> ControlResult {
+        if values.len() != body.inputs.len() {
+            let message = format!("the graph has {} inputs, not {}", body.inputs.len(), values.len());
+            return Err(RunFailure::new(Code::EvalArgument, message));
+        }
+        let given: Vec<(NameId, Option<RunValue>)> =
+            body.inputs.iter().copied().zip(values.into_iter().map(Some)).collect();
+        self.interpreter.body(body, given, Some(self.scope), self.frame)
+    }
+}
+
+fn condition(value: &RunValue) -> Result<bool, EvalError> {
+    let RunValue::Tensor(tensor) = value else { return Err(EvalError::argument("the condition is not a tensor")) };
+    match logicals(tensor)? {
+        [condition] => Ok(*condition),
+        items => Err(EvalError::shapes(format!("the condition has {} items, not one", items.len()))),
+    }
+}
+
+fn branch<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
+    let name = if condition(call.value(0)?)? { "then_branch" } else { "else_branch" };
+    let body = at.body_of(call.graph(name)?)?;
+    at.run(&body, Vec::new())
+}
+
+/// Values of each trip, which become one tensor with a new axis.
+struct Collected<'m> {
+    declared: Option<&'m ValueInfo>,
+    axis: i64,
+    is_reversed: bool,
+    parts: Vec<Tensor>,
+}
+
+impl<'m> Collected<'m> {
+    fn new(declared: Option<&'m ValueInfo>, axis: i64, is_reversed: bool) -> Self {
+        Collected { declared, axis, is_reversed, parts: Vec::new() }
+    }
+
+    fn push(&mut self, value: RunValue, call: &NodeCall) -> Result<(), EvalError> {
+        let RunValue::Tensor(tensor) = value else {
+            return Err(EvalError::argument("a value that is collected is not a tensor"));
+        };
+        let rank = tensor.rank() + 1;
+        let axis = call.axis(self.axis, rank)?;
+        // It counts as long as the loop runs.
+        call.budget.room(tensor.shape())?;
+        self.parts.push(tensor.unsqueezed(axis));
+        Ok(())
+    }
+
+    fn tensor(self, call: &NodeCall) -> Result<RunValue, EvalError> {
+        let Collected { declared, axis, is_reversed, mut parts, .. } = self;
+        if is_reversed {
+            parts.reverse();
+        }
+        let Some(first) = parts.first() else { return empty(declared, axis, call) };
+        let axis = call.axis(axis, first.rank())?;
+        let parts: Vec<&Tensor> = parts.iter().collect();
+        let joined = Tensor::joined(&parts, axis);
+        Ok(joined.ok_or_else(|| call.misfit("values of different trips differ in shape or type"))?.into())
+    }
+}
+
+/// The tensor without trips: of the declared type, unknown extents are 0.
+fn empty(declared: Option<&ValueInfo>, axis: i64, call: &NodeCall) -> Result<RunValue, EvalError> {
+    let unknown = || call.refused("there are no trips, and the type of what would be collected is not declared");
+    let TypeForm::Tensor(ty) = &declared.and_then(|info| info.ty.as_ref()).ok_or_else(unknown)?.form else {
+        return Err(unknown());
+    };
+    let dtype = ty.element.and_then(dtype_of).ok_or_else(unknown)?;
+    let extent = |extent: &Extent| match extent {
+        Extent::Value(extent) => usize::try_from(*extent).unwrap_or(0),
+        Extent::Unknown | Extent::Symbol(_) => 0,
+    };
+    let mut shape: Vec<usize> = ty.shape.iter().flat_map(|shape| shape.dims.iter().map(|dim| extent(&dim.extent))).collect();
+    let axis = call.axis(axis, shape.len() + 1)?;
+    shape.insert(axis, 0);
+    Ok(call.made(&shape, Data::zeros(dtype, 0))?.into())
+}
+
+/// Repeats a graph as long as its condition holds, at most the number of trips.
+fn repeat<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
+    let most = call.given(0).map(|_| call.single(0)).transpose()?;
+    let mut goes_on = call.given(1).map(condition).transpose()?.unwrap_or(true);
+    let graph = call.graph("body")?;
+    let body = at.body_of(graph)?;
+    let mut carried = (2..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
+    let collected = graph.outputs.iter().skip(1 + carried.len());
+    let mut collected: Vec<_> = collected.map(|output| Collected::new(Some(output), 0, false)).collect();
+    let mut trip = 0i64;
+    while goes_on && most.is_none_or(|most| trip < most) {
+        call.budget.work(1)?;
+        let index = RunValue::from(Tensor::integers(&[], vec![trip]).map_err(EvalError::from)?);
+        let truth = RunValue::from(Tensor::logicals(&[], vec![true]).map_err(EvalError::from)?);
+        let values = [index, truth].into_iter().chain(carried.iter().cloned()).collect();
+        let mut results = at.run(&body, values)?.into_iter();
+        let next = results.next().ok_or_else(|| call.refused("the graph has no condition"))?;
+        goes_on = condition(&next)?;
+        carried = results.by_ref().take(carried.len()).collect();
+        for (into, value) in collected.iter_mut().zip(results) {
+            into.push(value, call)?;
+        }
+        trip += 1;
+    }
+    let collected = collected.into_iter().map(|of| of.tensor(call)).collect::<Result<Vec<_>, _>>()?;
+    Ok(carried.into_iter().chain(collected).collect())
+}
+
+/// Whether each of some scans goes backwards.
+fn directions(call: &NodeCall, name: &str, count: usize) -> Result<Vec<bool>, EvalError> {
+    let mut directions: Vec<bool> = call.ints(name)?.unwrap_or_default().iter().map(|item| *item != 0).collect();
+    directions.resize(count, false);
+    Ok(directions)
+}
+
+/// An item of a list of axes, 0 if it is not there.
+fn axis_of(axes: Option<&Vec<i64>>, i: usize) -> i64 {
+    axes.and_then(|axes| axes.get(i)).copied().unwrap_or(0)
+}
+
+/// Runs a graph on the slices of its scanned operands.
+fn scan<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
+    if call.version < 9 {
+        return scan_of_batches(at, call);
+    }
+    let operands = (0..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
+    let graph = call.graph("body")?;
+    scanned(at, call, &at.body_of(graph)?, graph, operands, None)
+}
+
+/// Runs a graph on slices, at most a number of them.
+fn scanned<'c, 'm>(
+    at: &Control<'c, 'm>,
+    call: &NodeCall<'c, 'm>,
+    body: &Body<'m>,
+    graph: &'m GraphProto,
+    mut operands: Vec<RunValue>,
+    most: Option<usize>,
+) -> ControlResult {
+    let count = usize::try_from(call.int_or("num_scan_inputs", 0)?).unwrap_or(usize::MAX);
+    let states = operands.len().checked_sub(count).ok_or_else(|| call.refused("there are too few operands"))?;
+    let inputs: Vec<RunValue> = operands.split_off(states);
+    let backwards = directions(call, if call.version < 9 { "directions" } else { "scan_input_directions" }, count)?;
+    let axes = call.ints("scan_input_axes")?;
+    let mut sides = Vec::new();
+    for (i, input) in inputs.iter().enumerate() {
+        let RunValue::Tensor(tensor) = input else { return Err(call.refused("what is scanned is no tensor").into()) };
+        sides.push((tensor, call.axis(axis_of(axes.as_ref(), i), tensor.rank())?));
+    }
+    let length = sides.first().map_or(0, |(tensor, axis)| tensor.shape()[*axis]);
+    if sides.iter().any(|(tensor, axis)| tensor.shape()[*axis] != length) {
+        return Err(call.misfit("the scanned operands have different lengths").into());
+    }
+    let outputs = graph.outputs.len().saturating_sub(states);
+    let reversed = directions(call, "scan_output_directions", outputs)?;
+    let axes = call.ints("scan_output_axes")?;
+    let collected = graph.outputs.iter().skip(states).zip(reversed).enumerate();
+    let collected = collected.map(|(i, (output, backwards))| {
+        Collected::new(Some(output), axis_of(axes.as_ref(), i), backwards)
+    });
+    let mut collected: Vec<Collected> = collected.collect();
+    let trips = most.map_or(length, |most| most.min(length));
+    for trip in 0..trips {
+        let slice = |((tensor, axis), backwards): (&(&std::sync::Arc<Tensor>, usize), &bool)| {
+            call.budget.work((tensor.len() / length.max(1)) as u64)?;
+            let index = if *backwards { trips - 1 - trip } else { trip };
+            tensor.element(*axis, index).map(RunValue::from).ok_or_else(|| call.misfit("there is no such slice"))
+        };
+        let slices = sides.iter().zip(&backwards).map(slice).collect::<Result<Vec<_>, EvalError>>()?;
+        let mut results = at.run(body, operands.drain(..).chain(slices).collect())?.into_iter();
+        operands = results.by_ref().take(states).collect();
+        for (into, value) in collected.iter_mut().zip(results) {
+            into.push(value, call)?;
+        }
+    }
+    let collected = collected.into_iter().map(|of| of.tensor(call)).collect::<Result<Vec<_>, _>>()?;
+    Ok(operands.into_iter().chain(collected).collect())
+}
+
+/// The first version of scans: the operands have batches, whose lengths may differ.
+fn scan_of_batches<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
+    let lengths = call.optional_list(0)?;
+    let operands = (1..call.count()).map(|i| call.tensor(i)).collect::<Result<Vec<_>, _>>()?;
+    let batches = operands.first().and_then(|operand| operand.shape().first()).copied().unwrap_or(0);
+    let graph = call.graph("body")?;
+    let body = at.body_of(graph)?;
+    let mut collected: Vec<Vec<Tensor>> = Vec::new();
+    for batch in 0..batches {
+        let element = |operand: &&std::sync::Arc<Tensor>| {
+            let element = operand.element(0, batch).map(RunValue::from);
+            element.ok_or_else(|| call.misfit("the operands have different numbers of batches"))
+        };
+        let values = operands.iter().map(element).collect::<Result<Vec<_>, _>>()?;
+        let most = lengths.as_ref().and_then(|lengths| usize::try_from(*lengths.get(batch)?).ok());
+        let results = scanned(at, call, &body, graph, values, most)?;
+        collected.resize_with(results.len(), Vec::new);
+        for (into, value) in collected.iter_mut().zip(results) {
+            if let RunValue::Tensor(tensor) = value {
+                into.push(tensor.unsqueezed(0));
+            }
+        }
+    }
+    let joined = |parts: Vec<Tensor>| {
+        let joined = Tensor::joined(&parts.iter().collect::<Vec<_>>(), 0).map(RunValue::from);
+        Ok(joined.ok_or_else(|| call.misfit("the results of different batches differ in shape"))?)
+    };
+    collected.into_iter().map(joined).collect()
+}
+
+/// Runs a graph on the items of sequences.
+fn sequence_map<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
+    let body = at.body_of(call.graph("body")?)?;
+    let count = call.sequence(0)?.len();
+    let mut results = vec![Vec::new(); body.outputs.len()];
+    for i in 0..count {
+        let item = |operand: usize| match call.value(operand)? {
+            RunValue::Sequence(items) => {
+                items.get(i).cloned().ok_or_else(|| call.misfit("the sequences have different lengths"))
+            }
+            other => Ok(other.clone()),
+        };
+        let values = (0..call.count()).map(item).collect::<Result<Vec<_>, EvalError>>()?;
+        call.budget.work(1)?;
+        for (into, value) in results.iter_mut().zip(at.run(&body, values)?) {
+            into.push(value);
+        }
+    }
+    Ok(results.into_iter().map(RunValue::sequence).collect())
+}

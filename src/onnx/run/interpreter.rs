@@ -1,0 +1,233 @@
+//! Runs nodes: those of the main graph, of functions and of inner graphs.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::attributes::{Attributes, Bound};
+use super::body::Body;
+use super::call::{Kernel, KernelResult, NodeCall};
+use super::control::{CONTROL, Control};
+use super::failure::RunFailure;
+use super::scope::Scope;
+use super::stored::Stores;
+use super::table::KERNELS;
+use super::value::RunValue;
+use crate::Options;
+use crate::diagnostics::Code;
+use crate::eval::{Budget, EvalError};
+use crate::graph::names::NameId;
+use crate::onnx::inline::{Functions, Imports};
+use crate::onnx::model::{ModelNames, ModelProto, NodeProto};
+use crate::room::with_stack;
+use crate::source::names::Name;
+use crate::tensor::Tensor;
+
+/// What runs a model.
+pub(crate) struct Interpreter<'m> {
+    pub(super) model: &'m ModelProto,
+    pub(super) budget: &'m Budget,
+    pub(super) stores: &'m Stores,
+    kernels: Kernels,
+    functions: Functions,
+    imports: Imports,
+    of_functions: Vec<Imports>,
+}
+
+/// What nodes take from the function that they are in.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'f, 'm> {
+    imports: &'f Imports,
+    bound: Option<&'f Bound<'m>>,
+}
+
+/// The kernels by domain and name.
+struct Kernels(FxHashMap<(&'static str, &'static str), Kernel>);
+
+impl Kernels {
+    fn new() -> Self {
+        Kernels(KERNELS.iter().map(|(domain, name, kernel)| ((*domain, *name), *kernel)).collect())
+    }
+
+    fn find(&self, names: &ModelNames, node: &NodeProto) -> Option<Kernel> {
+        let (domain, name) = operator(names, node);
+        self.0.get(&(domain, name)).copied()
+    }
+}
+
+/// The domain and the name of a node's operator.
+fn operator<'n>(names: &'n ModelNames, node: &NodeProto) -> (&'n str, &'n str) {
+    let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
+    let domain = text(node.domain);
+    (if domain == "ai.onnx" { "" } else { domain }, text(node.op_type))
+}
+
+/// Computes the results of a node of a standard operator whose operands are known.
+///
+/// # Errors
+///
+/// There is no kernel, the operands do not fit, or a limit is exceeded.
+pub(crate) fn evaluate_node(
+    names: &ModelNames,
+    node: &NodeProto,
+    version: i64,
+    operands: &[Option<Arc<Tensor>>],
+    (stores, budget): (&Stores, &Budget),
+) -> Result<Vec<Tensor>, EvalError> {
+    let (domain, name) = operator(names, node);
+    let row = KERNELS.iter().find(|row| (row.0, row.1) == (domain, name)).ok_or_else(|| unknown(domain, name))?;
+    let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();
+    let attributes = Attributes { names, node, bound: None };
+    let call = NodeCall { attributes, version, operands: &operands, budget, stores };
+    let tensor = |value| match value {
+        RunValue::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
+        other => Err(EvalError::argument(format!("a result of `{name}` is {}", other.kind()))),
+    };
+    budget.operation(|| row.2(&call))?.into_iter().map(tensor).collect()
+}
+
+fn unknown(domain: &str, name: &str) -> EvalError {
+    let domain = if domain.is_empty() { "ai.onnx" } else { domain };
+    EvalError::new(Code::NotEvaluated, format!("the operator `{domain}.{name}` cannot be evaluated"))
+}
+
+impl<'m> Interpreter<'m> {
+    /// What runs a model.
+    ///
+    /// # Errors
+    ///
+    /// Functions of the model call each other in a cycle, or there are two with the same name.
+    pub(crate) fn new(
+        model: &'m ModelProto,
+        stores: &'m Stores,
+        budget: &'m Budget,
+        options: &Options,
+    ) -> Result<Self, RunFailure> {
+        let names = &model.names;
+        let functions = Functions::new(names, &model.functions, options).map_err(|found| {
+            let finding = found.into_iter().next();
+            let message = finding.map_or_else(String::new, |finding| finding.message().to_owned());
+            RunFailure::new(Code::NotEvaluated, message)
+        })?;
+        let of_functions = model.functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
+        let imports = Imports::new(names, &model.opsets);
+        Ok(Interpreter { model, budget, stores, kernels: Kernels::new(), functions, imports, of_functions })
+    }
+
+    /// Runs the main graph on values of its inputs, by name. Inputs without a value have that of their initializer.
+    ///
+    /// # Errors
+    ///
+    /// A node cannot be evaluated.
+    pub(crate) fn run(&self, inputs: Vec<(NameId, RunValue)>) -> Result<Vec<RunValue>, RunFailure> {
+        let Some(graph) = &self.model.graph else { return Ok(Vec::new()) };
+        let body = Body::of_graph(graph, self.stores, self.budget)?;
+        let frame = Frame { imports: &self.imports, bound: None };
+        let given = inputs.into_iter().map(|(name, value)| (name, Some(value))).collect();
+        self.body(&body, given, None, frame)
+    }
+
+    /// Runs a body on values, which replace its constants of the same name.
+    pub(super) fn body(
+        &self,
+        body: &Body<'m>,
+        given: Vec<(NameId, Option<RunValue>)>,
+        outer: Option<&Scope>,
+        frame: Frame<'_, 'm>,
+    ) -> Result<Vec<RunValue>, RunFailure> {
+        let mut scope = Scope::new(outer, self.budget);
+        let constants = body.constants.iter().map(|(name, value)| (*name, Some(value.clone())));
+        constants.chain(given).for_each(|(name, value)| scope.define(name, value));
+        for (node, dead) in body.nodes.iter().zip(&body.dead) {
+            let results = self.budget.operation(|| with_stack(|| self.node(node, &scope, frame)));
+            let results = results.map_err(|failure| self.described(failure, node))?;
+            for (i, name) in node.outputs.iter().enumerate().filter(|(_, name)| **name != NameId::ROOT) {
+                let value = results.get(i).cloned().ok_or_else(|| {
+                    let message = format!("the node has {} results, the operator {}", i + 1, results.len());
+                    RunFailure::new(Code::EvalArgument, message).at(node.at)
+                })?;
+                scope.define(*name, Some(value));
+            }
+            dead.iter().for_each(|name| scope.remove(*name));
+        }
+        let output = |name: &NameId| {
+            let left_out = || RunFailure::new(Code::EvalArgument, "a result is an operand that is left out");
+            self.value(*name, &scope)?.ok_or_else(left_out)
+        };
+        body.outputs.iter().map(output).collect()
+    }
+
+    /// The failure with the node in which it is.
+    fn described(&self, failure: RunFailure, node: &NodeProto) -> RunFailure {
+        if failure.at.is_some() {
+            return failure;
+        }
+        let (domain, name) = operator(&self.model.names, node);
+        let mut label = String::new();
+        if let Some(id) = node.name.or_else(|| node.outputs.first().copied()) {
+            self.model.names.values.write(&self.model.names.texts, id, &mut label);
+        }
+        let dot = if domain.is_empty() { "" } else { "." };
+        let EvalError { code, message, .. } = failure.error;
+        RunFailure::new(code, format!("{message}; in `{label}`, {domain}{dot}{name}")).at(node.at)
+    }
+
+    /// The value with a name; none if it is an operand that the call of the function leaves out.
+    fn value(&self, name: NameId, scope: &Scope) -> Result<Option<RunValue>, RunFailure> {
+        let missing = || {
+            let mut text = String::new();
+            self.model.names.values.write(&self.model.names.texts, name, &mut text);
+            RunFailure::new(Code::EvalArgument, format!("the value `{text}` is not known where it is used"))
+        };
+        scope.get(name).cloned().ok_or_else(missing)
+    }
+
+    /// The results of a node.
+    fn node(&self, node: &'m NodeProto, scope: &Scope, frame: Frame<'_, 'm>) -> Result<Vec<RunValue>, RunFailure> {
+        let names = &self.model.names;
+        self.budget.work(1)?;
+        let operand = |name: &NameId| match *name {
+            NameId::ROOT => Ok(None),
+            name => self.value(name, scope),
+        };
+        let operands = node.inputs.iter().map(operand).collect::<Result<Vec<_>, _>>()?;
+        let attributes = Attributes { names, node, bound: frame.bound };
+        match self.functions.called(names, node) {
+            Ok(Some(function)) => return self.function(function, node, operands, frame),
+            Ok(None) => {}
+            Err(found) => return Err(RunFailure::new(Code::NotEvaluated, found.message())),
+        }
+        let version = frame.imports.version(names, node.domain).unwrap_or(1);
+        let (budget, stores) = (self.budget, self.stores);
+        let call = NodeCall { attributes, version, operands: &operands, budget, stores };
+        let (domain, name) = operator(names, node);
+        if domain.is_empty()
+            && let Some((_, control)) = CONTROL.iter().find(|row| row.0 == name)
+        {
+            return control(&Control { interpreter: self, scope, frame }, &call);
+        }
+        let kernel = self.kernels.find(names, node).ok_or_else(|| unknown(domain, name))?;
+        let results: KernelResult = kernel(&call);
+        Ok(results?)
+    }
+
+    /// The results of a call of a function of the model.
+    fn function(
+        &self,
+        index: usize,
+        node: &'m NodeProto,
+        operands: Vec<Option<RunValue>>,
+        frame: Frame<'_, 'm>,
+    ) -> Result<Vec<RunValue>, RunFailure> {
+        let function = &self.model.functions[index];
+        let bound = Bound::of_call(function, node, frame.bound);
+        let body = Body::of_function(function);
+        if operands.len() > function.inputs.len() {
+            return Err(RunFailure::new(Code::EvalArgument, "the call has more operands than the function"));
+        }
+        let operands = operands.into_iter().chain(std::iter::repeat(None));
+        let given = function.inputs.iter().copied().zip(operands).collect();
+        let frame = Frame { imports: &self.of_functions[index], bound: Some(&bound) };
+        self.body(&body, given, None, frame)
+    }
+}

@@ -1,0 +1,27 @@
+//! Evaluates models: every operator by a kernel, control flow and functions by the graphs and nodes that they are.
+//!
+//! A value is a tensor, a sequence or an optional. Results have the types that the standard gives them: floats are
+//! computed in at least 32 bits and rounded once, integers wrap around. The limits are those of all evaluations.
+
+mod attributes;
+mod body;
+mod call;
+mod control;
+mod element;
+mod entry;
+mod failure;
+mod interpreter;
+mod kernels;
+mod scope;
+mod stored;
+mod table;
+mod value;
+
+pub(crate) use attributes::Bound;
+pub(crate) use call::{KernelResult, NodeCall};
+pub(crate) use element::{dtype_of, number_of};
+pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
+pub(crate) use failure::RunFailure;
+pub(crate) use interpreter::{Interpreter, evaluate_node};
+pub(crate) use stored::{Stores, tensor_of, tensor_proto};
+pub(crate) use value::RunValue;

@@ -1,0 +1,56 @@
+//! The values of a graph while it runs. Inner graphs see those of the graphs around them.
+
+use rustc_hash::FxHashMap;
+
+use super::value::RunValue;
+use crate::eval::Budget;
+use crate::graph::names::NameId;
+
+/// The values that a graph has defined. They count in the budget until they are removed.
+pub(super) struct Scope<'s> {
+    /// The values; none for an operand that the call of a function leaves out.
+    values: FxHashMap<NameId, Option<RunValue>>,
+    outer: Option<&'s Scope<'s>>,
+    budget: &'s Budget,
+}
+
+fn items(value: Option<&RunValue>) -> usize {
+    value.map_or(0, RunValue::items)
+}
+
+impl<'s> Scope<'s> {
+    /// An empty scope within another one.
+    pub(super) fn new(outer: Option<&'s Scope<'s>>, budget: &'s Budget) -> Self {
+        Scope { values: FxHashMap::default(), outer, budget }
+    }
+
+    /// The value with a name, of this scope or of those around it.
+    pub(super) fn get(&self, name: NameId) -> Option<&Option<RunValue>> {
+        let mut scope = Some(self);
+        while let Some(found) = scope {
+            if let Some(value) = found.values.get(&name) {
+                return Some(value);
+            }
+            scope = found.outer;
+        }
+        None
+    }
+
+    /// Defines a value.
+    pub(super) fn define(&mut self, name: NameId, value: Option<RunValue>) {
+        self.budget.hold(items(value.as_ref()));
+        let before = self.values.insert(name, value);
+        self.budget.release(items(before.flatten().as_ref()));
+    }
+
+    /// Removes a value that is not used any more.
+    pub(super) fn remove(&mut self, name: NameId) {
+        self.budget.release(items(self.values.remove(&name).flatten().as_ref()));
+    }
+}
+
+impl Drop for Scope<'_> {
+    fn drop(&mut self) {
+        self.values.values().for_each(|value| self.budget.release(items(value.as_ref())));
+    }
+}

@@ -1,0 +1,172 @@
+//! Constant tensors of a model as tensors, and the reverse.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::element::{dtype, element_of, is_bits};
+use crate::diagnostics::Code;
+use crate::eval::{Budget, EvalError};
+use crate::graph::names::NameId;
+use crate::onnx::elements::Elements;
+use crate::onnx::external::Folder;
+use crate::onnx::model::{EncodedField, TensorProto, Wire};
+use crate::onnx::protobuf::fields::tensor;
+use crate::onnx::types::ElementType;
+use crate::tensor::{Data, Tensor};
+
+/// Where the elements of constants are that are not in the model.
+pub(crate) struct Stores(Option<RefCell<Folder>>);
+
+fn unread(message: impl Into<String>) -> EvalError {
+    EvalError::new(Code::EvalVariable, message)
+}
+
+impl Stores {
+    /// The folder of a model; without one, external data cannot be read.
+    pub(crate) fn new(folder: Option<&Path>) -> Self {
+        Stores(folder.and_then(Folder::new).map(RefCell::new))
+    }
+
+    /// The tensor with its external data as raw data.
+    fn loaded(&self, of: &TensorProto) -> Result<TensorProto, EvalError> {
+        let Some(folder) = &self.0 else {
+            return Err(unread("the data of a constant are in another file, and the folder of the model is not known"));
+        };
+        let (path, offset, length) = folder.borrow_mut().range(of).map_err(unread)?;
+        let failed = |error: std::io::Error| unread(format!("{}: {error}", path.display()));
+        let mut file = File::open(&path).map_err(failed)?;
+        file.seek(SeekFrom::Start(offset)).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.take(length).read_to_end(&mut bytes).map_err(failed)?;
+        let raw = EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: bytes.into() };
+        Ok(TensorProto { external: Vec::new(), rest: Some(Box::new(vec![raw])), ..of.clone() })
+    }
+}
+
+/// The shape of a constant, if its extents are valid.
+fn shape(of: &TensorProto) -> Result<Vec<usize>, EvalError> {
+    let extents: Option<Vec<usize>> = of.dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
+    extents.ok_or_else(|| unread(format!("a constant has the shape {:?}", &of.dims[..])))
+}
+
+/// The tensor of a constant.
+///
+/// # Errors
+///
+/// The data do not fit its type and shape, cannot be read, or exceed a limit.
+pub(crate) fn tensor_of(of: &TensorProto, stores: &Stores, budget: &Budget) -> Result<Tensor, EvalError> {
+    let unknown = || unread("the element type of a constant is not known");
+    let element = of.data_type.and_then(ElementType::numbered).ok_or_else(unknown)?;
+    let shape = shape(of)?;
+    budget.room(&shape)?;
+    let elements = match of.is_external() {
+        true => Elements::of(&stores.loaded(of)?),
+        false => Elements::of(of),
+    };
+    let elements = elements.map_err(|_| unread("the data of a constant do not fit its type and shape"))?;
+    let data = data(element, elements).ok_or_else(unknown)?;
+    Tensor::new(&shape, data).ok_or_else(|| unread("the data of a constant do not fit its shape"))
+}
+
+fn pairs<T: Copy>(items: &[T]) -> Vec<[T; 2]> {
+    items.as_chunks::<2>().0.to_vec()
+}
+
+fn data(element: &ElementType, elements: Elements) -> Option<Data> {
+    use crate::tensor::DType;
+    let dtype = dtype(element)?;
+    Some(match (elements, dtype) {
+        (Elements::Floats(items), DType::Complex64) => Data::Complex64(pairs(&items)),
+        (Elements::Floats(items), _) => Data::Float32(items),
+        (Elements::Doubles(items), DType::Complex128) => Data::Complex128(pairs(&items)),
+        (Elements::Doubles(items), _) => Data::Float64(items),
+        (Elements::Strings(items), _) => {
+            Data::Text(items.iter().map(|item| String::from_utf8_lossy(item).into()).collect())
+        }
+        (Elements::Unsigned(items), DType::Uint64) => Data::Uint64(items),
+        (Elements::Unsigned(items), _) => Data::from_wide(dtype, items.into_iter().map(i128::from)),
+        (Elements::Ints(items), DType::Int64) => Data::Int64(items),
+        (Elements::Ints(items), DType::Narrow(format)) if is_bits(element) => {
+            Data::Narrow(format, items.into_iter().map(|bits| format.decode(bits as u32)).collect())
+        }
+        (Elements::Ints(items), _) => Data::from_wide(dtype, items.into_iter().map(i128::from)),
+    })
+}
+
+/// A constant with the elements of a tensor, as raw data where the type has them.
+pub(crate) fn tensor_proto(of: &Tensor, name: Option<NameId>) -> TensorProto {
+    let dims: SmallVec<[i64; 4]> = of.shape().iter().map(|&extent| extent as i64).collect();
+    let fields = match of.data() {
+        Data::Text(items) => {
+            let field = |text: &std::sync::Arc<str>| EncodedField {
+                number: tensor::STRING_DATA,
+                wire: Wire::Bytes,
+                bytes: Bytes::copy_from_slice(text.as_bytes()).into(),
+            };
+            items.iter().map(field).collect()
+        }
+        data => vec![EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: raw(data).into() }],
+    };
+    let data_type = element_of(of.dtype()).map(|element| element.number);
+    TensorProto { dims, data_type, name, external: Vec::new(), rest: Some(Box::new(fields)) }
+}
+
+/// The raw data of elements. Those of fewer than 8 bits share bytes, the first one in the lowest bits.
+fn raw(data: &Data) -> Vec<u8> {
+    match data {
+        Data::Float32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+        Data::Float64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+        Data::Int32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+        Data::Int64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+        Data::Uint32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+        Data::Uint64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
+        Data::Bool(items) => items.iter().map(|item| u8::from(*item)).collect(),
+        Data::Complex64(items) => items.iter().flatten().flat_map(|part| part.to_le_bytes()).collect(),
+        Data::Complex128(items) => items.iter().flatten().flat_map(|part| part.to_le_bytes()).collect(),
+        Data::Narrow(format, items) => packed(items.iter().map(|item| format.encode(*item)), format.bits()),
+        Data::Small(integer, items) => packed(items.iter().map(|item| *item as u32), integer.bits()),
+        Data::Text(_) => Vec::new(),
+    }
+}
+
+/// Numbers of equally many bits, one after another.
+fn packed(items: impl Iterator<Item = u32>, bits: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let (mut held, mut filled) = (0u64, 0);
+    let mask = (1u64 << bits) - 1;
+    for item in items {
+        held |= (u64::from(item) & mask) << filled;
+        filled += bits;
+        while filled >= 8 {
+            bytes.push(held as u8);
+            (held, filled) = (held >> 8, filled - 8);
+        }
+    }
+    if filled > 0 {
+        bytes.push(held as u8);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::Limits;
+    use crate::onnx::types::ELEMENTS;
+
+    #[test]
+    fn constants_of_all_types_come_back() {
+        let budget = Budget::new(Limits::default());
+        for element in ELEMENTS {
+            let dtype = dtype(element).unwrap();
+            let tensor = Tensor::new(&[3], Data::from_floats(dtype, [1.0, 0.5, 2.0].into_iter())).unwrap();
+            let proto = tensor_proto(&tensor, None);
+            assert_eq!(tensor_of(&proto, &Stores::new(None), &budget).unwrap(), tensor, "{}", element.name);
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Floating-point formats of fewer than 32 bits, and integers of fewer.
+//!
+//! Items of a narrow format are stored as the 32-bit floats that they are equal to, so that kernels compute with them
+//! as with other floats and only their results are rounded.
+
+/// A floating-point format of fewer than 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NarrowFloat {
+    /// 16 bits, 5 of them exponent.
+    Float16,
+    /// 16 bits, 8 of them exponent.
+    BFloat16,
+    /// 8 bits, 4 of them exponent; no infinities.
+    Float8E4M3Fn,
+    /// 8 bits, 4 of them exponent; neither infinities nor a negative zero.
+    Float8E4M3Fnuz,
+    /// 8 bits, 5 of them exponent.
+    Float8E5M2,
+    /// 8 bits, 5 of them exponent; neither infinities nor a negative zero.
+    Float8E5M2Fnuz,
+    /// 8 bits of exponent: powers of two.
+    Float8E8M0,
+    /// 6 bits, 2 of them exponent; all values are finite.
+    Float6E2M3,
+    /// 6 bits, 3 of them exponent; all values are finite.
+    Float6E3M2,
+    /// 4 bits, 2 of them exponent; all values are finite.
+    Float4E2M1,
+}
+
+/// The values of a format that are not finite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Special {
+    /// Infinities and NaNs have the highest exponent.
+    Ieee,
+    /// The only NaN has all bits of exponent and fraction.
+    Full,
+    /// The only NaN has the bits of a negative zero.
+    NegativeZero,
+    /// There are none.
+    Finite,
+    /// There is neither a sign nor a fraction, nor zero; all bits are the NaN.
+    Powers,
+}
+
+/// A row of the table of formats.
+struct Format {
+    of: NarrowFloat,
+    name: &'static str,
+    exponent: u32,
+    fraction: u32,
+    bias: i32,
+    special: Special,
+}
+
+const fn row(
+    of: NarrowFloat,
+    name: &'static str,
+    [exponent, fraction]: [u32; 2],
+    bias: i32,
+    special: Special,
+) -> Format {
+    Format { of, name, exponent, fraction, bias, special }
+}
+
+/// The formats, in the order of their declaration.
+const FORMATS: &[Format] = &[
+    row(NarrowFloat::Float16, "float16", [5, 10], 15, Special::Ieee),
+    row(NarrowFloat::BFloat16, "bfloat16", [8, 7], 127, Special::Ieee),
+    row(NarrowFloat::Float8E4M3Fn, "float8e4m3fn", [4, 3], 7, Special::Full),
+    row(NarrowFloat::Float8E4M3Fnuz, "float8e4m3fnuz", [4, 3], 8, Special::NegativeZero),
+    row(NarrowFloat::Float8E5M2, "float8e5m2", [5, 2], 15, Special::Ieee),
+    row(NarrowFloat::Float8E5M2Fnuz, "float8e5m2fnuz", [5, 2], 16, Special::NegativeZero),
+    row(NarrowFloat::Float8E8M0, "float8e8m0", [8, 0], 127, Special::Powers),
+    row(NarrowFloat::Float6E2M3, "float6e2m3", [2, 3], 1, Special::Finite),
+    row(NarrowFloat::Float6E3M2, "float6e3m2", [3, 2], 3, Special::Finite),
+    row(NarrowFloat::Float4E2M1, "float4e2m1", [2, 1], 1, Special::Finite),
+];
+
+fn power(of: i32) -> f64 {
+    2f64.powi(of)
+}
+
+impl NarrowFloat {
+    /// All formats.
+    pub(crate) fn all() -> impl Iterator<Item = NarrowFloat> {
+        FORMATS.iter().map(|format| format.of)
+    }
+
+    fn format(self) -> &'static Format {
+        &FORMATS[self as usize]
+    }
+
+    /// The name in ONNX, except that 16-bit floats have those of numpy.
+    pub fn name(self) -> &'static str {
+        self.format().name
+    }
+
+    /// The number of bits.
+    pub fn bits(self) -> u32 {
+        let Format { exponent, fraction, special, .. } = self.format();
+        exponent + fraction + u32::from(*special != Special::Powers)
+    }
+
+    /// The greatest finite value.
+    pub(crate) fn greatest(self) -> f64 {
+        let Format { exponent, fraction, bias, special, .. } = *self.format();
+        let top = (1 << exponent) - 1 - bias;
+        match special {
+            Special::Ieee => (2.0 - power(-(fraction as i32))) * power(top - 1),
+            Special::Full => (2.0 - power(1 - fraction as i32)) * power(top),
+            Special::NegativeZero | Special::Finite => (2.0 - power(-(fraction as i32))) * power(top),
+            Special::Powers => power(top - 1),
+        }
+    }
+
+    /// Whether the format has infinities.
+    pub(crate) fn has_infinity(self) -> bool {
+        self.format().special == Special::Ieee
+    }
+
+    /// Whether the format has NaN.
+    pub(crate) fn has_nan(self) -> bool {
+        self.format().special != Special::Finite
+    }
+
+    /// Whether the format has zero and negative numbers.
+    pub(crate) fn has_zero(self) -> bool {
+        self.format().special != Special::Powers
+    }
+
+    /// The nearest value, of two equally near ones the even one. Beyond the greatest value it is infinity, else NaN, else
+    /// the greatest value. A power of two is nearest to the logarithm's nearest number.
+    pub fn round(self, value: f64) -> f32 {
+        let Format { fraction, bias, special, .. } = *self.format();
+        if value.is_nan() {
+            return if special == Special::Finite { self.greatest() as f32 } else { f32::NAN };
+        }
+        if special == Special::Powers {
+            return self.nearest_power(value);
+        }
+        // Exponents of subnormal numbers of 64 bits are below those of all formats.
+        let exponent = ((value.abs().to_bits() >> 52) as i32 - 1023).max(1 - bias);
+        let unit = power(exponent - fraction as i32);
+        let rounded = (value / unit).round_ties_even() * unit;
+        if rounded.abs() <= self.greatest() {
+            // There is no negative zero beside that NaN.
+            let zero = rounded == 0.0 && special == Special::NegativeZero;
+            return if zero { 0.0 } else { rounded as f32 };
+        }
+        match special {
+            Special::Ieee => f32::INFINITY.copysign(value as f32),
+            Special::Finite => self.greatest().copysign(value) as f32,
+            Special::Full | Special::NegativeZero | Special::Powers => f32::NAN,
+        }
+    }
+
+    fn nearest_power(self, value: f64) -> f32 {
+        if value < 0.0 || value.is_infinite() {
+            return f32::NAN;
+        }
+        let nearest = if value == 0.0 { -127.0 } else { (value / 1.5).log2().ceil().max(-127.0) };
+        if nearest > 127.0 { f32::NAN } else { power(nearest as i32) as f32 }
+    }
+
+    /// The value with these bits.
+    pub(crate) fn decode(self, bits: u32) -> f32 {
+        let Format { exponent, fraction, bias, special, .. } = *self.format();
+        let (below, highest) = (bits & ((1 << fraction) - 1), (1u32 << exponent) - 1);
+        let above = bits >> fraction & highest;
+        if special == Special::Powers {
+            return if above == highest { f32::NAN } else { power(above as i32 - bias) as f32 };
+        }
+        let is_negative = bits >> (exponent + fraction) & 1 == 1;
+        let nan = match special {
+            Special::Ieee if above == highest && below == 0 => {
+                return if is_negative { f32::NEG_INFINITY } else { f32::INFINITY };
+            }
+            Special::Ieee => above == highest,
+            Special::Full => above == highest && below == (1 << fraction) - 1,
+            Special::NegativeZero => is_negative && above == 0 && below == 0,
+            Special::Finite | Special::Powers => false,
+        };
+        let part = f64::from(below) * power(-(fraction as i32));
+        let magnitude = match above {
+            _ if nan => f64::NAN,
+            0 => part * power(1 - bias),
+            _ => (1.0 + part) * power(above as i32 - bias),
+        };
+        (if is_negative { -magnitude } else { magnitude }) as f32
+    }
+
+    /// The bits of a value of this format.
+    pub(crate) fn encode(self, value: f32) -> u32 {
+        let Format { exponent, fraction, bias, special, .. } = *self.format();
+        let highest = (1u32 << exponent) - 1;
+        let sign = u32::from(value.is_sign_negative() && special != Special::Powers) << (exponent + fraction);
+        if value.is_nan() {
+            return match special {
+                Special::Ieee => sign | highest << fraction | 1 << (fraction - 1),
+                Special::Full => sign | ((1 << (exponent + fraction)) - 1),
+                Special::NegativeZero => 1 << (exponent + fraction),
+                Special::Powers => highest,
+                Special::Finite => self.encode(self.greatest() as f32),
+            };
+        }
+        if value.is_infinite() {
+            return sign | highest << fraction;
+        }
+        let magnitude = f64::from(value.abs());
+        let found = (magnitude.to_bits() >> 52) as i32 - 1023;
+        if special == Special::Powers {
+            return (found + bias).clamp(0, highest as i32 - 1) as u32;
+        }
+        if found < 1 - bias {
+            return sign | (magnitude * power(fraction as i32 + bias - 1)) as u32;
+        }
+        let part = ((magnitude * power(-found) - 1.0) * power(fraction as i32)) as u32;
+        sign | ((found + bias) as u32) << fraction | part
+    }
+}
+
+/// An integer type of fewer than 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SmallInt {
+    /// Signed, 2 bits.
+    Int2,
+    /// Signed, 4 bits.
+    Int4,
+    /// Signed, 8 bits.
+    Int8,
+    /// Signed, 16 bits.
+    Int16,
+    /// Unsigned, 2 bits.
+    Uint2,
+    /// Unsigned, 4 bits.
+    Uint4,
+    /// Unsigned, 8 bits.
+    Uint8,
+    /// Unsigned, 16 bits.
+    Uint16,
+}
+
+/// The integer types with name, bits and sign, in the order of their declaration.
+const INTEGERS: &[(SmallInt, &str, u32, bool)] = &[
+    (SmallInt::Int2, "int2", 2, true),
+    (SmallInt::Int4, "int4", 4, true),
+    (SmallInt::Int8, "int8", 8, true),
+    (SmallInt::Int16, "int16", 16, true),
+    (SmallInt::Uint2, "uint2", 2, false),
+    (SmallInt::Uint4, "uint4", 4, false),
+    (SmallInt::Uint8, "uint8", 8, false),
+    (SmallInt::Uint16, "uint16", 16, false),
+];
+
+impl SmallInt {
+    /// All types.
+    pub(crate) fn all() -> impl Iterator<Item = SmallInt> {
+        INTEGERS.iter().map(|row| row.0)
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        INTEGERS[self as usize].1
+    }
+
+    /// The number of bits.
+    pub fn bits(self) -> u32 {
+        INTEGERS[self as usize].2
+    }
+
+    /// Whether there are negative numbers.
+    pub fn is_signed(self) -> bool {
+        INTEGERS[self as usize].3
+    }
+
+    /// The least and the greatest value.
+    pub(crate) fn range(self) -> (i32, i32) {
+        match self.is_signed() {
+            true => (-(1 << (self.bits() - 1)), (1 << (self.bits() - 1)) - 1),
+            false => (0, (1 << self.bits()) - 1),
+        }
+    }
+
+    /// The value with the lowest bits of a number.
+    pub(crate) fn wrap(self, value: i32) -> i32 {
+        let unused = 32 - self.bits();
+        if self.is_signed() { value << unused >> unused } else { value & ((1 << self.bits()) - 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_types() {
+        assert!(FORMATS.iter().enumerate().all(|(i, format)| format.of as usize == i));
+        assert!(INTEGERS.iter().enumerate().all(|(i, row)| row.0 as usize == i));
+    }
+
+    #[test]
+    fn all_bits_come_back() {
+        for of in NarrowFloat::all() {
+            for bits in 0..1u32 << of.bits() {
+                let value = of.decode(bits);
+                if value.is_nan() {
+                    assert!(of.decode(of.encode(value)).is_nan());
+                    continue;
+                }
+                assert_eq!(of.encode(value), bits, "{of:?} {value}");
+                assert_eq!(of.round(value.into()).to_bits(), value.to_bits(), "{of:?} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn greatest_values_and_those_beyond() {
+        for (of, greatest, beyond) in [
+            (NarrowFloat::Float16, 65504.0, f32::INFINITY),
+            (NarrowFloat::Float8E4M3Fn, 448.0, f32::NAN),
+            (NarrowFloat::Float8E4M3Fnuz, 240.0, f32::NAN),
+            (NarrowFloat::Float8E5M2, 57344.0, f32::INFINITY),
+            (NarrowFloat::Float8E5M2Fnuz, 57344.0, f32::NAN),
+            (NarrowFloat::Float6E2M3, 7.5, 7.5),
+            (NarrowFloat::Float6E3M2, 28.0, 28.0),
+            (NarrowFloat::Float4E2M1, 6.0, 6.0),
+        ] {
+            assert_eq!(of.greatest(), greatest, "{of:?}");
+            assert_eq!(of.round(greatest * 2.0).to_bits(), beyond.to_bits(), "{of:?}");
+            assert_eq!(of.round(-greatest), -greatest as f32);
+        }
+    }
+
+    #[test]
+    fn ties_go_to_even_numbers() {
+        for (value, rounded) in [(1.25, 1.0), (1.75, 2.0), (2.5, 2.0), (0.25, 0.0), (0.75, 1.0), (-5.0, -4.0)] {
+            assert_eq!(NarrowFloat::Float4E2M1.round(value), rounded, "{value}");
+        }
+        assert_eq!(NarrowFloat::Float16.round(1.0 + 1.0 / 2048.0), 1.0);
+        assert_eq!(NarrowFloat::Float16.round(2f64.powi(-25) * 1.1), 2f32.powi(-24));
+    }
+
+    #[test]
+    fn integers_wrap() {
+        for (of, value, wrapped) in [
+            (SmallInt::Int4, 9, -7),
+            (SmallInt::Uint4, -1, 15),
+            (SmallInt::Int8, 128, -128),
+            (SmallInt::Uint16, 65536, 0),
+            (SmallInt::Int2, 3, -1),
+        ] {
+            assert_eq!(of.wrap(value), wrapped);
+        }
+        assert_eq!((SmallInt::Int2.range(), SmallInt::Uint8.range()), ((-2, 1), (0, 255)));
+    }
+}
