@@ -19,8 +19,8 @@ use super::run::Stores;
 use super::text::{self, ParsedText, Production};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Location, Sources, Span};
 use crate::eval::Limits;
+use crate::source::{FileId, Location, Sources, Span};
 use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options};
 
@@ -307,9 +307,7 @@ impl Document {
     /// Those of [`Self::flatten`].
     pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
         let stores = Stores::new(self.folder.as_deref());
-        self.expanded(options, |model, (file, places)| {
-            edit::fold(model, (file, places), (&stores, limits), options)
-        })
+        self.expanded(options, |model, (file, places)| edit::fold(model, (file, places), (&stores, limits), options))
     }
 
     /// Checks a model, gives it the shapes of the options, and expands it by a function.
