@@ -18,6 +18,7 @@ mod metadata;
 mod named;
 mod operations;
 mod opsets;
+mod predicated;
 #[cfg(test)]
 mod tests;
 mod training;
