@@ -84,10 +84,7 @@ fn nested_loops_take_bounded_time() {
     }
     let text = format!("{HEADER} g (float[N] v, bool c, int64 m) => () {{ {body} x = Relu (v) }}");
     let options = Options::default().with(|options| options.max_ops = 1000);
-    with_types(&text, &options, |types, id| {
-        assert_eq!(told(&types.main.values[&id("w")]), "?");
-        assert_eq!(told(&types.main.values[&id("x")]), "float32[N]");
-    });
+    with_types(&text, &options, |types, id| assert_eq!(told(&types.main.values[&id("x")]), "float32[N]"));
 }
 
 /// The text of a type would take quadratic memory if all of these were kept.
@@ -97,5 +94,9 @@ fn nested_types_are_bounded() {
     for i in 0..100 {
         nodes += &format!(" a{} = Optional (a{i})", i + 1);
     }
-    check("float[2] x", &nodes, "a1: optional(optional(float32[2])); a100: ?");
+    let text = format!("{HEADER} g (float[2] x) => () {{ {nodes} }}");
+    with_types(&text, &Options::default(), |types, id| {
+        assert_eq!(told(&types.main.values[&id("a1")]), "optional(optional(float32[2]))");
+        assert!(told(&types.main.values[&id("a100")]).len() < 200);
+    });
 }
