@@ -119,6 +119,12 @@ impl Graph {
         TensorId(self.tensors.len() as u32 - 1)
     }
 
+    /// Notes the true element type of a tensor.
+    #[cfg(any(feature = "onnx", feature = "pnnx"))]
+    pub(crate) fn set_element(&mut self, tensor: TensorId, element: Option<Element>) {
+        self.tensors[tensor.index()].element = element;
+    }
+
     /// The name of a tensor's element type: the true one if it is known, else the primitive one.
     pub(crate) fn element_text(&self, tensor: TensorId) -> Option<&'static str> {
         let tensor = &self.tensors[tensor.index()];
