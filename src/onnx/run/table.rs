@@ -1,7 +1,7 @@
 //! The table of kernels: one row for each operator that is evaluated.
 
 use super::call::Kernel;
-use super::kernels::{attention, constants, conv, conv_transpose, deform, layout, linear_attention, normalize, pool, quantize, recurrent, resize, sample, signal};
+use super::kernels::{attention, constants, conv, conv_transpose, deform, layout, linear_attention, loss, ml, normalize, pool, quantize, recurrent, resize, sample, signal, suppression, text};
 
 /// The kernels by domain and operator.
 pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
@@ -61,6 +61,33 @@ pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
     ("", "RMSNormalization", normalize::rms_normalization),
     ("", "LpNormalization", normalize::lp_normalization),
     ("", "MeanVarianceNormalization", normalize::mean_variance),
+    // Losses and suppression.
+    ("", "NegativeLogLikelihoodLoss", loss::negative_log_likelihood),
+    ("", "SoftmaxCrossEntropyLoss", loss::softmax_cross_entropy),
+    ("", "NonMaxSuppression", suppression::non_max_suppression),
+    // Text.
+    ("", "StringConcat", text::string_concat),
+    ("", "RegexFullMatch", text::regex_full_match),
+    ("", "StringSplit", text::string_split),
+    ("", "StringNormalizer", text::string_normalizer),
+    ("", "TfIdfVectorizer", text::tf_idf),
+    // Classical models.
+    ("ai.onnx.ml", "ArrayFeatureExtractor", ml::features::array_feature_extractor),
+    ("ai.onnx.ml", "Binarizer", ml::features::binarizer),
+    ("ai.onnx.ml", "CategoryMapper", ml::labels::category_mapper),
+    ("ai.onnx.ml", "FeatureVectorizer", ml::features::feature_vectorizer),
+    ("ai.onnx.ml", "Imputer", ml::features::imputer),
+    ("ai.onnx.ml", "LabelEncoder", ml::labels::label_encoder),
+    ("ai.onnx.ml", "LinearClassifier", ml::linear::linear_classifier),
+    ("ai.onnx.ml", "LinearRegressor", ml::linear::linear_regressor),
+    ("ai.onnx.ml", "Normalizer", ml::features::normalizer),
+    ("ai.onnx.ml", "OneHotEncoder", ml::labels::one_hot_encoder),
+    ("ai.onnx.ml", "SVMClassifier", ml::svm::svm_classifier),
+    ("ai.onnx.ml", "SVMRegressor", ml::svm::svm_regressor),
+    ("ai.onnx.ml", "Scaler", ml::features::scaler),
+    ("ai.onnx.ml", "TreeEnsemble", ml::trees::ensemble),
+    ("ai.onnx.ml", "TreeEnsembleClassifier", ml::trees::classifier),
+    ("ai.onnx.ml", "TreeEnsembleRegressor", ml::trees::regressor),
     // Constants.
     ("", "Constant", constants::constant),
     // Layout.
