@@ -53,6 +53,8 @@ mod verify;
 mod window;
 
 pub(crate) use boundary::Boundary;
+pub(crate) use resize::{Taps, interpolate, taps};
+pub(crate) use window::advance;
 pub(crate) use budget::Budget;
 pub use budget::Limits;
 pub use call::Call;
