@@ -176,6 +176,45 @@ pub(in crate::onnx::run) fn scatter_nd(call: &NodeCall) -> KernelResult {
     one(written(call, x, &places, updates)?)
 }
 
+/// Writes new items to a cache along an axis, from an index of each batch on.
+pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
+    let (cache, update) = (call.tensor(0)?, call.tensor(1)?);
+    let axis = call.axis(call.int_or("axis", -2)?, cache.rank())?;
+    let same = |other: usize| other == axis || cache.shape()[other] == update.shape()[other];
+    if axis == 0 || update.rank() != cache.rank() || !(0..cache.rank()).all(same) {
+        return Err(call.misfit(format!("{:?} is written to {:?}", update.shape(), cache.shape())));
+    }
+    let circular = match call.text_or("mode", "linear")?.as_str() {
+        "linear" => false,
+        "circular" => true,
+        other => return Err(call.refused(format!("`mode` is `{other}`"))),
+    };
+    let (length, most) = (update.shape()[axis], cache.shape()[axis]);
+    let starts = call.optional_list(2)?.unwrap_or_else(|| vec![0; cache.shape()[0]]);
+    if starts.len() != cache.shape()[0] {
+        return Err(call.misfit(format!("{} indices for {} batches", starts.len(), cache.shape()[0])));
+    }
+    let (from, to) = (steps(update.shape()), steps(cache.shape()));
+    let target = |at: usize| {
+        let batch = at / from[0];
+        let instant = starts[batch].saturating_add((at / from[axis] % length) as i64);
+        let instant = if circular { instant.rem_euclid(most.max(1) as i64) } else { instant };
+        let others = (0..cache.rank()).filter(|other| *other != axis);
+        let base: usize = others.map(|other| at / from[other] % update.shape()[other] * to[other]).sum();
+        let outside = || EvalError::value(format!("`TensorScatter`: index {instant} of an extent of {most}"));
+        let instant = usize::try_from(instant).ok().filter(|&instant| instant < most).ok_or_else(outside)?;
+        Ok(base + instant * to[axis])
+    };
+    call.budget.room(cache.shape())?;
+    let places = (0..update.len()).map(target).collect::<Result<Vec<_>, EvalError>>()?;
+    if update.dtype() != cache.dtype() {
+        return Err(call.refused("cache and update have different types"));
+    }
+    let mut data = cache.data().clone();
+    data.put(&places, update.data(), |i| i);
+    one(Tensor::with(cache.shape(), data)?)
+}
+
 /// One value at an index of a new axis, another one elsewhere.
 pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
     let (indices, values) = (call.tensor(0)?, call.tensor(2)?);
