@@ -288,6 +288,9 @@ pub(crate) struct Language {
     /// Give a dimension symbol a value, as in S=5, or an expression on others, as in T=2*S+1; repeatable.
     #[arg(long, value_name = "SYMBOL=N", value_parser = symbol)]
     pub(crate) set: Vec<(String, Extent)>,
+    /// Make a graph input a constant with this value: JSON, as in rate=16000 or mask=[1,0], or a .npy file; repeatable.
+    #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = binding)]
+    pub(crate) bind: Vec<(String, String)>,
     /// Keep operations that no output needs.
     #[arg(long)]
     pub(crate) keep_unused: bool,
@@ -326,6 +329,12 @@ impl Language {
             && let Some(name) = names.iter().find(|name| self.keep.contains(name))
         {
             return fail(format!("--lower and --keep both name `{name}`: an operation is either expanded or kept"));
+        }
+        let mut bound = self.bind.iter().enumerate();
+        if let Some((_, (name, _))) =
+            bound.find(|(i, (name, _))| self.bind[..*i].iter().any(|(other, _)| name == other))
+        {
+            return fail(format!("--bind gives two values for `{name}`"));
         }
         let mut shapes = self.input_shape.iter().enumerate();
         let twice = shapes.find(|(i, (name, shape))| {
@@ -394,6 +403,7 @@ impl Language {
         self.fragments.extend(later.fragments);
         self.input_shape.extend(later.input_shape);
         self.set.extend(later.set);
+        self.bind.extend(later.bind);
         Language {
             from: later.from.or(self.from),
             production: later.production.or(self.production),
@@ -409,6 +419,7 @@ impl Language {
             fragments: self.fragments,
             input_shape: self.input_shape,
             set: self.set,
+            bind: self.bind,
         }
     }
 }
@@ -433,27 +444,29 @@ fn operation(text: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-fn name(text: &str) -> Result<String, String> {
+/// The name of an input. Those of ONNX and PNNX have any characters.
+fn input_name(text: &str) -> Option<String> {
     let name = text.trim();
-    let start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if start && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        Ok(name.to_owned())
-    } else {
-        Err(format!("`{name}` is not the name of an operation"))
-    }
+    (!name.is_empty() && !name.contains(char::is_control)).then(|| name.to_owned())
+}
+
+fn binding(text: &str) -> Result<(String, String), String> {
+    let form = "expected NAME=VALUE, as in rate=16000 or mask=mask.npy";
+    let (input, value) = text.split_once('=').ok_or(form)?;
+    Ok((input_name(input).ok_or(form)?, value.to_owned()))
 }
 
 fn symbol(text: &str) -> Result<(String, Extent), String> {
     let form = "expected SYMBOL=N, as in S=5 or T=2*S+1";
-    let (symbol, value) = text.split_once('=').ok_or(form)?;
+    let (symbol, value) = text.rsplit_once('=').ok_or(form)?;
     let value = value.trim().parse::<Extent>().map_err(|_| form)?;
-    Ok((name(symbol).map_err(|_| form)?, value))
+    Ok((input_name(symbol).ok_or(form)?, value))
 }
 
 fn input_shape(text: &str) -> Result<(String, Vec<Extent>), String> {
     let form = "expected NAME=SHAPE, as in image=1,3,224,224";
-    let (input, shape) = text.split_once('=').ok_or(form)?;
-    let input = name(input).map_err(|_| form)?;
+    let (input, shape) = text.rsplit_once('=').ok_or(form)?;
+    let input = input_name(input).ok_or(form)?;
     let extent = |text: &str| text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {form}"));
     let shape = match shape.trim() {
         "" => Vec::new(),

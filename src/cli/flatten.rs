@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::input::Findings;
-use crate::input::source::{Backing, Flat};
+use crate::input::settings::{Passes, Settings};
+use crate::input::source::{Backing, Expanded, Flat};
 use crate::layout::Removed;
 use crate::source::Sources;
 use crate::write::encode::{Encode, Made, Within};
@@ -27,6 +28,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let (source, mut settings, language) = input.read()?;
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
+    settings.passes = Passes { fold: cli.output.fold, share: cli.output.share };
     let mut request = Request {
         language: &language,
         settings: &settings,
@@ -41,8 +43,14 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     if let Err(found) = &mut result {
         language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     }
+    // A model of which the graph is a view has gone through the passes itself.
+    if !backing.is_view() {
+        result = bound(result, &settings);
+    }
     let removed = match &mut result {
-        Ok((graph, _)) if cli.output.has_passes() => passes::run(&request, &mut *backing, graph, reporter)?,
+        Ok((graph, _)) if cli.output.has_passes() && !backing.is_view() => {
+            passes::run(&request, &mut *backing, graph, reporter)?
+        }
         _ => None,
     };
     let whole = match request.destination.target.take() {
@@ -58,6 +66,18 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     // The process ends here, so freeing large tables would only take time.
     std::mem::forget(graph);
     status
+}
+
+/// A graph whose inputs have the values of the options.
+pub(super) fn bound(result: Expanded, settings: &Settings) -> Expanded {
+    let (mut graph, mut found) = result?;
+    match graph.bind(&settings.bound) {
+        Ok(()) => Ok((graph, found)),
+        Err(error) => {
+            found.report(error.diagnostic(&graph));
+            Err(found)
+        }
+    }
 }
 
 /// The encoder of the graph, for notations with data.

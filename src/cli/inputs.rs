@@ -12,7 +12,7 @@ use super::args::{self, Language};
 use super::io;
 use super::outcome::Failure;
 use super::report::Reporter;
-use super::{options, suggestions};
+use super::{options, suggestions, tensors};
 
 /// An input whose notation is known.
 pub(crate) struct NotationInput {
@@ -85,6 +85,9 @@ impl NotationInput {
                 Some(registry) => (registry.name.to_owned(), String::new()),
                 None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
             });
+        }
+        for (name, value) in &self.language.bind {
+            settings.bound.push((name.clone(), tensors::value(name, value, &self.language.limits)?));
         }
         Ok((source, settings, self.language))
     }

@@ -12,6 +12,7 @@ use crate::tensor::Tensor;
 use crate::tensor::json::{self, Style};
 
 use super::args::{self, Language};
+use super::flatten::bound;
 use super::io;
 use super::outcome::{RunResult, Status};
 use super::report::Reporter;
@@ -45,6 +46,7 @@ fn graph(
     if let Err(found) = &mut result {
         language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     }
+    let result = bound(result, settings);
     let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     layouts::assign(&mut graph, &arguments.layout)?;
     let inputs = match arguments.inputs.as_deref() {

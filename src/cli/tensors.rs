@@ -7,6 +7,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
 use crate::onnx::ModelInput;
+use crate::source::json::parse;
 use crate::source::{Span, without_mark};
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
@@ -54,6 +55,24 @@ pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<Nam
     }
 }
 
+/// The value of an option: JSON, or the path of a file with an array.
+///
+/// # Errors
+///
+/// The text is neither, or the file cannot be read.
+pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor, Failure> {
+    let path = Path::new(text);
+    let refuse = |message: String| Failure::Message(format!("--bind of `{name}`: {message}"));
+    if !path.is_file() {
+        let read = parse(text)
+            .map_err(|error| error.message)
+            .and_then(|json| json::tensor(&json).map_err(|(_, message)| message));
+        return read.map_err(|message| refuse(format!("`{text}` is neither a file nor a JSON value: {message}")));
+    }
+    let (_, bytes) = io::read_bytes(path, limits.arrays())?;
+    npy::exact::read(&bytes).map_err(|error| refuse(format!("{}: {}", path.display(), error.0)))
+}
+
 /// Reads tensors for the inputs of a model of ONNX, as [`read`]. Arrays of NumPy keep the types of their items, JSON is
 /// read in the types of the inputs.
 pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits) -> Result<NamedTensors, Failure> {
@@ -68,10 +87,9 @@ pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits)
         let wanted: Vec<&ModelInput> = inputs.iter().filter(|input| !input.has_default).collect();
         return match wanted[..] {
             [input] => Ok(vec![(input.name.clone(), npy::exact::read(&bytes).map_err(unfit)?)]),
-            _ => Err(refuse(format!(
-                "the file has one array, and the model {} inputs: use .npz or JSON",
-                inputs.len()
-            ))),
+            _ => {
+                Err(refuse(format!("the file has one array, and the model {} inputs: use .npz or JSON", inputs.len())))
+            }
         };
     }
     if bytes.len() as u64 > longest {

@@ -87,7 +87,7 @@ impl Budget {
     }
 
     /// Takes back the steps that exceeded the limit, so that less expensive work may follow.
-    pub(super) fn forgive(&self) {
+    pub(crate) fn forgive(&self) {
         self.usage.forgive();
     }
 

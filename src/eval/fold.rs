@@ -86,10 +86,10 @@ impl Graph {
 }
 
 /// A constant: its shape, the type of its items, and its value.
-struct Constant {
-    shape: Arc<[i64]>,
-    of: Primitive,
-    value: Value,
+pub(super) struct Constant {
+    pub(super) shape: Arc<[i64]>,
+    pub(super) of: Primitive,
+    pub(super) value: Value,
 }
 
 /// Operations whose operands would be constants if all others of them were folded.
@@ -261,8 +261,8 @@ impl Folding<'_> {
     }
 }
 
-/// Replaces folded operations by constants.
-fn rewrite(graph: &mut Graph, folded: &FxHashMap<OperationId, Vec<Constant>>, kind: &Kind) {
+/// Replaces operations by constants.
+pub(super) fn rewrite(graph: &mut Graph, folded: &FxHashMap<OperationId, Vec<Constant>>, kind: &Kind) {
     let old = graph.take_operations();
     graph.kinds = old.kinds.clone();
     let constant = graph.standard_kind(kind);

@@ -21,6 +21,7 @@
 
 mod arrange;
 mod array;
+mod bind;
 mod boundary;
 mod broadcast;
 mod budget;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::element::Element;
 use super::names::NameId;
 use super::{
     Argument, Graph, Kept, Key, Kind, KindId, Operand, Operation, OperationId, OriginId, Output, Shape, ShapeId,
@@ -113,9 +114,15 @@ impl Graph {
     pub(crate) fn add_tensor(&mut self, name: NameId, dtype: Option<Primitive>) -> TensorId {
         room::push(
             &mut self.tensors,
-            Tensor { name, dtype, known: false, literal: false, shape: None, producer: None },
+            Tensor { name, dtype, element: None, known: false, literal: false, shape: None, producer: None },
         );
         TensorId(self.tensors.len() as u32 - 1)
+    }
+
+    /// The name of a tensor's element type: the true one if it is known, else the primitive one.
+    pub(crate) fn element_text(&self, tensor: TensorId) -> Option<&'static str> {
+        let tensor = &self.tensors[tensor.index()];
+        tensor.element.map(Element::text).or_else(|| tensor.dtype.map(Primitive::text))
     }
 
     /// Adds an operation and sets the producer of its results.
@@ -245,7 +252,15 @@ impl Graph {
         let tensor = TensorId(self.tensors.len() as u32);
         room::push(
             &mut self.tensors,
-            Tensor { name: result.0, dtype: result.1, known: false, literal: false, shape, producer: Some(id) },
+            Tensor {
+                name: result.0,
+                dtype: result.1,
+                element: None,
+                known: false,
+                literal: false,
+                shape,
+                producer: Some(id),
+            },
         );
         let operands = self.packed.operands_len() - operands;
         room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));

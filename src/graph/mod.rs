@@ -11,6 +11,7 @@ pub(crate) mod constant;
 mod conventions;
 pub(crate) mod deviations;
 pub(crate) mod dims;
+mod element;
 mod flat_graph;
 mod ids;
 mod kind;
@@ -19,6 +20,7 @@ mod known;
 #[cfg(feature = "tensor")]
 mod layouts;
 pub(crate) mod names;
+mod note;
 mod operand;
 mod operation;
 pub(crate) mod operators;
@@ -44,10 +46,12 @@ mod walk;
 
 pub(crate) use building::Common;
 pub(crate) use conventions::Conventions;
+pub(crate) use element::Element;
 pub use flat_graph::{Graph, KeptFragment};
 pub use ids::TensorId;
 pub(crate) use ids::{KindId, OperationId, OriginId};
 pub(crate) use kind::{Kind, KindParam};
+pub(crate) use note::Note;
 pub(crate) use operand::{Argument, Key};
 pub use operand::{Operand, Output};
 pub use operation::Operation;

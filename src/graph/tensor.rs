@@ -1,5 +1,6 @@
 //! The stored form of a tensor.
 
+use super::element::Element;
 use super::ids::OperationId;
 use super::names::NameId;
 use super::primitive::Primitive;
@@ -12,6 +13,8 @@ pub(crate) struct Tensor {
     pub(crate) name: NameId,
     /// The element type, if known.
     pub(crate) dtype: Option<Primitive>,
+    /// The true element type, in graphs of notations that have sized types.
+    pub(crate) element: Option<Element>,
     /// Whether its items are known while expanding, as [`Graph::values`](super::Graph::values).
     pub(crate) known: bool,
     /// Whether the document writes it as a literal array, not as an operation `constant`.

@@ -2,6 +2,7 @@
 
 use crate::onnx::text::Production;
 use crate::options::Profile;
+use crate::tensor::Tensor;
 use crate::{Options, eval, model};
 
 /// The options of a run, and the limits on models and evaluations.
@@ -25,6 +26,19 @@ pub(crate) struct Settings {
     pub(crate) provenance: bool,
     /// The part of a model that a text of ONNX contains.
     pub(crate) production: Production,
+    /// The values that inputs of the graph get, by name.
+    pub(crate) bound: Vec<(String, Tensor)>,
+    /// The passes over the model itself, for inputs that are edited.
+    pub(crate) passes: Passes,
+}
+
+/// Passes that options request.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passes {
+    /// Computes what is known.
+    pub(crate) fold: bool,
+    /// Merges what is equal.
+    pub(crate) share: bool,
 }
 
 impl Settings {
@@ -46,6 +60,8 @@ impl Settings {
             compared: false,
             provenance: false,
             production: Production::default(),
+            bound: Vec::new(),
+            passes: Passes::default(),
         }
     }
 

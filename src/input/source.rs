@@ -82,6 +82,11 @@ pub(crate) trait Backing {
     /// Adds a text, such as the value of an option.
     fn add_source(&mut self, name: &str, text: String) -> FileId;
 
+    /// Whether the graph is a view of a model that is edited itself.
+    fn is_view(&self) -> bool {
+        false
+    }
+
     /// The names of tensors that passes leave as they are.
     fn apart(&mut self, _: &Graph, _: &Settings) -> Result<Vec<NameId>, Refusal> {
         Ok(Vec::new())

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use bytes::Bytes;
 
 use super::check;
+use super::contents::Contents;
+use super::edit;
 use super::external::{self, Folder};
 use super::from_nnef;
 use super::inline;
@@ -13,10 +15,13 @@ use super::model::{ModelNames, ModelProto};
 use super::places::Places;
 use super::protobuf::{self, Decoded, EncodedPart, WireError};
 use super::provenance;
+use super::run::Stores;
 use super::text::{self, ParsedText, Production};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::Limits;
 use crate::source::{FileId, Location, Sources, Span};
+use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options};
 
 /// A file with external data of a model.
@@ -88,11 +93,20 @@ impl Document {
         sources: &mut Sources,
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
+        Self::decode_contents(name, Contents::from(Bytes::from(bytes)), sources, options)
+    }
+
+    /// [`Self::decode`] for the contents of a file, whose constants may stay there.
+    pub(crate) fn decode_contents(
+        name: &str,
+        contents: Contents,
+        sources: &mut Sources,
+        options: &Options,
+    ) -> (Option<Document>, Diagnostics) {
         // A binary file has no lines to show.
         let file = sources.add_binary(name);
         let mut diagnostics = Diagnostics::new(options.strict);
-        let bytes = Bytes::from(bytes);
-        match protobuf::decode(&bytes) {
+        match protobuf::decode(&contents) {
             Ok(Decoded { model, not_utf8 }) => {
                 if let Some(text) = not_utf8 {
                     let shown = String::from_utf8_lossy(&protobuf::texts::encode(&text)).into_owned();
@@ -100,7 +114,7 @@ impl Document {
                     diagnostics.report(Diagnostic::new(Code::OnnxNotUtf8, Self::nowhere(file), message));
                 }
                 let parsed = ParsedText::Model(Box::new(model));
-                (Some(Document { parsed, file, places: Places::Fields(bytes), folder: None }), diagnostics)
+                (Some(Document { parsed, file, places: Places::Fields(contents), folder: None }), diagnostics)
             }
             Err(WireError { message, at }) => {
                 let message = format!("{message}, at byte {at}");
@@ -152,7 +166,7 @@ impl Document {
         Document {
             parsed: ParsedText::Model(Box::new(model)),
             file,
-            places: Places::Fields(Bytes::new()),
+            places: Places::Fields(Contents::from(Bytes::new())),
             folder: None,
         }
     }
@@ -252,8 +266,8 @@ impl Document {
         }
     }
 
-    /// Expands the function calls that the options select, and known control flow. A part of a model is not
-    /// changed. Returns warnings.
+    /// Writes the shapes and the values of symbols in the options into the types of the model, and expands the function
+    /// calls that the options select, and known control flow. A part of a model is not changed. Returns warnings.
     ///
     /// # Errors
     ///
@@ -261,14 +275,10 @@ impl Document {
     /// loops cannot be expanded, there are more nodes than the options allow, or external data are outside the folder of
     /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
-        self.check_external_data(options)?;
-        let file = self.file;
-        let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
-        let mut found = check::structure(model, file, &self.places, options)?;
-        if options.lower != Lower::None {
-            found.extend(inline::expand(model, file, &self.places, options)?);
-        }
-        Ok(found)
+        self.expanded(options, |model, (file, places)| match options.lower {
+            Lower::None => Ok(Diagnostics::new(options.strict)),
+            _ => inline::expand(model, file, places, options),
+        })
     }
 
     /// Adds metadata to each node that [`Self::flatten`] copied: the functions that it comes from, the outermost
@@ -277,6 +287,48 @@ impl Document {
         if let Some(model) = self.model() {
             provenance::annotate(model);
         }
+    }
+
+    /// Makes inputs of the graph constants, with values that are converted to the declared element types.
+    ///
+    /// # Errors
+    ///
+    /// There is no such input, or a value does not fit it.
+    pub fn bind(&mut self, values: &[(String, Tensor)]) -> Result<(), Diagnostics> {
+        let at = Self::nowhere(self.file);
+        self.model().map_or(Ok(()), |model| edit::bind(model, values, at))
+    }
+
+    /// [`Self::flatten`], and computes what is known before the model runs: operations on constants and on known
+    /// extents. Conditions and trip counts that become known expand control flow. What no output needs is removed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::flatten`].
+    pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
+        let stores = Stores::new(self.folder.as_deref());
+        self.expanded(options, |model, (file, places)| edit::fold(model, (file, places), (&stores, limits), options))
+    }
+
+    /// Checks a model, gives it the shapes of the options, and expands it by a function.
+    fn expanded(
+        &mut self,
+        options: &Options,
+        expand: impl FnOnce(&mut ModelProto, (FileId, &Places)) -> Result<Diagnostics, Diagnostics>,
+    ) -> Result<Diagnostics, Diagnostics> {
+        self.check_external_data(options)?;
+        let file = self.file;
+        let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
+        let mut found = check::structure(model, file, &self.places, options)?;
+        edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
+        found.extend(expand(model, (file, &self.places))?);
+        Ok(found)
+    }
+
+    /// Merges equal nodes and equal constants: of several with the same operands and attributes, the first one stays.
+    /// Returns how many were merged. Outputs of graphs keep their names.
+    pub fn share(&mut self) -> u64 {
+        self.model().map_or(0, edit::share)
     }
 
     /// [`Self::note_origins`] within limits.
@@ -305,7 +357,23 @@ impl Document {
     /// Writes the document as protobuf, without having its bytes in memory.
     pub(crate) fn write_protobuf(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let (names, part) = self.part();
-        protobuf::write(names, part, out)
+        protobuf::write(names, part, out)?;
+        self.unchanged()
+    }
+
+    /// Fails if the file of the model, from which constants are read, has changed since it was opened, or a part of it
+    /// could not be read. Then constants seem to have no elements.
+    pub(crate) fn unchanged(&self) -> io::Result<()> {
+        match &self.places {
+            Places::Fields(contents) => contents.unchanged(),
+            Places::Text => Ok(()),
+        }
+    }
+
+    /// The diagnostic for a file that has changed, see [`Self::unchanged`].
+    pub(crate) fn changed(&self) -> Option<Diagnostic> {
+        let error = self.unchanged().err()?;
+        Some(Diagnostic::new(Code::OnnxChanged, Self::nowhere(self.file), error.to_string()))
     }
 
     /// The text, and warnings about omitted parts.
@@ -317,6 +385,10 @@ impl Document {
         let (names, part) = self.part();
         let (text, lost) = text::print(names, part);
         let mut diagnostics = Diagnostics::new(strict);
+        if let Some(changed) = self.changed() {
+            diagnostics.report(changed);
+            return Err(diagnostics);
+        }
         let at = Self::nowhere(self.file);
         for what in lost.wrong {
             let message = format!("the text notation of ONNX cannot express {what}");

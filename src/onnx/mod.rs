@@ -4,20 +4,25 @@
 //! diagnostics are those of the rest of the crate.
 
 pub(crate) mod check;
+pub(crate) mod contents;
 mod document;
+mod edit;
 mod elements;
 #[cfg(feature = "eval")]
 mod evaluation;
 mod external;
 pub(crate) mod from_nnef;
+pub(crate) mod infer;
 mod inline;
 pub(crate) mod model;
+mod operators;
 mod places;
 pub(crate) mod protobuf;
 mod provenance;
-#[cfg(feature = "eval")]
 pub(crate) mod run;
 mod schema;
+mod scopes;
+mod standard;
 pub(crate) mod text;
 pub(crate) mod types;
 mod view;

@@ -1,8 +1,8 @@
 //! How messages describe places in a model.
 
-use bytes::Bytes;
-
+use super::contents::Contents;
 use super::protobuf;
+use super::scopes::Scope;
 
 /// How messages describe a place in a model.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub(crate) enum Places {
     /// By a location in the text.
     Text,
     /// By a path of fields, such as `graph.node[3]`, in this file; it is empty if the model was not read from a file.
-    Fields(Bytes),
+    Fields(Contents),
 }
 
 impl Places {
@@ -23,11 +23,16 @@ impl Places {
         }
     }
 
-    /// A message about the node or function at a place.
+    /// A message about the node or function at a place: with its module and the line of its source, if they are known.
     pub(super) fn tell(&self, message: String, at: u32) -> String {
         match self {
             Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
-                Some(path) => format!("{message} ({path})"),
+                Some(found) => {
+                    let scope = Scope::of(&found.metadata);
+                    let module = scope.path().map(|path| format!(", module {path}")).unwrap_or_default();
+                    let source = scope.source.map(|source| format!(", {source}")).unwrap_or_default();
+                    format!("{message} ({}{module}{source})", found.path)
+                }
                 None => message,
             },
             _ => message,

@@ -4,24 +4,26 @@
 //! graph in an attribute precede the node with this attribute, as a group with the name of the attribute; the attribute
 //! lists the results of the graph.
 
+mod modules;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::infer::{GraphTypes, InnerPlace, ValueType, infer};
 use super::inline::{Functions, Imports, each_node, own_names};
-use super::model::{
-    AttributeProto, AttributeValue, Extent, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto, TensorType,
-    TypeForm, ValueInfo,
-};
+use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
+use super::scopes::{Module, Scope, Scopes};
 use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::graph::{
-    Argument, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value,
+    Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
 };
 use crate::room::with_stack;
 use crate::source::names::Name;
@@ -70,7 +72,15 @@ struct View<'m> {
     bytes: u64,
     limit: u64,
     origins: FxHashMap<(OriginId, OriginId), OriginId>,
-    types: FxHashMap<NameId, &'m ValueInfo>,
+    /// The rows of places of calls, by function and place.
+    call_places: FxHashMap<(Name, u32), u32>,
+    scopes: Scopes,
+    /// The scope of the node around the current graph.
+    around: Rc<Scope>,
+    /// The modules around the last node, with their groups.
+    open: Vec<(Module, OriginId)>,
+    /// The types in the graphs around the current node, the innermost last.
+    types: Vec<&'m GraphTypes>,
     schemas: Schemas,
     functions: Functions,
     imports: Imports,
@@ -114,6 +124,7 @@ fn size(model: &ModelProto) -> u64 {
 }
 
 fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Result<Graph, TooLarge> {
+    let types = infer(model, options);
     let mut symbols = model.names.texts.clone();
     let name = model.graph.as_ref().and_then(|graph| graph.name).unwrap_or_else(|| symbols.intern(""));
     let mut graph = Graph::new(name, Arc::new(symbols));
@@ -130,12 +141,15 @@ fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Resu
         bytes,
         limit: options.max_memory,
         origins: FxHashMap::default(),
-        types: FxHashMap::default(),
+        call_places: FxHashMap::default(),
+        scopes: Scopes::default(),
+        around: Rc::default(),
+        open: Vec::new(),
+        types: vec![&types.main],
         schemas: Schemas::new(),
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
         imports: Imports::new(&model.names, &model.opsets),
     };
-    view.calls();
     if let Some(graph) = &model.graph {
         view.boundary(graph);
         view.body(graph, NodePlace { call: OriginId::NONE, group: OriginId::NONE })?;
@@ -154,20 +168,8 @@ impl<'m> View<'m> {
         Location::new(self.file, Span::new(at, at))
     }
 
-    /// Adds the calls that nodes come from; their ids are those of the model.
-    fn calls(&mut self) {
-        let mut places = FxHashMap::default();
-        for call in &self.model.calls {
-            let at = self.at(call.at);
-            let place =
-                *places.entry((call.function, call.at)).or_insert_with(|| self.graph.add_call_place(call.function, at));
-            self.graph.add_origin(call.parent, place);
-        }
-    }
-
     fn boundary(&mut self, graph: &'m OnnxGraph) {
         let constants: FxHashSet<Option<NameId>> = graph.initializers.iter().map(|tensor| tensor.name).collect();
-        self.declare(graph);
         for input in &graph.inputs {
             let tensor = self.value(input.name.unwrap_or(NameId::ROOT));
             // An input with a default is a constant that the caller may replace.
@@ -177,33 +179,28 @@ impl<'m> View<'m> {
         }
     }
 
-    /// Records the types that a graph declares.
-    fn declare(&mut self, graph: &'m OnnxGraph) {
-        for value in graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info) {
-            self.types.extend(value.name.map(|name| (name, value)));
-        }
-    }
-
     /// The tensor with a name; created on the first use of the name.
     fn value(&mut self, name: NameId) -> TensorId {
         if let Some(tensor) = self.tensors.get(&name) {
             return *tensor;
         }
-        let (dtype, shape) = match self.types.get(&name).and_then(|value| value.ty.as_ref()).map(|ty| &ty.form) {
-            Some(TypeForm::Tensor(tensor)) => (primitive(tensor.element), declared_shape(tensor)),
+        let types = self.types.iter().rev().find_map(|types| types.values.get(&name));
+        let (element, shape) = match types {
+            Some(ValueType::Tensor(facts)) => (facts.element, facts.shape.as_deref().map(shape_of)),
             _ => (None, None),
         };
-        self.tensor(name, dtype, shape)
+        self.tensor(name, element, shape)
     }
 
-    fn tensor(&mut self, name: NameId, dtype: Option<Primitive>, shape: Option<Shape>) -> TensorId {
+    fn tensor(&mut self, name: NameId, element: Option<Element>, shape: Option<Shape>) -> TensorId {
         // Graphs beside each other may use one name for several values.
         let mut own = name;
         if !self.taken.insert(name) && name != NameId::ROOT {
             own = self.graph.names.sibling(name);
             self.graph.names.mark_used(own);
         }
-        let tensor = self.graph.add_tensor(own, dtype);
+        let tensor = self.graph.add_tensor(own, element.and_then(Element::primitive));
+        self.graph.tensors[tensor.index()].element = element;
         self.graph.set_shape(tensor, shape);
         self.tensors.insert(name, tensor);
         tensor
@@ -213,8 +210,8 @@ impl<'m> View<'m> {
         for constant in &graph.initializers {
             self.constant(constant, place);
         }
-        for node in &graph.nodes {
-            with_stack(|| self.node(node, place))?;
+        for (i, node) in graph.nodes.iter().enumerate() {
+            with_stack(|| self.node(node, i, place))?;
         }
         Ok(())
     }
@@ -238,7 +235,11 @@ impl<'m> View<'m> {
     fn constant(&mut self, constant: &TensorProto, place: NodePlace) {
         let Some(name) = constant.name else { return };
         let extents: Vec<GraphExtent> = constant.dims.iter().map(|extent| GraphExtent::new(*extent)).collect();
-        let result = self.tensor(name, primitive(constant.data_type), Some(Shape::new(&extents)));
+        let result = self.tensor(
+            name,
+            constant.data_type.and_then(|number| Element::numbered(number.into())),
+            Some(Shape::new(&extents)),
+        );
         let kind = self.kind(INITIALIZER.to_owned(), Vec::new());
         let key = Key::Named(self.graph.symbols_mut().intern("type"));
         let arguments = [Argument { key, value: Value::Symbol(described(constant).into()) }];
@@ -268,23 +269,23 @@ impl<'m> View<'m> {
         if of == place.call || of == OriginId::NONE {
             return place.group;
         }
-        if place.group == OriginId::NONE {
-            return of;
-        }
         if let Some(origin) = self.origins.get(&(of, place.group)) {
             return *origin;
         }
         let Some(call) = self.model.calls.get(of.index()) else { return place.group };
         let parent = with_stack(|| self.origin(call.parent, place));
         let at = self.at(call.at);
-        let row = self.graph.add_call_place(call.function, at);
-        let origin = self.graph.add_origin(parent, row);
+        let (graph, place_of) = (&mut self.graph, (call.function, call.at));
+        let row = *self.call_places.entry(place_of).or_insert_with(|| graph.add_call_place(call.function, at));
+        let origin = graph.add_origin(parent, row);
         self.origins.insert((of, place.group), origin);
         origin
     }
 
-    fn node(&mut self, node: &'m NodeProto, place: NodePlace) -> Result<(), TooLarge> {
-        let origin = self.origin(node.origin, place);
+    fn node(&mut self, node: &'m NodeProto, index: usize, place: NodePlace) -> Result<(), TooLarge> {
+        let scope = self.scopes.of(&node.rest);
+        let group = self.module_group(&scope, node, place.group)?;
+        let origin = self.origin(node.origin, NodePlace { group, ..place });
         let form = self.form(node);
         let mut arguments: SmallVec<[Argument; 4]> = SmallVec::new();
         for (i, input) in node.inputs.iter().enumerate().filter(|(_, input)| **input != NameId::ROOT) {
@@ -292,8 +293,8 @@ impl<'m> View<'m> {
             let key = form.inputs.get(i).map_or(Key::Positional, |name| Key::Named(*name));
             arguments.push(Argument { key, value });
         }
-        for attribute in &node.attributes {
-            let value = self.attribute(attribute, node, origin)?;
+        for (i, attribute) in node.attributes.iter().enumerate() {
+            let value = self.attribute(attribute, node, (index, i), origin)?;
             if let Some(name) = attribute.name {
                 arguments.push(Argument { key: Key::Named(name), value });
             }
@@ -301,8 +302,8 @@ impl<'m> View<'m> {
         let made: SmallVec<[TensorId; 4]> = node.outputs.iter().map(|output| self.result(*output)).collect();
         let outputs: SmallVec<[Output; 4]> = made.iter().map(Output::Tensor).collect();
         let source = (self.at(node.at), origin);
-        self.graph.add_operation(form.kind, (None, false), arguments, &outputs, source);
-        Ok(())
+        let id = self.graph.add_operation(form.kind, (None, false), arguments, &outputs, source);
+        self.note(id, node, &scope)
     }
 
     /// What a node has in common with others.
@@ -367,6 +368,7 @@ impl<'m> View<'m> {
         &mut self,
         attribute: &'m AttributeProto,
         node: &'m NodeProto,
+        at: (usize, usize),
         origin: OriginId,
     ) -> Result<Value, TooLarge> {
         if let Some(reference) = attribute.reference {
@@ -404,9 +406,10 @@ impl<'m> View<'m> {
             }
             AttributeValue::Type(_) => symbols(vec!["type".to_owned()]),
             AttributeValue::Types(types) => symbols(vec!["type".to_owned(); types.len()]),
-            AttributeValue::Graph(graph) => self.inner(graph, attribute, node, origin)?,
+            AttributeValue::Graph(graph) => self.inner(graph, attribute, (node, (at.0, at.1, 0)), origin)?,
             AttributeValue::Graphs(graphs) => {
-                let results = graphs.iter().map(|graph| self.inner(graph, attribute, node, origin));
+                let results = graphs.iter().enumerate();
+                let results = results.map(|(i, graph)| self.inner(graph, attribute, (node, (at.0, at.1, i)), origin));
                 Value::Array(results.collect::<Result<_, _>>()?)
             }
         })
@@ -423,18 +426,25 @@ impl<'m> View<'m> {
         &mut self,
         graph: &'m OnnxGraph,
         attribute: &AttributeProto,
-        node: &NodeProto,
+        (node, place): (&NodeProto, InnerPlace),
         origin: OriginId,
     ) -> Result<Value, TooLarge> {
         let at = self.at(node.at);
         let name = attribute.name.unwrap_or(self.graph.name);
         let row = self.graph.add_call_place(name, at);
         let group = self.graph.add_origin(origin, row);
-        self.declare(graph);
+        let types = self.types.last().and_then(|types| types.inner.get(&place));
+        self.types.extend(types);
+        let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
+        let open = std::mem::take(&mut self.open);
         let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.remove(&name))).collect();
         self.body(graph, NodePlace { call: node.origin, group })?;
+        (self.around, self.open) = (around, open);
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
+        if types.is_some() {
+            self.types.pop();
+        }
         for (name, before) in hidden {
             self.tensors.remove(&name);
             self.tensors.extend(before.map(|before| (name, before)));
@@ -448,24 +458,8 @@ fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(f64::from(value))
 }
 
-/// The primitive type of an element type.
-fn primitive(element: Option<i32>) -> Option<Primitive> {
-    let name = ElementType::numbered(element?)?.name;
-    Some(match name {
-        "bool" => Primitive::Logical,
-        "string" => Primitive::String,
-        name if name.starts_with("int") || name.starts_with("uint") => Primitive::Integer,
-        name if name.starts_with("complex") => return None,
-        _ => Primitive::Scalar,
-    })
-}
-
-fn declared_shape(of: &TensorType) -> Option<Shape> {
-    let extent = |extent: Extent| match extent {
-        Extent::Value(extent) => GraphExtent::new(extent),
-        Extent::Unknown | Extent::Symbol(_) => GraphExtent::UNKNOWN,
-    };
-    Some(Shape::new(&of.shape.as_ref()?.dims.iter().map(|dim| extent(dim.extent)).collect::<Vec<_>>()))
+fn shape_of(extents: &[Dim]) -> Shape {
+    Shape::new(&extents.iter().cloned().map(GraphExtent::from).collect::<Vec<_>>())
 }
 
 /// `float[2, 3]`

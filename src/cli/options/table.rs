@@ -80,6 +80,14 @@ const DOCUMENTS_AND_PNNX: &[Use] = &[
     of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
 ];
 
+/// What shapes of inputs can be given for.
+const SHAPES: &[Use] = &[
+    of(READ).on(I::DOCUMENTS),
+    of(GRAPHS).on(I::MODELS),
+    of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
+    of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+];
+
 /// All options, in the order of `--help`.
 pub(super) static OPTIONS: &[OptionRow] = &[
     row("output", OUTPUT, &[of(C::FLATTEN)]),
@@ -96,8 +104,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
     row("stats", OUTPUT, VIEWS),
-    row("fold", PASSES, PASS),
-    row("share", PASSES, PASS),
+    row("fold", PASSES, MODEL_PASS),
+    row("share", PASSES, MODEL_PASS),
     row("drop-bitcasts", PASSES, PASS),
     row(
         "layout",
@@ -119,12 +127,13 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
     row("strict", INPUT, &[of(READ), of(C::EXPR)]),
     row("fragments", INPUT, &[of(READ).on(I::DOCUMENTS)]),
-    row("input-shape", INPUT, DOCUMENTS_AND_PNNX),
+    row("input-shape", INPUT, SHAPES),
     row(
         "set",
         INPUT,
         &[
             of(READ).on(I::DOCUMENTS),
+            of(GRAPHS).on(I::MODELS),
             of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX).with(&["input-shape"]),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["input-shape"]),
         ],
@@ -138,6 +147,18 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             language.set.iter().any(|(symbol, _)| !shapes.mentions(symbol))
         },
     }]),
+    row(
+        "bind",
+        INPUT,
+        &[
+            of(C::FLATTEN.and(C::RUN)).on(I::DOCUMENTS),
+            of(C::FLATTEN).on(I::LOOPS),
+            of(GRAPHS).on(I::MODELS),
+            of(C::RUN).on(I::PNNX),
+            of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
+        ],
+    )
+    .because(&[(I::LOOPS, "their inputs are values of --inputs")]),
     row("lower", EXPANSION, &[of(GRAPHS).on(NOT_LOOPS), of(C::RUN).on(I::DOCUMENTS)])
         .no_effect(&[
             NoEffect {
@@ -258,6 +279,9 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("permutation", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
     row("folder", "", &[of(C::MAN)]),
 ];
+
+/// What passes apply to that models of ONNX have, too.
+const MODEL_PASS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
 
 /// The notations in which models are edited themselves.
 const OF_MODELS: Outputs = Of(&["onnx", "onnxtxt"]);

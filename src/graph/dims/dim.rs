@@ -67,6 +67,13 @@ impl Dim {
         }
     }
 
+    /// An upper bound of its memory in bytes, including parts that it shares with others.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn bytes(&self) -> usize {
+        const VARIABLE: usize = 64;
+        size_of::<Dim>() + VARIABLE * self.weight()
+    }
+
     /// Applies an operation on polynomials; unknown if an operand or the result is not a polynomial.
     pub(super) fn compute(&self, other: &Dim, f: impl FnOnce(&Polynomial, &Polynomial) -> Option<Dim>) -> Dim {
         let computed = || f(&*self.polynomial()?, &*other.polynomial()?);

@@ -34,8 +34,7 @@ pub(super) struct Mark {
 impl Charged {
     /// The limit on what is written is that of the memory. One copy of each function is what was read.
     pub(super) fn new(names: &ModelNames, functions: &[FunctionProto], options: &Options) -> Self {
-        let length = |id: NameId| names.text(id).len() as u32;
-        let lengths: Vec<u32> = names.all_values().map(length).collect();
+        let lengths = names.values.lengths(&names.texts);
         let mut read = 0;
         let written = PartSizes { texts: &names.texts, lengths: &lengths };
         for function in functions {

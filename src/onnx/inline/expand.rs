@@ -1,14 +1,17 @@
 //! The expansion of a model.
 
-use super::copy::Expansion;
+use rustc_hash::FxHashSet;
+
+use super::copy::{Expand, Expansion};
 use super::defaults::{self, GivenTwice};
 use super::finding::NodeFinding;
-use super::functions::{Callee, Functions};
+use super::functions::{Callee, FunctionKey, Functions};
 use super::{named, training};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::model::{FunctionProto, ModelProto};
 use crate::onnx::places::Places;
+use crate::onnx::standard;
 use crate::source::FileId;
 
 /// Expands the function calls in a model that the options select, and known control flow. Returns warnings about
@@ -24,32 +27,98 @@ pub(crate) fn expand(
     places: &Places,
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
-    let unknown = named::check(model, options);
+    let (unknown, wanted) = named::check(model, options);
     let functions = std::mem::take(&mut model.functions);
     let expanded = Functions::new(&model.names, &functions, options)
-        .and_then(|table| expand_all(model, &functions, &table, options).map_err(|found| vec![*found]));
+        .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]));
+    let mut diagnostics = Diagnostics::new(options.strict);
+    let (mut found, mut accepted) = match expanded {
+        Ok(stays) => (stays, !options.flat),
+        Err(found) => (found, false),
+    };
+    accepted = (accepted || found.is_empty()) && unknown.is_empty();
+    if accepted {
+        match standard::lower(model, options, &wanted) {
+            Ok(stays) => found.extend(stays),
+            Err(errors) => (found, accepted) = (errors, false),
+        }
+    }
+    let names = &mut model.names;
+    names.values.resolve(&names.texts, &Default::default());
+    report(unknown.into_iter().chain(found), (file, places), options, &mut diagnostics);
+    if accepted { Ok(diagnostics) } else { Err(diagnostics) }
+}
+
+/// Expands known control flow in an expanded model. Returns warnings about control flow that was to be expanded but cannot
+/// be, and whether anything was expanded.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow, or a flat model is required, and loops cannot be expanded.
+pub(in crate::onnx) fn expand_control(
+    model: &mut ModelProto,
+    file: FileId,
+    places: &Places,
+    options: &Options,
+) -> Result<(Diagnostics, bool), Diagnostics> {
+    let functions = std::mem::take(&mut model.functions);
+    let before = model.calls.len();
+    let expanded = Functions::expanding(&model.names, &functions, |_| false)
+        .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]));
+    let names = &mut model.names;
+    names.values.resolve(&names.texts, &Default::default());
     let mut diagnostics = Diagnostics::new(options.strict);
     let (found, accepted) = match expanded {
         Ok(stays) => (stays, !options.flat),
         Err(found) => (found, false),
     };
-    let accepted = (accepted || found.is_empty()) && unknown.is_empty();
-    for mut found in unknown.into_iter().chain(found) {
+    let accepted = accepted || found.is_empty();
+    report(found, (file, places), options, &mut diagnostics);
+    if accepted { Ok((diagnostics, model.calls.len() != before)) } else { Err(diagnostics) }
+}
+
+/// Reports what is wrong with nodes; loops that stay are errors if a flat model is required.
+fn report(
+    found: impl IntoIterator<Item = NodeFinding>,
+    (file, places): (FileId, &Places),
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) {
+    for mut found in found {
         if options.flat && found.code == Code::LoopKept {
             found.code = Code::LoopNotFlat;
         }
-        found.report(file, places, &mut diagnostics);
+        found.report(file, places, diagnostics);
     }
-    if accepted { Ok(diagnostics) } else { Err(diagnostics) }
 }
 
-/// Expands everything, and returns the control flow nodes that could not be expanded.
+/// Replaces calls by bodies of standard operators, after the functions of the model were expanded.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow.
+pub(in crate::onnx) fn expand_bodies(
+    model: &mut ModelProto,
+    bodies: Vec<FunctionProto>,
+    options: &Options,
+) -> Result<(), Vec<NodeFinding>> {
+    let mut functions = std::mem::take(&mut model.functions);
+    let bodies_from = functions.len();
+    functions.extend(bodies);
+    let keys: FxHashSet<FunctionKey> =
+        functions[bodies_from..].iter().map(|body| FunctionKey::of_function(&model.names, body)).collect();
+    let table = Functions::expanding(&model.names, &functions, |key| keys.contains(&key))?;
+    expand_all(model, &functions, (&table, false), options).map(drop).map_err(|found| vec![*found])
+}
+
+/// Expands the selected calls and, if that is wanted, known control flow. Returns the control
+/// flow nodes that could not be expanded.
 fn expand_all(
     model: &mut ModelProto,
     functions: &[FunctionProto],
-    table: &Functions,
+    (table, follows_control): (&Functions, bool),
     options: &Options,
-) -> Result<Vec<NodeFinding>, Box<NodeFinding>> {
+) -> Expand<Vec<NodeFinding>> {
     let in_training = training::called(&model.names, table, &model.rest);
     let stays = |i: usize| !table.expanded[i] || in_training[i];
     let kept_nodes = functions.iter().enumerate().filter(|(i, _)| stays(*i)).map(|(_, function)| &function.nodes[..]);
@@ -58,7 +127,9 @@ fn expand_all(
     let names = &model.names;
     let callee = |(function, copies): (&FunctionProto, u64)| Callee::new(names, function, copies);
     let callees: Vec<Callee> = functions.iter().zip(copies).map(callee).collect();
-    let mut expansion = Expansion::new(&mut model.names, (functions, &callees), table, options);
+    let earlier = std::mem::take(&mut model.calls);
+    let mut expansion =
+        Expansion::new(&mut model.names, (functions, &callees), table, options).after(earlier, follows_control);
     if let Some(graph) = &mut model.graph {
         expansion.graph(graph, &mut model.opsets)?;
     }
@@ -78,7 +149,5 @@ fn expand_all(
     if !twice.is_empty() {
         defaults::give_twice(model, &twice, |names, node| table.called(names, node).ok().flatten());
     }
-    let names = &mut model.names;
-    names.values.resolve(&names.texts, &Default::default());
     Ok(stays)
 }

@@ -16,11 +16,18 @@ pub(in crate::onnx) struct NodeFinding {
 }
 
 impl NodeFinding {
-    pub(super) fn new(code: Code, at: u32, message: String) -> Self {
+    pub(in crate::onnx) fn new(code: Code, at: u32, message: String) -> Self {
         NodeFinding { code, at, message, help: None, calls: Vec::new() }
     }
 
-    pub(super) fn help(mut self, help: &str) -> Self {
+    /// What is wrong with a text that is not in the file, as a finding about the node that needs it.
+    pub(in crate::onnx) fn of(found: Diagnostics, at: u32) -> Self {
+        let first = found.iter().next().map(|found| (found.code, found.message.clone()));
+        let (code, message) = first.unwrap_or((Code::OnnxSyntax, String::new()));
+        NodeFinding::new(code, at, message)
+    }
+
+    pub(in crate::onnx) fn help(mut self, help: &str) -> Self {
         self.help = Some(help.to_owned());
         self
     }

@@ -28,7 +28,7 @@ impl FunctionKey {
     }
 
     /// The key of a function.
-    pub(super) fn of_function(names: &ModelNames, function: &FunctionProto) -> FunctionKey {
+    pub(in crate::onnx) fn of_function(names: &ModelNames, function: &FunctionProto) -> FunctionKey {
         FunctionKey::new(names, function.domain, function.name, function.overload)
     }
 
@@ -38,17 +38,17 @@ impl FunctionKey {
     }
 
     /// The name without an overload.
-    pub(super) fn name(self, names: &ModelNames) -> &str {
+    pub(in crate::onnx) fn name(self, names: &ModelNames) -> &str {
         self.name.map_or("", |name| names.texts.text(name))
     }
 
     /// The domain; empty for that of the standard.
-    pub(super) fn domain(self, names: &ModelNames) -> &str {
+    pub(in crate::onnx) fn domain(self, names: &ModelNames) -> &str {
         self.domain.map_or("", |name| names.texts.text(name))
     }
 
     /// Whether an option names this function: by its name, with or without its domain and its overload.
-    pub(super) fn is(self, names: &ModelNames, option: &str) -> bool {
+    pub(in crate::onnx) fn is(self, names: &ModelNames, option: &str) -> bool {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
         let name = match self.domain.map(|domain| names.texts.text(domain)) {
             Some(domain) => option.strip_prefix(domain).and_then(|rest| rest.strip_prefix('.')),
@@ -107,6 +107,19 @@ impl Functions {
         functions: &[FunctionProto],
         options: &Options,
     ) -> Result<Self, Vec<NodeFinding>> {
+        Self::expanding(names, functions, |key| is_expanded(names, key, options))
+    }
+
+    /// The functions, of which those are expanded whose keys are selected.
+    ///
+    /// # Errors
+    ///
+    /// See [`Functions::new`].
+    pub(in crate::onnx) fn expanding(
+        names: &ModelNames,
+        functions: &[FunctionProto],
+        selected: impl Fn(FunctionKey) -> bool,
+    ) -> Result<Self, Vec<NodeFinding>> {
         let mut table = Functions { named: vec![Named::None; names.texts.len()], ..Functions::default() };
         let mut found = Vec::new();
         for (i, function) in functions.iter().enumerate() {
@@ -119,7 +132,7 @@ impl Functions {
                 };
             }
             table.any_overload.insert(FunctionKey { overload: None, ..key }, i);
-            table.expanded.push(is_expanded(names, key, options));
+            table.expanded.push(selected(key));
             if table.by_key.insert(key, i).is_some() {
                 let message = format!("the function `{}` is declared twice", key.describe(names));
                 found.push(NodeFinding::new(Code::OnnxDuplicate, function.at, message));
@@ -205,14 +218,23 @@ impl Functions {
     }
 }
 
+/// Whether the options select calls of a function of the model for expansion.
 fn is_expanded(names: &ModelNames, key: FunctionKey, options: &Options) -> bool {
-    let is = |name: &String| key.is(names, name);
+    options.lower == Lower::Custom && !is_kept(names, key, options) || is_lowered(names, key, options)
+}
+
+/// Whether the options select all operations with a body, or those with this key.
+pub(in crate::onnx) fn is_lowered(names: &ModelNames, key: FunctionKey, options: &Options) -> bool {
     let lowered = match &options.lower {
-        Lower::Custom | Lower::All => true,
-        Lower::None => false,
-        Lower::Names(names) => names.iter().any(is),
+        Lower::All => true,
+        Lower::Custom | Lower::None => false,
+        Lower::Names(lowered) => lowered.iter().any(|name| key.is(names, name)),
     };
-    lowered && !options.keep.iter().any(is)
+    lowered && !is_kept(names, key, options)
+}
+
+fn is_kept(names: &ModelNames, key: FunctionKey, options: &Options) -> bool {
+    options.keep.iter().any(|name| key.is(names, name))
 }
 
 /// What the copies of a function share.
@@ -304,7 +326,7 @@ pub(in crate::onnx) fn each_node(nodes: &[NodeProto], visit: &mut dyn FnMut(&Nod
 }
 
 /// [`each_node`] for nodes that are changed.
-pub(super) fn each_node_mut(nodes: &mut [NodeProto], visit: &mut dyn FnMut(&mut NodeProto)) {
+pub(in crate::onnx) fn each_node_mut(nodes: &mut [NodeProto], visit: &mut dyn FnMut(&mut NodeProto)) {
     for node in nodes {
         visit(node);
         node.attributes.iter_mut().for_each(|attribute| each_node_of_value(&mut attribute.value, visit));
@@ -313,11 +335,7 @@ pub(super) fn each_node_mut(nodes: &mut [NodeProto], visit: &mut dyn FnMut(&mut 
 
 /// [`each_node_mut`] for the nodes of the graphs in the value of an attribute.
 pub(super) fn each_node_of_value(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut NodeProto)) {
-    match value {
-        AttributeValue::Graph(graph) => each_node_mut(&mut graph.nodes, visit),
-        AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(|graph| each_node_mut(&mut graph.nodes, visit)),
-        _ => {}
-    }
+    each_graph_mut(value, &mut |graph| each_node_mut(&mut graph.nodes, visit));
 }
 
 /// Visits the graphs in the value of an attribute.
@@ -325,6 +343,15 @@ pub(in crate::onnx) fn each_graph(value: &AttributeValue, visit: &mut dyn FnMut(
     match value {
         AttributeValue::Graph(graph) => visit(graph),
         AttributeValue::Graphs(graphs) => graphs.iter().for_each(visit),
+        _ => {}
+    }
+}
+
+/// [`each_graph`] for graphs that are changed.
+pub(in crate::onnx) fn each_graph_mut(value: &mut AttributeValue, visit: &mut dyn FnMut(&mut GraphProto)) {
+    match value {
+        AttributeValue::Graph(graph) => visit(graph),
+        AttributeValue::Graphs(graphs) => graphs.iter_mut().for_each(visit),
         _ => {}
     }
 }

@@ -14,6 +14,7 @@ mod expand;
 mod finding;
 mod functions;
 mod known;
+mod metadata;
 mod named;
 mod operations;
 mod opsets;
@@ -22,5 +23,9 @@ mod tests;
 mod training;
 
 pub(crate) use expand::expand;
-pub(super) use functions::{Functions, each_graph, each_node, own_names};
+pub(super) use expand::{expand_bodies, expand_control};
+pub(super) use finding::NodeFinding;
+pub(super) use functions::{
+    FunctionKey, Functions, each_graph, each_graph_mut, each_node, each_node_mut, is_lowered, own_names,
+};
 pub(super) use opsets::Imports;

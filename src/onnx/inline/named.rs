@@ -3,81 +3,46 @@
 use std::collections::BTreeSet;
 
 use super::finding::NodeFinding;
-use super::functions::{FunctionKey, Functions, each_node};
-use super::opsets::Imports;
-use crate::Lower;
+use super::functions::{FunctionKey, each_node};
 use crate::diagnostics::{Code, suggest};
-use crate::onnx::model::{FunctionProto, ModelProto, NodeProto, OperatorSet};
+use crate::onnx::model::{FunctionProto, ModelProto, NodeProto};
 use crate::onnx::schema::Schemas;
+use crate::onnx::standard;
 use crate::options::{LEVELS, Options};
-
-/// The number of operators that a message lists.
-const LISTED: usize = 8;
 
 /// The names in the options that are neither functions of a model, nor operators of the standard, nor called in the
 /// model; those that are both to be expanded and to be kept; and operators that are to be expanded, but cannot be.
-pub(super) fn check(model: &ModelProto, options: &Options) -> Vec<NodeFinding> {
+/// Also returns the names of standard operators that must have something to expand.
+pub(super) fn check(model: &ModelProto, options: &Options) -> (Vec<NodeFinding>, Vec<String>) {
     let mut found: Vec<NodeFinding> =
         options.conflicts().map(|message| NodeFinding::new(Code::OptionConflict, 0, message)).collect();
-    if options.lower == Lower::All {
-        found.extend(unexpanded(model, options));
-    }
+    let mut wanted = Vec::new();
     let names = &model.names;
     let declared =
         |name: &str| model.functions.iter().any(|function| FunctionKey::of_function(names, function).is(names, name));
     let mut others = options.named().filter(|name| !declared(name)).peekable();
     if others.peek().is_none() {
-        return found;
+        return (found, wanted);
     }
     let known = known(model);
     for name in others {
-        if !known.contains(name) {
+        let short = name.strip_prefix(STANDARD).unwrap_or(name);
+        if !known.contains(name) && !known.contains(short) {
             let help = suggest::did_you_mean(name, known.iter().map(String::as_str).chain(LEVELS));
             found.push(NodeFinding { help, ..NodeFinding::new(Code::OptionOperation, 0, Options::unknown(name)) });
-        } else if options.lowered().iter().any(|lowered| lowered == name) {
-            let message = format!("`{name}` is not expanded: it is not a function of the model");
-            found.push(NodeFinding::new(Code::OptionPrimitive, 0, message).help(NOT_YET));
+        } else if !options.lowered().iter().any(|lowered| lowered == name) {
+        } else if standard::names_body(name) {
+            wanted.push(name.to_owned());
+        } else {
+            let message = format!("`{name}` is not expanded: it is neither a function of the model, nor has it a body");
+            found.push(NodeFinding::new(Code::OptionPrimitive, 0, message));
         }
     }
-    found
+    (found, wanted)
 }
 
-/// Why an operator cannot be expanded.
-const NOT_YET: &str = "operators of the standard are kept, including those that it defines as functions";
-
-/// The operators of a model that the standard defines as functions, unless they are kept.
-fn unexpanded(model: &ModelProto, options: &Options) -> Option<NodeFinding> {
-    let names = &model.names;
-    let schemas = Schemas::new();
-    let mut found: BTreeSet<String> = BTreeSet::new();
-    let table = Functions::new(names, &model.functions, options).unwrap_or_default();
-    let mut search = |nodes: &[NodeProto], opsets: &[OperatorSet]| {
-        let imports = Imports::new(names, opsets);
-        each_node(nodes, &mut |node| {
-            let key = FunctionKey::of_node(names, node);
-            let version = imports.version(names, node.domain).unwrap_or(i64::MAX);
-            let is_own = !matches!(table.called(names, node), Ok(None));
-            if !is_own
-                && schemas.is_function(key.domain(names), key.name(names), version)
-                && !options.keep.iter().any(|kept| key.is(names, kept))
-            {
-                found.insert(key.describe(names));
-            }
-        });
-    };
-    model.graph.iter().for_each(|graph| search(&graph.nodes, &model.opsets));
-    model.functions.iter().for_each(|function| search(&function.nodes, &function.opsets));
-    if found.is_empty() {
-        return None;
-    }
-    let listed: Vec<String> = found.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
-    let more = if found.len() > LISTED { ", …" } else { "" };
-    let message = format!("--lower all does not expand operators of the standard: {}{more}", listed.join(", "));
-    Some(
-        NodeFinding::new(Code::OptionPrimitive, 0, message)
-            .help("without the option, the functions of the model are expanded"),
-    )
-}
+/// The prefix that options may use for operators of the standard domain.
+const STANDARD: &str = "ai.onnx.";
 
 /// The names of all functions, of the operators that are called, and of those of the standard.
 fn known(model: &ModelProto) -> BTreeSet<String> {

@@ -5,6 +5,7 @@
 
 mod attributes;
 mod body;
+mod broadcast;
 mod call;
 mod control;
 mod element;
@@ -17,11 +18,9 @@ mod stored;
 mod table;
 mod value;
 
-pub(crate) use attributes::Bound;
-pub(crate) use call::{KernelResult, NodeCall};
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;
-pub(crate) use interpreter::{Interpreter, evaluate_node};
+pub(crate) use interpreter::evaluate_node;
 pub(crate) use stored::{Stores, tensor_of, tensor_proto};
 pub(crate) use value::RunValue;

@@ -15,7 +15,7 @@ Lines of the table:
 
 A parameter is `name:type`, where the type is a variable or a type; `?` behind it is one that may be left out, `*N` one
 that stands for N or more operands, `~` one whose operands may be of different types. A variable is `T=set`. An attribute
-is `name:type`, with `!` if it has to be given.
+is `name:type`, with `!` if it has to be given, and with `=VALUE` if it has a default.
 """
 
 import argparse
@@ -23,7 +23,9 @@ import pathlib
 import re
 import sys
 
+import numpy
 import onnx
+import onnx.helper
 from onnx import defs
 
 TABLE = pathlib.Path(__file__).with_name("operators.txt")
@@ -50,9 +52,19 @@ def parameter(of):
     return text
 
 
+def default(of):
+    """The default of an attribute, if it is a single number or a word; lists with a default are empty."""
+    value = onnx.helper.get_attribute_value(of.default_value) if of.default_value.type else None
+    if isinstance(value, bytes):
+        value = value.decode()
+    if value is None or not isinstance(value, (int, float, str)) or str(value) == "" or re.search(r"[\s;=!]", str(value)):
+        return ""
+    return "=" + str(numpy.float32(value) if isinstance(value, float) else value)
+
+
 def attribute(of):
     name = of.type.name
-    return f"{of.name}:{ATTRIBUTE_TYPES.get(name, name.lower())}" + ("!" if of.required else "")
+    return f"{of.name}:{ATTRIBUTE_TYPES.get(name, name.lower())}" + ("!" if of.required else default(of))
 
 
 def table():

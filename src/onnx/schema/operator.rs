@@ -1,6 +1,7 @@
 //! The schema of a version of an operator.
 
 use super::type_set::TypeSet;
+use crate::onnx::model::AttributeValue;
 use crate::onnx::types::AttributeType;
 
 /// The number of operands of a parameter.
@@ -38,6 +39,8 @@ pub(crate) struct AttributeRow {
     pub(crate) name: &'static str,
     pub(crate) kind: AttributeType,
     pub(crate) required: bool,
+    /// Its default, if it is a single number or a word.
+    pub(crate) default: Option<&'static str>,
 }
 
 /// A version of an operator.
@@ -50,6 +53,18 @@ pub(crate) struct Schema {
     /// The type variables with their allowed types.
     pub(crate) variables: Vec<(&'static str, TypeSet)>,
     pub(crate) attributes: Vec<AttributeRow>,
+}
+
+impl AttributeRow {
+    /// Whether a value is the default.
+    pub(crate) fn is_default(&self, value: &AttributeValue) -> bool {
+        self.default.is_some_and(|default| match value {
+            AttributeValue::Int(value) => default.parse() == Ok(*value),
+            AttributeValue::Float(value) => default.parse().is_ok_and(|own: f32| own.to_bits() == value.to_bits()),
+            AttributeValue::String(value) => default.as_bytes() == &value[..],
+            _ => false,
+        })
+    }
 }
 
 /// The minimum and maximum number of operands.

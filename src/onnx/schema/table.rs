@@ -128,6 +128,12 @@ impl Schemas {
         self.rows.keys().map(|row| row.1)
     }
 
+    /// Whether there is an operator in any version. The standard domain is the empty text.
+    pub(crate) fn has(&self, domain: &str, name: &str) -> bool {
+        // Keys are static, and the texts of a model are not.
+        self.rows.keys().any(|key| *key == (domain, name))
+    }
+
     /// The latest version in which an operator of a domain was added or changed.
     pub(crate) fn latest(&self, domain: &str) -> i64 {
         let versions = self.rows.iter().filter(|row| row.0.0 == domain).filter_map(|row| row.1.last());
@@ -198,13 +204,15 @@ impl Schemas {
 
 fn attribute(text: &'static str) -> Option<AttributeRow> {
     let (name, kind) = text.split_once(':')?;
+    let (kind, default) = kind.split_once('=').map_or((kind, None), |(kind, default)| (kind, Some(default)));
     let required = kind.ends_with('!');
-    Some(AttributeRow { name, kind: AttributeType::named(kind.trim_end_matches('!'))?, required })
+    Some(AttributeRow { name, kind: AttributeType::named(kind.trim_end_matches('!'))?, required, default })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::onnx::model::AttributeValue;
     use crate::onnx::schema::counts;
 
     fn schema(name: &str, version: i64) -> Rc<Schema> {
@@ -250,6 +258,17 @@ mod tests {
         assert_eq!(counts(&schema("Loop", 13).inputs), (2, usize::MAX));
         assert_eq!(counts(&schema("Dropout", 13).outputs), (1, 2));
         assert_eq!(schema("If", 13).inputs[0].name, "cond");
+    }
+
+    #[test]
+    fn attributes_have_defaults() {
+        let leaky = schema("LeakyRelu", 16);
+        assert!(leaky.attributes[0].is_default(&AttributeValue::Float(0.01)));
+        assert!(!leaky.attributes[0].is_default(&AttributeValue::Float(0.1)));
+        let conv = schema("Conv", 11);
+        let of = |name: &str| conv.attributes.iter().find(|attribute| attribute.name == name).unwrap();
+        assert!(of("group").is_default(&AttributeValue::Int(1)));
+        assert_eq!(of("pads").default, None);
     }
 
     #[test]

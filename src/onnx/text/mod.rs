@@ -17,6 +17,6 @@ mod recovery;
 mod tests;
 mod value_types;
 
-pub(crate) use parse::parse;
+pub(crate) use parse::{parse, parse_function};
 pub(crate) use print::print;
 pub(crate) use production::{ParsedText, Production};

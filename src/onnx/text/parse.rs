@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::parser::TextParser;
 use super::production::{ParsedText, Production};
 use crate::diagnostics::Diagnostics;
-use crate::onnx::model::{ModelNames, ModelProto};
+use crate::onnx::model::{FunctionProto, ModelNames, ModelProto};
 use crate::source::FileId;
 
 /// Parses a text. Returns a result if there are no errors.
@@ -28,6 +28,23 @@ pub(crate) fn parse(
         ParsedText::Node(node, _) => ParsedText::Node(node, Box::new(std::mem::take(&mut names))),
     });
     (parsed, diagnostics)
+}
+
+/// Parses a function whose texts are added to those of a model. Its values are its own, whatever their names are.
+///
+/// # Errors
+///
+/// The text is not a function.
+pub(crate) fn parse_function(names: &mut ModelNames, text: &str) -> Result<FunctionProto, Diagnostics> {
+    names.apart(|names| parse_function_of(names, text))
+}
+
+fn parse_function_of(names: &mut ModelNames, text: &str) -> Result<FunctionProto, Diagnostics> {
+    let (cursor, taken, diagnostics) = (Cursor::new(text), std::mem::take(names), Diagnostics::new(false));
+    let mut parser = TextParser { cursor, names: taken, diagnostics, file: FileId::default(), depth: 0 };
+    let parsed = parser.function();
+    *names = parser.names;
+    parsed.map_err(|_| parser.diagnostics)
 }
 
 /// The average number of bytes of a text for each new name.

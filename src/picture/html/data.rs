@@ -136,7 +136,7 @@ impl Data<'_> {
         self.key("tensors");
         self.long_list(self.graph.tensors.len(), out, |data, i| {
             let (graph, id) = (data.graph, TensorId(i as u32));
-            let dtype = graph.tensors[i].dtype.map_or("", |dtype| dtype.text());
+            let dtype = graph.element_text(id).unwrap_or("");
             data.strings(&[&graph.tensor_name(id), dtype, &label::shape(graph, id)]);
             if let Some(layout) = graph.layout(id) {
                 data.text.pop();
@@ -350,6 +350,10 @@ impl Data<'_> {
         self.int(excerpt as i64);
         self.key("f");
         self.call(operation.origin);
+        if let Some(note) = graph.notes.get(&id) {
+            self.key("m");
+            self.list(note.parts(graph), |data, (key, text)| data.strings(&[key, text.as_deref().unwrap_or_default()]));
+        }
     }
 
     fn argument(&mut self, name: &str, value: Operand, usual: bool) {

@@ -1,0 +1,237 @@
+//! Computes what is known before a model runs: operations on constants, and on extents of tensors.
+//!
+//! A result is known if all its items follow from declared types, or if the node is a function of known operands. What
+//! becomes known of conditions and trip counts is used by the expansion of control flow, which runs again after it.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::pure;
+use crate::Options;
+use crate::eval::{Budget, Limits};
+use crate::graph::dims::Dim;
+use crate::graph::names::NameId;
+use crate::onnx::infer::{GraphTypes, TensorFacts, infer};
+use crate::onnx::inline::{Imports, each_graph_mut, each_node, own_names};
+use crate::onnx::model::{
+    AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
+};
+use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
+use crate::onnx::schema::{SchemaLookup, Schemas};
+use crate::onnx::types::AttributeType;
+use crate::room::with_stack;
+use crate::source::names::Name;
+use crate::tensor::Tensor;
+
+/// The number of items up to which results become constants, even if their operands have fewer.
+const SMALL: usize = 1 << 14;
+
+/// The number of items up to which constants are read, and results are computed.
+const LARGE: usize = 1 << 22;
+
+/// Computes what is known in the graph of a model. Returns the number of nodes that became constants. Functions of the
+/// model are left alone: what is known differs between their calls.
+pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Options, limits: Limits) -> u64 {
+    let types = infer(model, options);
+    let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return 0 };
+    let imports = Imports::new(names, opsets);
+    let mut uses = FxHashMap::default();
+    count_uses(&graph.nodes, &mut uses);
+    let mut folding = Folding {
+        names,
+        imports,
+        schemas: Schemas::new(),
+        stores,
+        budget: Budget::new(limits),
+        stored: FxHashMap::default(),
+        known: FxHashMap::default(),
+        undo: Vec::new(),
+        uses,
+        folded: 0,
+    };
+    folding.graph(graph, Some(&types.main));
+    folding.folded
+}
+
+/// Counts how often nodes use each value.
+fn count_uses(nodes: &[NodeProto], uses: &mut FxHashMap<NameId, u32>) {
+    each_node(nodes, &mut |node| node.inputs.iter().for_each(|input| *uses.entry(*input).or_default() += 1));
+}
+
+/// What a name had before a scope.
+type Before = (NameId, Option<Arc<Tensor>>, Option<TensorProto>);
+
+struct Folding<'m> {
+    names: &'m mut ModelNames,
+    imports: Imports,
+    schemas: Schemas,
+    stores: &'m Stores,
+    budget: Budget,
+    /// Visible constants that were not read yet.
+    stored: FxHashMap<NameId, TensorProto>,
+    /// The values of visible constants that were read or computed.
+    known: FxHashMap<NameId, Arc<Tensor>>,
+    /// What the names of open scopes had as values before.
+    undo: Vec<Before>,
+    /// How often nodes use each value.
+    uses: FxHashMap<NameId, u32>,
+    folded: u64,
+}
+
+impl Folding<'_> {
+    fn graph(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
+        let mark = self.undo.len();
+        for name in own_names(graph) {
+            self.undo.push((name, self.known.remove(&name), self.stored.remove(&name)));
+        }
+        let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
+        let outputs: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
+        let constants = graph.initializers.iter().filter_map(|constant| Some((constant.name?, constant)));
+        let constants = constants.filter(|(name, _)| !inputs.contains(name));
+        self.stored.extend(constants.map(|(name, constant)| (name, constant.clone())));
+        let nodes = std::mem::take(&mut graph.nodes);
+        graph.nodes.reserve(nodes.len());
+        for (i, mut node) in nodes.into_iter().enumerate() {
+            for (a, attribute) in node.attributes.iter_mut().enumerate() {
+                let mut position = 0;
+                each_graph_mut(&mut attribute.value, &mut |inner| {
+                    let types = types.and_then(|types| types.inner.get(&(i, a, position)));
+                    position += 1;
+                    with_stack(|| self.graph(inner, types));
+                });
+            }
+            match self.results(&node, types) {
+                Some(results) => self.replace(graph, node, results, &outputs),
+                None => graph.nodes.push(node),
+            }
+        }
+        for (name, known, stored) in self.undo.drain(mark..).rev() {
+            restore(&mut self.known, name, known);
+            restore(&mut self.stored, name, stored);
+        }
+    }
+
+    /// The value of a constant, if it is visible and not large.
+    fn value(&mut self, name: NameId) -> Option<Arc<Tensor>> {
+        if let Some(known) = self.known.get(&name) {
+            return Some(Arc::clone(known));
+        }
+        let stored = self.stored.remove(&name)?;
+        let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
+        count.filter(|count| *count <= LARGE)?;
+        let value = Arc::new(tensor_of(&stored, &self.stores, &self.budget).ok()?);
+        self.known.insert(name, Arc::clone(&value));
+        Some(value)
+    }
+
+    /// The results of a node, if they are known; none for those that it leaves out.
+    fn results(&mut self, node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<Arc<Tensor>>>> {
+        let text = |name: Option<Name>| name.map_or("", |name| self.names.texts.text(name));
+        let (domain, operator) = (text(node.domain), text(node.op_type));
+        let domain = if domain == "ai.onnx" { "" } else { domain };
+        let version = self.imports.version(self.names, node.domain)?;
+        let SchemaLookup::Schema(_) = self.schemas.find(domain, operator, version) else { return None };
+        let has_graphs = node
+            .attributes
+            .iter()
+            .any(|attribute| matches!(attribute.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)));
+        if has_graphs || !pure::is_function(operator, node.inputs.len()) {
+            return None;
+        }
+        inferred(node, types).or_else(|| self.computed(node, version))
+    }
+
+    /// The results of a node whose operands are known.
+    fn computed(&mut self, node: &NodeProto, version: i64) -> Option<Vec<Option<Arc<Tensor>>>> {
+        let mut operands = Vec::with_capacity(node.inputs.len());
+        for input in &node.inputs {
+            operands.push(if *input == NameId::ROOT { None } else { Some(self.value(*input)?) });
+        }
+        // Operands that nothing else uses are removed from the model.
+        let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input) == Some(&1));
+        let removed: usize = removed.filter_map(|(_, operand)| operand.as_ref().map(|tensor| tensor.len())).sum();
+        let results = evaluate_node(self.names, node, version, &operands, (&self.stores, &self.budget)).ok();
+        self.budget.forgive();
+        let results = results?;
+        let added: usize = results.iter().map(Tensor::len).sum();
+        let fits = results.len() >= node.outputs.len() && added <= LARGE && (added <= SMALL || added <= removed);
+        fits.then(|| results.into_iter().map(|result| Some(Arc::new(result))).collect())
+    }
+
+    /// Adds the results of a node as constants: outputs of the graph as nodes, others as initializers.
+    fn replace(
+        &mut self,
+        graph: &mut GraphProto,
+        node: NodeProto,
+        results: Vec<Option<Arc<Tensor>>>,
+        outputs: &FxHashSet<NameId>,
+    ) {
+        let is_constant = node.inputs.is_empty() && self.is_constant(&node);
+        let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
+        for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
+            if !is_constant {
+                if outputs.contains(&name) {
+                    let constant = self.constant(&node, name, tensor_proto(&tensor, None));
+                    graph.nodes.push(constant);
+                } else {
+                    graph.initializers.push(tensor_proto(&tensor, Some(name)));
+                }
+            }
+            self.known.insert(name, tensor);
+        }
+        if is_constant {
+            graph.nodes.push(node);
+        } else {
+            self.folded += 1;
+        }
+    }
+
+    fn is_constant(&self, node: &NodeProto) -> bool {
+        node.op_type.is_some_and(|operator| self.names.texts.text(operator) == CONSTANT)
+    }
+
+    /// A node with a constant as a result, in place of another node.
+    fn constant(&mut self, node: &NodeProto, result: NameId, value: TensorProto) -> NodeProto {
+        let name = Some(self.names.texts.intern("value"));
+        let value = AttributeValue::Tensor(Box::new(value));
+        let kind = Some(AttributeType::Tensor as i32);
+        NodeProto {
+            inputs: Values::new(),
+            outputs: Values::from_slice(&[result]),
+            op_type: Some(self.names.texts.intern(CONSTANT)),
+            domain: None,
+            attributes: vec![AttributeProto { name, kind, value, reference: None, rest: None }],
+            ..node.clone()
+        }
+    }
+}
+
+/// The operator of constants.
+const CONSTANT: &str = "Constant";
+
+fn restore<T>(table: &mut FxHashMap<NameId, T>, name: NameId, before: Option<T>) {
+    match before {
+        Some(value) => _ = table.insert(name, value),
+        None => _ = table.remove(&name),
+    }
+}
+
+/// The results of a node whose items all follow from types.
+fn inferred(node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<Arc<Tensor>>>> {
+    let types = types?;
+    let result = |name: &NameId| match *name {
+        NameId::ROOT => Some(None),
+        name => Some(Some(Arc::new(items(types.values.get(&name)?.as_tensor()?)?))),
+    };
+    node.outputs.iter().map(result).collect()
+}
+
+/// The tensor whose items and extents are all known.
+fn items(facts: &TensorFacts) -> Option<Tensor> {
+    let number = |dim: &Dim| if let Dim::Int(value) = dim { Some(*value) } else { None };
+    let extent = |dim: &Dim| usize::try_from(number(dim)?).ok();
+    let shape: Vec<usize> = facts.shape.as_ref()?.iter().map(extent).collect::<Option<_>>()?;
+    let items: Vec<i64> = facts.items.as_ref()?.iter().map(number).collect::<Option<_>>()?;
+    Tensor::integers(&shape, items).ok()?.into_type(dtype_of(facts.element? as i32)?).ok()
+}

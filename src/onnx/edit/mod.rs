@@ -1,0 +1,14 @@
+//! Edits of models that options request: inputs with given values and shapes, folding, merging of equal nodes.
+
+mod fold;
+mod given;
+mod pure;
+mod rounds;
+mod share;
+#[cfg(test)]
+mod tests;
+mod unused;
+
+pub(super) use given::{bind, set_shapes};
+pub(super) use rounds::fold;
+pub(super) use share::share;

@@ -1,0 +1,45 @@
+//! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
+
+use super::fold::constants;
+use super::unused;
+use crate::Options;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::eval::Limits;
+use crate::onnx::inline::{expand, expand_control};
+use crate::onnx::model::ModelProto;
+use crate::onnx::places::Places;
+use crate::onnx::run::Stores;
+use crate::source::FileId;
+
+/// The number of rounds after which folding ends: each one resolves a condition that the result of another one decides.
+const ROUNDS: usize = 100;
+
+/// Expands a model and computes what is known, and removes what is no longer needed. Returns warnings.
+///
+/// # Errors
+///
+/// The expansion is refused, see [`expand`].
+pub(crate) fn fold(
+    model: &mut ModelProto,
+    (file, places): (FileId, &Places),
+    (stores, limits): (&Stores, Limits),
+    options: &Options,
+) -> Result<Diagnostics, Diagnostics> {
+    // Loops that stay are told about in the end, when all that can be known is.
+    let early = options.clone().with(|options| options.flat = false);
+    let mut found = Diagnostics::new(options.strict);
+    let expanded = expand(model, file, places, &early)?;
+    expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
+    for _ in 0..ROUNDS {
+        let folded = constants(model, stores, &early, limits);
+        let (_, expanded) = expand_control(model, file, places, &early)?;
+        if folded == 0 && !expanded {
+            break;
+        }
+    }
+    if let Some(graph) = &mut model.graph {
+        unused::remove(&model.names, graph);
+    }
+    found.extend(expand_control(model, file, places, options)?.0);
+    Ok(found)
+}

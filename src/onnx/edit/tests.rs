@@ -1,0 +1,149 @@
+use crate::Options;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::eval::Limits;
+use crate::onnx::Document;
+use crate::source::Sources;
+use crate::tensor::Tensor;
+
+/// The model of a graph, and of functions of the domain `l`.
+fn document(graph: &str) -> Document {
+    let text = format!("<ir_version: 9, opset_import: [\"\" : 18, \"l\" : 1]>\n{graph}");
+    let (document, found) = Document::parse("test", &*text, &mut Sources::new(), &Options::default());
+    document.unwrap_or_else(|| panic!("{graph}: {found}"))
+}
+
+/// The nodes of a model with how many names of results they have.
+fn nodes(document: &Document) -> String {
+    let text = document.to_text(false).unwrap().0;
+    let lines = text.lines().map(str::trim).filter(|line| line.contains(" = ") && !line.contains("opset"));
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+fn shared(body: &str) -> String {
+    let mut document = document(&format!("g (float[2] x, bool c) => (float[2] y) {{ {body} }}"));
+    document.share();
+    nodes(&document)
+}
+
+#[test]
+fn equal_nodes_are_one() {
+    let chain = "a = Exp (x) b = Exp (x) c = Neg (a) d = Neg (b) y = Add (c, d)";
+    assert_eq!(shared(chain), "a = Exp (x); c = Neg (a); y = Add (c, c)");
+    let several = "a, b = Split <num_outputs: int = 2> (x) e, f = Split <num_outputs: int = 2> (x) y = Concat <axis: int = 0> (a, f)";
+    assert!(shared(several).ends_with("(a, b)"), "{}", shared(several));
+    let constants = "a = Constant <value = float {2.0}> () b = Constant <value = float {2.0}> () y = Mul (a, b)";
+    assert!(shared(constants).ends_with("y = Mul (a, a)"), "{}", shared(constants));
+    assert_eq!(shared("a = Clip (x, , ) b = Clip (x) y = Add (a, b)").matches("Clip").count(), 1);
+}
+
+#[test]
+fn attributes_are_compared_by_value() {
+    let of = |a: &str, b: &str| shared(&format!("a = LeakyRelu {a} (x) b = LeakyRelu {b} (x) y = Add (a, b)"));
+    for (a, b, count) in [
+        ("", "<alpha: float = 0.01>", 1),
+        ("<alpha: float = 0.1>", "<alpha: float = 0.2>", 2),
+        ("<alpha: float = 0.0>", "<alpha: float = -0.0>", 2),
+    ] {
+        assert_eq!(of(a, b).matches("LeakyRelu").count(), count, "{a} {b}");
+    }
+}
+
+#[test]
+fn random_numbers_and_outputs_stay() {
+    let random = shared("a = RandomNormalLike (x) b = RandomNormalLike (x) y = Add (a, b)");
+    assert_eq!(random.matches("RandomNormalLike").count(), 2);
+    let mut outputs = document("g (float[2] x) => (float[2] y, float[2] z) { y = Exp (x) z = Exp (x) }");
+    assert_eq!(outputs.share(), 0);
+    let mut foreign = document("g (float[2] x) => (float[2] y) { a = l.f (x) b = l.f (x) y = Add (a, b) }");
+    assert_eq!(foreign.share(), 0);
+}
+
+#[test]
+fn inner_graphs_see_what_is_around_them() {
+    let text = shared(
+        "a = Exp (x) y = If (c) <then_branch = p () => (float[2] r) { b = Exp (x) d = Neg (b) r = Add (d, a) }, \
+         else_branch = q () => (float[2] r) { d = Neg (x) e = Neg (x) r = Add (d, e) }>",
+    );
+    assert!(text.contains("d = Neg (a)"), "{text}");
+    assert!(text.contains("r = Add (d, d)"), "{text}");
+    assert_eq!(text.matches("Exp").count(), 1, "{text}");
+}
+
+fn folded(graph: &str, options: &Options) -> String {
+    let mut document = document(graph);
+    document.fold(options, Limits::default()).unwrap_or_else(|found| panic!("{graph}: {found}"));
+    nodes(&document)
+}
+
+fn set(symbol: &str, value: i64) -> Options {
+    Options::default().with(|options| options.shapes.symbols.push((symbol.to_owned(), value.into())))
+}
+
+#[test]
+fn what_follows_from_known_extents_is_computed() {
+    let body = "s = Shape (x) k = Constant <value = int64 {1}> () n = Gather (s, k) c = Less (k, n) \
+        y = If (c) <then_branch = p () => (float[M] r) { r = Neg (x) }, else_branch = q () => (float[M] t) { t = Abs (x) }>";
+    let graph = format!("g (float[1, N] x) => (float[1, N] y) {{ {body} }}");
+    assert_eq!(folded(&graph, &set("N", 4)), "y = Neg (x)");
+    assert_eq!(folded(&graph, &set("N", 1)), "y = Abs (x)");
+    assert!(folded(&graph, &Options::default()).contains("If"));
+}
+
+#[test]
+fn loops_whose_trips_become_known_are_unrolled() {
+    let graph = "g (float[T, 2] x) => (float[T, 2] y) { s = Shape (x) k = Constant <value = int64 {0}> () \
+        n = Gather (s, k) c = Constant <value = bool {1}> () y = Loop (n, c, x) <body = b (int64 i, bool ci, float[T, 2] v) \
+        => (bool co, float[T, 2] w) { w = Neg (v) co = Identity (ci) }> }";
+    let unrolled = folded(graph, &set("T", 3).with(|options| options.unroll = true));
+    assert_eq!(unrolled.matches("Neg").count(), 3, "{unrolled}");
+    assert!(!unrolled.contains("Loop"), "{unrolled}");
+    let refused = document(graph).fold(&set("T", 3).with(|options| options.flat = true), Limits::default());
+    assert_eq!(refused.unwrap_err().iter().next().unwrap().code, Code::LoopNotFlat);
+}
+
+#[test]
+fn random_numbers_and_growth_are_left_alone() {
+    let graph = "g (float[2] x) => (float[2] y) { k = Constant <value = float[2] {0, 0}> () r = RandomNormalLike (k) y = Add (x, r) }";
+    assert!(folded(graph, &Options::default()).contains("RandomNormalLike"));
+    let graph = "g (float[2] x) => (float[N, M] y) { s = Constant <value = int64[2] {1000, 1000}> () \
+        z = ConstantOfShape (s) y = Mul (z, z) }";
+    assert!(folded(graph, &Options::default()).contains("ConstantOfShape"));
+}
+
+#[test]
+fn values_of_inputs_are_constants() {
+    let graph = "g (float[N, 2] x, int64 n, float[2] w) => (float[N, 2] y) { y = Mul (x, w) }";
+    let bind = |name: &str, value: Tensor| {
+        let mut document = document(graph);
+        document.bind(&[(name.to_owned(), value)]).map(|()| document.to_text(false).unwrap().0)
+    };
+    let code = |result: Result<String, Diagnostics>| result.unwrap_err().iter().next().unwrap().code;
+    let text = bind("w", Tensor::integers(&[2], vec![3, 4]).unwrap()).unwrap();
+    assert!(text.contains("float[2] w = {3") && text.contains("(float[N, 2] x, int64 n)"), "{text}");
+    assert_eq!(code(bind("w", Tensor::integers(&[3], vec![3, 4, 5]).unwrap())), Code::OptionValue);
+    assert_eq!(code(bind("n", Tensor::scalars(&[], vec![1.5]).unwrap())), Code::OptionValue);
+    assert_eq!(code(bind("m", Tensor::scalars(&[], vec![1.0]).unwrap())), Code::OptionInput);
+}
+
+#[test]
+fn symbols_and_shapes_are_written_into_types() {
+    let graph = "g (float[N, 6] x, float[P, Q] z) => (float[N, M] y) { y = Abs (x) }";
+    let given = |symbols: &[(&str, i64)], input: &str, shape: &[i64]| {
+        let options = Options::default().with(|options| {
+            options.shapes.symbols =
+                symbols.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+            if !input.is_empty() {
+                options.shapes.inputs = vec![(input.to_owned(), shape.iter().map(|extent| (*extent).into()).collect())];
+            }
+        });
+        let mut document = document(graph);
+        document.flatten(&options).map(|_| document.to_text(false).unwrap().0)
+    };
+    let code = |result: Result<String, Diagnostics>| result.unwrap_err().iter().next().unwrap().code;
+    let text = given(&[("N", 3)], "z", &[5, 6]).unwrap();
+    assert!(text.contains("(float[3, 6] x, float[5, 6] z) => (float[3, M] y)"), "{text}");
+    assert_eq!(code(given(&[("K", 3)], "", &[])), Code::OptionSymbol);
+    assert_eq!(code(given(&[], "w", &[1])), Code::OptionInput);
+    assert_eq!(code(given(&[], "x", &[1])), Code::OptionShape);
+    assert_eq!(code(given(&[("N", 3)], "x", &[4, 6])), Code::OptionShape);
+}

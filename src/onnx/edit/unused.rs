@@ -1,0 +1,57 @@
+//! Removes what no output needs.
+
+use rustc_hash::FxHashSet;
+
+use crate::graph::names::NameId;
+use crate::onnx::inline::{each_graph, each_graph_mut};
+use crate::onnx::model::{GraphProto, ModelNames, NodeProto};
+use crate::onnx::schema::Schemas;
+use crate::room::with_stack;
+use crate::source::names::Name;
+
+/// Removes nodes of standard operators and constants that neither an output of their graph nor a node needs, also in
+/// graphs inside nodes. Nodes of other domains stay: what they do is not known.
+pub(super) fn remove(names: &ModelNames, graph: &mut GraphProto) {
+    let schemas = Schemas::new();
+    let is_standard = |node: &NodeProto| {
+        let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
+        let domain = text(node.domain);
+        schemas.has(if domain == "ai.onnx" { "" } else { domain }, text(node.op_type))
+    };
+    remove_in(graph, &is_standard);
+}
+
+fn remove_in(graph: &mut GraphProto, is_standard: &dyn Fn(&NodeProto) -> bool) {
+    let mut used: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
+    let mut kept = Vec::with_capacity(graph.nodes.len());
+    for mut node in std::mem::take(&mut graph.nodes).into_iter().rev() {
+        let is_used = node.outputs.iter().any(|output| used.contains(output));
+        if !is_used && is_standard(&node) {
+            continue;
+        }
+        for attribute in &mut node.attributes {
+            each_graph_mut(&mut attribute.value, &mut |graph| with_stack(|| remove_in(graph, is_standard)));
+            each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, &mut used)));
+        }
+        used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
+        kept.push(node);
+    }
+    kept.reverse();
+    graph.nodes = kept;
+    let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
+    let is_needed = |name: NameId| used.contains(&name) || inputs.contains(&name);
+    graph.initializers.retain(|constant| constant.name.is_none_or(is_needed));
+    let made: FxHashSet<NameId> = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied()).collect();
+    graph.value_info.retain(|value| value.name.is_none_or(|name| is_needed(name) || made.contains(&name)));
+}
+
+/// Collects the names that the nodes and the outputs of a graph use.
+fn uses(graph: &GraphProto, used: &mut FxHashSet<NameId>) {
+    used.extend(graph.outputs.iter().filter_map(|output| output.name));
+    for node in &graph.nodes {
+        used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
+        for attribute in &node.attributes {
+            each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, used)));
+        }
+    }
+}

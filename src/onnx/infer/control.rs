@@ -1,0 +1,250 @@
+//! Inference of the operators that have graphs.
+
+use super::engine::{Inference, InnerTypes, Results};
+use super::facts::ValueType;
+use super::graphs::graphs_of;
+use super::merge::{joined, unified};
+use super::operator::Operator;
+use super::symbols::SymbolMark;
+use super::tables::InnerPlace;
+use crate::graph::Element;
+use crate::graph::dims::Dim;
+use crate::onnx::model::{GraphProto, NodeProto};
+
+/// How often the body of a loop is visited until values whose shapes still change get unknown shapes.
+const TURNS: usize = 3;
+
+/// How the type of a state follows from those before and after a turn.
+type Combine = fn(&ValueType, &ValueType) -> ValueType;
+
+/// The type of a state whose shape does not change.
+fn fixed(before: &ValueType, after: &ValueType) -> ValueType {
+    unified(after.clone(), before.clone())
+}
+
+/// A graph of a node, with its place.
+type Inner<'m> = (InnerPlace, &'m GraphProto);
+
+impl<'m> Inference<'m> {
+    /// The results of a node with graphs, and the types in its graphs.
+    pub(super) fn with_graphs(
+        &mut self,
+        node: &'m NodeProto,
+        operator: &Operator,
+        results: &mut Results,
+        inner: &mut InnerTypes,
+    ) {
+        let graphs = graphs_of(node);
+        let found = match (operator.row.map(|row| row.name), &graphs[..]) {
+            (Some("If"), [_, _]) => self.branches(node, &graphs, inner),
+            (Some("Loop"), [body]) => self.repeated(node, *body, inner),
+            (Some("Scan"), [body]) => self.scanned(node, operator, *body, inner),
+            (Some("SequenceMap"), [body]) => self.mapped(node, *body, inner),
+            _ => {
+                for graph in graphs {
+                    self.visit(graph, &[], inner);
+                }
+                return;
+            }
+        };
+        for (result, found) in results.iter_mut().zip(found) {
+            *result = found;
+        }
+    }
+
+    /// Infers in a graph and notes the types of its values.
+    fn visit(&mut self, (place, graph): Inner<'m>, given: &[ValueType], inner: &mut InnerTypes) -> Vec<ValueType> {
+        if self.budget.visits == 0 {
+            return vec![ValueType::Unknown; graph.outputs.len()];
+        }
+        let (types, outputs) = self.graph(graph, given);
+        inner.retain(|(before, _)| *before != place);
+        inner.push((place, types));
+        outputs
+    }
+
+    /// `If`: what both branches have in common, or the results of the branch that is taken.
+    fn branches(&mut self, node: &'m NodeProto, graphs: &[Inner<'m>], inner: &mut InnerTypes) -> Vec<ValueType> {
+        let condition = self.call(node, 0, Results::new()).item(0).known();
+        let mut found: Vec<(bool, Vec<ValueType>)> = Vec::new();
+        for graph in graphs {
+            let attribute = node.attributes.get(graph.0.1).and_then(|attribute| attribute.name);
+            let is_then = attribute.is_some_and(|name| self.model.names.texts.text(name) == "then_branch");
+            found.push((is_then, self.visit(*graph, &[], inner)));
+        }
+        if let Some(condition) = condition
+            && let Some((_, taken)) = found.iter().find(|(is_then, _)| *is_then == (condition != 0))
+        {
+            return taken.clone();
+        }
+        match &found[..] {
+            [(_, a), (_, b)] => a.iter().zip(b).map(|(a, b)| joined(a, b)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Visits a body until the types of its states no longer change. The first outputs of the body are the states, and
+    /// `inputs` makes its inputs from them. Returns the types of the states and of all outputs.
+    fn settle(
+        &mut self,
+        body: Inner<'m>,
+        mut states: Vec<ValueType>,
+        (combine, inputs): (Combine, impl Fn(&[ValueType]) -> Vec<ValueType>),
+        inner: &mut InnerTypes,
+    ) -> (Vec<ValueType>, Vec<ValueType>) {
+        for turn in 0.. {
+            let mut given = inputs(&states);
+            given.iter_mut().for_each(|ty| self.symbols.complete(ty));
+            let outputs = self.visit(body, &given, inner);
+            let next: Vec<ValueType> = states.iter().zip(&outputs).map(|(state, next)| combine(state, next)).collect();
+            let is_last = turn > TURNS || self.budget.visits == 0;
+            if next == states || is_last {
+                return (next, outputs);
+            }
+            let shapeless = |(next, before): (ValueType, &ValueType)| match next {
+                ValueType::Tensor(facts) if turn == TURNS && facts.shape.as_ref() != before.shape() => {
+                    ValueType::tensor(facts.element, None)
+                }
+                next => next,
+            };
+            states = next.into_iter().zip(&states).map(shapeless).collect();
+        }
+        (states, Vec::new())
+    }
+
+    /// `Loop`
+    fn repeated(&mut self, node: &'m NodeProto, body: Inner<'m>, inner: &mut InnerTypes) -> Vec<ValueType> {
+        let mark = self.symbols.mark();
+        let call = self.call(node, 0, Results::new());
+        let always = !call.has(1) || call.item(1).known().is_some_and(|condition| condition != 0);
+        let trips = if call.has(0) { call.item(0) } else { Dim::Unknown };
+        drop(call);
+        let scalar = |element| ValueType::tensor(Some(element), Some([].into()));
+        let mut condition = scalar(Element::Bool);
+        if let ValueType::Tensor(facts) = &mut condition {
+            facts.items = always.then(|| [Dim::Int(1)].into());
+        }
+        let initial: Vec<ValueType> =
+            node.inputs.iter().skip(2).map(|input| without_items(self.scope.type_of(*input))).collect();
+        let mut states = vec![condition];
+        states.extend(initial);
+        let count = states.len();
+        let inputs = |states: &[ValueType]| {
+            let mut given = vec![scalar(Element::Int64)];
+            given.extend_from_slice(states);
+            given
+        };
+        let (states, outputs) = self.settle(body, states, (joined, inputs), inner);
+        let keeps_on = states.first().and_then(|state| state.as_tensor()?.items.as_deref()) == Some(&[Dim::Int(1)]);
+        let length = if keeps_on { trips.max(Dim::Int(0)) } else { Dim::Unknown };
+        let stacks = outputs.iter().skip(count).map(|ty| self.stacked(ty, &length, 0, mark));
+        let stacks: Vec<ValueType> = stacks.collect();
+        states.into_iter().skip(1).chain(stacks).collect()
+    }
+
+    /// The type of the results of all turns of a body, stacked along a new axis.
+    fn stacked(&self, ty: &ValueType, length: &Dim, axis: i64, mark: SymbolMark) -> ValueType {
+        let ty = self.symbols.without_local(ty, mark);
+        let Some(facts) = ty.as_tensor() else { return ValueType::Unknown };
+        let shape = facts.shape.as_ref().and_then(|shape| {
+            let mut extents = shape.to_vec();
+            let rank = i64::try_from(extents.len()).ok()? + 1;
+            let at = usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?;
+            if at > extents.len() {
+                return None;
+            }
+            extents.insert(at, length.clone());
+            Some(extents.into())
+        });
+        ValueType::tensor(facts.element, shape)
+    }
+
+    /// `Scan`. Before version 9 all values have a leading axis for a batch, which the body does not see.
+    fn scanned(
+        &mut self,
+        node: &'m NodeProto,
+        operator: &Operator,
+        body: Inner<'m>,
+        inner: &mut InnerTypes,
+    ) -> Vec<ValueType> {
+        let mark = self.symbols.mark();
+        let call = self.call(node, operator.version, Results::new());
+        let is_batched = operator.version < 9;
+        let lead = usize::from(is_batched);
+        let axes = |name: &str| if is_batched { Vec::new() } else { call.ints(name).unwrap_or_default() };
+        let (in_axes, out_axes) = (axes("scan_input_axes"), axes("scan_output_axes"));
+        let Some(scans) = call.int("num_scan_inputs").and_then(|count| usize::try_from(count).ok()) else {
+            return Vec::new();
+        };
+        drop(call);
+        let operands: Vec<ValueType> = node.inputs.iter().skip(lead).map(|input| self.scope.type_of(*input)).collect();
+        let Some(count) = operands.len().checked_sub(scans) else { return Vec::new() };
+        let batch = if is_batched { removed(&operands, 0, 0) } else { None };
+        let states: Vec<ValueType> = operands.iter().take(count).map(|ty| without_axes(ty, lead, None)).collect();
+        let mut length = Dim::Unknown;
+        let mut items = Vec::new();
+        for (i, ty) in operands.iter().skip(count).enumerate() {
+            let axis = in_axes.get(i).copied().unwrap_or(0);
+            if let Some(extent) = removed(std::slice::from_ref(ty), axis, lead) {
+                length = length.clone().unify(extent).unwrap_or(length);
+            }
+            items.push(without_axes(ty, lead, Some(axis)));
+        }
+        let inputs = |states: &[ValueType]| [states, &items[..]].concat();
+        let (states, outputs) = self.settle(body, states, (fixed, inputs), inner);
+        let mut results: Vec<ValueType> = states;
+        for (i, ty) in outputs.iter().skip(count).enumerate() {
+            results.push(self.stacked(ty, &length, out_axes.get(i).copied().unwrap_or(0), mark));
+        }
+        if is_batched {
+            let batch = batch.unwrap_or(Dim::Unknown);
+            results = results.iter().map(|ty| self.stacked(ty, &batch, 0, mark)).collect();
+        }
+        results
+    }
+
+    /// `SequenceMap`
+    fn mapped(&mut self, node: &'m NodeProto, body: Inner<'m>, inner: &mut InnerTypes) -> Vec<ValueType> {
+        let mark = self.symbols.mark();
+        let item = |ty: ValueType| match ty {
+            ValueType::Sequence(item) => *item,
+            other => other,
+        };
+        let mut given: Vec<ValueType> = node.inputs.iter().map(|input| item(self.scope.type_of(*input))).collect();
+        given.iter_mut().for_each(|ty| self.symbols.complete(ty));
+        let outputs = self.visit(body, &given, inner);
+        outputs.iter().map(|ty| ValueType::Sequence(Box::new(self.symbols.without_local(ty, mark)))).collect()
+    }
+}
+
+fn without_items(ty: ValueType) -> ValueType {
+    match ty {
+        ValueType::Tensor(facts) => ValueType::tensor(facts.element, facts.shape),
+        other => other,
+    }
+}
+
+/// The extent of an axis of the first tensor of known rank; axes are counted after `lead` others.
+fn removed(types: &[ValueType], axis: i64, lead: usize) -> Option<Dim> {
+    let shape = types.iter().find_map(ValueType::shape)?;
+    shape.get(place(axis, shape.len(), lead)?).cloned()
+}
+
+fn place(axis: i64, rank: usize, lead: usize) -> Option<usize> {
+    let rank = i64::try_from(rank.checked_sub(lead)?).ok()?;
+    let axis = if axis < 0 { axis + rank } else { axis };
+    if (0..rank).contains(&axis) { Some(usize::try_from(axis).ok()? + lead) } else { None }
+}
+
+/// The type of a tensor without its first `lead` axes, and without another axis if one is given.
+fn without_axes(ty: &ValueType, lead: usize, axis: Option<i64>) -> ValueType {
+    let Some(facts) = ty.as_tensor() else { return ty.clone() };
+    let shape = facts.shape.as_ref().and_then(|shape| {
+        let mut extents = shape.to_vec();
+        if let Some(axis) = axis {
+            extents.remove(place(axis, extents.len(), lead)?);
+        }
+        extents.get(lead..).map(Into::into)
+    });
+    ValueType::tensor(facts.element, shape)
+}

@@ -1,0 +1,206 @@
+//! The state of inference, and the step for one node.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::call::{Bindings, InferCall, Known};
+use super::facts::ValueType;
+use super::graphs::DeclaredTypes;
+use super::merge::unified;
+use super::operator::Operator;
+use super::scope::Scope;
+use super::symbols::FreshSymbols;
+use super::tables::{GraphTypes, InnerPlace, ModelTypes};
+use crate::Options;
+use crate::graph::names::NameId;
+use crate::onnx::inline::{Functions, Imports};
+use crate::onnx::model::{ModelProto, NodeProto};
+use crate::onnx::schema::Schemas;
+use crate::source::names::Name;
+
+/// Infers the types of all values of a model.
+pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
+    let mut inference = Inference {
+        model,
+        functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
+        schemas: Schemas::new(),
+        operators: FxHashMap::default(),
+        scope: Scope::default(),
+        frame: Frame { imports: Imports::new(&model.names, &model.opsets), ..Frame::default() },
+        symbols: FreshSymbols::new(&model.names.texts),
+        budget: Budget::new(model, options),
+    };
+    let main = model.graph.as_ref().map(|graph| inference.graph(graph, &[]).0).unwrap_or_default();
+    ModelTypes { main }
+}
+
+/// The domain, the operator and the version of the operator set.
+type OperatorKey = (Option<Name>, Option<Name>, i64);
+
+/// The results of a node.
+pub(super) type Results = SmallVec<[ValueType; 2]>;
+
+/// The graphs of a node with the types of their values.
+pub(super) type InnerTypes = Vec<(InnerPlace, GraphTypes)>;
+
+/// What the nodes of a graph or of the body of a function share.
+#[derive(Debug, Default)]
+pub(super) struct Frame<'m> {
+    pub(super) imports: Imports,
+    /// The attributes of the call, if it is a function.
+    pub(super) bindings: Bindings<'m>,
+    /// The inputs of the function that the call omits.
+    pub(super) absent: FxHashSet<NameId>,
+}
+
+/// What remains of the limits on work and memory.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// The number of nodes that may still be visited.
+    pub(super) visits: u64,
+    /// The number of bytes of extents and items that may still be made.
+    bytes: u64,
+    /// The number of open calls of functions that are allowed.
+    pub(super) depth: u64,
+}
+
+impl Budget {
+    /// Bodies of loops are visited several times, and those of functions for each call; a model of ordinary nesting
+    /// stays far below this.
+    fn new(model: &ModelProto, options: &Options) -> Budget {
+        let mut nodes = 0;
+        if let Some(graph) = &model.graph {
+            crate::onnx::inline::each_node(&graph.nodes, &mut |_| nodes += 1);
+        }
+        const SMALL: u64 = 10_000;
+        Budget { visits: SMALL + nodes * 16, bytes: options.max_memory / 4, depth: options.max_depth }
+    }
+
+    /// Takes the memory of what is found about a result; forgets it if there is no memory left.
+    fn take(&mut self, ty: &mut ValueType) {
+        let ValueType::Tensor(facts) = ty else { return };
+        let lists = [facts.shape.as_ref(), facts.items.as_ref()];
+        let bytes: usize = lists.into_iter().flatten().flat_map(|list| list.iter()).map(|dim| dim.bytes()).sum();
+        match self.bytes.checked_sub(bytes as u64) {
+            Some(rest) => self.bytes = rest,
+            None => (facts.shape, facts.items) = (None, None),
+        }
+    }
+}
+
+/// The state of inference.
+pub(super) struct Inference<'m> {
+    pub(super) model: &'m ModelProto,
+    pub(super) functions: Functions,
+    schemas: Schemas,
+    operators: FxHashMap<OperatorKey, Rc<Operator>>,
+    pub(super) scope: Scope<'m>,
+    pub(super) frame: Frame<'m>,
+    pub(super) symbols: FreshSymbols,
+    pub(super) budget: Budget,
+}
+
+impl<'m> Inference<'m> {
+    /// Infers the types of the results of a node and defines them.
+    pub(super) fn node(&mut self, node: &'m NodeProto, declared: &DeclaredTypes<'m>) -> InnerTypes {
+        self.budget.visits = self.budget.visits.saturating_sub(1);
+        let mut inner = InnerTypes::new();
+        let mut results = match self.functions.called(&self.model.names, node) {
+            Ok(Some(function)) => self.function_call(node, function),
+            _ => self.operation(node, &mut inner),
+        };
+        let constant = self.constant(node);
+        results.resize(node.outputs.len(), ValueType::Unknown);
+        for (output, ty) in node.outputs.iter().zip(results) {
+            let known = Known { ty: self.settled(ty, *output, declared), constant };
+            self.scope.define(*output, known);
+        }
+        inner
+    }
+
+    /// The type of a value, from what was found and what is declared, without unknown extents.
+    pub(super) fn settled(&mut self, found: ValueType, name: NameId, declared: &DeclaredTypes<'m>) -> ValueType {
+        let mut ty = match declared.get(&name) {
+            Some(declared) => unified(found, super::declared::declared(&self.model.names, declared)),
+            None => found,
+        };
+        self.symbols.complete(&mut ty);
+        self.budget.take(&mut ty);
+        ty
+    }
+
+    /// The tensor of a node `Constant`, and of nodes that pass a constant on.
+    fn constant(&self, node: &'m NodeProto) -> Option<&'m crate::onnx::model::TensorProto> {
+        let operator = node.op_type.map_or("", |name| self.model.names.texts.text(name));
+        match operator {
+            "Constant" => {
+                let call = self.call(node, 0, Results::new());
+                call.tensor("value")
+            }
+            "Identity" => self.scope.get(*node.inputs.first()?)?.constant,
+            _ => None,
+        }
+    }
+
+    /// The operator of a node.
+    pub(super) fn operator(&mut self, node: &NodeProto) -> Rc<Operator> {
+        let names = &self.model.names;
+        let version = self.frame.imports.version(names, node.domain).unwrap_or(i64::MAX);
+        let key = (node.domain, node.op_type, version);
+        if let Some(operator) = self.operators.get(&key) {
+            return operator.clone();
+        }
+        let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
+        let operator = Operator::find(&mut self.schemas, text(node.domain), text(node.op_type), version);
+        self.operators.insert(key, operator.clone());
+        operator
+    }
+
+    pub(super) fn call(&self, node: &'m NodeProto, version: i64, results: Results) -> InferCall<'_, 'm> {
+        InferCall {
+            names: &self.model.names,
+            node,
+            version,
+            operands: node.inputs.iter().map(|input| self.scope.get(*input)).collect(),
+            given: node.inputs.iter().map(|input| self.is_given(*input)).collect(),
+            bindings: &self.frame.bindings,
+            results,
+        }
+    }
+
+    fn is_given(&self, input: NameId) -> bool {
+        input != NameId::ROOT && (self.frame.absent.is_empty() || !self.frame.absent.contains(&input))
+    }
+
+    /// The results of a node that is not a call.
+    fn operation(&mut self, node: &'m NodeProto, inner: &mut InnerTypes) -> Results {
+        let operator = self.operator(node);
+        let mut results: Results = SmallVec::new();
+        for i in 0..node.outputs.len() {
+            let operand = |operand: usize| self.operand_type(node, &operator, operand);
+            results.push(operator.result(i, operand));
+        }
+        if node.attributes.iter().any(|attribute| super::graphs::has_graph(&attribute.value)) {
+            self.with_graphs(node, &operator, &mut results, inner);
+        }
+        let Some(row) = operator.row else { return results };
+        let mut call = self.call(node, operator.version, results);
+        let _ = (row.types)(&mut call);
+        if let Some(values) = row.values {
+            let _ = values(&mut call);
+        }
+        call.results
+    }
+
+    /// The type of an operand of the schema; of an operand that stands for several, the first known type.
+    fn operand_type(&self, node: &NodeProto, operator: &Operator, operand: usize) -> Option<&ValueType> {
+        let ty = |name: &NameId| self.scope.get(*name).map(|known| &known.ty);
+        if operand + 1 == operator.inputs() {
+            let rest = node.inputs.get(operand..)?;
+            return rest.iter().find_map(|name| ty(name).filter(|ty| **ty != ValueType::Unknown));
+        }
+        ty(node.inputs.get(operand)?)
+    }
+}

@@ -1,0 +1,65 @@
+//! What is known of a value: its type, its shape, and small integers in it.
+
+use std::sync::Arc;
+
+use crate::graph::Element;
+use crate::graph::dims::Dim;
+
+/// The extents of a tensor. Values of equal shape share them.
+pub(crate) type Extents = Arc<[Dim]>;
+
+/// The items of a small tensor of integers or truth values (0 and 1), in row-major order.
+pub(crate) type KnownItems = Arc<[Dim]>;
+
+/// What is known of the type of a value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum ValueType {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// A tensor.
+    Tensor(TensorFacts),
+    /// A sequence, with the type of its items.
+    Sequence(Box<ValueType>),
+    /// An optional value, with the type of its content.
+    Optional(Box<ValueType>),
+    /// A map, a sparse tensor, or a value of an opaque type.
+    Other,
+}
+
+/// What is known of a tensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TensorFacts {
+    /// The type of its elements.
+    pub(crate) element: Option<Element>,
+    /// Its extents, if the rank is known. In the result of inference no extent is unknown: one that is not determined
+    /// by others is a symbol of its own.
+    pub(crate) shape: Option<Extents>,
+    /// Its items, if it is a small tensor of integers or truth values; each may be unknown.
+    pub(crate) items: Option<KnownItems>,
+}
+
+impl ValueType {
+    /// A tensor with an element type and a shape, as far as they are known.
+    pub(crate) fn tensor(element: Option<Element>, shape: Option<Extents>) -> ValueType {
+        ValueType::Tensor(TensorFacts { element, shape, items: None })
+    }
+
+    /// The facts, if it is a tensor.
+    pub(crate) fn as_tensor(&self) -> Option<&TensorFacts> {
+        match self {
+            ValueType::Tensor(facts) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The element type, if it is a tensor and the type is known.
+    pub(crate) fn element(&self) -> Option<Element> {
+        self.as_tensor()?.element
+    }
+
+    /// The extents, if it is a tensor of known rank.
+    pub(crate) fn shape(&self) -> Option<&Extents> {
+        self.as_tensor()?.shape.as_ref()
+    }
+}

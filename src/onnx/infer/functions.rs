@@ -1,0 +1,56 @@
+//! Inference of calls: in the body of the function, with the operands and the attributes of the call.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::call::Bindings;
+use super::engine::{Frame, Inference, Results};
+use super::graphs::DeclaredTypes;
+use super::scope::Scope;
+use crate::graph::names::NameId;
+use crate::onnx::inline::Imports;
+use crate::onnx::model::{AttributeProto, FunctionProto, NodeProto};
+
+impl<'m> Inference<'m> {
+    /// The results of a call; unknown if the limits are reached.
+    pub(super) fn function_call(&mut self, node: &'m NodeProto, function: usize) -> Results {
+        let model = self.model;
+        let Some(body) = model.functions.get(function) else { return Results::new() };
+        if self.budget.visits == 0 || self.budget.depth == 0 {
+            return Results::new();
+        }
+        let mut scope = Scope::default();
+        let mut absent = FxHashSet::default();
+        for (i, formal) in body.inputs.iter().enumerate() {
+            let operand = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
+            if operand == NameId::ROOT || self.frame.absent.contains(&operand) {
+                absent.insert(*formal);
+            } else if let Some(known) = self.scope.get(operand) {
+                scope.define(*formal, known.clone());
+            }
+        }
+        let imports = Imports::new(&model.names, &body.opsets);
+        let frame = Frame { imports, bindings: self.bindings(node, body), absent };
+        let (outer_scope, outer_frame) =
+            (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.frame, frame));
+        self.budget.depth -= 1;
+        self.nodes(&body.nodes, &DeclaredTypes::default(), &mut FxHashMap::default());
+        self.budget.depth += 1;
+        let results = body.outputs.iter().take(node.outputs.len()).map(|output| self.scope.type_of(*output)).collect();
+        (self.scope, self.frame) = (outer_scope, outer_frame);
+        results
+    }
+
+    /// The attributes of a function in a call: those of the call, and the defaults of the others.
+    fn bindings(&self, node: &'m NodeProto, body: &'m FunctionProto) -> Bindings<'m> {
+        let mut bindings: Bindings =
+            body.defaults.iter().filter_map(|default| Some((default.name?, default))).collect();
+        for attribute in &node.attributes {
+            let value: Option<&'m AttributeProto> = match attribute.reference {
+                Some(outer) => self.frame.bindings.get(&outer).copied(),
+                None => Some(attribute),
+            };
+            bindings.extend(attribute.name.zip(value));
+        }
+        bindings
+    }
+}

@@ -1,0 +1,86 @@
+//! Inference in graphs, and the graphs in attributes.
+
+use rustc_hash::FxHashMap;
+
+use super::call::Known;
+use super::declared::{declared, of_constant};
+use super::engine::{Inference, InnerTypes};
+use super::facts::ValueType;
+use super::tables::{GraphTypes, InnerPlace};
+use crate::graph::names::NameId;
+use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfo};
+use crate::room::with_stack;
+
+/// The declared types of the results of a graph.
+pub(super) type DeclaredTypes<'m> = FxHashMap<NameId, &'m TypeProto>;
+
+/// Whether the value of an attribute has graphs.
+pub(super) fn has_graph(value: &AttributeValue) -> bool {
+    matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_))
+}
+
+/// The graphs of a node with their places; `node` is the index of the node.
+pub(super) fn graphs_of(node: &NodeProto) -> Vec<(InnerPlace, &GraphProto)> {
+    let mut graphs = Vec::new();
+    for (i, attribute) in node.attributes.iter().enumerate() {
+        match &attribute.value {
+            AttributeValue::Graph(graph) => graphs.push(((0, i, 0), &**graph)),
+            AttributeValue::Graphs(all) => graphs.extend(all.iter().enumerate().map(|(k, graph)| ((0, i, k), graph))),
+            _ => {}
+        }
+    }
+    graphs
+}
+
+fn declared_types<'m>(values: impl Iterator<Item = &'m ValueInfo>) -> DeclaredTypes<'m> {
+    values.filter_map(|value| Some((value.name?, value.ty.as_ref()?))).collect()
+}
+
+impl<'m> Inference<'m> {
+    /// The types of the values of a graph, and of its outputs, given those of its inputs as far as they are known.
+    pub(super) fn graph(&mut self, graph: &'m GraphProto, given: &[ValueType]) -> (GraphTypes, Vec<ValueType>) {
+        let start = self.scope.open();
+        let mut constants = FxHashMap::default();
+        for constant in &graph.initializers {
+            let name = constant.name.unwrap_or(NameId::ROOT);
+            self.scope.define(name, Known { ty: of_constant(constant), constant: Some(constant) });
+            constants.insert(name, constant);
+        }
+        self.inputs(graph, given, &constants);
+        let declared = declared_types(graph.outputs.iter().chain(&graph.value_info));
+        let mut inner = FxHashMap::default();
+        self.nodes(&graph.nodes, &declared, &mut inner);
+        let outputs = graph.outputs.iter().map(|output| self.scope.type_of(output.name.unwrap_or(NameId::ROOT)));
+        let outputs = outputs.collect();
+        (GraphTypes { values: self.scope.close(start), inner }, outputs)
+    }
+
+    /// Infers the results of nodes.
+    pub(super) fn nodes(
+        &mut self,
+        nodes: &'m [NodeProto],
+        declared: &DeclaredTypes<'m>,
+        inner: &mut FxHashMap<InnerPlace, GraphTypes>,
+    ) {
+        for (i, node) in nodes.iter().enumerate() {
+            let graphs: InnerTypes = with_stack(|| self.node(node, declared));
+            inner.extend(graphs.into_iter().map(|((_, attribute, position), types)| ((i, attribute, position), types)));
+        }
+    }
+
+    /// Defines the inputs of a graph. One with an initializer is taken as this constant.
+    fn inputs(&mut self, graph: &'m GraphProto, given: &[ValueType], constants: &FxHashMap<NameId, &'m TensorProto>) {
+        for (i, input) in graph.inputs.iter().enumerate() {
+            let name = input.name.unwrap_or(NameId::ROOT);
+            let constant = constants.get(&name).copied();
+            let found = given.get(i).cloned().unwrap_or_default();
+            let ty = input.ty.as_ref().map_or(ValueType::Unknown, |ty| declared(&self.model.names, ty));
+            let mut ty = super::merge::unified(found, ty);
+            if let (ValueType::Unknown, Some(constant)) = (&ty, constant) {
+                ty = of_constant(constant);
+            }
+            self.symbols.complete(&mut ty);
+            self.scope.define(name, Known { ty, constant });
+        }
+    }
+}

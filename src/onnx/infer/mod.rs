@@ -1,0 +1,26 @@
+//! Inference: types, shapes and small integer values of the values of a model, from what the model declares and from
+//! the rules of the operators.
+//!
+//! Extents are exact expressions on the symbols that the model declares. An extent that does not follow from others gets
+//! a symbol of its own. What the rules do not know, or what contradicts the rules, is unknown without a message.
+
+pub(crate) mod call;
+mod control;
+pub(crate) mod declared;
+mod engine;
+pub(crate) mod facts;
+mod functions;
+mod graphs;
+pub(crate) mod merge;
+mod operator;
+pub(crate) mod rules;
+mod scope;
+mod symbols;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use call::InferCall;
+pub(crate) use engine::infer;
+pub(crate) use facts::{Extents, KnownItems, TensorFacts, ValueType};
+pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

@@ -1,0 +1,6 @@
+//! The operators of the standard domains: one row for each, with what the rest of the crate does with it.
+
+mod row;
+mod table;
+
+pub(crate) use row::{OperatorRow, row_of};

@@ -1,0 +1,44 @@
+//! A row of the table of operators, and looking it up.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use super::table::OPERATORS;
+use crate::onnx::infer::InferCall;
+
+/// A rule of inference: it sets what it finds about the results, and returns none as soon as it cannot find more.
+pub(crate) type InferRule = fn(&mut InferCall) -> Option<()>;
+
+/// What is known about an operator in all its versions.
+#[derive(Debug)]
+pub(crate) struct OperatorRow {
+    /// The domain; empty for `ai.onnx`.
+    pub(crate) domain: &'static str,
+    pub(crate) name: &'static str,
+    /// Types and shapes of the results.
+    pub(crate) types: InferRule,
+    /// The items of the results, if they follow from the items or the shapes of operands.
+    pub(crate) values: Option<InferRule>,
+}
+
+impl OperatorRow {
+    /// A row for an operator whose values are not followed.
+    pub(super) const fn new(domain: &'static str, name: &'static str, types: InferRule) -> Self {
+        OperatorRow { domain, name, types, values: None }
+    }
+
+    /// The row with a rule for items.
+    pub(super) const fn valued(self, values: InferRule) -> Self {
+        OperatorRow { values: Some(values), ..self }
+    }
+}
+
+type RowKey = (&'static str, &'static str);
+
+/// The row of an operator.
+pub(crate) fn row_of(domain: &str, name: &str) -> Option<&'static OperatorRow> {
+    static ROWS: OnceLock<FxHashMap<RowKey, &'static OperatorRow>> = OnceLock::new();
+    let rows = ROWS.get_or_init(|| OPERATORS.iter().map(|row| ((row.domain, row.name), row)).collect());
+    rows.get(&(domain, name)).copied()
+}

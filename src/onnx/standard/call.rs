@@ -1,0 +1,121 @@
+//! A call of a standard operator that has a function body.
+
+use super::facts::VisibleTypes;
+use super::template::UNKNOWN;
+use crate::graph::names::NameId;
+use crate::onnx::infer::TensorFacts;
+use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto};
+use crate::onnx::types::ElementType;
+
+/// A call of a standard operator.
+#[derive(Clone, Copy)]
+pub(super) struct StandardCall<'c> {
+    pub(super) names: &'c ModelNames,
+    pub(super) node: &'c NodeProto,
+    /// The version of the operator set that the graph around it imports.
+    pub(super) version: i64,
+    pub(super) types: &'c VisibleTypes<'c>,
+    /// The domain of the functions that bodies become.
+    pub(super) domain: &'c str,
+}
+
+/// The value of an attribute that a builder needs is not known: it is a reference, or of another type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NotKnown;
+
+/// The result of building a body.
+pub(super) type Build<T> = Result<T, NotKnown>;
+
+impl StandardCall<'_> {
+    /// Whether an operand is given.
+    pub(super) fn has_input(&self, i: usize) -> bool {
+        self.node.inputs.get(i).is_some_and(|input| *input != NameId::ROOT)
+    }
+
+    /// Whether a result is used.
+    pub(super) fn has_output(&self, i: usize) -> bool {
+        self.node.outputs.get(i).is_some_and(|output| *output != NameId::ROOT)
+    }
+
+    fn operand(&self, i: usize) -> Build<&TensorFacts> {
+        let operand = self.node.inputs.get(i).and_then(|input| self.types.of_value(*input));
+        operand.and_then(|ty| ty.as_tensor()).ok_or(NotKnown)
+    }
+
+    /// The element type of an operand.
+    pub(super) fn element(&self, i: usize) -> Build<&'static ElementType> {
+        let element = self.operand(i)?.element.ok_or(NotKnown)?;
+        ElementType::numbered(element as i32).ok_or(NotKnown)
+    }
+
+    /// The name of the element type of an operand for templates.
+    pub(super) fn element_name(&self, i: usize) -> &'static str {
+        self.element(i).map_or(UNKNOWN, |element| element.name)
+    }
+
+    /// The rank of an operand.
+    pub(super) fn rank(&self, i: usize) -> Build<i64> {
+        Ok(self.operand(i)?.shape.as_ref().ok_or(NotKnown)?.len() as i64)
+    }
+
+    /// The extent of an operand along an axis, if it is a number.
+    pub(super) fn extent(&self, i: usize, axis: usize) -> Build<i64> {
+        let shape = self.operand(i)?.shape.as_ref().ok_or(NotKnown)?;
+        shape.get(axis).and_then(|extent| extent.known()).ok_or(NotKnown)
+    }
+
+    /// What is known of an attribute: whether it is given, and its value.
+    fn attribute(&self, name: &str) -> Build<Option<&AttributeProto>> {
+        let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
+        match self.node.attributes.iter().find(is) {
+            Some(attribute) if attribute.reference.is_some() => Err(NotKnown),
+            found => Ok(found),
+        }
+    }
+
+    /// Whether an attribute is given.
+    pub(super) fn has_attribute(&self, name: &str) -> bool {
+        !matches!(self.attribute(name), Ok(None))
+    }
+
+    /// An integer attribute.
+    pub(super) fn int(&self, name: &str, default: i64) -> Build<i64> {
+        match self.attribute(name)?.map(|attribute| &attribute.value) {
+            None => Ok(default),
+            Some(AttributeValue::Int(value)) => Ok(*value),
+            // Files omit zeros.
+            Some(AttributeValue::None) => Ok(0),
+            Some(_) => Err(NotKnown),
+        }
+    }
+
+    /// A float attribute; none if it is not given.
+    pub(super) fn float(&self, name: &str) -> Build<Option<f32>> {
+        match self.attribute(name)?.map(|attribute| &attribute.value) {
+            None => Ok(None),
+            Some(AttributeValue::Float(value)) => Ok(Some(*value)),
+            Some(AttributeValue::None) => Ok(Some(0.0)),
+            Some(_) => Err(NotKnown),
+        }
+    }
+
+    /// A list of integers; none if it is not given.
+    pub(super) fn ints(&self, name: &str) -> Build<Option<Vec<i64>>> {
+        match self.attribute(name)?.map(|attribute| &attribute.value) {
+            None => Ok(None),
+            Some(AttributeValue::Ints(values)) => Ok(Some(values.clone())),
+            Some(AttributeValue::None) => Ok(Some(Vec::new())),
+            Some(_) => Err(NotKnown),
+        }
+    }
+
+    /// A text attribute.
+    pub(super) fn text(&self, name: &str, default: &str) -> Build<String> {
+        match self.attribute(name)?.map(|attribute| &attribute.value) {
+            None => Ok(default.to_owned()),
+            Some(AttributeValue::String(value)) => Ok(String::from_utf8_lossy(value).into_owned()),
+            Some(AttributeValue::None) => Ok(String::new()),
+            Some(_) => Err(NotKnown),
+        }
+    }
+}

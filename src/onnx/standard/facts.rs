@@ -1,0 +1,29 @@
+//! What is known about the values that a call sees.
+
+use crate::graph::names::NameId;
+use crate::onnx::infer::{GraphTypes, InnerPlace, ValueType};
+
+/// The types of the values of a graph and of those around it, the innermost last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VisibleTypes<'t> {
+    graphs: Vec<&'t GraphTypes>,
+}
+
+impl<'t> VisibleTypes<'t> {
+    /// The types of the main graph.
+    pub(super) fn of(types: &'t GraphTypes) -> Self {
+        VisibleTypes { graphs: vec![types] }
+    }
+
+    /// The types in a graph of the innermost graph.
+    pub(super) fn inner(&self, place: InnerPlace) -> Self {
+        let mut inner = self.clone();
+        inner.graphs.extend(self.graphs.last().and_then(|types| types.inner.get(&place)));
+        inner
+    }
+
+    /// The type of a value.
+    pub(super) fn of_value(&self, value: NameId) -> Option<&'t ValueType> {
+        self.graphs.iter().rev().find_map(|types| types.values.get(&value))
+    }
+}

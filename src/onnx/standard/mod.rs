@@ -1,0 +1,17 @@
+//! Function bodies of standard operators: ONNX defines some of its operators as functions of simpler ones.
+//!
+//! [`TABLE`] has a row for each operator and each version in which its body changes. A body is a text of the folder
+//! `bodies`, in which a builder selects lines and fills in what depends on a call: element types, ranks, attributes and
+//! omitted operands. The result is a function in the text notation of ONNX, which calls are replaced by as by functions
+//! of a model.
+
+mod builders;
+mod call;
+mod facts;
+mod lower;
+mod plan;
+mod table;
+mod template;
+
+pub(crate) use lower::lower;
+pub(crate) use table::names_body;
