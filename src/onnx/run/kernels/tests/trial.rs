@@ -33,7 +33,7 @@ pub(super) fn tried(
 /// The results of a node.
 pub(super) fn results(version: i64, constants: &str, node: &str) -> Vec<Arc<Tensor>> {
     let found = tried(version, constants, node, Limits::default());
-    found.unwrap_or_else(|error| panic!("{node}: {}", error.message()))
+    found.unwrap_or_else(|error| panic!("{node}: {}", error.message))
 }
 
 /// Compares the first result of a node: its shape, and its items to 4 digits.
