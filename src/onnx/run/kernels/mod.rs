@@ -31,3 +31,6 @@ pub(super) mod suppression;
 pub(super) mod text;
 pub(super) mod unique;
 pub(super) mod windows;
+
+#[cfg(test)]
+mod tests;
