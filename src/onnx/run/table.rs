@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use super::call::Kernel;
 use super::kernels::{
     attention, cast, constants, conv, conv_transpose, deform, einsum, elementwise as e, index, layout, linear,
-    linear_attention, normalize, pool, quantize, recurrent, reduce, resize, sample, sequence, signal, unique,
+    linear_attention, loss, ml, normalize, pool, quantize, recurrent, reduce, resize, sample, sequence, signal,
+    suppression, text, unique,
 };
 use crate::dictionary::{Arith, erf};
 
@@ -51,6 +52,7 @@ pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
     ("", "RotaryEmbedding", attention::rotary_embedding),
     ("", "LinearAttention", linear_attention::linear_attention),
     ("", "CausalConvWithState", linear_attention::causal_conv),
+    ("", "TensorScatter", index::tensor_scatter),
     // Signals.
     ("", "DFT", signal::dft),
     ("", "STFT", signal::stft),
@@ -66,6 +68,33 @@ pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
     ("", "RMSNormalization", normalize::rms_normalization),
     ("", "LpNormalization", normalize::lp_normalization),
     ("", "MeanVarianceNormalization", normalize::mean_variance),
+    // Losses and suppression.
+    ("", "NegativeLogLikelihoodLoss", loss::negative_log_likelihood),
+    ("", "SoftmaxCrossEntropyLoss", loss::softmax_cross_entropy),
+    ("", "NonMaxSuppression", suppression::non_max_suppression),
+    // Text.
+    ("", "StringConcat", text::string_concat),
+    ("", "RegexFullMatch", text::regex_full_match),
+    ("", "StringSplit", text::string_split),
+    ("", "StringNormalizer", text::string_normalizer),
+    ("", "TfIdfVectorizer", text::tf_idf),
+    // Classical models.
+    ("ai.onnx.ml", "ArrayFeatureExtractor", ml::features::array_feature_extractor),
+    ("ai.onnx.ml", "Binarizer", ml::features::binarizer),
+    ("ai.onnx.ml", "CategoryMapper", ml::labels::category_mapper),
+    ("ai.onnx.ml", "FeatureVectorizer", ml::features::feature_vectorizer),
+    ("ai.onnx.ml", "Imputer", ml::features::imputer),
+    ("ai.onnx.ml", "LabelEncoder", ml::labels::label_encoder),
+    ("ai.onnx.ml", "LinearClassifier", ml::linear::linear_classifier),
+    ("ai.onnx.ml", "LinearRegressor", ml::linear::linear_regressor),
+    ("ai.onnx.ml", "Normalizer", ml::features::normalizer),
+    ("ai.onnx.ml", "OneHotEncoder", ml::labels::one_hot_encoder),
+    ("ai.onnx.ml", "SVMClassifier", ml::svm::svm_classifier),
+    ("ai.onnx.ml", "SVMRegressor", ml::svm::svm_regressor),
+    ("ai.onnx.ml", "Scaler", ml::features::scaler),
+    ("ai.onnx.ml", "TreeEnsemble", ml::trees::ensemble),
+    ("ai.onnx.ml", "TreeEnsembleClassifier", ml::trees::classifier),
+    ("ai.onnx.ml", "TreeEnsembleRegressor", ml::trees::regressor),
     // Constants.
     ("", "Constant", constants::constant),
     ("", "ConstantOfShape", constants::constant_of_shape),
@@ -201,7 +230,6 @@ pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
     ("", "Scatter", index::scatter_elements),
     ("", "ScatterElements", index::scatter_elements),
     ("", "ScatterND", index::scatter_nd),
-    ("", "TensorScatter", index::tensor_scatter),
     // Sequences and optionals.
     ("", "ConcatFromSequence", sequence::concat),
     ("", "Optional", sequence::optional),

@@ -15,6 +15,8 @@ pub(super) mod index;
 pub(super) mod layout;
 pub(super) mod linear;
 pub(super) mod linear_attention;
+pub(super) mod loss;
+pub(super) mod ml;
 pub(super) mod normalize;
 pub(super) mod pool;
 pub(super) mod quantize;
@@ -25,5 +27,10 @@ pub(super) mod resize;
 pub(super) mod sample;
 pub(super) mod sequence;
 pub(super) mod signal;
+pub(super) mod suppression;
+pub(super) mod text;
 pub(super) mod unique;
 pub(super) mod windows;
+
+#[cfg(test)]
+mod tests;

@@ -42,10 +42,19 @@ impl Axes {
     }
 }
 
+/// An end of the range of a type.
+#[derive(Clone, Copy)]
+pub(in crate::onnx::run) enum End {
+    Least,
+    Greatest,
+}
+
 /// What a reduction computes of floats, and of integers.
 pub(in crate::onnx::run) struct Reduction {
     pub(in crate::onnx::run) of_floats: fn(&[f64]) -> f64,
     pub(in crate::onnx::run) of_integers: fn(&[i128]) -> Option<i128>,
+    /// Whether the reduction of no integers is the least or the greatest one of the type.
+    pub(in crate::onnx::run) of_none: Option<End>,
 }
 
 /// A reduction; `since` is the first version whose axes are an operand.
@@ -54,12 +63,16 @@ pub(in crate::onnx::run) fn reduce(call: &NodeCall, since: i64, of: &Reduction) 
     let axes = Axes::new(call, x.rank(), since)?;
     call.budget.work(x.len() as u64)?;
     let shape = axes.shape(x.shape());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let data = match x.dtype() {
         dtype if dtype.is_integer() || dtype == DType::Bool => {
             let items: Vec<i128> = wide(x).collect();
             let reduced: Vec<Option<i128>> = grouped(&items, x.shape(), &axes.axes, of.of_integers);
-            let reduced: Option<Vec<i128>> = reduced.into_iter().collect();
+            let end = of.of_none.zip(dtype.range()).map(|(end, (least, greatest))| match end {
+                End::Least => least,
+                End::Greatest => greatest,
+            });
+            let reduced: Option<Vec<i128>> = reduced.into_iter().map(|item| item.or(end)).collect();
             let undefined = || EvalError::value(format!("`{}` of no integers is not defined", call.name()));
             Data::from_wide(dtype, reduced.ok_or_else(undefined)?.into_iter())
         }
@@ -85,33 +98,38 @@ fn real(items: &[i128]) -> Vec<f64> {
 }
 
 pub(in crate::onnx::run) const SUM: Reduction =
-    Reduction { of_floats: |items| items.iter().sum(), of_integers: |items| Some(total(items)) };
+    Reduction { of_floats: |items| items.iter().sum(), of_integers: |items| Some(total(items)), of_none: None };
 
 pub(in crate::onnx::run) const MEAN: Reduction = Reduction {
     of_floats: |items| items.iter().sum::<f64>() / items.len() as f64,
     of_integers: |items| total(items).checked_div(items.len() as i128),
+    of_none: None,
 };
 
 pub(in crate::onnx::run) const PRODUCT: Reduction = Reduction {
     of_floats: |items| items.iter().product(),
     of_integers: |items| Some(items.iter().fold(1, |all: i128, item| all.wrapping_mul(*item))),
+    of_none: None,
 };
 
 /// The greatest item, NaN if one is NaN.
 pub(in crate::onnx::run) const MAX: Reduction = Reduction {
     of_floats: |items| items.iter().fold(f64::NEG_INFINITY, |all, &x| if x > all || x.is_nan() { x } else { all }),
     of_integers: |items| items.iter().copied().max(),
+    of_none: Some(End::Least),
 };
 
 /// The least item, NaN if one is NaN.
 pub(in crate::onnx::run) const MIN: Reduction = Reduction {
     of_floats: |items| items.iter().fold(f64::INFINITY, |all, &x| if x < all || x.is_nan() { x } else { all }),
     of_integers: |items| items.iter().copied().min(),
+    of_none: Some(End::Greatest),
 };
 
 pub(in crate::onnx::run) const L1: Reduction = Reduction {
     of_floats: |items| items.iter().map(|item| item.abs()).sum(),
     of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.abs()))),
+    of_none: None,
 };
 
 fn squares(items: &[f64]) -> f64 {
@@ -121,16 +139,19 @@ fn squares(items: &[f64]) -> f64 {
 pub(in crate::onnx::run) const L2: Reduction = Reduction {
     of_floats: |items| squares(items).sqrt(),
     of_integers: |items| truncated(squares(&real(items)).sqrt()),
+    of_none: None,
 };
 
 pub(in crate::onnx::run) const SUM_OF_SQUARES: Reduction = Reduction {
     of_floats: squares,
     of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.wrapping_mul(*item)))),
+    of_none: None,
 };
 
 pub(in crate::onnx::run) const LOG_OF_SUM: Reduction = Reduction {
     of_floats: |items| items.iter().sum::<f64>().ln(),
     of_integers: |items| truncated((total(items) as f64).ln()),
+    of_none: None,
 };
 
 /// The logarithm of the sum of exponentials, which themselves may overflow.
@@ -142,8 +163,11 @@ fn log_of_exponentials(items: &[f64]) -> f64 {
     peak + items.iter().map(|item| (item - peak).exp()).sum::<f64>().ln()
 }
 
-pub(in crate::onnx::run) const LOG_OF_EXPONENTIALS: Reduction =
-    Reduction { of_floats: log_of_exponentials, of_integers: |items| truncated(log_of_exponentials(&real(items))) };
+pub(in crate::onnx::run) const LOG_OF_EXPONENTIALS: Reduction = Reduction {
+    of_floats: log_of_exponentials,
+    of_integers: |items| truncated(log_of_exponentials(&real(items))),
+    of_none: None,
+};
 
 /// Softmax along axes, or another function of the items along an axis.
 fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
@@ -157,7 +181,7 @@ fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
         _ => call.axis(axis, x.rank())?,
     };
     let mut items = floats(x)?.into_owned();
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let after = if early || x.rank() == 0 { x.rank() } else { axis + 1 };
     let inner: usize = x.shape()[after..].iter().product();
     let count: usize = x.shape()[axis..after].iter().product();
@@ -221,8 +245,8 @@ pub(in crate::onnx::run) fn cumulative(
     let x = call.tensor(0)?;
     let axis = call.axis(call.single(1)?, x.rank())?;
     let (exclusive, reversed) = (call.flag("exclusive", false)?, call.flag("reverse", false)?);
-    call.budget.room(x.shape())?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
+    call.room(x.shape())?;
     let (inner, count) = (x.shape()[axis + 1..].iter().product::<usize>(), x.shape()[axis]);
     let line = |start: usize| -> Vec<usize> {
         let places = (0..count).map(|i| start + i * inner);
@@ -259,7 +283,7 @@ pub(in crate::onnx::run) fn arg(call: &NodeCall, greatest: bool) -> KernelResult
     }
     call.budget.work(x.len() as u64)?;
     let shape = axes.shape(x.shape());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let items: Vec<i64> = match x.dtype().is_integer() {
         true => grouped(&wide(x).collect::<Vec<_>>(), x.shape(), &axes.axes, |group| found(group, greatest, last)),
         false => grouped(&floats(x)?, x.shape(), &axes.axes, |group| found(group, greatest, last)),
@@ -283,8 +307,8 @@ pub(in crate::onnx::run) fn top(call: &NodeCall) -> KernelResult {
     let outer: usize = x.shape()[..axis].iter().product();
     let mut shape = x.shape().to_vec();
     shape[axis] = wanted;
-    call.budget.room(&shape)?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
+    call.room(&shape)?;
     call.budget.product(x.len(), 64)?;
     let mut places = vec![0; wanted * inner * outer];
     let mut indices = vec![0i64; places.len()];
