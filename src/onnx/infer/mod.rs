@@ -23,5 +23,5 @@ mod tests;
 
 pub(crate) use call::InferCall;
 pub(crate) use engine::infer;
-pub(crate) use facts::{Extents, KnownItems, TensorFacts, ValueType};
+pub(crate) use facts::{TensorFacts, ValueType};
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};
