@@ -28,10 +28,7 @@ impl Places {
         match self {
             Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
                 Some(found) => {
-                    let scope = Scope::of(&found.metadata);
-                    let module = scope.path().map(|path| format!(", module {path}")).unwrap_or_default();
-                    let source = scope.source.map(|source| format!(", {source}")).unwrap_or_default();
-                    format!("{message} ({}{module}{source})", found.path)
+                    format!("{message} ({}{})", found.path, Scope::of(&found.metadata).told())
                 }
                 None => message,
             },

@@ -70,6 +70,18 @@ impl Scope {
         self.modules.last().map(|module| &module.path)
     }
 
+    /// What messages tell: the module and the line of the source, each after a comma.
+    pub(super) fn told(&self) -> String {
+        let module = self.path().map(|path| format!(", module {path}")).unwrap_or_default();
+        let source = self.source.as_ref().map(|source| format!(", {source}")).unwrap_or_default();
+        module + &source
+    }
+
+    /// Whether fields of a node have metadata.
+    pub(super) fn has_metadata(fields: &Fields) -> bool {
+        entries(fields).next().is_some()
+    }
+
     /// How many of the outer modules are those of another scope, too.
     pub(super) fn common(&self, other: &Scope) -> usize {
         self.modules.iter().zip(&other.modules).take_while(|(a, b)| a == b).count()
