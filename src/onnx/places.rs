@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::protobuf;
-use super::scopes::Scope;
+use super::scopes::NodeScope;
 
 /// How messages describe a place in a model.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Places {
         match self {
             Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
                 Some(found) => {
-                    format!("{message} ({}{})", found.path, Scope::of(&found.metadata).told())
+                    format!("{message} ({}{})", found.path, NodeScope::of(&found.metadata).told())
                 }
                 None => message,
             },

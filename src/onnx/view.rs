@@ -16,7 +16,7 @@ use super::infer::{GraphTypes, InnerPlace, ValueType, infer};
 use super::inline::{Functions, Imports, each_node, own_names};
 use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
-use super::scopes::{Module, Scope, Scopes};
+use super::scopes::{ExportedModule, NodeScope, NodeScopes};
 use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
@@ -74,11 +74,11 @@ struct View<'m> {
     origins: FxHashMap<(OriginId, OriginId), OriginId>,
     /// The rows of places of calls, by function and place.
     call_places: FxHashMap<(Name, u32), u32>,
-    scopes: Scopes,
+    scopes: NodeScopes,
     /// The scope of the node around the current graph.
-    around: Rc<Scope>,
+    around: Rc<NodeScope>,
     /// The modules around the last node, with their groups.
-    open: Vec<(Module, OriginId)>,
+    open: Vec<(ExportedModule, OriginId)>,
     /// The types in the graphs around the current node, the innermost last.
     types: Vec<&'m GraphTypes>,
     schemas: Schemas,
@@ -142,7 +142,7 @@ fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Resu
         limit: options.max_memory,
         origins: FxHashMap::default(),
         call_places: FxHashMap::default(),
-        scopes: Scopes::default(),
+        scopes: NodeScopes::default(),
         around: Rc::default(),
         open: Vec::new(),
         types: vec![&types.main],

@@ -16,7 +16,7 @@ use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::places::Places;
 use crate::onnx::schema::Schemas;
-use crate::onnx::scopes::Scope;
+use crate::onnx::scopes::NodeScope;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
@@ -149,7 +149,7 @@ impl<'m> Check<'m> {
                 if let Some(name) = node.name.filter(|name| *name != NameId::ROOT) {
                     text.push_str(&format!(" '{}'", self.names.text(name)));
                 }
-                scope = Some(Scope::of(&node.rest));
+                scope = Some(NodeScope::of(&node.rest));
             }
         }
         text + &scope.map(|scope| scope.told()).unwrap_or_default()

@@ -4,14 +4,14 @@ use super::{RESULT, TooLarge, View};
 use crate::graph::names::NameId;
 use crate::graph::{Note, OperationId, OriginId};
 use crate::onnx::model::NodeProto;
-use crate::onnx::scopes::Scope;
+use crate::onnx::scopes::NodeScope;
 
 impl View<'_> {
     /// The group of the modules around a node, inside the group of its graph. A group has nodes that follow each other: a
     /// module that is used again has another one.
     pub(super) fn module_group(
         &mut self,
-        scope: &Scope,
+        scope: &NodeScope,
         node: &NodeProto,
         group: OriginId,
     ) -> Result<OriginId, TooLarge> {
@@ -35,12 +35,12 @@ impl View<'_> {
     }
 
     /// Notes what the model tells about a node.
-    pub(super) fn note(&mut self, id: OperationId, node: &NodeProto, scope: &Scope) -> Result<(), TooLarge> {
+    pub(super) fn note(&mut self, id: OperationId, node: &NodeProto, scope: &NodeScope) -> Result<(), TooLarge> {
         let name = node.name.filter(|name| *name != NameId::ROOT);
         let note = Note { node: name, module: scope.path().cloned(), source: scope.source.clone() };
         if !note.is_empty() {
             self.charge(note.bytes())?;
-            self.graph.notes.insert(id, note);
+            self.graph.add_note(id, note);
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ mod tests {
         nodes[3].rest = metadata("['', 'exp']", "['m.Net', 'aten.exp']", 9);
         document.flatten(&options).unwrap();
         let graph = document.graph(&options).unwrap();
-        let told = |i: usize| graph.notes[&OperationId::at(i)].clone();
+        let told = |i: usize| graph.note(OperationId::at(i)).unwrap().clone();
         let wanted: [(Option<&str>, &str, &[&str]); 6] = [
             (Some("b.0.a"), "m.py:7", &["a: Act", "b.0: Block"]),
             (Some("b.0.a"), "m.py:8", &["f", "a: Act", "b.0: Block"]),
