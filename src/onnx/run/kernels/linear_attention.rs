@@ -1,7 +1,7 @@
 //! Layers that carry a state from place to place: linear attention, causal convolution, and caches.
 
 use super::heads::Heads;
-use super::reals::Reals;
+use super::reals::{Reals, room_around};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
@@ -162,7 +162,7 @@ pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
     if starts.len() != cache.shape()[0] || count > extent {
         return Err(call.misfit(format!("{} places of updates for {:?}", starts.len(), cache.shape())));
     }
-    call.budget.room(cache.shape())?;
+    room_around(call, cache.shape())?;
     let inner: usize = cache.shape()[axis + 1..].iter().product();
     let blocks: usize = cache.shape()[1..axis].iter().product();
     let mut places = Vec::with_capacity(call.budget.room(update.shape())?);

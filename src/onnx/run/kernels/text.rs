@@ -23,6 +23,9 @@ pub(in crate::onnx::run) fn string_concat(call: &NodeCall) -> KernelResult {
         Ok(texts(of)?.iter().map(|text| &**text).collect())
     }
     let (x, y) = (parts(a)?, parts(b)?);
+    // The memory of the texts, in items of 8 bytes.
+    let bytes = |of: &[&str]| of.iter().map(|text| text.len()).sum::<usize>().div_ceil(8 * of.len().max(1));
+    call.budget.room(&[&shape[..], &[bytes(&x).saturating_add(bytes(&y)).max(1)]].concat())?;
     let repeat = Repeat { shape: &shape, align: Align::Last };
     let items: Vec<Arc<str>> = repeat.zip((&x, a.shape()), (&y, b.shape()), |x, y| format!("{x}{y}").into());
     one(call.made(&shape, Data::Text(items))?)

@@ -99,7 +99,7 @@ pub(in crate::onnx::run) fn classifier(call: &NodeCall) -> KernelResult {
     for row in x.items.chunks_exact(features.max(1)) {
         let scores = total(&forest.scores(call, row, labels.len().max(1), Aggregate::Sum)?, &base);
         if let (true, Some(&target)) = (single, targets.first()) {
-            let score = scores[target];
+            let score = scores.get(target).copied().unwrap_or(0.0);
             classes.push(usize::from(score > if positive { 0.5 } else { 0.0 }));
             result.extend(transform.both(score, positive));
             continue;

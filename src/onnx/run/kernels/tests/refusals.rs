@@ -14,7 +14,7 @@ fn operators_refuse_any_operands() {
     for (domain, name, _) in crate::onnx::run::table::KERNELS {
         let prefix = if domain.is_empty() { String::new() } else { format!("{domain}.") };
         for operand in ["s", "v", "m", "t", "q", "e", "n", "i", "j", "w", "u", "b"] {
-            for count in 1..=8 {
+            for count in [2, 7] {
                 let operands = vec![operand; count].join(", ");
                 let _ = tried(21, OPERANDS, &format!("y = {prefix}{name} ({operands})"), limits);
             }
