@@ -4,8 +4,8 @@ use super::heads::Heads;
 use super::reals::{Reals, multiplied};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall};
-use crate::tensor::{DType, Tensor};
 use crate::tensor::kernels::{Align, Repeat};
+use crate::tensor::{DType, Tensor};
 
 /// What keeps queries from keys.
 struct Masks<'c> {
@@ -52,7 +52,9 @@ impl<'c> Masks<'c> {
             let start = at[0] * steps[0] + at[1] * steps[1];
             for (place, bias) in bias.iter_mut().enumerate() {
                 let (i, j) = (place / keys, place % keys);
-                *bias = if j >= full[3] { f64::NEG_INFINITY } else {
+                *bias = if j >= full[3] {
+                    f64::NEG_INFINITY
+                } else {
                     let item = mask.items[start + i * steps[2] + j * steps[3]];
                     match (tensor.dtype(), item) {
                         (DType::Bool, 0.0) => f64::NEG_INFINITY,

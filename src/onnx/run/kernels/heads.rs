@@ -26,7 +26,9 @@ impl Heads {
         let x = Reals::of(call, i)?;
         let dtype = x.dtype;
         match *x.shape {
-            [batch, heads, places, size] => Ok(Heads { items: x.items.into_owned(), batch, heads, places, size, dtype }),
+            [batch, heads, places, size] => {
+                Ok(Heads { items: x.items.into_owned(), batch, heads, places, size, dtype })
+            }
             [batch, places, all] => {
                 let found = call.int(heads)?.and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0 && all % n == 0);
                 let heads = found.ok_or_else(|| call.refused(format!("`{heads}` does not divide {all} items")))?;

@@ -130,10 +130,15 @@ impl<'c> Layer<'c> {
     }
 
     /// Normalizes each group by a shift and a factor. Returns the result, the shifts and the factors.
-    fn run(&self, call: &NodeCall, f: impl Fn(&[f64]) -> (f64, f64)) -> Result<Vec<crate::onnx::run::RunValue>, EvalError> {
+    fn run(
+        &self,
+        call: &NodeCall,
+        f: impl Fn(&[f64]) -> (f64, f64),
+    ) -> Result<Vec<crate::onnx::run::RunValue>, EvalError> {
         let (size, mut result) = (self.x.shape[self.axis..].iter().product::<usize>(), self.x.items.to_vec());
         let (mut shifts, mut factors) = (Vec::new(), Vec::new());
-        let place = |items: &[f64], row: usize, i: usize| if items.len() > size { items[row * size + i] } else { items[i] };
+        let place =
+            |items: &[f64], row: usize, i: usize| if items.len() > size { items[row * size + i] } else { items[i] };
         for (row, items) in result.chunks_exact_mut(size.max(1)).enumerate() {
             let (shift, factor) = f(items);
             for (i, x) in items.iter_mut().enumerate() {
@@ -201,8 +206,7 @@ pub(in crate::onnx::run) fn mean_variance(call: &NodeCall) -> KernelResult {
     };
     let axes = call.axes(&axes, x.shape.len())?;
     let groups: Vec<(f64, f64)> = crate::tensor::kernels::grouped(&x.items, x.shape, &axes, moments);
-    let shape: Vec<usize> =
-        x.shape.iter().enumerate().map(|(i, &n)| if axes.contains(&i) { 1 } else { n }).collect();
+    let shape: Vec<usize> = x.shape.iter().enumerate().map(|(i, &n)| if axes.contains(&i) { 1 } else { n }).collect();
     let repeat = Repeat { shape: x.shape, align: Align::Last };
     let result: Vec<f64> = repeat.zip((&x.items, x.shape), (&groups, &shape), |x, (mean, variance)| {
         // The standard adds 1e-9 to the deviation.

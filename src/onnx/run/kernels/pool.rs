@@ -193,7 +193,8 @@ pub(in crate::onnx::run) fn max_unpool(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx::run) fn local_response(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let (_, channels, space) = planes(call, x.shape)?;
-    let (alpha, beta, bias) = (call.float_or("alpha", 1e-4)?, call.float_or("beta", 0.75)?, call.float_or("bias", 1.0)?);
+    let (alpha, beta, bias) =
+        (call.float_or("alpha", 1e-4)?, call.float_or("beta", 0.75)?, call.float_or("bias", 1.0)?);
     let size = usize::try_from(call.int_or("size", 1)?).ok().filter(|&size| size > 0);
     let size = size.ok_or_else(|| call.refused("`size` is not positive"))?;
     let plane: usize = space.iter().product();

@@ -43,11 +43,7 @@ impl<'c> Reals<'c> {
     }
 
     /// An operand that may be left out, and must have a shape.
-    pub(super) fn optional_shaped(
-        call: &'c NodeCall,
-        i: usize,
-        shape: &[usize],
-    ) -> Result<Option<Self>, EvalError> {
+    pub(super) fn optional_shaped(call: &'c NodeCall, i: usize, shape: &[usize]) -> Result<Option<Self>, EvalError> {
         Reals::optional(call, i)?.map(|found| found.having(call, i, shape)).transpose()
     }
 

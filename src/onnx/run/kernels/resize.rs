@@ -52,7 +52,13 @@ impl Rounding {
             Rounding::PreferCeil => (place + 0.5).floor(),
             Rounding::Floor => place.floor(),
             Rounding::Ceil => place.ceil(),
-            Rounding::Simple => if scale < 1.0 { place.ceil() } else { place.floor() },
+            Rounding::Simple => {
+                if scale < 1.0 {
+                    place.ceil()
+                } else {
+                    place.floor()
+                }
+            }
         }
     }
 }

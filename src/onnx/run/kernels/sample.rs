@@ -248,7 +248,8 @@ impl Pooling {
         let count = corners.len().max(1) as f64;
         for (channel, plane) in channels.chunks_exact(height * width).enumerate() {
             let products = corners.iter().flatten().map(|&(place, weight)| plane[place] * weight);
-            let pooled = if self.greatest { products.reduce(f64::max).unwrap_or(0.0) } else { products.sum::<f64>() / count };
+            let pooled =
+                if self.greatest { products.reduce(f64::max).unwrap_or(0.0) } else { products.sum::<f64>() / count };
             put(channel, pooled);
         }
     }
@@ -356,7 +357,9 @@ pub(in crate::onnx::run) fn image_scaler(call: &NodeCall) -> KernelResult {
         return Err(call.misfit(format!("{} biases for {channels} channels", bias.len())));
     }
     let plane: usize = space.iter().product();
-    let item = |(i, item): (usize, &f64)| item * factor + bias.get(i / plane.max(1) % channels.max(1)).map_or(0.0, |b| f64::from(*b));
+    let item = |(i, item): (usize, &f64)| {
+        item * factor + bias.get(i / plane.max(1) % channels.max(1)).map_or(0.0, |b| f64::from(*b))
+    };
     let dtype: DType = x.dtype;
     one(call.rounded(dtype, x.shape, x.items.iter().enumerate().map(item).collect::<Vec<_>>())?)
 }

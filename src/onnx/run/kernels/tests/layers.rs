@@ -5,7 +5,8 @@ use super::trial::{check, results};
 #[test]
 fn recurrent_layers_go_both_ways() {
     let x = "float[2,1,1] x = {1,2}, float[2,1,1] w = {1,1}, float[2,1,1] r = {1,1}, int32[1] n = {1}";
-    let both = "y, h = RNN <direction = \"bidirectional\", hidden_size = 1, activations = [\"Relu\", \"Relu\"]> (x, w, r)";
+    let both =
+        "y, h = RNN <direction = \"bidirectional\", hidden_size = 1, activations = [\"Relu\", \"Relu\"]> (x, w, r)";
     check(22, x, both, &[2, 2, 1, 1], &[1.0, 3.0, 3.0, 2.0]);
     assert_eq!(results(22, x, both)[1].to_scalars(), [3.0, 3.0]);
     let short = "y, h = RNN <hidden_size = 1, activations = [\"Affine\"], activation_alpha = [2.0]> (x, w, r, , n)";
@@ -74,10 +75,17 @@ fn spectra_come_back() {
 
 #[test]
 fn normalized_items() {
-    let x = "float[1,2,2] x = {1,3,2,6}, float[2] s = {1,2}, float[2] b = {0,1}, float[2] m = {1,2}, float[2] v = {4,1}";
+    let x =
+        "float[1,2,2] x = {1,3,2,6}, float[2] s = {1,2}, float[2] b = {0,1}, float[2] m = {1,2}, float[2] v = {4,1}";
     check(15, x, "y = BatchNormalization <epsilon = 0.0> (x, s, b, m, v)", &[1, 2, 2], &[0.0, 1.0, 1.0, 9.0]);
     check(22, x, "y = InstanceNormalization <epsilon = 0.0> (x, s, b)", &[1, 2, 2], &[-1.0, 1.0, -1.0, 3.0]);
-    check(21, x, "y = GroupNormalization <num_groups = 2, epsilon = 0.0> (x, s, b)", &[1, 2, 2], &[-1.0, 1.0, -1.0, 3.0]);
+    check(
+        21,
+        x,
+        "y = GroupNormalization <num_groups = 2, epsilon = 0.0> (x, s, b)",
+        &[1, 2, 2],
+        &[-1.0, 1.0, -1.0, 3.0],
+    );
     check(17, x, "y = LayerNormalization <epsilon = 0.0> (x, s, b)", &[1, 2, 2], &[-1.0, 3.0, -1.0, 3.0]);
     let rms = "float[2] x = {1,7}, float[2] s = {1,2}";
     check(23, rms, "y = RMSNormalization <epsilon = 0.0> (x, s)", &[2], &[0.2, 2.8]);

@@ -42,7 +42,13 @@ fn deformed_windows_are_interpolated() {
 
 #[test]
 fn pools_take_items_in_the_operand() {
-    check(22, X, "y = MaxPool <kernel_shape = [2,2], strides = [2,2], ceil_mode = 1> (x)", &[1, 1, 2, 2], &[5.0, 6.0, 8.0, 9.0]);
+    check(
+        22,
+        X,
+        "y = MaxPool <kernel_shape = [2,2], strides = [2,2], ceil_mode = 1> (x)",
+        &[1, 1, 2, 2],
+        &[5.0, 6.0, 8.0, 9.0],
+    );
     let indices = &results(22, X, "y, i = MaxPool <kernel_shape = [2,2], storage_order = 1> (x)")[1];
     assert_eq!(indices.to_scalars(), [4.0, 7.0, 5.0, 8.0]);
     let mean = "y = AveragePool <kernel_shape = [2,2], pads = [1,1,0,0], strides = [2,2]> (x)";
@@ -54,7 +60,13 @@ fn pools_take_items_in_the_operand() {
         check(22, X, &format!("y = {name} (x)"), &[1, 1, 1, 1], &[value]);
     }
     let maxima = "float[1,1,1,2] x = {5,6}, int64[1,1,1,2] i = {1,2}";
-    check(22, maxima, "y = MaxUnpool <kernel_shape = [1,2], strides = [1,2]> (x, i)", &[1, 1, 1, 4], &[0.0, 5.0, 6.0, 0.0]);
+    check(
+        22,
+        maxima,
+        "y = MaxUnpool <kernel_shape = [1,2], strides = [1,2]> (x, i)",
+        &[1, 1, 1, 4],
+        &[0.0, 5.0, 6.0, 0.0],
+    );
 }
 
 #[test]
