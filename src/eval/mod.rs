@@ -53,8 +53,6 @@ mod verify;
 mod window;
 
 pub(crate) use boundary::Boundary;
-pub(crate) use resize::{Taps, interpolate, taps};
-pub(crate) use window::advance;
 pub(crate) use budget::Budget;
 pub use budget::Limits;
 pub use call::Call;
@@ -62,7 +60,9 @@ pub(crate) use call::Kernel;
 pub use error::EvalError;
 pub use evaluator::{Evaluation, Evaluator, Variables};
 pub use quantized::Quantizations;
+pub(crate) use resize::{Taps, interpolate, taps};
 pub use verify::Difference;
 pub(crate) use verify::Random;
+pub(crate) use window::advance;
 
 pub(crate) use crate::tensor::MAX_RANK;

@@ -185,6 +185,11 @@ impl<'m> NodeCall<'_, 'm> {
         found.map(|found| tensor_of(found, self.stores, self.budget)).transpose()
     }
 
+    /// Whether an attribute is given.
+    pub(crate) fn has_attribute(&self, name: &str) -> bool {
+        self.attributes.find(name).is_some()
+    }
+
     /// A graph attribute.
     pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, EvalError> {
         self.attributes.graph(name)
@@ -206,6 +211,11 @@ impl<'m> NodeCall<'_, 'm> {
     }
 
     // Results.
+
+    /// Checks before its allocation that the limits allow a tensor of a shape. Returns the number of its items.
+    pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, EvalError> {
+        self.budget.extents(shape)
+    }
 
     /// An axis, counted from the end if it is negative.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
@@ -231,7 +241,7 @@ impl<'m> NodeCall<'_, 'm> {
         shape: &[usize],
         items: impl IntoIterator<Item = f64>,
     ) -> Result<Tensor, EvalError> {
-        self.budget.room(shape)?;
+        self.room(shape)?;
         Ok(Tensor::with(shape, Data::from_floats(dtype, items.into_iter()))?)
     }
 
@@ -242,13 +252,13 @@ impl<'m> NodeCall<'_, 'm> {
         shape: &[usize],
         items: impl IntoIterator<Item = i128>,
     ) -> Result<Tensor, EvalError> {
-        self.budget.room(shape)?;
+        self.room(shape)?;
         Ok(Tensor::with(shape, Data::from_wide(dtype, items.into_iter()))?)
     }
 
     /// A tensor with these elements.
     pub(crate) fn made(&self, shape: &[usize], data: Data) -> Result<Tensor, EvalError> {
-        self.budget.room(shape)?;
+        self.room(shape)?;
         Tensor::with(shape, data).map_err(|TensorError(message)| EvalError::shapes(message))
     }
 

@@ -1,5 +1,7 @@
 //! Runs nodes: those of the main graph, of functions and of inner graphs.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -18,10 +20,13 @@ use crate::diagnostics::Code;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
-use crate::onnx::model::{ModelNames, ModelProto, NodeProto};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::tensor::Tensor;
+
+/// The steps that a node counts for besides those of its kernel: looking its operands up takes as long.
+const STEPS: u64 = 256;
 
 /// What runs a model.
 pub(crate) struct Interpreter<'m> {
@@ -32,6 +37,8 @@ pub(crate) struct Interpreter<'m> {
     functions: Functions,
     imports: Imports,
     of_functions: Vec<Imports>,
+    /// The bodies of graphs and functions that have run, by their addresses.
+    bodies: RefCell<FxHashMap<usize, Rc<Body<'m>>>>,
 }
 
 /// What nodes take from the function that they are in.
@@ -111,7 +118,16 @@ impl<'m> Interpreter<'m> {
         })?;
         let of_functions = model.functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
         let imports = Imports::new(names, &model.opsets);
-        Ok(Interpreter { model, budget, stores, kernels: Kernels::new(), functions, imports, of_functions })
+        Ok(Interpreter {
+            model,
+            budget,
+            stores,
+            kernels: Kernels::new(),
+            functions,
+            imports,
+            of_functions,
+            bodies: RefCell::default(),
+        })
     }
 
     /// Runs the main graph on values of its inputs, by name. Inputs without a value have that of their initializer.
@@ -121,10 +137,28 @@ impl<'m> Interpreter<'m> {
     /// A node cannot be evaluated.
     pub(crate) fn run(&self, inputs: Vec<(NameId, RunValue)>) -> Result<Vec<RunValue>, RunFailure> {
         let Some(graph) = &self.model.graph else { return Ok(Vec::new()) };
-        let body = Body::of_graph(graph, self.stores, self.budget)?;
+        let body = self.body_of(graph)?;
         let frame = Frame { imports: &self.imports, bound: None };
         let given = inputs.into_iter().map(|(name, value)| (name, Some(value))).collect();
         self.body(&body, given, None, frame)
+    }
+
+    /// The body of a graph. It is kept: graphs in loops run many times.
+    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<Body<'m>>, RunFailure> {
+        let key = std::ptr::from_ref(graph) as usize;
+        if let Some(body) = self.bodies.borrow().get(&key) {
+            return Ok(body.clone());
+        }
+        let body = Rc::new(Body::of_graph(graph, self.stores, self.budget)?);
+        self.bodies.borrow_mut().insert(key, body.clone());
+        Ok(body)
+    }
+
+    /// The body of a function of the model.
+    fn body_of_function(&self, function: &'m FunctionProto) -> Rc<Body<'m>> {
+        let key = std::ptr::from_ref(function) as usize;
+        let mut bodies = self.bodies.borrow_mut();
+        bodies.entry(key).or_insert_with(|| Rc::new(Body::of_function(function))).clone()
     }
 
     /// Runs a body on values, which replace its constants of the same name.
@@ -135,9 +169,8 @@ impl<'m> Interpreter<'m> {
         outer: Option<&Scope>,
         frame: Frame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
-        let mut scope = Scope::new(outer, self.budget);
-        let constants = body.constants.iter().map(|(name, value)| (*name, Some(value.clone())));
-        constants.chain(given).for_each(|(name, value)| scope.define(name, value));
+        let mut scope = Scope::new(&body.constants, outer, self.budget);
+        given.into_iter().for_each(|(name, value)| scope.define(name, value));
         for (node, dead) in body.nodes.iter().zip(&body.dead) {
             let results = self.budget.operation(|| with_stack(|| self.node(node, &scope, frame)));
             let results = results.map_err(|failure| self.described(failure, node))?;
@@ -179,13 +212,13 @@ impl<'m> Interpreter<'m> {
             self.model.names.values.write(&self.model.names.texts, name, &mut text);
             RunFailure::new(Code::EvalArgument, format!("the value `{text}` is not known where it is used"))
         };
-        scope.get(name).cloned().ok_or_else(missing)
+        scope.get(name).map(|value| value.cloned()).ok_or_else(missing)
     }
 
     /// The results of a node.
     fn node(&self, node: &'m NodeProto, scope: &Scope, frame: Frame<'_, 'm>) -> Result<Vec<RunValue>, RunFailure> {
         let names = &self.model.names;
-        self.budget.work(1)?;
+        self.budget.work(STEPS)?;
         let operand = |name: &NameId| match *name {
             NameId::ROOT => Ok(None),
             name => self.value(name, scope),
@@ -201,9 +234,7 @@ impl<'m> Interpreter<'m> {
         let (budget, stores) = (self.budget, self.stores);
         let call = NodeCall { attributes, version, operands: &operands, budget, stores };
         let (domain, name) = operator(names, node);
-        if domain.is_empty()
-            && let Some((_, control)) = CONTROL.iter().find(|row| row.0 == name)
-        {
+        if let Some((.., control)) = CONTROL.iter().find(|row| (row.0, row.1) == (domain, name)) {
             return control(&Control { interpreter: self, scope, frame }, &call);
         }
         let kernel = self.kernels.find(names, node).ok_or_else(|| unknown(domain, name))?;
@@ -221,7 +252,7 @@ impl<'m> Interpreter<'m> {
     ) -> Result<Vec<RunValue>, RunFailure> {
         let function = &self.model.functions[index];
         let bound = Bound::of_call(function, node, frame.bound);
-        let body = Body::of_function(function);
+        let body = self.body_of_function(function);
         if operands.len() > function.inputs.len() {
             return Err(RunFailure::new(Code::EvalArgument, "the call has more operands than the function"));
         }

@@ -11,6 +11,7 @@ mod control;
 mod element;
 mod entry;
 mod failure;
+mod flex;
 mod interpreter;
 mod kernels;
 mod scope;

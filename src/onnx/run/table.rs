@@ -52,7 +52,7 @@ pub(super) static KERNELS: &[(&str, &str, Kernel)] = &[
     ("", "RotaryEmbedding", attention::rotary_embedding),
     ("", "LinearAttention", linear_attention::linear_attention),
     ("", "CausalConvWithState", linear_attention::causal_conv),
-    ("", "TensorScatter", linear_attention::tensor_scatter),
+    ("", "TensorScatter", index::tensor_scatter),
     // Signals.
     ("", "DFT", signal::dft),
     ("", "STFT", signal::stft),

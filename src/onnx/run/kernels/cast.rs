@@ -81,7 +81,7 @@ impl Conversion {
     }
 
     fn tensor(self, call: &NodeCall, x: &Tensor) -> Result<Tensor, EvalError> {
-        call.budget.room(x.shape())?;
+        call.room(x.shape())?;
         let (data, places) = (x.data(), 0..x.len());
         let converted = match (data, self.to) {
             _ if x.dtype() == self.to => return Ok(x.clone()),
@@ -192,7 +192,7 @@ pub(in crate::onnx::run) fn cast_like(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx::run) fn bit_cast(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let to = call.dtype_attribute("to")?.ok_or_else(|| call.refused("there is no type to cast to"))?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut proto = tensor_proto(x, None);
     proto.data_type = Some(number_of(to));
     if x.dtype() == DType::Text || to == DType::Text {

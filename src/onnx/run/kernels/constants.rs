@@ -34,7 +34,7 @@ pub(in crate::onnx::run) fn constant(call: &NodeCall) -> KernelResult {
 /// A value repeated to a shape.
 pub(in crate::onnx::run) fn constant_of_shape(call: &NodeCall) -> KernelResult {
     let shape = extents(call, &call.list(0)?)?;
-    let count = call.budget.room(&shape)?;
+    let count = call.room(&shape)?;
     let value = match call.tensor_attribute("value")? {
         Some(value) if value.len() == 1 => value,
         Some(value) => return Err(call.misfit(format!("the value has {} items", value.len()))),
@@ -67,7 +67,7 @@ pub(in crate::onnx::run) fn range(call: &NodeCall) -> KernelResult {
         let span = limit - start;
         let count = (span / delta + i128::from(span % delta != 0 && (span < 0) == (delta < 0))).max(0);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        call.budget.room(&[count])?;
+        call.room(&[count])?;
         return one(call.wrapped(call.tensor(0)?.dtype(), &[count], (0..count as i128).map(|i| start + i * delta))?);
     }
     let [first, limit, delta] = [start, limit, delta].map(|tensor| tensor.data().float(0));
@@ -76,6 +76,6 @@ pub(in crate::onnx::run) fn range(call: &NodeCall) -> KernelResult {
         return Err(call.refused("the range has no end"));
     }
     let count = count as usize;
-    call.budget.room(&[count])?;
+    call.room(&[count])?;
     one(call.rounded(start.dtype(), &[count], (0..count).map(|i| first + i as f64 * delta))?)
 }

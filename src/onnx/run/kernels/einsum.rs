@@ -120,7 +120,7 @@ pub(in crate::onnx::run) fn einsum(call: &NodeCall) -> KernelResult {
     let order: Vec<Label> = equation.result.iter().chain(&summed).copied().collect();
     let shape: Vec<usize> = equation.result.iter().map(|label| extents[label]).collect();
     let inner: Vec<usize> = summed.iter().map(|label| extents[label]).collect();
-    let (count, group) = (call.budget.room(&shape)?, call.budget.room(&inner)?);
+    let (count, group) = (call.room(&shape)?, call.room(&inner)?);
     call.budget.product(count, group.saturating_mul(operands.len() + 1))?;
     let steps: Vec<Vec<usize>> = equation
         .terms

@@ -11,7 +11,7 @@ use crate::tensor::{DType, Data, Tensor};
 /// A function of the items of the only operand, which are floats.
 pub(in crate::onnx::run) fn float(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
     let x = call.tensor(0)?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let data = match x.data() {
         // Without a detour, since most tensors have this type.
         Data::Float32(items) => Data::Float32(items.iter().map(|&item| f(f64::from(item)) as f32).collect()),
@@ -53,7 +53,7 @@ pub(in crate::onnx::run) fn both(
         return Err(mixed(call, a, b));
     }
     let shape = common(&[a.shape(), b.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let data = if a.dtype().is_integer() {
         let (x, y): (Vec<i128>, Vec<i128>) = (wide(a).collect(), wide(b).collect());
         let items: Vec<Option<i128>> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), of_integers);
@@ -137,12 +137,12 @@ pub(in crate::onnx::run) fn power(call: &NodeCall) -> KernelResult {
     let shape = common(&[a.shape(), b.shape()])?;
     if a.dtype().is_integer() && b.dtype().is_integer() {
         let (x, y): (Vec<i128>, Vec<i128>) = (wide(&a).collect(), wide(&b).collect());
-        call.budget.room(&shape)?;
+        call.room(&shape)?;
         let items: Vec<i128> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), whole_power);
         return one(call.wrapped(a.dtype(), &shape, items)?);
     }
     let (x, y) = (floats(&a)?, floats(&b)?);
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let items: Vec<f64> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), f64::powf);
     one(call.rounded(a.dtype(), &shape, items)?)
 }
@@ -345,7 +345,7 @@ pub(in crate::onnx::run) fn choose(call: &NodeCall) -> KernelResult {
         return Err(mixed(call, yes, no));
     }
     let shape = common(&[condition.shape(), yes.shape(), no.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     call.budget.work(crate::tensor::volume(&shape).unwrap_or(0) as u64)?;
     let places = |of: &Tensor| crate::onnx::run::broadcast::places(of.shape(), &shape);
     let chosen = logicals(condition)?;
@@ -388,7 +388,7 @@ pub(in crate::onnx::run) fn bits(call: &NodeCall, f: fn(i128, i128) -> i128) -> 
 pub(in crate::onnx::run) fn logic(call: &NodeCall, f: fn(bool, bool) -> bool) -> KernelResult {
     let (a, b) = call.aligned()?;
     let shape = common(&[a.shape(), b.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let items: Vec<bool> = to(&shape).zip((logicals(&a)?, a.shape()), (logicals(&b)?, b.shape()), f);
     one(Tensor::logicals(&shape, items)?)
 }
@@ -406,7 +406,7 @@ pub(in crate::onnx::run) fn compare(call: &NodeCall, f: fn(std::cmp::Ordering) -
         return Err(mixed(call, &a, &b));
     }
     let shape = common(&[a.shape(), b.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let to = to(&shape);
     let items: Vec<bool> = match (a.data(), b.data()) {
         (Data::Text(x), Data::Text(y)) => {

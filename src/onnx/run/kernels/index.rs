@@ -1,5 +1,6 @@
 //! Operators that read or write items at indices.
 
+use super::reals::room_around;
 use crate::dictionary::{Arith, Float};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, logicals, one};
@@ -19,7 +20,7 @@ pub(in crate::onnx::run) fn gather(call: &NodeCall) -> KernelResult {
     integers(indices)?;
     let mut shape = x.shape().to_vec();
     shape.splice(axis..=axis, indices.shape().iter().copied());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let outside = |index| EvalError::value(format!("`Gather`: index {index} of an extent of {}", x.shape()[axis]));
     one(x.gathered(indices, axis, true).map_err(outside)?)
 }
@@ -39,7 +40,7 @@ fn along(call: &NodeCall, x: &Tensor, indices: &Tensor, axis: usize) -> Result<V
     if (0..x.rank()).any(|other| outside(&other)) {
         return Err(call.misfit(format!("indices of shape {:?} for {:?}", indices.shape(), x.shape())));
     }
-    call.budget.room(indices.shape())?;
+    call.room(indices.shape())?;
     let (from, to) = (steps(indices.shape()), steps(x.shape()));
     let place = |(at, &index): (usize, &i64)| {
         let others = (0..x.rank()).filter(|other| *other != axis);
@@ -74,7 +75,7 @@ fn written(call: &NodeCall, x: &Tensor, places: &[usize], updates: &Tensor) -> R
     if updates.dtype() != x.dtype() {
         return Err(call.refused(format!("items of type {} are written to {}", updates.dtype(), x.dtype())));
     }
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut data = x.data().clone();
     let from = updates.data();
     match combination(call)? {
@@ -139,7 +140,7 @@ fn slices(
     let lists = if depth == 0 { indices.shape()[..indices.rank() - 1].iter().product() } else { items.len() / depth };
     let mut shape = indices.shape()[..indices.rank() - 1].to_vec();
     shape.extend(&x.shape()[last..]);
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let batches: usize = x.shape()[..batch].iter().product();
     let per_batch = lists / batches.max(1);
     let size: usize = x.shape()[batch..].iter().product();
@@ -176,6 +177,46 @@ pub(in crate::onnx::run) fn scatter_nd(call: &NodeCall) -> KernelResult {
     one(written(call, x, &places, updates)?)
 }
 
+/// Writes new items to a cache along an axis, from an index of each batch on.
+pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
+    let (cache, update) = (call.tensor(0)?, call.tensor(1)?);
+    let axis = call.axis(call.int_or("axis", -2)?, cache.rank())?;
+    let same = |other: usize| other == axis || cache.shape()[other] == update.shape()[other];
+    if axis == 0 || update.rank() != cache.rank() || !(0..cache.rank()).all(same) {
+        return Err(call.misfit(format!("{:?} is written to {:?}", update.shape(), cache.shape())));
+    }
+    let circular = match call.text_or("mode", "linear")?.as_str() {
+        "linear" => false,
+        "circular" => true,
+        other => return Err(call.refused(format!("`mode` is `{other}`"))),
+    };
+    let (length, most) = (update.shape()[axis], cache.shape()[axis]);
+    room_around(call, cache.shape())?;
+    let starts = call.optional_list(2)?.unwrap_or_else(|| vec![0; cache.shape()[0]]);
+    if starts.len() != cache.shape()[0] {
+        return Err(call.misfit(format!("{} indices for {} batches", starts.len(), cache.shape()[0])));
+    }
+    let (from, to) = (steps(update.shape()), steps(cache.shape()));
+    let target = |at: usize| {
+        let batch = at / from[0];
+        let instant = starts[batch].saturating_add((at / from[axis] % length) as i64);
+        let instant = if circular { instant.rem_euclid(most.max(1) as i64) } else { instant };
+        let others = (0..cache.rank()).filter(|other| *other != axis);
+        let base: usize = others.map(|other| at / from[other] % update.shape()[other] * to[other]).sum();
+        let outside = || EvalError::value(format!("`TensorScatter`: index {instant} of an extent of {most}"));
+        let instant = usize::try_from(instant).ok().filter(|&instant| instant < most).ok_or_else(outside)?;
+        Ok(base + instant * to[axis])
+    };
+    call.room(cache.shape())?;
+    let places = (0..update.len()).map(target).collect::<Result<Vec<_>, EvalError>>()?;
+    if update.dtype() != cache.dtype() {
+        return Err(call.refused("cache and update have different types"));
+    }
+    let mut data = cache.data().clone();
+    data.put(&places, update.data(), |i| i);
+    one(Tensor::with(cache.shape(), data)?)
+}
+
 /// One value at an index of a new axis, another one elsewhere.
 pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
     let (indices, values) = (call.tensor(0)?, call.tensor(2)?);
@@ -189,7 +230,7 @@ pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
     let axis = call.axis(call.int_or("axis", -1)?, indices.rank() + 1)?;
     let mut shape = indices.shape().to_vec();
     shape.insert(axis, depth);
-    let count = call.budget.room(&shape)?;
+    let count = call.room(&shape)?;
     let inner: usize = indices.shape()[axis..].iter().product();
     let items: Vec<f64> = indices.to_scalars();
     let is_hot = |at: usize| {
@@ -211,7 +252,7 @@ pub(in crate::onnx::run) fn non_zero(call: &NodeCall) -> KernelResult {
     let found: Vec<usize> = (0..x.len()).filter(is_there).collect();
     // A scalar has one index along no axis.
     let shape = [x.rank(), found.len()];
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let steps = steps(x.shape());
     let along = |axis: usize| found.iter().map(|at| (at / steps[axis] % x.shape()[axis]) as i64).collect::<Vec<_>>();
     one(Tensor::integers(&shape, (0..x.rank()).flat_map(along).collect())?)
@@ -227,6 +268,6 @@ pub(in crate::onnx::run) fn compress(call: &NodeCall) -> KernelResult {
     let extent = x.shape()[axis];
     let mut along = x.places();
     along[axis] = (0..extent).filter(|at| chosen.get(*at) == Some(&true)).map(Some).collect();
-    call.budget.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
+    call.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
     one(x.taken(&along, 0.0))
 }

@@ -36,7 +36,7 @@ pub(in crate::onnx::run) fn reshape(call: &NodeCall) -> KernelResult {
         }
         _ => return Err(call.misfit("two extents are -1")),
     }
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
@@ -48,7 +48,7 @@ pub(in crate::onnx::run) fn flatten(call: &NodeCall) -> KernelResult {
         axis => call.axis(axis, x.rank())?,
     };
     let shape: [usize; 2] = [x.shape()[..axis].iter().product(), x.shape()[axis..].iter().product()];
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
@@ -68,7 +68,7 @@ pub(in crate::onnx::run) fn squeeze(call: &NodeCall) -> KernelResult {
         return Err(call.misfit(format!("axis {axis} has extent {}, not 1", x.shape()[*axis])));
     }
     let shape: Vec<usize> = (0..x.rank()).filter(|axis| !gone.contains(axis)).map(|axis| x.shape()[axis]).collect();
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
@@ -84,7 +84,7 @@ pub(in crate::onnx::run) fn unsqueeze(call: &NodeCall) -> KernelResult {
     let mut old = x.shape().iter().copied();
     let shape: Vec<usize> =
         (0..rank).map(|axis| if new.contains(&axis) { 1 } else { old.next().unwrap_or(1) }).collect();
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
@@ -100,7 +100,7 @@ pub(in crate::onnx::run) fn transpose(call: &NodeCall) -> KernelResult {
     if !sorted.iter().copied().eq(0..x.rank()) {
         return Err(call.misfit(format!("{order:?} is not an order of {} axes", x.rank())));
     }
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     one(x.transposed(&order))
 }
 
@@ -136,7 +136,7 @@ pub(in crate::onnx::run) fn tile(call: &NodeCall) -> KernelResult {
         return Err(call.misfit(format!("{} repetitions for a rank of {}", repeats.len(), x.rank())));
     }
     let shape = x.shape().iter().zip(&repeats).map(|(extent, times)| extent.saturating_mul(*times));
-    call.budget.room(&shape.collect::<Vec<_>>())?;
+    call.room(&shape.collect::<Vec<_>>())?;
     let along: Vec<Vec<Option<usize>>> = x
         .shape()
         .iter()
@@ -157,7 +157,7 @@ pub(super) fn joined(call: &NodeCall, parts: &[&Tensor], axis: i64) -> Result<Te
     let first = parts.first().ok_or_else(|| call.refused("there is nothing to join"))?;
     let axis = call.axis(axis, first.rank())?;
     for part in parts {
-        call.budget.room(part.shape())?;
+        call.room(part.shape())?;
     }
     Tensor::joined(parts, axis).ok_or_else(|| {
         let shapes: Vec<_> = parts.iter().take(8).map(|part| part.shape()).collect();
@@ -207,7 +207,7 @@ pub(super) fn sections(call: &NodeCall, x: &Tensor, axis: usize, lengths: &[usiz
     if total != Some(x.shape()[axis]) {
         return Err(call.misfit(format!("parts of the lengths {lengths:?} of an extent of {}", x.shape()[axis])));
     }
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut first = 0;
     let section = |&length: &usize| {
         first += length;
@@ -236,7 +236,7 @@ pub(in crate::onnx::run) fn slice(call: &NodeCall) -> KernelResult {
         let axis = call.axis(axis, x.rank())?;
         along[axis] = range(call, (starts[i], ends[i], steps[i]), x.shape()[axis])?;
     }
-    call.budget.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
+    call.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
     one(x.taken(&along, 0.0))
 }
 
@@ -302,8 +302,8 @@ pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
             .map_err(|_| call.misfit("the paddings cut off more than there is"))
     });
     let shape = lengths.collect::<Result<Vec<_>, _>>()?;
-    call.budget.room(&shape)?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
+    call.room(&shape)?;
     let mut along: Vec<Vec<Option<usize>>> = Vec::new();
     for ((&extent, [before, _]), &length) in x.shape().iter().zip(&all).zip(&shape) {
         let source = |i: usize| padded(&mode, i as i64 - before, extent as i64);
@@ -358,7 +358,7 @@ pub(in crate::onnx::run) fn triangle(call: &NodeCall) -> KernelResult {
     let (rows, columns) = (*rows, *columns);
     let diagonal = call.optional_list(1)?.and_then(|list| list.first().copied()).unwrap_or(0);
     let upper = call.flag("upper", true)?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut data = x.data().clone();
     let outside: Vec<usize> = (0..x.len())
         .filter(|at| {
@@ -393,8 +393,9 @@ pub(in crate::onnx::run) fn depth_to_space(call: &NodeCall) -> KernelResult {
     let (first_block, channel) = if columns_first { (2, 1) } else { (1, 1 + rest.len()) };
     let mut order = vec![0, channel];
     (0..rest.len()).for_each(|i| order.extend([2 + rest.len() + i, first_block + i]));
-    let shape: Vec<usize> = [*batch, depth].into_iter().chain(rest.iter().map(|extent| extent * block)).collect();
-    call.budget.room(&shape)?;
+    let shape: Vec<usize> =
+        [*batch, depth].into_iter().chain(rest.iter().map(|extent| extent.saturating_mul(block))).collect();
+    call.room(&shape)?;
     one(x.reshaped(&split)?.transposed(&order).reshaped(&shape)?)
 }
 
@@ -422,7 +423,7 @@ pub(in crate::onnx::run) fn space_to_depth(call: &NodeCall) -> KernelResult {
     let depth = channels.saturating_mul(blocks);
     // The columns of blocks come before the channels, as in the mode DCR of the reverse.
     let shape: Vec<usize> = [*batch, depth].into_iter().chain(rest.iter().map(|extent| extent / block)).collect();
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let moved = match call.text_or("mode", "DCR")?.as_str() {
         "CRD" => {
             let order: Vec<usize> = [0, 1]
@@ -447,7 +448,7 @@ pub(in crate::onnx::run) fn reverse_sequence(call: &NodeCall) -> KernelResult {
     }
     let step = |axis: usize| x.shape()[axis + 1..].iter().product::<usize>();
     let (time_step, batch_step, extent) = (step(time), step(batch), x.shape()[time]);
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let source = |at: usize| {
         let (instant, sequence) = (at / time_step % extent, at / batch_step % x.shape()[batch]);
         let length = usize::try_from(lengths[sequence]).unwrap_or(0).min(extent);

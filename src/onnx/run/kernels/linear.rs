@@ -32,7 +32,7 @@ pub(in crate::onnx::run) fn product(call: &NodeCall, a: &Tensor, b: &Tensor) -> 
     if !column {
         shape.push(columns);
     }
-    let count = call.budget.room(&shape)?;
+    let count = call.room(&shape)?;
     call.budget.product(count, inner)?;
     let matrices = |of: &Tensor| Matrices::new(of.shape(), false, to(&batch)).starts;
     let starts = (matrices(&a), matrices(&b));

@@ -1,10 +1,9 @@
 //! Layers that carry a state from place to place: linear attention, causal convolution, and caches.
 
 use super::heads::Heads;
-use super::reals::{Reals, room_around};
+use super::reals::Reals;
 use crate::eval::EvalError;
-use crate::onnx::run::call::{KernelResult, NodeCall, one};
-use crate::tensor::{Data, Tensor};
+use crate::onnx::run::call::{KernelResult, NodeCall};
 
 /// The factors of a node that depend on the place.
 struct Gates<'c> {
@@ -142,42 +141,4 @@ pub(in crate::onnx::run) fn causal_conv(call: &NodeCall) -> KernelResult {
     }
     let state = call.rounded(x.dtype, &[batch, channels, size - 1], last)?;
     Ok(vec![call.rounded(x.dtype, x.shape, items)?.into(), state.into()])
-}
-
-/// `TensorScatter`: writes an update into a cache, at a place for each batch.
-pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
-    let (cache, update) = (call.tensor(0)?, call.tensor(1)?);
-    let axis = call.axis(call.int_or("axis", -2)?, cache.rank())?;
-    let fits = |i: usize| i == axis || cache.shape()[i] == update.shape()[i];
-    if axis == 0 || update.rank() != cache.rank() || !(0..cache.rank()).all(fits) {
-        return Err(call.misfit(format!("an update of shape {:?} for {:?}", update.shape(), cache.shape())));
-    }
-    let (extent, count) = (cache.shape()[axis], update.shape()[axis]);
-    let circular = match &*call.text_or("mode", "linear")? {
-        "linear" => false,
-        "circular" => true,
-        other => return Err(call.refused(format!("`mode` is '{other}'"))),
-    };
-    let starts = call.optional_list(2)?.unwrap_or_else(|| vec![0; cache.shape()[0]]);
-    if starts.len() != cache.shape()[0] || count > extent {
-        return Err(call.misfit(format!("{} places of updates for {:?}", starts.len(), cache.shape())));
-    }
-    room_around(call, cache.shape())?;
-    let inner: usize = cache.shape()[axis + 1..].iter().product();
-    let blocks: usize = cache.shape()[1..axis].iter().product();
-    let mut places = Vec::with_capacity(call.budget.room(update.shape())?);
-    for at in 0..starts.len() * blocks * count {
-        let (row, i) = (at / count, at % count);
-        let start = starts[row / blocks].saturating_add(i as i64);
-        let place = if circular { start.rem_euclid(extent as i64) } else { start };
-        let place = usize::try_from(place).ok().filter(|&place| place < extent);
-        let place = place.ok_or_else(|| call.refused("an update is outside of the cache"))?;
-        places.extend((0..inner).map(|k| (row * extent + place) * inner + k));
-    }
-    let mut data: Data = cache.data().clone();
-    if data.dtype() != update.dtype() {
-        return Err(call.refused("the types of cache and update differ"));
-    }
-    data.put(&places, update.data(), |i| i);
-    one(Tensor::with(cache.shape(), data)?)
 }

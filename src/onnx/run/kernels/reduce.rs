@@ -63,7 +63,7 @@ pub(in crate::onnx::run) fn reduce(call: &NodeCall, since: i64, of: &Reduction) 
     let axes = Axes::new(call, x.rank(), since)?;
     call.budget.work(x.len() as u64)?;
     let shape = axes.shape(x.shape());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let data = match x.dtype() {
         dtype if dtype.is_integer() || dtype == DType::Bool => {
             let items: Vec<i128> = wide(x).collect();
@@ -181,7 +181,7 @@ fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
         _ => call.axis(axis, x.rank())?,
     };
     let mut items = floats(x)?.into_owned();
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let after = if early || x.rank() == 0 { x.rank() } else { axis + 1 };
     let inner: usize = x.shape()[after..].iter().product();
     let count: usize = x.shape()[axis..after].iter().product();
@@ -245,8 +245,8 @@ pub(in crate::onnx::run) fn cumulative(
     let x = call.tensor(0)?;
     let axis = call.axis(call.single(1)?, x.rank())?;
     let (exclusive, reversed) = (call.flag("exclusive", false)?, call.flag("reverse", false)?);
-    call.budget.room(x.shape())?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
+    call.room(x.shape())?;
     let (inner, count) = (x.shape()[axis + 1..].iter().product::<usize>(), x.shape()[axis]);
     let line = |start: usize| -> Vec<usize> {
         let places = (0..count).map(|i| start + i * inner);
@@ -283,7 +283,7 @@ pub(in crate::onnx::run) fn arg(call: &NodeCall, greatest: bool) -> KernelResult
     }
     call.budget.work(x.len() as u64)?;
     let shape = axes.shape(x.shape());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let items: Vec<i64> = match x.dtype().is_integer() {
         true => grouped(&wide(x).collect::<Vec<_>>(), x.shape(), &axes.axes, |group| found(group, greatest, last)),
         false => grouped(&floats(x)?, x.shape(), &axes.axes, |group| found(group, greatest, last)),
@@ -307,8 +307,8 @@ pub(in crate::onnx::run) fn top(call: &NodeCall) -> KernelResult {
     let outer: usize = x.shape()[..axis].iter().product();
     let mut shape = x.shape().to_vec();
     shape[axis] = wanted;
-    call.budget.room(&shape)?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
+    call.room(&shape)?;
     call.budget.product(x.len(), 64)?;
     let mut places = vec![0; wanted * inner * outer];
     let mut indices = vec![0i64; places.len()];

@@ -14,7 +14,7 @@ pub(in crate::onnx::run) fn unique(call: &NodeCall) -> KernelResult {
         Some(axis) => (Tensor::clone(x), axis),
         None => (flat, 0),
     };
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     call.budget.product(x.len(), 64)?;
     let (count, inner) = (x.shape()[axis], x.shape()[axis + 1..].iter().product::<usize>());
     let outer: usize = x.shape()[..axis].iter().product();

@@ -229,6 +229,6 @@ pub(in crate::onnx::run) fn svm_classifier(call: &NodeCall) -> KernelResult {
             }
         }
     }
-    let width = if count == 0 { classes } else { all.len() / count };
+    let width = all.len().checked_div(count).unwrap_or(classes);
     Ok(vec![labels.tensor(call, &found)?.into(), call.rounded(DType::Float32, &[count, width], all)?.into()])
 }

@@ -115,7 +115,7 @@ pub(in crate::onnx::run) fn classifier(call: &NodeCall) -> KernelResult {
         transform.apply(&mut scores);
         result.extend(scores);
     }
-    let width = if count == 0 { labels.len() } else { result.len() / count };
+    let width = result.len().checked_div(count).unwrap_or(labels.len());
     Ok(vec![labels.tensor(call, &classes)?.into(), call.rounded(DType::Float32, &[count, width], result)?.into()])
 }
 

@@ -44,7 +44,8 @@ fn attention_masks_keys() {
 
 #[test]
 fn states_are_carried_along() {
-    let x = "float[1,2,1] q = {1,1}, float[1,2,1] k = {1,1}, float[1,2,1] v = {2,3}, float[1,2,1] g = {0,0}, float[1,2,1] b = {1,0.5}";
+    let x = "float[1,2,1] q = {1,1}, float[1,2,1] k = {1,1}, float[1,2,1] v = {2,3}, \
+             float[1,2,1] g = {0,0}, float[1,2,1] b = {1,0.5}";
     let linear = "y, s = LinearAttention <q_num_heads = 1, kv_num_heads = 1, update_rule = \"linear\"> (q, k, v)";
     check(27, x, linear, &[1, 2, 1], &[2.0, 5.0]);
     let delta = "y, s = LinearAttention <q_num_heads = 1, kv_num_heads = 1> (q, k, v, , g, b)";
@@ -123,7 +124,8 @@ fn losses_ignore_targets() {
 
 #[test]
 fn overlapping_boxes_are_suppressed() {
-    let x = "float[1,3,4] b = {0,0,1,1,0,0.1,1,1.1,0,10,1,11}, float[1,1,3] s = {0.9,0.75,0.6}, int64[1] n = {3}, float[1] t = {0.5}";
+    let x = "float[1,3,4] b = {0,0,1,1,0,0.1,1,1.1,0,10,1,11}, float[1,1,3] s = {0.9,0.75,0.6}, \
+             int64[1] n = {3}, float[1] t = {0.5}";
     check(11, x, "y = NonMaxSuppression (b, s, n, t)", &[2, 3], &[0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
     check(11, x, "y = NonMaxSuppression (b, s)", &[0, 3], &[]);
 }

@@ -81,7 +81,8 @@ fn resampling_has_places_and_weights() {
     let cubic = "y = Resize <mode = \"cubic\", cubic_coeff_a = -0.5, exclude_outside = 1> (x, , down)";
     check(19, x, cubic, &[1, 2], &[24.0 / 17.0, 61.0 / 17.0]);
     let crop = "float[4] x = {1,2,3,4}, float[2] r = {0.5,1.5}, int64[1] s = {3}";
-    let outside = "y = Resize <mode = \"linear\", coordinate_transformation_mode = \"tf_crop_and_resize\", extrapolation_value = 9.0> (x, r, , s)";
+    let outside = "y = Resize <mode = \"linear\", coordinate_transformation_mode = \"tf_crop_and_resize\", \
+                   extrapolation_value = 9.0> (x, r, , s)";
     check(19, crop, outside, &[3], &[2.5, 4.0, 9.0]);
     check(9, x, "y = Upsample <mode = \"linear\"> (x, up)", &[1, 8], &[1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.0]);
     let ratio = "y = Resize <axes = [1], keep_aspect_ratio_policy = \"not_larger\"> (x, , , t)";
