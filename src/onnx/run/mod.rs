@@ -16,7 +16,7 @@ mod stored;
 mod table;
 mod value;
 
-pub(crate) use attributes::Bound;
+pub(crate) use attributes::{Attributes, Bound};
 pub(crate) use call::{KernelResult, NodeCall};
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use failure::RunFailure;

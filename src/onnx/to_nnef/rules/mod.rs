@@ -1,0 +1,3 @@
+//! The rules, by family.
+
+pub(super) mod elementwise;
