@@ -145,6 +145,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2012", ONNX),
     ("E2013", ONNX),
     ("E2014", ONNX),
+    ("E2015", ONNX),
     ("E2060", ONNX),
     ("E2061", ONNX),
     ("E2020", ONNX),

@@ -443,16 +443,6 @@ fn operation(text: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-fn name(text: &str) -> Result<String, String> {
-    let name = text.trim();
-    let start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if start && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        Ok(name.to_owned())
-    } else {
-        Err(format!("`{name}` is not the name of an operation"))
-    }
-}
-
 /// The name of an input. Those of ONNX and PNNX have any characters.
 fn input_name(text: &str) -> Option<String> {
     let name = text.trim();

@@ -11,7 +11,7 @@ use super::io;
 use super::outcome::{RunResult, Status};
 use super::report::Reporter;
 use super::request::{Request, path};
-use super::stats;
+use super::{stats, verify};
 
 /// Edits an input and writes it.
 pub(super) fn run(
@@ -23,7 +23,7 @@ pub(super) fn run(
     let output = request.output;
     let uses = [("--stats", output.stats), ("--source-map", output.source_map.is_some())];
     let viewed = uses.iter().find(|(_, given)| *given).map(|(option, _)| (*option).to_owned());
-    let settings = Settings { viewed, ..request.settings.clone() };
+    let settings = Settings { viewed, compared: request.verification.verify, ..request.settings.clone() };
     match source.edit(&settings)? {
         Edited::Model(model) => write_model(*model, origin, request, reporter),
         Edited::File(file) => write_file(file, &request, reporter),
@@ -33,7 +33,8 @@ pub(super) fn run(
 /// Writes a model of ONNX, by default in the form of the input.
 fn write_model(model: InlinedModel, origin: &ModelOrigin, request: Request, reporter: &mut Reporter) -> RunResult {
     let (output, to, settings) = (request.output, request.to(), request.settings);
-    let InlinedModel { mut sources, mut found, document, graph, before } = model;
+    let compared = (request.language, request.verification, settings);
+    let InlinedModel { mut sources, mut found, document, source, graph, before } = model;
     request.language.locate(&mut found, |option, name| sources.add(option, name.to_owned()));
     let flat = document.zip(to.onnx_form());
     let flat = flat.and_then(|(document, form)| FlatModel::new(document, form, settings.options.strict, &mut found));
@@ -43,6 +44,11 @@ fn write_model(model: InlinedModel, origin: &ModelOrigin, request: Request, repo
     // Warnings that are denied are errors for the reporter only.
     let accepted = reporter.all(&sources, found).errors == 0;
     let place = place.transpose()?;
+    if let Some((source, flat)) = source.as_ref().zip(flat.as_ref()).filter(|_| accepted)
+        && !verify::model([source, &flat.document], &sources, compared, reporter)?
+    {
+        return Ok(Status::Refused);
+    }
     if let Some(graph) = graph.as_ref().filter(|_| output.stats) {
         stats::tell(before.as_ref(), (graph, Setting::without_data(ONNX)), None, reporter);
     }

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
+use crate::input::Findings;
+use crate::input::model_run::ModelRun;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
 use crate::input::table::loops::Networks;
@@ -24,14 +26,12 @@ pub(crate) fn run(path: &Path, arguments: &args::Run, language: &Language, repor
     tensors::fits_stdout(file, to)?;
     reporter.need_values();
     let mut input = inputs::open(path, language)?;
-    if !input.notation.evaluated {
-        return Err(input.refused("run", |notation| notation.evaluated));
-    }
     input.usable(&options::name(&to), reporter)?;
     let (source, settings, language) = input.read()?;
     match source.evaluable(&settings)? {
         Evaluable::Graph(flat) => graph(*flat, (arguments, &language), (file, to), &settings, reporter),
         Evaluable::Network(networks, found) => network((*networks, found), arguments, (file, to), &settings, reporter),
+        Evaluable::Model(run) => model(*run, (arguments, &language), (file, to), &settings, reporter),
     }
 }
 
@@ -71,6 +71,29 @@ fn graph(
             Ok(Status::Refused)
         }
     }
+}
+
+/// Evaluates a model of ONNX.
+fn model(
+    mut run: ModelRun,
+    (arguments, language): (&args::Run, &Language),
+    (path, to): Written,
+    settings: &Settings,
+    reporter: &mut Reporter,
+) -> RunResult {
+    let inputs = match arguments.inputs.as_deref().filter(|_| run.document.is_some()) {
+        Some(path) => tensors::read_model(path, &run.inputs(), &language.limits)?,
+        None => Vec::new(),
+    };
+    let outputs = run.evaluate(&inputs, settings);
+    let Findings { sources, diagnostics, .. } = run.findings();
+    // Warnings that are denied are errors for the reporter only.
+    let accepted = reporter.all(&sources, diagnostics).errors == 0;
+    reporter.summary();
+    let Some(outputs) = outputs.filter(|_| accepted) else { return Ok(Status::Refused) };
+    let outputs: Vec<(String, &Tensor)> = outputs.iter().map(|(name, tensor)| (name.clone(), &**tensor)).collect();
+    tensors::write_exact(&outputs, path, to)?;
+    Ok(Status::Done)
 }
 
 /// Evaluates a network with loops; `found` has what was found when it was read.

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::eval::{Boundary, EvalError};
 use crate::graph::Graph;
+use crate::onnx::ModelInput;
 use crate::source::json::parse;
 use crate::source::{Span, without_mark};
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
@@ -69,7 +70,37 @@ pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor
         return read.map_err(|message| refuse(format!("`{text}` is neither a file nor a JSON value: {message}")));
     }
     let (_, bytes) = io::read_bytes(path, limits.arrays())?;
-    Tensor::from_npy(&bytes).map_err(|error| refuse(format!("{}: {}", path.display(), error.0)))
+    npy::exact::read(&bytes).map_err(|error| refuse(format!("{}: {}", path.display(), error.0)))
+}
+
+/// Reads tensors for the inputs of a model of ONNX, as [`read`]. Arrays of NumPy keep the types of their items, JSON is
+/// read in the types of the inputs.
+pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits) -> Result<NamedTensors, Failure> {
+    let (longest, most) = (limits.text(), limits.arrays());
+    let (file, bytes) = io::read_bytes(path, longest.max(most))?;
+    let refuse = |message: String| io::refused(file.clone(), "", Span::default(), Code::TensorFile, message);
+    let unfit = |error: TensorError| refuse(error.0);
+    if npz::is_npz(&bytes) {
+        return npz::read_exact(&bytes, most, &mut |_| Ok::<_, TensorError>(true)).map_err(unfit);
+    }
+    if npy::is_npy(&bytes) {
+        let wanted: Vec<&ModelInput> = inputs.iter().filter(|input| !input.has_default).collect();
+        return match wanted[..] {
+            [input] => Ok(vec![(input.name.clone(), npy::exact::read(&bytes).map_err(unfit)?)]),
+            _ => Err(refuse(format!(
+                "the file has one array, and the model {} inputs: use .npz or JSON",
+                inputs.len()
+            ))),
+        };
+    }
+    if bytes.len() as u64 > longest {
+        return Err(io::refuse(file, String::new(), |at| Diagnostic::too_large(at, longest)));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let text = without_mark(&text);
+    let misfit = |(at, message)| io::refused(file.clone(), text, at, Code::TensorFile, message);
+    let dtype = |name: &str| inputs.iter().find(|input| input.name == name).and_then(|input| input.dtype);
+    json::read_typed(text, &dtype).map_err(misfit)
 }
 
 /// The extensions of files of tensors.
@@ -105,13 +136,27 @@ pub(crate) fn fits_stdout(path: Option<&Path>, to: RunTo) -> Result<(), Failure>
     Err(Failure::Message("arrays of NumPy are not written to a terminal: name a file with -o".to_owned()))
 }
 
-/// Writes named tensors to a file, or to standard output.
+/// Writes named tensors to a file, or to standard output: scalars in 32 bits, integers in 64.
 pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
+    write_as(tensors, path, to, (json::Style::Graph, npy::write))
+}
+
+/// Writes named tensors to a file, or to standard output, in their types.
+pub(crate) fn write_exact(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunTo) -> Result<(), Failure> {
+    write_as(tensors, path, to, (json::Style::Exact, npy::exact::write))
+}
+
+fn write_as(
+    tensors: &[(String, &Tensor)],
+    path: Option<&Path>,
+    to: RunTo,
+    (style, array): (json::Style, fn(&Tensor) -> Vec<u8>),
+) -> Result<(), Failure> {
     let named = || tensors.iter().map(|(name, tensor)| (name.as_str(), *tensor));
     let bytes = match (to, tensors) {
         (RunTo::Json, _) => None,
-        (RunTo::Npz, _) => Some(Tensor::to_npz(named()).map_err(|error| Failure::Message(error.0))?),
-        (RunTo::Npy, [(_, tensor)]) => Some(tensor.to_npy()),
+        (RunTo::Npz, _) => Some(npz::write_as(named(), array).map_err(|error| Failure::Message(error.0))?),
+        (RunTo::Npy, [(_, tensor)]) => Some(array(tensor)),
         (RunTo::Npy, tensors) => {
             let count = tensors.len();
             return Err(Failure::Message(format!("an .npy file has one array, and the graph {count} outputs")));
@@ -119,7 +164,7 @@ pub(crate) fn write(tensors: &[(String, &Tensor)], path: Option<&Path>, to: RunT
     };
     let mut content = |out: &mut dyn std::io::Write| match &bytes {
         Some(bytes) => out.write_all(bytes),
-        None => json::write(named(), json::Style::Graph, out),
+        None => json::write(named(), style, out),
     };
     match path {
         Some(path) => io::write_file(path, &mut content),

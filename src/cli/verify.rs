@@ -1,9 +1,14 @@
 //! `--verify`: evaluates source and flat graph on the same inputs.
 
 use crate::Graph;
+use crate::input::model_run;
+use crate::input::settings::Settings;
 use crate::input::source::{Backing, Verified};
+use crate::onnx::Document;
+use crate::source::Sources;
 use serde_json::json;
 
+use super::args::{Language, Verification};
 use super::outcome::Failure;
 use super::report::Reporter;
 use super::request::Request;
@@ -35,6 +40,29 @@ pub(super) fn run(
         Err(failure) => return Err(failure),
     }
     Ok(true)
+}
+
+/// Compares a flat model of ONNX with its source. Returns whether they agree; a difference is reported.
+pub(super) fn model(
+    [source, flat]: [&Document; 2],
+    sources: &Sources,
+    (language, verification, settings): (&Language, &Verification, &Settings),
+    reporter: &mut Reporter,
+) -> Result<bool, Failure> {
+    let read = |path| tensors::read_model(path, &source.inputs(), &language.limits);
+    let given = verification.inputs.as_deref().map(read).transpose()?.unwrap_or_default();
+    let inputs = model_run::random_inputs(source, (&given, verification.seed.unwrap_or(0)), settings);
+    match inputs.and_then(|inputs| model_run::compare([source, flat], &inputs, settings)) {
+        Ok((items, largest)) => {
+            tell(items, largest, reporter);
+            Ok(true)
+        }
+        Err(found) => {
+            reporter.one(sources, &found);
+            reporter.summary();
+            Ok(false)
+        }
+    }
 }
 
 /// Reports that a source and a flat graph agree; for programs as an object.

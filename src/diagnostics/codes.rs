@@ -391,6 +391,7 @@ codes! {
     OnnxLeftOut           "E2012" none warning "omitted from the text notation" "omitted from the text notation";
     OnnxNotUtf8           "E2013" none lenient "text of a model that is not UTF-8" none;
     OnnxNanBits           "E2014" none lenient "bits of a NaN are not expressible in the text notation" "a NaN with other bits";
+    OnnxChanged           "E2015" none error   "the file of a model changed while it was read" none;
     OnnxDuplicate         "E2020" none error   "function declared twice" "second declaration";
     OnnxRecursion         "E2021" none error   "functions call each other recursively" "part of the cycle";
     OnnxOverload          "E2022" none error   "unknown overload of a function" "no such overload";

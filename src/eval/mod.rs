@@ -61,5 +61,6 @@ pub use error::EvalError;
 pub use evaluator::{Evaluation, Evaluator, Variables};
 pub use quantized::Quantizations;
 pub use verify::Difference;
+pub(crate) use verify::Random;
 
 pub(crate) use crate::tensor::MAX_RANK;

@@ -1,5 +1,5 @@
 //! Output files and folders: they are written completely or not at all, synchronized to disk before they
-//! get their names, and leave nothing behind if a run is interrupted.
+//! get their names (large ones before they replace others), and leave nothing behind if a run is interrupted.
 
 mod beside;
 mod disk;

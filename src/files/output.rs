@@ -9,6 +9,10 @@ use super::disk::sync_folder;
 use super::paths::{parent, real};
 use super::{beside, temporary};
 
+/// The bytes from which on a new file is not synchronized to disk: that takes several times as long as a copy of it, and
+/// if the power fails, nothing is lost that was there before. A file that is replaced must not be lost.
+const LARGE: u64 = 64 << 20;
+
 /// Writes a temporary file in the same folder and renames it. Devices and pipes are written directly,
 /// and links are kept: their targets are replaced.
 ///
@@ -45,11 +49,14 @@ pub(crate) fn write_beside<E>(
     let staged = beside::Staged::new(&target, others).map_err(&fail)?;
     let file = temporary::File::beside(&target).map_err(&fail)?;
     fill(file.as_file())?;
+    let replaces = permissions.is_some();
     let finish = || {
         if let Some(permissions) = permissions {
             file.as_file().set_permissions(permissions)?;
         }
-        file.as_file().sync_all()?;
+        if replaces || file.as_file().metadata()?.len() < LARGE {
+            file.as_file().sync_all()?;
+        }
         staged.persist(file, &target)?;
         sync_folder(parent(&target));
         Ok(())

@@ -200,6 +200,11 @@ impl TensorNames {
         self.entries.get(id.index()).filter(|entry| entry.is(bits::USER)).map(|entry| entry.segment)
     }
 
+    /// The last part of a name.
+    pub(crate) fn last_part(&self, id: NameId) -> Option<Name> {
+        self.entries.get(id.index()).map(|entry| entry.segment)
+    }
+
     /// The name of a tensor in the graph or fragment that assigns it; none if it is not assigned to a name.
     pub(crate) fn source_name(&self, id: NameId) -> Option<Name> {
         let entry = self.entries.get(id.index())?;

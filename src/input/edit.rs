@@ -25,6 +25,8 @@ pub(crate) struct InlinedModel {
     pub(crate) found: Diagnostics,
     /// The model; none if it is refused.
     pub(crate) document: Option<Document>,
+    /// The model before the expansion, if it is compared.
+    pub(crate) source: Option<Document>,
     /// The model as a graph, if that is needed.
     pub(crate) graph: Option<Graph>,
     /// The statistics before the expansion, if they are needed.

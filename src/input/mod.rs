@@ -37,6 +37,7 @@
 pub(crate) mod edit;
 pub(crate) mod foreign;
 pub(crate) mod looks;
+pub(crate) mod model_run;
 pub(crate) mod models;
 mod open;
 pub(crate) mod opened;

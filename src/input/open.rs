@@ -154,13 +154,22 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// The input is refused, is a model of ONNX, or its data cannot be read; a value is missing or does not fit.
+    /// The input is refused, or its data cannot be read; a value is missing or does not fit.
     pub fn evaluate(self, inputs: &[(String, Tensor)]) -> Result<(Vec<(String, Tensor)>, Findings), Refusal> {
         let settings = self.settings;
         let mut flat = match self.source.evaluable(&settings)? {
             Evaluable::Network(networks, found) => {
                 let (outputs, findings) = networks.evaluated(inputs, found, &settings)?;
                 return Ok((outputs, findings));
+            }
+            Evaluable::Model(mut model) => {
+                let outputs = model.evaluate(inputs, &settings);
+                let findings = model.findings();
+                let tensor = |(name, tensor)| (name, std::sync::Arc::unwrap_or_clone(tensor));
+                return match outputs {
+                    Some(outputs) => Ok((outputs.into_iter().map(tensor).collect(), findings)),
+                    None => Err(refused(findings)),
+                };
             }
             Evaluable::Graph(flat) => *flat,
         };

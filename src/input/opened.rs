@@ -3,13 +3,19 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::looks::Start;
-use super::text::{Text, read_all, text};
+use super::text::{self, Text, read_all};
 use super::{Refusal, models};
+use crate::onnx::contents::{Contents, DiskFile, ScanError, scan};
+use bytes::Bytes;
 
 /// How many bytes are read to recognize an input.
 const FIRST: u64 = 4096;
+
+/// The bytes from which on constants stay in a file: smaller files are read at once, which is faster.
+const LARGE: u64 = 1 << 20;
 
 /// What an input is for the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,8 @@ pub(crate) struct Opened {
     /// The name for messages.
     pub(crate) name: String,
     kind: FileKind,
+    /// The file that is read, if it is one.
+    file: Option<Arc<File>>,
     first: Vec<u8>,
     rest: Box<dyn Read>,
 }
@@ -41,16 +49,21 @@ impl Opened {
     pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
         let name = path.display().to_string();
         let fail = |error: io::Error| Refusal::io(&name, error);
-        let (kind, rest): (_, Box<dyn Read>) = if path.is_dir() {
-            (FileKind::Folder, Box::new(io::empty()))
+        let (kind, file) = if path.is_dir() {
+            (FileKind::Folder, None)
         } else if let Some((file, size)) = models::graph_at(path)? {
-            (FileKind::File(size), Box::new(file))
+            (FileKind::File(size), Some(Arc::new(file)))
         } else {
             let file = File::open(path).map_err(fail)?;
             let metadata = file.metadata().map_err(fail)?;
-            (if metadata.is_file() { FileKind::File(metadata.len()) } else { FileKind::Stream }, Box::new(file))
+            let kind = if metadata.is_file() { FileKind::File(metadata.len()) } else { FileKind::Stream };
+            (kind, Some(Arc::new(file)))
         };
-        Opened::new(Some(path.to_owned()), name, kind, rest)
+        let rest: Box<dyn Read> = match &file {
+            Some(file) => Box::new(Arc::clone(file)),
+            None => Box::new(io::empty()),
+        };
+        Ok(Opened { file, ..Opened::new(Some(path.to_owned()), name, kind, rest)? })
     }
 
     /// A stream without a path, under a name for messages.
@@ -66,7 +79,7 @@ impl Opened {
         let mut first = Vec::new();
         let read = rest.as_mut().take(FIRST).read_to_end(&mut first);
         read.map_err(|error| Refusal::io(&name, error))?;
-        Ok(Opened { path, name, kind, first, rest })
+        Ok(Opened { path, name, kind, file: None, first, rest })
     }
 
     pub(crate) fn is_folder(&self) -> bool {
@@ -105,9 +118,24 @@ impl Opened {
         Ok((name, bytes))
     }
 
+    /// The contents of a model, at most `limit` bytes of which are read, with the name for messages. The long constants
+    /// of a large file stay there.
+    pub(crate) fn contents(self, limit: u64) -> Result<(String, Contents), Refusal> {
+        let (FileKind::File(LARGE..), Some(file)) = (self.kind, &self.file) else {
+            return self.bytes(limit).map(|(name, bytes)| (name, Contents::from(Bytes::from(bytes))));
+        };
+        let scanned =
+            DiskFile::new(Arc::clone(file), &self.name).map_err(ScanError::Io).and_then(|disk| scan(disk, limit));
+        match scanned {
+            Ok(contents) => Ok((self.name, contents)),
+            Err(ScanError::Io(error)) => Err(Refusal::io(&self.name, error)),
+            Err(ScanError::TooLarge) => Err(text::too_large(&self.name, limit)),
+        }
+    }
+
     /// The text, at most `limit` bytes.
     pub(crate) fn text(self, limit: u64) -> Result<Text, Refusal> {
         let (name, bytes) = self.bytes(limit)?;
-        text(name, bytes)
+        text::text(name, bytes)
     }
 }

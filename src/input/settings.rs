@@ -20,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) counted: bool,
     /// Whether the graph of a model that is edited is needed: what for.
     pub(crate) viewed: Option<String>,
+    /// Whether a model that is edited is compared with what it was.
+    pub(crate) compared: bool,
     /// Whether nodes get the functions that they come from as metadata.
     pub(crate) provenance: bool,
     /// The part of a model that a text of ONNX contains.
@@ -55,6 +57,7 @@ impl Settings {
             data_count: true,
             counted: false,
             viewed: None,
+            compared: false,
             provenance: false,
             production: Production::default(),
             bound: Vec::new(),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::edit::Edited;
+use super::model_run::ModelRun;
 use super::settings::Settings;
 use super::table::loops::Networks;
 use super::{Findings, Refusal, models};
@@ -66,6 +67,8 @@ pub(crate) enum Evaluable {
     Graph(Box<Flat>),
     /// By the lazy sequences of a network, if it could be read.
     Network(Box<Networks>, Diagnostics),
+    /// By the nodes of a model of ONNX.
+    Model(Box<ModelRun>),
 }
 
 /// The number of bytes of the data of variables, by their labels.

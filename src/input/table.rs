@@ -34,7 +34,7 @@ pub(crate) struct Notation {
     pub(super) malformed: Option<&'static str>,
     /// The dialect of its documents, if it is one of NNEF. Documents are formatted, and may be whole models.
     pub(crate) dialect: Option<Dialect>,
-    /// Whether its graphs have operations of NNEF, which are evaluated and fused.
+    /// Whether its graphs have operations of NNEF, which are fused.
     pub(crate) evaluated: bool,
     /// The output notation of its inputs if nothing else is asked for.
     pub(crate) output: &'static str,

@@ -44,9 +44,14 @@ pub(crate) fn read_all(name: &str, (size, limit): (u64, u64), stream: &mut dyn R
         read.map_err(|error| Refusal::io(name, error))?;
     }
     if size.max(bytes.len() as u64) > limit {
-        return Err(Refusal::of(name.to_owned(), String::new(), |at| Diagnostic::too_large(at, limit)));
+        return Err(too_large(name, limit));
     }
     Ok(bytes)
+}
+
+/// The refusal of more bytes than a limit.
+pub(crate) fn too_large(name: &str, limit: u64) -> Refusal {
+    Refusal::of(name.to_owned(), String::new(), |at| Diagnostic::too_large(at, limit))
 }
 
 /// Decodes bytes as a text.

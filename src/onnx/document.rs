@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 
 use super::check;
+use super::contents::Contents;
 use super::edit;
 use super::external::{self, Folder};
 use super::from_nnef;
@@ -92,11 +93,20 @@ impl Document {
         sources: &mut Sources,
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
+        Self::decode_contents(name, Contents::from(Bytes::from(bytes)), sources, options)
+    }
+
+    /// [`Self::decode`] for the contents of a file, whose constants may stay there.
+    pub(crate) fn decode_contents(
+        name: &str,
+        contents: Contents,
+        sources: &mut Sources,
+        options: &Options,
+    ) -> (Option<Document>, Diagnostics) {
         // A binary file has no lines to show.
         let file = sources.add_binary(name);
         let mut diagnostics = Diagnostics::new(options.strict);
-        let bytes = Bytes::from(bytes);
-        match protobuf::decode(&bytes) {
+        match protobuf::decode(&contents) {
             Ok(Decoded { model, not_utf8 }) => {
                 if let Some(text) = not_utf8 {
                     let shown = String::from_utf8_lossy(&protobuf::texts::encode(&text)).into_owned();
@@ -104,7 +114,7 @@ impl Document {
                     diagnostics.report(Diagnostic::new(Code::OnnxNotUtf8, Self::nowhere(file), message));
                 }
                 let parsed = ParsedText::Model(Box::new(model));
-                (Some(Document { parsed, file, places: Places::Fields(bytes), folder: None }), diagnostics)
+                (Some(Document { parsed, file, places: Places::Fields(contents), folder: None }), diagnostics)
             }
             Err(WireError { message, at }) => {
                 let message = format!("{message}, at byte {at}");
@@ -156,7 +166,7 @@ impl Document {
         Document {
             parsed: ParsedText::Model(Box::new(model)),
             file,
-            places: Places::Fields(Bytes::new()),
+            places: Places::Fields(Contents::from(Bytes::new())),
             folder: None,
         }
     }
@@ -183,6 +193,24 @@ impl Document {
     /// The location of findings without a location: a protobuf file has no lines.
     pub(crate) fn nowhere(file: FileId) -> Location {
         Location::new(file, Span::default())
+    }
+
+    /// The same document once more.
+    pub(crate) fn copy(&self) -> Document {
+        let Document { parsed, file, places, folder } = self;
+        Document { parsed: parsed.clone(), file: *file, places: places.clone(), folder: folder.clone() }
+    }
+
+    /// How messages describe places in it.
+    #[cfg(feature = "eval")]
+    pub(super) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The folder of external data, if it is known.
+    #[cfg(feature = "eval")]
+    pub(super) fn folder(&self) -> Option<&std::path::Path> {
+        self.folder.as_deref()
     }
 
     /// The model; none for a part of a model.
@@ -331,7 +359,23 @@ impl Document {
     /// Writes the document as protobuf, without having its bytes in memory.
     pub(crate) fn write_protobuf(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let (names, part) = self.part();
-        protobuf::write(names, part, out)
+        protobuf::write(names, part, out)?;
+        self.unchanged()
+    }
+
+    /// Fails if the file of the model, from which constants are read, has changed since it was opened, or a part of it
+    /// could not be read. Then constants seem to have no elements.
+    pub(crate) fn unchanged(&self) -> io::Result<()> {
+        match &self.places {
+            Places::Fields(contents) => contents.unchanged(),
+            Places::Text => Ok(()),
+        }
+    }
+
+    /// The diagnostic for a file that has changed, see [`Self::unchanged`].
+    pub(crate) fn changed(&self) -> Option<Diagnostic> {
+        let error = self.unchanged().err()?;
+        Some(Diagnostic::new(Code::OnnxChanged, Self::nowhere(self.file), error.to_string()))
     }
 
     /// The text, and warnings about omitted parts.
@@ -343,6 +387,10 @@ impl Document {
         let (names, part) = self.part();
         let (text, lost) = text::print(names, part);
         let mut diagnostics = Diagnostics::new(strict);
+        if let Some(changed) = self.changed() {
+            diagnostics.report(changed);
+            return Err(diagnostics);
+        }
         let at = Self::nowhere(self.file);
         for what in lost.wrong {
             let message = format!("the text notation of ONNX cannot express {what}");

@@ -16,9 +16,16 @@ pub(crate) enum Elements {
     Strings(Vec<Bytes>),
 }
 
-/// The error of elements that do not match the type and the shape of their tensor, or are not in the model.
+/// The error of elements that do not match the type and the shape of their tensor, or are not in the model. The document
+/// tells when its file cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unread;
+
+impl From<std::io::Error> for Unread {
+    fn from(_: std::io::Error) -> Self {
+        Unread
+    }
+}
 
 impl Elements {
     /// Reads the elements of a tensor whose data are in the model.
@@ -28,7 +35,7 @@ impl Elements {
         let fields = tensor.rest.iter().flat_map(|fields| fields.iter());
         let raw = raw_data(tensor);
         let elements = match raw {
-            Some(raw) => from_raw(&raw.bytes, element, count)?,
+            Some(raw) => from_raw(&raw.bytes.load()?, element, count)?,
             None => from_fields(fields.filter(|field| field.number == element.storage.field()), element, count)?,
         };
         if elements.len() == count { Ok(elements) } else { Err(Unread) }
@@ -103,7 +110,7 @@ impl TensorProto {
     pub(crate) fn is_external(&self) -> bool {
         let mut fields = self.rest.iter().flat_map(|fields| fields.iter()).rev();
         let location = fields.find(|field| field.number == tensor::DATA_LOCATION && field.wire == Wire::Varint);
-        location.is_some_and(|field| field.bytes.first() == Some(&EXTERNAL))
+        location.is_some_and(|field| field.bytes.number() == EXTERNAL)
     }
 
     /// The number of bytes of the elements in another file; `None` if the type is not known or has no such form, or
@@ -122,7 +129,7 @@ impl TensorProto {
 }
 
 /// The value of `data_location` for data in another file.
-const EXTERNAL: u8 = 1;
+const EXTERNAL: u64 = 1;
 
 /// The number of bytes of a number in raw data.
 fn raw_bytes(element: &ElementType) -> usize {
@@ -138,11 +145,12 @@ fn stored_count(field: &EncodedField, element: &ElementType) -> Option<usize> {
         Storage::String => return Some(1),
         _ if field.wire != Wire::Bytes => return Some(1),
         _ => {
-            return field
-                .bytes
-                .last()
-                .is_none_or(|last| *last < 0x80)
-                .then(|| field.bytes.iter().filter(|byte| **byte < 0x80).count());
+            let (mut count, mut is_whole) = (0, true);
+            let each = |piece: &[u8]| {
+                count += piece.iter().filter(|byte| **byte < 0x80).count();
+                is_whole = piece.last().map_or(is_whole, |last| *last < 0x80);
+            };
+            return field.bytes.pieces(each).ok().and(is_whole.then_some(count));
         }
     };
     field.bytes.len().is_multiple_of(width).then_some(field.bytes.len() / width)
@@ -196,9 +204,9 @@ fn from_fields<'f>(
     };
     for field in fields {
         match &mut found {
-            Elements::Floats(all) => all.extend(chunks(&field.bytes, f32::from_le_bytes)?),
-            Elements::Doubles(all) => all.extend(chunks(&field.bytes, f64::from_le_bytes)?),
-            Elements::Strings(all) => all.push(field.bytes.clone()),
+            Elements::Floats(all) => all.extend(chunks(&field.bytes.load()?, f32::from_le_bytes)?),
+            Elements::Doubles(all) => all.extend(chunks(&field.bytes.load()?, f64::from_le_bytes)?),
+            Elements::Strings(all) => all.push(field.bytes.load()?),
             Elements::Ints(all) => varints(field, |number| all.push(number as i64))?,
             Elements::Unsigned(all) => varints(field, |number| all.push(number))?,
         }
@@ -224,11 +232,11 @@ fn chunks<const N: usize, T>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Resul
 /// Reads the numbers of an integer field, packed or not.
 fn varints(field: &EncodedField, mut add: impl FnMut(u64)) -> Result<(), Unread> {
     if field.wire != Wire::Bytes {
-        add(field.bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
+        add(field.bytes.number());
         return Ok(());
     }
     let (mut number, mut shift) = (0_u64, 0);
-    for byte in &field.bytes {
+    for byte in &field.bytes.load()? {
         if shift > 63 {
             return Err(Unread);
         }
@@ -271,7 +279,7 @@ mod tests {
     use super::*;
 
     fn tensor(dims: &[i64], number: u32, bytes: &[u8]) -> TensorProto {
-        let field = EncodedField { number, wire: Wire::Bytes, bytes: Bytes::copy_from_slice(bytes) };
+        let field = EncodedField { number, wire: Wire::Bytes, bytes: bytes.to_vec().into() };
         TensorProto {
             dims: dims.into(),
             data_type: Some(27),

@@ -4,9 +4,12 @@
 //! diagnostics are those of the rest of the crate.
 
 pub(crate) mod check;
+pub(crate) mod contents;
 mod document;
 mod edit;
 mod elements;
+#[cfg(feature = "eval")]
+mod evaluation;
 mod external;
 pub(crate) mod from_nnef;
 pub(crate) mod infer;
@@ -25,3 +28,5 @@ mod view;
 
 pub use document::Document;
 pub(crate) use document::ExternalFile;
+#[cfg(feature = "eval")]
+pub(crate) use evaluation::{ModelInput, ModelOutputs};

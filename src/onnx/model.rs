@@ -7,6 +7,7 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use super::contents::FieldBytes;
 use crate::graph::OriginId;
 use crate::graph::names::{NameId, TensorNames};
 use crate::source::names::{Name, Names};
@@ -23,7 +24,7 @@ pub(crate) struct EncodedField {
     /// Its wire type.
     pub(crate) wire: Wire,
     /// The payload without its length or the tags of a group; for numbers, their little-endian bytes.
-    pub(crate) bytes: Bytes,
+    pub(crate) bytes: FieldBytes,
 }
 
 /// The wire type of a field.
@@ -133,6 +134,14 @@ impl ModelNames {
         self.values.mark_used(id);
         self.ids[name.index()] = Some(id);
         id
+    }
+
+    /// Reads something whose values are others than those with the same names so far.
+    pub(crate) fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let ids = std::mem::take(&mut self.ids);
+        let done = read(self);
+        self.ids = ids;
+        done
     }
 
     /// The value or node whose name is a text, if there is one.

@@ -1,7 +1,6 @@
 //! How messages describe places in a model.
 
-use bytes::Bytes;
-
+use super::contents::Contents;
 use super::protobuf;
 
 /// How messages describe a place in a model.
@@ -10,10 +9,19 @@ pub(crate) enum Places {
     /// By a location in the text.
     Text,
     /// By a path of fields, such as `graph.node[3]`, in this file; it is empty if the model was not read from a file.
-    Fields(Bytes),
+    Fields(Contents),
 }
 
 impl Places {
+    /// The number of bytes of the file that the model was read from; 0 for a text, whose constants are short.
+    #[cfg(feature = "eval")]
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Places::Text => 0,
+            Places::Fields(file) => file.len() as u64,
+        }
+    }
+
     /// A message about the node or function at a place.
     pub(super) fn tell(&self, message: String, at: u32) -> String {
         match self {

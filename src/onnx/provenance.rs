@@ -72,7 +72,7 @@ impl Notes {
             }
             let chain = self.chains.get(node.origin.index());
             if let Some(Some(bytes)) = chain.and_then(|chain| self.notes.get(*chain as usize)) {
-                let field = EncodedField { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.clone() };
+                let field = EncodedField { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.clone().into() };
                 room::push_few(node.rest.get_or_insert_default(), field);
             }
         }
@@ -124,7 +124,9 @@ mod tests {
         let (again, _) = Document::decode("m", document.to_protobuf(), &mut sources, &Options::default());
         let mut again = again.unwrap();
         let nodes = &again.model().unwrap().graph.as_ref().unwrap().nodes;
-        let note = |i: usize| nodes[i].rest.as_ref().map(|fields| String::from_utf8(fields[0].bytes.to_vec()).unwrap());
+        let note = |i: usize| {
+            nodes[i].rest.as_ref().map(|fields| String::from_utf8(fields[0].bytes.load().unwrap().to_vec()).unwrap())
+        };
         assert_eq!(note(0), None);
         assert_eq!(note(1).unwrap(), "\n\u{12}nnef_flatten.calls\u{12}\u{3}f/g");
         assert_eq!(note(2).unwrap(), "\n\u{12}nnef_flatten.calls\u{12}\u{1}f");

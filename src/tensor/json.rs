@@ -1,5 +1,7 @@
 //! Tensors as JSON: nested arrays of numbers or truth values.
 
+mod exact;
+
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -25,6 +27,30 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
     let one = |member: &crate::source::json::Member| match tensor(&member.value) {
         Ok(tensor) => Ok((member.key.clone(), tensor)),
         Err(misfit) => Err(named(&member.key, misfit)),
+    };
+    members.iter().map(one).collect()
+}
+
+/// Reads an object that maps names to nested arrays in the types of a function, or in those of [`tensor`].
+///
+/// # Errors
+///
+/// Those of [`read`], or a value that the type does not have.
+pub(crate) fn read_typed(
+    text: &str,
+    dtype: &dyn Fn(&str) -> Option<DType>,
+) -> Result<Vec<(String, Tensor)>, Misfit> {
+    let json = parse(text).map_err(|error| (error.at, format!("not JSON: {}", error.message)))?;
+    let Some(members) = json.as_object() else {
+        return Err((json.at, "the text is not a JSON object of names and arrays".to_owned()));
+    };
+    let one = |member: &crate::source::json::Member| {
+        let read = match dtype(&member.key) {
+            Some(dtype) => exact::typed(text, &member.value, dtype),
+            None => tensor(&member.value),
+        };
+        let tensor = read.map_err(|(at, message)| (at, format!("`{}`: {message}", member.key)))?;
+        Ok((member.key.clone(), tensor))
     };
     members.iter().map(one).collect()
 }
@@ -176,6 +202,9 @@ pub(crate) enum Style {
     /// For networks with loops: numbers in the precision of their type; `NaN`, `Infinity` and `-Infinity` as
     /// Python writes them.
     Network,
+    /// For models of ONNX: numbers in the precision of their type, complex ones as pairs; infinities and NaN as for flat
+    /// graphs.
+    Exact,
 }
 
 /// Writes `{"outputs": {name: {"dtype": …, "shape": […], "data": …}}}`. Floats have the shortest text that is read
@@ -234,13 +263,20 @@ fn nested(out: &mut dyn Write, tensor: &Tensor, style: Style, axis: usize, from:
 
 fn number(out: &mut dyn Write, data: &Data, style: Style, at: usize) -> io::Result<()> {
     let words = match style {
-        Style::Graph => ["\"nan\"", "\"inf\"", "\"-inf\""],
+        Style::Graph | Style::Exact => ["\"nan\"", "\"inf\"", "\"-inf\""],
         Style::Network => ["NaN", "Infinity", "-Infinity"],
     };
     match data {
         Data::Bool(items) => write!(out, "{}", items[at]),
         Data::Int32(items) => write!(out, "{}", items[at]),
         Data::Int64(items) => write!(out, "{}", items[at]),
+        Data::Small(_, items) => write!(out, "{}", items[at]),
+        Data::Uint32(items) => write!(out, "{}", items[at]),
+        Data::Uint64(items) => write!(out, "{}", items[at]),
+        Data::Text(items) => write!(out, "{}", serde_json::Value::from(&*items[at])),
+        Data::Complex64(items) => pair(out, Data::Float32(items[at].to_vec()), style),
+        Data::Complex128(items) => pair(out, Data::Float64(items[at].to_vec()), style),
+        Data::Narrow(_, items) if items[at].is_finite() => write!(out, "{:?}", items[at]),
         Data::Float32(items) if items[at].is_finite() => write!(out, "{:?}", items[at]),
         Data::Float64(items) if items[at].is_finite() => write!(out, "{:?}", items[at]),
         other => {
@@ -255,6 +291,15 @@ fn number(out: &mut dyn Write, data: &Data, style: Style, at: usize) -> io::Resu
             out.write_all(words[word].as_bytes())
         }
     }
+}
+
+/// Writes the parts of a complex number.
+fn pair(out: &mut dyn Write, parts: Data, style: Style) -> io::Result<()> {
+    out.write_all(b"[")?;
+    number(out, &parts, style, 0)?;
+    out.write_all(b", ")?;
+    number(out, &parts, style, 1)?;
+    out.write_all(b"]")
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod data;
 mod dense;
 mod dtype;
 mod error;
+mod exact;
 pub(crate) mod json;
 pub(crate) mod kernels;
 mod narrow;

@@ -213,7 +213,8 @@ impl NpyHeader {
     }
 }
 
-pub(super) fn write(tensor: &Tensor) -> Vec<u8> {
+/// The bytes of a file: scalars in 32 bits, integers in 64, logicals in 8.
+pub(crate) fn write(tensor: &Tensor) -> Vec<u8> {
     let data = tensor.data().stored();
     let descr = match tensor.data() {
         Data::Float32(_) | Data::Float64(_) => "<f4",

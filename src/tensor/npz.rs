@@ -51,6 +51,30 @@ pub(crate) fn read_some<E: From<TensorError>>(
     limit: u64,
     wanted: &mut dyn FnMut(&str) -> Result<bool, E>,
 ) -> Result<Vec<(String, Tensor)>, E> {
+    read_as(bytes, limit, wanted, (npy::check_length, Tensor::from_npy))
+}
+
+/// Reads the wanted members of an archive without changing the types of their items, as [`read_some`].
+pub(crate) fn read_exact<E: From<TensorError>>(
+    bytes: &[u8],
+    limit: u64,
+    wanted: &mut dyn FnMut(&str) -> Result<bool, E>,
+) -> Result<Vec<(String, Tensor)>, E> {
+    read_as(bytes, limit, wanted, (npy::exact::check_length, npy::exact::read))
+}
+
+/// Checks whether a file of a length begins with a header that describes it.
+type CheckFile = fn(&[u8], u64) -> Result<(), TensorError>;
+
+/// Reads a file.
+type ReadFile = fn(&[u8]) -> Result<Tensor, TensorError>;
+
+fn read_as<E: From<TensorError>>(
+    bytes: &[u8],
+    limit: u64,
+    wanted: &mut dyn FnMut(&str) -> Result<bool, E>,
+    (check, read): (CheckFile, ReadFile),
+) -> Result<Vec<(String, Tensor)>, E> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let mut tensors = Vec::new();
     let mut left = limit;
@@ -65,7 +89,7 @@ pub(crate) fn read_some<E: From<TensorError>>(
         member.by_ref().take(npy::HEAD).read_to_end(&mut content).map_err(|error| broken(&error))?;
         // Checked before the member is inflated completely: a small archive can contain gigabytes of zeros.
         let misfit = |error| TensorError::new(format!("member `{name}`: {error}"));
-        npy::check_length(&content, size).map_err(misfit)?;
+        check(&content, size).map_err(misfit)?;
         if size > left {
             return Err(TensorError::new(format!("the arrays have more than {limit} bytes")).into());
         }
@@ -73,7 +97,7 @@ pub(crate) fn read_some<E: From<TensorError>>(
         let rest = size.saturating_sub(content.len() as u64) + 1;
         member.take(rest).read_to_end(&mut content).map_err(|error| broken(&error))?;
         left = left.saturating_sub(content.len() as u64);
-        let tensor = Tensor::from_npy(&content).map_err(misfit)?;
+        let tensor = read(&content).map_err(misfit)?;
         tensors.push((name, tensor));
     }
     Ok(tensors)
@@ -84,6 +108,18 @@ fn broken(error: &dyn std::fmt::Display) -> TensorError {
 }
 
 fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result<Vec<u8>, TensorError> {
+    write_as(tensors, npy::write)
+}
+
+/// The bytes of an uncompressed archive of tensors whose files a function makes.
+///
+/// # Errors
+///
+/// Two tensors have the same name.
+pub(crate) fn write_as<'a>(
+    tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
+    file: fn(&Tensor) -> Vec<u8>,
+) -> Result<Vec<u8>, TensorError> {
     let fail = |error: &dyn std::fmt::Display| TensorError::new(format!("the archive cannot be written: {error}"));
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     // A fixed time, so that the output depends only on the tensors.
@@ -93,7 +129,7 @@ fn write<'a>(tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>) -> Result
         .large_file(true);
     for (name, tensor) in tensors {
         writer.start_file(format!("{name}.npy"), options).map_err(|error| fail(&error))?;
-        writer.write_all(&npy::write(tensor)).map_err(|error| fail(&error))?;
+        writer.write_all(&file(tensor)).map_err(|error| fail(&error))?;
     }
     Ok(writer.finish().map_err(|error| fail(&error))?.into_inner())
 }

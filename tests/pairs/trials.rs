@@ -161,6 +161,8 @@ pub const TRIALS: &[Trial] = &[
     trial(LANGUAGE, "--fragments", "@broken.nnef"),
     trial(FLATTEN, "--fragments", "@declarations.nnef").only(&["nnef"]),
     trial(RUN, "--fragments", "@declarations.nnef").only(&["nnef"]),
+    trial(LANGUAGE, "--bind", "x=[[1,2,3],[4,5,6]]"),
+    trial(LANGUAGE, "--bind", "v_0=[[1,2,3],[4,5,6]]").only(&["pnnx"]),
     trial(LANGUAGE, "--input-shape", "x=4,3"),
     trial(LANGUAGE, "--input-shape", "v_0=4,3").only(&["pnnx"]),
     trial(LANGUAGE, "--set", "M=4").on(&[("nnef", "@symbol.nnef")]),

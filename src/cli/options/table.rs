@@ -116,9 +116,13 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts"]),
         ],
     ),
-    row("verify", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS))]),
-    row("inputs", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
-    row("seed", COMPARISON, &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"])]),
+    row(
+        "verify",
+        COMPARISON,
+        &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)), of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)],
+    ),
+    row("inputs", COMPARISON, COMPARED),
+    row("seed", COMPARISON, COMPARED),
     row("from", INPUT, &[of(READ.and(C::FMT))]),
     row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
     row("strict", INPUT, &[of(READ), of(C::EXPR)]),
@@ -220,8 +224,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(READ).on(I::PNNX),
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -230,8 +234,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         LIMITS,
         &[
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
-            of(C::FLATTEN).on(I::LOOPS).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -249,7 +253,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "to",
         "",
         &[
-            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
             of(C::RUN).on(I::LOOPS).to(Of(&["json"])),
             of(C::EXPR),
             of(C::FUSE).to(TOLD_FORMS),
@@ -279,6 +283,15 @@ pub(super) static OPTIONS: &[OptionRow] = &[
 /// What passes apply to that models of ONNX have, too.
 const MODEL_PASS: &[Use] =
     &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
+
+/// The notations in which models are edited themselves.
+const OF_MODELS: Outputs = Of(&["onnx", "onnxtxt"]);
+
+/// What the options of comparisons apply to.
+const COMPARED: &[Use] = &[
+    of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["verify"]),
+    of(C::FLATTEN).on(I::MODELS).to(OF_MODELS).with(&["verify"]),
+];
 
 /// What passes over the flat graph apply to.
 const PASS: &[Use] = &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];

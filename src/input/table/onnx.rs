@@ -6,9 +6,10 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
 use crate::graph::stats::{Known, ONNX, Setting, Stats};
 use crate::input::edit::{Edited, InlinedModel};
+use crate::input::model_run::ModelRun;
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
-use crate::input::source::{Backing, Flat, Source, Values};
+use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::{Document, ExternalFile};
 use crate::source::{FileId, Sources};
@@ -49,9 +50,9 @@ fn folder_of(opened: &Opened) -> Option<PathBuf> {
 impl ModelBytes {
     fn protobuf(opened: Opened, settings: &Settings) -> Result<Self, Refusal> {
         let folder = folder_of(&opened);
-        let (name, bytes) = opened.bytes(settings.options.max_text)?;
+        let (name, contents) = opened.contents(settings.options.max_text)?;
         let parse: Parse =
-            Box::new(move |sources, settings| Document::decode(&name, bytes, sources, &settings.options));
+            Box::new(move |sources, settings| Document::decode_contents(&name, contents, sources, &settings.options));
         Ok(ModelBytes { folder, parse })
     }
 
@@ -76,19 +77,35 @@ impl ModelBytes {
 }
 
 impl ParsedModel {
+    /// Reports a file that has changed since it was opened, or could not be read; then there is no document.
+    fn note_change(&mut self) {
+        if let Some(changed) = self.document.as_ref().and_then(Document::changed) {
+            self.found.report(changed);
+            self.document = None;
+        }
+    }
+
     /// The statistics before the expansion.
     fn before(&self, options: &Options) -> Option<Stats> {
         let graph = self.document.as_ref()?.graph(options)?;
         Some(Stats::new(&graph, Setting::without_data(ONNX)))
     }
 
-    /// Gives inputs their shapes and values, expands calls, and runs the passes; there is no document if that fails.
+    /// Gives inputs their values; there is no document if one does not fit.
+    fn bind(&mut self, settings: &Settings) {
+        let found = &mut self.found;
+        self.document = self.document.take().and_then(|mut document| {
+            let bound = document.bind(&settings.bound);
+            found.take(bound.map(|()| (document, Diagnostics::new(settings.options.strict))))
+        });
+    }
+
+    /// Expands calls, and runs the passes; there is no document if that fails.
     fn flatten(&mut self, settings: &Settings) {
         let found = &mut self.found;
         let options = &settings.options;
         self.document = self.document.take().and_then(|mut document| {
             let mut flattened = || {
-                document.bind(&settings.bound)?;
                 let warnings = match settings.passes.fold {
                     true => document.fold(options, settings.evaluation)?,
                     false => document.flatten(options)?,
@@ -130,9 +147,11 @@ impl Source for ModelBytes {
                 warn_left(document, &document.external_files(), UNKNOWN, &mut parsed.found);
             }
             if !parsed.found.has_errors() {
+                parsed.bind(settings);
                 parsed.flatten(settings);
             }
         }
+        parsed.note_change();
         Ok(Findings::new(parsed.sources, parsed.found))
     }
 
@@ -144,6 +163,8 @@ impl Source for ModelBytes {
         let options = &settings.options;
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
+        parsed.bind(settings);
+        let source = parsed.document.as_ref().filter(|_| settings.compared).map(Document::copy);
         parsed.flatten(settings);
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.provenance)
             && let Err(over) = document.note_origins_within(options)
@@ -151,13 +172,19 @@ impl Source for ModelBytes {
             parsed.found.report(*over);
         }
         let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
+        parsed.note_change();
         let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
-        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, graph, before })))
+        Ok(Edited::Model(Box::new(InlinedModel { sources, found, document, source, graph, before })))
     }
 
     fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
         self.flat("graph", settings)
+    }
+
+    fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let ParsedModel { sources, document, found, .. } = self.parse(settings);
+        Ok(Evaluable::Model(Box::new(ModelRun::new(sources, document, found, settings))))
     }
 }
 
@@ -165,10 +192,12 @@ impl ModelBytes {
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
+        parsed.bind(settings);
         parsed.flatten(settings);
         let graph = parsed.view(&settings.options, what)?;
-        let ParsedModel { sources, found, .. } = parsed;
-        let result = match graph {
+        parsed.note_change();
+        let ParsedModel { sources, found, document, .. } = parsed;
+        let result = match graph.filter(|_| document.is_some()) {
             Some(graph) => Ok((graph, found)),
             None => Err(found),
         };

@@ -25,7 +25,7 @@ const ELEMENTS: &[u32] = &[
 /// Whether the data of a tensor are outside the model.
 fn is_external(tensor: &TensorProto) -> bool {
     let mut fields = tensor.rest.iter().flat_map(|fields| fields.iter());
-    fields.any(|field| field.number == fields::DATA_LOCATION && field.bytes.first() == Some(&1))
+    fields.any(|field| field.number == fields::DATA_LOCATION && field.bytes.number() == 1)
 }
 
 /// What is wrong about the type of a tensor or the fields of its elements.

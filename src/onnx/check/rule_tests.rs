@@ -131,7 +131,7 @@ fn sparse_tensors_are_checked() {
     };
     let found = |message: Bytes| {
         changed(|model| {
-            let kept = EncodedField { number: graph::SPARSE_INITIALIZER, wire: Wire::Bytes, bytes: message };
+            let kept = EncodedField { number: graph::SPARSE_INITIALIZER, wire: Wire::Bytes, bytes: message.into() };
             model.graph.as_mut().unwrap().rest = Some(Box::new(vec![kept]));
         })
     };

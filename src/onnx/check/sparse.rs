@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::checker::Check;
 use super::constants;
 use crate::diagnostics::Code;
+use crate::onnx::contents::Contents;
 use crate::onnx::elements::{self, Elements, Length};
 use crate::onnx::external::PathStep;
 use crate::onnx::model::{Fields, GraphProto, TensorProto};
@@ -19,7 +20,8 @@ const INT64: i32 = 7;
 pub(super) fn names(graph: &GraphProto) -> impl Iterator<Item = String> + use<'_> {
     let fields = graph.rest.iter().flat_map(|fields| fields.iter());
     fields.filter(|field| field.number == graph::SPARSE_INITIALIZER).map(|field| {
-        let values = merged(&field.bytes, sparse::VALUES).unwrap_or_default();
+        let message = field.bytes.load().unwrap_or_default();
+        let values = merged(&message, sparse::VALUES).unwrap_or_default();
         let name = payloads(&values, tensor::NAME).pop().unwrap_or_default();
         texts::decode(&name).into_owned()
     })
@@ -31,7 +33,8 @@ fn part(message: &Bytes, number: u32) -> Option<TensorProto> {
 }
 
 fn extents(message: &Bytes) -> Vec<i64> {
-    let (mut reader, mut extents) = (MessageReader::new(message), Vec::new());
+    let message = Contents::from(message.clone());
+    let (mut reader, mut extents) = (MessageReader::new(&message), Vec::new());
     while let Ok(Some((number, payload))) = reader.field() {
         if number == sparse::DIMS {
             // A malformed number ends the list, which then has another rank than the indices.
@@ -113,7 +116,9 @@ impl Check<'_> {
     pub(super) fn sparse_fields(&mut self, step: PathStep, fields: &Fields, number: u32, at: u32) {
         let found = fields.iter().flat_map(|fields| fields.iter()).filter(|field| field.number == number);
         for (i, field) in found.enumerate() {
-            if let Some(what) = fault(&field.bytes) {
+            // The document reports that its file cannot be read.
+            let Ok(message) = field.bytes.load() else { continue };
+            if let Some(what) = fault(&message) {
                 let step = (step.0, step.1.map(|first| first + i));
                 let message = format!("the sparse tensor {what}");
                 self.within(step, |check| check.report(Code::OnnxSparse, at, message, None));

@@ -105,8 +105,8 @@ fn hash_tensor(tensor: &TensorProto, hasher: &mut FxHasher) {
     for field in tensor.rest.iter().flat_map(|fields| fields.iter()) {
         let bytes = &field.bytes;
         (field.number, bytes.len()).hash(hasher);
-        bytes[..bytes.len().min(HASHED)].hash(hasher);
-        bytes[bytes.len() - bytes.len().min(HASHED)..].hash(hasher);
+        let ends = [0..bytes.len().min(HASHED), bytes.len().saturating_sub(HASHED)..bytes.len()];
+        ends.into_iter().filter_map(|end| bytes.part(end).ok()).for_each(|end| end.hash(hasher));
     }
 }
 

@@ -1,6 +1,9 @@
 use crate::Options;
+use crate::diagnostics::{Code, Diagnostics};
+use crate::eval::Limits;
 use crate::onnx::Document;
 use crate::source::Sources;
+use crate::tensor::Tensor;
 
 /// The model of a graph, and of functions of the domain `l`.
 fn document(graph: &str) -> Document {
@@ -64,4 +67,82 @@ fn inner_graphs_see_what_is_around_them() {
     assert!(text.contains("d = Neg (a)"), "{text}");
     assert!(text.contains("r = Add (d, d)"), "{text}");
     assert_eq!(text.matches("Exp").count(), 1, "{text}");
+}
+
+fn folded(graph: &str, options: &Options) -> String {
+    let mut document = document(graph);
+    document.fold(options, Limits::default()).unwrap_or_else(|found| panic!("{graph}: {found}"));
+    nodes(&document)
+}
+
+fn set(symbol: &str, value: i64) -> Options {
+    Options::default().with(|options| options.shapes.symbols.push((symbol.to_owned(), value.into())))
+}
+
+#[test]
+fn what_follows_from_known_extents_is_computed() {
+    let body = "s = Shape (x) k = Constant <value = int64 {1}> () n = Gather (s, k) c = Less (k, n) \
+        y = If (c) <then_branch = p () => (float[M] r) { r = Neg (x) }, else_branch = q () => (float[M] t) { t = Abs (x) }>";
+    let graph = format!("g (float[1, N] x) => (float[1, N] y) {{ {body} }}");
+    assert_eq!(folded(&graph, &set("N", 4)), "y = Neg (x)");
+    assert_eq!(folded(&graph, &set("N", 1)), "y = Abs (x)");
+    assert!(folded(&graph, &Options::default()).contains("If"));
+}
+
+#[test]
+fn loops_whose_trips_become_known_are_unrolled() {
+    let graph = "g (float[T, 2] x) => (float[T, 2] y) { s = Shape (x) k = Constant <value = int64 {0}> () \
+        n = Gather (s, k) c = Constant <value = bool {1}> () y = Loop (n, c, x) <body = b (int64 i, bool ci, float[T, 2] v) \
+        => (bool co, float[T, 2] w) { w = Neg (v) co = Identity (ci) }> }";
+    let unrolled = folded(graph, &set("T", 3).with(|options| options.unroll = true));
+    assert_eq!(unrolled.matches("Neg").count(), 3, "{unrolled}");
+    assert!(!unrolled.contains("Loop"), "{unrolled}");
+    let refused = document(graph).fold(&set("T", 3).with(|options| options.flat = true), Limits::default());
+    assert_eq!(refused.unwrap_err().iter().next().unwrap().code, Code::LoopNotFlat);
+}
+
+#[test]
+fn random_numbers_and_growth_are_left_alone() {
+    let graph = "g (float[2] x) => (float[2] y) { k = Constant <value = float[2] {0, 0}> () r = RandomNormalLike (k) y = Add (x, r) }";
+    assert!(folded(graph, &Options::default()).contains("RandomNormalLike"));
+    let graph = "g (float[2] x) => (float[N, M] y) { s = Constant <value = int64[2] {1000, 1000}> () \
+        z = ConstantOfShape (s) y = Mul (z, z) }";
+    assert!(folded(graph, &Options::default()).contains("ConstantOfShape"));
+}
+
+#[test]
+fn values_of_inputs_are_constants() {
+    let graph = "g (float[N, 2] x, int64 n, float[2] w) => (float[N, 2] y) { y = Mul (x, w) }";
+    let bind = |name: &str, value: Tensor| {
+        let mut document = document(graph);
+        document.bind(&[(name.to_owned(), value)]).map(|()| document.to_text(false).unwrap().0)
+    };
+    let code = |result: Result<String, Diagnostics>| result.unwrap_err().iter().next().unwrap().code;
+    let text = bind("w", Tensor::integers(&[2], vec![3, 4]).unwrap()).unwrap();
+    assert!(text.contains("float[2] w = {3") && text.contains("(float[N, 2] x, int64 n)"), "{text}");
+    assert_eq!(code(bind("w", Tensor::integers(&[3], vec![3, 4, 5]).unwrap())), Code::OptionValue);
+    assert_eq!(code(bind("n", Tensor::scalars(&[], vec![1.5]).unwrap())), Code::OptionValue);
+    assert_eq!(code(bind("m", Tensor::scalars(&[], vec![1.0]).unwrap())), Code::OptionInput);
+}
+
+#[test]
+fn symbols_and_shapes_are_written_into_types() {
+    let graph = "g (float[N, 6] x, float[P, Q] z) => (float[N, M] y) { y = Abs (x) }";
+    let given = |symbols: &[(&str, i64)], input: &str, shape: &[i64]| {
+        let options = Options::default().with(|options| {
+            options.shapes.symbols = symbols.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+            if !input.is_empty() {
+                options.shapes.inputs = vec![(input.to_owned(), shape.iter().map(|extent| (*extent).into()).collect())];
+            }
+        });
+        let mut document = document(graph);
+        document.flatten(&options).map(|_| document.to_text(false).unwrap().0)
+    };
+    let code = |result: Result<String, Diagnostics>| result.unwrap_err().iter().next().unwrap().code;
+    let text = given(&[("N", 3)], "z", &[5, 6]).unwrap();
+    assert!(text.contains("(float[3, 6] x, float[5, 6] z) => (float[3, M] y)"), "{text}");
+    assert_eq!(code(given(&[("K", 3)], "", &[])), Code::OptionSymbol);
+    assert_eq!(code(given(&[], "w", &[1])), Code::OptionInput);
+    assert_eq!(code(given(&[], "x", &[1])), Code::OptionShape);
+    assert_eq!(code(given(&[("N", 3)], "x", &[4, 6])), Code::OptionShape);
 }

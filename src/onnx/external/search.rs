@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::place::{self, Wrong};
 use super::stored::{PathStep, Stored};
 use crate::diagnostics::Code;
+use crate::onnx::contents::FieldBytes;
 use crate::onnx::model::{
     AttributeProto, AttributeValue, EncodedField, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
     TensorProto, Wire,
@@ -61,6 +62,8 @@ impl Search<'_> {
         of.graph.iter().for_each(|graph| self.within(("graph", None), |search| search.graph(graph)));
         self.each("functions", &of.functions, Search::function);
         self.each("training_info", &encoded(&of.rest, model::TRAINING), |search, info| {
+            // The document reports that its file cannot be read, here and below.
+            let Ok(info) = &info.load() else { return };
             for (field, number) in [("initialization", training::INITIALIZATION), ("algorithm", training::ALGORITHM)] {
                 let Some(bytes) = merged(info, number) else { continue };
                 search.within((field, None), |search| match protobuf::decode_graph(&bytes) {
@@ -75,7 +78,7 @@ impl Search<'_> {
         let start = of.nodes.first().map_or(0, |node| node.at);
         self.each("initializer", &of.initializers, |search, tensor| search.tensor(tensor, start));
         self.each("sparse_initializer", &encoded(&of.rest, graph::SPARSE_INITIALIZER), |search, bytes| {
-            search.sparse(bytes, start);
+            bytes.load().iter().for_each(|bytes| search.sparse(bytes, start));
         });
         self.each("node", &of.nodes, Self::node);
     }
@@ -101,10 +104,11 @@ impl Search<'_> {
         }
         let single = encoded(&of.rest, attribute::SPARSE_TENSOR);
         if !single.is_empty() {
-            self.within(("sparse_tensor", None), |search| search.sparse(&Bytes::from(single.concat()), at));
+            let parts: Vec<Bytes> = single.iter().filter_map(|part| part.load().ok()).collect();
+            self.within(("sparse_tensor", None), |search| search.sparse(&Bytes::from(parts.concat()), at));
         }
         self.each("sparse_tensors", &encoded(&of.rest, attribute::SPARSE_TENSORS), |search, bytes| {
-            search.sparse(bytes, at);
+            bytes.load().iter().for_each(|bytes| search.sparse(bytes, at));
         });
     }
 
@@ -127,7 +131,7 @@ impl Search<'_> {
 }
 
 /// The encoded messages of a field.
-fn encoded(fields: &Fields, number: u32) -> Vec<Bytes> {
+fn encoded(fields: &Fields, number: u32) -> Vec<FieldBytes> {
     let fields = fields.iter().flat_map(|fields| fields.iter());
     let wanted = |field: &&EncodedField| field.number == number && field.wire == Wire::Bytes;
     fields.filter(wanted).map(|field| field.bytes.clone()).collect()

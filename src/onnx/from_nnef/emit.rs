@@ -339,7 +339,7 @@ impl Emitter {
     /// A copy of a constant tensor with other extents, if the value is a constant tensor and not too large.
     fn again(&mut self, value: &ModelValue, dims: &[i64]) -> Option<ModelValue> {
         let tensor = self.initializers.get(*self.by_id.get(&value.id)?)?;
-        let bytes = tensor.rest.as_ref()?.first().map(|field| field.bytes.clone())?;
+        let bytes = tensor.rest.as_ref()?.first()?.bytes.held()?.clone();
         if bytes.len() > LONGEST_COPY {
             return None;
         }
@@ -477,7 +477,7 @@ impl Emitter {
 
 /// Elements as a field of a constant tensor.
 pub(super) fn raw(bytes: Bytes) -> EncodedField {
-    EncodedField { number: RAW_DATA, wire: Wire::Bytes, bytes }
+    EncodedField { number: RAW_DATA, wire: Wire::Bytes, bytes: bytes.into() }
 }
 
 /// The element type of the result of an operator.

@@ -181,7 +181,7 @@ fn data_are_not_copied() {
     let mut document = document(&graph, &One(bytes.clone()), (false, options.max_memory)).unwrap();
     let graph = document.model().unwrap().graph.take().unwrap();
     let data = &graph.initializers[0].rest.as_ref().unwrap()[0].bytes;
-    assert_eq!(data.as_ptr(), bytes.as_ptr());
+    assert_eq!(data.held().unwrap().as_ptr(), bytes.as_ptr());
 }
 
 #[test]

@@ -248,7 +248,12 @@ impl<'m> InferCall<'_, 'm> {
 
     /// Sets the shape of a result, if there is such a result.
     pub(crate) fn give(&mut self, result: usize, shape: impl Into<Extents>) {
-        let shape = shape.into();
+        let mut shape = shape.into();
+        // A negative extent is that of an invalid model.
+        if shape.iter().any(|extent| matches!(extent, Dim::Int(..=-1))) {
+            let valid = |extent: &Dim| if matches!(extent, Dim::Int(..=-1)) { Dim::Unknown } else { extent.clone() };
+            shape = shape.iter().map(valid).collect();
+        }
         if let Some(facts) = self.facts(result).filter(|_| shape.len() <= MAX_RANK) {
             facts.shape = Some(shape);
         }
@@ -283,7 +288,7 @@ fn is_small(tensor: &TensorProto) -> bool {
 }
 
 /// The items of a constant of integers or truth values.
-pub(super) fn integers(tensor: &TensorProto) -> Option<Vec<i64>> {
+pub(in crate::onnx) fn integers(tensor: &TensorProto) -> Option<Vec<i64>> {
     let element = Element::numbered(tensor.data_type?.into())?;
     if !element.is_whole() || !is_small(tensor) {
         return None;

@@ -6,7 +6,7 @@ use crate::graph::dims::Dim;
 use crate::onnx::model::{Extent, ModelNames, TensorProto, TypeForm, TypeProto};
 
 /// A declared type. Extents without a value and a symbol are unknown.
-pub(super) fn declared(names: &ModelNames, of: &TypeProto) -> ValueType {
+pub(in crate::onnx) fn declared(names: &ModelNames, of: &TypeProto) -> ValueType {
     let inner = |inner: &Option<Box<TypeProto>>| {
         let content = || inner.as_deref().map_or(ValueType::Unknown, |inner| declared(names, inner));
         Box::new(crate::room::with_stack(content))
@@ -36,7 +36,7 @@ fn extent(names: &ModelNames, of: Extent) -> Dim {
 }
 
 /// The type of a constant.
-pub(super) fn of_constant(tensor: &TensorProto) -> ValueType {
+pub(in crate::onnx) fn of_constant(tensor: &TensorProto) -> ValueType {
     let element = tensor.data_type.and_then(|number| Element::numbered(number.into()));
     let extents = tensor.dims.iter().map(|&extent| if extent < 0 { Dim::Unknown } else { Dim::Int(extent) });
     ValueType::tensor(element, Some(extents.collect::<Extents>()))

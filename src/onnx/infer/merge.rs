@@ -5,7 +5,7 @@ use crate::graph::dims::Dim;
 
 /// Two descriptions of one value: what the model declares, and what follows from its operators. Where they contradict
 /// each other, what is declared counts.
-pub(super) fn unified(found: ValueType, declared: ValueType) -> ValueType {
+pub(in crate::onnx) fn unified(found: ValueType, declared: ValueType) -> ValueType {
     match (found, declared) {
         (found, ValueType::Unknown) => found,
         (ValueType::Tensor(found), ValueType::Tensor(declared)) => ValueType::Tensor(unified_tensors(found, declared)),
@@ -36,7 +36,7 @@ fn unified_extents(found: &Extents, declared: &Extents) -> Extents {
 }
 
 /// The description of a value that is one of two: only what both have.
-pub(super) fn joined(a: &ValueType, b: &ValueType) -> ValueType {
+pub(in crate::onnx) fn joined(a: &ValueType, b: &ValueType) -> ValueType {
     match (a, b) {
         (ValueType::Tensor(a), ValueType::Tensor(b)) => ValueType::Tensor(TensorFacts {
             element: a.element.filter(|element| b.element == Some(*element)),

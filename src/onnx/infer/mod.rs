@@ -6,12 +6,12 @@
 
 pub(crate) mod call;
 mod control;
-mod declared;
+pub(crate) mod declared;
 mod engine;
-mod facts;
+pub(crate) mod facts;
 mod functions;
 mod graphs;
-mod merge;
+pub(crate) mod merge;
 mod operator;
 pub(crate) mod rules;
 mod scope;

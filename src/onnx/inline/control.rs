@@ -437,7 +437,7 @@ impl<'f> Expansion<'f> {
 
     /// Adds a copy of the nodes of a graph, and returns its outputs; these have the names `results`, if there are
     /// any.
-    fn splice(
+    pub(super) fn splice(
         &mut self,
         graph: &GraphProto,
         inputs: &[NameId],
@@ -513,7 +513,7 @@ fn empty(value: &ValueInfo, axis: i64) -> Option<TensorProto> {
         return None;
     }
     dims.insert(at, 0);
-    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new() };
+    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::new().into() };
     let rest = Some(Box::new(vec![raw]));
     Some(TensorProto { dims: dims.as_slice().into(), data_type: of.element, rest, ..TensorProto::default() })
 }

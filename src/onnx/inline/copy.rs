@@ -8,14 +8,15 @@ use super::defaults::{GivenTwice, KeptAttributes};
 use super::finding::NodeFinding;
 use super::functions::{Callee, Functions, own_names};
 use super::known::Known;
+use super::metadata;
 use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::OriginId;
 use crate::graph::names::NameId;
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, ExpandedCall, FunctionProto, GraphProto, ModelNames, NodeProto, OperatorSet,
-    ValueInfo, Values,
+    AttributeProto, AttributeValue, ExpandedCall, Fields, FunctionProto, GraphProto, ModelNames, NodeProto,
+    OperatorSet, ValueInfo, Values,
 };
 use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
@@ -36,6 +37,8 @@ pub(super) struct InlinedCall<'c> {
     pub(super) origin: OriginId,
     /// The attributes of the call, with references replaced, sorted by name.
     pub(super) attributes: &'c [AttributeProto],
+    /// The metadata of the call, which its copies carry.
+    pub(super) metadata: &'c Fields,
     /// Whether the types that the function notes for its values hold for this call.
     pub(super) typed: bool,
 }
@@ -46,6 +49,9 @@ struct QualifiedOperator {
     domain: Option<Name>,
     name: Option<Name>,
 }
+
+/// The operator, in the domain of bodies of standard operators, that stands for the nodes of a graph.
+const APPLY: &str = "apply";
 
 /// The lists that copies are added to.
 #[derive(Default)]
@@ -197,7 +203,16 @@ impl<'f> Expansion<'f> {
         if self.has_control && self.is_control(&node) {
             let (outside, none) = (std::mem::take(&mut self.outside), Callee::default());
             let (function, path, origin) = (&outside, NameId::ROOT, node.origin);
-            let call = InlinedCall { function, callee: &none, path, ordinal: 0, origin, attributes: &[], typed: true };
+            let call = InlinedCall {
+                function,
+                callee: &none,
+                path,
+                ordinal: 0,
+                origin,
+                attributes: &[],
+                metadata: &None,
+                typed: true,
+            };
             let bound = (node.inputs.clone(), node.outputs.clone());
             outcome = self.control(&node, bound, call, target, imports)?;
             self.outside = outside;
@@ -280,7 +295,8 @@ impl<'f> Expansion<'f> {
         let name = function.name.unwrap_or(self.identity);
         self.calls.push(ExpandedCall { parent: node.origin, function: name, at: node.at });
         let (path, attributes) = (self.path_of(node, &node.outputs), &attributes[..]);
-        let call = InlinedCall { function, callee, path, ordinal: 0, origin, attributes, typed };
+        let metadata = &metadata::of(&node.rest);
+        let call = InlinedCall { function, callee, path, ordinal: 0, origin, attributes, metadata, typed };
         with_stack(|| self.body(node, call, target, imports)).map_err(|mut found| {
             found.calls.push((self.table.keys[index].describe(self.names), node.at));
             found
@@ -366,6 +382,7 @@ impl<'f> Expansion<'f> {
             op_type: Some(self.identity),
             domain: Some(domain),
             at: call.function.at,
+            rest: call.metadata.clone(),
             origin: call.origin,
             ..NodeProto::default()
         };
@@ -397,9 +414,39 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
+    /// Whether a node of the body of a standard operator stands for the nodes of a graph that the call gives.
+    fn is_application(&self, node: &NodeProto, call: InlinedCall) -> bool {
+        !self.follows_control
+            && node.domain.is_some()
+            && node.domain == call.function.domain
+            && node.op_type.is_some_and(|name| self.names.texts.text(name) == APPLY)
+    }
+
+    /// Adds the nodes of the graph that a node stands for.
+    fn apply(
+        &mut self,
+        node: &NodeProto,
+        attributes: &[AttributeProto],
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<()> {
+        let (inputs, outputs) = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
+        let graph = attributes.iter().find_map(|attribute| match &attribute.value {
+            AttributeValue::Graph(graph) => Some(graph),
+            _ => None,
+        });
+        let Some(graph) = graph.filter(|graph| graph.inputs.len() == inputs.len()) else {
+            let message = "the graph in an attribute of this operator has other inputs than the operator gives it";
+            return Err(Box::new(NodeFinding::new(Code::OnnxArguments, call.function.at, message.to_owned())));
+        };
+        with_stack(|| self.splice(graph, &inputs, Some(&outputs), call, target, imports))?;
+        Ok(())
+    }
+
     /// A fresh name for a name of a body.
     pub(super) fn fresh(&mut self, call: InlinedCall, name: NameId) -> NameId {
-        let Some(segment) = self.names.values.user_name(name) else { return NameId::ROOT };
+        let Some(segment) = self.names.values.last_part(name) else { return NameId::ROOT };
         self.child(call.path, segment, call.ordinal)
     }
 
@@ -417,9 +464,12 @@ impl<'f> Expansion<'f> {
 
     /// Binds a name in the innermost scope.
     pub(super) fn bind(&mut self, name: NameId, value: NameId) {
-        if let Some(binding) = self.bindings.get_mut(name.index()) {
-            self.saved.push((name, std::mem::replace(binding, value)));
+        if name == NameId::ROOT {
+            return;
         }
+        // Names of copies in a graph that is copied once more are newer than the bindings.
+        self.bindings.extend((self.bindings.len()..=name.index()).map(NameId::at));
+        self.saved.push((name, std::mem::replace(&mut self.bindings[name.index()], value)));
     }
 
     pub(super) fn leave(&mut self, scope: Scope) {
@@ -427,7 +477,7 @@ impl<'f> Expansion<'f> {
     }
 
     pub(super) fn bound(&self, name: NameId) -> NameId {
-        self.bindings.get(name.index()).copied().unwrap_or(NameId::ROOT)
+        self.bindings.get(name.index()).copied().unwrap_or(name)
     }
 
     fn all_bound(&self, values: &Values) -> Values {
@@ -459,6 +509,9 @@ impl<'f> Expansion<'f> {
             }
             Ok(())
         })?;
+        if self.is_application(node, call) {
+            return self.apply(node, &attributes, call, target, imports);
+        }
         let copy = NodeProto {
             inputs: self.all_bound(&node.inputs),
             outputs: self.all_bound(&node.outputs),
@@ -467,7 +520,7 @@ impl<'f> Expansion<'f> {
             domain: node.domain,
             overload: node.overload,
             attributes: Vec::new(),
-            rest: node.rest.clone(),
+            rest: metadata::carried(&node.rest, call.metadata),
             at: node.at,
             origin: call.origin,
         };

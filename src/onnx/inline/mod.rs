@@ -14,6 +14,7 @@ mod expand;
 mod finding;
 mod functions;
 mod known;
+mod metadata;
 mod named;
 mod operations;
 mod opsets;

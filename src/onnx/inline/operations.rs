@@ -30,6 +30,7 @@ impl Expansion<'_> {
             op_type: Some(texts.intern(operator)),
             domain: Some(texts.intern("")),
             attributes,
+            rest: call.metadata.clone(),
             origin: call.origin,
             ..NodeProto::default()
         };
@@ -149,7 +150,7 @@ fn tensor_of(value: Scalar, dims: &[i64]) -> TensorProto {
         Scalar::Int32(value) => (6, Bytes::copy_from_slice(&value.to_le_bytes())),
         Scalar::Bool(value) => (9, Bytes::copy_from_slice(&[u8::from(value)])),
     };
-    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw };
+    let raw = EncodedField { number: tensor_fields::RAW_DATA, wire: Wire::Bytes, bytes: raw.into() };
     TensorProto {
         dims: dims.into(),
         data_type: Some(data_type),

@@ -1,6 +1,7 @@
 //! The functions that training information calls. It stays encoded, and so do its calls: their functions are kept.
 
 use super::functions::Functions;
+use crate::onnx::contents::Contents;
 use crate::onnx::model::{Fields, ModelNames};
 use crate::onnx::protobuf::WireError;
 use crate::onnx::protobuf::fields::{attribute, graph, model, node, training};
@@ -11,7 +12,8 @@ use crate::onnx::protobuf::reader::{MessageReader, Payload};
 pub(super) fn called(names: &ModelNames, table: &Functions, fields: &Fields) -> Vec<bool> {
     let mut search = Search { names, table, called: vec![false; table.keys.len()] };
     for field in fields.iter().flat_map(|fields| fields.iter()).filter(|field| field.number == model::TRAINING) {
-        if search.training(MessageReader::new(&field.bytes)).is_err() {
+        let message = field.bytes.load().map(Contents::from);
+        if !message.is_ok_and(|message| search.training(MessageReader::new(&message)).is_ok()) {
             search.called.fill(true);
         }
     }

@@ -15,6 +15,7 @@ use super::fields::{
 use super::reader::{MessageReader, Payload, WireError};
 use super::texts;
 use crate::graph::names::NameId;
+use crate::onnx::contents::{Contents, FieldBytes};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, Dim, Extent, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto,
     OperatorSet, ShapeProto, StringEntry, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo, Wire,
@@ -25,8 +26,8 @@ use crate::source::names::Name;
 type DecodeResult<T> = Result<T, WireError>;
 
 /// Decodes a model.
-pub(crate) fn decode(file: &Bytes) -> DecodeResult<Decoded> {
-    if file.is_empty() {
+pub(crate) fn decode(file: &Contents) -> DecodeResult<Decoded> {
+    if file.len() == 0 {
         return Err(WireError { message: "the file is empty".to_owned(), at: 0 });
     }
     let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
@@ -45,12 +46,18 @@ pub(crate) fn decode_tensor(message: &Bytes) -> DecodeResult<(TensorProto, Model
     decode_apart(message, Decoder::tensor)
 }
 
+/// Decodes a pair of strings that stays encoded; none if it is malformed.
+pub(crate) fn decode_entry(message: &FieldBytes) -> Option<StringEntry> {
+    decode_apart(message.held()?, Decoder::entry).ok().map(|(entry, _)| entry)
+}
+
 fn decode_apart<T: Default>(
     message: &Bytes,
     read: impl FnOnce(&mut Decoder, MessageReader, &mut T) -> DecodeResult<()>,
 ) -> DecodeResult<(T, ModelNames)> {
     let mut decoder = Decoder { names: ModelNames::default(), not_utf8: None };
-    let found = decoder.made(MessageReader::new(message), read)?;
+    let message = Contents::from(message.clone());
+    let found = decoder.made(MessageReader::new(&message), read)?;
     Ok((found, decoder.names))
 }
 

@@ -15,9 +15,9 @@ pub(super) mod writer;
 pub(crate) use reader::{MAX_DEPTH, WireError};
 pub(crate) use writer::push_packed;
 
-pub(crate) use decode::{Decoded, decode, decode_graph, decode_tensor};
+pub(crate) use decode::{Decoded, decode, decode_entry, decode_graph, decode_tensor};
 pub(crate) use encode::{EncodedPart, encode, write};
-pub(crate) use paths::path;
+pub(crate) use paths::{Message, inner, path, stays_in_file};
 
 #[cfg(test)]
 mod tests;

@@ -1,25 +1,25 @@
 //! Names places in a protobuf file by the path of fields that leads there.
 
-use bytes::Bytes;
-
-use super::fields::{attribute, function, graph, model, node, training};
+use super::fields::{attribute, function, graph, model, node, tensor, training};
 use super::reader::{MessageReader, Payload};
+use crate::onnx::contents::Contents;
 
-/// A kind of message with nodes in it.
+/// A kind of message with nodes or constants in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Message {
+pub(crate) enum Message {
     Model,
     Training,
     Graph,
     Function,
     Node,
     Attribute,
+    Tensor,
 }
 
 /// A field with messages: the message that has it, its number, its name, what it contains, and whether it is repeated.
 type FieldRow = (Message, u32, &'static str, Message, bool);
 
-/// The fields on the ways to nodes.
+/// The fields on the ways to nodes and constants.
 const FIELDS: &[FieldRow] = &[
     (Message::Model, model::GRAPH, "graph", Message::Graph, false),
     (Message::Model, model::FUNCTIONS, "functions", Message::Function, true),
@@ -27,16 +27,37 @@ const FIELDS: &[FieldRow] = &[
     (Message::Training, training::INITIALIZATION, "initialization", Message::Graph, false),
     (Message::Training, training::ALGORITHM, "algorithm", Message::Graph, false),
     (Message::Graph, graph::NODE, "node", Message::Node, true),
+    (Message::Graph, graph::INITIALIZER, "initializer", Message::Tensor, true),
     (Message::Function, function::NODE, "node", Message::Node, true),
     (Message::Function, function::ATTRIBUTE_PROTO, "attribute_proto", Message::Attribute, true),
     (Message::Node, node::ATTRIBUTE, "attribute", Message::Attribute, true),
+    (Message::Attribute, attribute::TENSOR, "t", Message::Tensor, false),
+    (Message::Attribute, attribute::TENSORS, "tensors", Message::Tensor, true),
     (Message::Attribute, attribute::GRAPH, "g", Message::Graph, false),
     (Message::Attribute, attribute::GRAPHS, "graphs", Message::Graph, true),
 ];
 
+/// The fields of a tensor that are decoded. The others have elements, or are for people.
+const DECODED: &[u32] = &[tensor::DIMS, tensor::DATA_TYPE, tensor::NAME, tensor::EXTERNAL_DATA];
+
+/// The message in a field of bytes that leads to nodes or constants.
+pub(crate) fn inner(of: Message, field: u32) -> Option<Message> {
+    FIELDS.iter().find(|row| (row.0, row.1) == (of, field)).map(|row| row.3)
+}
+
+/// Whether a field of bytes is not decoded, and often long, so that it stays in the file.
+pub(crate) fn stays_in_file(of: Message, field: u32) -> bool {
+    match of {
+        Message::Tensor => !DECODED.contains(&field),
+        Message::Graph => field == graph::SPARSE_INITIALIZER,
+        Message::Attribute => matches!(field, attribute::SPARSE_TENSOR | attribute::SPARSE_TENSORS),
+        Message::Model | Message::Training | Message::Function | Message::Node => false,
+    }
+}
+
 /// The path to the node or function whose message starts at an offset, with its name, such as
 /// `graph.node[3] 'layer.4/softmax'`; none for other offsets.
-pub(crate) fn path(file: &Bytes, at: u32) -> Option<String> {
+pub(crate) fn path(file: &Contents, at: u32) -> Option<String> {
     let (mut reader, mut kind, mut path) = (MessageReader::new(file), Message::Model, String::new());
     while path.is_empty() || reader.position() != at {
         let (inner, row, index) = step(&mut reader, kind, at)?;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::texts;
+use crate::onnx::contents::{Contents, FieldBytes, Place};
 use crate::onnx::model::{EncodedField, Wire};
 
 /// The maximum nesting depth of messages: other readers of protobuf refuse deeper ones.
@@ -22,8 +23,10 @@ pub(crate) struct WireError {
 /// A message that is read field by field.
 #[derive(Debug)]
 pub(crate) struct MessageReader<'f> {
-    file: &'f Bytes,
+    file: &'f Contents,
     at: usize,
+    /// Where `at` is in memory.
+    place: Place,
     end: usize,
     depth: u32,
 }
@@ -63,8 +66,22 @@ fn too_deep() -> String {
 
 impl<'f> MessageReader<'f> {
     /// A reader of a whole file.
-    pub(crate) fn new(file: &'f Bytes) -> Self {
-        MessageReader { file, at: 0, end: file.len(), depth: 0 }
+    pub(crate) fn new(file: &'f Contents) -> Self {
+        MessageReader::within(file, (0, file.len()), 0)
+    }
+
+    fn within(file: &'f Contents, (at, end): (usize, usize), depth: u32) -> Self {
+        MessageReader { file, at, place: file.place(at), end, depth }
+    }
+
+    /// The bytes from here on, up to the end or to those that are not in memory.
+    fn rest(&self) -> &'f [u8] {
+        self.file.at(self.place, (self.at, self.end.min(self.place.until))).unwrap_or(&[])
+    }
+
+    /// The bytes of a range, which is in memory except for those of fields that are not decoded.
+    fn slice(&self, range: (usize, usize)) -> MessageResult<&'f [u8]> {
+        self.file.slice(range).ok_or_else(|| self.error_at(range.0, "these bytes are not in memory"))
     }
 
     /// The offset in the file of the next field. Files of protobuf have less than two gigabytes.
@@ -138,6 +155,9 @@ impl<'f> MessageReader<'f> {
                     return Err(self.error_at(at, "a field is longer than the message around it"));
                 };
                 self.at = end;
+                if end > self.place.until {
+                    self.place = self.file.place(end);
+                }
                 Payload::Bytes(start, end)
             }
             5 => Payload::Number(u64::from(u32::from_le_bytes(self.fixed()?)), Wire::Fixed32),
@@ -147,7 +167,7 @@ impl<'f> MessageReader<'f> {
 
     fn varint(&mut self) -> MessageResult<u64> {
         let mut number = 0;
-        for (i, &byte) in self.file[self.at..self.end].iter().take(10).enumerate() {
+        for (i, &byte) in self.rest().iter().take(10).enumerate() {
             number |= u64::from(byte & 0x7F) << (7 * i);
             if byte < 0x80 {
                 self.at += i + 1;
@@ -158,7 +178,7 @@ impl<'f> MessageReader<'f> {
     }
 
     fn fixed<const N: usize>(&mut self) -> MessageResult<[u8; N]> {
-        match self.file[self.at..self.end].first_chunk::<N>() {
+        match self.rest().first_chunk::<N>() {
             Some(bytes) => {
                 self.at += N;
                 Ok(*bytes)
@@ -173,7 +193,7 @@ impl<'f> MessageReader<'f> {
         if self.depth >= MAX_DEPTH {
             return Err(self.error_at(at, &too_deep()));
         }
-        Ok(MessageReader { file: self.file, at, end, depth: self.depth + 1 })
+        Ok(MessageReader::within(self.file, (at, end), self.depth + 1))
     }
 
     /// The range of the bytes of a field.
@@ -189,13 +209,13 @@ impl<'f> MessageReader<'f> {
     /// A field of bytes, as a slice of the file.
     pub(crate) fn bytes(&self, payload: &Payload) -> MessageResult<Bytes> {
         let (start, end) = self.range(payload)?;
-        Ok(self.file.slice(start..end))
+        let bytes = self.file.field((start, end)).load();
+        bytes.map_err(|error| self.error_at(start, &error.to_string()))
     }
 
     /// A field of text, see [`super::texts`].
     pub(crate) fn text(&self, payload: &Payload) -> MessageResult<Cow<'f, str>> {
-        let (start, end) = self.range(payload)?;
-        Ok(texts::decode(&self.file[start..end]))
+        self.slice(self.range(payload)?).map(texts::decode)
     }
 
     /// A field with an integer.
@@ -219,7 +239,7 @@ impl<'f> MessageReader<'f> {
         match payload {
             Payload::Number(..) | Payload::Group(..) => add(self.int(payload)?),
             &Payload::Bytes(at, end) => {
-                let mut packed = MessageReader { file: self.file, at, end, depth: self.depth };
+                let mut packed = MessageReader::within(self.file, (at, end), self.depth);
                 while packed.at < packed.end {
                     add(packed.varint()? as i64);
                 }
@@ -233,7 +253,7 @@ impl<'f> MessageReader<'f> {
         match payload {
             Payload::Number(..) | Payload::Group(..) => add(self.float(payload)?),
             &Payload::Bytes(at, end) => {
-                let (floats, rest) = self.file[at..end].as_chunks::<4>();
+                let (floats, rest) = self.slice((at, end))?.as_chunks::<4>();
                 if !rest.is_empty() {
                     return Err(self.error_at(end, "a truncated float"));
                 }
@@ -246,12 +266,12 @@ impl<'f> MessageReader<'f> {
     /// A field in its encoded form.
     pub(crate) fn keep(&self, number: u32, payload: Payload) -> EncodedField {
         let (wire, bytes) = match payload {
-            Payload::Bytes(start, end) => (Wire::Bytes, self.file.slice(start..end)),
-            Payload::Group(start, end) => (Wire::Group, self.file.slice(start..end)),
+            Payload::Bytes(start, end) => (Wire::Bytes, self.file.field((start, end))),
+            Payload::Group(start, end) => (Wire::Group, self.file.field((start, end))),
             Payload::Number(bits, Wire::Fixed32) => {
-                (Wire::Fixed32, Bytes::copy_from_slice(&(bits as u32).to_le_bytes()))
+                (Wire::Fixed32, FieldBytes::from((bits as u32).to_le_bytes().to_vec()))
             }
-            Payload::Number(bits, wire) => (wire, Bytes::copy_from_slice(&bits.to_le_bytes())),
+            Payload::Number(bits, wire) => (wire, FieldBytes::from(bits.to_le_bytes().to_vec())),
         };
         EncodedField { number, wire, bytes }
     }
@@ -268,7 +288,8 @@ impl<'f> MessageReader<'f> {
 
 /// The payloads of the fields of bytes with a number in a message that is not decoded otherwise.
 pub(crate) fn payloads(message: &Bytes, wanted: u32) -> Vec<Bytes> {
-    let mut reader = MessageReader::new(message);
+    let message = Contents::from(message.clone());
+    let mut reader = MessageReader::new(&message);
     let mut found = Vec::new();
     while let Ok(Some((number, payload))) = reader.field() {
         if number == wanted && payload.wire() == Wire::Bytes {

@@ -12,7 +12,7 @@ fn example() -> Vec<u8> {
 }
 
 fn again(bytes: &[u8]) -> Vec<u8> {
-    let Decoded { model, .. } = decode(&Bytes::copy_from_slice(bytes)).unwrap();
+    let Decoded { model, .. } = decode(&Bytes::copy_from_slice(bytes).into()).unwrap();
     encode(&model.names, EncodedPart::Model(&model)).unwrap()
 }
 
@@ -79,7 +79,7 @@ fn groups_and_fields_in_another_encoding_survive() {
         }
     }
     for bad in [&b"\x3c"[..], b"\x3b", b"\x3b\x44", b"\x3b\x43\x3c\x44", b"\x3b\x08", &b"\x3b".repeat(200)] {
-        assert!(decode(&Bytes::copy_from_slice(bad)).is_err(), "{bad:?}");
+        assert!(decode(&Bytes::copy_from_slice(bad).into()).is_err(), "{bad:?}");
     }
 }
 
@@ -123,7 +123,9 @@ fn messages_in_several_parts_are_merged() {
     let value = |ty: &[u8]| message(graph, &message(11, &message(2, ty)));
     assert_eq!(again(&value(&[message(1, b"\x08\x01"), message(4, b"")].concat())), value(&message(4, b"")));
     // Two values of an attribute have no meaning.
-    assert!(decode(&Bytes::from(message(graph, &message(node, &message(attribute, b"\x18\x01\x22\x01a"))))).is_err());
+    assert!(
+        decode(&Bytes::from(message(graph, &message(node, &message(attribute, b"\x18\x01\x22\x01a")))).into()).is_err()
+    );
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn texts_that_are_not_utf8_keep_their_bytes() {
     ] {
         for (text, is_utf8) in [(&b"a\xff\xfe"[..], false), ("\u{10FE80}é".as_bytes(), true)] {
             let bytes = path.iter().rev().fold(message(number, text), |content, number| message(*number, &content));
-            let decoded = decode(&Bytes::from(bytes.clone())).unwrap();
+            let decoded = decode(&Bytes::from(bytes.clone()).into()).unwrap();
             assert_eq!(decoded.not_utf8.is_none(), is_utf8, "{path:?} {number}");
             assert_eq!(again(&bytes), bytes, "{path:?} {number}");
         }
@@ -154,7 +156,7 @@ fn broken_files_are_refused_at_every_length() {
     let mut refused = 0;
     for len in 0..bytes.len() {
         // A file that is truncated between two fields of the model is valid.
-        refused += usize::from(decode(&Bytes::copy_from_slice(&bytes[..len])).is_err());
+        refused += usize::from(decode(&Bytes::copy_from_slice(&bytes[..len]).into()).is_err());
     }
     assert!(refused > bytes.len() * 9 / 10);
     let nested = (0..200).fold(Vec::new(), |inner: Vec<u8>, _| {
@@ -165,9 +167,10 @@ fn broken_files_are_refused_at_every_length() {
         outer
     });
     assert!(
-        decode(&Bytes::from(nested)).is_ok_and(|found| found.model.graph.is_some_and(|graph| graph.rest.is_some()))
+        decode(&Bytes::from(nested).into())
+            .is_ok_and(|found| found.model.graph.is_some_and(|graph| graph.rest.is_some()))
     );
     for bad in [&b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"[..], b"", b"\x0f", b"\x3a\x05"] {
-        assert!(decode(&Bytes::copy_from_slice(bad)).is_err(), "{bad:?}");
+        assert!(decode(&Bytes::copy_from_slice(bad).into()).is_err(), "{bad:?}");
     }
 }

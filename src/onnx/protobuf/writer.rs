@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use super::texts;
+use crate::onnx::contents::FieldBytes;
 use crate::onnx::model::{EncodedField, Fields, Wire};
 
 /// The bytes that are collected before they are written.
@@ -92,6 +93,21 @@ impl<'o> MessageWriter<'o> {
         }
     }
 
+    /// Adds bytes that may be in a file: then they are copied from there.
+    fn put_kept(&mut self, bytes: &FieldBytes) {
+        if let Some(held) = bytes.held() {
+            return self.put(held);
+        }
+        if self.measures() {
+            self.measured += bytes.len() as u64;
+            return;
+        }
+        self.flush();
+        if let (Some(out), true) = (&mut self.out, self.failed.is_ok()) {
+            self.failed = bytes.copy(out);
+        }
+    }
+
     fn send(&mut self, bytes: &[u8]) {
         if let (Some(out), true) = (&mut self.out, self.failed.is_ok()) {
             self.failed = out.write_all(bytes);
@@ -173,19 +189,20 @@ impl<'o> MessageWriter<'o> {
 
     fn field(&mut self, EncodedField { number, wire, bytes }: &EncodedField) {
         match wire {
-            Wire::Bytes => self.bytes(*number, bytes),
-            Wire::Varint => {
-                let bits = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-                self.int(*number, bits as i64);
+            Wire::Bytes => {
+                self.key(*number, 2);
+                self.varint(bytes.len() as u64);
+                self.put_kept(bytes);
             }
+            Wire::Varint => self.int(*number, bytes.number() as i64),
             Wire::Group => {
                 self.key(*number, 3);
-                self.put(bytes);
+                self.put_kept(bytes);
                 self.key(*number, 4);
             }
             Wire::Fixed64 | Wire::Fixed32 => {
                 self.key(*number, if *wire == Wire::Fixed64 { 1 } else { 5 });
-                self.put(bytes);
+                self.put_kept(bytes);
             }
         }
     }

@@ -43,7 +43,7 @@ impl Stores {
         file.seek(SeekFrom::Start(offset)).map_err(failed)?;
         let mut bytes = Vec::new();
         file.take(length).read_to_end(&mut bytes).map_err(failed)?;
-        let raw = EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: Bytes::from(bytes) };
+        let raw = EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: bytes.into() };
         Ok(TensorProto { external: Vec::new(), rest: Some(Box::new(vec![raw])), ..of.clone() })
     }
 }
@@ -106,7 +106,7 @@ pub(crate) fn tensor_proto(of: &Tensor, name: Option<NameId>) -> TensorProto {
             let field = |text: &std::sync::Arc<str>| EncodedField {
                 number: tensor::STRING_DATA,
                 wire: Wire::Bytes,
-                bytes: Bytes::copy_from_slice(text.as_bytes()),
+                bytes: Bytes::copy_from_slice(text.as_bytes()).into(),
             };
             items.iter().map(field).collect()
         }

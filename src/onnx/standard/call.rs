@@ -1,8 +1,9 @@
 //! A call of a standard operator that has a function body.
 
-use super::facts::{GraphFacts, ValueFacts};
+use super::facts::VisibleTypes;
 use super::template::UNKNOWN;
 use crate::graph::names::NameId;
+use crate::onnx::infer::TensorFacts;
 use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto};
 use crate::onnx::types::ElementType;
 
@@ -13,11 +14,13 @@ pub(super) struct StandardCall<'c> {
     pub(super) node: &'c NodeProto,
     /// The version of the operator set that the graph around it imports.
     pub(super) version: i64,
-    pub(super) facts: &'c GraphFacts,
+    pub(super) types: &'c VisibleTypes<'c>,
+    /// The domain of the functions that bodies become.
+    pub(super) domain: &'c str,
 }
 
 /// The value of an attribute that a builder needs is not known: it is a reference, or of another type.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotKnown;
 
 /// The result of building a body.
@@ -34,13 +37,15 @@ impl StandardCall<'_> {
         self.node.outputs.get(i).is_some_and(|output| *output != NameId::ROOT)
     }
 
-    fn operand(&self, i: usize) -> Option<&ValueFacts> {
-        self.facts.of_value(*self.node.inputs.get(i)?)
+    fn operand(&self, i: usize) -> Build<&TensorFacts> {
+        let operand = self.node.inputs.get(i).and_then(|input| self.types.of_value(*input));
+        operand.and_then(|ty| ty.as_tensor()).ok_or(NotKnown)
     }
 
     /// The element type of an operand.
     pub(super) fn element(&self, i: usize) -> Build<&'static ElementType> {
-        self.operand(i).and_then(|operand| operand.element).ok_or(NotKnown)
+        let element = self.operand(i)?.element.ok_or(NotKnown)?;
+        ElementType::numbered(element as i32).ok_or(NotKnown)
     }
 
     /// The name of the element type of an operand for templates.
@@ -50,22 +55,16 @@ impl StandardCall<'_> {
 
     /// The rank of an operand.
     pub(super) fn rank(&self, i: usize) -> Build<i64> {
-        let shape = self.operand(i).and_then(|operand| operand.shape.as_ref()).ok_or(NotKnown)?;
-        Ok(shape.len() as i64)
+        Ok(self.operand(i)?.shape.as_ref().ok_or(NotKnown)?.len() as i64)
     }
 
-    /// The extent of an operand along an axis.
+    /// The extent of an operand along an axis, if it is a number.
     pub(super) fn extent(&self, i: usize, axis: usize) -> Build<i64> {
-        let shape = self.operand(i).and_then(|operand| operand.shape.as_ref()).ok_or(NotKnown)?;
-        shape.get(axis).copied().flatten().ok_or(NotKnown)
+        let shape = self.operand(i)?.shape.as_ref().ok_or(NotKnown)?;
+        shape.get(axis).and_then(|extent| extent.known()).ok_or(NotKnown)
     }
 
-    /// The items of an operand.
-    pub(super) fn items(&self, i: usize) -> Build<Vec<i64>> {
-        let items = self.operand(i).and_then(|operand| operand.items.as_ref()).ok_or(NotKnown)?;
-        items.iter().copied().collect::<Option<_>>().ok_or(NotKnown)
-    }
-
+    /// What is known of an attribute: whether it is given, and its value.
     fn attribute(&self, name: &str) -> Build<Option<&AttributeProto>> {
         let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
         match self.node.attributes.iter().find(is) {

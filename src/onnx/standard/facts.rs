@@ -1,56 +1,29 @@
-//! What is known about the operands of calls.
-
-use rustc_hash::FxHashMap;
+//! What is known about the values that a call sees.
 
 use crate::graph::names::NameId;
-use crate::onnx::model::{Extent, GraphProto, TypeForm, ValueInfo};
-use crate::onnx::types::ElementType;
+use crate::onnx::infer::{GraphTypes, InnerPlace, ValueType};
 
-/// What is known about a value.
+/// The types of the values of a graph and of those around it, the innermost last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ValueFacts {
-    pub(super) element: Option<&'static ElementType>,
-    /// The extents, as far as they are numbers.
-    pub(super) shape: Option<Vec<Option<i64>>>,
-    /// The items of a small integer tensor, as far as they are numbers.
-    pub(super) items: Option<Vec<Option<i64>>>,
+pub(super) struct VisibleTypes<'t> {
+    graphs: Vec<&'t GraphTypes>,
 }
 
-/// What is known about the values of a graph and of those around it.
-#[derive(Debug, Default)]
-pub(super) struct GraphFacts {
-    values: FxHashMap<NameId, ValueFacts>,
-}
-
-impl GraphFacts {
-    /// The declared types of a graph.
-    pub(super) fn of(graph: &GraphProto) -> Self {
-        let mut facts = GraphFacts::default();
-        facts.add(graph);
-        facts
+impl<'t> VisibleTypes<'t> {
+    /// The types of the main graph.
+    pub(super) fn of(types: &'t GraphTypes) -> Self {
+        VisibleTypes { graphs: vec![types] }
     }
 
-    /// Adds the declared types of an inner graph.
-    pub(super) fn add(&mut self, graph: &GraphProto) {
-        for tensor in &graph.initializers {
-            let Some(name) = tensor.name else { continue };
-            let element = tensor.data_type.and_then(ElementType::numbered);
-            let shape = Some(tensor.dims.iter().map(|extent| Some(*extent)).collect());
-            self.values.insert(name, ValueFacts { element, shape, items: None });
-        }
-        graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info).for_each(|value| self.declare(value));
+    /// The types in a graph of the innermost graph.
+    pub(super) fn inner(&self, place: InnerPlace) -> Self {
+        let mut inner = self.clone();
+        inner.graphs.extend(self.graphs.last().and_then(|types| types.inner.get(&place)));
+        inner
     }
 
-    fn declare(&mut self, value: &ValueInfo) {
-        let Some(TypeForm::Tensor(tensor)) = value.ty.as_ref().map(|ty| &ty.form) else { return };
-        let extent = |extent: Extent| if let Extent::Value(extent) = extent { Some(extent) } else { None };
-        let shape = tensor.shape.as_ref().map(|shape| shape.dims.iter().map(|dim| extent(dim.extent)).collect());
-        let element = tensor.element.and_then(ElementType::numbered);
-        value.name.map(|name| self.values.insert(name, ValueFacts { element, shape, items: None }));
-    }
-
-    /// What is known about a value.
-    pub(super) fn of_value(&self, value: NameId) -> Option<&ValueFacts> {
-        self.values.get(&value)
+    /// The type of a value.
+    pub(super) fn of_value(&self, value: NameId) -> Option<&'t ValueType> {
+        self.graphs.iter().rev().find_map(|types| types.values.get(&value))
     }
 }

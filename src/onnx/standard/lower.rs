@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::plan::{Found, Plan};
 use crate::Options;
 use crate::diagnostics::Code;
+use crate::onnx::infer::infer;
 use crate::onnx::inline::{FunctionKey, NodeFinding, each_node_mut, expand_bodies};
 use crate::onnx::model::{ExpandedCall, ModelProto, NodeProto};
 
@@ -29,7 +30,7 @@ pub(crate) fn lower(
     let mut blocked = BTreeSet::new();
     for _ in 0..MAX_ROUNDS {
         let Plan { functions, found: Found { lowered: now, blocked: stay, .. }, .. } =
-            Plan::of(model, options).map_err(|found| vec![*found])?;
+            Plan::of(model, &infer(model, options), options).map_err(|found| vec![*found])?;
         lowered.extend(now);
         blocked = stay;
         if functions.is_empty() {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::StandardCall;
-use super::facts::GraphFacts;
+use super::facts::VisibleTypes;
 use super::table::{self, Row};
 use crate::Options;
+use crate::onnx::infer::ModelTypes;
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, is_lowered};
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
@@ -44,15 +45,18 @@ pub(super) struct Plan<'o> {
 /// A graph or function, and what the nodes in it see.
 struct Place<'p> {
     opsets: &'p [OperatorSet],
-    imports: Imports,
-    facts: GraphFacts,
+    imports: &'p Imports,
+    types: VisibleTypes<'p>,
 }
+
+/// The place of graphs whose values nobody knows: those in defaults of functions.
+const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
 
 type Planned<T> = Result<T, Box<NodeFinding>>;
 
 impl<'o> Plan<'o> {
     /// Finds the calls in a model and turns them into calls of functions, which are in the plan.
-    pub(super) fn of(model: &mut ModelProto, options: &'o Options) -> Planned<Plan<'o>> {
+    pub(super) fn of(model: &mut ModelProto, types: &ModelTypes, options: &'o Options) -> Planned<Plan<'o>> {
         let names = &mut model.names;
         let own = model.functions.iter().map(|function| FunctionKey::of_function(names, function)).collect();
         let mut plan = Plan {
@@ -65,26 +69,26 @@ impl<'o> Plan<'o> {
             found: Found::default(),
         };
         if let Some(graph) = &mut model.graph {
-            let facts = GraphFacts::of(graph);
             let imports = Imports::new(names, &model.opsets);
-            let mut place = Place { opsets: &model.opsets, imports, facts };
-            plan.nodes(names, &mut graph.nodes, &mut place)?;
+            let place = Place { opsets: &model.opsets, imports: &imports, types: VisibleTypes::of(&types.main) };
+            plan.nodes(names, &mut graph.nodes, &place)?;
         }
+        // The values of a function have the types of each call.
         for function in &mut model.functions {
             let imports = Imports::new(names, &function.opsets);
-            let mut place = Place { opsets: &function.opsets, imports, facts: GraphFacts::default() };
-            plan.nodes(names, &mut function.nodes, &mut place)?;
+            let place = Place { opsets: &function.opsets, imports: &imports, types: VisibleTypes::default() };
+            plan.nodes(names, &mut function.nodes, &place)?;
             for default in &mut function.defaults {
-                plan.graphs(names, &mut default.value, &mut place)?;
+                plan.graphs(names, &mut default.value, NOWHERE, &place)?;
             }
         }
         Ok(plan)
     }
 
-    fn nodes(&mut self, names: &mut ModelNames, nodes: &mut [NodeProto], place: &mut Place) -> Planned<()> {
-        for node in nodes {
-            for attribute in &mut node.attributes {
-                self.graphs(names, &mut attribute.value, place)?;
+    fn nodes(&mut self, names: &mut ModelNames, nodes: &mut [NodeProto], place: &Place) -> Planned<()> {
+        for (i, node) in nodes.iter_mut().enumerate() {
+            for (k, attribute) in node.attributes.iter_mut().enumerate() {
+                self.graphs(names, &mut attribute.value, (i, k), place)?;
             }
             if self.is_selected(names, node) {
                 self.node(names, node, place)?;
@@ -93,15 +97,23 @@ impl<'o> Plan<'o> {
         Ok(())
     }
 
-    fn graphs(&mut self, names: &mut ModelNames, value: &mut AttributeValue, place: &mut Place) -> Planned<()> {
+    /// Finds the calls in the graphs of an attribute, which is given by the indices of node and attribute.
+    fn graphs(
+        &mut self,
+        names: &mut ModelNames,
+        value: &mut AttributeValue,
+        (node, attribute): (usize, usize),
+        place: &Place,
+    ) -> Planned<()> {
         let graphs: &mut [GraphProto] = match value {
             AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
             AttributeValue::Graphs(graphs) => graphs,
             _ => return Ok(()),
         };
-        for graph in graphs {
-            place.facts.add(graph);
-            with_stack(|| self.nodes(names, &mut graph.nodes, place))?;
+        for (position, graph) in graphs.iter_mut().enumerate() {
+            let types = place.types.inner((node, attribute, position));
+            let inner = Place { types, ..*place };
+            with_stack(|| self.nodes(names, &mut graph.nodes, &inner))?;
         }
         Ok(())
     }
@@ -123,7 +135,8 @@ impl<'o> Plan<'o> {
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
         let Some(row) = table::body(key.domain(names), key.name(names), version) else { return Ok(()) };
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
-        let call = StandardCall { names, node, version: base, facts: &place.facts };
+        let domain = names.texts.text(self.domain);
+        let call = StandardCall { names, node, version: base, types: &place.types, domain };
         let Ok(text) = row.text(&call) else {
             self.found.blocked.insert(key.describe(names));
             return Ok(());

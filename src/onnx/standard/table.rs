@@ -1,6 +1,8 @@
 //! The table of bodies: one row for each operator and each version in which its body changes.
 
-use super::builders::{activations, comparisons};
+use super::builders::{
+    activations, attention, comparisons, layouts, linear, losses, normalizations, reductions, sources,
+};
 use super::call::{Build, StandardCall};
 use super::template::{self, Settings};
 
@@ -25,31 +27,69 @@ const fn row(name: &'static str, version: i64, file: &'static str, build: Builde
 }
 
 const ACTIVATIONS: &str = include_str!("bodies/activations.txt");
+const ATTENTION: &str = include_str!("bodies/attention.txt");
 const COMPARISONS: &str = include_str!("bodies/comparisons.txt");
+const LAYOUTS: &str = include_str!("bodies/layouts.txt");
+const LINEAR: &str = include_str!("bodies/linear.txt");
+const LOSSES: &str = include_str!("bodies/losses.txt");
+const NORMALIZATIONS: &str = include_str!("bodies/normalizations.txt");
+const QUANTIZATION: &str = include_str!("bodies/quantization.txt");
+const REDUCTIONS: &str = include_str!("bodies/reductions.txt");
+const SOURCES: &str = include_str!("bodies/sources.txt");
 
 /// All bodies. The versions of an operator are in ascending order.
 pub(super) static TABLE: &[Row] = &[
+    row("AffineGrid", 20, LAYOUTS, layouts::affine_grid),
+    row("Attention", 23, ATTENTION, attention::attention),
+    row("Bernoulli", 15, SOURCES, sources::bernoulli),
+    row("BlackmanWindow", 17, SOURCES, sources::window),
     row("CastLike", 15, COMPARISONS, comparisons::cast_like),
     row("CastLike", 19, COMPARISONS, comparisons::cast_like),
     row("CastLike", 24, COMPARISONS, comparisons::cast_like),
+    row("CausalConvWithState", 27, LINEAR, linear::causal_convolution),
     row("Celu", 12, ACTIVATIONS, activations::plain),
+    row("CenterCropPad", 18, LAYOUTS, layouts::crop_or_pad),
     row("Clip", 13, COMPARISONS, comparisons::clip),
+    row("DepthToSpace", 28, LAYOUTS, layouts::blocks),
+    row("DynamicQuantizeLinear", 11, QUANTIZATION, activations::plain),
     row("Elu", 18, ACTIVATIONS, activations::plain),
     row("Gelu", 20, ACTIVATIONS, activations::gelu),
     row("GreaterOrEqual", 12, COMPARISONS, activations::plain),
+    row("GroupNormalization", 18, NORMALIZATIONS, normalizations::group),
+    row("GroupNormalization", 21, NORMALIZATIONS, normalizations::group),
+    row("HammingWindow", 17, SOURCES, sources::window),
+    row("HannWindow", 17, SOURCES, sources::window),
     row("HardSigmoid", 18, ACTIVATIONS, activations::plain),
     row("HardSwish", 14, ACTIVATIONS, activations::plain),
+    row("LayerNormalization", 17, NORMALIZATIONS, normalizations::layer),
     row("LeakyRelu", 16, ACTIVATIONS, activations::plain),
     row("LessOrEqual", 12, COMPARISONS, activations::plain),
+    row("LinearAttention", 27, LINEAR, linear::attention),
+    row("LogSoftmax", 13, REDUCTIONS, reductions::softmax),
+    row("MeanVarianceNormalization", 9, NORMALIZATIONS, activations::plain),
     row("Mish", 18, ACTIVATIONS, activations::plain),
+    row("NegativeLogLikelihoodLoss", 12, LOSSES, losses::negative_log_likelihood),
     row("PRelu", 16, ACTIVATIONS, activations::plain),
+    row("RMSNormalization", 23, NORMALIZATIONS, normalizations::root_mean_square),
+    row("Range", 11, SOURCES, sources::range),
+    row("ReduceL1", 18, REDUCTIONS, activations::plain),
+    row("ReduceL2", 18, REDUCTIONS, reductions::of_floats),
+    row("ReduceLogSum", 18, REDUCTIONS, reductions::of_floats),
+    row("ReduceLogSumExp", 18, REDUCTIONS, reductions::of_doubles),
+    row("ReduceSumSquare", 18, REDUCTIONS, activations::plain),
     row("Relu", 18, ACTIVATIONS, activations::plain),
+    row("RotaryEmbedding", 23, LINEAR, linear::rotary_embedding),
     row("Selu", 18, ACTIVATIONS, activations::plain),
     row("Shrink", 18, ACTIVATIONS, activations::shrink),
+    row("Softmax", 13, REDUCTIONS, reductions::softmax),
+    row("SoftmaxCrossEntropyLoss", 12, LOSSES, activations::plain),
     row("Softplus", 18, ACTIVATIONS, activations::plain),
     row("Softsign", 18, ACTIVATIONS, activations::plain),
+    row("SpaceToDepth", 28, LAYOUTS, layouts::blocks),
+    row("SwiGLU", 28, ACTIVATIONS, activations::plain),
     row("Swish", 24, ACTIVATIONS, activations::plain),
     row("ThresholdedRelu", 18, ACTIVATIONS, activations::plain),
+    Row { domain: "ai.onnx.preview", ..row("FlexAttention", 1, ATTENTION, attention::flexible) },
 ];
 
 impl Row {
@@ -58,9 +98,14 @@ impl Row {
         let mut settings = Settings::default();
         settings.set("T", call.element_name(0));
         settings.set("t", call.element(0).map_or(0, |element| element.number));
+        settings.set("apply", format!("{}.apply", call.domain));
+        for (flag, version) in [("v13", 13), ("v18", 18)] {
+            settings.flag(flag, call.version >= version);
+        }
         (self.build)(call, &mut settings)?;
         let section = template::section(self.file, self.name, self.version);
         let text = section.and_then(|section| template::assemble(self.name, section, &settings));
+        debug_assert!(text.is_some(), "{}: the settings lack a value: {settings:?}", self.name);
         text.ok_or(super::call::NotKnown)
     }
 }

@@ -13,15 +13,16 @@ use crate::onnx::types::{ElementType, Storage};
 /// The name of an element type that is not known.
 pub(super) const UNKNOWN: &str = "?";
 
+/// The line that stands for those that a builder assembles.
+const ASSEMBLED: &str = "...";
+
 /// What a builder fills in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     flags: Vec<&'static str>,
     values: Vec<(&'static str, String)>,
-    /// Lines that a builder assembles, after those of the template.
+    /// Lines that a builder assembles, for the place of [`ASSEMBLED`].
     lines: Vec<String>,
-    /// Another line of attributes, inputs and outputs.
-    head: Option<String>,
 }
 
 impl Settings {
@@ -37,16 +38,15 @@ impl Settings {
         self
     }
 
-    /// Adds a line to the end of the body.
+    /// Adds a line at the place of [`ASSEMBLED`].
     pub(super) fn line(&mut self, line: String) -> &mut Self {
         self.lines.push(line);
         self
     }
 
-    /// Replaces the line of attributes, inputs and outputs.
-    pub(super) fn head(&mut self, head: String) -> &mut Self {
-        self.head = Some(head);
-        self
+    /// The value of a key; empty if it has none.
+    pub(super) fn value(&self, key: &str) -> &str {
+        self.values.iter().rev().find(|value| value.0 == key).map_or("", |value| &value.1)
     }
 
     fn has(&self, flags: &str) -> bool {
@@ -83,10 +83,14 @@ pub(super) fn section<'t>(file: &'t str, name: &str, version: i64) -> Option<&'t
 pub(super) fn assemble(name: &str, section: &str, settings: &Settings) -> Option<String> {
     let mut lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let head = lines.next()?;
-    let head = settings.filled(settings.head.as_deref().unwrap_or(head))?;
+    let head = settings.filled(head)?;
     let like = first_input(&head);
     let mut body = format!("{name} {head} {{\n");
-    for line in lines.chain(settings.lines.iter().map(String::as_str)) {
+    let assembled = |line| match line {
+        ASSEMBLED => settings.lines.iter().map(String::as_str).collect(),
+        line => vec![line],
+    };
+    for line in lines.flat_map(assembled) {
         let line = match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
             Some((flags, _)) if !settings.has(flags) => continue,
             Some((_, rest)) => rest,

@@ -1,7 +1,5 @@
 //! The elements of constant tensors.
 
-use bytes::Bytes;
-
 use super::cursor::NumberToken;
 use super::parser::{TextParser, TextResult};
 use crate::diagnostics::Code;
@@ -75,8 +73,8 @@ impl TextParser<'_> {
                 "where the data are is missing: `\"location\" : \"FILE\"`",
             ));
         }
-        let bytes = Bytes::copy_from_slice(&EXTERNAL.to_le_bytes());
-        let location = EncodedField { number: tensor::DATA_LOCATION, wire: Wire::Varint, bytes };
+        let bytes = EXTERNAL.to_le_bytes().to_vec();
+        let location = EncodedField { number: tensor::DATA_LOCATION, wire: Wire::Varint, bytes: bytes.into() };
         tensor.rest = Some(Box::new(vec![location]));
         Ok(())
     }
@@ -106,7 +104,7 @@ impl TextParser<'_> {
                     Storage::Float => data.extend(parser.float()?.to_bits().to_le_bytes()),
                     Storage::Double => data.extend(parser.double()?.to_bits().to_le_bytes()),
                     Storage::String => {
-                        let bytes = Bytes::from(parser.string()?);
+                        let bytes = parser.string()?.into_bytes().into();
                         strings.push(EncodedField { number: tensor::STRING_DATA, wire: Wire::Bytes, bytes });
                     }
                     _ if in_entry > 1 => {
@@ -129,7 +127,7 @@ impl TextParser<'_> {
         if element.storage == Storage::String {
             return Ok(((!strings.is_empty()).then(|| Box::new(strings)), count));
         }
-        let field = EncodedField { number: element.storage.field(), wire: Wire::Bytes, bytes: Bytes::from(data) };
+        let field = EncodedField { number: element.storage.field(), wire: Wire::Bytes, bytes: data.into() };
         Ok(((count > 0).then(|| Box::new(vec![field])), count))
     }
 

@@ -30,8 +30,16 @@ pub(crate) fn parse(
     (parsed, diagnostics)
 }
 
-/// Parses a function whose names are added to those of a model. Returns a function if there are no errors.
+/// Parses a function whose texts are added to those of a model. Its values are its own, whatever their names are.
+///
+/// # Errors
+///
+/// The text is not a function.
 pub(crate) fn parse_function(names: &mut ModelNames, text: &str) -> Result<FunctionProto, Diagnostics> {
+    names.apart(|names| parse_function_of(names, text))
+}
+
+fn parse_function_of(names: &mut ModelNames, text: &str) -> Result<FunctionProto, Diagnostics> {
     let (cursor, taken, diagnostics) = (Cursor::new(text), std::mem::take(names), Diagnostics::new(false));
     let mut parser = TextParser { cursor, names: taken, diagnostics, file: FileId::default(), depth: 0 };
     let parsed = parser.function();

@@ -68,7 +68,7 @@ fn what_texts_cannot_say_is_told() {
         lost(&|attribute| attribute.kind = Some(1)),
         ["the attribute `a` of type `float`, whose value is a `int`"]
     );
-    let sparse = EncodedField { number: 23, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
+    let sparse = EncodedField { number: 23, wire: Wire::Bytes, bytes: bytes::Bytes::new().into() };
     let found = lost(&|attribute| {
         (attribute.kind, attribute.value) = (Some(12), Default::default());
         attribute.rest = Some(Box::new(vec![sparse.clone()]));
@@ -103,7 +103,7 @@ fn what_texts_leave_out_is_told() {
     };
     let raw = |bytes: &[u8]| -> Fields {
         let bytes = bytes::Bytes::copy_from_slice(bytes);
-        Some(Box::new(vec![EncodedField { number: 9, wire: Wire::Bytes, bytes }]))
+        Some(Box::new(vec![EncodedField { number: 9, wire: Wire::Bytes, bytes: bytes.into() }]))
     };
     // NaNs with a payload, and those without one.
     for (bits, told) in [(0x7FC0_0001_u32, 1), (0xFFA0_0002, 1), (0x7F80_0001, 1), (0x7FC0_0000, 0), (0xFFC0_0000, 0)] {
@@ -124,7 +124,7 @@ fn what_texts_leave_out_is_told() {
         assert!(text.starts_with("g () => (y)"), "{text}");
         assert!(codes(&text, Production::Graph).is_empty());
     }
-    let sparse = EncodedField { number: 15, wire: Wire::Bytes, bytes: bytes::Bytes::new() };
+    let sparse = EncodedField { number: 15, wire: Wire::Bytes, bytes: bytes::Bytes::new().into() };
     let (_, lost) = graph(&|graph| graph.rest = Some(Box::new(vec![sparse.clone()])));
     assert_eq!(lost.wrong.into_iter().collect::<Vec<_>>(), ["a sparse constant"]);
     // External data that `data_location` does not name are not the data.

@@ -46,10 +46,15 @@ fn advance(place: &mut [i64], extents: &[i64]) {
 
 /// Sets the items of the result, which are computed from the items of the operands at each place.
 fn each(call: &mut InferCall, compute: impl Fn(&[Dim]) -> Dim) -> Option<()> {
+    spread(call, call.operand_count(), compute)
+}
+
+/// [`each`] for the first `count` operands.
+fn spread(call: &mut InferCall, operands: usize, compute: impl Fn(&[Dim]) -> Dim) -> Option<()> {
     let extents: Vec<i64> = call.result_shape(0)?.iter().map(Dim::known).collect::<Option<_>>()?;
     let count = extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent))?;
     let count = usize::try_from(count).ok().filter(|count| *count <= MAX_ITEMS)?;
-    let operands: Vec<Items> = (0..call.operand_count()).map(|i| items_of(call, i)).collect::<Option<_>>()?;
+    let operands: Vec<Items> = (0..operands).map(|i| items_of(call, i)).collect::<Option<_>>()?;
     let mut place = vec![0; extents.len()];
     let mut items = Vec::with_capacity(count);
     for _ in 0..count {
@@ -231,4 +236,9 @@ pub(crate) fn same_items(call: &mut InferCall) -> Option<()> {
     let items = call.items(0)?;
     call.give_items(0, items);
     Some(())
+}
+
+/// The items of `Expand`: those of the operand, repeated along the new extents.
+pub(crate) fn expanded(call: &mut InferCall) -> Option<()> {
+    spread(call, 1, |row| row.first().cloned().unwrap_or(Dim::Unknown))
 }

@@ -36,11 +36,6 @@ pub(crate) fn broadcasting(call: &mut InferCall) -> Option<()> {
     Some(())
 }
 
-/// `Dropout`: the mask has the shape of the operand.
-pub(crate) fn dropout(call: &mut InferCall) -> Option<()> {
-    all_same(call)
-}
-
 /// The result is of the type of the first operand, known values included.
 pub(crate) fn identity(call: &mut InferCall) -> Option<()> {
     let ty = call.operand(0)?.clone();

@@ -118,7 +118,8 @@ fn functions_of_training_information_stay() {
     let mut document = document.unwrap();
     // algorithm { node { output: "y" op_type: "f" domain: "l" } }
     let bytes = bytes::Bytes::from_static(b"\x12\x0b\x0a\x09\x12\x01y\x22\x01f\x3a\x01l");
-    document.model().unwrap().rest = Some(Box::new(vec![EncodedField { number: 20, wire: Wire::Bytes, bytes }]));
+    document.model().unwrap().rest =
+        Some(Box::new(vec![EncodedField { number: 20, wire: Wire::Bytes, bytes: bytes.into() }]));
     document.flatten(&Options::default()).unwrap();
     let text = document.to_text(false).unwrap().0;
     assert!(text.contains("y = Abs (x)") && text.contains("f (a) => (b)") && text.contains("b = Abs (a)"), "{text}");

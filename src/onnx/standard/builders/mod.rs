@@ -1,4 +1,11 @@
 //! What fills the templates of bodies in for calls, by families of operators.
 
 pub(super) mod activations;
+pub(super) mod attention;
 pub(super) mod comparisons;
+pub(super) mod layouts;
+pub(super) mod linear;
+pub(super) mod losses;
+pub(super) mod normalizations;
+pub(super) mod reductions;
+pub(super) mod sources;

@@ -1,0 +1,130 @@
+//! A file of which ranges are read later. Whether it has changed since is found out whenever something of it is used.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Write};
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+/// The bytes that are copied at once: they stay in the cache of the processor.
+pub(super) const PIECE: usize = 1 << 17;
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct DiskFile {
+    file: Arc<File>,
+    /// The name for messages.
+    name: String,
+    len: u64,
+    modified: Option<SystemTime>,
+    /// Why bytes that were needed could not be read.
+    failed: OnceLock<String>,
+}
+
+impl DiskFile {
+    /// An open file, with its name for messages. Its position changes only while it is scanned.
+    ///
+    /// # Errors
+    ///
+    /// The system does not tell its size.
+    pub(crate) fn new(file: Arc<File>, name: &str) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let (len, modified) = stamp(&metadata);
+        Ok(DiskFile { file, name: name.to_owned(), len, modified, failed: OnceLock::new() })
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The number of bytes when it was opened.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Fills a buffer with the bytes from an offset on.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has become shorter.
+    pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        self.noted(read_exact_at(&self.file, buffer, at))
+    }
+
+    /// Gives the bytes of a range to a function, in pieces.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or has changed, or the function fails.
+    pub(super) fn pieces(
+        &self,
+        (mut at, mut len): (u64, u64),
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; PIECE.min(usize::try_from(len).unwrap_or(PIECE))];
+        while len > 0 {
+            let count = len.min(buffer.len() as u64);
+            let piece = &mut buffer[..count as usize];
+            self.read_at(piece, at)?;
+            take(piece)?;
+            (at, len) = (at + count, len - count);
+        }
+        Ok(())
+    }
+
+    /// Copies a range.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or has changed, or the output fails.
+    pub(super) fn copy(&self, range: (u64, u64), out: &mut dyn Write) -> io::Result<()> {
+        self.pieces(range, |piece| out.write_all(piece))
+    }
+
+    /// Fails if the file has changed since it was opened, or a part of it could not be read: what was made of it may mix
+    /// two versions.
+    pub(crate) fn unchanged(&self) -> io::Result<()> {
+        if let Some(failure) = self.failed.get() {
+            return Err(io::Error::other(failure.clone()));
+        }
+        let now = self.noted(self.file.metadata())?;
+        match stamp(&now) == (self.len, self.modified) {
+            true => Ok(()),
+            false => self.noted(Err(changed())),
+        }
+    }
+
+    /// A result with the name of the file in its error, which is remembered.
+    fn noted<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            let error = if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error };
+            let message = format!("`{}`: {error}", self.name);
+            let _ = self.failed.set(message.clone());
+            io::Error::new(error.kind(), message)
+        })
+    }
+}
+
+fn changed() -> io::Error {
+    io::Error::other("the file changed while it was read")
+}
+
+/// What tells versions of a file apart.
+fn stamp(of: &Metadata) -> (u64, Option<SystemTime>) {
+    (of.len(), of.modified().ok())
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
+}
+
+/// Without reading at an offset, the position of the file is shared, and used by one at a time.
+#[cfg(not(unix))]
+fn read_exact_at(mut file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    use std::sync::{Mutex, PoisonError};
+    static POSITION: Mutex<()> = Mutex::new(());
+    let _held = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(buffer)
+}

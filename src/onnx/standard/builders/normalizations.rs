@@ -1,0 +1,67 @@
+//! Normalizations.
+
+use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::template::Settings;
+use crate::onnx::types::ElementType;
+
+/// The smallest number that is added to variances unless a call says otherwise.
+const EPSILON: f32 = 1e-5;
+
+/// The type in which values are normalized, with the conversions to it from `data` and back.
+fn stash(call: &StandardCall, settings: &mut Settings, data: &'static str) -> Build<&'static ElementType> {
+    let own = call.element(0)?;
+    let number = i32::try_from(call.int("stash_type", 1)?).map_err(|_| NotKnown)?;
+    let stash = ElementType::numbered(number).ok_or(NotKnown)?;
+    let cast = own.number != stash.number;
+    settings.flag("cast", cast).set("U", stash.name).set("u", stash.number);
+    settings.set("wide", if cast { "wide" } else { data }).set("narrow", if cast { "narrow" } else { "normalized" });
+    Ok(stash)
+}
+
+fn epsilon(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+    settings.set("epsilon", format!("{:e}", call.float("epsilon")?.unwrap_or(EPSILON)));
+    Ok(())
+}
+
+/// The axes from that of the call to the last one. Negative axes count from the end, so that no rank is needed.
+fn last_axes(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+    let mut axis = call.int("axis", -1)?;
+    if axis >= 0 {
+        axis -= call.rank(0)?;
+    }
+    if !(-MAX_RANK..0).contains(&axis) {
+        return Err(NotKnown);
+    }
+    let axes: Vec<String> = (axis..0).map(|axis| axis.to_string()).collect();
+    settings.set("count", axes.len()).set("axes", axes.join(", "));
+    Ok(())
+}
+
+/// The most axes that are listed.
+const MAX_RANK: i64 = 64;
+
+pub(in crate::onnx::standard) fn layer(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+    stash(call, settings, "X")?;
+    last_axes(call, settings)?;
+    settings.flag("bias", call.has_input(2)).flag("InvStdDev", call.has_output(2));
+    settings.set("Mean", if call.has_output(1) { "Mean" } else { "mean" });
+    epsilon(call, settings)
+}
+
+pub(in crate::onnx::standard) fn root_mean_square(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+    let stash = stash(call, settings, "X")?;
+    last_axes(call, settings)?;
+    let scale = call.element(1)?;
+    let back = stash.number != scale.number;
+    settings.flag("back", back).set("v", scale.number).set("narrow", if back { "narrow" } else { "normalized" });
+    epsilon(call, settings)
+}
+
+pub(in crate::onnx::standard) fn group(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+    if call.int("num_groups", 0)? <= 0 {
+        return Err(NotKnown);
+    }
+    stash(call, settings, "grouped")?;
+    settings.set("groups", call.int("num_groups", 0)?);
+    epsilon(call, settings)
+}
