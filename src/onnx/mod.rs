@@ -23,6 +23,7 @@ pub(crate) mod run;
 mod schema;
 mod standard;
 pub(crate) mod text;
+pub(crate) mod to_nnef;
 pub(crate) mod types;
 mod view;
 

@@ -14,4 +14,4 @@ mod table;
 mod template;
 
 pub(crate) use lower::lower;
-pub(crate) use table::names_body;
+pub(crate) use table::{names_body, with_bodies};

@@ -6,9 +6,11 @@ use super::variables::NnefVariables;
 use crate::diagnostics::Diagnostics;
 use crate::eval::{Budget, Limits};
 use crate::graph::Graph;
+use crate::onnx::inline::NodeFinding;
 use crate::onnx::model::ModelProto;
 use crate::onnx::places::Places;
 use crate::onnx::run::Stores;
+use crate::onnx::standard;
 use crate::source::FileId;
 use crate::{Lower, Options};
 
@@ -53,7 +55,15 @@ pub(crate) fn convert(
     }
 }
 
-/// The operators that are expanded before the translation: they have bodies, and no rule.
-pub(crate) fn compounds() -> Vec<String> {
-    table::compounds()
+/// Expands the operators that have bodies, and no rule. What stays has no counterpart.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow.
+pub(crate) fn lower_compounds(model: &mut ModelProto, options: &Options) -> Result<(), Vec<NodeFinding>> {
+    let options = options.clone().with(|options| options.lower = Lower::Names(table::compounds()));
+    standard::lower(model, &options, &[])?;
+    let names = &mut model.names;
+    names.values.resolve(&names.texts, &Default::default());
+    Ok(())
 }

@@ -15,6 +15,7 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Budget;
 use crate::graph::names::NameId;
+use crate::onnx::edit::is_function;
 use crate::onnx::inline::Imports;
 use crate::onnx::model::{AttributeValue, Extent, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
@@ -256,7 +257,7 @@ impl<'m> Import<'m> {
         let has_graph =
             |value: &AttributeValue| matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
         if !domain.is_empty()
-            || !crate::onnx::edit::is_function(operator, node.inputs.len())
+            || !is_function(operator, node.inputs.len())
             || node.attributes.iter().any(|attribute| has_graph(&attribute.value))
         {
             return None;

@@ -16,5 +16,5 @@ mod shape;
 mod table;
 mod variables;
 
-pub(crate) use convert::convert;
+pub(super) use convert::{convert, expanding, lower_compounds};
 pub(crate) use variables::NnefVariables;

@@ -6,7 +6,7 @@ use crate::onnx::to_nnef::formula::Term;
 use crate::onnx::to_nnef::item::{Flat, Outcome};
 use crate::onnx::to_nnef::line::{NodeLine, Results, one};
 use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
-use crate::tensor::{Data, DType, Tensor};
+use crate::tensor::{DType, Tensor};
 
 /// An operator that has a meaning in the dictionary: an operation, a formula, or an operation of a registry.
 pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> Results {
