@@ -331,7 +331,8 @@ impl Language {
             return fail(format!("--lower and --keep both name `{name}`: an operation is either expanded or kept"));
         }
         let mut bound = self.bind.iter().enumerate();
-        if let Some((_, (name, _))) = bound.find(|(i, (name, _))| self.bind[..*i].iter().any(|(other, _)| name == other))
+        if let Some((_, (name, _))) =
+            bound.find(|(i, (name, _))| self.bind[..*i].iter().any(|(other, _)| name == other))
         {
             return fail(format!("--bind gives two values for `{name}`"));
         }

@@ -48,7 +48,9 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         result = bound(result, &settings);
     }
     let removed = match &mut result {
-        Ok((graph, _)) if cli.output.has_passes() && !backing.is_view() => passes::run(&request, &mut *backing, graph, reporter)?,
+        Ok((graph, _)) if cli.output.has_passes() && !backing.is_view() => {
+            passes::run(&request, &mut *backing, graph, reporter)?
+        }
         _ => None,
     };
     let whole = match request.destination.target.take() {

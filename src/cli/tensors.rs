@@ -64,9 +64,9 @@ pub(crate) fn value(name: &str, text: &str, limits: &RunLimits) -> Result<Tensor
     let path = Path::new(text);
     let refuse = |message: String| Failure::Message(format!("--bind of `{name}`: {message}"));
     if !path.is_file() {
-        let read = parse(text).map_err(|error| error.message).and_then(|json| {
-            json::tensor(&json).map_err(|(_, message)| message)
-        });
+        let read = parse(text)
+            .map_err(|error| error.message)
+            .and_then(|json| json::tensor(&json).map_err(|(_, message)| message));
         return read.map_err(|message| refuse(format!("`{text}` is neither a file nor a JSON value: {message}")));
     }
     let (_, bytes) = io::read_bytes(path, limits.arrays())?;
@@ -87,10 +87,9 @@ pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits)
         let wanted: Vec<&ModelInput> = inputs.iter().filter(|input| !input.has_default).collect();
         return match wanted[..] {
             [input] => Ok(vec![(input.name.clone(), npy::exact::read(&bytes).map_err(unfit)?)]),
-            _ => Err(refuse(format!(
-                "the file has one array, and the model {} inputs: use .npz or JSON",
-                inputs.len()
-            ))),
+            _ => {
+                Err(refuse(format!("the file has one array, and the model {} inputs: use .npz or JSON", inputs.len())))
+            }
         };
     }
     if bytes.len() as u64 > longest {

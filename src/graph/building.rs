@@ -252,7 +252,15 @@ impl Graph {
         let tensor = TensorId(self.tensors.len() as u32);
         room::push(
             &mut self.tensors,
-            Tensor { name: result.0, dtype: result.1, element: None, known: false, literal: false, shape, producer: Some(id) },
+            Tensor {
+                name: result.0,
+                dtype: result.1,
+                element: None,
+                known: false,
+                literal: false,
+                shape,
+                producer: Some(id),
+            },
         );
         let operands = self.packed.operands_len() - operands;
         room::push(&mut self.operations, Operation::new(signature, dtype, (operands, tensor), source));

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conventions::Conventions;
-use super::ids::{KindId, OriginId, TensorId};
+use super::ids::{KindId, OperationId, OriginId, TensorId};
 use super::kind::Kind;
 #[cfg(feature = "tensor")]
 use super::layouts::Layouts;
 use super::names::{Speller, TensorNames};
+use super::note::Note;
 use super::operand::Output;
 use super::operation::{Operation, Origin};
 use super::packed::{Packed, Signatures};
@@ -64,6 +65,8 @@ pub struct Graph {
     /// share an entry.
     pub(super) call_places: Vec<(Name, Location)>,
     pub(crate) names: TensorNames,
+    /// What the model tells about operations, if it does.
+    pub(crate) notes: FxHashMap<OperationId, Note>,
     /// The lines of the comment at the start of the document.
     pub(crate) comments: Vec<String>,
     /// The text between `extension` and `;` of each directive that the output keeps.
@@ -93,6 +96,7 @@ impl Graph {
             origins: Vec::new(),
             call_places: Vec::new(),
             names: TensorNames::default(),
+            notes: FxHashMap::default(),
             comments: Vec::new(),
             extensions: Vec::new(),
             fragments: Vec::new(),
@@ -139,7 +143,11 @@ impl Graph {
         let mut tensors = std::mem::take(&mut self.tensors).into_iter();
         let kept = renumber.iter().filter_map(|kept| tensors.next().filter(|_| kept.is_some()));
         self.tensors = kept.map(|tensor| Tensor { producer: None, ..tensor }).collect();
-        for (operation, _) in old.into_iter().zip(needed).filter(|(_, needed)| **needed) {
+        let mut notes = std::mem::take(&mut self.notes);
+        for (i, operation) in old.into_iter().enumerate().filter(|(i, _)| needed.get(*i) == Some(&true)) {
+            if let Some(note) = notes.remove(&OperationId::at(i)) {
+                self.notes.insert(OperationId::at(self.operations.len()), note);
+            }
             let (_, operands, results) = self.signatures.counts(operation.signature());
             let results = before.results(&operation.result, results);
             self.packed.copy(&before, operation.operands..operation.operands + operands, results, new);

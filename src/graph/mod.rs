@@ -20,6 +20,7 @@ mod known;
 #[cfg(feature = "tensor")]
 mod layouts;
 pub(crate) mod names;
+mod note;
 mod operand;
 mod operation;
 pub(crate) mod operators;
@@ -50,6 +51,7 @@ pub use flat_graph::{Graph, KeptFragment};
 pub use ids::TensorId;
 pub(crate) use ids::{KindId, OperationId, OriginId};
 pub(crate) use kind::{Kind, KindParam};
+pub(crate) use note::Note;
 pub(crate) use operand::{Argument, Key};
 pub use operand::{Operand, Output};
 pub use operation::Operation;

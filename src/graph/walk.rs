@@ -1,7 +1,7 @@
 //! Public methods that read a flat graph.
 
 use super::names::NameId;
-use super::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Primitive, ShapeId, TensorId};
+use super::{Dialect, Graph, KeptFragment, Key, Note, Operand, Operation, Primitive, ShapeId, TensorId};
 use crate::source::Location;
 
 impl Graph {
@@ -59,8 +59,13 @@ impl Graph {
     /// The bytes of its operations, tensors, arguments and names.
     pub(crate) fn bytes(&self) -> u64 {
         let tables = size_of_val(&self.operations[..]) + size_of_val(&self.tensors[..]);
-        (tables + self.bytes_of_shapes() + size_of_val(&self.origins[..]) + self.names.bytes() + self.packed.bytes())
-            as u64
+        let notes = self.notes.values().map(Note::bytes).sum::<usize>();
+        (tables
+            + notes
+            + self.bytes_of_shapes()
+            + size_of_val(&self.origins[..])
+            + self.names.bytes()
+            + self.packed.bytes()) as u64
     }
 
     /// The operation that produces a tensor; none for an input of a kept fragment.

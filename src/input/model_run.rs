@@ -25,7 +25,12 @@ fn limits(document: &Document, settings: &Settings) -> Limits {
 
 impl ModelRun {
     /// Checks what an evaluation relies on; the model is dropped if that fails.
-    pub(super) fn new(sources: Sources, document: Option<Document>, mut found: Diagnostics, settings: &Settings) -> Self {
+    pub(super) fn new(
+        sources: Sources,
+        document: Option<Document>,
+        mut found: Diagnostics,
+        settings: &Settings,
+    ) -> Self {
         let document = document.and_then(|document| {
             let checked = document.check_runs(&settings.options);
             found.take(checked.map(|warnings| (document, warnings)))
@@ -71,7 +76,8 @@ pub(crate) fn random_inputs(
         if input.has_default || given.iter().any(|(name, _)| *name == input.name) {
             continue;
         }
-        let fail = |message: String| Box::new(Diagnostic::new(Code::EvalInput, Document::nowhere(document.file), message));
+        let fail =
+            |message: String| Box::new(Diagnostic::new(Code::EvalInput, Document::nowhere(document.file), message));
         let unknown = || fail(format!("the type of input `{}` is not known: give the input", input.name));
         let shape = input.shape.as_ref().ok_or_else(unknown)?;
         let dtype = input.dtype.filter(|dtype| *dtype != DType::Text).ok_or_else(unknown)?;

@@ -20,8 +20,8 @@ use super::text::{self, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Location, Sources, Span};
 use crate::eval::Limits;
+use crate::source::{FileId, Location, Sources, Span};
 use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options};
 
@@ -308,9 +308,7 @@ impl Document {
     /// Those of [`Self::flatten`].
     pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
         let stores = Stores::new(self.folder.as_deref());
-        self.expanded(options, |model, (file, places)| {
-            edit::fold(model, (file, places), (&stores, limits), options)
-        })
+        self.expanded(options, |model, (file, places)| edit::fold(model, (file, places), (&stores, limits), options))
     }
 
     /// Translates a model to a flat graph of NNEF, with the data of its variables. The model is expanded and folded for

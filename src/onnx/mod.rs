@@ -21,6 +21,7 @@ pub(crate) mod protobuf;
 mod provenance;
 pub(crate) mod run;
 mod schema;
+mod scopes;
 mod standard;
 pub(crate) mod text;
 pub(crate) mod to_nnef;

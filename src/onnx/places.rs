@@ -2,6 +2,7 @@
 
 use super::contents::Contents;
 use super::protobuf;
+use super::scopes::Scope;
 
 /// How messages describe a place in a model.
 #[derive(Clone, Debug)]
@@ -22,11 +23,16 @@ impl Places {
         }
     }
 
-    /// A message about the node or function at a place.
+    /// A message about the node or function at a place: with its module and the line of its source, if they are known.
     pub(super) fn tell(&self, message: String, at: u32) -> String {
         match self {
             Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
-                Some(path) => format!("{message} ({path})"),
+                Some(found) => {
+                    let scope = Scope::of(&found.metadata);
+                    let module = scope.path().map(|path| format!(", module {path}")).unwrap_or_default();
+                    let source = scope.source.map(|source| format!(", {source}")).unwrap_or_default();
+                    format!("{message} ({}{module}{source})", found.path)
+                }
                 None => message,
             },
             _ => message,

@@ -4,6 +4,8 @@
 //! graph in an attribute precede the node with this attribute, as a group with the name of the attribute; the attribute
 //! lists the results of the graph.
 
+mod modules;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,10 +14,9 @@ use smallvec::SmallVec;
 
 use super::infer::{GraphTypes, InnerPlace, ValueType, infer};
 use super::inline::{Functions, Imports, each_node, own_names};
-use super::model::{
-    AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto,
-};
+use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
+use super::scopes::{Module, Scope, Scopes};
 use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
@@ -71,6 +72,13 @@ struct View<'m> {
     bytes: u64,
     limit: u64,
     origins: FxHashMap<(OriginId, OriginId), OriginId>,
+    /// The rows of places of calls, by function and place.
+    call_places: FxHashMap<(Name, u32), u32>,
+    scopes: Scopes,
+    /// The scope of the node around the current graph.
+    around: Rc<Scope>,
+    /// The modules around the last node, with their groups.
+    open: Vec<(Module, OriginId)>,
     /// The types in the graphs around the current node, the innermost last.
     types: Vec<&'m GraphTypes>,
     schemas: Schemas,
@@ -133,12 +141,15 @@ fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Resu
         bytes,
         limit: options.max_memory,
         origins: FxHashMap::default(),
+        call_places: FxHashMap::default(),
+        scopes: Scopes::default(),
+        around: Rc::default(),
+        open: Vec::new(),
         types: vec![&types.main],
         schemas: Schemas::new(),
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
         imports: Imports::new(&model.names, &model.opsets),
     };
-    view.calls();
     if let Some(graph) = &model.graph {
         view.boundary(graph);
         view.body(graph, NodePlace { call: OriginId::NONE, group: OriginId::NONE })?;
@@ -155,17 +166,6 @@ fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Resu
 impl<'m> View<'m> {
     fn at(&self, at: u32) -> Location {
         Location::new(self.file, Span::new(at, at))
-    }
-
-    /// Adds the calls that nodes come from; their ids are those of the model.
-    fn calls(&mut self) {
-        let mut places = FxHashMap::default();
-        for call in &self.model.calls {
-            let at = self.at(call.at);
-            let place =
-                *places.entry((call.function, call.at)).or_insert_with(|| self.graph.add_call_place(call.function, at));
-            self.graph.add_origin(call.parent, place);
-        }
     }
 
     fn boundary(&mut self, graph: &'m OnnxGraph) {
@@ -235,7 +235,11 @@ impl<'m> View<'m> {
     fn constant(&mut self, constant: &TensorProto, place: NodePlace) {
         let Some(name) = constant.name else { return };
         let extents: Vec<GraphExtent> = constant.dims.iter().map(|extent| GraphExtent::new(*extent)).collect();
-        let result = self.tensor(name, constant.data_type.and_then(|number| Element::numbered(number.into())), Some(Shape::new(&extents)));
+        let result = self.tensor(
+            name,
+            constant.data_type.and_then(|number| Element::numbered(number.into())),
+            Some(Shape::new(&extents)),
+        );
         let kind = self.kind(INITIALIZER.to_owned(), Vec::new());
         let key = Key::Named(self.graph.symbols_mut().intern("type"));
         let arguments = [Argument { key, value: Value::Symbol(described(constant).into()) }];
@@ -265,23 +269,23 @@ impl<'m> View<'m> {
         if of == place.call || of == OriginId::NONE {
             return place.group;
         }
-        if place.group == OriginId::NONE {
-            return of;
-        }
         if let Some(origin) = self.origins.get(&(of, place.group)) {
             return *origin;
         }
         let Some(call) = self.model.calls.get(of.index()) else { return place.group };
         let parent = with_stack(|| self.origin(call.parent, place));
         let at = self.at(call.at);
-        let row = self.graph.add_call_place(call.function, at);
-        let origin = self.graph.add_origin(parent, row);
+        let (graph, place_of) = (&mut self.graph, (call.function, call.at));
+        let row = *self.call_places.entry(place_of).or_insert_with(|| graph.add_call_place(call.function, at));
+        let origin = graph.add_origin(parent, row);
         self.origins.insert((of, place.group), origin);
         origin
     }
 
     fn node(&mut self, node: &'m NodeProto, index: usize, place: NodePlace) -> Result<(), TooLarge> {
-        let origin = self.origin(node.origin, place);
+        let scope = self.scopes.of(&node.rest);
+        let group = self.module_group(&scope, node, place.group)?;
+        let origin = self.origin(node.origin, NodePlace { group, ..place });
         let form = self.form(node);
         let mut arguments: SmallVec<[Argument; 4]> = SmallVec::new();
         for (i, input) in node.inputs.iter().enumerate().filter(|(_, input)| **input != NameId::ROOT) {
@@ -298,8 +302,8 @@ impl<'m> View<'m> {
         let made: SmallVec<[TensorId; 4]> = node.outputs.iter().map(|output| self.result(*output)).collect();
         let outputs: SmallVec<[Output; 4]> = made.iter().map(Output::Tensor).collect();
         let source = (self.at(node.at), origin);
-        self.graph.add_operation(form.kind, (None, false), arguments, &outputs, source);
-        Ok(())
+        let id = self.graph.add_operation(form.kind, (None, false), arguments, &outputs, source);
+        self.note(id, node, &scope)
     }
 
     /// What a node has in common with others.
@@ -431,8 +435,11 @@ impl<'m> View<'m> {
         let group = self.graph.add_origin(origin, row);
         let types = self.types.last().and_then(|types| types.inner.get(&place));
         self.types.extend(types);
+        let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
+        let open = std::mem::take(&mut self.open);
         let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.remove(&name))).collect();
         self.body(graph, NodePlace { call: node.origin, group })?;
+        (self.around, self.open) = (around, open);
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
         if types.is_some() {

@@ -16,7 +16,9 @@ impl Tensor {
         match self.dtype() {
             from if from == to => Ok(self),
             DType::Text => Err(TensorError::new(format!("text is not of type {to}"))),
-            from if from.is_integer() => Tensor::with(self.shape(), Data::from_wide(to, places.map(|at| data.wide(at)))),
+            from if from.is_integer() => {
+                Tensor::with(self.shape(), Data::from_wide(to, places.map(|at| data.wide(at))))
+            }
             _ => Tensor::with(self.shape(), Data::from_floats(to, places.map(|at| data.float(at)))),
         }
     }

@@ -36,10 +36,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
 /// # Errors
 ///
 /// Those of [`read`], or a value that the type does not have.
-pub(crate) fn read_typed(
-    text: &str,
-    dtype: &dyn Fn(&str) -> Option<DType>,
-) -> Result<Vec<(String, Tensor)>, Misfit> {
+pub(crate) fn read_typed(text: &str, dtype: &dyn Fn(&str) -> Option<DType>) -> Result<Vec<(String, Tensor)>, Misfit> {
     let json = parse(text).map_err(|error| (error.at, format!("not JSON: {}", error.message)))?;
     let Some(members) = json.as_object() else {
         return Err((json.at, "the text is not a JSON object of names and arrays".to_owned()));

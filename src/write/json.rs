@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::pieces;
 use crate::graph::names::Speller;
-use crate::graph::{Extent, Graph, Key, Operand, Operation, Output, Primitive, TensorId, Value};
+use crate::graph::{Extent, Graph, Key, Note, Operand, Operation, OperationId, Output, Primitive, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
@@ -37,7 +37,7 @@ pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn 
         let mut json = Json::new(graph, buffer);
         for i in range {
             json.separate(i, ",");
-            json.operation(&graph.operations[i]);
+            json.operation(&graph.operations[i], graph.notes.get(&OperationId::at(i)));
         }
     })?;
     out.write_all(b"]}\n")
@@ -153,7 +153,7 @@ impl<'g, 'b> Json<'g, 'b> {
         }
     }
 
-    fn operation(&mut self, operation: &Operation) {
+    fn operation(&mut self, operation: &Operation, note: Option<&Note>) {
         let kind = self.graph.kind(operation);
         self.buffer.push_str("{\"name\": ");
         self.string(self.graph.text_of(kind.name));
@@ -181,7 +181,19 @@ impl<'g, 'b> Json<'g, 'b> {
                 Output::Array(tensors) => self.tensors(tensors),
             }
         }
-        self.buffer.push_str("}}");
+        self.buffer.push('}');
+        note.iter().for_each(|note| self.note(note));
+        self.buffer.push('}');
+    }
+
+    /// What the model tells about an operation.
+    fn note(&mut self, note: &Note) {
+        for (key, text) in note.parts(self.graph) {
+            if let Some(text) = text {
+                self.buffer.push_str(&format!(", \"{key}\": "));
+                self.string(&text);
+            }
+        }
     }
 
     /// The `i`th key of an object.

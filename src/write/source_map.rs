@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use super::json::push_string;
 use crate::graph::names::Spellings;
-use crate::graph::{Graph, Origin, OriginId, TensorId};
+use crate::graph::{Graph, OperationId, Origin, OriginId, TensorId};
 use crate::source::Sources;
 use crate::source::literals::push_int;
 use crate::source::places::Places;
@@ -147,7 +147,13 @@ impl Map<'_, '_> {
             self.put(if i > 0 { "," } else { "" });
             self.name(tensor);
         }
-        self.put("]}");
+        self.put("]");
+        for (key, text) in graph.notes.get(&OperationId::at(index)).iter().flat_map(|note| note.parts(graph)) {
+            if text.is_some() {
+                self.text(&format!(",\"{key}\":"), text.as_deref());
+            }
+        }
+        self.put("}");
     }
 
     fn tensor(&mut self, id: TensorId) {

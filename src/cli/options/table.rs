@@ -281,8 +281,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
 ];
 
 /// What passes apply to that models of ONNX have, too.
-const MODEL_PASS: &[Use] =
-    &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
+const MODEL_PASS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
 
 /// The notations in which models are edited themselves.
 const OF_MODELS: Outputs = Of(&["onnx", "onnxtxt"]);

@@ -132,9 +132,10 @@ impl Folding<'_> {
         let domain = if domain == "ai.onnx" { "" } else { domain };
         let version = self.imports.version(self.names, node.domain)?;
         let SchemaLookup::Schema(_) = self.schemas.find(domain, operator, version) else { return None };
-        let has_graphs = node.attributes.iter().any(|attribute| {
-            matches!(attribute.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_))
-        });
+        let has_graphs = node
+            .attributes
+            .iter()
+            .any(|attribute| matches!(attribute.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)));
         if has_graphs || !pure::is_function(operator, node.inputs.len()) {
             return None;
         }

@@ -8,7 +8,8 @@ use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_graph_mut;
 use crate::onnx::model::{
-    AttributeValue, Dim as DimProto, Extent, GraphProto, ModelNames, ModelProto, NodeProto, ShapeProto, TensorProto, TensorType, TypeForm, TypeProto, ValueInfo,
+    AttributeValue, Dim as DimProto, Extent, GraphProto, ModelNames, ModelProto, NodeProto, ShapeProto, TensorProto,
+    TensorType, TypeForm, TypeProto, ValueInfo,
 };
 use crate::onnx::run::{dtype_of, tensor_proto};
 use crate::options::GivenShapes;
@@ -128,11 +129,7 @@ fn find<'i>(names: &ModelNames, inputs: &'i mut [ValueInfo], name: &str) -> Opti
 }
 
 /// Replaces symbols by their values in all types of a model.
-fn set_symbols(
-    model: &mut ModelProto,
-    shapes: &GivenShapes,
-    refuse: &mut dyn FnMut(String, Option<String>),
-) {
+fn set_symbols(model: &mut ModelProto, shapes: &GivenShapes, refuse: &mut dyn FnMut(String, Option<String>)) {
     if shapes.symbols.is_empty() {
         return;
     }

@@ -130,7 +130,8 @@ fn symbols_and_shapes_are_written_into_types() {
     let graph = "g (float[N, 6] x, float[P, Q] z) => (float[N, M] y) { y = Abs (x) }";
     let given = |symbols: &[(&str, i64)], input: &str, shape: &[i64]| {
         let options = Options::default().with(|options| {
-            options.shapes.symbols = symbols.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+            options.shapes.symbols =
+                symbols.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
             if !input.is_empty() {
                 options.shapes.inputs = vec![(input.to_owned(), shape.iter().map(|extent| (*extent).into()).collect())];
             }

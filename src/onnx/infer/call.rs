@@ -101,6 +101,12 @@ impl<'m> InferCall<'_, 'm> {
         self.extents(operand).and_then(|extents| extents.get(axis)).cloned().unwrap_or(Dim::Unknown)
     }
 
+    /// The extent that these axes of operands share.
+    pub(crate) fn shared(&self, axes: &[(usize, usize)]) -> Dim {
+        let extents = axes.iter().map(|(operand, axis)| self.extent(*operand, *axis));
+        extents.fold(Dim::Unknown, |shared, extent| shared.clone().unify(extent).unwrap_or(shared))
+    }
+
     /// The items of an operand of integers or truth values; each may be unknown.
     pub(crate) fn items(&self, operand: usize) -> Option<KnownItems> {
         let known = self.known(operand)?;

@@ -3,7 +3,7 @@
 use super::engine::{Inference, InnerTypes, Results};
 use super::facts::ValueType;
 use super::graphs::graphs_of;
-use super::merge::joined;
+use super::merge::{joined, unified};
 use super::operator::Operator;
 use super::symbols::SymbolMark;
 use super::tables::InnerPlace;
@@ -13,6 +13,14 @@ use crate::onnx::model::{GraphProto, NodeProto};
 
 /// How often the body of a loop is visited until values whose shapes still change get unknown shapes.
 const TURNS: usize = 3;
+
+/// How the type of a state follows from those before and after a turn.
+type Combine = fn(&ValueType, &ValueType) -> ValueType;
+
+/// The type of a state whose shape does not change.
+fn fixed(before: &ValueType, after: &ValueType) -> ValueType {
+    unified(after.clone(), before.clone())
+}
 
 /// A graph of a node, with its place.
 type Inner<'m> = (InnerPlace, &'m GraphProto);
@@ -75,20 +83,20 @@ impl<'m> Inference<'m> {
         }
     }
 
-    /// Visits a body until the types of its states no longer change. The states come after `first` other inputs, if
-    /// `is_first` is not set, and before the others otherwise. Returns the types of the states and of all outputs.
+    /// Visits a body until the types of its states no longer change. The first outputs of the body are the states, and
+    /// `inputs` makes its inputs from them. Returns the types of the states and of all outputs.
     fn settle(
         &mut self,
         body: Inner<'m>,
         mut states: Vec<ValueType>,
-        inputs: impl Fn(&[ValueType]) -> Vec<ValueType>,
+        (combine, inputs): (Combine, impl Fn(&[ValueType]) -> Vec<ValueType>),
         inner: &mut InnerTypes,
     ) -> (Vec<ValueType>, Vec<ValueType>) {
         for turn in 0.. {
             let mut given = inputs(&states);
             given.iter_mut().for_each(|ty| self.symbols.complete(ty));
             let outputs = self.visit(body, &given, inner);
-            let next: Vec<ValueType> = states.iter().zip(&outputs).map(|(state, next)| joined(state, next)).collect();
+            let next: Vec<ValueType> = states.iter().zip(&outputs).map(|(state, next)| combine(state, next)).collect();
             let is_last = turn > TURNS || self.budget.visits == 0;
             if next == states || is_last {
                 return (next, outputs);
@@ -116,7 +124,8 @@ impl<'m> Inference<'m> {
         if let ValueType::Tensor(facts) = &mut condition {
             facts.items = always.then(|| [Dim::Int(1)].into());
         }
-        let initial: Vec<ValueType> = node.inputs.iter().skip(2).map(|input| without_items(self.scope.type_of(*input))).collect();
+        let initial: Vec<ValueType> =
+            node.inputs.iter().skip(2).map(|input| without_items(self.scope.type_of(*input))).collect();
         let mut states = vec![condition];
         states.extend(initial);
         let count = states.len();
@@ -125,7 +134,7 @@ impl<'m> Inference<'m> {
             given.extend_from_slice(states);
             given
         };
-        let (states, outputs) = self.settle(body, states, inputs, inner);
+        let (states, outputs) = self.settle(body, states, (joined, inputs), inner);
         let keeps_on = states.first().and_then(|state| state.as_tensor()?.items.as_deref()) == Some(&[Dim::Int(1)]);
         let length = if keeps_on { trips.max(Dim::Int(0)) } else { Dim::Unknown };
         let stacks = outputs.iter().skip(count).map(|ty| self.stacked(ty, &length, 0, mark));
@@ -182,7 +191,7 @@ impl<'m> Inference<'m> {
             items.push(without_axes(ty, lead, Some(axis)));
         }
         let inputs = |states: &[ValueType]| [states, &items[..]].concat();
-        let (states, outputs) = self.settle(body, states, inputs, inner);
+        let (states, outputs) = self.settle(body, states, (fixed, inputs), inner);
         let mut results: Vec<ValueType> = states;
         for (i, ty) in outputs.iter().skip(count).enumerate() {
             results.push(self.stacked(ty, &length, out_axes.get(i).copied().unwrap_or(0), mark));

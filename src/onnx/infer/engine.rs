@@ -184,7 +184,6 @@ impl<'m> Inference<'m> {
         }
         if node.attributes.iter().any(|attribute| super::graphs::has_graph(&attribute.value)) {
             self.with_graphs(node, &operator, &mut results, inner);
-            return results;
         }
         let Some(row) = operator.row else { return results };
         let mut call = self.call(node, operator.version, results);

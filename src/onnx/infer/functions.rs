@@ -42,7 +42,8 @@ impl<'m> Inference<'m> {
 
     /// The attributes of a function in a call: those of the call, and the defaults of the others.
     fn bindings(&self, node: &'m NodeProto, body: &'m FunctionProto) -> Bindings<'m> {
-        let mut bindings: Bindings = body.defaults.iter().filter_map(|default| Some((default.name?, default))).collect();
+        let mut bindings: Bindings =
+            body.defaults.iter().filter_map(|default| Some((default.name?, default))).collect();
         for attribute in &node.attributes {
             let value: Option<&'m AttributeProto> = match attribute.reference {
                 Some(outer) => self.frame.bindings.get(&outer).copied(),

@@ -17,6 +17,8 @@ pub(crate) mod rules;
 mod scope;
 mod symbols;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use call::InferCall;
 pub(crate) use engine::infer;

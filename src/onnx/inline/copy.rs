@@ -146,7 +146,8 @@ impl<'f> Expansion<'f> {
 
     /// Expands the calls in the graph of a model.
     pub(super) fn graph(&mut self, graph: &mut GraphProto, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
-        self.has_control = self.follows_control && CONTROL.iter().any(|operator| self.names.texts.get(operator).is_some());
+        self.has_control =
+            self.follows_control && CONTROL.iter().any(|operator| self.names.texts.get(operator).is_some());
         if self.has_control {
             self.known = Known::of_graph(self.names, graph);
         }

@@ -4,8 +4,8 @@ use super::row::{InferRule, OperatorRow};
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::rules::elementwise::{broadcasting, same};
 use crate::onnx::infer::rules::{
-    arithmetic, arrange, attention, cast, elementwise, image, learning, loss, matrix, normalize, optional, reduce, select,
-    sequence, signal, source, text, training, window,
+    arithmetic, arrange, attention, cast, elementwise, image, learning, loss, matrix, normalize, optional, reduce,
+    select, sequence, signal, source, text, training, window,
 };
 
 const fn onnx(name: &'static str, types: InferRule) -> OperatorRow {

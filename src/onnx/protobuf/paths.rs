@@ -3,6 +3,7 @@
 use super::fields::{attribute, function, graph, model, node, tensor, training};
 use super::reader::{MessageReader, Payload};
 use crate::onnx::contents::Contents;
+use crate::onnx::model::Fields;
 
 /// A kind of message with nodes or constants in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,9 +56,17 @@ pub(crate) fn stays_in_file(of: Message, field: u32) -> bool {
     }
 }
 
-/// The path to the node or function whose message starts at an offset, with its name, such as
-/// `graph.node[3] 'layer.4/softmax'`; none for other offsets.
-pub(crate) fn path(file: &Contents, at: u32) -> Option<String> {
+/// A node or a function in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    /// The path to it, with its name, such as `graph.node[3] 'layer.4/softmax'`.
+    pub(crate) path: String,
+    /// The metadata of a node.
+    pub(crate) metadata: Fields,
+}
+
+/// The node or function whose message starts at an offset; none for other offsets.
+pub(crate) fn path(file: &Contents, at: u32) -> Option<Found> {
     let (mut reader, mut kind, mut path) = (MessageReader::new(file), Message::Model, String::new());
     while path.is_empty() || reader.position() != at {
         let (inner, row, index) = step(&mut reader, kind, at)?;
@@ -71,14 +80,16 @@ pub(crate) fn path(file: &Contents, at: u32) -> Option<String> {
         Message::Function => function::NAME,
         _ => return None,
     };
-    let mut named = None;
+    let (mut named, mut metadata) = (None, Fields::None);
     while let Ok(Some((number, payload))) = reader.field() {
         if number == name {
             named = reader.bytes(&payload).ok();
+        } else if kind == Message::Node && number == node::METADATA {
+            metadata.get_or_insert_default().push(reader.keep(number, payload));
         }
     }
     let name = named.filter(|name| !name.is_empty()).map(|name| format!(" '{}'", String::from_utf8_lossy(&name)));
-    Some(path + &name.unwrap_or_default())
+    Some(Found { path: path + &name.unwrap_or_default(), metadata })
 }
 
 /// The message in the current one that contains an offset: itself, its field, and its index in that field.

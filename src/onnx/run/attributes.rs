@@ -3,7 +3,9 @@
 use bytes::Bytes;
 
 use crate::eval::EvalError;
-use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto, TensorProto};
+use crate::onnx::model::{
+    AttributeProto, AttributeValue, FunctionProto, GraphProto, ModelNames, NodeProto, TensorProto,
+};
 use crate::onnx::types::AttributeType;
 use crate::source::names::Name;
 
@@ -50,9 +52,7 @@ fn omitted(attribute: &AttributeProto) -> Option<AttributeType> {
 impl<'m> Attributes<'_, 'm> {
     /// The attribute with a name.
     pub(crate) fn find(&self, name: &str) -> Option<&'m AttributeProto> {
-        let is = |attribute: &&AttributeProto| {
-            attribute.name.is_some_and(|known| self.names.texts.text(known) == name)
-        };
+        let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|known| self.names.texts.text(known) == name);
         resolved(self.node.attributes.iter().find(is)?, self.bound)
     }
 

@@ -110,7 +110,8 @@ fn empty(declared: Option<&ValueInfo>, axis: i64, call: &NodeCall) -> Result<Run
         Extent::Value(extent) => usize::try_from(*extent).unwrap_or(0),
         Extent::Unknown | Extent::Symbol(_) => 0,
     };
-    let mut shape: Vec<usize> = ty.shape.iter().flat_map(|shape| shape.dims.iter().map(|dim| extent(&dim.extent))).collect();
+    let mut shape: Vec<usize> =
+        ty.shape.iter().flat_map(|shape| shape.dims.iter().map(|dim| extent(&dim.extent))).collect();
     let axis = call.axis(axis, shape.len() + 1)?;
     shape.insert(axis, 0);
     Ok(call.made(&shape, Data::zeros(dtype, 0))?.into())
@@ -193,9 +194,8 @@ fn scanned<'c, 'm>(
     let reversed = directions(call, "scan_output_directions", outputs)?;
     let axes = call.ints("scan_output_axes")?;
     let collected = graph.outputs.iter().skip(states).zip(reversed).enumerate();
-    let collected = collected.map(|(i, (output, backwards))| {
-        Collected::new(Some(output), axis_of(axes.as_ref(), i), backwards)
-    });
+    let collected =
+        collected.map(|(i, (output, backwards))| Collected::new(Some(output), axis_of(axes.as_ref(), i), backwards));
     let mut collected: Vec<Collected> = collected.collect();
     let trips = most.map_or(length, |most| most.min(length));
     for trip in 0..trips {

@@ -5,6 +5,7 @@
 
 mod attributes;
 mod body;
+mod broadcast;
 mod call;
 mod control;
 mod element;

@@ -118,7 +118,9 @@ fn constant(line: &str, like: &str) -> Option<String> {
     let (ty, items) = rest.split_once(" (")?;
     let items = items.strip_suffix(')')?;
     let of_float = match form {
-        "const" if is_direct(ty, items) => return Some(format!("{name} = Constant <value: tensor = {ty} {{{items}}}> ()")),
+        "const" if is_direct(ty, items) => {
+            return Some(format!("{name} = Constant <value: tensor = {ty} {{{items}}}> ()"));
+        }
         "const" => format!("<value: tensor = float {{{items}}}>"),
         "attribute" => format!("<value_float: float = @{items}>"),
         _ => return None,
@@ -150,7 +152,8 @@ mod tests {
     #[test]
     fn templates_are_filled() {
         let file = "# A comment.\n== F 1\n<a> (X, Y) => (Z)\n[more] Z = Add (X, $k)\n[!more] Z = Neg (X)\n== F 12\n(X) => (Y)\none = const $T (1)\nY = Add (X, one)\n";
-        let filled = |name: &str, version, settings: &mut Settings| assemble(name, section(file, name, version)?, settings);
+        let filled =
+            |name: &str, version, settings: &mut Settings| assemble(name, section(file, name, version)?, settings);
         let mut one = Settings::default();
         assert_eq!(filled("F", 1, &mut one).unwrap(), "F <a> (X, Y) => (Z) {\nZ = Neg (X)\n}");
         assert_eq!(filled("F", 1, one.flag("more", true)), None);

@@ -53,7 +53,7 @@ function indexOf(data) {
     const results = node.o.flatMap(([, ids]) => ids.slice(0, 20)).map(tensor => data.tensors[tensor][0]);
     names.push(results.slice(0, 3).join(', '));
     const label = node.i.find(([name]) => name === 'label');
-    texts.push([id, results.concat(node.name, label ? label[1] : []).join('\n').toLowerCase()]);
+    texts.push([id, results.concat(node.name, label ? label[1] : [], (node.m || []).map(([, text]) => text)).join('\n').toLowerCase()]);
   });
   data.groups.forEach((group, id) => { if (id) texts.push([-1 - id, group.title.toLowerCase()]); });
   return { maker, users, names, texts };

@@ -122,6 +122,12 @@ class Panel {
       if (users.length > 50) list.append(element('li', `… ${users.length - 50} more`));
       section(this.root, 'Used by').append(list);
     }
+    const told = (node.m || []).filter(([, text]) => text);
+    if (told.length) {
+      const list = element('dl');
+      for (const [key, text] of told) list.append(element('dt', key), element('dd', text));
+      section(this.root, 'Exported from').append(list);
+    }
     if (node.s) this.source(node.s, node.x);
     this.calls(node.f);
   }

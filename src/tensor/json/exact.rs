@@ -69,7 +69,9 @@ mod tests {
         assert_eq!(read("[[1, 2.5]]", DType::Complex64), Ok(Data::Complex64(vec![[1.0, 2.5]])));
         assert_eq!(read(r#"["a"]"#, DType::Text), Ok(Data::Text(vec!["a".into()])));
         assert_eq!(read("[1.1]", DType::FLOAT16).unwrap().float(0), 1.099609375);
-        for (text, dtype) in [("[0.5]", DType::Int64), ("[256]", DType::UINT8), ("[1]", DType::Text), ("[-1]", DType::Uint64)] {
+        for (text, dtype) in
+            [("[0.5]", DType::Int64), ("[256]", DType::UINT8), ("[1]", DType::Text), ("[-1]", DType::Uint64)]
+        {
             assert!(read(text, dtype).is_err(), "{text}");
         }
     }

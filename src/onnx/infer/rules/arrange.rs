@@ -4,6 +4,7 @@ use super::axes::{axis, marked, place, product};
 use super::source::natural;
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
+use crate::onnx::infer::call::MAX_ITEMS;
 
 /// The integers of an operand, or of an attribute before the version in which the operand replaced it.
 pub(crate) fn listed(call: &InferCall, operand: usize, attribute: &str) -> Option<Vec<i64>> {
@@ -83,7 +84,11 @@ fn quotient(of: &[Dim], by: &[Dim]) -> Dim {
 /// `Flatten`
 pub(crate) fn flatten(call: &mut InferCall) -> Option<()> {
     let extents = call.extents(0)?;
-    let at = place(call.int_or("axis", 1), extents.len())?;
+    // Behind the last axis is a place too, but negative numbers count from the last axis.
+    let at = match call.int_or("axis", 1) {
+        number @ 0.. => place(number, extents.len())?,
+        number => axis(number, extents.len())?,
+    };
     let (lead, rest) = extents.split_at(at);
     let shape = [product(lead), product(rest)];
     call.give(0, shape);
@@ -95,7 +100,9 @@ pub(crate) fn transpose(call: &mut InferCall) -> Option<()> {
     let extents = call.extents(0)?;
     let rank = extents.len();
     let order = match call.ints("perm") {
-        Some(perm) if perm.len() == rank => perm.iter().map(|number| axis(*number, rank)).collect::<Option<Vec<_>>>()?,
+        Some(perm) if perm.len() == rank => {
+            perm.iter().map(|number| axis(*number, rank)).collect::<Option<Vec<_>>>()?
+        }
         Some(_) => return None,
         None => (0..rank).rev().collect(),
     };
@@ -140,9 +147,7 @@ pub(crate) fn expand(call: &mut InferCall) -> Option<()> {
         Some(items) => items.iter().map(|item| natural(item.clone())).collect(),
         None => {
             let rank = usize::try_from(call.extent(1, 0).known()?).ok()?;
-            let most = call.rank(0)?.max(rank);
-            call.give(0, vec![Dim::Unknown; most]);
-            return Some(());
+            vec![Dim::Unknown; rank]
         }
     };
     let shape = super::axes::broadcast(call.extents(0)?, &target)?;
@@ -195,7 +200,7 @@ pub(crate) fn concat_items(call: &mut InferCall) -> Option<()> {
     for operand in 0..call.operand_count() {
         match (call.rank(operand)?, call.items(operand), call.extent(operand, 0).known()) {
             (1, Some(own), _) => items.extend(own.iter().cloned()),
-            (1, None, Some(length)) if length <= crate::onnx::infer::call::MAX_ITEMS as i64 => {
+            (1, None, Some(length)) if length <= MAX_ITEMS as i64 => {
                 items.extend(vec![Dim::Unknown; usize::try_from(length).ok()?]);
             }
             _ => return None,
@@ -227,7 +232,7 @@ fn parts(call: &InferCall, extent: &Dim) -> Option<Vec<Dim>> {
     };
     let mut all = vec![size; results];
     if usize::try_from(parts).ok()? == results {
-        *all.last_mut()? = natural(last);
+        *all.last_mut()? = last;
     }
     Some(all)
 }
@@ -330,13 +335,14 @@ pub(crate) fn center_crop_pad(call: &mut InferCall) -> Option<()> {
     Some(())
 }
 
-/// `Trilu` and others keep the shape; `EyeLike` of a matrix too. `Col2Im` builds an image from columns.
+/// `Col2Im` builds an image from columns.
 pub(crate) fn col2im(call: &mut InferCall) -> Option<()> {
-    let image = call.items(1);
-    let spatial = match (&image, call.extent(1, 0).known()) {
-        (Some(items), _) => items.iter().map(|item| natural(item.clone())).collect(),
-        (None, Some(rank)) if rank <= 64 => vec![Dim::Unknown; usize::try_from(rank).ok()?],
-        _ => return None,
+    let axes = [1, 2].iter().find_map(|operand| usize::try_from(call.extent(*operand, 0).known()?).ok());
+    let axes = axes.or_else(|| call.list_length("strides")).or_else(|| call.list_length("dilations"));
+    let axes = axes.or_else(|| Some(call.list_length("pads")? / 2));
+    let spatial = match call.items(1) {
+        Some(items) => items.iter().map(|item| natural(item.clone())).collect(),
+        None => vec![Dim::Unknown; axes.filter(|axes| *axes <= MAX_ITEMS)?],
     };
     let channels = match call.items(2) {
         Some(block) => call.extent(0, 1).over(product(&block)),
@@ -347,4 +353,3 @@ pub(crate) fn col2im(call: &mut InferCall) -> Option<()> {
     call.give(0, shape);
     Some(())
 }
-

@@ -13,11 +13,6 @@ pub(crate) fn cast(call: &mut InferCall) -> Option<()> {
     same(call)
 }
 
-/// `BitCast`: the bits of the last axis are divided anew if the types differ in size.
-pub(crate) fn bit_cast(call: &mut InferCall) -> Option<()> {
-    cast(call)
-}
-
 /// `CastLike`
 pub(crate) fn cast_like(call: &mut InferCall) -> Option<()> {
     if let Some(element) = call.element(1) {
@@ -33,7 +28,9 @@ pub(crate) fn cast_items(call: &mut InferCall) -> Option<()> {
     let converted: Vec<Dim> = match to {
         Element::Bool if from != Element::Bool => items.iter().map(truth).collect(),
         Element::Int64 | Element::Int32 | Element::Bool => items.to_vec(),
-        _ if to.is_whole() => items.iter().map(|item| if item.is_at_least(0) { small(item) } else { Dim::Unknown }).collect(),
+        _ if to.is_whole() => {
+            items.iter().map(|item| if item.is_at_least(0) { small(item) } else { Dim::Unknown }).collect()
+        }
         _ => return None,
     };
     call.give_items(0, converted);

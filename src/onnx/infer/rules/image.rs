@@ -97,7 +97,7 @@ fn scale_by(call: &mut InferCall, axes: &[usize], scales: &[f64]) -> Option<()> 
 /// `GridSample`: the spatial extents are those of the grid.
 pub(crate) fn grid_sample(call: &mut InferCall) -> Option<()> {
     let rank = call.rank(0).or_else(|| call.rank(1))?;
-    let batch = call.extent(0, 0).unify(call.extent(1, 0)).unwrap_or(Dim::Unknown);
+    let batch = call.shared(&[(0, 0), (1, 0)]);
     let mut shape = vec![batch, call.extent(0, 1)];
     shape.extend((1..rank.checked_sub(1)?).map(|at| call.extent(1, at)));
     call.give(0, shape);

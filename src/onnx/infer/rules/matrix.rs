@@ -96,7 +96,8 @@ pub(crate) fn einsum(call: &mut InferCall) -> Option<()> {
         Some(result) => term(result),
         None => {
             // The letters that occur once, in alphabetic order.
-            let mut letters: Vec<char> = uses.iter().filter(|(_, count)| **count == 1).map(|(letter, _)| *letter).collect();
+            let mut letters: Vec<char> =
+                uses.iter().filter(|(_, count)| **count == 1).map(|(letter, _)| *letter).collect();
             letters.sort_unstable();
             (letters, has_ellipsis.then_some(0))
         }

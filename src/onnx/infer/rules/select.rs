@@ -75,15 +75,14 @@ fn cuts(call: &InferCall, rank: usize) -> Option<Vec<Option<Cut>>> {
             None => 1,
             Some(steps) => steps.as_ref()?.get(i)?.known()?,
         };
-        let item = |list: &Option<Vec<Dim>>| list.as_ref().and_then(|list| list.get(i)).cloned().unwrap_or(Dim::Unknown);
+        let item =
+            |list: &Option<Vec<Dim>>| list.as_ref().and_then(|list| list.get(i)).cloned().unwrap_or(Dim::Unknown);
         Some(Cut { axis: *at, start: item(&starts), end: item(&ends), step })
     };
-    let found = axes.iter().enumerate().map(|entry| cut(entry).or(Some(Cut {
-        axis: *entry.1,
-        start: Dim::Unknown,
-        end: Dim::Unknown,
-        step: 0,
-    })));
+    let found = axes
+        .iter()
+        .enumerate()
+        .map(|entry| cut(entry).or(Some(Cut { axis: *entry.1, start: Dim::Unknown, end: Dim::Unknown, step: 0 })));
     Some(found.collect())
 }
 

@@ -26,7 +26,9 @@ pub(crate) fn dft(call: &mut InferCall) -> Option<()> {
     let inverse = call.int_or("inverse", 0) != 0;
     let parts = Dim::Int(if onesided && inverse { 1 } else { 2 });
     let Some(at) = number.and_then(|number| axis(number, rank)) else {
-        let mut shape = vec![Dim::Unknown; rank];
+        if onesided || call.has(1) {
+            shape = vec![Dim::Unknown; rank];
+        }
         *shape.last_mut()? = parts;
         call.give(0, shape);
         return Some(());

@@ -42,4 +42,3 @@ pub(crate) fn gradient(call: &mut InferCall) -> Option<()> {
     }
     Some(())
 }
-

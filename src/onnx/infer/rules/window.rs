@@ -71,9 +71,14 @@ impl Window {
         if !self.ceil {
             return span.over(stride).plus(Dim::Int(1));
         }
-        // The last window starts before the padding at the end.
-        let starts = extent.clone().plus(Dim::Int(before)).over_up(stride.clone());
-        span.over_up(stride).plus(Dim::Int(1)).min(starts)
+        let places = span.over_up(stride.clone()).plus(Dim::Int(1));
+        // The last window starts before the padding at the end. It always does if it cannot reach further.
+        let reach = after.checked_add(self.strides[axis]);
+        if reach.is_some_and(|reach| self.covered(axis).is_at_least(reach)) {
+            return places;
+        }
+        let starts = extent.clone().plus(Dim::Int(before)).over_up(stride);
+        places.min(starts)
     }
 
     /// The extent of which a window makes so many places: transposed convolutions.
@@ -134,9 +139,8 @@ pub(crate) fn conv_transpose(call: &mut InferCall) -> Option<()> {
         shape.extend(spatial.iter().map(|extent| Dim::Int(*extent)));
     } else if let Some(window) = kernel(call, Some(1)).and_then(|kernel| Window::of(call, axes, kernel)) {
         let extra = call.ints("output_padding").unwrap_or_default();
-        let extent = |axis: usize| {
-            window.transposed(axis, &call.extent(0, axis + 2), extra.get(axis).copied().unwrap_or(0))
-        };
+        let extent =
+            |axis: usize| window.transposed(axis, &call.extent(0, axis + 2), extra.get(axis).copied().unwrap_or(0));
         shape.extend((0..axes).map(extent));
     } else {
         shape.resize(rank, Dim::Unknown);
@@ -195,12 +199,9 @@ pub(crate) fn max_roi_pool(call: &mut InferCall) -> Option<()> {
 
 /// `RoiAlign`
 pub(crate) fn roi_align(call: &mut InferCall) -> Option<()> {
-    let regions = [(1, 0), (2, 0)].map(|(operand, axis)| call.extent(operand, axis));
-    let [a, b] = regions;
-    let regions = a.unify(b).unwrap_or(Dim::Unknown);
+    let regions = call.shared(&[(1, 0), (2, 0)]);
     let size = |name: &str| Dim::Int(call.int_or(name, 1));
     let shape = [regions, call.extent(0, 1), size("output_height"), size("output_width")];
     call.give(0, shape);
     Some(())
 }
-

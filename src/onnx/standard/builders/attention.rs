@@ -160,11 +160,14 @@ fn bias(call: &StandardCall, settings: &mut Settings, own: &ElementType) -> Buil
     }
     let padded = if pad { "padded_mask" } else { mask_bias };
     settings.set("mask", mask_bias).set("finalmask", padded);
-    settings.set("bias", match (mask, hidden.is_empty()) {
-        (true, true) => padded,
-        (true, false) => "bias",
-        (false, _) => "position_bias",
-    });
+    settings.set(
+        "bias",
+        match (mask, hidden.is_empty()) {
+            (true, true) => padded,
+            (true, false) => "bias",
+            (false, _) => "position_bias",
+        },
+    );
     Ok(mask || !hidden.is_empty())
 }
 

@@ -40,8 +40,7 @@ pub(in crate::onnx::standard) fn range(call: &StandardCall, settings: &mut Setti
     let cast = computed.number != own.number;
     settings.flag("cast", cast).flag("whole", whole).flag("int64", computed.name == "int64");
     settings.set("u", computed.number).set("R", if whole { "double" } else { computed.name });
-    let [first, last, step] =
-        if cast { ["first", "last", "step"] } else { ["start", "limit", "delta"] };
+    let [first, last, step] = if cast { ["first", "last", "step"] } else { ["start", "limit", "delta"] };
     settings.set("first", first).set("last", last).set("step", step);
     settings.set("index", if computed.name == "int64" { "place" } else { "index" });
     Ok(())

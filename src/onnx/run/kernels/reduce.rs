@@ -1,0 +1,338 @@
+//! Reductions: each group of items along some axes becomes one item.
+
+use std::borrow::Cow;
+
+use crate::eval::EvalError;
+use crate::onnx::run::call::{KernelResult, NodeCall, floats, integers, one};
+use crate::onnx::run::kernels::elementwise::wide;
+use crate::tensor::kernels::grouped;
+use crate::tensor::{DType, Data, Tensor};
+
+/// The axes that a reduction is along, and whether they stay with an extent of 1; no axes if nothing is reduced.
+struct Axes {
+    axes: Vec<usize>,
+    keeps: bool,
+}
+
+impl Axes {
+    /// From an operand in later versions, from an attribute in earlier ones. `since` is the first version with the
+    /// operand.
+    fn new(call: &NodeCall, rank: usize, since: i64) -> Result<Axes, EvalError> {
+        let given = match call.version >= since {
+            true => call.optional_list(1)?,
+            false => call.ints("axes")?,
+        };
+        let given = given.filter(|axes| !axes.is_empty());
+        let nothing = call.version >= since && call.flag("noop_with_empty_axes", false)?;
+        let axes = match given {
+            Some(axes) => call.axes(&axes, rank)?,
+            None if nothing => Vec::new(),
+            None => (0..rank).collect(),
+        };
+        Ok(Axes { axes, keeps: call.flag("keepdims", true)? })
+    }
+
+    fn shape(&self, shape: &[usize]) -> Vec<usize> {
+        let reduced = |axis: &usize| self.axes.contains(axis);
+        let extent = |axis: usize| match reduced(&axis) {
+            true => self.keeps.then_some(1),
+            false => Some(shape[axis]),
+        };
+        (0..shape.len()).filter_map(extent).collect()
+    }
+}
+
+/// What a reduction computes of floats, and of integers.
+pub(in crate::onnx::run) struct Reduction {
+    pub(in crate::onnx::run) of_floats: fn(&[f64]) -> f64,
+    pub(in crate::onnx::run) of_integers: fn(&[i128]) -> Option<i128>,
+}
+
+/// A reduction; `since` is the first version whose axes are an operand.
+pub(in crate::onnx::run) fn reduce(call: &NodeCall, since: i64, of: &Reduction) -> KernelResult {
+    let x = call.tensor(0)?;
+    let axes = Axes::new(call, x.rank(), since)?;
+    call.budget.work(x.len() as u64)?;
+    let shape = axes.shape(x.shape());
+    call.budget.room(&shape)?;
+    let data = match x.dtype() {
+        dtype if dtype.is_integer() || dtype == DType::Bool => {
+            let items: Vec<i128> = wide(x).collect();
+            let reduced: Vec<Option<i128>> = grouped(&items, x.shape(), &axes.axes, of.of_integers);
+            let reduced: Option<Vec<i128>> = reduced.into_iter().collect();
+            let undefined = || EvalError::value(format!("`{}` of no integers is not defined", call.name()));
+            Data::from_wide(dtype, reduced.ok_or_else(undefined)?.into_iter())
+        }
+        dtype => {
+            let items: Cow<[f64]> = floats(x)?;
+            let reduced: Vec<f64> = grouped(&items, x.shape(), &axes.axes, of.of_floats);
+            Data::from_floats(dtype, reduced.into_iter())
+        }
+    };
+    one(Tensor::with(&shape, data)?)
+}
+
+fn truncated(value: f64) -> Option<i128> {
+    Some(value as i128)
+}
+
+fn total(items: &[i128]) -> i128 {
+    items.iter().fold(0, |sum: i128, item| sum.wrapping_add(*item))
+}
+
+fn real(items: &[i128]) -> Vec<f64> {
+    items.iter().map(|item| *item as f64).collect()
+}
+
+pub(in crate::onnx::run) const SUM: Reduction =
+    Reduction { of_floats: |items| items.iter().sum(), of_integers: |items| Some(total(items)) };
+
+pub(in crate::onnx::run) const MEAN: Reduction = Reduction {
+    of_floats: |items| items.iter().sum::<f64>() / items.len() as f64,
+    of_integers: |items| total(items).checked_div(items.len() as i128),
+};
+
+pub(in crate::onnx::run) const PRODUCT: Reduction = Reduction {
+    of_floats: |items| items.iter().product(),
+    of_integers: |items| Some(items.iter().fold(1, |all: i128, item| all.wrapping_mul(*item))),
+};
+
+/// The greatest item, NaN if one is NaN.
+pub(in crate::onnx::run) const MAX: Reduction = Reduction {
+    of_floats: |items| items.iter().fold(f64::NEG_INFINITY, |all, &x| if x > all || x.is_nan() { x } else { all }),
+    of_integers: |items| items.iter().copied().max(),
+};
+
+/// The least item, NaN if one is NaN.
+pub(in crate::onnx::run) const MIN: Reduction = Reduction {
+    of_floats: |items| items.iter().fold(f64::INFINITY, |all, &x| if x < all || x.is_nan() { x } else { all }),
+    of_integers: |items| items.iter().copied().min(),
+};
+
+pub(in crate::onnx::run) const L1: Reduction = Reduction {
+    of_floats: |items| items.iter().map(|item| item.abs()).sum(),
+    of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.abs()))),
+};
+
+fn squares(items: &[f64]) -> f64 {
+    items.iter().map(|item| item * item).sum()
+}
+
+pub(in crate::onnx::run) const L2: Reduction =
+    Reduction { of_floats: |items| squares(items).sqrt(), of_integers: |items| truncated(squares(&real(items)).sqrt()) };
+
+pub(in crate::onnx::run) const SUM_OF_SQUARES: Reduction = Reduction {
+    of_floats: squares,
+    of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.wrapping_mul(*item)))),
+};
+
+pub(in crate::onnx::run) const LOG_OF_SUM: Reduction = Reduction {
+    of_floats: |items| items.iter().sum::<f64>().ln(),
+    of_integers: |items| truncated((total(items) as f64).ln()),
+};
+
+/// The logarithm of the sum of exponentials, which themselves may overflow.
+fn log_of_exponentials(items: &[f64]) -> f64 {
+    let peak = items.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !peak.is_finite() {
+        return if items.iter().any(|item| item.is_nan()) { f64::NAN } else { peak };
+    }
+    peak + items.iter().map(|item| (item - peak).exp()).sum::<f64>().ln()
+}
+
+pub(in crate::onnx::run) const LOG_OF_EXPONENTIALS: Reduction = Reduction {
+    of_floats: log_of_exponentials,
+    of_integers: |items| truncated(log_of_exponentials(&real(items))),
+};
+
+/// Softmax along axes, or another function of the items along an axis.
+fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
+    let x = call.tensor(0)?;
+    // Before version 13 all axes from one on are a single one.
+    let early = call.version < 13;
+    let axis = call.int_or("axis", if early { 1 } else { -1 })?;
+    let axis = match x.rank() as i64 {
+        rank if early && axis == rank => x.rank(),
+        0 => 0,
+        _ => call.axis(axis, x.rank())?,
+    };
+    let mut items = floats(x)?.into_owned();
+    call.budget.room(x.shape())?;
+    let after = if early || x.rank() == 0 { x.rank() } else { axis + 1 };
+    let inner: usize = x.shape()[after..].iter().product();
+    let count: usize = x.shape()[axis..after].iter().product();
+    let mut line = vec![0.0; count];
+    for start in (0..items.len()).filter(|start| count > 0 && (start / inner) % count == 0) {
+        line.iter_mut().enumerate().for_each(|(i, item)| *item = items[start + i * inner]);
+        f(&mut line);
+        line.iter().enumerate().for_each(|(i, item)| items[start + i * inner] = *item);
+    }
+    one(call.rounded(x.dtype(), x.shape(), items)?)
+}
+
+fn peak(line: &[f64]) -> f64 {
+    line.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Exponentials divided by their sum.
+pub(in crate::onnx::run) fn softmax(call: &NodeCall) -> KernelResult {
+    along(call, |line| {
+        let peak = peak(line);
+        line.iter_mut().for_each(|item| *item = (*item - peak).exp());
+        let sum: f64 = line.iter().sum();
+        line.iter_mut().for_each(|item| *item /= sum);
+    })
+}
+
+/// The logarithm of softmax.
+pub(in crate::onnx::run) fn log_softmax(call: &NodeCall) -> KernelResult {
+    along(call, |line| {
+        let peak = peak(line);
+        let sum = line.iter().map(|item| (item - peak).exp()).sum::<f64>().ln();
+        line.iter_mut().for_each(|item| *item = *item - peak - sum);
+    })
+}
+
+/// 1 for the first greatest item, 0 for the others.
+pub(in crate::onnx::run) fn hardmax(call: &NodeCall) -> KernelResult {
+    along(call, |line| {
+        let best = crate::tensor::kernels::best(line, |a, b| a > b);
+        line.iter_mut().enumerate().for_each(|(i, item)| *item = if best == Some(i) { 1.0 } else { 0.0 });
+    })
+}
+
+/// Sums or products of the items up to each one.
+pub(in crate::onnx::run) fn cumulative(
+    call: &NodeCall,
+    start: i128,
+    of_floats: fn(f64, f64) -> f64,
+    of_integers: fn(i128, i128) -> i128,
+) -> KernelResult {
+    fn scanned<T: Copy>(items: &mut [T], (places, exclusive): (&[Vec<usize>], bool), start: T, f: impl Fn(T, T) -> T) {
+        for line in places {
+            let mut all = start;
+            for &at in line {
+                let next = f(all, items[at]);
+                items[at] = if exclusive { all } else { next };
+                all = next;
+            }
+        }
+    }
+    let x = call.tensor(0)?;
+    let axis = call.axis(call.single(1)?, x.rank())?;
+    let (exclusive, reversed) = (call.flag("exclusive", false)?, call.flag("reverse", false)?);
+    call.budget.room(x.shape())?;
+    call.budget.room(x.shape())?;
+    let (inner, count) = (x.shape()[axis + 1..].iter().product::<usize>(), x.shape()[axis]);
+    let line = |start: usize| -> Vec<usize> {
+        let places = (0..count).map(|i| start + i * inner);
+        if reversed { places.rev().collect() } else { places.collect() }
+    };
+    let starts = (0..x.len()).filter(|start| (start / inner) % count == 0);
+    let places: Vec<Vec<usize>> = starts.map(line).collect();
+    if x.dtype().is_integer() {
+        let mut items: Vec<i128> = wide(x).collect();
+        scanned(&mut items, (&places, exclusive), start, of_integers);
+        return one(call.wrapped(x.dtype(), x.shape(), items)?);
+    }
+    let mut items = floats(x)?.into_owned();
+    scanned(&mut items, (&places, exclusive), start as f64, of_floats);
+    one(call.rounded(x.dtype(), x.shape(), items)?)
+}
+
+/// The index of the best item along an axis, the first or the last one of equal ones.
+pub(in crate::onnx::run) fn arg(call: &NodeCall, greatest: bool) -> KernelResult {
+    fn found<T: Copy + PartialOrd>(items: &[T], greatest: bool, last: bool) -> i64 {
+        let none = |x: T| x.partial_cmp(&x).is_none();
+        let better = |a: T, b: T| {
+            let wins = if greatest { a > b } else { a < b };
+            !none(b) && (wins || none(a) || last && a == b)
+        };
+        crate::tensor::kernels::best(items, better).unwrap_or(0) as i64
+    }
+    let x = call.tensor(0)?;
+    let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
+    let last = call.flag("select_last_index", false)?;
+    let axes = Axes { axes: vec![axis], keeps: call.flag("keepdims", true)? };
+    if x.shape()[axis] == 0 {
+        return Err(EvalError::value(format!("`{}` of no items is not defined", call.name())));
+    }
+    call.budget.work(x.len() as u64)?;
+    let shape = axes.shape(x.shape());
+    call.budget.room(&shape)?;
+    let items: Vec<i64> = match x.dtype().is_integer() {
+        true => grouped(&wide(x).collect::<Vec<_>>(), x.shape(), &axes.axes, |group| found(group, greatest, last)),
+        false => grouped(&floats(x)?, x.shape(), &axes.axes, |group| found(group, greatest, last)),
+    };
+    one(Tensor::integers(&shape, items)?)
+}
+
+/// The greatest or least items along an axis, with their indices.
+pub(in crate::onnx::run) fn top(call: &NodeCall) -> KernelResult {
+    let x = call.tensor(0)?;
+    let axis = call.axis(call.int_or("axis", -1)?, x.rank())?;
+    let wanted = match call.version {
+        ..10 => call.int_or("k", 0)?,
+        _ => call.single(1)?,
+    };
+    let count = x.shape()[axis];
+    let wanted = usize::try_from(wanted).ok().filter(|&wanted| wanted <= count);
+    let wanted = wanted.ok_or_else(|| call.misfit(format!("there are {count} items along the axis")))?;
+    let greatest = call.flag("largest", true)?;
+    let inner: usize = x.shape()[axis + 1..].iter().product();
+    let outer: usize = x.shape()[..axis].iter().product();
+    let mut shape = x.shape().to_vec();
+    shape[axis] = wanted;
+    call.budget.room(&shape)?;
+    call.budget.room(&shape)?;
+    call.budget.product(x.len(), 64)?;
+    let mut places = vec![0; wanted * inner * outer];
+    let mut indices = vec![0i64; places.len()];
+    let keys = Keys::new(x)?;
+    for block in 0..outer {
+        for column in 0..inner {
+            let place = |i: usize| (block * count + i) * inner + column;
+            let mut order: Vec<usize> = (0..count).collect();
+            let compare = |a: &usize, b: &usize| {
+                let ordering = keys.compare(place(*a), place(*b));
+                if greatest { ordering.reverse() } else { ordering }
+            };
+            order.sort_by(compare);
+            for (i, index) in order.into_iter().take(wanted).enumerate() {
+                let to = (block * wanted + i) * inner + column;
+                (places[to], indices[to]) = (place(index), index as i64);
+            }
+        }
+    }
+    let values = Tensor::with(&shape, x.data().pick(places.into_iter()))?;
+    Ok(vec![values.into(), Tensor::integers(&shape, indices)?.into()])
+}
+
+/// Items that can be ordered: NaN is the greatest.
+pub(in crate::onnx::run) enum Keys<'t> {
+    Floats(Cow<'t, [f64]>),
+    Integers(Vec<i128>),
+    Texts(&'t [std::sync::Arc<str>]),
+}
+
+impl<'t> Keys<'t> {
+    pub(in crate::onnx::run) fn new(x: &'t Tensor) -> Result<Self, EvalError> {
+        Ok(match x.data() {
+            Data::Text(items) => Keys::Texts(items),
+            _ if x.dtype().is_float() => Keys::Floats(floats(x)?),
+            _ if x.dtype().is_integer() => Keys::Integers(wide(x).collect()),
+            _ => Keys::Integers(integers(x)?.into_iter().map(i128::from).collect()),
+        })
+    }
+
+    pub(in crate::onnx::run) fn compare(&self, a: usize, b: usize) -> std::cmp::Ordering {
+        match self {
+            Keys::Floats(items) => {
+                let (a, b) = (items[a], items[b]);
+                a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+            }
+            Keys::Integers(items) => items[a].cmp(&items[b]),
+            Keys::Texts(items) => items[a].cmp(&items[b]),
+        }
+    }
+}
