@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::item::{Constant, Flat, primitive};
+use super::item::{Constant, Flat, Item, primitive};
 use super::refusal::{Lowered, Refusal};
 use super::variables::{NnefVariables, stored_form};
 use crate::Options;
@@ -214,6 +214,17 @@ impl<'o> Emitter<'o> {
     }
 
     // Constants.
+
+    /// A value as a tensor of the graph.
+    pub(super) fn flat(&mut self, item: &Item) -> Lowered<Flat> {
+        match item {
+            Item::Flat(flat) => Ok(*flat),
+            Item::Known(constant) => self.constant(constant),
+            Item::Loose(tensor) => self.own_constant(Tensor::clone(tensor)),
+            Item::Sequence(_) => Err(Refusal::because("it has a sequence as an operand")),
+            Item::Refused => Err(Refusal::Operand),
+        }
+    }
 
     /// The tensor of a constant, which is added unless it is there.
     pub(super) fn constant(&mut self, constant: &Constant) -> Lowered<Flat> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::control::CONTROL;
 use super::emit::Emitter;
 use super::item::{Constant, Flat, Item, Outcome, primitive};
 use super::line::{NodeLine, Results};
@@ -17,7 +18,7 @@ use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::onnx::edit::is_function;
 use crate::onnx::inline::Imports;
-use crate::onnx::model::{AttributeValue, Extent, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
+use crate::onnx::model::{AttributeValue, Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::{Attributes, Stores, dtype_of, evaluate_node, tensor_of};
 use crate::source::{FileId, Location, Span};
@@ -34,6 +35,9 @@ pub(super) struct Reading<'m> {
     pub(super) stores: &'m Stores,
     pub(super) budget: &'m Budget,
 }
+
+/// What was known of a name: its value, its constant, and its name in the graph.
+pub(super) type Hidden<'m> = (Option<Item>, Option<&'m TensorProto>, Option<NameId>);
 
 /// The translation of the graph of a model.
 pub(super) struct Import<'m> {
@@ -68,8 +72,7 @@ impl<'m> Import<'m> {
 
     /// Translates a graph: its inputs, nodes and outputs.
     pub(super) fn graph(&mut self, graph: &'m GraphProto) {
-        let constants = graph.initializers.iter().filter_map(|constant| Some((constant.name?, constant)));
-        self.stored.extend(constants);
+        self.constants(graph);
         // Inputs and outputs get their names first, so that these change least.
         let boundary = graph.inputs.iter().chain(&graph.outputs).filter_map(|value| value.name);
         boundary.for_each(|name| _ = self.name(name));
@@ -82,6 +85,47 @@ impl<'m> Import<'m> {
                 self.report(refusal, Code::NnefMeaning, 0, message);
             });
         }
+    }
+
+    /// Makes the constants of a graph known.
+    pub(super) fn constants(&mut self, graph: &'m GraphProto) {
+        let constants = graph.initializers.iter().filter_map(|constant| Some((constant.name?, constant)));
+        self.stored.extend(constants);
+    }
+
+    pub(super) fn names_of_model(&self) -> &'m ModelNames {
+        &self.model.names
+    }
+
+    /// Removes what is known of names, before a graph defines them.
+    pub(super) fn hide(&mut self, names: &[NameId]) -> Vec<Hidden<'m>> {
+        let hidden = names.iter().map(|name| (self.held.remove(name), self.stored.remove(name), self.names.remove(name)));
+        hidden.collect()
+    }
+
+    /// Brings back what was known of names.
+    pub(super) fn restore(&mut self, names: &[NameId], hidden: Vec<Hidden<'m>>) {
+        self.hide(names);
+        for (name, (held, stored, new)) in names.iter().zip(hidden) {
+            self.held.extend(held.map(|held| (*name, held)));
+            self.stored.extend(stored.map(|stored| (*name, stored)));
+            self.names.extend(new.map(|new| (*name, new)));
+        }
+    }
+
+    /// Holds a value under a name.
+    pub(super) fn hold_item(&mut self, name: NameId, item: Item) {
+        match item {
+            Item::Loose(tensor) => _ = self.hold(name, tensor),
+            item => _ = self.held.insert(name, item),
+        }
+    }
+
+    /// The name and the place of the operations of a node.
+    pub(super) fn place(&mut self, node: &NodeProto) -> (NameId, Location) {
+        let scope = node.outputs.iter().find(|name| **name != NameId::ROOT).copied();
+        let scope = scope.map_or(NameId::ROOT, |name| self.name(name));
+        (scope, Location::new(self.reading.file, Span::new(node.at, node.at)))
     }
 
     fn text(&self, name: NameId) -> String {
@@ -141,11 +185,8 @@ impl<'m> Import<'m> {
 
     fn output(&mut self, name: NameId) -> Lowered<()> {
         let new = self.name(name);
-        let flat = match self.item(name)? {
-            Item::Flat(flat) => flat,
-            Item::Known(constant) => self.emit.constant(&constant)?,
-            Item::Refused => return Err(Refusal::Operand),
-        };
+        let item = self.item(name)?;
+        let flat = self.emit.flat(&item)?;
         let graph = &mut self.emit.builder.graph;
         if !graph.inputs.contains(&flat.id) && !graph.outputs.contains(&flat.id) {
             graph.tensors[flat.id.index()].name = new;
@@ -154,7 +195,7 @@ impl<'m> Import<'m> {
     }
 
     /// The value with a name. A constant is read when it is used first.
-    fn item(&mut self, name: NameId) -> Lowered<Item> {
+    pub(super) fn item(&mut self, name: NameId) -> Lowered<Item> {
         if let Some(item) = self.held.get(&name) {
             return Ok(item.clone());
         }
@@ -172,7 +213,8 @@ impl<'m> Import<'m> {
         item
     }
 
-    fn node(&mut self, node: &'m NodeProto) {
+    /// Adds the counterpart of a node, or reports why there is none.
+    pub(super) fn node(&mut self, node: &'m NodeProto) {
         let texts = &self.model.names.texts;
         let operator = node.op_type.map_or("", |name| texts.text(name));
         let domain = node.domain.map_or("", |name| texts.text(name));
@@ -203,16 +245,23 @@ impl<'m> Import<'m> {
             }
             return Ok(());
         }
+        if domain.is_empty() && CONTROL.contains(&operator) {
+            let results = self.control(node, operator, &operands)?;
+            if results.len() < node.outputs.len() {
+                return Err(Refusal::UNFIT);
+            }
+            for (name, item) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
+                self.hold_item(*name, item);
+            }
+            return Ok(());
+        }
         let row = table::find(domain, operator).ok_or(Refusal::because("there is no rule for it"))?;
-        let scope = match node.outputs.first() {
-            Some(name) => self.name(*name),
-            None => return Ok(()),
-        };
-        let place = Location::new(self.reading.file, Span::new(node.at, node.at));
+        let (scope, place) = self.place(node);
         self.emit.begin(scope, place);
         let mark = self.emit.builder.graph.tensors.len();
         let attributes = Attributes { names: &self.model.names, node, bound: None };
-        let mut line = NodeLine { emit: &mut self.emit, attributes, operator, version, operands: &operands };
+        let computing = (self.reading.stores, self.reading.budget);
+        let mut line = NodeLine { emit: &mut self.emit, attributes, operator, version, operands: &operands, computing };
         let outcomes = (row.rule)(&mut line);
         self.hold_results(node, outcomes, &operands, mark)
     }
@@ -240,9 +289,9 @@ impl<'m> Import<'m> {
                 }
                 Outcome::Known(tensor) => self.hold(*name, tensor),
                 Outcome::Operand(i) => operands.get(i).cloned().flatten().ok_or(Refusal::UNFIT)?,
-                Outcome::Unused => Item::Refused,
+                Outcome::Held(item) => item,
             };
-            self.held.insert(*name, item);
+            self.hold_item(*name, item);
         }
         Ok(())
     }
@@ -266,8 +315,7 @@ impl<'m> Import<'m> {
         for operand in operands {
             values.push(match operand {
                 None => None,
-                Some(Item::Known(constant)) => Some(Arc::clone(&constant.tensor)),
-                Some(_) => return None,
+                Some(item) => Some(Arc::clone(item.tensor()?)),
             });
         }
         let given: usize = values.iter().flatten().map(|tensor| tensor.len()).sum();

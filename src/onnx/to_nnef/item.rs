@@ -30,8 +30,22 @@ pub(super) struct Constant {
 pub(super) enum Item {
     Flat(Flat),
     Known(Rc<Constant>),
+    /// A known value that has no name yet.
+    Loose(Arc<Tensor>),
+    Sequence(Rc<[Item]>),
     /// The result of a node that was refused.
     Refused,
+}
+
+impl Item {
+    /// The value, if it is a known tensor.
+    pub(super) fn tensor(&self) -> Option<&Arc<Tensor>> {
+        match self {
+            Item::Known(constant) => Some(&constant.tensor),
+            Item::Loose(tensor) => Some(tensor),
+            Item::Flat(_) | Item::Sequence(_) | Item::Refused => None,
+        }
+    }
 }
 
 impl From<Flat> for Item {
@@ -47,8 +61,8 @@ pub(super) enum Outcome {
     Known(Arc<Tensor>),
     /// The operand at a position, unchanged.
     Operand(usize),
-    /// A result that the node does not use.
-    Unused,
+    /// Any value.
+    Held(Item),
 }
 
 impl From<Flat> for Outcome {

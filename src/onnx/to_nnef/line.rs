@@ -1,14 +1,15 @@
 //! What a rule gets: a node with its operands and attributes.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::emit::{Emitter, shortest};
 use super::formula::Term;
-use super::item::{Constant, Flat, Item, Outcome};
+use super::item::{Flat, Item, Outcome};
 use super::refusal::{Lowered, Refusal};
 use super::shape::{axes_of, axis_of};
-use crate::onnx::run::Attributes;
+use crate::eval::Budget;
+use crate::onnx::model::NodeProto;
+use crate::onnx::run::{Attributes, Stores, evaluate_node};
 use crate::tensor::{DType, Tensor};
 
 /// A node that is translated.
@@ -21,7 +22,12 @@ pub(super) struct NodeLine<'l, 'o, 'm> {
     pub(super) version: i64,
     /// The operands; none for those that are left out.
     pub(super) operands: &'l [Option<Item>],
+    /// What known values are computed with.
+    pub(super) computing: (&'l Stores, &'l Budget),
 }
+
+/// The refusal of an operand that is not a tensor.
+const NO_TENSOR: Refusal = Refusal::because("an operand is not a tensor");
 
 /// The results of a rule, one for each result of the operator; nodes may use fewer.
 pub(super) type Results = Lowered<Vec<Outcome>>;
@@ -57,18 +63,16 @@ impl NodeLine<'_, '_, '_> {
         }
     }
 
-    fn item(&self, i: usize) -> Lowered<&Item> {
+    /// An operand that must be there.
+    pub(super) fn item(&self, i: usize) -> Lowered<&Item> {
         let item = self.operands.get(i).and_then(Option::as_ref);
         item.ok_or_else(|| Refusal::from(format!("it has no operand {i}")))
     }
 
     /// An operand as a tensor of the graph.
     pub(super) fn flat(&mut self, i: usize) -> Lowered<Flat> {
-        match self.item(i)?.clone() {
-            Item::Flat(flat) => Ok(flat),
-            Item::Known(constant) => self.emit.constant(&constant),
-            Item::Refused => Err(Refusal::Operand),
-        }
+        let item = self.item(i)?.clone();
+        self.emit.flat(&item)
     }
 
     /// All operands as tensors of the graph.
@@ -76,16 +80,9 @@ impl NodeLine<'_, '_, '_> {
         (0..self.count()).map(|i| self.flat(i)).collect()
     }
 
-    fn constant(&self, i: usize) -> Option<Rc<Constant>> {
-        match self.operands.get(i)? {
-            Some(Item::Known(constant)) => Some(Rc::clone(constant)),
-            _ => None,
-        }
-    }
-
     /// The value of an operand, if it is known.
     pub(super) fn value(&self, i: usize) -> Option<Arc<Tensor>> {
-        self.constant(i).map(|constant| Arc::clone(&constant.tensor))
+        self.operands.get(i)?.as_ref()?.tensor().map(Arc::clone)
     }
 
     /// The value of an operand that has to be known.
@@ -121,28 +118,28 @@ impl NodeLine<'_, '_, '_> {
 
     /// The extents of an operand.
     pub(super) fn shape(&self, i: usize) -> Lowered<Vec<i64>> {
-        match self.item(i)? {
-            Item::Flat(flat) => self.emit.extents(*flat),
-            Item::Known(constant) => Ok(constant.tensor.shape().iter().map(|extent| *extent as i64).collect()),
-            Item::Refused => Err(Refusal::Operand),
+        match (self.item(i)?, self.value(i)) {
+            (_, Some(tensor)) => Ok(tensor.shape().iter().map(|extent| *extent as i64).collect()),
+            (Item::Flat(flat), _) => self.emit.extents(*flat),
+            _ => Err(NO_TENSOR),
         }
     }
 
     /// The rank of an operand.
     pub(super) fn rank(&self, i: usize) -> Lowered<usize> {
-        match self.item(i)? {
-            Item::Flat(flat) => self.emit.rank(*flat),
-            Item::Known(constant) => Ok(constant.tensor.rank()),
-            Item::Refused => Err(Refusal::Operand),
+        match (self.item(i)?, self.value(i)) {
+            (_, Some(tensor)) => Ok(tensor.rank()),
+            (Item::Flat(flat), _) => self.emit.rank(*flat),
+            _ => Err(NO_TENSOR),
         }
     }
 
     /// The element type of an operand.
     pub(super) fn dtype(&self, i: usize) -> Lowered<DType> {
-        match self.item(i)? {
-            Item::Flat(flat) => Ok(flat.dtype),
-            Item::Known(constant) => Ok(constant.tensor.dtype()),
-            Item::Refused => Err(Refusal::Operand),
+        match (self.item(i)?, self.value(i)) {
+            (_, Some(tensor)) => Ok(tensor.dtype()),
+            (Item::Flat(flat), _) => Ok(flat.dtype),
+            _ => Err(NO_TENSOR),
         }
     }
 
@@ -152,7 +149,7 @@ impl NodeLine<'_, '_, '_> {
         let operands: Vec<usize> = operands.into_iter().collect();
         let mut ranks = Vec::with_capacity(operands.len());
         for i in &operands {
-            ranks.push((self.rank(*i)?, self.constant(*i).is_some()));
+            ranks.push((self.rank(*i)?, self.value(*i).is_some()));
         }
         let rank = ranks.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
         let open = ranks.iter().filter(|(_, known)| !known).map(|(rank, _)| *rank).max();
@@ -178,10 +175,9 @@ impl NodeLine<'_, '_, '_> {
     /// An operand with leading axes up to a rank. Constants get these themselves.
     pub(super) fn raised(&mut self, i: usize, rank: usize) -> Lowered<Flat> {
         let own = self.rank(i)?;
-        if let Some(constant) = self.constant(i).filter(|constant| own < rank && constant.stored.get().is_none()) {
-            let shape: Vec<usize> =
-                std::iter::repeat_n(1, rank - own).chain(constant.tensor.shape().iter().copied()).collect();
-            let tensor = constant.tensor.reshaped(&shape).map_err(|_| Refusal::UNFIT)?;
+        if let Some(tensor) = self.value(i).filter(|_| own < rank) {
+            let shape: Vec<usize> = std::iter::repeat_n(1, rank - own).chain(tensor.shape().iter().copied()).collect();
+            let tensor = tensor.reshaped(&shape).map_err(|_| Refusal::UNFIT)?;
             return self.emit.own_constant(tensor);
         }
         let flat = self.flat(i)?;
@@ -191,6 +187,11 @@ impl NodeLine<'_, '_, '_> {
     /// An operand of one axis that is a parameter of each channel: with an axis for the batch.
     pub(super) fn per_channel(&mut self, i: usize) -> Lowered<Flat> {
         if self.rank(i)? == 1 { self.raised(i, 2) } else { Err(Refusal::RANK) }
+    }
+
+    /// The results of a node of the same version for known operands.
+    pub(super) fn computed(&self, node: &NodeProto, operands: &[Option<Arc<Tensor>>]) -> Lowered<Vec<Tensor>> {
+        Ok(evaluate_node(self.attributes.names, node, self.version, operands, self.computing)?)
     }
 
     // Attributes.

@@ -4,6 +4,7 @@
 //! where NNEF has none, of tract's registries. All extents are known: they are those of the inputs and what follows from
 //! them, so that shapes and everything that is computed from shapes are constants here.
 
+mod control;
 mod convert;
 mod emit;
 mod formula;

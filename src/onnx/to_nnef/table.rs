@@ -120,6 +120,16 @@ pub(super) static RULES: &[RuleRow] = &[
     row("Slice", selection::slice),
     row("TopK", selection::top_k),
     row("Trilu", selection::trilu),
+    row("Range", selection::range_of),
+    // Sequences.
+    row("ConcatFromSequence", sequences::concat),
+    row("SequenceAt", sequences::at),
+    row("SequenceConstruct", sequences::construct),
+    row("SequenceEmpty", sequences::empty),
+    row("SequenceErase", sequences::erase),
+    row("SequenceInsert", sequences::insert),
+    row("SequenceLength", sequences::length),
+    row("SplitToSequence", sequences::split),
     // Reductions.
     row("ArgMax", reductions::arg_max),
     row("ArgMin", reductions::arg_min),
@@ -159,6 +169,11 @@ pub(super) static RULES: &[RuleRow] = &[
     row("MatMul", matrices::mat_mul),
     row("MatMulInteger", matrices::mat_mul_integer),
     row("MaxPool", windows::max_pool),
+    row("GRU", recurrent::gru),
+    row("LSTM", recurrent::lstm),
+    row("Resize", resample::resize),
+    row("RNN", recurrent::rnn),
+    row("Upsample", resample::resize),
     // Quantization.
     row("DequantizeLinear", quantization::dequantize),
     row("QuantizeLinear", quantization::quantize),

@@ -6,7 +6,7 @@ use crate::onnx::to_nnef::formula::Term;
 use crate::onnx::to_nnef::item::{Flat, Outcome};
 use crate::onnx::to_nnef::line::{NodeLine, Results, one};
 use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
-use crate::tensor::{DType, Tensor};
+use crate::tensor::{DType, Data, Tensor};
 
 /// An operator that has a meaning in the dictionary: an operation, a formula, or an operation of a registry.
 pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> Results {
@@ -85,6 +85,11 @@ pub(in crate::onnx::to_nnef) fn cast_like(line: &mut NodeLine) -> Results {
 }
 
 fn converted(line: &mut NodeLine, to: DType) -> Results {
+    // Another known value, such as a constant that becomes like an operand.
+    if let Some(tensor) = line.value(0).filter(|tensor| tensor.dtype().is_float() && to.is_float()) {
+        let data = Data::from_floats(to, tensor.to_scalars().into_iter());
+        return Ok(vec![Outcome::Known(Tensor::new(tensor.shape(), data).ok_or(Refusal::UNFIT)?.into())]);
+    }
     let x = line.flat(0)?;
     one(line.emit.cast(x, to)?)
 }

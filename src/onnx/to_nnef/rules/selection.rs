@@ -132,7 +132,7 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> Results {
 }
 
 /// Items at known indices along an axis: a section where they follow each other.
-fn taken(line: &mut NodeLine, x: Flat, axis: usize, (shape, indices): (&[usize], Vec<i64>)) -> Lowered<Flat> {
+pub(super) fn taken(line: &mut NodeLine, x: Flat, axis: usize, (shape, indices): (&[usize], Vec<i64>)) -> Lowered<Flat> {
     let follow = indices.windows(2).all(|pair| pair[1] - pair[0] == 1);
     match (shape, indices.first().copied()) {
         ([], Some(index)) => {
@@ -269,4 +269,12 @@ pub(in crate::onnx::to_nnef) fn compress(line: &mut NodeLine) -> Results {
     };
     let chosen: Vec<i64> = chosen.map(|i| i as i64).collect();
     one(taken(line, x, axis, (&[chosen.len()], chosen))?)
+}
+
+/// Numbers whose bounds are known while the model runs only.
+pub(in crate::onnx::to_nnef) fn range_of(line: &mut NodeLine) -> Results {
+    let operation = line.emit.registry("tract_core_range")?;
+    let bounds = line.flats()?;
+    let of = line.dtype(0)?;
+    one(line.emit.add(operation, bounds.into_iter().map(|flat| Value::Tensor(flat.id)), of)?)
 }
