@@ -60,7 +60,9 @@ pub(crate) use call::Kernel;
 pub use error::EvalError;
 pub use evaluator::{Evaluation, Evaluator, Variables};
 pub use quantized::Quantizations;
+pub(crate) use resize::{Taps, interpolate, taps};
 pub use verify::Difference;
 pub(crate) use verify::Random;
+pub(crate) use window::advance;
 
 pub(crate) use crate::tensor::MAX_RANK;

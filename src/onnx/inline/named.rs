@@ -30,11 +30,16 @@ pub(super) fn check(model: &ModelProto, options: &Options) -> (Vec<NodeFinding>,
         if !known.contains(name) && !known.contains(short) {
             let help = suggest::did_you_mean(name, known.iter().map(String::as_str).chain(LEVELS));
             found.push(NodeFinding { help, ..NodeFinding::new(Code::OptionOperation, 0, Options::unknown(name)) });
-        } else if !options.lowered().iter().any(|lowered| lowered == name) {
-        } else if standard::names_body(name) {
+            continue;
+        }
+        if !options.lowered().iter().any(|lowered| lowered == name) {
+            continue;
+        }
+        if standard::names_body(name) {
             wanted.push(name.to_owned());
         } else {
-            let message = format!("`{name}` is not expanded: it is neither a function of the model, nor has it a body");
+            let what = "neither a function of the model nor an operator that the standard defines as one";
+            let message = format!("`{name}` is not expanded: it is {what}");
             found.push(NodeFinding::new(Code::OptionPrimitive, 0, message));
         }
     }

@@ -158,9 +158,10 @@ impl Schemas {
         SchemaLookup::Schema(schema)
     }
 
-    /// Whether the standard defines an operator as a function, in a version of its operator set.
-    pub(crate) fn is_function(&self, domain: &str, name: &str, version: i64) -> bool {
-        self.functions.get(&(domain, name)).is_some_and(|first| *first <= version)
+    /// The operators that the standard defines as functions, with their domains, in unspecified order.
+    #[cfg(test)]
+    pub(crate) fn functions(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.functions.keys().copied()
     }
 
     /// Parses the line of an operator.

@@ -3,7 +3,7 @@
 use super::facts::VisibleTypes;
 use super::template::UNKNOWN;
 use crate::graph::names::NameId;
-use crate::onnx::infer::TensorFacts;
+use crate::onnx::infer::{TensorFacts, ValueType};
 use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto};
 use crate::onnx::types::ElementType;
 
@@ -37,9 +37,14 @@ impl StandardCall<'_> {
         self.node.outputs.get(i).is_some_and(|output| *output != NameId::ROOT)
     }
 
+    /// The type of an operand.
+    pub(super) fn value_type(&self, i: usize) -> Option<&ValueType> {
+        self.node.inputs.get(i).and_then(|input| self.types.of_value(*input))
+    }
+
+    /// What is known of an operand, if it is a tensor.
     fn operand(&self, i: usize) -> Build<&TensorFacts> {
-        let operand = self.node.inputs.get(i).and_then(|input| self.types.of_value(*input));
-        operand.and_then(|ty| ty.as_tensor()).ok_or(NotKnown)
+        self.value_type(i).and_then(|ty| ty.as_tensor()).ok_or(NotKnown)
     }
 
     /// The element type of an operand.

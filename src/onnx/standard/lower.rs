@@ -1,15 +1,13 @@
 //! Expands standard operators until none is left that the options select.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashSet;
 
-use super::plan::{Found, Plan};
+use super::plan::Plan;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::onnx::infer::infer;
 use crate::onnx::inline::{FunctionKey, NodeFinding, each_node_mut, expand_bodies};
-use crate::onnx::model::{ExpandedCall, ModelProto, NodeProto};
+use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
 
 /// The deepest nesting of bodies: each round expands one level of them, and none contains its own operator.
 const MAX_ROUNDS: usize = 16;
@@ -26,42 +24,50 @@ pub(crate) fn lower(
     wanted: &[String],
 ) -> Result<Vec<NodeFinding>, Vec<NodeFinding>> {
     let first = model.calls.len();
-    let mut lowered: FxHashSet<FunctionKey> = FxHashSet::default();
-    let mut blocked = BTreeSet::new();
+    let mut lowered = FxHashSet::default();
+    let mut blocked = FxHashSet::default();
     for _ in 0..MAX_ROUNDS {
-        let Plan { functions, found: Found { lowered: now, blocked: stay, .. }, .. } =
-            Plan::of(model, &infer(model, options), options).map_err(|found| vec![*found])?;
-        lowered.extend(now);
-        blocked = stay;
-        if functions.is_empty() {
+        let plan = Plan::of(model, &infer(model, options), options).map_err(|found| vec![*found])?;
+        lowered.extend(plan.found.lowered);
+        blocked = plan.found.blocked;
+        if plan.functions.is_empty() {
             break;
         }
-        expand_bodies(model, functions, options)?;
+        expand_bodies(model, plan.functions, options)?;
     }
     place_calls(model, first);
-    let names = &model.names;
-    let mut found = Vec::new();
-    for name in wanted.iter().filter(|name| !lowered.iter().any(|key| key.is(names, name))) {
-        let message = format!("`{name}` is not expanded: no node of the model is one that has a function body");
-        let finding = NodeFinding::new(Code::OptionPrimitive, 0, message);
-        let reason = if blocked.iter().any(|key| key.ends_with(name.as_str())) { Some(UNKNOWN) } else { None };
-        found.push(match reason {
-            Some(reason) => finding.help(reason),
-            None => finding,
-        });
-    }
+    let found = unexpanded(&model.names, wanted, &lowered, &blocked);
     if !found.is_empty() {
         return Err(found);
     }
-    let stays = |name: String| {
-        let message = format!("`{name}` is not expanded");
-        NodeFinding::new(Code::OperatorStays, 0, message).help(UNKNOWN)
+    let mut stay: Vec<String> = blocked.iter().map(|key| key.describe(&model.names)).collect();
+    stay.sort();
+    let warning = |name: String| {
+        NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"))
     };
-    Ok(blocked.into_iter().map(stays).collect())
+    Ok(stay.into_iter().map(warning).collect())
 }
 
 /// Why a body cannot be made.
-const UNKNOWN: &str = "its function body depends on types, shapes or attributes that are not known here";
+const NOT_KNOWN: &str = "its body depends on types, shapes or attributes that are not known";
+
+/// The names that have nothing to expand.
+fn unexpanded(
+    names: &ModelNames,
+    wanted: &[String],
+    lowered: &FxHashSet<FunctionKey>,
+    blocked: &FxHashSet<FunctionKey>,
+) -> Vec<NodeFinding> {
+    let is_in = |keys: &FxHashSet<FunctionKey>, name: &str| keys.iter().any(|key| key.is(names, name));
+    let finding = |name: &String| {
+        let reason = match is_in(blocked, name) {
+            true => NOT_KNOWN,
+            false => "the model has no node of it, or its operator set is older than the body",
+        };
+        NodeFinding::new(Code::OptionPrimitive, 0, format!("`{name}` is not expanded: {reason}"))
+    };
+    wanted.iter().filter(|name| !is_in(lowered, name)).map(finding).collect()
+}
 
 /// Bodies have no place in the file: their nodes have that of the call.
 fn place_calls(model: &mut ModelProto, first: usize) {

@@ -12,6 +12,8 @@ mod lower;
 mod plan;
 mod table;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use lower::lower;
 pub(crate) use table::{names_body, with_bodies};

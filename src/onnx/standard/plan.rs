@@ -1,7 +1,5 @@
 //! Finds the calls of standard operators that are to be expanded, and makes the functions that they call.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::StandardCall;
@@ -24,7 +22,7 @@ pub(super) struct Found {
     /// The operators with a call that has become a call of a function.
     pub(super) lowered: FxHashSet<FunctionKey>,
     /// The operators with a call for which nobody knows what its body depends on.
-    pub(super) blocked: BTreeSet<String>,
+    pub(super) blocked: FxHashSet<FunctionKey>,
 }
 
 /// The functions for the calls of one round.
@@ -138,7 +136,7 @@ impl<'o> Plan<'o> {
         let domain = names.texts.text(self.domain);
         let call = StandardCall { names, node, version: base, types: &place.types, domain };
         let Ok(text) = row.text(&call) else {
-            self.found.blocked.insert(key.describe(names));
+            self.found.blocked.insert(key);
             return Ok(());
         };
         let overload = self.overload(names, row, text, (place, base), node.at)?;

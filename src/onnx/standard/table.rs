@@ -1,9 +1,9 @@
 //! The table of bodies: one row for each operator and each version in which its body changes.
 
 use super::builders::{
-    activations, attention, comparisons, layouts, linear, losses, normalizations, reductions, sources,
+    activations, attention, comparisons, layouts, linear, losses, normalizations, reductions, sequences, sources,
 };
-use super::call::{Build, StandardCall};
+use super::call::{Build, NotKnown, StandardCall};
 use super::template::{self, Settings};
 
 /// What fills a template in for a call.
@@ -35,6 +35,7 @@ const LOSSES: &str = include_str!("bodies/losses.txt");
 const NORMALIZATIONS: &str = include_str!("bodies/normalizations.txt");
 const QUANTIZATION: &str = include_str!("bodies/quantization.txt");
 const REDUCTIONS: &str = include_str!("bodies/reductions.txt");
+const SEQUENCES: &str = include_str!("bodies/sequences.txt");
 const SOURCES: &str = include_str!("bodies/sources.txt");
 
 /// All bodies. The versions of an operator are in ascending order.
@@ -80,6 +81,7 @@ pub(super) static TABLE: &[Row] = &[
     row("Relu", 18, ACTIVATIONS, activations::plain),
     row("RotaryEmbedding", 23, LINEAR, linear::rotary_embedding),
     row("Selu", 18, ACTIVATIONS, activations::plain),
+    row("SequenceMap", 17, SEQUENCES, sequences::map),
     row("Shrink", 18, ACTIVATIONS, activations::shrink),
     row("Softmax", 13, REDUCTIONS, reductions::softmax),
     row("SoftmaxCrossEntropyLoss", 12, LOSSES, activations::plain),
@@ -93,6 +95,11 @@ pub(super) static TABLE: &[Row] = &[
 ];
 
 impl Row {
+    /// The template.
+    pub(super) fn section(&self) -> Option<&'static str> {
+        template::section(self.file, self.name, self.version)
+    }
+
     /// The function for a call, in the text notation.
     pub(super) fn text(&self, call: &StandardCall) -> Build<String> {
         let mut settings = Settings::default();
@@ -103,16 +110,21 @@ impl Row {
             settings.flag(flag, call.version >= version);
         }
         (self.build)(call, &mut settings)?;
-        let section = template::section(self.file, self.name, self.version);
-        let text = section.and_then(|section| template::assemble(self.name, section, &settings));
+        let text = self.section().and_then(|section| template::assemble(self.name, section, &settings));
         debug_assert!(text.is_some(), "{}: the settings lack a value: {settings:?}", self.name);
-        text.ok_or(super::call::NotKnown)
+        text.ok_or(NotKnown)
     }
 }
 
 /// The body of an operator in a version of its operator set.
 pub(super) fn body(domain: &str, name: &str, version: i64) -> Option<&'static Row> {
     TABLE.iter().rfind(|row| row.name == name && row.domain == domain && row.version <= version)
+}
+
+/// The operators with bodies, each once.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.chunk_by(|a, b| (a.domain, a.name) == (b.domain, b.name)).map(|rows| (rows[0].domain, rows[0].name))
 }
 
 /// Whether an option names an operator that has a body in some version: with or without its domain.

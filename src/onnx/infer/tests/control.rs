@@ -6,7 +6,8 @@ use super::{check, check_in, told, with_types};
 
 #[test]
 fn branches_have_their_common_type() {
-    let branches = "<then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Concat <axis = 0> (x, x) }>";
+    let branches =
+        "<then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Concat <axis = 0> (x, x) }>";
     let inputs = "float[N,4] x, bool c";
     check(inputs, &format!("y = If {branches} (c)"), "y: float32[unk__0, 4]");
     check(inputs, &format!("k = Constant <value = bool {{1}}> () y = If {branches} (k)"), "y: float32[N, 4]");
@@ -30,11 +31,7 @@ fn loops_keep_what_does_not_change() {
 fn scans_stack_the_results_of_their_body() {
     let body = "<body = b (s, e) => (t, o) { t = Add (s, e) o = Relu (e) }, num_scan_inputs = 1, \
                 scan_input_axes = [1], scan_output_axes = [-1]>";
-    check(
-        "float[N] s, float[N,L] x",
-        &format!("y, z = Scan {body} (s, x)"),
-        "y: float32[N]; z: float32[N, L]",
-    );
+    check("float[N] s, float[N,L] x", &format!("y, z = Scan {body} (s, x)"), "y: float32[N]; z: float32[N, L]");
     let body = "<body = b (s, e) => (t, o) { t = Add (s, e) o = Relu (e) }, num_scan_inputs = 1>";
     check_in(
         8,
@@ -82,8 +79,7 @@ fn nested_loops_take_bounded_time() {
     for depth in 0..24 {
         body = format!("w = Loop <body = b{depth} (i, k, v) => (k, w) {{ {body} }}> (m, c, v)");
     }
-    let text = format!(
-        "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] v, bool c, int64 m) => () {{ {body} }}"
-    );
+    let text =
+        format!("<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] v, bool c, int64 m) => () {{ {body} }}");
     with_types(&text, |types, id| assert_eq!(types.main.values[&id("w")].element(), Some(Element::Float32)));
 }

@@ -36,7 +36,10 @@ fn items_are_arranged() {
         ("y = DepthToSpace <blocksize = 2> (z)", "y: float32[N, 0, 2*H, 2*W]"),
         ("y = SpaceToDepth <blocksize = 2> (x)", "y: float32[N, 12, H/2, W/2]"),
         ("y, w = Split <axis = 0, num_outputs = 2> (v)", "y: float32[3]; w: float32[3]"),
-        ("y, w = Split <axis = 3, num_outputs = 2> (x)", "y: float32[N, 3, H, (W+1)/2]; w: float32[N, 3, H, W-(W+1)/2]"),
+        (
+            "y, w = Split <axis = 3, num_outputs = 2> (x)",
+            "y: float32[N, 3, H, (W+1)/2]; w: float32[N, 3, H, W-(W+1)/2]",
+        ),
         ("a = Constant <value_ints = [0, -1]> () y = Reshape (x, a)", "y: float32[N, 3*H*W]"),
         ("a = Constant <value_ints = [-1, 2]> () y = Reshape (v, a)", "y: float32[3, 2]"),
         ("a = Constant <value_ints = [0, -1]> () y = Unsqueeze (v, a)", "y: float32[1, 6, 1]"),

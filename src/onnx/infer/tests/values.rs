@@ -61,7 +61,10 @@ fn integers_are_computed() {
 fn ranges_have_a_length() {
     let inputs = "int64 a, float[N] x";
     for (nodes, wanted) in [
-        ("z = Constant <value_int = 0> () o = Constant <value_int = 2> () s = Size (x) y = Range (z, s, o)", "int64[(N+1)/2]"),
+        (
+            "z = Constant <value_int = 0> () o = Constant <value_int = 2> () s = Size (x) y = Range (z, s, o)",
+            "int64[(N+1)/2]",
+        ),
         ("z = Constant <value_int = 0> () o = Constant <value_int = 1> () y = Range (z, a, o)", "int64[unk__0]"),
         (
             "z = Constant <value_float = 0.0> () e = Constant <value_float = 1.0> () \
@@ -90,7 +93,10 @@ fn invalid_nodes_have_unknown_results() {
         ("y = Add (x, v)", "float32[..]"),
         ("y = Transpose <perm = [0, 5]> (x)", "float32[..]"),
         ("y = Concat <axis = 7> (x, x)", "float32[..]"),
-        ("a = Constant <value_ints = [9223372036854775807, 9223372036854775807]> () y = Tile (x, a)", "float32[unk__0, unk__1]"),
+        (
+            "a = Constant <value_ints = [9223372036854775807, 9223372036854775807]> () y = Tile (x, a)",
+            "float32[unk__0, unk__1]",
+        ),
         ("a = Constant <value_ints = [-2]> () y = Reshape (x, a)", "float32[..]"),
         ("a = Constant <value_ints = [-9, -9, -9, -9]> () y = Pad (x, a)", "float32[unk__0, unk__1]"),
     ] {

@@ -132,7 +132,14 @@ fn number(text: &str) -> Option<f64> {
 fn shown(data: &Data, at: usize) -> Arc<str> {
     let value = data.float(at);
     if !value.is_finite() {
-        return if value.is_nan() { "nan" } else if value > 0.0 { "inf" } else { "-inf" }.into();
+        return if value.is_nan() {
+            "nan"
+        } else if value > 0.0 {
+            "inf"
+        } else {
+            "-inf"
+        }
+        .into();
     }
     let digits = match data {
         Data::Float64(items) => format!("{:e}", items[at]),

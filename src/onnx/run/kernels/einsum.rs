@@ -94,9 +94,12 @@ impl Equation {
                 }
             }
         }
-        match self.result.iter().enumerate().find(|(i, label)| {
-            !extents.contains_key(label) || self.result[..*i].contains(label)
-        }) {
+        match self
+            .result
+            .iter()
+            .enumerate()
+            .find(|(i, label)| !extents.contains_key(label) || self.result[..*i].contains(label))
+        {
             Some(_) => Err(call.refused("the result of the equation has an axis that no term has, or one twice")),
             None => Ok(extents),
         }
@@ -119,17 +122,24 @@ pub(in crate::onnx::run) fn einsum(call: &NodeCall) -> KernelResult {
     let inner: Vec<usize> = summed.iter().map(|label| extents[label]).collect();
     let (count, group) = (call.budget.room(&shape)?, call.budget.room(&inner)?);
     call.budget.product(count, group.saturating_mul(operands.len() + 1))?;
-    let steps: Vec<Vec<usize>> = equation.terms.iter().zip(&operands).map(|(term, operand)| {
-        let mut of = vec![0; order.len()];
-        let mut step = 1;
-        for (label, &extent) in term.iter().zip(operand.shape()).rev() {
-            if extent != 1 && let Some(at) = order.iter().position(|other| other == label) {
-                of[at] += step;
+    let steps: Vec<Vec<usize>> = equation
+        .terms
+        .iter()
+        .zip(&operands)
+        .map(|(term, operand)| {
+            let mut of = vec![0; order.len()];
+            let mut step = 1;
+            for (label, &extent) in term.iter().zip(operand.shape()).rev() {
+                if extent != 1
+                    && let Some(at) = order.iter().position(|other| other == label)
+                {
+                    of[at] += step;
+                }
+                step *= extent;
             }
-            step *= extent;
-        }
-        of
-    }).collect();
+            of
+        })
+        .collect();
     let places = |steps: &[usize], extents: &[usize]| {
         steps.iter().zip(extents).fold(vec![0], |places, (step, &extent)| {
             places.iter().flat_map(|place| (0..extent).map(move |i| place + i * step)).collect()
@@ -140,7 +150,10 @@ pub(in crate::onnx::run) fn einsum(call: &NodeCall) -> KernelResult {
     let within: Vec<Vec<usize>> = steps.iter().map(|steps| places(&steps[split..], &inner)).collect();
     let data = if dtype.is_integer() {
         let items: Vec<Vec<i128>> = operands.iter().map(|operand| wide(operand).collect()).collect();
-        Data::from_wide(dtype, sums(&items, (&outer, &within), 1i128, i128::wrapping_mul, i128::wrapping_add).into_iter())
+        Data::from_wide(
+            dtype,
+            sums(&items, (&outer, &within), 1i128, i128::wrapping_mul, i128::wrapping_add).into_iter(),
+        )
     } else {
         let items = operands.iter().map(|operand| Ok(floats(operand)?.into_owned()));
         let items = items.collect::<Result<Vec<Vec<f64>>, EvalError>>()?;

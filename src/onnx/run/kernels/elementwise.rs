@@ -120,7 +120,11 @@ pub(in crate::onnx::run) fn modulo(call: &NodeCall) -> KernelResult {
         0.0 => 0f64.copysign(b),
         // The remainder of a finite number by an infinite one of the other sign.
         rest if b.is_infinite() && a.is_finite() && a != 0.0 && (a < 0.0) != (b < 0.0) => {
-            if rest.is_nan() { b } else { rest }
+            if rest.is_nan() {
+                b
+            } else {
+                rest
+            }
         }
         rest => rest,
     };
@@ -159,7 +163,13 @@ fn whole_power(a: i128, b: i128) -> i128 {
             result
         }
         (Err(_), 1) => 1,
-        (Err(_), -1) => if b % 2 == 0 { 1 } else { -1 },
+        (Err(_), -1) => {
+            if b % 2 == 0 {
+                1
+            } else {
+                -1
+            }
+        }
         (Err(_), _) => 0,
     }
 }

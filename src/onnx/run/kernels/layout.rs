@@ -82,7 +82,8 @@ pub(in crate::onnx::run) fn unsqueeze(call: &NodeCall) -> KernelResult {
         return Err(call.misfit("an axis is given twice, or there are too many axes"));
     }
     let mut old = x.shape().iter().copied();
-    let shape: Vec<usize> = (0..rank).map(|axis| if new.contains(&axis) { 1 } else { old.next().unwrap_or(1) }).collect();
+    let shape: Vec<usize> =
+        (0..rank).map(|axis| if new.contains(&axis) { 1 } else { old.next().unwrap_or(1) }).collect();
     call.budget.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
@@ -136,9 +137,12 @@ pub(in crate::onnx::run) fn tile(call: &NodeCall) -> KernelResult {
     }
     let shape = x.shape().iter().zip(&repeats).map(|(extent, times)| extent.saturating_mul(*times));
     call.budget.room(&shape.collect::<Vec<_>>())?;
-    let along: Vec<Vec<Option<usize>>> = x.shape().iter().zip(&repeats).map(|(&extent, &times)| {
-        (0..extent * times).map(|i| Some(i % extent)).collect()
-    }).collect();
+    let along: Vec<Vec<Option<usize>>> = x
+        .shape()
+        .iter()
+        .zip(&repeats)
+        .map(|(&extent, &times)| (0..extent * times).map(|i| Some(i % extent)).collect())
+        .collect();
     one(x.taken(&along, 0.0))
 }
 
@@ -171,7 +175,9 @@ fn parts(extent: usize, count: usize) -> Vec<usize> {
 pub(in crate::onnx::run) fn split(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
-    let given = if call.version < 13 && call.version > 1 { call.ints("split")? } else {
+    let given = if call.version < 13 && call.version > 1 {
+        call.ints("split")?
+    } else {
         match call.optional_list(1)? {
             None => call.ints("split")?,
             given => given,
@@ -235,11 +241,7 @@ pub(in crate::onnx::run) fn slice(call: &NodeCall) -> KernelResult {
 }
 
 /// The indices from a start on to an end, which are counted from the end of the axis if they are negative.
-fn range(
-    call: &NodeCall,
-    (start, end, step): (i64, i64, i64),
-    extent: usize,
-) -> Result<Vec<Option<usize>>, EvalError> {
+fn range(call: &NodeCall, (start, end, step): (i64, i64, i64), extent: usize) -> Result<Vec<Option<usize>>, EvalError> {
     let extent = extent as i64;
     let counted = |at: i64| if at < 0 { at.saturating_add(extent) } else { at };
     let mut found = Vec::new();
@@ -275,7 +277,9 @@ pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
         _ => {
             let fill = match call.optional(2)? {
                 Some(fill) if fill.len() == 1 && fill.dtype() == x.dtype() => fill.reshaped(&[])?,
-                Some(fill) => return Err(call.misfit(format!("{} items of type {} to pad with", fill.len(), fill.dtype()))),
+                Some(fill) => {
+                    return Err(call.misfit(format!("{} items of type {} to pad with", fill.len(), fill.dtype())));
+                }
                 None => Tensor::with(&[], Data::zeros(x.dtype(), 1))?,
             };
             (call.list(1)?, fill, call.optional_list(3)?)
@@ -294,7 +298,8 @@ pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
         all[axis] = [pads[i], pads[i + axes.len()]];
     }
     let lengths = x.shape().iter().zip(&all).map(|(&extent, [before, after])| {
-        usize::try_from((extent as i64).saturating_add(*before).saturating_add(*after)).map_err(|_| call.misfit("the paddings cut off more than there is"))
+        usize::try_from((extent as i64).saturating_add(*before).saturating_add(*after))
+            .map_err(|_| call.misfit("the paddings cut off more than there is"))
     });
     let shape = lengths.collect::<Result<Vec<_>, _>>()?;
     call.budget.room(&shape)?;
@@ -302,9 +307,12 @@ pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
     let mut along: Vec<Vec<Option<usize>>> = Vec::new();
     for ((&extent, [before, _]), &length) in x.shape().iter().zip(&all).zip(&shape) {
         let source = |i: usize| padded(&mode, i as i64 - before, extent as i64);
-        along.push((0..length).map(source).collect::<Option<Vec<_>>>().ok_or_else(|| {
-            call.refused(format!("the mode `{mode}` of an extent of {extent}"))
-        })?);
+        along.push(
+            (0..length)
+                .map(source)
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(|| call.refused(format!("the mode `{mode}` of an extent of {extent}")))?,
+        );
     }
     // The fill value is beside the items.
     let with_fill = {
@@ -315,9 +323,7 @@ pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
     let inner: Vec<usize> = (0..x.rank()).map(|axis| x.shape()[axis + 1..].iter().product()).collect();
     let mut places: Vec<Option<usize>> = vec![Some(0)];
     for (indices, step) in along.iter().zip(&inner) {
-        places = places.iter().flat_map(|place| {
-            indices.iter().map(move |i| Some((*place)? + (*i)? * step))
-        }).collect();
+        places = places.iter().flat_map(|place| indices.iter().map(move |i| Some((*place)? + (*i)? * step))).collect();
     }
     let outside = x.len();
     one(Tensor::with(&shape, with_fill.pick(places.into_iter().map(|place| place.unwrap_or(outside))))?)
@@ -354,11 +360,13 @@ pub(in crate::onnx::run) fn triangle(call: &NodeCall) -> KernelResult {
     let upper = call.flag("upper", true)?;
     call.budget.room(x.shape())?;
     let mut data = x.data().clone();
-    let outside: Vec<usize> = (0..x.len()).filter(|at| {
-        let (row, column) = ((at / columns % rows) as i64, (at % columns) as i64);
-        let above = column.saturating_sub(row);
-        if upper { above < diagonal } else { above > diagonal }
-    }).collect();
+    let outside: Vec<usize> = (0..x.len())
+        .filter(|at| {
+            let (row, column) = ((at / columns % rows) as i64, (at % columns) as i64);
+            let above = column.saturating_sub(row);
+            if upper { above < diagonal } else { above > diagonal }
+        })
+        .collect();
     data.put(&outside, &Data::zeros(x.dtype(), 1), |_| 0);
     one(Tensor::with(x.shape(), data)?)
 }

@@ -134,9 +134,8 @@ pub(in crate::onnx::run) fn determinant(call: &NodeCall) -> KernelResult {
 fn of_matrix(mut matrix: Vec<f64>, size: usize) -> f64 {
     let mut product = 1.0;
     for column in 0..size {
-        let largest = (column..size).max_by(|a, b| {
-            matrix[a * size + column].abs().total_cmp(&matrix[b * size + column].abs())
-        });
+        let largest =
+            (column..size).max_by(|a, b| matrix[a * size + column].abs().total_cmp(&matrix[b * size + column].abs()));
         let pivot = largest.unwrap_or(column);
         if matrix[pivot * size + column] == 0.0 {
             return 0.0;

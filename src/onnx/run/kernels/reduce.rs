@@ -118,8 +118,10 @@ fn squares(items: &[f64]) -> f64 {
     items.iter().map(|item| item * item).sum()
 }
 
-pub(in crate::onnx::run) const L2: Reduction =
-    Reduction { of_floats: |items| squares(items).sqrt(), of_integers: |items| truncated(squares(&real(items)).sqrt()) };
+pub(in crate::onnx::run) const L2: Reduction = Reduction {
+    of_floats: |items| squares(items).sqrt(),
+    of_integers: |items| truncated(squares(&real(items)).sqrt()),
+};
 
 pub(in crate::onnx::run) const SUM_OF_SQUARES: Reduction = Reduction {
     of_floats: squares,
@@ -140,10 +142,8 @@ fn log_of_exponentials(items: &[f64]) -> f64 {
     peak + items.iter().map(|item| (item - peak).exp()).sum::<f64>().ln()
 }
 
-pub(in crate::onnx::run) const LOG_OF_EXPONENTIALS: Reduction = Reduction {
-    of_floats: log_of_exponentials,
-    of_integers: |items| truncated(log_of_exponentials(&real(items))),
-};
+pub(in crate::onnx::run) const LOG_OF_EXPONENTIALS: Reduction =
+    Reduction { of_floats: log_of_exponentials, of_integers: |items| truncated(log_of_exponentials(&real(items))) };
 
 /// Softmax along axes, or another function of the items along an axis.
 fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {

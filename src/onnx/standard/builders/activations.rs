@@ -9,7 +9,6 @@ pub(in crate::onnx::standard) fn plain(_: &StandardCall, _: &mut Settings) -> Bu
 }
 
 pub(in crate::onnx::standard) fn gelu(call: &StandardCall, settings: &mut Settings) -> Build<()> {
-    call.element(0)?;
     settings.flag("tanh", call.text("approximate", "none")? == "tanh");
     Ok(())
 }

@@ -86,7 +86,7 @@ fn recurrence(settings: &mut Settings, (gated, delta, cast): (bool, bool, bool),
     }
     let scanned = formals.len() - 1;
     let axes = vec!["1"; scanned].join(", ");
-    let declared: Vec<String> = formals.iter().map(|formal| format!("float {formal}")).collect();
+    let declared: Vec<String> = formals.iter().map(|formal| format!("float[] {formal}")).collect();
     let mut body = vec!["key_column = Unsqueeze (k, last_axis)".to_owned()];
     let mut state = "state";
     if gated {
@@ -108,7 +108,7 @@ fn recurrence(settings: &mut Settings, (gated, delta, cast): (bool, bool, bool),
     body.push(format!("next = Add ({state}, added)"));
     body.push("result = MatMul (q, next)".to_owned());
     settings.line(format!(
-        "{last}, results = Scan <num_scan_inputs: int = {scanned}, scan_input_axes: ints = [{axes}], scan_output_axes: ints = [1], body: graph = step ({}) => (float next, float result) {{ {} }}> ({})",
+        "{last}, results = Scan <num_scan_inputs: int = {scanned}, scan_input_axes: ints = [{axes}], scan_output_axes: ints = [1], body: graph = step ({}) => (float[] next, float[] result) {{ {} }}> ({})",
         declared.join(", "),
         body.join(" "),
         actuals.join(", ")

@@ -8,4 +8,5 @@ pub(super) mod linear;
 pub(super) mod losses;
 pub(super) mod normalizations;
 pub(super) mod reductions;
+pub(super) mod sequences;
 pub(super) mod sources;

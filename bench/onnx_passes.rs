@@ -1,0 +1,50 @@
+//! Measures what is done with the meaning of an ONNX model in protobuf: `onnx_passes FILE REPETITIONS`.
+//!
+//! Prints a line of `name=value` for each repetition: CPU seconds of `infer` (the model as a graph with the types and
+//! shapes of all values), `fold` (expansion and folding) and `lower` (the expansion of standard operators with a
+//! body). A pass that the model refuses has no value.
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+
+use cpu_time::ProcessTime;
+use nnef_flatten::eval::Limits;
+use nnef_flatten::onnx::Document;
+use nnef_flatten::source::Sources;
+use nnef_flatten::{Lower, Options};
+
+/// A pass over a document; whether the document is accepted.
+type Pass = fn(&mut Document, &Options) -> bool;
+
+const PASSES: &[(&str, Pass)] = &[
+    ("infer", |document, options| document.graph(options).is_some()),
+    ("fold", |document, options| document.fold(options, Limits::default()).is_ok()),
+    ("lower", |document, options| {
+        let all = options.clone().with(|options| options.lower = Lower::All);
+        document.flatten(&all).is_ok()
+    }),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [file, repetitions] = arguments.as_slice() else {
+        return Err("usage: onnx_passes FILE REPETITIONS".into());
+    };
+    let bytes = std::fs::read(file)?;
+    for _ in 0..repetitions.parse::<usize>()? {
+        let options = Options::default();
+        let mut line = Vec::new();
+        for (name, pass) in PASSES {
+            let (document, found) = Document::decode(file, bytes.clone(), &mut Sources::new(), &options);
+            let mut document = document.ok_or_else(|| found.to_string())?;
+            let time = ProcessTime::try_now()?;
+            let accepted = pass(&mut document, &options);
+            let seconds = time.try_elapsed()?.as_secs_f64();
+            if accepted {
+                line.push(format!("{name}={seconds:.7}"));
+            }
+        }
+        println!("{}", line.join(" "));
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Pooling: each position has the greatest item of its window, or a mean of all.
+
+use super::conv::each_channel;
+use super::reals::{Reals, naturals, planes, saturated, sizes};
+use super::windows::{Steps, Windows};
+use crate::eval::EvalError;
+use crate::onnx::run::call::{KernelResult, NodeCall, one};
+use crate::tensor::{Data, Tensor};
+
+/// An input with the windows over it.
+struct Pool<'c> {
+    x: Reals<'c>,
+    windows: Windows,
+    shape: Vec<usize>,
+    plane: usize,
+    space: usize,
+}
+
+impl<'c> Pool<'c> {
+    fn read(call: &'c NodeCall) -> Result<Self, EvalError> {
+        let x = Reals::of(call, 0)?;
+        let (batch, channels, space) = planes(call, x.shape)?;
+        let size = naturals(call, "kernel_shape")?.ok_or_else(|| call.refused("there is no `kernel_shape`"))?;
+        let windows = Windows::read(call, space, &size)?;
+        let output = windows.output();
+        let shape: Vec<usize> = [batch, channels].into_iter().chain(output.iter().copied()).collect();
+        let (plane, space) = (space.iter().product(), call.budget.room(&output)?);
+        call.budget.product(call.budget.room(&shape)?, windows.volume(call)?)?;
+        Ok(Pool { x, windows, shape, plane, space })
+    }
+
+    /// Computes each item of the result from the plane, the index of the position and the items of the window.
+    fn each(
+        &self,
+        call: &NodeCall,
+        f: impl Fn(&[f64], &[usize], &[(usize, usize)]) -> f64,
+    ) -> Result<Vec<f64>, EvalError> {
+        let mut result = vec![0.0; call.budget.room(&self.shape)?];
+        self.windows.each(call, |position, index, taps| {
+            let planes = self.x.items.chunks_exact(self.plane.max(1));
+            for (i, plane) in planes.enumerate() {
+                result[i * self.space + position] = f(plane, index, taps);
+            }
+            Ok(())
+        })?;
+        Ok(result)
+    }
+}
+
+/// The place of the greatest item; the first of equal ones, or of those that are not numbers.
+fn greatest(plane: &[f64], taps: &[(usize, usize)]) -> Option<usize> {
+    let better = |best: usize, place: usize| {
+        let (a, b) = (plane[best], plane[place]);
+        if b > a || b.is_nan() && !a.is_nan() { place } else { best }
+    };
+    taps.iter().map(|tap| tap.1).reduce(better)
+}
+
+/// The index of a place in an order in which the first axis varies fastest.
+fn by_columns(windows: &Windows, place: usize) -> usize {
+    let mut rest = place;
+    let mut along: Vec<usize> = Vec::new();
+    for axis in windows.axes.iter().rev() {
+        along.push(rest % axis.input);
+        rest /= axis.input;
+    }
+    windows.axes.iter().rev().zip(along).fold(0, |at, (axis, i)| at * axis.input + i)
+}
+
+/// `MaxPool`, with the indices of the items that it selects.
+pub(in crate::onnx::run) fn max_pool(call: &NodeCall) -> KernelResult {
+    let pool = Pool::read(call)?;
+    let places = pool.each(call, |plane, _, taps| greatest(plane, taps).map_or(-1.0, |place| place as f64))?;
+    let columns = call.flag("storage_order", false)?;
+    let (mut items, mut indices) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
+    for (i, place) in places.iter().enumerate() {
+        let first = i / pool.space.max(1) * pool.plane;
+        match *place {
+            ..0.0 => {
+                items.push(saturated(pool.x.dtype, f64::NEG_INFINITY));
+                indices.push(-1);
+            }
+            place => {
+                let place = place as usize;
+                items.push(pool.x.items[first + place]);
+                let place = if columns { by_columns(&pool.windows, place) } else { place };
+                indices.push((first + place) as i64);
+            }
+        }
+    }
+    let greatest = call.rounded(pool.x.dtype, &pool.shape, items)?;
+    if call.results() < 2 {
+        return one(greatest);
+    }
+    Ok(vec![greatest.into(), call.made(&pool.shape, Data::Int64(indices))?.into()])
+}
+
+/// `AveragePool`.
+pub(in crate::onnx::run) fn average_pool(call: &NodeCall) -> KernelResult {
+    let pool = Pool::read(call)?;
+    let with_padding = call.flag("count_include_pad", false)?;
+    let result = pool.each(call, |plane, index, taps| {
+        let count = match with_padding {
+            true => pool.windows.axes.iter().zip(index).map(|(axis, &at)| axis.padded(at)).product(),
+            false => taps.len(),
+        };
+        taps.iter().map(|tap| plane[tap.1]).sum::<f64>() / count as f64
+    })?;
+    one(call.rounded(pool.x.dtype, &pool.shape, result)?)
+}
+
+/// The exponent of a norm, which the first version has as a float.
+fn exponent(call: &NodeCall) -> Result<f64, EvalError> {
+    Ok(if call.version < 2 { call.float_or("p", 2.0)? } else { call.int_or("p", 2)? as f64 })
+}
+
+/// The norm of items.
+fn norm(items: impl Iterator<Item = f64>, p: f64) -> f64 {
+    items.map(|item| item.abs().powf(p)).sum::<f64>().powf(1.0 / p)
+}
+
+/// `LpPool`.
+pub(in crate::onnx::run) fn lp_pool(call: &NodeCall) -> KernelResult {
+    let (pool, p) = (Pool::read(call)?, exponent(call)?);
+    let result = pool.each(call, |plane, _, taps| norm(taps.iter().map(|tap| plane[tap.1]), p))?;
+    one(call.rounded(pool.x.dtype, &pool.shape, result)?)
+}
+
+/// Reduces each plane to one item.
+fn global(call: &NodeCall, f: impl Fn(&[f64]) -> f64) -> KernelResult {
+    let x = Reals::of(call, 0)?;
+    let (batch, channels, space) = planes(call, x.shape)?;
+    let shape: Vec<usize> = [batch, channels].into_iter().chain(space.iter().map(|_| 1)).collect();
+    let plane: usize = space.iter().product();
+    let count = call.budget.room(&shape)?;
+    let result: Vec<f64> = (0..count).map(|i| f(&x.items[i * plane..(i + 1) * plane])).collect();
+    one(call.rounded(x.dtype, &shape, result)?)
+}
+
+/// `GlobalAveragePool`.
+pub(in crate::onnx::run) fn global_average_pool(call: &NodeCall) -> KernelResult {
+    global(call, |plane| plane.iter().sum::<f64>() / plane.len() as f64)
+}
+
+/// `GlobalMaxPool`.
+pub(in crate::onnx::run) fn global_max_pool(call: &NodeCall) -> KernelResult {
+    global(call, |plane| {
+        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
+        plane.iter().copied().fold(f64::NEG_INFINITY, larger)
+    })
+}
+
+/// `GlobalLpPool`.
+pub(in crate::onnx::run) fn global_lp_pool(call: &NodeCall) -> KernelResult {
+    let p = exponent(call)?;
+    global(call, |plane| norm(plane.iter().copied(), p))
+}
+
+/// `MaxUnpool`: writes items to indices of the inferred shape, which is extended to the stated one.
+pub(in crate::onnx::run) fn max_unpool(call: &NodeCall) -> KernelResult {
+    let (x, indices) = (call.tensor(0)?, call.list(1)?);
+    let (batch, channels, space) = planes(call, x.shape())?;
+    let size = naturals(call, "kernel_shape")?.ok_or_else(|| call.refused("there is no `kernel_shape`"))?;
+    let steps = Steps::read(call, space.len())?;
+    let misfit = || call.misfit(format!("a window {size:?} does not fit the operand of shape {:?}", x.shape()));
+    if size.len() != space.len() || indices.len() != x.len() {
+        return Err(misfit());
+    }
+    let extent = |i: usize| {
+        let all = i64::try_from(space[i].checked_sub(1)?.checked_mul(steps.strides[i])?.checked_add(size[i])?).ok()?;
+        usize::try_from(all.checked_sub(steps.pads[i].0)?.checked_sub(steps.pads[i].1)?).ok()
+    };
+    let extents = (0..size.len()).map(|i| extent(i).ok_or_else(misfit)).collect::<Result<Vec<_>, _>>()?;
+    let inferred: Vec<usize> = [batch, channels].into_iter().chain(extents).collect();
+    let count = call.budget.room(&inferred)?;
+    let place = |&index: &i64| usize::try_from(index).ok().filter(|&index| index < count);
+    let places: Option<Vec<usize>> = indices.iter().map(place).collect();
+    let places = places.ok_or_else(|| call.refused("an index is outside of the result"))?;
+    let mut data = Data::zeros(x.dtype(), count);
+    data.put(&places, x.data(), |i| i);
+    let result = Tensor::with(&inferred, data)?;
+    let Some(stated) = call.optional_list(2)? else { return one(result) };
+    let stated = sizes(call, &stated)?;
+    if stated.len() != inferred.len() {
+        return Err(misfit());
+    }
+    call.budget.room(&stated)?;
+    let along = |(to, from): (&usize, &usize)| (0..*to).map(|i| (i < *from).then_some(i)).collect();
+    one(result.taken(&stated.iter().zip(&inferred).map(along).collect::<Vec<_>>(), 0.0))
+}
+
+/// `LRN`: divides by a power of the squares of neighbouring channels.
+pub(in crate::onnx::run) fn local_response(call: &NodeCall) -> KernelResult {
+    let x = Reals::of(call, 0)?;
+    let (_, channels, space) = planes(call, x.shape)?;
+    let (alpha, beta, bias) =
+        (call.float_or("alpha", 1e-4)?, call.float_or("beta", 0.75)?, call.float_or("bias", 1.0)?);
+    let size = usize::try_from(call.int_or("size", 1)?).ok().filter(|&size| size > 0);
+    let size = size.ok_or_else(|| call.refused("`size` is not positive"))?;
+    let plane: usize = space.iter().product();
+    call.budget.product(x.items.len(), size.min(channels))?;
+    let mut result = x.items.to_vec();
+    let mut at = 0;
+    each_channel(&mut result, channels, plane, |channel, items| {
+        let first = channel.saturating_sub((size - 1) / 2);
+        let last = channel.saturating_add(size / 2).min(channels - 1);
+        for (i, item) in items.iter_mut().enumerate() {
+            let square = |other: usize| x.items[(at - channel + other) * plane + i].powi(2);
+            let squares: f64 = (first..=last).map(square).sum();
+            *item /= (bias + alpha / size as f64 * squares).powf(beta);
+        }
+        at += 1;
+    });
+    one(call.rounded(x.dtype, x.shape, result)?)
+}

@@ -1,0 +1,182 @@
+//! Operands as real numbers, with their shapes; products of matrices.
+
+use std::borrow::Cow;
+
+use ndarray::ArrayView2;
+
+use crate::eval::EvalError;
+use crate::onnx::run::call::{NodeCall, floats};
+use crate::tensor::kernels::{Align, Matrices, Repeat};
+use crate::tensor::{DType, Tensor};
+
+/// An operand as real numbers.
+pub(super) struct Reals<'c> {
+    pub(super) shape: &'c [usize],
+    pub(super) items: Cow<'c, [f64]>,
+    pub(super) dtype: DType,
+}
+
+impl<'c> Reals<'c> {
+    /// The numbers of a tensor.
+    ///
+    /// # Errors
+    ///
+    /// The items are no numbers, or a limit is exceeded.
+    pub(super) fn new(call: &NodeCall, tensor: &'c Tensor) -> Result<Self, EvalError> {
+        call.budget.room(tensor.shape())?;
+        Ok(Reals { shape: tensor.shape(), items: floats(tensor)?, dtype: tensor.dtype() })
+    }
+
+    /// An operand.
+    pub(super) fn of(call: &'c NodeCall, i: usize) -> Result<Self, EvalError> {
+        Reals::new(call, call.tensor(i)?)
+    }
+
+    /// An operand that may be left out.
+    pub(super) fn optional(call: &'c NodeCall, i: usize) -> Result<Option<Self>, EvalError> {
+        call.optional(i)?.map(|tensor| Reals::new(call, tensor)).transpose()
+    }
+
+    /// An operand that must have a shape.
+    pub(super) fn shaped(call: &'c NodeCall, i: usize, shape: &[usize]) -> Result<Self, EvalError> {
+        Reals::of(call, i)?.having(call, i, shape)
+    }
+
+    /// An operand that may be left out, and must have a shape.
+    pub(super) fn optional_shaped(call: &'c NodeCall, i: usize, shape: &[usize]) -> Result<Option<Self>, EvalError> {
+        Reals::optional(call, i)?.map(|found| found.having(call, i, shape)).transpose()
+    }
+
+    fn having(self, call: &NodeCall, i: usize, shape: &[usize]) -> Result<Self, EvalError> {
+        if self.shape == shape {
+            return Ok(self);
+        }
+        Err(call.misfit(format!("operand {i} has the shape {:?} instead of {shape:?}", self.shape)))
+    }
+
+    /// The number of axes must be a given one.
+    pub(super) fn ranked(self, call: &NodeCall, rank: usize) -> Result<Self, EvalError> {
+        if self.shape.len() == rank {
+            return Ok(self);
+        }
+        Err(call.misfit(format!("an operand has the shape {:?}, not of rank {rank}", self.shape)))
+    }
+}
+
+/// Batch, channels and the spatial extents of a shape.
+///
+/// # Errors
+///
+/// There are fewer axes.
+pub(super) fn planes<'s>(call: &NodeCall, shape: &'s [usize]) -> Result<(usize, usize, &'s [usize]), EvalError> {
+    match shape {
+        [batch, channels, space @ ..] => Ok((*batch, *channels, space)),
+        _ => Err(call.misfit(format!("the operand of shape {shape:?} has no batch and channels"))),
+    }
+}
+
+/// The number of items before an axis, along it, and after it; the axis must be within the rank.
+pub(super) fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+    (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
+}
+
+/// The nearest integer that a type has; floats stay as they are.
+pub(super) fn saturated(dtype: DType, value: f64) -> f64 {
+    match dtype.range() {
+        Some((least, greatest)) => value.round_ties_even().clamp(least as f64, greatest as f64),
+        None => value,
+    }
+}
+
+/// The shape that two shapes are repeated to.
+///
+/// # Errors
+///
+/// Two extents differ, and none of them is 1.
+pub(super) fn broadcast(call: &NodeCall, a: &[usize], b: &[usize]) -> Result<Vec<usize>, EvalError> {
+    let rank = a.len().max(b.len());
+    let extent = |of: &[usize], axis: usize| (axis + of.len()).checked_sub(rank).map_or(1, |i| of[i]);
+    let both = |axis: usize| match (extent(a, axis), extent(b, axis)) {
+        (1, n) | (n, 1) => Ok(n),
+        (n, other) if n == other => Ok(n),
+        _ => Err(call.misfit(format!("the shapes {a:?} and {b:?} cannot be repeated to a common one"))),
+    };
+    (0..rank).map(both).collect()
+}
+
+/// The product of the matrices along the last two axes of two operands, whose other axes are repeated. Vectors are a
+/// row on the left and a column on the right.
+///
+/// # Errors
+///
+/// The shapes do not fit, or a limit is exceeded.
+pub(super) fn matrices(
+    call: &NodeCall,
+    (a, left): (&[f64], &[usize]),
+    (b, right): (&[f64], &[usize]),
+) -> Result<(Vec<usize>, Vec<f64>), EvalError> {
+    let misfit = || call.misfit(format!("matrices of shapes {left:?} and {right:?} have no product"));
+    let (row, column) = (left.len() == 1, right.len() == 1);
+    let left = if row { [&[1], left].concat() } else { left.to_vec() };
+    let right = if column { [right, &[1]].concat() } else { right.to_vec() };
+    let ([outer @ .., rows, inner], [other @ .., shared, columns]) = (&left[..], &right[..]) else {
+        return Err(misfit());
+    };
+    if inner != shared {
+        return Err(misfit());
+    }
+    let batch = broadcast(call, outer, other)?;
+    call.budget.room(&batch)?;
+    let repeat = Repeat { shape: &batch, align: Align::Last };
+    let (x, y) = (Matrices::new(&left, false, repeat), Matrices::new(&right, false, repeat));
+    let mut result = Vec::new();
+    for (&x, &y) in x.starts.iter().zip(&y.starts) {
+        let (x, y) = (&a[x..x + rows * inner], &b[y..y + inner * columns]);
+        result.extend(multiplied(call, x, y, [*rows, *inner, *columns])?);
+    }
+    let mut shape = batch;
+    shape.extend((!row).then_some(*rows));
+    shape.extend((!column).then_some(*columns));
+    Ok((shape, result))
+}
+
+/// An attribute that lists naturals.
+///
+/// # Errors
+///
+/// A number is negative.
+pub(super) fn naturals(call: &NodeCall, name: &str) -> Result<Option<Vec<usize>>, EvalError> {
+    call.ints(name)?.map(|items| sizes(call, &items)).transpose()
+}
+
+/// Integers as extents.
+///
+/// # Errors
+///
+/// A number is negative.
+pub(super) fn sizes(call: &NodeCall, items: &[i64]) -> Result<Vec<usize>, EvalError> {
+    let size = |&item: &i64| usize::try_from(item).map_err(|_| call.misfit(format!("an extent is {item}")));
+    items.iter().map(size).collect()
+}
+
+/// The product of a `rows` × `inner` and an `inner` × `columns` matrix, both in row-major order.
+///
+/// # Errors
+///
+/// A limit is exceeded, or the items do not fill the matrices.
+pub(super) fn multiplied(
+    call: &NodeCall,
+    a: &[f64],
+    b: &[f64],
+    [rows, inner, columns]: [usize; 3],
+) -> Result<Vec<f64>, EvalError> {
+    call.budget.product(call.budget.room(&[rows, columns])?, inner)?;
+    let unfilled = |_| call.misfit("the items do not fill the matrices");
+    let a = ArrayView2::from_shape((rows, inner), a).map_err(unfilled)?;
+    let b = ArrayView2::from_shape((inner, columns), b).map_err(unfilled)?;
+    let product = a.dot(&b);
+    match product.is_standard_layout() {
+        true => Ok(product.into_raw_vec_and_offset().0),
+        false => Ok(product.iter().copied().collect()),
+    }
+}

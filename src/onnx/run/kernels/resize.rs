@@ -1,0 +1,347 @@
+//! Resampling along axes: each item of the result has some items of the operand, with weights.
+
+use super::reals::{Reals, around, saturated, sizes};
+use crate::eval::EvalError;
+use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
+use crate::tensor::Tensor;
+
+/// How places of the result correspond to those of the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coordinates {
+    HalfPixel,
+    HalfPixelSymmetric,
+    PytorchHalfPixel,
+    NearestHalfPixel,
+    AlignCorners,
+    Asymmetric,
+    Crop,
+}
+
+const COORDINATES: &[(&str, Coordinates)] = &[
+    ("half_pixel", Coordinates::HalfPixel),
+    ("half_pixel_symmetric", Coordinates::HalfPixelSymmetric),
+    ("pytorch_half_pixel", Coordinates::PytorchHalfPixel),
+    ("tf_half_pixel_for_nn", Coordinates::NearestHalfPixel),
+    ("align_corners", Coordinates::AlignCorners),
+    ("asymmetric", Coordinates::Asymmetric),
+    ("tf_crop_and_resize", Coordinates::Crop),
+];
+
+/// How a place between items is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounding {
+    PreferFloor,
+    PreferCeil,
+    Floor,
+    Ceil,
+    /// That of the first versions: up where the result is smaller than the operand, else down.
+    Simple,
+}
+
+const ROUNDINGS: &[(&str, Rounding)] = &[
+    ("round_prefer_floor", Rounding::PreferFloor),
+    ("round_prefer_ceil", Rounding::PreferCeil),
+    ("floor", Rounding::Floor),
+    ("ceil", Rounding::Ceil),
+];
+
+impl Rounding {
+    fn round(self, place: f64, scale: f64) -> f64 {
+        match self {
+            Rounding::PreferFloor => (place - 0.5).ceil(),
+            Rounding::PreferCeil => (place + 0.5).floor(),
+            Rounding::Floor => place.floor(),
+            Rounding::Ceil => place.ceil(),
+            Rounding::Simple => {
+                if scale < 1.0 {
+                    place.ceil()
+                } else {
+                    place.floor()
+                }
+            }
+        }
+    }
+}
+
+/// How items are selected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Nearest(Rounding),
+    Linear,
+    /// The coefficient of the curve.
+    Cubic(f64),
+}
+
+/// The resampling along an axis.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    input: usize,
+    output: usize,
+    scale: f64,
+    /// The part of the operand, as fractions.
+    region: (f64, f64),
+}
+
+fn named<T: Copy>(call: &NodeCall, table: &[(&str, T)], name: &str, default: &str) -> Result<T, EvalError> {
+    let text = call.text_or(name, default)?;
+    let found = table.iter().find(|row| row.0 == text).map(|row| row.1);
+    found.ok_or_else(|| call.refused(format!("`{name}` is '{text}'")))
+}
+
+impl Axis {
+    /// The place in the operand of an item of the result.
+    fn place(&self, coordinates: Coordinates, i: usize) -> f64 {
+        let (i, scale, input) = (i as f64, self.scale, self.input as f64);
+        let length = scale * input;
+        match coordinates {
+            Coordinates::HalfPixel => (i + 0.5) / scale - 0.5,
+            Coordinates::HalfPixelSymmetric => {
+                input / 2.0 * (1.0 - self.output as f64 / length) + (i + 0.5) / scale - 0.5
+            }
+            Coordinates::PytorchHalfPixel if length == 1.0 => -0.5,
+            Coordinates::PytorchHalfPixel => (i + 0.5) / scale - 0.5,
+            Coordinates::NearestHalfPixel => (i + 0.5) / scale,
+            Coordinates::AlignCorners if length == 1.0 => 0.0,
+            Coordinates::AlignCorners => i * (input - 1.0) / (length - 1.0),
+            Coordinates::Asymmetric => i / scale,
+            Coordinates::Crop => {
+                let (start, end) = self.region;
+                let last = input - 1.0;
+                let shift = match length == 1.0 {
+                    true => (end - start) * last / 2.0,
+                    false => i * (end - start) * last / (length - 1.0),
+                };
+                start * last + shift
+            }
+        }
+    }
+
+    /// Whether nothing changes along the axis.
+    fn is_same(&self) -> bool {
+        self.input == self.output && (self.scale - 1.0).abs() < 1e-9 && self.region == (0.0, 1.0)
+    }
+}
+
+/// What a node resamples, and how.
+struct Resampling {
+    mode: Mode,
+    coordinates: Coordinates,
+    antialias: bool,
+    exclude: bool,
+    extrapolation: f64,
+    axes: Vec<Axis>,
+}
+
+/// The weight of an item at a distance.
+fn weight(mode: Mode, distance: f64) -> f64 {
+    let x = distance.abs();
+    match mode {
+        Mode::Cubic(a) if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
+        Mode::Cubic(a) if x < 2.0 => ((x - 5.0) * x + 8.0) * x * a - 4.0 * a,
+        Mode::Cubic(_) => 0.0,
+        _ => (1.0 - x).max(0.0),
+    }
+}
+
+impl Resampling {
+    /// Whether a place is outside, where the result is the extrapolation value.
+    fn is_outside(&self, place: f64, axis: &Axis) -> bool {
+        self.coordinates == Coordinates::Crop && (place < 0.0 || place > axis.input as f64 - 1.0)
+    }
+
+    /// The items along an axis for a place, with their weights.
+    fn taps(&self, place: f64, axis: &Axis) -> Vec<(usize, f64)> {
+        let reach = if matches!(self.mode, Mode::Cubic(_)) { 2.0 } else { 1.0 };
+        let scale = if self.antialias { axis.scale.min(1.0) } else { 1.0 };
+        let below = place.floor();
+        let first = (-reach / scale).floor() as i64 + 1;
+        let last = axis.input as i64 - 1;
+        let tap = |i: i64| {
+            let at = (below as i64).saturating_add(i);
+            let weight = weight(self.mode, scale * (i as f64 - (place - below)));
+            let outside = self.exclude && (at < 0 || at > last);
+            (at.clamp(0, last) as usize, if outside { 0.0 } else { weight })
+        };
+        let taps: Vec<(usize, f64)> = (first..=1 - first).map(tap).collect();
+        let all: f64 = taps.iter().map(|tap| tap.1).sum();
+        let normal = self.antialias || self.exclude;
+        let factor = if normal && all != 0.0 { 1.0 / all } else { 1.0 };
+        taps.into_iter().map(|(at, weight)| (at, weight * factor)).filter(|tap| tap.1 != 0.0).collect()
+    }
+
+    /// Selects the nearest items.
+    fn nearest(&self, call: &NodeCall, x: &Tensor, rounding: Rounding) -> KernelResult {
+        let mut along = x.places();
+        for (axis, places) in self.axes.iter().zip(&mut along).filter(|(axis, _)| !axis.is_same()) {
+            call.budget.room(&[axis.output])?;
+            let place = |i: usize| {
+                let place = axis.place(self.coordinates, i);
+                let nearest = rounding.round(place, axis.scale).clamp(0.0, axis.input as f64 - 1.0);
+                (!self.is_outside(place, axis)).then_some(nearest as usize)
+            };
+            *places = (0..axis.output).map(place).collect();
+        }
+        one(x.taken(&along, self.extrapolation))
+    }
+
+    /// Interpolates along one axis after another.
+    fn interpolated(&self, call: &NodeCall, x: &Tensor) -> KernelResult {
+        let x = Reals::new(call, x)?;
+        let (mut items, mut shape) = (x.items.to_vec(), x.shape.to_vec());
+        for (i, axis) in self.axes.iter().enumerate().filter(|(_, axis)| !axis.is_same()) {
+            let (outer, _, inner) = around(&shape, i);
+            shape[i] = axis.output;
+            let mut result = vec![0.0; call.budget.room(&shape)?];
+            for position in 0..axis.output {
+                let place = axis.place(self.coordinates, position);
+                let taps = self.taps(place, axis);
+                call.budget.product(outer * inner, taps.len())?;
+                for block in 0..outer {
+                    let to = &mut result[(block * axis.output + position) * inner..][..inner];
+                    if self.is_outside(place, axis) {
+                        to.fill(self.extrapolation);
+                        continue;
+                    }
+                    for &(at, weight) in &taps {
+                        let from = &items[(block * axis.input + at) * inner..][..inner];
+                        to.iter_mut().zip(from).for_each(|(to, x)| *to += x * weight);
+                    }
+                }
+            }
+            items = result;
+        }
+        one(call.rounded(x.dtype, &shape, items.into_iter().map(|item| saturated(x.dtype, item)))?)
+    }
+}
+
+/// The extents that a scale gives.
+fn scaled(call: &NodeCall, extent: usize, scale: f64) -> Result<usize, EvalError> {
+    let length = (extent as f64 * scale).floor();
+    match scale > 0.0 && length < (1u64 << 40) as f64 {
+        true => Ok(length as usize),
+        false => Err(call.refused(format!("a scale is {scale}"))),
+    }
+}
+
+/// The scales of axes as items.
+fn scales(call: &NodeCall, of: &Tensor, axes: &[usize]) -> Result<Vec<f64>, EvalError> {
+    let scales = floats(of)?.to_vec();
+    match scales.len() == axes.len() {
+        true => Ok(scales),
+        false => Err(call.misfit(format!("{} scales for {} axes", scales.len(), axes.len()))),
+    }
+}
+
+/// The extents and scales for stated extents.
+fn stated(call: &NodeCall, x: &[usize], axes: &[usize], sizes: &[usize]) -> Result<Vec<(usize, f64)>, EvalError> {
+    if sizes.len() != axes.len() {
+        return Err(call.misfit(format!("{} sizes for {} axes", sizes.len(), axes.len())));
+    }
+    let scales = axes.iter().zip(sizes).map(|(&axis, &size)| size as f64 / x[axis] as f64);
+    let scale = match &*call.text_or("keep_aspect_ratio_policy", "stretch")? {
+        "stretch" => return Ok(sizes.iter().copied().zip(scales).collect()),
+        "not_larger" => scales.fold(f64::INFINITY, f64::min),
+        "not_smaller" => scales.fold(0.0, f64::max),
+        other => return Err(call.refused(format!("`keep_aspect_ratio_policy` is '{other}'"))),
+    };
+    if !scale.is_finite() {
+        return Err(call.misfit(format!("an operand of shape {x:?} cannot be scaled to {sizes:?}")));
+    }
+    axes.iter().map(|&axis| Ok((scaled(call, 1, (scale * x[axis] as f64 + 0.5).floor())?, scale))).collect()
+}
+
+/// The axes with their extents and scales.
+fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<Axis>, EvalError> {
+    let (shape, rank) = (x.shape(), x.rank());
+    let chosen = match call.ints("axes")? {
+        Some(axes) => axes.iter().map(|&axis| call.axis(axis, rank)).collect::<Result<_, _>>()?,
+        None => (0..rank).collect::<Vec<_>>(),
+    };
+    let at = if call.version < 11 { 1 } else { 2 };
+    let lists = call.optional(3)?.filter(|sizes| !sizes.is_empty());
+    let found: Vec<(usize, f64)> = match (lists, call.optional(at)?) {
+        (Some(_), _) => stated(call, shape, &chosen, &sizes(call, &call.list(3)?)?)?,
+        (None, Some(found)) => {
+            let each = |(&axis, scale): (&usize, f64)| Ok((scaled(call, shape[axis], scale)?, scale));
+            chosen.iter().zip(scales(call, found, &chosen)?).map(each).collect::<Result<_, EvalError>>()?
+        }
+        (None, None) => return Err(call.refused("there are neither scales nor sizes")),
+    };
+    let region = match call.optional(1)?.filter(|_| crop) {
+        Some(region) => floats(region)?.to_vec(),
+        None => [vec![0.0; chosen.len()], vec![1.0; chosen.len()]].concat(),
+    };
+    if region.len() != 2 * chosen.len() {
+        return Err(call.misfit(format!("a region of {} items for {} axes", region.len(), chosen.len())));
+    }
+    let same = |&extent: &usize| Axis { input: extent, output: extent, scale: 1.0, region: (0.0, 1.0) };
+    let mut axes: Vec<Axis> = shape.iter().map(same).collect();
+    for (i, (&axis, (output, scale))) in chosen.iter().zip(found).enumerate() {
+        axes[axis] = Axis { input: shape[axis], output, scale, region: (region[i], region[chosen.len() + i]) };
+        if shape[axis] == 0 && output != 0 {
+            return Err(call.misfit("there are no items to resample"));
+        }
+    }
+    Ok(axes)
+}
+
+/// `Resize`.
+pub(in crate::onnx::run) fn resize(call: &NodeCall) -> KernelResult {
+    let x = call.tensor(0)?;
+    let first = call.version < 11;
+    let default = if first { "asymmetric" } else { "half_pixel" };
+    let coordinates = named(call, COORDINATES, "coordinate_transformation_mode", default)?;
+    let mode = match &*call.text_or("mode", "nearest")? {
+        "nearest" if first => Mode::Nearest(Rounding::Simple),
+        "nearest" => Mode::Nearest(named(call, ROUNDINGS, "nearest_mode", "round_prefer_floor")?),
+        "linear" | "bilinear" => Mode::Linear,
+        "cubic" => Mode::Cubic(call.float_or("cubic_coeff_a", -0.75)?),
+        other => return Err(call.refused(format!("`mode` is '{other}'"))),
+    };
+    let axes = axes(call, x, coordinates == Coordinates::Crop)?;
+    call.budget.room(&axes.iter().map(|axis| axis.output).collect::<Vec<_>>())?;
+    run(call, x, mode, coordinates, axes)
+}
+
+fn run(call: &NodeCall, x: &Tensor, mode: Mode, coordinates: Coordinates, axes: Vec<Axis>) -> KernelResult {
+    let resampling = Resampling {
+        mode,
+        coordinates,
+        antialias: call.flag("antialias", false)?,
+        exclude: call.flag("exclude_outside", false)?,
+        extrapolation: call.float_or("extrapolation_value", 0.0)?,
+        axes,
+    };
+    match mode {
+        Mode::Nearest(rounding) => resampling.nearest(call, x, rounding),
+        _ => resampling.interpolated(call, x),
+    }
+}
+
+/// `Upsample`.
+pub(in crate::onnx::run) fn upsample(call: &NodeCall) -> KernelResult {
+    let x = call.tensor(0)?;
+    let all: Vec<usize> = (0..x.rank()).collect();
+    let scales = match (call.version, call.float_list("scales")?) {
+        (..9, Some(scales)) => scales.into_iter().map(f64::from).collect(),
+        (..9, None) => {
+            let (height, width) = (call.float_or("height_scale", 1.0)?, call.float_or("width_scale", 1.0)?);
+            vec![1.0, 1.0, height, width]
+        }
+        _ => scales(call, call.tensor(1)?, &all)?,
+    };
+    if scales.len() != x.rank() {
+        return Err(call.misfit(format!("{} scales for {} axes", scales.len(), x.rank())));
+    }
+    let axis = |(&input, scale): (&usize, f64)| {
+        Ok(Axis { input, output: scaled(call, input, scale)?, scale, region: (0.0, 1.0) })
+    };
+    let axes = x.shape().iter().zip(scales).map(axis).collect::<Result<Vec<_>, EvalError>>()?;
+    call.budget.room(&axes.iter().map(|axis| axis.output).collect::<Vec<_>>())?;
+    let mode = match &*call.text_or("mode", "nearest")? {
+        "nearest" => Mode::Nearest(Rounding::Simple),
+        "linear" | "bilinear" => Mode::Linear,
+        other => return Err(call.refused(format!("`mode` is '{other}'"))),
+    };
+    run(call, x, mode, Coordinates::Asymmetric, axes)
+}
