@@ -21,6 +21,9 @@ use crate::tensor::{Data, DType, Tensor};
 /// The number of items up to which a constant is written into the text of the graph.
 const SHORT: usize = 8;
 
+/// The refusal of tensors that NNEF does not have.
+pub(super) const EMPTY: Refusal = Refusal::because("NNEF has no tensors without items");
+
 /// Adds operations to a graph.
 pub(super) struct Emitter<'o> {
     pub(super) builder: Builder,
@@ -243,22 +246,18 @@ impl<'o> Emitter<'o> {
         self.store(&Arc::new(tensor), name)
     }
 
-    /// A tensor without items.
-    pub(super) fn empty(&mut self, extents: &[i64], dtype: DType) -> Lowered<Flat> {
-        let shape: Option<Vec<usize>> = extents.iter().map(|extent| usize::try_from(*extent).ok()).collect();
-        let tensor = shape.and_then(|shape| Tensor::new(&shape, Data::zeros(dtype, 0)));
-        self.own_constant(tensor.ok_or(Refusal::UNFIT)?)
-    }
-
-    /// Adds a tensor: a short one with its items, others as a variable.
+    /// Adds a tensor: a short one with its items, others as a variable. With registries, all are variables: literals of
+    /// these documents are no tensors in lists.
     fn store(&mut self, tensor: &Arc<Tensor>, name: NameId) -> Lowered<Flat> {
         let dtype = tensor.dtype();
         let no_type = || Refusal::because("a constant has texts or complex numbers, which NNEF does not have");
         let of = primitive(dtype).ok_or_else(no_type)?;
         let shape: Vec<i64> = tensor.shape().iter().map(|extent| *extent as i64).collect();
         let results = [(name, Some(Shape::of(&shape)))];
-        let as_array = !self.has_registries() || !shape.is_empty();
-        let short = as_array && (1..=SHORT).contains(&tensor.len());
+        if tensor.is_empty() {
+            return Err(EMPTY);
+        }
+        let short = !self.has_registries() && tensor.len() <= SHORT;
         let added = match items(tensor).filter(|_| short) {
             Some(value) => {
                 let arguments = [integers(shape), value];
@@ -275,7 +274,6 @@ impl<'o> Emitter<'o> {
             }
         };
         let id = *added.map_err(|_| Refusal::UNFIT)?.first().ok_or(Refusal::UNFIT)?;
-        self.builder.graph.tensors[id.index()].literal = self.has_registries() && short;
         Ok(Flat { id, dtype })
     }
 }

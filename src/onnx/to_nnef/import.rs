@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::control::CONTROL;
-use super::emit::Emitter;
+use super::emit::{EMPTY, Emitter};
 use super::item::{Constant, Flat, Item, Outcome, primitive};
 use super::line::{NodeLine, Results};
 use super::refusal::{Lowered, Refusal};
@@ -178,6 +178,9 @@ impl<'m> Import<'m> {
         let extents: Vec<i64> = extents.ok_or_else(open)?;
         let dtype = ty.element.and_then(dtype_of).ok_or(Refusal::because("its element type is not known"))?;
         let of = primitive(dtype).ok_or(Refusal::because("NNEF has no texts and no complex numbers"))?;
+        if extents.contains(&0) {
+            return Err(EMPTY);
+        }
         let new = self.name(name);
         let id = self.emit.builder.input(of, new, &extents).map_err(|_| Refusal::UNFIT)?;
         Ok(Item::Flat(Flat { id, dtype }))

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::graph::names::NameId;
 use crate::graph::{Primitive, TensorId};
-use crate::tensor::{DType, Tensor};
+use super::refusal::{Lowered, Refusal};
+use crate::tensor::{DType, Data, Tensor};
 
 /// A tensor of the graph, with its element type in the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +70,13 @@ impl From<Flat> for Outcome {
     fn from(flat: Flat) -> Self {
         Outcome::Flat(flat)
     }
+}
+
+/// A tensor without items, which NNEF does not have, so that it stays a known value.
+pub(super) fn empty(extents: &[i64], dtype: DType) -> Lowered<Outcome> {
+    let shape: Option<Vec<usize>> = extents.iter().map(|extent| usize::try_from(*extent).ok()).collect();
+    let tensor = shape.and_then(|shape| Tensor::new(&shape, Data::zeros(dtype, 0)));
+    tensor.map(|tensor| Outcome::Known(tensor.into())).ok_or(Refusal::UNFIT)
 }
 
 /// The primitive type of NNEF for an element type; none for texts and complex numbers.

@@ -26,6 +26,15 @@ pub(super) fn axes_of(axes: &[i64], rank: usize) -> Lowered<Vec<usize>> {
     Ok(found)
 }
 
+/// Whether a type has fewer than 8 bits, or is one of the floats of 8 bits.
+fn is_coarse(dtype: DType) -> bool {
+    match dtype {
+        DType::Narrow(format) => format.bits() <= 8,
+        DType::Small(integer) => integer.bits() < 8,
+        _ => false,
+    }
+}
+
 impl Emitter<'_> {
     /// Adds axes of extent 1.
     pub(super) fn unsqueeze(&mut self, x: Flat, axes: Vec<i64>) -> Lowered<Flat> {
@@ -45,9 +54,6 @@ impl Emitter<'_> {
         }
         if product(&own)? != product(extents)? {
             return Err(Refusal::UNFIT);
-        }
-        if own.contains(&0) {
-            return self.empty(extents, x.dtype);
         }
         self.on("reshape", x, [integers(extents.iter().copied())])
     }
@@ -94,9 +100,12 @@ impl Emitter<'_> {
     }
 
     /// Converts to an element type. Conversions between the widths of a kind of numbers have no operation: NNEF has one
-    /// type of integers and one of scalars.
+    /// type of integers and one of scalars. Types of so few bits that most numbers change are refused.
     pub(super) fn cast(&mut self, x: Flat, to: DType) -> Lowered<Flat> {
         let class = |dtype: DType| (dtype.is_float(), dtype.is_integer());
+        if x.dtype != to && is_coarse(to) {
+            return Err(Refusal::from(format!("it converts to {}, which NNEF does not have", to.name())));
+        }
         if class(x.dtype) == class(to) {
             return Ok(Flat { dtype: to, ..x });
         }

@@ -30,7 +30,7 @@ pub(super) static RULES: &[RuleRow] = &[
     row("Atan", elementwise::meaning),
     row("Atanh", elementwise::meaning),
     row("BitwiseAnd", elementwise::meaning),
-    row("BitwiseNot", elementwise::meaning),
+    row("BitwiseNot", elementwise::bitwise_not),
     row("BitwiseOr", elementwise::meaning),
     row("BitwiseXor", elementwise::meaning),
     row("Ceil", elementwise::meaning),

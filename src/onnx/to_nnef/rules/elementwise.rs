@@ -177,6 +177,14 @@ pub(in crate::onnx::to_nnef) fn bit_shift(line: &mut NodeLine) -> Results {
     one(line.emit.on(operation, x, [crate::graph::Value::Tensor(y.id)])?)
 }
 
+/// The complement of an integer; that of an unsigned one is counted from the largest one.
+pub(in crate::onnx::to_nnef) fn bitwise_not(line: &mut NodeLine) -> Results {
+    let x = line.flat(0)?;
+    let high = x.dtype.range().filter(|(low, _)| *low == 0).map_or(-1, |(_, high)| high);
+    let high = i64::try_from(high).map_err(|_| Refusal::because("it has unsigned integers of 64 bits"))?;
+    one(line.emit.add("sub", [crate::graph::Value::Int(high), crate::graph::Value::Tensor(x.id)], x.dtype)?)
+}
+
 pub(in crate::onnx::to_nnef) fn is_nan(line: &mut NodeLine) -> Results {
     formula(line, "ne(@0,@0)")
 }

@@ -1,9 +1,9 @@
 //! Operators that select items, or put items into a tensor.
 
 use crate::graph::Value;
-use crate::onnx::to_nnef::emit::{integers, text};
+use crate::onnx::to_nnef::emit::{EMPTY, integers, text};
 use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::{Flat, Outcome};
+use crate::onnx::to_nnef::item::{Flat, Outcome, empty};
 use crate::onnx::to_nnef::line::{NodeLine, Results, one};
 use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
 use crate::onnx::to_nnef::shape::axis_of;
@@ -70,7 +70,7 @@ pub(in crate::onnx::to_nnef) fn slice(line: &mut NodeLine) -> Results {
         let mut shape = extents;
         ranges.iter().for_each(|range| shape[range.axis] = range.count);
         let dtype = line.dtype(0)?;
-        return one(line.emit.empty(&shape, dtype)?);
+        return one(empty(&shape, dtype)?);
     }
     let registries = line.emit.has_registries();
     let bounds: Vec<(i64, i64)> = ranges
@@ -128,6 +128,10 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> Results {
         return one(line.emit.on("gather", x, [Value::Tensor(indices.id), at])?);
     };
     let indices = counted(&known, extents[axis]).ok_or(Refusal::because("an index is out of range"))?;
+    let shape: Vec<i64> = known.shape().iter().map(|extent| *extent as i64).collect();
+    if indices.is_empty() {
+        return one(empty(&[&extents[..axis], &shape, &extents[axis + 1..]].concat(), x.dtype)?);
+    }
     one(taken(line, x, axis, (known.shape(), indices))?)
 }
 
@@ -140,11 +144,7 @@ pub(super) fn taken(line: &mut NodeLine, x: Flat, axis: usize, (shape, indices):
             line.emit.squeeze(section, &[axis])
         }
         ([_], Some(first)) if follow => line.emit.section(x, axis, (first, first + indices.len() as i64)),
-        (_, None) => {
-            let mut extents = line.emit.extents(x)?;
-            extents.splice(axis..=axis, shape.iter().map(|extent| *extent as i64));
-            line.emit.empty(&extents, x.dtype)
-        }
+        (_, None) => Err(EMPTY),
         _ => {
             let indices = Tensor::integers(shape, indices).map_err(|_| Refusal::UNFIT)?;
             let indices = line.emit.own_constant(indices)?;
@@ -189,8 +189,6 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> Results {
     let axis = line.axis(-1, rank)?;
     let depth = line.number(1)?.map(|depth| depth as i64).filter(|depth| *depth > 0).ok_or(Refusal::UNFIT)?;
     let of = line.dtype(2)?;
-    let values = line.numbers(2)?.unwrap_or_default();
-    let &[off, on] = &values[..] else { return Err(Refusal::UNFIT) };
     let indices = line.flat(0)?;
     let indices = from_start(line, indices, depth)?;
     let indices = line.emit.unsqueeze(indices, vec![axis as i64])?;
@@ -199,7 +197,19 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> Results {
     let places = Tensor::integers(&shape, (0..depth).collect()).map_err(|_| Refusal::UNFIT)?;
     let places = line.emit.own_constant(places)?;
     let hot = line.emit.formula("eq(@0,@1)", &[Term::Flat(indices), Term::Flat(places)])?;
-    chosen(line, hot, (on, off), of)
+    match line.value(2).map(|values| values.to_scalars()).as_deref() {
+        Some(&[off, on]) => chosen(line, hot, (on, off), of),
+        Some(_) => Err(Refusal::UNFIT),
+        None => {
+            let values = line.flat(2)?;
+            let mut value = |at: i64| {
+                let section = line.emit.section(values, 0, (at, at + 1))?;
+                line.emit.reshape(section, &[])
+            };
+            let (off, on) = (value(0)?, value(1)?);
+            one(line.emit.formula("select(@0,@1,@2)", &[hot, on, off].map(Term::Flat))?)
+        }
+    }
 }
 
 /// One number where a condition holds, and another one elsewhere.

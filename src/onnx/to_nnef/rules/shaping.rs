@@ -1,7 +1,8 @@
 //! Operators that change the shape or the order of items.
 
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
-use crate::onnx::to_nnef::item::{Flat, Outcome};
+use crate::onnx::to_nnef::formula::Term;
+use crate::onnx::to_nnef::item::{Flat, Outcome, empty};
 use crate::onnx::to_nnef::line::{NodeLine, Results, one};
 use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
 use crate::onnx::to_nnef::shape::{axes_of, axis_of, product};
@@ -135,14 +136,14 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> Results {
     let mut results = Vec::new();
     let mut begin = 0;
     for size in sizes {
-        results.push(Outcome::Flat(match size {
+        results.push(match size {
             0 => {
                 let mut shape = extents.clone();
                 shape[axis] = 0;
-                line.emit.empty(&shape, x.dtype)?
+                empty(&shape, x.dtype)?
             }
-            size => line.emit.section(x, axis, (begin, begin + size))?,
-        }));
+            size => line.emit.section(x, axis, (begin, begin + size))?.into(),
+        });
         begin += size;
     }
     Ok(results)
@@ -168,7 +169,7 @@ pub(in crate::onnx::to_nnef) fn expand(line: &mut NodeLine) -> Results {
     let repeats = repeats.collect::<Lowered<Vec<i64>>>()?;
     if repeats.contains(&0) {
         let extents: Vec<i64> = line.emit.extents(x)?.iter().zip(&repeats).map(|(own, repeat)| own * repeat).collect();
-        return one(line.emit.empty(&extents, x.dtype)?);
+        return one(empty(&extents, x.dtype)?);
     }
     one(line.emit.tile(x, &repeats)?)
 }
@@ -179,7 +180,7 @@ pub(in crate::onnx::to_nnef) fn tile(line: &mut NodeLine) -> Results {
     if repeats.contains(&0) {
         let extents = line.emit.extents(x)?;
         let extents: Lowered<Vec<i64>> = extents.iter().zip(&repeats).map(|(own, repeat)| product(&[*own, *repeat])).collect();
-        return one(line.emit.empty(&extents?, x.dtype)?);
+        return one(empty(&extents?, x.dtype)?);
     }
     one(line.emit.tile(x, &repeats)?)
 }
@@ -209,7 +210,12 @@ pub(in crate::onnx::to_nnef) fn space_to_depth(line: &mut NodeLine) -> Results {
     let (rows, columns) = (blocks(h)?, blocks(w)?);
     let x = line.flat(0)?;
     let x = line.emit.reshape(x, &[n, c, rows, size, columns, size])?;
-    let x = line.emit.transpose(x, &[0, 3, 5, 1, 2, 4])?;
+    let axes = match line.text("mode", "DCR")?.as_str() {
+        "CRD" => [0, 1, 3, 5, 2, 4],
+        "DCR" => [0, 3, 5, 1, 2, 4],
+        _ => return Err(Refusal::because("its mode is not known")),
+    };
+    let x = line.emit.transpose(x, &axes)?;
     one(line.emit.reshape(x, &[n, product(&[c, size, size])?, rows, columns])?)
 }
 
@@ -255,12 +261,41 @@ pub(in crate::onnx::to_nnef) fn pad(line: &mut NodeLine) -> Results {
         "wrap" => return one(wrapped(line, x, &all)?),
         _ => return Err(Refusal::because("its mode is not known")),
     };
-    let value = if line.version < 11 { line.float("value", 0.0)? } else { line.number(2)?.unwrap_or(0.0) };
-    let mut arguments = vec![pairs(all), text(border)];
-    if border == "constant" && value != 0.0 {
-        arguments.push(Value::Scalar(value));
+    let value = match line.version < 11 {
+        true => Some(line.float("value", 0.0)?),
+        false if line.has(2) => line.value(2).filter(|value| value.len() == 1).map(|value| value.data().float(0)),
+        false => Some(0.0),
+    };
+    let mut arguments = vec![pairs(all.iter().copied()), text(border)];
+    match value.filter(|value| value.is_finite()) {
+        _ if border != "constant" => {}
+        Some(value) if value == 0.0 => {}
+        Some(value) => arguments.push(Value::Scalar(value)),
+        None => {
+            let x = line.emit.on("pad", x, arguments)?;
+            return one(filled(line, x, &all)?);
+        }
     }
     one(line.emit.on("pad", x, arguments)?)
+}
+
+/// Replaces what was added around the operand by a value that is not known or not finite.
+fn filled(line: &mut NodeLine, x: Flat, padding: &[(i64, i64)]) -> Lowered<Flat> {
+    let extents = line.emit.extents(x)?;
+    let shape: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
+    let count = usize::try_from(product(&extents)?).map_err(|_| Refusal::UNFIT)?;
+    let mut inner = vec![true; count];
+    let mut step = count;
+    for (extent, (before, after)) in extents.iter().zip(padding) {
+        step /= (*extent as usize).max(1);
+        let kept = *before..extent - after;
+        let at = |i: usize| (i / step.max(1)) as i64 % extent;
+        inner.iter_mut().enumerate().for_each(|(i, inner)| *inner &= kept.contains(&at(i)));
+    }
+    let mask = line.emit.own_constant(Tensor::logicals(&shape, inner).map_err(|_| Refusal::UNFIT)?)?;
+    let value = line.flat(2)?;
+    let value = line.emit.reshape(value, &[])?;
+    line.emit.formula("select(@0,@1,@2)", &[mask, x, value].map(Term::Flat))
 }
 
 /// Repeats the operand around itself.

@@ -140,7 +140,12 @@ fn transposed(line: &NodeLine, windows: &mut [Window], extents: &[i64]) -> Lower
         if let Some(wanted) = wanted {
             let all = full.checked_sub(wanted).ok_or(LARGE)?;
             let less = all / 2;
-            window.padding = if auto == "SAME_UPPER" { (less, all - less) } else { (all - less, less) };
+            window.padding = match auto.as_str() {
+                // What the result has more is at its end.
+                _ if all < 0 => (0, all),
+                "SAME_UPPER" => (less, all - less),
+                _ => (all - less, less),
+            };
         }
         let (before, after) = window.padding;
         output.push(full.checked_sub(before).and_then(|rest| rest.checked_sub(after)).ok_or(LARGE)?);
