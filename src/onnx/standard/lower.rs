@@ -42,9 +42,8 @@ pub(crate) fn lower(
     }
     let mut stay: Vec<String> = blocked.iter().map(|key| key.describe(&model.names)).collect();
     stay.sort();
-    let warning = |name: String| {
-        NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"))
-    };
+    let warning =
+        |name: String| NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"));
     Ok(stay.into_iter().map(warning).collect())
 }
 
