@@ -97,7 +97,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(C::FLATTEN).on(NOT_MODELS).to(Not(&["nnef-draft"])),
             of(C::FLATTEN).on(I::DRAFT).to(Of(&["nnef-draft"])),
-            of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef", "nnef-draft", "pnnx"])),
+            of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef-draft", "pnnx"])),
         ],
     ),
     row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json"]))]),

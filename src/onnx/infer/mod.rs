@@ -24,5 +24,5 @@ mod tests;
 
 pub(crate) use call::InferCall;
 pub(crate) use engine::{infer, infer_functions};
-pub(crate) use facts::{Extents, KnownItems, TensorFacts, ValueType};
+pub(crate) use facts::{TensorFacts, ValueType};
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

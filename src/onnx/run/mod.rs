@@ -19,6 +19,7 @@ mod stored;
 mod table;
 mod value;
 
+pub(crate) use attributes::Attributes;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;

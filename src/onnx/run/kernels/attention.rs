@@ -147,14 +147,17 @@ pub(in crate::onnx::run) fn attention(call: &NodeCall) -> KernelResult {
     }
     for at in 0..q.batch * q.heads {
         let (batch, head) = (at / q.heads, at % q.heads);
-        let turned = turned(call, k.head(batch, head / each), [keys, k.size])?;
-        let mut scores = multiplied(call, q.head(batch, head), &turned, [queries, q.size, keys])?;
-        let bias = masks.bias(call, [batch, head], shape)?;
-        stages.run(&mut scores, &bias, keys, &mut kept);
+        call.budget.operation(|| {
+            let turned = turned(call, k.head(batch, head / each), [keys, k.size])?;
+            let mut scores = multiplied(call, q.head(batch, head), &turned, [queries, q.size, keys])?;
+            let bias = masks.bias(call, [batch, head], shape)?;
+            stages.run(&mut scores, &bias, keys, &mut kept);
+            items.extend(multiplied(call, &scores, v.head(batch, head / each), [queries, keys, v.size])?);
+            Ok::<_, EvalError>(())
+        })?;
         if !call.wants(3) {
             kept.clear();
         }
-        items.extend(multiplied(call, &scores, v.head(batch, head / each), [queries, keys, v.size])?);
     }
     let y = Heads { items, places: queries, size: v.size, ..q };
     let mut results = vec![y.tensor(call, packed)?.into()];

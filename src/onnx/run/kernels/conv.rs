@@ -49,26 +49,28 @@ impl Convolution {
     /// The result for an input and filters, without a bias.
     pub(super) fn result(&self, call: &NodeCall, x: &[f64], w: &[f64]) -> Result<Vec<f64>, EvalError> {
         let mut result = vec![0.0; call.budget.room(&self.shape())?];
+        if result.is_empty() {
+            return Ok(result);
+        }
         let columns = Columns::new(&self.windows, self.volume).ok_or_else(|| call.misfit("there are no axes"))?;
         let [inner, outputs] = self.channels;
         let plane: usize = self.windows.axes.iter().map(|axis| axis.input).product();
         let (depth, space) = (inner * self.volume, columns.rows() * columns.width());
         let step = (TILE / (depth * columns.width()).max(1)).clamp(1, columns.rows().max(1));
-        if result.is_empty() {
-            return Ok(result);
-        }
         for block in 0..self.batch * self.groups {
             let filters = &w[block % self.groups * outputs * depth..][..outputs * depth];
             let input = &x[block * inner * plane..][..inner * plane];
             for start in (0..columns.rows()).step_by(step) {
                 let rows = start..(start + step).min(columns.rows());
                 let width = rows.len() * columns.width();
-                let mut matrix = vec![0.0; call.budget.room(&[depth, width])?];
-                for channel in 0..inner {
-                    let to = &mut matrix[channel * self.volume * width..][..self.volume * width];
-                    columns.gather(&input[channel * plane..][..plane], &rows, to);
-                }
-                let product = multiplied(call, filters, &matrix, [outputs, depth, width])?;
+                let product = call.budget.operation(|| {
+                    let mut matrix = vec![0.0; call.budget.room(&[depth, width])?];
+                    for channel in 0..inner {
+                        let to = &mut matrix[channel * self.volume * width..][..self.volume * width];
+                        columns.gather(&input[channel * plane..][..plane], &rows, to);
+                    }
+                    multiplied(call, filters, &matrix, [outputs, depth, width])
+                })?;
                 for channel in 0..outputs {
                     let at = (block * outputs + channel) * space + start * columns.width();
                     result[at..at + width].copy_from_slice(&product[channel * width..][..width]);

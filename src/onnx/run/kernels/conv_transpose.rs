@@ -66,12 +66,14 @@ pub(in crate::onnx::run) fn conv_transpose(call: &NodeCall) -> KernelResult {
     let depth = outputs * volume;
     for block in 0..if result.is_empty() { 0 } else { batch * groups } {
         let filters = &w.items[block % groups * inner * depth..][..inner * depth];
-        let mut turned = vec![0.0; call.budget.room(&[inner, depth])?];
-        for (i, item) in filters.iter().enumerate() {
-            turned[i % depth * inner + i / depth] = *item;
-        }
         let input = &x.items[block * inner * positions..][..inner * positions];
-        let product = multiplied(call, &turned, input, [depth, inner, positions])?;
+        let product = call.budget.operation(|| {
+            let mut turned = vec![0.0; call.budget.room(&[inner, depth])?];
+            for (i, item) in filters.iter().enumerate() {
+                turned[i % depth * inner + i / depth] = *item;
+            }
+            multiplied(call, &turned, input, [depth, inner, positions])
+        })?;
         for channel in 0..outputs {
             let to = &mut result[(block * outputs + channel) * plane..][..plane];
             columns.scatter(&product[channel * volume * positions..][..volume * positions], to);

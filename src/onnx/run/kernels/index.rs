@@ -1,5 +1,6 @@
 //! Operators that read or write items at indices.
 
+use super::reals::room_around;
 use crate::dictionary::{Arith, Float};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, logicals, one};
@@ -190,6 +191,7 @@ pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
         other => return Err(call.refused(format!("`mode` is `{other}`"))),
     };
     let (length, most) = (update.shape()[axis], cache.shape()[axis]);
+    room_around(call, cache.shape())?;
     let starts = call.optional_list(2)?.unwrap_or_else(|| vec![0; cache.shape()[0]]);
     if starts.len() != cache.shape()[0] {
         return Err(call.misfit(format!("{} indices for {} batches", starts.len(), cache.shape()[0])));

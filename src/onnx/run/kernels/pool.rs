@@ -37,8 +37,8 @@ impl<'c> Pool<'c> {
     ) -> Result<Vec<f64>, EvalError> {
         let mut result = vec![0.0; call.budget.room(&self.shape)?];
         self.windows.each(call, |position, index, taps| {
-            let planes = self.x.items.chunks_exact(self.plane.max(1));
-            for (i, plane) in planes.enumerate() {
+            for i in 0..self.shape[0] * self.shape[1] {
+                let plane = &self.x.items[i * self.plane..][..self.plane];
                 result[i * self.space + position] = f(plane, index, taps);
             }
             Ok(())

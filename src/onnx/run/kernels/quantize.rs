@@ -49,7 +49,7 @@ impl Granularity {
         let count: usize = scale.iter().product();
         let misfit = || call.misfit(format!("a scale of shape {scale:?} does not fit an operand of shape {x:?}"));
         let block = usize::try_from(call.int_or("block_size", 0)?).map_err(|_| misfit())?;
-        if count == 1 && (scale.len() < 2 || block == 0) || x.is_empty() && count == 1 {
+        if count == 1 && (scale.len() < 2 || block == 0 || x.is_empty()) {
             return Ok(Granularity { inner: 1, extent: 1, block: 1, parts: 1 });
         }
         let axis = if x.len() == 1 { 0 } else { call.axis(call.int_or("axis", 1)?, x.len())? };

@@ -192,6 +192,8 @@ impl Resampling {
             let (outer, _, inner) = around(&shape, i);
             shape[i] = axis.output;
             let mut result = vec![0.0; call.budget.room(&shape)?];
+            // The items of a place are fewer than this, also if their distance counts for less.
+            call.budget.room(&[axis.input.saturating_mul(4)])?;
             for position in 0..axis.output {
                 let place = axis.place(self.coordinates, position);
                 let taps = self.taps(place, axis);

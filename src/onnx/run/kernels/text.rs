@@ -23,6 +23,9 @@ pub(in crate::onnx::run) fn string_concat(call: &NodeCall) -> KernelResult {
         Ok(texts(of)?.iter().map(|text| &**text).collect())
     }
     let (x, y) = (parts(a)?, parts(b)?);
+    // The memory of the texts, in items of 8 bytes.
+    let bytes = |of: &[&str]| of.iter().map(|text| text.len()).sum::<usize>().div_ceil(8 * of.len().max(1));
+    call.budget.room(&[&shape[..], &[bytes(&x).saturating_add(bytes(&y)).max(1)]].concat())?;
     let repeat = Repeat { shape: &shape, align: Align::Last };
     let items: Vec<Arc<str>> = repeat.zip((&x, a.shape()), (&y, b.shape()), |x, y| format!("{x}{y}").into());
     one(call.made(&shape, Data::Text(items))?)
@@ -119,7 +122,9 @@ impl Grams {
         let (integers, texts) = (call.ints("pool_int64s")?, call.texts("pool_strings")?);
         let (mut integer_numbers, mut text_numbers) = (FxHashMap::default(), FxHashMap::default());
         let pool: Vec<usize> = match (integers, texts) {
-            (Some(pool), _) if !pool.is_empty() => pool.into_iter().map(|item| numbered(&mut integer_numbers, item)).collect(),
+            (Some(pool), _) if !pool.is_empty() => {
+                pool.into_iter().map(|item| numbered(&mut integer_numbers, item)).collect()
+            }
             (_, Some(pool)) => pool.into_iter().map(|item| numbered(&mut text_numbers, item)).collect(),
             _ => Vec::new(),
         };
@@ -188,7 +193,8 @@ pub(in crate::onnx::run) fn tf_idf(call: &NodeCall) -> KernelResult {
         _ => return Err(call.misfit(format!("rows of shape {:?}", x.shape()))),
     };
     let mut counts = vec![0.0; call.budget.room(&shape)?];
-    let skips = usize::try_from(call.int_or("max_skip_count", 0)?).map_err(|_| call.refused("`max_skip_count` is negative"))?;
+    let skips =
+        usize::try_from(call.int_or("max_skip_count", 0)?).map_err(|_| call.refused("`max_skip_count` is negative"))?;
     let distance = skips.saturating_add(1).min(width);
     let longest = (*grams.sizes.end()).min(width);
     call.budget.work((x.len() as u64).saturating_mul(distance as u64).saturating_mul(longest as u64))?;
@@ -203,7 +209,13 @@ pub(in crate::onnx::run) fn tf_idf(call: &NodeCall) -> KernelResult {
     }
     let weight = |i: usize| weights.get(i % grams.width.max(1)).map_or(1.0, |weight| f64::from(*weight));
     let weighted = |(i, count): (usize, &f64)| match &*mode {
-        "IDF" => if *count > 0.0 { weight(i) } else { 0.0 },
+        "IDF" => {
+            if *count > 0.0 {
+                weight(i)
+            } else {
+                0.0
+            }
+        }
         "TFIDF" => count * weight(i),
         _ => *count,
     };

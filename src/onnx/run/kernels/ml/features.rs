@@ -65,7 +65,8 @@ pub(in crate::onnx::run) fn imputer(call: &NodeCall) -> KernelResult {
         let item = |(i, &x): (usize, &f64)| if x == replaced || x.is_nan() && replaced.is_nan() { value(i) } else { x };
         return one(call.rounded(x.dtype, x.shape, x.items.iter().enumerate().map(item).collect::<Vec<_>>())?);
     }
-    let (replaced, values) = (call.int_or("replaced_value_int64", 0)?, call.ints("imputed_value_int64s")?.unwrap_or_default());
+    let (replaced, values) =
+        (call.int_or("replaced_value_int64", 0)?, call.ints("imputed_value_int64s")?.unwrap_or_default());
     if values.len() != 1 && values.len() != features {
         return Err(call.misfit(format!("{} values for {features} features", values.len())));
     }

@@ -45,7 +45,13 @@ impl Test {
 /// A node of a tree.
 #[derive(Clone, Debug)]
 pub(super) enum TreeNode {
-    Branch { test: Test, feature: usize, missing: bool, yes: usize, no: usize },
+    Branch {
+        test: Test,
+        feature: usize,
+        missing: bool,
+        yes: usize,
+        no: usize,
+    },
     /// The targets of a leaf, with weights.
     Leaf(Vec<(usize, f64)>),
 }
@@ -106,7 +112,8 @@ impl Forest {
         let mut scores: Vec<Option<f64>> = vec![None; call.budget.room(&[targets])?];
         for &root in &self.roots {
             for &(target, weight) in self.leaf(call, row, root)? {
-                let score = scores.get_mut(target).ok_or_else(|| call.refused(format!("there is no target {target}")))?;
+                let score =
+                    scores.get_mut(target).ok_or_else(|| call.refused(format!("there is no target {target}")))?;
                 *score = Some(match (*score, aggregate) {
                     (None, _) => weight,
                     (Some(score), Aggregate::Average | Aggregate::Sum) => score + weight,

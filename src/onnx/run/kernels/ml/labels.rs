@@ -52,7 +52,9 @@ fn values(call: &NodeCall, prefix: &str) -> Result<Option<Data>, EvalError> {
 
 /// The default of values of a type.
 fn default(call: &NodeCall, dtype: DType) -> Result<Data, EvalError> {
-    if let Some(tensor) = call.tensor_attribute("default_tensor")?.filter(|tensor| tensor.dtype() == dtype && tensor.len() == 1) {
+    if let Some(tensor) =
+        call.tensor_attribute("default_tensor")?.filter(|tensor| tensor.dtype() == dtype && tensor.len() == 1)
+    {
         return Ok(tensor.into_data());
     }
     Ok(match dtype {
@@ -112,9 +114,7 @@ pub(in crate::onnx::run) fn one_hot_encoder(call: &NodeCall) -> KernelResult {
     let items = match (x.dtype(), keys.dtype()) {
         (DType::Text, DType::Text) => x.data().clone(),
         (DType::Text, _) | (_, DType::Text) => return Err(call.refused("items and categories differ in their type")),
-        (dtype, _) if dtype.is_float() => {
-            Data::Int64((0..x.len()).map(|i| x.data().float(i) as i64).collect())
-        }
+        (dtype, _) if dtype.is_float() => Data::Int64((0..x.len()).map(|i| x.data().float(i) as i64).collect()),
         _ => Data::Int64(integers(x)?),
     };
     let shape = [x.shape(), &[keys.len()]].concat();

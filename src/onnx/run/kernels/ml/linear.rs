@@ -65,6 +65,6 @@ pub(in crate::onnx::run) fn linear_classifier(call: &NodeCall) -> KernelResult {
         classes.push(if let [score] = scores[..] { usize::from(score >= threshold) } else { best(&scores) });
         all.extend(scores);
     }
-    let width = if rows == 0 { targets } else { all.len() / rows };
+    let width = all.len().checked_div(rows).unwrap_or(targets);
     Ok(vec![labels.tensor(call, &classes)?.into(), call.rounded(DType::Float32, &[rows, width], all)?.into()])
 }

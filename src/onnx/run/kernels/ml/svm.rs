@@ -73,7 +73,13 @@ pub(in crate::onnx::run) fn svm_regressor(call: &NodeCall) -> KernelResult {
         let mut score = [sum + rho];
         transform.apply(&mut score);
         match only_one {
-            true => if score[0] > 0.0 { 1.0 } else { -1.0 },
+            true => {
+                if score[0] > 0.0 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
             false => score[0],
         }
     };
@@ -128,7 +134,8 @@ impl Classifier {
 
     /// The votes of pairs of classes, and the scores of the pairs.
     fn votes(&self, row: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let products: Vec<f64> = self.support.chunks_exact(self.features).map(|v| self.kernel.product(row, v)).collect();
+        let products: Vec<f64> =
+            self.support.chunks_exact(self.features).map(|v| self.kernel.product(row, v)).collect();
         let classes = self.starts.len() - 1;
         let part = |of: usize, coefficients: usize| {
             let own = self.starts[of]..self.starts[of + 1];
@@ -222,6 +229,6 @@ pub(in crate::onnx::run) fn svm_classifier(call: &NodeCall) -> KernelResult {
             }
         }
     }
-    let width = if count == 0 { classes } else { all.len() / count };
+    let width = all.len().checked_div(count).unwrap_or(classes);
     Ok(vec![labels.tensor(call, &found)?.into(), call.rounded(DType::Float32, &[count, width], all)?.into()])
 }

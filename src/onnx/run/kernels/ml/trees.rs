@@ -20,7 +20,11 @@ fn numbers(call: &NodeCall, name: &str) -> Result<Vec<f64>, EvalError> {
 
 /// The numbers of a tensor attribute.
 fn listed(call: &NodeCall, name: &str) -> Result<Vec<f64>, EvalError> {
-    Ok(call.tensor_attribute(name)?.map(|tensor| floats(&tensor).map(|items| items.to_vec())).transpose()?.unwrap_or_default())
+    Ok(call
+        .tensor_attribute(name)?
+        .map(|tensor| floats(&tensor).map(|items| items.to_vec()))
+        .transpose()?
+        .unwrap_or_default())
 }
 
 /// The trees of the first versions: nodes have the numbers of their tree and of themselves, and votes name them.
@@ -28,7 +32,8 @@ fn numbered(call: &NodeCall, votes: &str, targets: &str) -> Result<Forest, EvalE
     let ints = |name: &str| Ok::<_, EvalError>(call.ints(name)?.unwrap_or_default());
     let (trees, ids) = (ints("nodes_treeids")?, ints("nodes_nodeids")?);
     let (yes, no) = (ints("nodes_truenodeids")?, ints("nodes_falsenodeids")?);
-    let (features, modes) = (naturals(call, "nodes_featureids")?.unwrap_or_default(), call.texts("nodes_modes")?.unwrap_or_default());
+    let (features, modes) =
+        (naturals(call, "nodes_featureids")?.unwrap_or_default(), call.texts("nodes_modes")?.unwrap_or_default());
     let (values, missing) = (numbers(call, "nodes_values")?, ints("nodes_missing_value_tracks_true")?);
     let count = trees.len();
     let same = [ids.len(), yes.len(), no.len(), features.len(), modes.len(), values.len()];
@@ -48,7 +53,8 @@ fn numbered(call: &NodeCall, votes: &str, targets: &str) -> Result<Forest, EvalE
     };
     let mut nodes = (0..count).map(node).collect::<Result<Vec<_>, _>>()?;
     let part = |suffix: &str| ints(&format!("{votes}_{suffix}"));
-    let (of_trees, of_nodes, weights) = (part("treeids")?, part("nodeids")?, numbers(call, &format!("{votes}_weights"))?);
+    let (of_trees, of_nodes, weights) =
+        (part("treeids")?, part("nodeids")?, numbers(call, &format!("{votes}_weights"))?);
     let chosen = naturals(call, targets)?.unwrap_or_default();
     if [of_nodes.len(), weights.len(), chosen.len()] != [of_trees.len(); 3] {
         return Err(call.misfit("the attributes of votes differ in length"));
@@ -99,7 +105,7 @@ pub(in crate::onnx::run) fn classifier(call: &NodeCall) -> KernelResult {
     for row in x.items.chunks_exact(features.max(1)) {
         let scores = total(&forest.scores(call, row, labels.len().max(1), Aggregate::Sum)?, &base);
         if let (true, Some(&target)) = (single, targets.first()) {
-            let score = scores[target];
+            let score = scores.get(target).copied().unwrap_or(0.0);
             classes.push(usize::from(score > if positive { 0.5 } else { 0.0 }));
             result.extend(transform.both(score, positive));
             continue;
@@ -109,7 +115,7 @@ pub(in crate::onnx::run) fn classifier(call: &NodeCall) -> KernelResult {
         transform.apply(&mut scores);
         result.extend(scores);
     }
-    let width = if count == 0 { labels.len() } else { result.len() / count };
+    let width = result.len().checked_div(count).unwrap_or(labels.len());
     Ok(vec![labels.tensor(call, &classes)?.into(), call.rounded(DType::Float32, &[count, width], result)?.into()])
 }
 

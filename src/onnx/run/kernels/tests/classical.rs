@@ -28,7 +28,8 @@ fn labels_are_encoded() {
 #[test]
 fn linear_models() {
     ml("LinearRegressor <coefficients = [1.0, 2.0], intercepts = [0.5]> (x)", &[2, 1], &[5.5, -4.5]);
-    let classes = "y, z = ai.onnx.ml.LinearClassifier <coefficients = [1.0, 2.0], classlabels_strings = [\"no\", \"yes\"]> (x)";
+    let classes =
+        "y, z = ai.onnx.ml.LinearClassifier <coefficients = [1.0, 2.0], classlabels_strings = [\"no\", \"yes\"]> (x)";
     let found = results(21, X, classes);
     assert_eq!(words(&found[0]), ["yes", "no"]);
     assert_eq!(found[1].to_scalars(), [-5.0, 5.0, 5.0, -5.0]);
@@ -37,16 +38,23 @@ fn linear_models() {
 #[test]
 fn support_vectors() {
     let kernel = "kernel_type = \"POLY\", kernel_params = [1.0, 1.0, 2.0]";
-    let machine = format!("SVMRegressor <coefficients = [2.0], support_vectors = [1.0, 0.0], n_supports = 1, rho = [1.0], {kernel}> (x)");
+    let machine = format!(
+        "SVMRegressor <coefficients = [2.0], support_vectors = [1.0, 0.0], n_supports = 1, rho = [1.0], {kernel}> (x)"
+    );
     ml(&machine, &[2, 1], &[9.0, 33.0]);
-    let pair = "y, z = ai.onnx.ml.SVMClassifier <coefficients = [1.0, -1.0], support_vectors = [1.0, 0.0, 0.0, 1.0], vectors_per_class = [1, 1], rho = [0.0], classlabels_ints = [3, 8]> (x)";
+    let pair = "y, z = ai.onnx.ml.SVMClassifier <coefficients = [1.0, -1.0], support_vectors = [1.0, 0.0, 0.0, 1.0], \
+         vectors_per_class = [1, 1], rho = [0.0], classlabels_ints = [3, 8]> (x)";
     assert_eq!(results(21, X, pair)[0].to_scalars(), [8.0, 3.0]);
 }
 
 #[test]
 fn trees_vote() {
-    let nodes = "nodes_treeids = [0,0,0], nodes_nodeids = [0,1,2], nodes_featureids = [0,0,0], nodes_values = [2.0,0.0,0.0], nodes_modes = [\"BRANCH_LEQ\",\"LEAF\",\"LEAF\"], nodes_truenodeids = [1,0,0], nodes_falsenodeids = [2,0,0]";
-    let votes = |of: &str, ids: &str| format!("{of}_treeids = [0,0], {of}_nodeids = [1,2], {ids} = [0,1], {of}_weights = [1.0,2.0]");
+    let nodes = "nodes_treeids = [0,0,0], nodes_nodeids = [0,1,2], nodes_featureids = [0,0,0], \
+         nodes_values = [2.0,0.0,0.0], nodes_modes = [\"BRANCH_LEQ\",\"LEAF\",\"LEAF\"], \
+         nodes_truenodeids = [1,0,0], nodes_falsenodeids = [2,0,0]";
+    let votes = |of: &str, ids: &str| {
+        format!("{of}_treeids = [0,0], {of}_nodeids = [1,2], {ids} = [0,1], {of}_weights = [1.0,2.0]")
+    };
     let regressor = format!("TreeEnsembleRegressor <{nodes}, {}, n_targets = 2> (x)", votes("target", "target_ids"));
     ml(&regressor, &[2, 2], &[1.0, 0.0, 0.0, 2.0]);
     let classes = votes("class", "class_ids");
