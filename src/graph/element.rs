@@ -74,6 +74,22 @@ impl Element {
         Self::ALL.get(at).copied()
     }
 
+    /// The element type with a short name: `f32`, `i64`, `u8`, `bf16`, `bool`.
+    #[cfg(feature = "pnnx")]
+    pub(crate) fn of_short(name: &str) -> Option<Element> {
+        let is_short = |element: &&Element| {
+            let text = element.text();
+            let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let letters = &text[..text.len() - digits.len()];
+            match letters {
+                "bool" => name == "bool",
+                "bfloat" => name.strip_prefix("bf") == Some(digits),
+                _ => name.strip_prefix(&letters[..1]) == Some(digits) && !digits.is_empty(),
+            }
+        };
+        Self::ALL.iter().find(is_short).copied()
+    }
+
     /// Whether the elements are integers or truth values.
     pub(crate) fn is_whole(self) -> bool {
         matches!(self.primitive(), Some(Primitive::Integer | Primitive::Logical))
@@ -93,5 +109,15 @@ mod tests {
         assert_eq!(Element::numbered(0), None);
         assert_eq!(Element::Bfloat16.text(), "bfloat16");
         assert_eq!(Element::Complex64.primitive(), None);
+    }
+
+    #[test]
+    #[cfg(feature = "pnnx")]
+    fn short_names_are_those_of_torch() {
+        let named = [("f32", Some("float32")), ("f16", Some("float16")), ("bf16", Some("bfloat16")), ("i64", Some("int64"))];
+        let others = [("u8", Some("uint8")), ("bool", Some("bool")), ("c64", Some("complex64")), ("s", None), ("f", None)];
+        for (name, wanted) in named.into_iter().chain(others) {
+            assert_eq!(Element::of_short(name).map(Element::text), wanted, "{name}");
+        }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn 
         let mut json = Json::new(graph, buffer);
         for i in range {
             json.separate(i, ",");
-            json.operation(&graph.operations[i], graph.notes.get(&OperationId::at(i)));
+            json.operation(&graph.operations[i], graph.note(OperationId::at(i)));
         }
     })?;
     out.write_all(b"]}\n")

@@ -4,6 +4,7 @@
 //! Extents are exact expressions on the symbols that the model declares. An extent that does not follow from others gets
 //! a symbol of its own. What the rules do not know, or what contradicts the rules, is unknown without a message.
 
+mod budget;
 pub(crate) mod call;
 mod control;
 pub(crate) mod declared;

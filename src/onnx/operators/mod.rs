@@ -2,5 +2,7 @@
 
 mod row;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use row::{OperatorRow, row_of};

@@ -43,8 +43,8 @@ fn codes(found: &Diagnostics) -> Vec<Code> {
 #[test]
 fn versions_are_in_order_and_have_a_template() {
     for pair in TABLE.windows(2) {
-        let ordered = (pair[0].domain, pair[0].name) != (pair[1].domain, pair[1].name)
-            || pair[0].version < pair[1].version;
+        let ordered =
+            (pair[0].domain, pair[0].name) != (pair[1].domain, pair[1].name) || pair[0].version < pair[1].version;
         assert!(ordered, "{} {}", pair[1].name, pair[1].version);
     }
     for row in TABLE {
@@ -107,7 +107,8 @@ fn check(version: i64, sample: &samples::Sample) {
 
 #[test]
 fn constants_have_the_type_of_the_operand() {
-    let elu = |ty: &str| lowered(18, &format!("({ty}[2] x) => ({ty}[2] y) {{ y = Elu <alpha = 0.5> (x) }}"), "", Lower::All);
+    let elu =
+        |ty: &str| lowered(18, &format!("({ty}[2] x) => ({ty}[2] y) {{ y = Elu <alpha = 0.5> (x) }}"), "", Lower::All);
     assert!(elu("float").contains("y_alpha = Constant <value_float: float = 0.5> (); y_is_negative"));
     assert!(elu("double").contains("y_one = Constant <value: tensor = double {1.0}> ()"));
     assert!(elu("float16").contains("y_alpha = Cast <to: int = 10> (y_alpha_float)"));

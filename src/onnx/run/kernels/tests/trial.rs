@@ -10,16 +10,20 @@ use crate::onnx::text::Production;
 use crate::source::Sources;
 use crate::tensor::{Data, Tensor};
 
-/// The results of a node whose operands are constants, or why it has none.
+/// The results of a node whose operands are constants, or why it has none. `results <- nodes` has several nodes.
 pub(super) fn tried(
     version: i64,
     constants: &str,
     node: &str,
     limits: Limits,
 ) -> Result<Vec<Arc<Tensor>>, Box<Diagnostic>> {
-    let results = node.split_once('=').map_or("y", |(results, _)| results);
+    let first = |node: &str| node.split_once('=').map_or("y", |(results, _)| results).to_owned();
+    let (results, node) = match node.split_once(" <- ") {
+        Some((results, nodes)) => (results.to_owned(), nodes),
+        None => (first(node), node),
+    };
     let outputs: Vec<String> = results.split(',').map(|name| format!("float {}", name.trim())).collect();
-    let head = format!("<ir_version: 10, opset_import: [\"\" : {version}, \"ml\" : 5]>");
+    let head = format!("<ir_version: 10, opset_import: [\"\" : {version}, \"ml\" : 5, \"ai.onnx.preview\" : 1]>");
     let head = head.replace("\"ml\"", "\"ai.onnx.ml\"");
     let text = format!("{head}\ng () => ({}) <{constants}> {{ {node} }}", outputs.join(", "));
     let (mut sources, options) = (Sources::new(), Options::default());
