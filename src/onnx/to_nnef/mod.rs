@@ -15,6 +15,8 @@ mod refusal;
 mod rules;
 mod shape;
 mod table;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 pub(super) use convert::{convert, expanding, lower_compounds};

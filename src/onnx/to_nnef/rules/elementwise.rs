@@ -94,10 +94,6 @@ fn converted(line: &mut NodeLine, to: DType) -> Results {
     one(line.emit.cast(x, to)?)
 }
 
-pub(in crate::onnx::to_nnef) fn equal(line: &mut NodeLine) -> Results {
-    meaning(line)
-}
-
 /// Folds an operation of two operands over all of them.
 fn folded(line: &mut NodeLine, text: &str) -> Lowered<Flat> {
     let terms = line.terms(0..line.count())?;

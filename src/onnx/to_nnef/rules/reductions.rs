@@ -255,3 +255,32 @@ pub(in crate::onnx::to_nnef) fn global_max_pool(line: &mut NodeLine) -> Results 
     let x = line.flat(0)?;
     one(line.emit.on("max_reduce", x, [listed(&axes)])?)
 }
+
+/// Products of the items up to each one, one after the other.
+pub(in crate::onnx::to_nnef) fn cum_prod(line: &mut NodeLine) -> Results {
+    let extents = line.shape(0)?;
+    let axis = line.number(1)?.map(|axis| axis as i64).ok_or(Refusal::UNFIT)?;
+    let axis = crate::onnx::to_nnef::shape::axis_of(axis, extents.len())?;
+    let (exclusive, reverse) = (line.flag("exclusive", false)?, line.flag("reverse", false)?);
+    let x = line.flat(0)?;
+    let mut product: Option<Flat> = None;
+    let mut parts = Vec::new();
+    for step in 0..extents[axis] {
+        let at = if reverse { extents[axis] - 1 - step } else { step };
+        let item = line.emit.section(x, axis, (at, at + 1))?;
+        let next = match product {
+            None => item,
+            Some(product) => line.emit.formula("mul(@0,@1)", &[Term::Flat(product), Term::Flat(item)])?,
+        };
+        parts.push(match (exclusive, product) {
+            (false, _) => next,
+            (true, Some(product)) => product,
+            (true, None) => line.emit.formula("select(lt(@0,@0),@0,1)", &[Term::Flat(item)])?,
+        });
+        product = Some(next);
+    }
+    if reverse {
+        parts.reverse();
+    }
+    one(line.emit.concat(&parts, axis)?)
+}

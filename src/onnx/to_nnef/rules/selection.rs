@@ -288,3 +288,27 @@ pub(in crate::onnx::to_nnef) fn range_of(line: &mut NodeLine) -> Results {
     let of = line.dtype(0)?;
     one(line.emit.add(operation, bounds.into_iter().map(|flat| Value::Tensor(flat.id)), of)?)
 }
+
+/// The items that a grid points at.
+pub(in crate::onnx::to_nnef) fn grid_sample(line: &mut NodeLine) -> Results {
+    let operation = line.emit.registry("tract_onnx_grid_sample")?;
+    let mode = match line.text("mode", "linear")?.as_str() {
+        "linear" | "bilinear" => "bilinear",
+        "nearest" => "nearest",
+        _ => return Err(Refusal::because("its mode has no counterpart")),
+    };
+    let (padding, aligned) = (line.text("padding_mode", "zeros")?, line.flag("align_corners", false)?);
+    let (x, grid) = (line.flat(0)?, line.flat(1)?);
+    let arguments = [Value::Tensor(grid.id), text(mode), text(&padding), Value::Logical(aligned)];
+    one(line.emit.on(operation, x, arguments)?)
+}
+
+/// Ones on a diagonal: a constant, since the extents are known.
+pub(in crate::onnx::to_nnef) fn eye_like(line: &mut NodeLine) -> Results {
+    let extents: Option<Vec<usize>> = line.shape(0)?.iter().map(|extent| usize::try_from(*extent).ok()).collect();
+    let extents = extents.ok_or(Refusal::UNFIT)?;
+    let count = crate::tensor::volume(&extents).ok_or(Refusal::UNFIT)?;
+    let like = Tensor::new(&extents, crate::tensor::Data::zeros(line.dtype(0)?, count)).ok_or(Refusal::UNFIT)?;
+    let found = line.computed(line.attributes.node, &[Some(like.into())])?;
+    Ok(found.into_iter().map(|tensor| Outcome::Known(tensor.into())).collect())
+}

@@ -96,14 +96,24 @@ fn bias(line: &mut NodeLine) -> Lowered<Value> {
 }
 
 pub(in crate::onnx::to_nnef) fn conv(line: &mut NodeLine) -> Results {
-    let (extents, filter) = (line.shape(0)?, line.shape(1)?);
+    let (x, weight, bias) = (line.flat(0)?, line.flat(1)?, bias(line)?);
+    one(convolved(line, (x, weight), (0, 1), bias)?)
+}
+
+/// A convolution of tensors that stand for two operands.
+pub(super) fn convolved(
+    line: &mut NodeLine,
+    (x, weight): (Flat, Flat),
+    (input, filter): (usize, usize),
+    bias: Value,
+) -> Lowered<Flat> {
+    let (extents, filter) = (line.shape(input)?, line.shape(filter)?);
     if filter.len() != extents.len() {
         return Err(Refusal::RANK);
     }
     let windows = windows(line, spatial(&filter)?, spatial(&extents)?)?;
     // 0 groups of NNEF are one for each channel.
     let groups = line.int("group", 1)?.max(1);
-    let (x, weight, bias) = (line.flat(0)?, line.flat(1)?, bias(line)?);
     let arguments = [
         Value::Tensor(weight.id),
         bias,
@@ -113,7 +123,7 @@ pub(in crate::onnx::to_nnef) fn conv(line: &mut NodeLine) -> Results {
         integers(windows.iter().map(|window| window.dilation)),
         Value::Int(groups),
     ];
-    one(line.emit.on("conv", x, arguments)?)
+    line.emit.on("conv", x, arguments)
 }
 
 /// The paddings and extents of a transposed convolution.
