@@ -5,6 +5,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::bodies::FunctionTypes;
 use super::budget::Budget;
 use super::call::{Bindings, InferCall, Known};
 use super::facts::ValueType;
@@ -23,6 +24,15 @@ use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
 pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
+    infer_all(model, options, None)
+}
+
+/// Infers the types of all values of a model, those in functions included.
+pub(crate) fn infer_functions(model: &ModelProto, options: &Options) -> ModelTypes {
+    infer_all(model, options, Some(FunctionTypes::default()))
+}
+
+fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes>) -> ModelTypes {
     let mut inference = Inference {
         model,
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
@@ -32,9 +42,11 @@ pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
         frame: Frame { imports: Imports::new(&model.names, &model.opsets), ..Frame::default() },
         symbols: FreshSymbols::new(&model.names.texts),
         budget: Budget::new(model, options),
+        bodies,
     };
     let main = model.graph.as_ref().map(|graph| inference.graph(graph, &[]).0).unwrap_or_default();
-    ModelTypes { main, bytes: inference.budget.used() }
+    let bodies = inference.bodies.map(|bodies| bodies.complete(model, &inference.functions));
+    ModelTypes { main, functions: bodies.unwrap_or_default(), bytes: inference.budget.used() }
 }
 
 /// The domain, the operator and the version of the operator set.
@@ -66,6 +78,8 @@ pub(super) struct Inference<'m> {
     pub(super) frame: Frame<'m>,
     pub(super) symbols: FreshSymbols,
     pub(super) budget: Budget,
+    /// The types in functions, if they are wanted.
+    pub(super) bodies: Option<FunctionTypes>,
 }
 
 impl<'m> Inference<'m> {

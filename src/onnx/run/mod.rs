@@ -18,6 +18,7 @@ mod scope;
 mod stored;
 mod value;
 
+pub(crate) use attributes::Attributes;
 pub(in crate::onnx) use call::Kernel;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
