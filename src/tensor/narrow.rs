@@ -115,21 +115,6 @@ impl NarrowFloat {
         }
     }
 
-    /// Whether the format has infinities.
-    pub(crate) fn has_infinity(self) -> bool {
-        self.format().special == Special::Ieee
-    }
-
-    /// Whether the format has NaN.
-    pub(crate) fn has_nan(self) -> bool {
-        self.format().special != Special::Finite
-    }
-
-    /// Whether the format has zero and negative numbers.
-    pub(crate) fn has_zero(self) -> bool {
-        self.format().special != Special::Powers
-    }
-
     /// The nearest value, of two equally near ones the even one. Beyond the greatest value it is infinity, else NaN, else
     /// the greatest value; NaN is negative zero in formats without it. A power of two is nearest to the logarithm's nearest number.
     pub fn round(self, value: f64) -> f32 {

@@ -5,4 +5,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use row::rows;
 pub(crate) use row::{OperatorRow, row_of};

@@ -8,7 +8,7 @@ use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
-use crate::onnx::model::{GraphProto, TypeProto};
+use crate::onnx::model::GraphProto;
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
 /// The results of a node, one for each output that the operator has; a node may use fewer.
@@ -195,14 +195,6 @@ impl<'m> NodeCall<'_, 'm> {
         self.attributes.graph(name)
     }
 
-    /// A type attribute, if it is given.
-    pub(super) fn type_attribute(&self, name: &str) -> Option<&'m TypeProto> {
-        match self.attributes.find(name).map(|attribute| &attribute.value) {
-            Some(crate::onnx::model::AttributeValue::Type(ty)) => Some(ty),
-            _ => None,
-        }
-    }
-
     /// The element type that an integer attribute names, if it is given.
     pub(crate) fn dtype_attribute(&self, name: &str) -> Result<Option<DType>, EvalError> {
         let Some(number) = self.int(name)? else { return Ok(None) };
@@ -280,15 +272,6 @@ pub(crate) fn floats(tensor: &Tensor) -> Result<Cow<'_, [f64]>, EvalError> {
         Data::Float32(items) | Data::Narrow(_, items) => Ok(items.iter().map(|&item| f64::from(item)).collect()),
         Data::Text(_) | Data::Complex64(_) | Data::Complex128(_) => Err(unnumbered(tensor)),
         data => Ok((0..data.len()).map(|i| data.float(i)).collect()),
-    }
-}
-
-/// The elements of a tensor of numbers or logicals as 32-bit floats.
-pub(crate) fn singles(tensor: &Tensor) -> Result<Cow<'_, [f32]>, EvalError> {
-    match tensor.data() {
-        Data::Float32(items) | Data::Narrow(_, items) => Ok(Cow::Borrowed(items)),
-        Data::Text(_) | Data::Complex64(_) | Data::Complex128(_) => Err(unnumbered(tensor)),
-        data => Ok((0..data.len()).map(|i| data.float(i) as f32).collect()),
     }
 }
 

@@ -8,12 +8,11 @@ use rustc_hash::FxHashMap;
 
 use super::attributes::{Attributes, Bound};
 use super::body::Body;
-use super::call::{Kernel, KernelResult, NodeCall};
+use super::call::{Kernel, NodeCall};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
 use super::scope::Scope;
 use super::stored::Stores;
-use super::table::KERNELS;
 use super::value::RunValue;
 use crate::Options;
 use crate::diagnostics::Code;
@@ -21,6 +20,7 @@ use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
+use crate::onnx::operators::row_of;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::tensor::Tensor;
@@ -33,7 +33,6 @@ pub(crate) struct Interpreter<'m> {
     pub(super) model: &'m ModelProto,
     pub(super) budget: &'m Budget,
     pub(super) stores: &'m Stores,
-    kernels: Kernels,
     functions: Functions,
     imports: Imports,
     of_functions: Vec<Imports>,
@@ -46,20 +45,6 @@ pub(crate) struct Interpreter<'m> {
 pub(super) struct Frame<'f, 'm> {
     imports: &'f Imports,
     bound: Option<&'f Bound<'m>>,
-}
-
-/// The kernels by domain and name.
-struct Kernels(FxHashMap<(&'static str, &'static str), Kernel>);
-
-impl Kernels {
-    fn new() -> Self {
-        Kernels(KERNELS.iter().map(|(domain, name, kernel)| ((*domain, *name), *kernel)).collect())
-    }
-
-    fn find(&self, names: &ModelNames, node: &NodeProto) -> Option<Kernel> {
-        let (domain, name) = operator(names, node);
-        self.0.get(&(domain, name)).copied()
-    }
 }
 
 /// The domain and the name of a node's operator.
@@ -82,7 +67,7 @@ pub(crate) fn evaluate_node(
     (stores, budget): (&Stores, &Budget),
 ) -> Result<Vec<Tensor>, EvalError> {
     let (domain, name) = operator(names, node);
-    let row = KERNELS.iter().find(|row| (row.0, row.1) == (domain, name)).ok_or_else(|| unknown(domain, name))?;
+    let kernel = kernel(domain, name)?;
     let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();
     let attributes = Attributes { names, node, bound: None };
     let call = NodeCall { attributes, version, operands: &operands, budget, stores };
@@ -90,7 +75,12 @@ pub(crate) fn evaluate_node(
         RunValue::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
         other => Err(EvalError::argument(format!("a result of `{name}` is {}", other.kind()))),
     };
-    budget.operation(|| row.2(&call))?.into_iter().map(tensor).collect()
+    budget.operation(|| kernel(&call))?.into_iter().map(tensor).collect()
+}
+
+/// The kernel of an operator.
+fn kernel(domain: &str, name: &str) -> Result<Kernel, EvalError> {
+    row_of(domain, name).and_then(|row| row.kernel).ok_or_else(|| unknown(domain, name))
 }
 
 fn unknown(domain: &str, name: &str) -> EvalError {
@@ -122,7 +112,6 @@ impl<'m> Interpreter<'m> {
             model,
             budget,
             stores,
-            kernels: Kernels::new(),
             functions,
             imports,
             of_functions,
@@ -237,9 +226,7 @@ impl<'m> Interpreter<'m> {
         if let Some((.., control)) = CONTROL.iter().find(|row| (row.0, row.1) == (domain, name)) {
             return control(&Control { interpreter: self, scope, frame }, &call);
         }
-        let kernel = self.kernels.find(names, node).ok_or_else(|| unknown(domain, name))?;
-        let results: KernelResult = kernel(&call);
-        Ok(results?)
+        Ok(kernel(domain, name)?(&call)?)
     }
 
     /// The results of a call of a function of the model.

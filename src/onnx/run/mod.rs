@@ -13,12 +13,12 @@ mod entry;
 mod failure;
 mod flex;
 mod interpreter;
-mod kernels;
+pub(in crate::onnx) mod kernels;
 mod scope;
 mod stored;
-mod table;
 mod value;
 
+pub(in crate::onnx) use call::Kernel;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;

@@ -106,7 +106,7 @@ pub(super) fn each_channel(items: &mut [f64], channels: usize, space: usize, mut
 }
 
 /// `Conv`.
-pub(in crate::onnx::run) fn conv(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let convolution = Convolution::read(call, x.shape, w.shape)?;
     let mut result = convolution.result(call, &x.items, &w.items)?;
@@ -128,7 +128,7 @@ fn centred(call: &NodeCall, items: &[f64], zeros: &[f64]) -> Result<Vec<f64>, Ev
 }
 
 /// `ConvInteger`.
-pub(in crate::onnx::run) fn conv_integer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn conv_integer(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let zeros = |i| Ok::<_, EvalError>(Reals::optional(call, i)?.map_or_else(Vec::new, |zeros| zeros.items.to_vec()));
     let convolution = Convolution::read(call, x.shape, w.shape)?;
@@ -138,7 +138,7 @@ pub(in crate::onnx::run) fn conv_integer(call: &NodeCall) -> KernelResult {
 }
 
 /// `QLinearConv`: the scales of the filters may be one for each filter.
-pub(in crate::onnx::run) fn qlinear_conv(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn qlinear_conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 3)?);
     let (of_x, of_y) = (Quantization::single(call, 1, 2)?, Quantization::single(call, 6, 7)?);
     let (scales, zeros) = (Reals::of(call, 4)?, Reals::of(call, 5)?);

@@ -47,7 +47,7 @@ fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<Window
 }
 
 /// `ConvTranspose`.
-pub(in crate::onnx::run) fn conv_transpose(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn conv_transpose(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let misfit = || call.misfit(format!("filters of shape {:?} do not fit an input of shape {:?}", w.shape, x.shape));
     let ((batch, inputs, space), (outer, outputs, size)) = (planes(call, x.shape)?, planes(call, w.shape)?);
@@ -84,7 +84,7 @@ pub(in crate::onnx::run) fn conv_transpose(call: &NodeCall) -> KernelResult {
 }
 
 /// `Col2Im`.
-pub(in crate::onnx::run) fn col2im(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn col2im(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?.ranked(call, 3)?;
     let (image, block) = (sizes(call, &call.list(1)?)?, sizes(call, &call.list(2)?)?);
     let windows = Windows::read(call, &image, &block)?;

@@ -29,7 +29,7 @@ impl Shifts<'_> {
 }
 
 /// `DeformConv`.
-pub(in crate::onnx::run) fn deform_conv(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn deform_conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let ((batch, inputs, space), (outputs, inner, size)) = (planes(call, x.shape)?, planes(call, w.shape)?);
     let misfit = || call.misfit(format!("filters of shape {:?} do not fit an input of shape {:?}", w.shape, x.shape));

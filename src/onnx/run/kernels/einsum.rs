@@ -107,7 +107,7 @@ impl Equation {
 }
 
 /// The sum of the products of the items of operands whose axes of the same name have the same index.
-pub(in crate::onnx::run) fn einsum(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn einsum(call: &NodeCall) -> KernelResult {
     let operands = call.tensors()?;
     let equation = Equation::new(call, &operands)?;
     let extents = equation.extents(call, &operands)?;

@@ -14,7 +14,7 @@ fn place(call: &NodeCall, index: i64, extent: usize) -> Result<usize, EvalError>
 }
 
 /// Slices at indices along an axis.
-pub(in crate::onnx::run) fn gather(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gather(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     integers(indices)?;
@@ -51,7 +51,7 @@ fn along(call: &NodeCall, x: &Tensor, indices: &Tensor, axis: usize) -> Result<V
 }
 
 /// Items at indices along an axis.
-pub(in crate::onnx::run) fn gather_elements(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gather_elements(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     let places = along(call, x, indices, axis)?;
@@ -113,7 +113,7 @@ fn written(call: &NodeCall, x: &Tensor, places: &[usize], updates: &Tensor) -> R
 }
 
 /// Writes items at indices along an axis.
-pub(in crate::onnx::run) fn scatter_elements(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn scatter_elements(call: &NodeCall) -> KernelResult {
     let (x, indices, updates) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     if indices.shape() != updates.shape() {
@@ -137,7 +137,7 @@ fn slices(
         return Err(call.misfit(format!("{depth} indices for a rank of {}", x.rank())));
     }
     let (steps, inner) = (steps(x.shape()), x.shape()[last..].iter().product::<usize>());
-    let lists = if depth == 0 { indices.shape()[..indices.rank() - 1].iter().product() } else { items.len() / depth };
+    let lists: usize = indices.shape()[..indices.rank() - 1].iter().product();
     let mut shape = indices.shape()[..indices.rank() - 1].to_vec();
     shape.extend(&x.shape()[last..]);
     call.room(&shape)?;
@@ -156,7 +156,7 @@ fn slices(
 }
 
 /// Slices at lists of indices.
-pub(in crate::onnx::run) fn gather_nd(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gather_nd(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.tensor(1)?);
     let batch = usize::try_from(call.int_or("batch_dims", 0)?).unwrap_or(usize::MAX);
     let fits = batch < indices.rank() && batch <= x.rank() && indices.shape()[..batch] == x.shape()[..batch];
@@ -168,7 +168,7 @@ pub(in crate::onnx::run) fn gather_nd(call: &NodeCall) -> KernelResult {
 }
 
 /// Writes slices at lists of indices.
-pub(in crate::onnx::run) fn scatter_nd(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn scatter_nd(call: &NodeCall) -> KernelResult {
     let (x, indices, updates) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let (shape, places) = slices(call, (x, indices), 0)?;
     if shape != updates.shape() {
@@ -178,7 +178,7 @@ pub(in crate::onnx::run) fn scatter_nd(call: &NodeCall) -> KernelResult {
 }
 
 /// Writes new items to a cache along an axis, from an index of each batch on.
-pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn tensor_scatter(call: &NodeCall) -> KernelResult {
     let (cache, update) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int_or("axis", -2)?, cache.rank())?;
     let same = |other: usize| other == axis || cache.shape()[other] == update.shape()[other];
@@ -218,7 +218,7 @@ pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
 }
 
 /// One value at an index of a new axis, another one elsewhere.
-pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn one_hot(call: &NodeCall) -> KernelResult {
     let (indices, values) = (call.tensor(0)?, call.tensor(2)?);
     let depth = match call.tensor(1)?.to_scalars()[..] {
         [depth] if depth >= 0.0 => depth as usize,
@@ -243,7 +243,7 @@ pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
 }
 
 /// The indices of the items that are not 0, one list for each axis.
-pub(in crate::onnx::run) fn non_zero(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn non_zero(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let is_there = |at: &usize| match x.data() {
         Data::Text(items) => !items[*at].is_empty(),
@@ -259,7 +259,7 @@ pub(in crate::onnx::run) fn non_zero(call: &NodeCall) -> KernelResult {
 }
 
 /// Slices whose condition is true.
-pub(in crate::onnx::run) fn compress(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn compress(call: &NodeCall) -> KernelResult {
     let (x, chosen) = (call.tensor(0)?, logicals(call.tensor(1)?)?);
     let (x, axis) = match call.int("axis")? {
         Some(axis) => (Tensor::clone(x), call.axis(axis, x.rank())?),

@@ -6,12 +6,12 @@ use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
 
 /// The operand itself.
-pub(in crate::onnx::run) fn identity(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn identity(call: &NodeCall) -> KernelResult {
     Ok(vec![call.value(0)?.clone()])
 }
 
 /// The items with another shape.
-pub(in crate::onnx::run) fn reshape(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn reshape(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let wanted = match call.version {
         ..5 => call.ints("shape")?.unwrap_or_default(),
@@ -31,7 +31,7 @@ pub(in crate::onnx::run) fn reshape(call: &NodeCall) -> KernelResult {
     match shape.iter().filter(|&&extent| extent == usize::MAX).count() {
         0 => {}
         1 => {
-            let rest = if known == 0 { 0 } else { x.len() / known };
+            let rest = x.len().checked_div(known).unwrap_or(0);
             shape.iter_mut().filter(|extent| **extent == usize::MAX).for_each(|extent| *extent = rest);
         }
         _ => return Err(call.misfit("two extents are -1")),
@@ -41,7 +41,7 @@ pub(in crate::onnx::run) fn reshape(call: &NodeCall) -> KernelResult {
 }
 
 /// All axes before one as the first, those from it on as the second.
-pub(in crate::onnx::run) fn flatten(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn flatten(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = match call.int_or("axis", 1)? {
         axis if axis == x.rank() as i64 => x.rank(),
@@ -58,7 +58,7 @@ fn axes_of(call: &NodeCall) -> Result<Option<Vec<i64>>, EvalError> {
 }
 
 /// Without axes of extent 1.
-pub(in crate::onnx::run) fn squeeze(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn squeeze(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let gone = match axes_of(call)? {
         Some(axes) => call.axes(&axes, x.rank())?,
@@ -73,7 +73,7 @@ pub(in crate::onnx::run) fn squeeze(call: &NodeCall) -> KernelResult {
 }
 
 /// With new axes of extent 1.
-pub(in crate::onnx::run) fn unsqueeze(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn unsqueeze(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axes = axes_of(call)?.ok_or_else(|| call.refused("there are no axes"))?;
     let rank = x.rank() + axes.len();
@@ -89,7 +89,7 @@ pub(in crate::onnx::run) fn unsqueeze(call: &NodeCall) -> KernelResult {
 }
 
 /// The axes in another order, by default the reverse.
-pub(in crate::onnx::run) fn transpose(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn transpose(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let order = match call.ints("perm")?.filter(|order| !order.is_empty() || x.rank() == 0) {
         Some(order) => order.iter().map(|&axis| call.axis(axis, x.rank())).collect::<Result<Vec<_>, _>>()?,
@@ -105,14 +105,14 @@ pub(in crate::onnx::run) fn transpose(call: &NodeCall) -> KernelResult {
 }
 
 /// A shape that an operand has: extents that are not negative.
-pub(in crate::onnx::run) fn extents(call: &NodeCall, wanted: &[i64]) -> Result<Vec<usize>, EvalError> {
+pub(in crate::onnx) fn extents(call: &NodeCall, wanted: &[i64]) -> Result<Vec<usize>, EvalError> {
     let extents: Option<Vec<usize>> = wanted.iter().map(|&extent| usize::try_from(extent).ok()).collect();
     let extents = extents.filter(|extents| extents.len() <= MAX_RANK);
     extents.ok_or_else(|| call.misfit("the shape has negative extents, or too many"))
 }
 
 /// Broadcast to a shape, and to its own extents.
-pub(in crate::onnx::run) fn expand(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn expand(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let wanted = extents(call, &call.list(1)?)?;
     let shape = common(&[x.shape(), &wanted])?;
@@ -120,7 +120,7 @@ pub(in crate::onnx::run) fn expand(call: &NodeCall) -> KernelResult {
 }
 
 /// Repeated along each axis.
-pub(in crate::onnx::run) fn tile(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn tile(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let repeats = match call.version {
         ..6 => {
@@ -147,7 +147,7 @@ pub(in crate::onnx::run) fn tile(call: &NodeCall) -> KernelResult {
 }
 
 /// Tensors one after another along an axis.
-pub(in crate::onnx::run) fn concat(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn concat(call: &NodeCall) -> KernelResult {
     let parts = call.tensors()?;
     one(joined(call, &parts.iter().map(|part| &***part).collect::<Vec<_>>(), call.int_or("axis", 1)?)?)
 }
@@ -172,7 +172,7 @@ fn parts(extent: usize, count: usize) -> Vec<usize> {
 }
 
 /// Parts along an axis.
-pub(in crate::onnx::run) fn split(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn split(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     let given = if call.version < 13 && call.version > 1 {
@@ -217,7 +217,7 @@ pub(super) fn sections(call: &NodeCall, x: &Tensor, axis: usize, lengths: &[usiz
 }
 
 /// Ranges along axes, with steps.
-pub(in crate::onnx::run) fn slice(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn slice(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let (starts, ends, axes, steps) = match call.version {
         ..10 => {
@@ -254,8 +254,10 @@ fn range(call: &NodeCall, (start, end, step): (i64, i64, i64), extent: usize) ->
                 at = at.saturating_add(step);
             }
         }
+        _ if extent == 0 => {}
         _ => {
-            let (mut at, end) = (counted(start).clamp(-1, extent - 1), counted(end).clamp(-1, extent - 1));
+            // A start before the first item is the first one, unlike in Python.
+            let (mut at, end) = (counted(start).clamp(0, extent - 1), counted(end).clamp(-1, extent - 1));
             while at > end {
                 found.push(Some(at as usize));
                 at = at.saturating_add(step);
@@ -266,7 +268,7 @@ fn range(call: &NodeCall, (start, end, step): (i64, i64, i64), extent: usize) ->
 }
 
 /// With items before and after along axes: a constant, or items of the tensor.
-pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn pad(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let name = if call.version < 2 { "paddings" } else { "pads" };
     let (pads, fill, axes) = match call.version {
@@ -352,7 +354,7 @@ fn padded(mode: &str, at: i64, extent: i64) -> Option<Option<usize>> {
 }
 
 /// The upper or lower triangles of matrices.
-pub(in crate::onnx::run) fn triangle(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn triangle(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let [.., rows, columns] = x.shape() else { return Err(call.misfit("the operand is no matrix")) };
     let (rows, columns) = (*rows, *columns);
@@ -372,7 +374,7 @@ pub(in crate::onnx::run) fn triangle(call: &NodeCall) -> KernelResult {
 }
 
 /// Blocks of channels as blocks of pixels.
-pub(in crate::onnx::run) fn depth_to_space(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn depth_to_space(call: &NodeCall) -> KernelResult {
     let (x, block) = (call.tensor(0)?, block(call)?);
     let [batch, channels, rest @ ..] = x.shape() else { return Err(call.misfit("the operand has no channels")) };
     let spatial = rest.len() as u32;
@@ -405,7 +407,7 @@ fn block(call: &NodeCall) -> Result<usize, EvalError> {
 }
 
 /// Blocks of pixels as blocks of channels.
-pub(in crate::onnx::run) fn space_to_depth(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn space_to_depth(call: &NodeCall) -> KernelResult {
     let (x, block) = (call.tensor(0)?, block(call)?);
     let [batch, channels, rest @ ..] = x.shape() else { return Err(call.misfit("the operand has no channels")) };
     if let Some(extent) = rest.iter().find(|extent| !extent.is_multiple_of(block)) {
@@ -439,7 +441,7 @@ pub(in crate::onnx::run) fn space_to_depth(call: &NodeCall) -> KernelResult {
 }
 
 /// Sequences of a batch, each reversed up to its length.
-pub(in crate::onnx::run) fn reverse_sequence(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn reverse_sequence(call: &NodeCall) -> KernelResult {
     let (x, lengths) = (call.tensor(0)?, call.list(1)?);
     let time = call.axis(call.int_or("time_axis", 0)?, x.rank())?;
     let batch = call.axis(call.int_or("batch_axis", 1)?, x.rank())?;
@@ -458,7 +460,7 @@ pub(in crate::onnx::run) fn reverse_sequence(call: &NodeCall) -> KernelResult {
 }
 
 /// The shape, or a range of its axes.
-pub(in crate::onnx::run) fn shape(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn shape(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let rank = x.rank() as i64;
     let counted = |at: i64| (if at < 0 { at.saturating_add(rank) } else { at }).clamp(0, rank) as usize;
@@ -468,6 +470,6 @@ pub(in crate::onnx::run) fn shape(call: &NodeCall) -> KernelResult {
 }
 
 /// The number of items.
-pub(in crate::onnx::run) fn size(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn size(call: &NodeCall) -> KernelResult {
     one(Tensor::integers(&[], vec![call.tensor(0)?.len() as i64])?)
 }

@@ -46,13 +46,13 @@ fn operand<'c>(call: &'c NodeCall) -> Result<Reals<'c>, EvalError> {
 }
 
 /// `NegativeLogLikelihoodLoss`.
-pub(in crate::onnx::run) fn negative_log_likelihood(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn negative_log_likelihood(call: &NodeCall) -> KernelResult {
     let x = operand(call)?;
     one(loss(call, &x, &x.items)?)
 }
 
 /// `SoftmaxCrossEntropyLoss`, with the logarithms of the probabilities.
-pub(in crate::onnx::run) fn softmax_cross_entropy(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn softmax_cross_entropy(call: &NodeCall) -> KernelResult {
     let x = operand(call)?;
     let (batch, classes, space) = around(x.shape, 1);
     call.budget.room(x.shape)?;

@@ -284,16 +284,16 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
 }
 
 /// `RNN`.
-pub(in crate::onnx::run) fn rnn(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn rnn(call: &NodeCall) -> KernelResult {
     layer(call, Cell::Rnn)
 }
 
 /// `GRU`.
-pub(in crate::onnx::run) fn gru(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gru(call: &NodeCall) -> KernelResult {
     layer(call, Cell::Gru)
 }
 
 /// `LSTM`.
-pub(in crate::onnx::run) fn lstm(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn lstm(call: &NodeCall) -> KernelResult {
     layer(call, Cell::Lstm)
 }

@@ -288,7 +288,7 @@ fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<Axis>, EvalError>
 }
 
 /// `Resize`.
-pub(in crate::onnx::run) fn resize(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn resize(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let first = call.version < 11;
     let default = if first { "asymmetric" } else { "half_pixel" };
@@ -321,7 +321,7 @@ fn run(call: &NodeCall, x: &Tensor, mode: Mode, coordinates: Coordinates, axes: 
 }
 
 /// `Upsample`.
-pub(in crate::onnx::run) fn upsample(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn upsample(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let all: Vec<usize> = (0..x.rank()).collect();
     let scales = match (call.version, call.float_list("scales")?) {

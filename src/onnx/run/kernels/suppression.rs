@@ -30,7 +30,7 @@ fn overlap(a: &Box, b: &Box) -> f64 {
 }
 
 /// `NonMaxSuppression`: the batch, class and number of each selected box.
-pub(in crate::onnx::run) fn non_max_suppression(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn non_max_suppression(call: &NodeCall) -> KernelResult {
     let (boxes, scores) = (Reals::of(call, 0)?.ranked(call, 3)?, Reals::of(call, 1)?.ranked(call, 3)?);
     let [batch, count] = [boxes.shape[0], boxes.shape[1]];
     let classes = scores.shape[1];

@@ -15,7 +15,7 @@ use crate::tensor::{Data, Tensor};
 const PATTERN_SIZE: usize = 1 << 22;
 
 /// `StringConcat`.
-pub(in crate::onnx::run) fn string_concat(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn string_concat(call: &NodeCall) -> KernelResult {
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     let shape = broadcast(call, a.shape(), b.shape())?;
     call.budget.room(&shape)?;
@@ -32,7 +32,7 @@ pub(in crate::onnx::run) fn string_concat(call: &NodeCall) -> KernelResult {
 }
 
 /// `RegexFullMatch`.
-pub(in crate::onnx::run) fn regex_full_match(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn regex_full_match(call: &NodeCall) -> KernelResult {
     let (x, pattern) = (call.tensor(0)?, call.text_or("pattern", "")?);
     let whole = RegexBuilder::new(&format!(r"\A(?:{pattern})\z")).size_limit(PATTERN_SIZE).build();
     let whole = whole.map_err(|error| call.refused(format!("the pattern '{pattern}' is not valid: {error}")))?;
@@ -60,7 +60,7 @@ fn split<'t>(text: &'t str, separator: &str, limit: Option<usize>) -> Vec<&'t st
 }
 
 /// `StringSplit`: the parts of each text, filled up with empty ones, and their numbers.
-pub(in crate::onnx::run) fn string_split(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn string_split(call: &NodeCall) -> KernelResult {
     let (x, separator) = (call.tensor(0)?, call.text_or("delimiter", "")?);
     let limit = call.int("maxsplit")?.and_then(|limit| usize::try_from(limit).ok());
     let parts: Vec<Vec<&str>> = texts(x)?.iter().map(|text| split(text, &separator, limit)).collect();
@@ -78,7 +78,7 @@ pub(in crate::onnx::run) fn string_split(call: &NodeCall) -> KernelResult {
 }
 
 /// `StringNormalizer`: removes stop words, and changes the case.
-pub(in crate::onnx::run) fn string_normalizer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn string_normalizer(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let [.., count] = *x.shape() else { return Err(call.misfit("the operand is a scalar")) };
     if x.rank() > 2 || count != x.len() {
@@ -184,7 +184,7 @@ fn numbered<K: std::hash::Hash + Eq>(numbers: &mut FxHashMap<K, usize>, item: K)
 }
 
 /// `TfIdfVectorizer`.
-pub(in crate::onnx::run) fn tf_idf(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn tf_idf(call: &NodeCall) -> KernelResult {
     let (x, grams) = (call.tensor(0)?, Grams::read(call)?);
     let (shape, width) = match *x.shape() {
         [] => (vec![grams.width], 1),

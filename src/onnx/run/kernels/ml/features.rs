@@ -18,7 +18,7 @@ fn list(call: &NodeCall, name: &str) -> Result<Option<Vec<f64>>, EvalError> {
 }
 
 /// `Scaler`.
-pub(in crate::onnx::run) fn scaler(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn scaler(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let features = x.shape.last().copied().unwrap_or(1);
     let values = |name: &str, default: f64| {
@@ -31,7 +31,7 @@ pub(in crate::onnx::run) fn scaler(call: &NodeCall) -> KernelResult {
 }
 
 /// `Normalizer`.
-pub(in crate::onnx::run) fn normalizer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn normalizer(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let norm: fn(&[f64]) -> f64 = match &*call.text_or("norm", "MAX")? {
         "MAX" => |row| row.iter().fold(0.0, |a, b| a.max(b.abs())),
@@ -48,14 +48,14 @@ pub(in crate::onnx::run) fn normalizer(call: &NodeCall) -> KernelResult {
 }
 
 /// `Binarizer`.
-pub(in crate::onnx::run) fn binarizer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn binarizer(call: &NodeCall) -> KernelResult {
     let (x, threshold) = (Reals::of(call, 0)?, call.float_or("threshold", 0.0)?);
     let items = x.items.iter().map(|&x| f64::from(u8::from(x > threshold)));
     one(call.rounded(x.dtype, x.shape, items.collect::<Vec<_>>())?)
 }
 
 /// `Imputer`: replaces a value.
-pub(in crate::onnx::run) fn imputer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn imputer(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let features = x.shape().last().copied().unwrap_or(1);
     call.budget.room(x.shape())?;
@@ -75,7 +75,7 @@ pub(in crate::onnx::run) fn imputer(call: &NodeCall) -> KernelResult {
 }
 
 /// `FeatureVectorizer`: the features of all operands, cut or filled up with zeros to their numbers.
-pub(in crate::onnx::run) fn feature_vectorizer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn feature_vectorizer(call: &NodeCall) -> KernelResult {
     let operands = (0..call.count()).map(|i| Reals::of(call, i)).collect::<Result<Vec<_>, _>>()?;
     let sides = operands.iter().map(|x| match *x.shape {
         [rows] => Ok((rows, 1)),
@@ -102,7 +102,7 @@ pub(in crate::onnx::run) fn feature_vectorizer(call: &NodeCall) -> KernelResult 
 }
 
 /// `ArrayFeatureExtractor`: the features at indices along the last axis.
-pub(in crate::onnx::run) fn array_feature_extractor(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn array_feature_extractor(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.list(1)?);
     let Some((extent, outer)) = x.shape().split_last() else { return Err(call.misfit("the operand is a scalar")) };
     let place = |&index: &i64| usize::try_from(index).ok().filter(|index| index < extent);

@@ -89,7 +89,7 @@ fn mapped(call: &NodeCall, numbers: Vec<i64>, texts: Vec<String>) -> KernelResul
 }
 
 /// `LabelEncoder`.
-pub(in crate::onnx::run) fn label_encoder(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn label_encoder(call: &NodeCall) -> KernelResult {
     if let Some(classes) = call.texts("classes_strings")?.filter(|_| call.version < 2) {
         return mapped(call, (0..classes.len() as i64).collect(), classes);
     }
@@ -99,12 +99,12 @@ pub(in crate::onnx::run) fn label_encoder(call: &NodeCall) -> KernelResult {
 }
 
 /// `CategoryMapper`.
-pub(in crate::onnx::run) fn category_mapper(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn category_mapper(call: &NodeCall) -> KernelResult {
     mapped(call, call.ints("cats_int64s")?.unwrap_or_default(), call.texts("cats_strings")?.unwrap_or_default())
 }
 
 /// `OneHotEncoder`.
-pub(in crate::onnx::run) fn one_hot_encoder(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn one_hot_encoder(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let keys = match call.texts("cats_strings")?.filter(|texts| !texts.is_empty()) {
         Some(texts) => text(texts),

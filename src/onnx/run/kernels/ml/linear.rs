@@ -43,7 +43,7 @@ fn scores(call: &NodeCall, targets: Option<usize>) -> Result<(Vec<f64>, usize, u
 }
 
 /// `LinearRegressor`.
-pub(in crate::onnx::run) fn linear_regressor(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn linear_regressor(call: &NodeCall) -> KernelResult {
     let targets = usize::try_from(call.int_or("targets", 1)?).map_err(|_| call.refused("`targets` is negative"))?;
     let ((mut scores, rows, targets), transform) = (scores(call, Some(targets))?, Transform::named(call)?);
     scores.chunks_exact_mut(targets).for_each(|scores| transform.apply(scores));
@@ -51,7 +51,7 @@ pub(in crate::onnx::run) fn linear_regressor(call: &NodeCall) -> KernelResult {
 }
 
 /// `LinearClassifier`.
-pub(in crate::onnx::run) fn linear_classifier(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn linear_classifier(call: &NodeCall) -> KernelResult {
     let ((scores, rows, targets), transform) = (scores(call, None)?, Transform::named(call)?);
     let labels = Labels::read(call, "classlabels_ints", "classlabels_strings")?;
     let (mut all, mut classes) = (Vec::new(), Vec::new());

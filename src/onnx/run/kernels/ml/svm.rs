@@ -50,7 +50,7 @@ impl Kernel {
 }
 
 /// `SVMRegressor`.
-pub(in crate::onnx::run) fn svm_regressor(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn svm_regressor(call: &NodeCall) -> KernelResult {
     let ((x, count, features), coefficients) = (rows(call)?, numbers(call, "coefficients")?);
     let vectors = usize::try_from(call.int_or("n_supports", 0)?).map_err(|_| call.refused("`n_supports`"))?;
     let (support, rho) = (numbers(call, "support_vectors")?, numbers(call, "rho")?);
@@ -198,7 +198,7 @@ fn coupled(pairs: &[f64], classes: usize) -> Vec<f64> {
 }
 
 /// `SVMClassifier`.
-pub(in crate::onnx::run) fn svm_classifier(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn svm_classifier(call: &NodeCall) -> KernelResult {
     let ((x, count, features), transform) = (rows(call)?, Transform::named(call)?);
     let labels = Labels::read(call, "classlabels_ints", "classlabels_strings")?;
     let model = Classifier::read(call, labels.len(), features)?;

@@ -76,7 +76,7 @@ fn total(scores: &[Option<f64>], base: &[f64]) -> Vec<f64> {
 }
 
 /// `TreeEnsembleRegressor`.
-pub(in crate::onnx::run) fn regressor(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn regressor(call: &NodeCall) -> KernelResult {
     let ((x, count, features), forest) = (rows(call)?, numbered(call, "target", "target_ids")?);
     let name = call.text_or("aggregate_function", "SUM")?;
     let aggregate = AGGREGATES.iter().find(|row| row.0 == name).map(|row| row.1);
@@ -93,7 +93,7 @@ pub(in crate::onnx::run) fn regressor(call: &NodeCall) -> KernelResult {
 }
 
 /// `TreeEnsembleClassifier`.
-pub(in crate::onnx::run) fn classifier(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn classifier(call: &NodeCall) -> KernelResult {
     let ((x, count, features), forest) = (rows(call)?, numbered(call, "class", "class_ids")?);
     let labels = Labels::read(call, "classlabels_int64s", "classlabels_strings")?;
     let (base, transform) = (numbers(call, "base_values")?, Transform::named(call)?);
@@ -154,7 +154,7 @@ fn split(call: &NodeCall) -> Result<Forest, EvalError> {
 }
 
 /// `TreeEnsemble`.
-pub(in crate::onnx::run) fn ensemble(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn ensemble(call: &NodeCall) -> KernelResult {
     let ((x, count, features), forest) = (rows(call)?, split(call)?);
     let number = call.int_or("aggregate_function", 1)?;
     let aggregate = usize::try_from(number).ok().and_then(|i| AGGREGATES.get(i)).map(|row| row.1);
