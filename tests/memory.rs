@@ -75,6 +75,47 @@ fn peak(path: &Path, call: &[&str]) -> (u64, Option<i32>) {
     (peak << 10, output.status.code())
 }
 
+/// A model of ONNX with a call and a constant of so many bytes, which has no blocks on the disk.
+fn large_model(path: &Path, bytes: u64) {
+    use std::io::{Seek, SeekFrom, Write};
+    let varint = |mut number: u64| {
+        let mut out = Vec::new();
+        while number >= 0x80 {
+            out.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        out.push(number as u8);
+        out
+    };
+    let field = |number: u64, len: u64| [varint(number << 3 | 2), varint(len)].concat();
+    let of = |number: u64, payload: &[u8]| [field(number, payload.len() as u64), payload.to_vec()].concat();
+    let tensor = [vec![8], varint(bytes / 4), vec![16, 1], of(8, b"w"), field(9, bytes)].concat();
+    let call = [of(1, b"w"), of(2, b"y"), of(4, b"f"), of(7, b"l")].concat();
+    let neg = [of(1, b"a"), of(2, b"b"), of(4, b"Neg")].concat();
+    let opsets = [of(8, b"\x10\x15"), of(8, b"\x0a\x01l\x10\x01")].concat();
+    let function = [of(1, b"f"), of(4, b"a"), of(5, b"b"), of(7, &neg), of(9, b"\x10\x15"), of(10, b"l")].concat();
+    let output = of(12, &[of(1, b"y"), of(2, &of(1, b"\x08\x01"))].concat());
+    let nodes = [of(1, &call), of(2, b"g"), field(5, tensor.len() as u64 + bytes), tensor].concat();
+    let graph = field(7, (nodes.len() + output.len()) as u64 + bytes);
+    let head = [vec![8, 10], opsets, of(25, &function), graph, nodes].concat();
+    let mut file = std::fs::File::create(path).unwrap();
+    file.write_all(&head).unwrap();
+    file.seek(SeekFrom::Current(bytes as i64)).unwrap();
+    file.write_all(&output).unwrap();
+}
+
+#[test]
+fn constants_of_large_models_are_not_in_memory() {
+    const SIZE: u64 = 400 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.onnx");
+    large_model(&path, SIZE);
+    for call in [&["--to", "onnx"][..], &["--to", "json"], &["--share"], &["--fold"]] {
+        let (peak, status) = peak(&path, call);
+        assert!(status == Some(0) && peak < BUDGET, "{call:?}: {status:?}, {} MiB", peak >> 20);
+    }
+}
+
 #[test]
 fn operations_stay_within_the_memory_of_the_options() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 
+use smallvec::SmallVec;
+
 use super::error::EvalError;
 use crate::diagnostics::Code;
 use crate::tensor::usage::Usage;
-use crate::tensor::volume;
+use crate::tensor::{MAX_RANK, volume};
 
 /// The limits of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,22 @@ impl Budget {
                 Err(EvalError::new(Code::EvalMemory, message))
             }
         }
+    }
+
+    /// [`Self::room`] for a shape whose lists of indices are bounded, too: those of a tensor without items may be long.
+    ///
+    /// # Errors
+    ///
+    /// A limit would be exceeded, or there are too many axes.
+    pub(crate) fn extents(&self, shape: &[usize]) -> Result<usize, EvalError> {
+        let others: SmallVec<[usize; 8]> = shape.iter().copied().filter(|&extent| extent != 0).collect();
+        let fits = volume(&others).is_some_and(|count| count as u64 <= self.usage.max_alive);
+        if shape.len() > MAX_RANK || !fits {
+            let (limit, shape) = (self.usage.max_alive, shown(shape));
+            let message = format!("a tensor of shape {shape} has more than {MAX_RANK} axes or {limit} indices");
+            return Err(EvalError::new(Code::EvalMemory, message));
+        }
+        self.room(shape)
     }
 
     /// Counts steps before they are executed.

@@ -119,6 +119,12 @@ impl Graph {
         TensorId(self.tensors.len() as u32 - 1)
     }
 
+    /// Notes the true element type of a tensor.
+    #[cfg(any(feature = "onnx", feature = "pnnx"))]
+    pub(crate) fn set_element(&mut self, tensor: TensorId, element: Option<Element>) {
+        self.tensors[tensor.index()].element = element;
+    }
+
     /// The name of a tensor's element type: the true one if it is known, else the primitive one.
     pub(crate) fn element_text(&self, tensor: TensorId) -> Option<&'static str> {
         let tensor = &self.tensors[tensor.index()];
@@ -289,14 +295,14 @@ impl Graph {
 
     /// Adds a location where the source calls a fragment, and returns its index.
     pub(crate) fn add_call_place(&mut self, fragment: Name, at: Location) -> u32 {
-        self.call_places.push((fragment, at));
-        self.call_places.len() as u32 - 1
+        self.provenance.places.push((fragment, at));
+        self.provenance.places.len() as u32 - 1
     }
 
     /// Adds a call at a location of [`Graph::add_call_place`], within the call `parent`.
     #[inline]
     pub(crate) fn add_origin(&mut self, parent: OriginId, place: u32) -> OriginId {
-        room::push(&mut self.origins, (parent, place));
-        OriginId(self.origins.len() as u32 - 1)
+        room::push(&mut self.provenance.calls, (parent, place));
+        OriginId(self.provenance.calls.len() as u32 - 1)
     }
 }

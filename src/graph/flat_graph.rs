@@ -10,16 +10,15 @@ use super::kind::Kind;
 #[cfg(feature = "tensor")]
 use super::layouts::Layouts;
 use super::names::{Speller, TensorNames};
-use super::note::Note;
 use super::operand::Output;
 use super::operation::{Operation, Origin};
 use super::packed::{Packed, Signatures};
 use super::primitive::Dialect;
+use super::provenance::{Note, Provenance};
 use super::shape_table::ShapeTable;
 use super::shapes::{Items, Shape};
 use super::tensor::Tensor;
 use super::{operators, standard};
-use crate::source::Location;
 use crate::source::names::{Name, Names};
 
 /// A fragment that the output declares because it is not expanded.
@@ -59,14 +58,8 @@ pub struct Graph {
     pub(crate) conventions: Conventions,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
-    /// The calls that produced operations: the enclosing call of each, and an index into `call_places`.
-    pub(super) origins: Vec<(OriginId, u32)>,
-    /// The called fragment and the location of each call in the source. Repeated expansions of the same call
-    /// share an entry.
-    pub(super) call_places: Vec<(Name, Location)>,
+    pub(super) provenance: Provenance,
     pub(crate) names: TensorNames,
-    /// What the model tells about operations, if it does.
-    pub(crate) notes: FxHashMap<OperationId, Note>,
     /// The lines of the comment at the start of the document.
     pub(crate) comments: Vec<String>,
     /// The text between `extension` and `;` of each directive that the output keeps.
@@ -93,10 +86,8 @@ impl Graph {
             values: FxHashMap::default(),
             conventions: Conventions::default(),
             kinds: Vec::new(),
-            origins: Vec::new(),
-            call_places: Vec::new(),
+            provenance: Provenance::default(),
             names: TensorNames::default(),
-            notes: FxHashMap::default(),
             comments: Vec::new(),
             extensions: Vec::new(),
             fragments: Vec::new(),
@@ -105,14 +96,24 @@ impl Graph {
 
     /// The number of calls.
     pub(crate) fn origin_count(&self) -> usize {
-        self.origins.len()
+        self.provenance.calls.len()
     }
 
     /// A call that produced operations; none for [`OriginId::NONE`].
     pub(crate) fn origin(&self, id: OriginId) -> Option<Origin> {
-        let (parent, place) = *self.origins.get(id.index())?;
-        let (fragment, at) = self.call_places[place as usize];
+        let (parent, place) = *self.provenance.calls.get(id.index())?;
+        let (fragment, at) = self.provenance.places[place as usize];
         Some(Origin { parent, fragment, at })
+    }
+
+    /// What the model tells about an operation, if it does.
+    pub(crate) fn note(&self, id: OperationId) -> Option<&Note> {
+        self.provenance.notes.get(&id)
+    }
+
+    /// Notes what the model tells about an operation.
+    pub(crate) fn add_note(&mut self, id: OperationId, note: Note) {
+        self.provenance.notes.insert(id, note);
     }
 
     /// Mutable access to the table of names.
@@ -143,10 +144,10 @@ impl Graph {
         let mut tensors = std::mem::take(&mut self.tensors).into_iter();
         let kept = renumber.iter().filter_map(|kept| tensors.next().filter(|_| kept.is_some()));
         self.tensors = kept.map(|tensor| Tensor { producer: None, ..tensor }).collect();
-        let mut notes = std::mem::take(&mut self.notes);
+        let mut notes = std::mem::take(&mut self.provenance.notes);
         for (i, operation) in old.into_iter().enumerate().filter(|(i, _)| needed.get(*i) == Some(&true)) {
             if let Some(note) = notes.remove(&OperationId::at(i)) {
-                self.notes.insert(OperationId::at(self.operations.len()), note);
+                self.provenance.notes.insert(OperationId::at(self.operations.len()), note);
             }
             let (_, operands, results) = self.signatures.counts(operation.signature());
             let results = before.results(&operation.result, results);

@@ -59,11 +59,11 @@ impl Graph {
     /// The bytes of its operations, tensors, arguments and names.
     pub(crate) fn bytes(&self) -> u64 {
         let tables = size_of_val(&self.operations[..]) + size_of_val(&self.tensors[..]);
-        let notes = self.notes.values().map(Note::bytes).sum::<usize>();
+        let notes = self.provenance.notes.values().map(Note::bytes).sum::<usize>();
         (tables
             + notes
             + self.bytes_of_shapes()
-            + size_of_val(&self.origins[..])
+            + size_of_val(&self.provenance.calls[..])
             + self.names.bytes()
             + self.packed.bytes()) as u64
     }

@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::protobuf;
-use super::scopes::Scope;
+use super::scopes::NodeScope;
 
 /// How messages describe a place in a model.
 #[derive(Clone, Debug)]
@@ -28,10 +28,7 @@ impl Places {
         match self {
             Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
                 Some(found) => {
-                    let scope = Scope::of(&found.metadata);
-                    let module = scope.path().map(|path| format!(", module {path}")).unwrap_or_default();
-                    let source = scope.source.map(|source| format!(", {source}")).unwrap_or_default();
-                    format!("{message} ({}{module}{source})", found.path)
+                    format!("{message} ({}{})", found.path, NodeScope::of(&found.metadata).told())
                 }
                 None => message,
             },

@@ -21,7 +21,7 @@ const TRACE: &str = "pkg.torch.onnx.stack_trace";
 
 /// A module around a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Module {
+pub(super) struct ExportedModule {
     /// Its path, such as `layers.0.attention`.
     pub(super) path: Arc<str>,
     /// Its name in the module around it, with its class, such as `attention: Attention`.
@@ -30,16 +30,16 @@ pub(super) struct Module {
 
 /// Where a node comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scope {
+pub(super) struct NodeScope {
     /// The modules around it, the outermost first, without the whole model.
-    pub(super) modules: Vec<Module>,
+    pub(super) modules: Vec<ExportedModule>,
     /// The file and the line of its source.
     pub(super) source: Option<Arc<str>>,
 }
 
-impl Scope {
+impl NodeScope {
     /// The scope that metadata among the fields of a node tell.
-    pub(super) fn of(fields: &Fields) -> Scope {
+    pub(super) fn of(fields: &Fields) -> NodeScope {
         let (mut names, mut classes, mut namespace, mut source) = (None, None, None, None);
         for entry in entries(fields).filter_map(|field| decode_entry(&field.bytes)) {
             match (entry.key.as_deref(), entry.value) {
@@ -62,7 +62,7 @@ impl Scope {
         // The last one is the operation itself.
         scopes.pop();
         scopes.truncate(MAX_MODULES);
-        Scope { modules: modules(scopes), source }
+        NodeScope { modules: modules(scopes), source }
     }
 
     /// The path of the module that it is in; none for the whole model.
@@ -70,8 +70,20 @@ impl Scope {
         self.modules.last().map(|module| &module.path)
     }
 
+    /// What messages tell: the module and the line of the source, each after a comma.
+    pub(super) fn told(&self) -> String {
+        let module = self.path().map(|path| format!(", module {path}")).unwrap_or_default();
+        let source = self.source.as_ref().map(|source| format!(", {source}")).unwrap_or_default();
+        module + &source
+    }
+
+    /// Whether fields of a node have metadata.
+    pub(super) fn has_metadata(fields: &Fields) -> bool {
+        entries(fields).next().is_some()
+    }
+
     /// How many of the outer modules are those of another scope, too.
-    pub(super) fn common(&self, other: &Scope) -> usize {
+    pub(super) fn common(&self, other: &NodeScope) -> usize {
         self.modules.iter().zip(&other.modules).take_while(|(a, b)| a == b).count()
     }
 }
@@ -88,8 +100,8 @@ fn named(part: &str) -> (String, String) {
 }
 
 /// The modules of scopes with their classes. Names are those of the whole model, or of the module around.
-fn modules(scopes: Vec<(String, String)>) -> Vec<Module> {
-    let mut found: Vec<Module> = Vec::new();
+fn modules(scopes: Vec<(String, String)>) -> Vec<ExportedModule> {
+    let mut found: Vec<ExportedModule> = Vec::new();
     for (name, class) in scopes.into_iter().filter(|(name, _)| !name.is_empty()) {
         let around = found.last().map_or("", |module| &module.path);
         let inner = name.strip_prefix(around).and_then(|rest| rest.strip_prefix('.'));
@@ -101,7 +113,7 @@ fn modules(scopes: Vec<(String, String)>) -> Vec<Module> {
         let short = class.rsplit('.').next().unwrap_or_default();
         let between = if short.is_empty() { "" } else { ": " };
         let title = format!("{}{between}{short}", inner.unwrap_or(&name));
-        found.push(Module { path: path.into(), title });
+        found.push(ExportedModule { path: path.into(), title });
     }
     found
 }
@@ -146,21 +158,21 @@ fn innermost(trace: &str) -> Option<Arc<str>> {
 
 /// The scopes of nodes. Copies share metadata, which are read once.
 #[derive(Default)]
-pub(super) struct Scopes {
+pub(super) struct NodeScopes {
     /// By the places of the metadata in memory.
-    known: FxHashMap<SmallVec<[usize; 6]>, Rc<Scope>>,
-    none: Rc<Scope>,
+    known: FxHashMap<SmallVec<[usize; 6]>, Rc<NodeScope>>,
+    none: Rc<NodeScope>,
 }
 
-impl Scopes {
+impl NodeScopes {
     /// The scope of a node with fields.
-    pub(super) fn of(&mut self, fields: &Fields) -> Rc<Scope> {
+    pub(super) fn of(&mut self, fields: &Fields) -> Rc<NodeScope> {
         let held = entries(fields).filter_map(|field| field.bytes.held());
         let places: SmallVec<[usize; 6]> = held.map(|bytes| bytes.as_ptr() as usize).collect();
         if places.is_empty() {
             return self.none.clone();
         }
-        self.known.entry(places).or_insert_with(|| Rc::new(Scope::of(fields))).clone()
+        self.known.entry(places).or_insert_with(|| Rc::new(NodeScope::of(fields))).clone()
     }
 }
 
@@ -170,7 +182,7 @@ mod tests {
     use crate::onnx::protobuf::fields::entry;
     use crate::onnx::protobuf::writer;
 
-    fn scope(metadata: &[(&str, &str)]) -> Scope {
+    fn scope(metadata: &[(&str, &str)]) -> NodeScope {
         let field = |(key, value): &(&str, &str)| {
             let bytes = writer::to_vec(|writer| {
                 writer.text(entry::KEY, key);
@@ -178,14 +190,14 @@ mod tests {
             });
             EncodedField { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.unwrap().into() }
         };
-        Scope::of(&Some(Box::new(metadata.iter().map(field).collect())))
+        NodeScope::of(&Some(Box::new(metadata.iter().map(field).collect())))
     }
 
     #[test]
     fn modules_have_paths_and_classes() {
         let names = (NAMES, r"['', 'layers.0', 'layers.0.a', 'q\'', 'add']");
         let classes = (CLASSES, r#"['m.Net', "m.Block", 'm.Attention', '', 'aten.add.Tensor']"#);
-        let titles = |scope: &Scope| scope.modules.iter().map(|module| module.title.clone()).collect::<Vec<_>>();
+        let titles = |scope: &NodeScope| scope.modules.iter().map(|module| module.title.clone()).collect::<Vec<_>>();
         let found = scope(&[names, classes]);
         assert_eq!(titles(&found), ["layers.0: Block", "a: Attention", "q'"]);
         assert_eq!(found.path().map(|path| &**path), Some("layers.0.a.q'"));
@@ -193,7 +205,7 @@ mod tests {
         let found = scope(&[(NAMESPACE, ": m.Net/b: m.Block/add: aten.add.Tensor")]);
         assert_eq!(titles(&found), ["b: Block"]);
         for malformed in ["", "['a'", "[a, b]", "['a', 'b]", "[']", "[\"a\\"] {
-            assert_eq!(scope(&[(NAMES, malformed)]), Scope::default(), "{malformed}");
+            assert_eq!(scope(&[(NAMES, malformed)]), NodeScope::default(), "{malformed}");
         }
         let deep = format!("[{}]", vec!["'a'"; 1000].join(", "));
         assert_eq!(scope(&[(NAMES, &deep)]).modules.len(), MAX_MODULES);

@@ -16,7 +16,7 @@ use super::infer::{GraphTypes, InnerPlace, ValueType, infer};
 use super::inline::{Functions, Imports, each_node, own_names};
 use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
-use super::scopes::{Module, Scope, Scopes};
+use super::scopes::{ExportedModule, NodeScope, NodeScopes};
 use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
@@ -74,13 +74,14 @@ struct View<'m> {
     origins: FxHashMap<(OriginId, OriginId), OriginId>,
     /// The rows of places of calls, by function and place.
     call_places: FxHashMap<(Name, u32), u32>,
-    scopes: Scopes,
+    scopes: NodeScopes,
     /// The scope of the node around the current graph.
-    around: Rc<Scope>,
+    around: Rc<NodeScope>,
     /// The modules around the last node, with their groups.
-    open: Vec<(Module, OriginId)>,
-    /// The types in the graphs around the current node, the innermost last.
-    types: Vec<&'m GraphTypes>,
+    open: Vec<(ExportedModule, OriginId)>,
+    /// The types in the graphs around the current node, the innermost last; none for a graph that inference did not
+    /// visit.
+    types: Vec<Option<&'m GraphTypes>>,
     schemas: Schemas,
     functions: Functions,
     imports: Imports,
@@ -125,6 +126,8 @@ fn size(model: &ModelProto) -> u64 {
 
 fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Result<Graph, TooLarge> {
     let types = infer(model, options);
+    let bytes = bytes.saturating_add(types.bytes);
+    within(bytes, options.max_memory)?;
     let mut symbols = model.names.texts.clone();
     let name = model.graph.as_ref().and_then(|graph| graph.name).unwrap_or_else(|| symbols.intern(""));
     let mut graph = Graph::new(name, Arc::new(symbols));
@@ -142,10 +145,10 @@ fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Resu
         limit: options.max_memory,
         origins: FxHashMap::default(),
         call_places: FxHashMap::default(),
-        scopes: Scopes::default(),
+        scopes: NodeScopes::default(),
         around: Rc::default(),
         open: Vec::new(),
-        types: vec![&types.main],
+        types: vec![Some(&types.main)],
         schemas: Schemas::new(),
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
         imports: Imports::new(&model.names, &model.opsets),
@@ -184,7 +187,9 @@ impl<'m> View<'m> {
         if let Some(tensor) = self.tensors.get(&name) {
             return *tensor;
         }
-        let types = self.types.iter().rev().find_map(|types| types.values.get(&name));
+        // Values of graphs around one without types have tensors already.
+        let known = self.types.iter().rev().map_while(|types| *types);
+        let types = known.into_iter().find_map(|types| types.values.get(&name));
         let (element, shape) = match types {
             Some(ValueType::Tensor(facts)) => (facts.element, facts.shape.as_deref().map(shape_of)),
             _ => (None, None),
@@ -200,7 +205,7 @@ impl<'m> View<'m> {
             self.graph.names.mark_used(own);
         }
         let tensor = self.graph.add_tensor(own, element.and_then(Element::primitive));
-        self.graph.tensors[tensor.index()].element = element;
+        self.graph.set_element(tensor, element);
         self.graph.set_shape(tensor, shape);
         self.tensors.insert(name, tensor);
         tensor
@@ -433,8 +438,7 @@ impl<'m> View<'m> {
         let name = attribute.name.unwrap_or(self.graph.name);
         let row = self.graph.add_call_place(name, at);
         let group = self.graph.add_origin(origin, row);
-        let types = self.types.last().and_then(|types| types.inner.get(&place));
-        self.types.extend(types);
+        self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(&place)));
         let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
         let open = std::mem::take(&mut self.open);
         let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.remove(&name))).collect();
@@ -442,9 +446,7 @@ impl<'m> View<'m> {
         (self.around, self.open) = (around, open);
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
-        if types.is_some() {
-            self.types.pop();
-        }
+        self.types.pop();
         for (name, before) in hidden {
             self.tensors.remove(&name);
             self.tensors.extend(before.map(|before| (name, before)));

@@ -23,7 +23,7 @@ use crate::library::distinct::Distinct;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
-use crate::graph::{Extent, Graph, Primitive, Shape, TensorId, Value};
+use crate::graph::{Element, Extent, Graph, Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, Results, declared};
 use crate::library::declared::Declared;
 use crate::library::identifier::identifier;
@@ -216,7 +216,7 @@ impl<'a> Import<'a> {
             self.report(Code::PnnxShape, span, format!("elements of type `{element}` have no counterpart in NNEF"));
             return self.hold(operator, vec![ExpandedItem::Refused]);
         };
-        let fits = typed.is_none_or(|typed| fits(&Shape::of(&shape), &typed));
+        let fits = typed.as_ref().is_none_or(|typed| fits(&Shape::of(&shape), typed));
         if !fits {
             self.report(
                 Code::PnnxShape,
@@ -225,6 +225,8 @@ impl<'a> Import<'a> {
             );
         }
         if let Ok(tensor) = self.builder.input(of, name, &shape) {
+            let element = told.and_then(|typed| Element::of_short(&typed.element));
+            self.builder.graph.set_element(tensor, element);
             if complex {
                 let message = format!(
                     "the input {} has complex numbers, which NNEF does not have; operators on them are passed through",
@@ -307,14 +309,21 @@ impl<'a> Import<'a> {
             self.report(Code::PnnxData, param.span, format!("data of type `{}` are not supported", typed.element));
             return None;
         };
+        let told = typed.clone();
         self.members.insert(label, (member, typed));
         let results = [(name, Some(Shape::of(&shape)))];
         let tensors = self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results)).ok()?;
         let tensor = tensors.first().copied()?;
+        self.note_element(tensor, Some(&told));
         if complex {
             self.complex.insert(tensor);
         }
         Some(tensor)
+    }
+
+    /// Notes the element type that the file tells of a tensor.
+    fn note_element(&mut self, tensor: TensorId, typed: Option<&Typed>) {
+        self.builder.graph.set_element(tensor, typed.and_then(|typed| Element::of_short(&typed.element)));
     }
 
     fn expression(&mut self, operator: &'a Operator) {
@@ -458,6 +467,7 @@ impl<'a> Import<'a> {
             if let Some(of) = typed.as_ref().and_then(|typed| primitive(&typed.element)) {
                 self.builder.graph.tensors[tensor.index()].dtype = Some(of);
             }
+            self.note_element(*tensor, typed.as_ref());
         }
         if let Some(tensor) = tensors.first() {
             // What cannot be inferred is in the file.
@@ -491,6 +501,7 @@ impl<'a> Import<'a> {
         for (tensor, typed) in tensors.iter().zip(&typed) {
             let of = typed.as_ref().and_then(|typed| primitive(&typed.element));
             self.builder.graph.tensors[tensor.index()].dtype = of;
+            self.note_element(*tensor, typed.as_ref());
             if typed.as_ref().is_some_and(|typed| is_complex(&typed.element)) {
                 self.complex.insert(*tensor);
             }

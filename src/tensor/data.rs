@@ -186,7 +186,10 @@ impl Data {
 
     /// The elements at some indices.
     pub(crate) fn pick(&self, places: impl Iterator<Item = usize>) -> Data {
-        map_each!(self, items => places.map(|place| items[place].clone()).collect())
+        fn picked<T: Clone>(items: &[T], places: impl Iterator<Item = usize>) -> Vec<T> {
+            places.map(|place| items[place].clone()).collect()
+        }
+        map_each!(self, items => picked(items, places))
     }
 
     /// The elements at some indices; `None` selects the fill value.

@@ -115,27 +115,13 @@ impl NarrowFloat {
         }
     }
 
-    /// Whether the format has infinities.
-    pub(crate) fn has_infinity(self) -> bool {
-        self.format().special == Special::Ieee
-    }
-
-    /// Whether the format has NaN.
-    pub(crate) fn has_nan(self) -> bool {
-        self.format().special != Special::Finite
-    }
-
-    /// Whether the format has zero and negative numbers.
-    pub(crate) fn has_zero(self) -> bool {
-        self.format().special != Special::Powers
-    }
-
     /// The nearest value, of two equally near ones the even one. Beyond the greatest value it is infinity, else NaN, else
-    /// the greatest value. A power of two is nearest to the logarithm's nearest number.
+    /// the greatest value; NaN is negative zero in formats without it. A power of two is nearest to the logarithm's nearest number.
     pub fn round(self, value: f64) -> f32 {
         let Format { fraction, bias, special, .. } = *self.format();
         if value.is_nan() {
-            return if special == Special::Finite { self.greatest() as f32 } else { f32::NAN };
+            // A format without NaN has the bits of its sign.
+            return if special == Special::Finite { -0.0 } else { f32::NAN };
         }
         if special == Special::Powers {
             return self.nearest_power(value);
@@ -202,7 +188,7 @@ impl NarrowFloat {
                 Special::Full => sign | ((1 << (exponent + fraction)) - 1),
                 Special::NegativeZero => 1 << (exponent + fraction),
                 Special::Powers => highest,
-                Special::Finite => self.encode(self.greatest() as f32),
+                Special::Finite => self.encode(-0.0),
             };
         }
         if value.is_infinite() {

@@ -148,7 +148,7 @@ impl Map<'_, '_> {
             self.name(tensor);
         }
         self.put("]");
-        for (key, text) in graph.notes.get(&OperationId::at(index)).iter().flat_map(|note| note.parts(graph)) {
+        for (key, text) in graph.note(OperationId::at(index)).iter().flat_map(|note| note.parts(graph)) {
             if text.is_some() {
                 self.text(&format!(",\"{key}\":"), text.as_deref());
             }

@@ -195,9 +195,13 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row(
         "max-trips",
         EXPANSION,
-        &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS).with(&["unroll"]), of(C::RUN).on(I::LOOPS)],
+        &[
+            of(READ).on(I::NNEF),
+            of(GRAPHS).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]),
+            of(C::RUN).on(I::LOOPS),
+        ],
     )
-    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::MODELS, "loops whose trips are not known stay as they are")]),
+    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS)]),
     row(
         "flat",
         EXPANSION,

@@ -70,7 +70,7 @@ impl Dim {
     /// An upper bound of its memory in bytes, including parts that it shares with others.
     #[cfg(feature = "onnx")]
     pub(crate) fn bytes(&self) -> usize {
-        const VARIABLE: usize = 64;
+        const VARIABLE: usize = 192;
         size_of::<Dim>() + VARIABLE * self.weight()
     }
 

@@ -13,9 +13,10 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, trace};
 use crate::graph::names::NameId;
 use crate::onnx::external::PathStep;
 use crate::onnx::inline::{Functions, Imports};
-use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::places::Places;
 use crate::onnx::schema::Schemas;
+use crate::onnx::scopes::NodeScope;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
@@ -45,8 +46,8 @@ pub(super) struct Check<'m> {
     pub(super) flow: Flow,
     pub(super) pass: Pass,
     pub(super) path: Vec<PathStep>,
-    /// The innermost node with a name: the length of its path, and the name.
-    pub(super) node: Option<(usize, NameId)>,
+    /// The innermost node with a name or metadata, and the length of its path.
+    pub(super) node: Option<(usize, &'m NodeProto)>,
     places: &'m Places,
     file: FileId,
     pub(super) diagnostics: Diagnostics,
@@ -135,20 +136,23 @@ impl<'m> Check<'m> {
         self.diagnostics.report(diagnostic);
     }
 
-    /// The path of fields to the current place, with the name of the node.
+    /// The path of fields to the current place, with the name of the node, its module and the line of its source.
     fn path_text(&self) -> String {
-        let mut text = String::new();
+        let (mut text, mut scope) = (String::new(), None);
         for (i, (field, item)) in self.path.iter().enumerate() {
             let point = if i > 0 { "." } else { "" };
             let item = item.map_or_else(String::new, |item| format!("[{item}]"));
             text.push_str(&format!("{point}{field}{item}"));
-            if let Some((len, name)) = self.node
+            if let Some((len, node)) = self.node
                 && len == i + 1
             {
-                text.push_str(&format!(" '{}'", self.names.text(name)));
+                if let Some(name) = node.name.filter(|name| *name != NameId::ROOT) {
+                    text.push_str(&format!(" '{}'", self.names.text(name)));
+                }
+                scope = Some(NodeScope::of(&node.rest));
             }
         }
-        text
+        text + &scope.map(|scope| scope.told()).unwrap_or_default()
     }
 
     /// A help text with the nearest known name, if a diagnostic with this code would be kept.

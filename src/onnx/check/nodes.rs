@@ -11,6 +11,7 @@ use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
 use crate::onnx::schema::{Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
+use crate::onnx::scopes::NodeScope;
 use crate::source::names::Name;
 
 /// The types bound to the type variables of an operator by its operands.
@@ -60,7 +61,8 @@ impl<'m> Check<'m> {
                 break;
             }
             self.path.push(("node", Some(i)));
-            self.node = node.name.filter(|name| *name != NameId::ROOT).map(|name| (self.path.len(), name)).or(around);
+            let tells = node.name.is_some_and(|name| name != NameId::ROOT) || NodeScope::has_metadata(&node.rest);
+            self.node = tells.then_some((self.path.len(), node)).or(around);
             for input in &node.inputs {
                 let later = || nodes[i..].iter().any(|node| node.outputs.contains(input));
                 self.operand(*input, node.at, later);

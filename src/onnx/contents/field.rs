@@ -11,10 +11,10 @@ use super::held::GappedFile;
 
 /// The bytes of a field. Those of a long constant of a file stay there until they are needed. Copies share them.
 #[derive(Clone, Debug)]
-pub(crate) struct FieldBytes(Kept);
+pub(crate) struct FieldBytes(FieldPlace);
 
 #[derive(Clone, Debug)]
-enum Kept {
+enum FieldPlace {
     Held(Bytes),
     InFile(Arc<FileRange>),
 }
@@ -29,7 +29,7 @@ struct FileRange {
 
 impl From<Bytes> for FieldBytes {
     fn from(bytes: Bytes) -> Self {
-        FieldBytes(Kept::Held(bytes))
+        FieldBytes(FieldPlace::Held(bytes))
     }
 }
 
@@ -43,8 +43,8 @@ impl From<Vec<u8>> for FieldBytes {
 impl PartialEq for FieldBytes {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Kept::Held(a), Kept::Held(b)) => a == b,
-            (Kept::InFile(a), Kept::InFile(b)) if a.is_same(b) => true,
+            (FieldPlace::Held(a), FieldPlace::Held(b)) => a == b,
+            (FieldPlace::InFile(a), FieldPlace::InFile(b)) if a.is_same(b) => true,
             _ => self.len() == other.len() && self.same_pieces(other).unwrap_or(false),
         }
     }
@@ -58,7 +58,7 @@ impl FileRange {
 
 impl FieldBytes {
     pub(super) fn in_file(file: Arc<GappedFile>, start: u64, len: usize) -> Self {
-        FieldBytes(Kept::InFile(Arc::new(FileRange { file, start, len })))
+        FieldBytes(FieldPlace::InFile(Arc::new(FileRange { file, start, len })))
     }
 
     fn same_pieces(&self, other: &Self) -> io::Result<bool> {
@@ -74,8 +74,8 @@ impl FieldBytes {
     /// The number of bytes.
     pub(crate) fn len(&self) -> usize {
         match &self.0 {
-            Kept::Held(bytes) => bytes.len(),
-            Kept::InFile(range) => range.len,
+            FieldPlace::Held(bytes) => bytes.len(),
+            FieldPlace::InFile(range) => range.len,
         }
     }
 
@@ -86,8 +86,8 @@ impl FieldBytes {
     /// The bytes, if they are in memory: those of numbers, names and short constants always are.
     pub(crate) fn held(&self) -> Option<&Bytes> {
         match &self.0 {
-            Kept::Held(bytes) => Some(bytes),
-            Kept::InFile(_) => None,
+            FieldPlace::Held(bytes) => Some(bytes),
+            FieldPlace::InFile(_) => None,
         }
     }
 
@@ -118,8 +118,8 @@ impl FieldBytes {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         match &self.0 {
-            Kept::Held(bytes) => Ok(bytes.slice(part)),
-            Kept::InFile(range) => {
+            FieldPlace::Held(bytes) => Ok(bytes.slice(part)),
+            FieldPlace::InFile(range) => {
                 let mut bytes = vec![0; part.len()];
                 range.file.disk.read_at(&mut bytes, range.start + part.start as u64)?;
                 range.file.disk.unchanged()?;
@@ -135,8 +135,8 @@ impl FieldBytes {
     /// The file cannot be read, or has changed.
     pub(crate) fn pieces(&self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         match &self.0 {
-            Kept::Held(bytes) => take(bytes),
-            Kept::InFile(range) => {
+            FieldPlace::Held(bytes) => take(bytes),
+            FieldPlace::InFile(range) => {
                 range.file.disk.pieces((range.start, range.len as u64), |piece| {
                     take(piece);
                     Ok(())
@@ -154,8 +154,8 @@ impl FieldBytes {
     /// The file cannot be read, or the output fails.
     pub(crate) fn copy(&self, out: &mut dyn Write) -> io::Result<()> {
         match &self.0 {
-            Kept::Held(bytes) => out.write_all(bytes),
-            Kept::InFile(range) => range.file.disk.copy((range.start, range.len as u64), out),
+            FieldPlace::Held(bytes) => out.write_all(bytes),
+            FieldPlace::InFile(range) => range.file.disk.copy((range.start, range.len as u64), out),
         }
     }
 }

@@ -120,7 +120,7 @@ impl Folding<'_> {
         let stored = self.stored.remove(&name)?;
         let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
         count.filter(|count| *count <= LARGE)?;
-        let value = Arc::new(tensor_of(&stored, &self.stores, &self.budget).ok()?);
+        let value = Arc::new(tensor_of(&stored, self.stores, &self.budget).ok()?);
         self.known.insert(name, Arc::clone(&value));
         Some(value)
     }
@@ -151,7 +151,7 @@ impl Folding<'_> {
         // Operands that nothing else uses are removed from the model.
         let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input) == Some(&1));
         let removed: usize = removed.filter_map(|(_, operand)| operand.as_ref().map(|tensor| tensor.len())).sum();
-        let results = evaluate_node(self.names, node, version, &operands, (&self.stores, &self.budget)).ok();
+        let results = evaluate_node(self.names, node, version, &operands, (self.stores, &self.budget)).ok();
         self.budget.forgive();
         let results = results?;
         let added: usize = results.iter().map(Tensor::len).sum();

@@ -94,7 +94,7 @@ impl<'m> Inference<'m> {
     ) -> (Vec<ValueType>, Vec<ValueType>) {
         for turn in 0.. {
             let mut given = inputs(&states);
-            given.iter_mut().for_each(|ty| self.symbols.complete(ty));
+            given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
             let outputs = self.visit(body, &given, inner);
             let next: Vec<ValueType> = states.iter().zip(&outputs).map(|(state, next)| combine(state, next)).collect();
             let is_last = turn > TURNS || self.budget.visits == 0;
@@ -211,7 +211,7 @@ impl<'m> Inference<'m> {
             other => other,
         };
         let mut given: Vec<ValueType> = node.inputs.iter().map(|input| item(self.scope.type_of(*input))).collect();
-        given.iter_mut().for_each(|ty| self.symbols.complete(ty));
+        given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
         let outputs = self.visit(body, &given, inner);
         outputs.iter().map(|ty| ValueType::Sequence(Box::new(self.symbols.without_local(ty, mark)))).collect()
     }

@@ -7,8 +7,12 @@ use crate::onnx::model::{Extent, ModelNames, TensorProto, TypeForm, TypeProto};
 
 /// A declared type. Extents without a value and a symbol are unknown.
 pub(in crate::onnx) fn declared(names: &ModelNames, of: &TypeProto) -> ValueType {
+    nested(names, of).within_limits()
+}
+
+fn nested(names: &ModelNames, of: &TypeProto) -> ValueType {
     let inner = |inner: &Option<Box<TypeProto>>| {
-        let content = || inner.as_deref().map_or(ValueType::Unknown, |inner| declared(names, inner));
+        let content = || inner.as_deref().map_or(ValueType::Unknown, |inner| nested(names, inner));
         Box::new(crate::room::with_stack(content))
     };
     match &of.form {

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::bodies::FunctionTypes;
+use super::budget::Budget;
 use super::call::{Bindings, InferCall, Known};
 use super::facts::ValueType;
 use super::graphs::DeclaredTypes;
@@ -22,6 +24,15 @@ use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
 pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
+    infer_all(model, options, None)
+}
+
+/// Infers the types of all values of a model, those in functions included.
+pub(crate) fn infer_functions(model: &ModelProto, options: &Options) -> ModelTypes {
+    infer_all(model, options, Some(FunctionTypes::default()))
+}
+
+fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes>) -> ModelTypes {
     let mut inference = Inference {
         model,
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
@@ -31,9 +42,11 @@ pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
         frame: Frame { imports: Imports::new(&model.names, &model.opsets), ..Frame::default() },
         symbols: FreshSymbols::new(&model.names.texts),
         budget: Budget::new(model, options),
+        bodies,
     };
     let main = model.graph.as_ref().map(|graph| inference.graph(graph, &[]).0).unwrap_or_default();
-    ModelTypes { main }
+    let bodies = inference.bodies.map(|bodies| bodies.complete(model, &inference.functions));
+    ModelTypes { main, functions: bodies.unwrap_or_default(), bytes: inference.budget.used() }
 }
 
 /// The domain, the operator and the version of the operator set.
@@ -55,41 +68,6 @@ pub(super) struct Frame<'m> {
     pub(super) absent: FxHashSet<NameId>,
 }
 
-/// What remains of the limits on work and memory.
-#[derive(Debug)]
-pub(super) struct Budget {
-    /// The number of nodes that may still be visited.
-    pub(super) visits: u64,
-    /// The number of bytes of extents and items that may still be made.
-    bytes: u64,
-    /// The number of open calls of functions that are allowed.
-    pub(super) depth: u64,
-}
-
-impl Budget {
-    /// Bodies of loops are visited several times, and those of functions for each call; a model of ordinary nesting
-    /// stays far below this.
-    fn new(model: &ModelProto, options: &Options) -> Budget {
-        let mut nodes = 0;
-        if let Some(graph) = &model.graph {
-            crate::onnx::inline::each_node(&graph.nodes, &mut |_| nodes += 1);
-        }
-        const SMALL: u64 = 10_000;
-        Budget { visits: SMALL + nodes * 16, bytes: options.max_memory / 4, depth: options.max_depth }
-    }
-
-    /// Takes the memory of what is found about a result; forgets it if there is no memory left.
-    fn take(&mut self, ty: &mut ValueType) {
-        let ValueType::Tensor(facts) = ty else { return };
-        let lists = [facts.shape.as_ref(), facts.items.as_ref()];
-        let bytes: usize = lists.into_iter().flatten().flat_map(|list| list.iter()).map(|dim| dim.bytes()).sum();
-        match self.bytes.checked_sub(bytes as u64) {
-            Some(rest) => self.bytes = rest,
-            None => (facts.shape, facts.items) = (None, None),
-        }
-    }
-}
-
 /// The state of inference.
 pub(super) struct Inference<'m> {
     pub(super) model: &'m ModelProto,
@@ -100,6 +78,8 @@ pub(super) struct Inference<'m> {
     pub(super) frame: Frame<'m>,
     pub(super) symbols: FreshSymbols,
     pub(super) budget: Budget,
+    /// The types in functions, if they are wanted.
+    pub(super) bodies: Option<FunctionTypes>,
 }
 
 impl<'m> Inference<'m> {
@@ -122,12 +102,19 @@ impl<'m> Inference<'m> {
 
     /// The type of a value, from what was found and what is declared, without unknown extents.
     pub(super) fn settled(&mut self, found: ValueType, name: NameId, declared: &DeclaredTypes<'m>) -> ValueType {
-        let mut ty = match declared.get(&name) {
+        let ty = match declared.get(&name) {
             Some(declared) => unified(found, super::declared::declared(&self.model.names, declared)),
             None => found,
         };
-        self.symbols.complete(&mut ty);
-        self.budget.take(&mut ty);
+        self.completed(ty)
+    }
+
+    /// A type with new symbols for extents that nothing determines, as far as there is memory.
+    pub(super) fn completed(&mut self, ty: ValueType) -> ValueType {
+        let mut ty = ty.within_limits();
+        if self.budget.allows(&mut ty) {
+            self.symbols.complete(&mut ty);
+        }
         ty
     }
 

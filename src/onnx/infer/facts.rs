@@ -11,6 +11,9 @@ pub(crate) type Extents = Arc<[Dim]>;
 /// The items of a small tensor of integers or truth values (0 and 1), in row-major order.
 pub(crate) type KnownItems = Arc<[Dim]>;
 
+/// The maximum nesting of sequences and optional values.
+const MAX_LEVELS: u32 = 16;
+
 /// What is known of the type of a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum ValueType {
@@ -43,6 +46,17 @@ impl ValueType {
     /// A tensor with an element type and a shape, as far as they are known.
     pub(crate) fn tensor(element: Option<Element>, shape: Option<Extents>) -> ValueType {
         ValueType::Tensor(TensorFacts { element, shape, items: None })
+    }
+
+    /// The type, unless it is nested too deeply: nodes can nest optional values and sequences without end.
+    pub(crate) fn within_limits(self) -> ValueType {
+        fn fits(ty: &ValueType, levels: u32) -> bool {
+            match ty {
+                ValueType::Sequence(inner) | ValueType::Optional(inner) => levels > 0 && fits(inner, levels - 1),
+                ValueType::Unknown | ValueType::Tensor(_) | ValueType::Other => true,
+            }
+        }
+        if fits(&self, MAX_LEVELS) { self } else { ValueType::Unknown }
     }
 
     /// The facts, if it is a tensor.

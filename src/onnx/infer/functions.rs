@@ -6,6 +6,7 @@ use super::call::Bindings;
 use super::engine::{Frame, Inference, Results};
 use super::graphs::DeclaredTypes;
 use super::scope::Scope;
+use super::tables::GraphTypes;
 use crate::graph::names::NameId;
 use crate::onnx::inline::Imports;
 use crate::onnx::model::{AttributeProto, FunctionProto, NodeProto};
@@ -16,9 +17,11 @@ impl<'m> Inference<'m> {
         let model = self.model;
         let Some(body) = model.functions.get(function) else { return Results::new() };
         if self.budget.visits == 0 || self.budget.depth == 0 {
+            self.bodies.iter_mut().for_each(|bodies| bodies.skip(function));
             return Results::new();
         }
         let mut scope = Scope::default();
+        let start = scope.open();
         let mut absent = FxHashSet::default();
         for (i, formal) in body.inputs.iter().enumerate() {
             let operand = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
@@ -33,9 +36,14 @@ impl<'m> Inference<'m> {
         let (outer_scope, outer_frame) =
             (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.frame, frame));
         self.budget.depth -= 1;
-        self.nodes(&body.nodes, &DeclaredTypes::default(), &mut FxHashMap::default());
+        let mut inner = FxHashMap::default();
+        self.nodes(&body.nodes, &DeclaredTypes::default(), &mut inner);
         self.budget.depth += 1;
         let results = body.outputs.iter().take(node.outputs.len()).map(|output| self.scope.type_of(*output)).collect();
+        if let Some(bodies) = &mut self.bodies {
+            let values = self.scope.close(start);
+            bodies.add(function, node, GraphTypes { values, inner });
+        }
         (self.scope, self.frame) = (outer_scope, outer_frame);
         results
     }

@@ -79,7 +79,7 @@ impl<'m> Inference<'m> {
             if let (ValueType::Unknown, Some(constant)) = (&ty, constant) {
                 ty = of_constant(constant);
             }
-            self.symbols.complete(&mut ty);
+            let ty = self.completed(ty);
             self.scope.define(name, Known { ty, constant });
         }
     }

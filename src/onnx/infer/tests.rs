@@ -10,6 +10,9 @@ use crate::graph::dims::Dim;
 use crate::onnx::Document;
 use crate::source::Sources;
 
+/// The start of a model of one graph.
+const HEADER: &str = "<ir_version: 10, opset_import: [\"\" : 21]>";
+
 /// The text of a type: `float32[N, 4]`, with items as `int64[2]{N, 4}`.
 fn told(ty: &ValueType) -> String {
     let list = |dims: &[Dim]| dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ");
@@ -28,11 +31,15 @@ fn told(ty: &ValueType) -> String {
 }
 
 /// Infers the types of a model, and applies a function to them and the names.
-fn with_types<T>(text: &str, f: impl FnOnce(&ModelTypes, &dyn Fn(&str) -> crate::graph::names::NameId) -> T) -> T {
+fn with_types<T>(
+    text: &str,
+    options: &Options,
+    f: impl FnOnce(&ModelTypes, &dyn Fn(&str) -> crate::graph::names::NameId) -> T,
+) -> T {
     let (document, found) = Document::parse("m", text.to_owned(), &mut Sources::new(), &Options::default());
     let mut document = document.unwrap_or_else(|| panic!("{text}: {found:?}"));
     let model = document.model().unwrap();
-    let types = infer(model, &Options::default());
+    let types = infer(model, options);
     f(&types, &|name| model.names.value_named(name).unwrap_or_else(|| panic!("{name} in {text}")))
 }
 
@@ -42,7 +49,7 @@ fn check_in(version: i64, inputs: &str, nodes: &str, functions: &str, wanted: &s
         "<ir_version: 10, opset_import: [\"\" : {version}, \"local\" : 1, \"ai.onnx.ml\" : 5, \
          \"ai.onnx.preview.training\" : 1]> g ({inputs}) => () {{ {nodes} }} {functions}"
     );
-    with_types(&text, |types, id| {
+    with_types(&text, &Options::default(), |types, id| {
         for wanted in wanted.split("; ") {
             let (name, ty) = wanted.split_once(": ").unwrap();
             let found = types.main.values.get(&id(name)).map_or("absent".to_owned(), told);

@@ -9,6 +9,7 @@ use super::finding::NodeFinding;
 use super::functions::each_node;
 use super::known::{Scalar, ScopeMark};
 use super::opsets::Imports;
+use super::predicated::BoundedLoop;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
@@ -34,7 +35,7 @@ const SCAN_WITHOUT_BATCHES: i64 = 9;
 const SPARSE: &str = "it has sparse constants";
 
 /// The reason why a node is not expanded.
-type Stays = String;
+pub(super) type Stays = String;
 
 /// A control flow node, with its bound operands and results.
 struct Flow<'n> {
@@ -70,6 +71,8 @@ pub(super) enum Outcome {
 pub(super) struct ControlFlow {
     /// Whether loops are unrolled.
     unroll: bool,
+    /// The most trips of loops whose trips are not known; none if they stay.
+    max_trips: Option<i64>,
     /// Whether nodes that cannot be expanded are reported.
     tell_stays: bool,
     /// The nodes that could not be expanded.
@@ -88,7 +91,8 @@ impl ControlFlow {
     pub(super) fn new(names: &ModelNames, options: &Options) -> Self {
         let operators = CONTROL.map(|operator| names.texts.get(operator));
         let (unroll, tell_stays) = (options.unroll, options.unroll || options.flat);
-        ControlFlow { unroll, tell_stays, operators, ..ControlFlow::default() }
+        let max_trips = options.max_trips.map(|trips| i64::try_from(trips).unwrap_or(i64::MAX));
+        ControlFlow { unroll, max_trips, tell_stays, operators, ..ControlFlow::default() }
     }
 }
 
@@ -122,8 +126,9 @@ impl<'f> Expansion<'f> {
         // those that depend on the version of the graph.
         let _ = imports.need(self.names, &call.callee.imports, None);
         let checkpoint = self.checkpoint(target);
+        let steps = checkpoint.steps;
         self.flow.attempts += 1;
-        let expanded = with_stack(|| match operator {
+        let mut expanded = with_stack(|| match operator {
             "If" => self.branch(&flow, call, target, imports),
             operator if RECURRENT.contains(&operator) => {
                 Ok(Err("its steps are part of the operator, and are not expanded".to_owned()))
@@ -133,16 +138,26 @@ impl<'f> Expansion<'f> {
             "Loop" => self.unrolled_loop(&flow, call, target, imports),
             _ => self.unrolled_scan(&flow, call, target, imports),
         })?;
+        let mut checkpoint = checkpoint;
+        if let (Err(_), "Loop", true, Some(bound)) = (&expanded, operator, self.tries_loops(), self.flow.max_trips) {
+            self.give_up(checkpoint, target, node)?;
+            checkpoint = self.checkpoint(target);
+            expanded = with_stack(|| self.predicated_loop(&flow, bound, call, target, imports))?;
+        }
         self.flow.attempts -= 1;
         let Err(reason) = expanded else {
             self.known.accept(checkpoint.known);
             self.charge(0, node.heap_bytes(), node.at)?;
             return Ok(Outcome::Expanded);
         };
-        let before = checkpoint.steps;
         self.give_up(checkpoint, target, node)?;
         self.tell(&flow, operator, &reason);
-        Ok(if self.flow.steps > before { Outcome::Failed } else { Outcome::Refused })
+        Ok(if self.flow.steps > steps { Outcome::Failed } else { Outcome::Refused })
+    }
+
+    /// Whether loops are unrolled at this place.
+    fn tries_loops(&self) -> bool {
+        self.flow.unroll && !self.flow.within_failed
     }
 
     /// Reports a node that is not expanded, if that is to be reported.
@@ -323,6 +338,40 @@ impl<'f> Expansion<'f> {
         self.finish_loop(flow, (&state, &collected, declared), |_| (0, false), call, target, imports)
     }
 
+    /// Unrolls a loop whose trips are not known, up to a bound.
+    fn predicated_loop(
+        &mut self,
+        flow: &Flow,
+        bound: i64,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<Result<(), Stays>> {
+        let body = match self.body_of(flow.node) {
+            Ok(body) => body,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let state: Values = flow.inputs.iter().skip(2).copied().collect();
+        if body.inputs.len() != 2 + state.len() || body.outputs.len() <= state.len() {
+            return Ok(Err("its `body` has other inputs and outputs".to_owned()));
+        }
+        let input = |i: usize| flow.inputs.get(i).copied().filter(|input| *input != NameId::ROOT);
+        let count = input(0).map(|trips| (trips, self.known.int(trips)));
+        let goes_on = input(1).map(|condition| (condition, self.known.bool(condition)));
+        let most = count.and_then(|(_, known)| known).map_or(bound, |known| known.clamp(0, bound));
+        let of = BoundedLoop {
+            node: flow.node,
+            body,
+            trips: count.filter(|(_, known)| known.is_none()).map(|(trips, _)| trips),
+            condition: goes_on.filter(|(_, known)| known.is_none()).map(|(condition, _)| condition),
+            bound: if goes_on.is_some_and(|(_, known)| known == Some(false)) { 0 } else { most },
+        };
+        match self.bounded_loop(&of, state, call, target, imports)? {
+            Ok(state) => self.finish_loop(flow, (&state, &[], &[]), |_| (0, false), call, target, imports),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
     fn unrolled_scan(
         &mut self,
         flow: &Flow,
@@ -425,7 +474,7 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    fn check_trips(&mut self, trip: i64, node: &NodeProto) -> Expand<()> {
+    pub(super) fn check_trips(&mut self, trip: i64, node: &NodeProto) -> Expand<()> {
         if trip as u64 >= self.max_ops {
             let message = format!("the loop has more than {} trips", self.max_ops);
             return Err(Box::new(

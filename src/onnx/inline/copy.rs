@@ -50,9 +50,6 @@ struct QualifiedOperator {
     name: Option<Name>,
 }
 
-/// The operator, in the domain of bodies of standard operators, that stands for the nodes of a graph.
-const APPLY: &str = "apply";
-
 /// The lists that copies are added to.
 #[derive(Default)]
 pub(super) struct CopyTarget {
@@ -79,7 +76,7 @@ pub(super) struct Expansion<'f> {
     pub(super) known: Known,
     pub(super) has_control: bool,
     /// Whether known control flow is expanded.
-    follows_control: bool,
+    pub(super) follows_control: bool,
     pub(super) flow: ControlFlow,
     pub(super) max_ops: u64,
     /// The number of graphs in attributes around the current node.
@@ -415,36 +412,6 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    /// Whether a node of the body of a standard operator stands for the nodes of a graph that the call gives.
-    fn is_application(&self, node: &NodeProto, call: InlinedCall) -> bool {
-        !self.follows_control
-            && node.domain.is_some()
-            && node.domain == call.function.domain
-            && node.op_type.is_some_and(|name| self.names.texts.text(name) == APPLY)
-    }
-
-    /// Adds the nodes of the graph that a node stands for.
-    fn apply(
-        &mut self,
-        node: &NodeProto,
-        attributes: &[AttributeProto],
-        call: InlinedCall,
-        target: &mut CopyTarget,
-        imports: &mut Imports,
-    ) -> Expand<()> {
-        let (inputs, outputs) = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
-        let graph = attributes.iter().find_map(|attribute| match &attribute.value {
-            AttributeValue::Graph(graph) => Some(graph),
-            _ => None,
-        });
-        let Some(graph) = graph.filter(|graph| graph.inputs.len() == inputs.len()) else {
-            let message = "the graph in an attribute of this operator has other inputs than the operator gives it";
-            return Err(Box::new(NodeFinding::new(Code::OnnxArguments, call.function.at, message.to_owned())));
-        };
-        with_stack(|| self.splice(graph, &inputs, Some(&outputs), call, target, imports))?;
-        Ok(())
-    }
-
     /// A fresh name for a name of a body.
     pub(super) fn fresh(&mut self, call: InlinedCall, name: NameId) -> NameId {
         let Some(segment) = self.names.values.last_part(name) else { return NameId::ROOT };
@@ -481,7 +448,7 @@ impl<'f> Expansion<'f> {
         self.bindings.get(name.index()).copied().unwrap_or(name)
     }
 
-    fn all_bound(&self, values: &Values) -> Values {
+    pub(super) fn all_bound(&self, values: &Values) -> Values {
         let mut bound = Values::from_slice(values);
         bound.iter_mut().for_each(|value| *value = self.bound(*value));
         bound

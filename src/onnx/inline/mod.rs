@@ -3,6 +3,7 @@
 //! The names of a copy are paths: the result of the call, then the name in the function (`y_t` for `t` in the call with
 //! the result `y`), as in flat NNEF graphs. Names of the graph are kept.
 
+mod apply;
 mod attributes;
 mod call_graph;
 mod charge;
@@ -18,6 +19,7 @@ mod metadata;
 mod named;
 mod operations;
 mod opsets;
+mod predicated;
 #[cfg(test)]
 mod tests;
 mod training;

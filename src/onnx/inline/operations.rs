@@ -15,7 +15,7 @@ const AXES_ARE_OPERANDS: i64 = 13;
 
 impl Expansion<'_> {
     /// Adds a node of the standard domain.
-    fn operation(
+    pub(super) fn operation(
         &mut self,
         operator: &str,
         (inputs, output): (&[NameId], NameId),
@@ -78,8 +78,19 @@ impl Expansion<'_> {
         target: &mut CopyTarget,
     ) -> Expand<NameId> {
         let result = self.fresh(call, name);
-        self.add_constant(tensor_of(value, &[]), result, call, target)?;
+        self.add_scalar(value, result, call, target)?;
         Ok(result)
+    }
+
+    /// Adds a constant of rank 0.
+    pub(super) fn add_scalar(
+        &mut self,
+        value: Scalar,
+        result: NameId,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+    ) -> Expand<()> {
+        self.add_constant(tensor_of(value, &[]), result, call, target)
     }
 
     /// Adds the item of a value at an index along an axis.

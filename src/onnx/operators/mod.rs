@@ -2,5 +2,9 @@
 
 mod row;
 mod table;
+#[cfg(test)]
+mod tests;
 
+#[cfg(test)]
+pub(crate) use row::rows;
 pub(crate) use row::{OperatorRow, row_of};

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::table::OPERATORS;
 use crate::onnx::infer::InferCall;
+use crate::onnx::run::Kernel;
 
 /// A rule of inference: it sets what it finds about the results, and returns none as soon as it cannot find more.
 pub(crate) type InferRule = fn(&mut InferCall) -> Option<()>;
@@ -20,17 +21,24 @@ pub(crate) struct OperatorRow {
     pub(crate) types: InferRule,
     /// The items of the results, if they follow from the items or the shapes of operands.
     pub(crate) values: Option<InferRule>,
+    /// What computes the results. Operators with graphs are run by the interpreter.
+    pub(crate) kernel: Option<Kernel>,
 }
 
 impl OperatorRow {
     /// A row for an operator whose values are not followed.
     pub(super) const fn new(domain: &'static str, name: &'static str, types: InferRule) -> Self {
-        OperatorRow { domain, name, types, values: None }
+        OperatorRow { domain, name, types, values: None, kernel: None }
     }
 
     /// The row with a rule for items.
     pub(super) const fn valued(self, values: InferRule) -> Self {
         OperatorRow { values: Some(values), ..self }
+    }
+
+    /// The row with a kernel.
+    pub(super) const fn runs(self, kernel: Kernel) -> Self {
+        OperatorRow { kernel: Some(kernel), ..self }
     }
 }
 
@@ -41,4 +49,10 @@ pub(crate) fn row_of(domain: &str, name: &str) -> Option<&'static OperatorRow> {
     static ROWS: OnceLock<FxHashMap<RowKey, &'static OperatorRow>> = OnceLock::new();
     let rows = ROWS.get_or_init(|| OPERATORS.iter().map(|row| ((row.domain, row.name), row)).collect());
     rows.get(&(domain, name)).copied()
+}
+
+/// All rows.
+#[cfg(test)]
+pub(crate) fn rows() -> &'static [OperatorRow] {
+    OPERATORS
 }

@@ -58,7 +58,7 @@ pub(crate) fn stays_in_file(of: Message, field: u32) -> bool {
 
 /// A node or a function in a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundNode {
     /// The path to it, with its name, such as `graph.node[3] 'layer.4/softmax'`.
     pub(crate) path: String,
     /// The metadata of a node.
@@ -66,7 +66,7 @@ pub(crate) struct Found {
 }
 
 /// The node or function whose message starts at an offset; none for other offsets.
-pub(crate) fn path(file: &Contents, at: u32) -> Option<Found> {
+pub(crate) fn path(file: &Contents, at: u32) -> Option<FoundNode> {
     let (mut reader, mut kind, mut path) = (MessageReader::new(file), Message::Model, String::new());
     while path.is_empty() || reader.position() != at {
         let (inner, row, index) = step(&mut reader, kind, at)?;
@@ -89,7 +89,7 @@ pub(crate) fn path(file: &Contents, at: u32) -> Option<Found> {
         }
     }
     let name = named.filter(|name| !name.is_empty()).map(|name| format!(" '{}'", String::from_utf8_lossy(&name)));
-    Some(Found { path: path + &name.unwrap_or_default(), metadata })
+    Some(FoundNode { path: path + &name.unwrap_or_default(), metadata })
 }
 
 /// The message in the current one that contains an offset: itself, its field, and its index in that field.

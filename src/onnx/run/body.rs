@@ -10,12 +10,15 @@ use crate::onnx::inline::each_graph;
 use crate::onnx::model::{FunctionProto, GraphProto, NodeProto};
 use crate::room::with_stack;
 
+/// Constants by their names.
+pub(super) type Constants = FxHashMap<NameId, RunValue>;
+
 /// The nodes of a graph or of a function.
 pub(super) struct Body<'m> {
     pub(super) nodes: &'m [NodeProto],
     pub(super) inputs: Vec<NameId>,
     pub(super) outputs: Vec<NameId>,
-    pub(super) constants: Vec<(NameId, RunValue)>,
+    pub(super) constants: Constants,
     /// For each node the values that no later node uses.
     pub(super) dead: Vec<Vec<NameId>>,
 }
@@ -29,6 +32,8 @@ impl<'m> Body<'m> {
     pub(super) fn of_graph(graph: &'m GraphProto, stores: &Stores, budget: &Budget) -> Result<Self, EvalError> {
         let constant = |tensor| Ok((tensor, budget.operation(|| tensor_of(tensor, stores, budget))?));
         let named = graph.initializers.iter().map(constant).collect::<Result<Vec<_>, EvalError>>()?;
+        // They stay as long as the model runs.
+        named.iter().for_each(|(_, tensor)| budget.hold(tensor.len()));
         let constants = named.into_iter().filter_map(|(of, tensor)| Some((of.name?, tensor.into()))).collect();
         let inputs = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs = graph.outputs.iter().filter_map(|output| output.name).collect();
@@ -37,15 +42,10 @@ impl<'m> Body<'m> {
 
     /// The body of a function.
     pub(super) fn of_function(function: &'m FunctionProto) -> Self {
-        Body::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Vec::new())
+        Body::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Constants::default())
     }
 
-    fn new(
-        nodes: &'m [NodeProto],
-        inputs: Vec<NameId>,
-        outputs: Vec<NameId>,
-        constants: Vec<(NameId, RunValue)>,
-    ) -> Self {
+    fn new(nodes: &'m [NodeProto], inputs: Vec<NameId>, outputs: Vec<NameId>, constants: Constants) -> Self {
         let mut last = FxHashMap::default();
         for (i, node) in nodes.iter().enumerate() {
             each_use(node, &mut |name| {

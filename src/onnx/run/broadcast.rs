@@ -55,7 +55,7 @@ pub(in crate::onnx::run) fn repeated<'t>(
     if tensor.shape() == shape {
         return Ok(Cow::Borrowed(tensor));
     }
-    call.budget.room(shape)?;
+    call.room(shape)?;
     let data: Data = tensor.data().pick(places(tensor.shape(), shape).into_iter());
     Ok(Cow::Owned(Tensor::with(shape, data)?))
 }

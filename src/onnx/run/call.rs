@@ -8,7 +8,7 @@ use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
-use crate::onnx::model::{GraphProto, TypeProto};
+use crate::onnx::model::GraphProto;
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
 /// The results of a node, one for each output that the operator has; a node may use fewer.
@@ -185,17 +185,14 @@ impl<'m> NodeCall<'_, 'm> {
         found.map(|found| tensor_of(found, self.stores, self.budget)).transpose()
     }
 
+    /// Whether an attribute is given.
+    pub(crate) fn has_attribute(&self, name: &str) -> bool {
+        self.attributes.find(name).is_some()
+    }
+
     /// A graph attribute.
     pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, EvalError> {
         self.attributes.graph(name)
-    }
-
-    /// A type attribute, if it is given.
-    pub(super) fn type_attribute(&self, name: &str) -> Option<&'m TypeProto> {
-        match self.attributes.find(name).map(|attribute| &attribute.value) {
-            Some(crate::onnx::model::AttributeValue::Type(ty)) => Some(ty),
-            _ => None,
-        }
     }
 
     /// The element type that an integer attribute names, if it is given.
@@ -206,6 +203,11 @@ impl<'m> NodeCall<'_, 'm> {
     }
 
     // Results.
+
+    /// Checks before its allocation that the limits allow a tensor of a shape. Returns the number of its items.
+    pub(crate) fn room(&self, shape: &[usize]) -> Result<usize, EvalError> {
+        self.budget.extents(shape)
+    }
 
     /// An axis, counted from the end if it is negative.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
@@ -231,7 +233,7 @@ impl<'m> NodeCall<'_, 'm> {
         shape: &[usize],
         items: impl IntoIterator<Item = f64>,
     ) -> Result<Tensor, EvalError> {
-        self.budget.room(shape)?;
+        self.room(shape)?;
         Ok(Tensor::with(shape, Data::from_floats(dtype, items.into_iter()))?)
     }
 
@@ -242,13 +244,13 @@ impl<'m> NodeCall<'_, 'm> {
         shape: &[usize],
         items: impl IntoIterator<Item = i128>,
     ) -> Result<Tensor, EvalError> {
-        self.budget.room(shape)?;
+        self.room(shape)?;
         Ok(Tensor::with(shape, Data::from_wide(dtype, items.into_iter()))?)
     }
 
     /// A tensor with these elements.
     pub(crate) fn made(&self, shape: &[usize], data: Data) -> Result<Tensor, EvalError> {
-        self.budget.room(shape)?;
+        self.room(shape)?;
         Tensor::with(shape, data).map_err(|TensorError(message)| EvalError::shapes(message))
     }
 
@@ -270,15 +272,6 @@ pub(crate) fn floats(tensor: &Tensor) -> Result<Cow<'_, [f64]>, EvalError> {
         Data::Float32(items) | Data::Narrow(_, items) => Ok(items.iter().map(|&item| f64::from(item)).collect()),
         Data::Text(_) | Data::Complex64(_) | Data::Complex128(_) => Err(unnumbered(tensor)),
         data => Ok((0..data.len()).map(|i| data.float(i)).collect()),
-    }
-}
-
-/// The elements of a tensor of numbers or logicals as 32-bit floats.
-pub(crate) fn singles(tensor: &Tensor) -> Result<Cow<'_, [f32]>, EvalError> {
-    match tensor.data() {
-        Data::Float32(items) | Data::Narrow(_, items) => Ok(Cow::Borrowed(items)),
-        Data::Text(_) | Data::Complex64(_) | Data::Complex128(_) => Err(unnumbered(tensor)),
-        data => Ok((0..data.len()).map(|i| data.float(i) as f32).collect()),
     }
 }
 

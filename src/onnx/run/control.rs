@@ -1,9 +1,12 @@
 //! Operators with graphs: branches, loops, and functions of the items of sequences.
 
+use std::rc::Rc;
+
 use super::body::Body;
 use super::call::{NodeCall, logicals};
 use super::element::dtype_of;
 use super::failure::RunFailure;
+use super::flex::flex_attention;
 use super::interpreter::{Frame, Interpreter};
 use super::scope::Scope;
 use super::value::RunValue;
@@ -21,22 +24,28 @@ pub(super) struct Control<'c, 'm> {
 }
 
 /// The results of an operator with graphs.
-type ControlResult = Result<Vec<RunValue>, RunFailure>;
+pub(super) type ControlResult = Result<Vec<RunValue>, RunFailure>;
 
 /// The operators with graphs.
-pub(super) const CONTROL: &[(&str, ControlKernel)] =
-    &[("If", branch), ("Loop", repeat), ("Scan", scan), ("SequenceMap", sequence_map)];
+pub(super) const CONTROL: &[(&str, &str, ControlKernel)] = &[
+    ("", "If", branch),
+    ("", "Loop", repeat),
+    ("", "Scan", scan),
+    ("", "SequenceMap", sequence_map),
+    ("ai.onnx.preview", "FlexAttention", flex_attention),
+];
 
 /// Runs an operator with graphs.
 pub(super) type ControlKernel = for<'c, 'm> fn(&Control<'c, 'm>, &NodeCall<'c, 'm>) -> ControlResult;
 
 impl<'m> Control<'_, 'm> {
-    fn body_of(&self, graph: &'m GraphProto) -> Result<Body<'m>, RunFailure> {
-        Ok(Body::of_graph(graph, self.interpreter.stores, self.interpreter.budget)?)
+    /// The body of a graph of the node.
+    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<Body<'m>>, RunFailure> {
+        self.interpreter.body_of(graph)
     }
 
     /// Runs a graph on values of its inputs.
-    fn run(&self, body: &Body<'m>, values: Vec<RunValue>) -> ControlResult {
+    pub(super) fn run(&self, body: &Body<'m>, values: Vec<RunValue>) -> ControlResult {
         if values.len() != body.inputs.len() {
             let message = format!("the graph has {} inputs, not {}", body.inputs.len(), values.len());
             return Err(RunFailure::new(Code::EvalArgument, message));
@@ -81,7 +90,7 @@ impl<'m> Collected<'m> {
         let rank = tensor.rank() + 1;
         let axis = call.axis(self.axis, rank)?;
         // It counts as long as the loop runs.
-        call.budget.room(tensor.shape())?;
+        call.room(tensor.shape())?;
         self.parts.push(tensor.unsqueezed(axis));
         Ok(())
     }
@@ -164,7 +173,7 @@ fn scan<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult 
     }
     let operands = (0..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
     let graph = call.graph("body")?;
-    scanned(at, call, &at.body_of(graph)?, graph, operands, None)
+    scanned(at, call, &*at.body_of(graph)?, graph, operands, None)
 }
 
 /// Runs a graph on slices, at most a number of them.

@@ -116,6 +116,7 @@ impl Runner<'_> {
         for input in &declared {
             match inputs.iter().find(|(name, _)| name == input.name) {
                 Some((_, given)) => {
+                    self.budget.operation(|| self.budget.extents(given.shape()))?;
                     let value = input.fit(given.clone(), &model.names, &mut symbols)?;
                     values.push((input.id, value.into()));
                 }

@@ -1,37 +1,43 @@
 //! Runs nodes: those of the main graph, of functions and of inner graphs.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::attributes::{Attributes, Bound};
 use super::body::Body;
-use super::call::{Kernel, KernelResult, NodeCall};
+use super::call::{Kernel, NodeCall};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
 use super::scope::Scope;
 use super::stored::Stores;
-use super::table::KERNELS;
 use super::value::RunValue;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
-use crate::onnx::model::{ModelNames, ModelProto, NodeProto};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
+use crate::onnx::operators::row_of;
 use crate::room::with_stack;
 use crate::source::names::Name;
 use crate::tensor::Tensor;
+
+/// The steps that a node counts for besides those of its kernel: looking its operands up takes as long.
+const STEPS: u64 = 256;
 
 /// What runs a model.
 pub(crate) struct Interpreter<'m> {
     pub(super) model: &'m ModelProto,
     pub(super) budget: &'m Budget,
     pub(super) stores: &'m Stores,
-    kernels: Kernels,
     functions: Functions,
     imports: Imports,
     of_functions: Vec<Imports>,
+    /// The bodies of graphs and functions that have run, by their addresses.
+    bodies: RefCell<FxHashMap<usize, Rc<Body<'m>>>>,
 }
 
 /// What nodes take from the function that they are in.
@@ -39,20 +45,6 @@ pub(crate) struct Interpreter<'m> {
 pub(super) struct Frame<'f, 'm> {
     imports: &'f Imports,
     bound: Option<&'f Bound<'m>>,
-}
-
-/// The kernels by domain and name.
-struct Kernels(FxHashMap<(&'static str, &'static str), Kernel>);
-
-impl Kernels {
-    fn new() -> Self {
-        Kernels(KERNELS.iter().map(|(domain, name, kernel)| ((*domain, *name), *kernel)).collect())
-    }
-
-    fn find(&self, names: &ModelNames, node: &NodeProto) -> Option<Kernel> {
-        let (domain, name) = operator(names, node);
-        self.0.get(&(domain, name)).copied()
-    }
 }
 
 /// The domain and the name of a node's operator.
@@ -75,7 +67,7 @@ pub(crate) fn evaluate_node(
     (stores, budget): (&Stores, &Budget),
 ) -> Result<Vec<Tensor>, EvalError> {
     let (domain, name) = operator(names, node);
-    let row = KERNELS.iter().find(|row| (row.0, row.1) == (domain, name)).ok_or_else(|| unknown(domain, name))?;
+    let kernel = kernel(domain, name)?;
     let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();
     let attributes = Attributes { names, node, bound: None };
     let call = NodeCall { attributes, version, operands: &operands, budget, stores };
@@ -83,7 +75,12 @@ pub(crate) fn evaluate_node(
         RunValue::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
         other => Err(EvalError::argument(format!("a result of `{name}` is {}", other.kind()))),
     };
-    budget.operation(|| row.2(&call))?.into_iter().map(tensor).collect()
+    budget.operation(|| kernel(&call))?.into_iter().map(tensor).collect()
+}
+
+/// The kernel of an operator.
+fn kernel(domain: &str, name: &str) -> Result<Kernel, EvalError> {
+    row_of(domain, name).and_then(|row| row.kernel).ok_or_else(|| unknown(domain, name))
 }
 
 fn unknown(domain: &str, name: &str) -> EvalError {
@@ -111,7 +108,15 @@ impl<'m> Interpreter<'m> {
         })?;
         let of_functions = model.functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
         let imports = Imports::new(names, &model.opsets);
-        Ok(Interpreter { model, budget, stores, kernels: Kernels::new(), functions, imports, of_functions })
+        Ok(Interpreter {
+            model,
+            budget,
+            stores,
+            functions,
+            imports,
+            of_functions,
+            bodies: RefCell::default(),
+        })
     }
 
     /// Runs the main graph on values of its inputs, by name. Inputs without a value have that of their initializer.
@@ -121,10 +126,28 @@ impl<'m> Interpreter<'m> {
     /// A node cannot be evaluated.
     pub(crate) fn run(&self, inputs: Vec<(NameId, RunValue)>) -> Result<Vec<RunValue>, RunFailure> {
         let Some(graph) = &self.model.graph else { return Ok(Vec::new()) };
-        let body = Body::of_graph(graph, self.stores, self.budget)?;
+        let body = self.body_of(graph)?;
         let frame = Frame { imports: &self.imports, bound: None };
         let given = inputs.into_iter().map(|(name, value)| (name, Some(value))).collect();
         self.body(&body, given, None, frame)
+    }
+
+    /// The body of a graph. It is kept: graphs in loops run many times.
+    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<Body<'m>>, RunFailure> {
+        let key = std::ptr::from_ref(graph) as usize;
+        if let Some(body) = self.bodies.borrow().get(&key) {
+            return Ok(body.clone());
+        }
+        let body = Rc::new(Body::of_graph(graph, self.stores, self.budget)?);
+        self.bodies.borrow_mut().insert(key, body.clone());
+        Ok(body)
+    }
+
+    /// The body of a function of the model.
+    fn body_of_function(&self, function: &'m FunctionProto) -> Rc<Body<'m>> {
+        let key = std::ptr::from_ref(function) as usize;
+        let mut bodies = self.bodies.borrow_mut();
+        bodies.entry(key).or_insert_with(|| Rc::new(Body::of_function(function))).clone()
     }
 
     /// Runs a body on values, which replace its constants of the same name.
@@ -135,9 +158,8 @@ impl<'m> Interpreter<'m> {
         outer: Option<&Scope>,
         frame: Frame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
-        let mut scope = Scope::new(outer, self.budget);
-        let constants = body.constants.iter().map(|(name, value)| (*name, Some(value.clone())));
-        constants.chain(given).for_each(|(name, value)| scope.define(name, value));
+        let mut scope = Scope::new(&body.constants, outer, self.budget);
+        given.into_iter().for_each(|(name, value)| scope.define(name, value));
         for (node, dead) in body.nodes.iter().zip(&body.dead) {
             let results = self.budget.operation(|| with_stack(|| self.node(node, &scope, frame)));
             let results = results.map_err(|failure| self.described(failure, node))?;
@@ -179,13 +201,13 @@ impl<'m> Interpreter<'m> {
             self.model.names.values.write(&self.model.names.texts, name, &mut text);
             RunFailure::new(Code::EvalArgument, format!("the value `{text}` is not known where it is used"))
         };
-        scope.get(name).cloned().ok_or_else(missing)
+        scope.get(name).map(|value| value.cloned()).ok_or_else(missing)
     }
 
     /// The results of a node.
     fn node(&self, node: &'m NodeProto, scope: &Scope, frame: Frame<'_, 'm>) -> Result<Vec<RunValue>, RunFailure> {
         let names = &self.model.names;
-        self.budget.work(1)?;
+        self.budget.work(STEPS)?;
         let operand = |name: &NameId| match *name {
             NameId::ROOT => Ok(None),
             name => self.value(name, scope),
@@ -201,14 +223,10 @@ impl<'m> Interpreter<'m> {
         let (budget, stores) = (self.budget, self.stores);
         let call = NodeCall { attributes, version, operands: &operands, budget, stores };
         let (domain, name) = operator(names, node);
-        if domain.is_empty()
-            && let Some((_, control)) = CONTROL.iter().find(|row| row.0 == name)
-        {
+        if let Some((.., control)) = CONTROL.iter().find(|row| (row.0, row.1) == (domain, name)) {
             return control(&Control { interpreter: self, scope, frame }, &call);
         }
-        let kernel = self.kernels.find(names, node).ok_or_else(|| unknown(domain, name))?;
-        let results: KernelResult = kernel(&call);
-        Ok(results?)
+        Ok(kernel(domain, name)?(&call)?)
     }
 
     /// The results of a call of a function of the model.
@@ -221,7 +239,7 @@ impl<'m> Interpreter<'m> {
     ) -> Result<Vec<RunValue>, RunFailure> {
         let function = &self.model.functions[index];
         let bound = Bound::of_call(function, node, frame.bound);
-        let body = Body::of_function(function);
+        let body = self.body_of_function(function);
         if operands.len() > function.inputs.len() {
             return Err(RunFailure::new(Code::EvalArgument, "the call has more operands than the function"));
         }

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::body::Constants;
 use super::value::RunValue;
 use crate::eval::Budget;
 use crate::graph::names::NameId;
@@ -10,6 +11,7 @@ use crate::graph::names::NameId;
 pub(super) struct Scope<'s> {
     /// The values; none for an operand that the call of a function leaves out.
     values: FxHashMap<NameId, Option<RunValue>>,
+    constants: &'s Constants,
     outer: Option<&'s Scope<'s>>,
     budget: &'s Budget,
 }
@@ -19,17 +21,20 @@ fn items(value: Option<&RunValue>) -> usize {
 }
 
 impl<'s> Scope<'s> {
-    /// An empty scope within another one.
-    pub(super) fn new(outer: Option<&'s Scope<'s>>, budget: &'s Budget) -> Self {
-        Scope { values: FxHashMap::default(), outer, budget }
+    /// A scope with constants within another one.
+    pub(super) fn new(constants: &'s Constants, outer: Option<&'s Scope<'s>>, budget: &'s Budget) -> Self {
+        Scope { values: FxHashMap::default(), constants, outer, budget }
     }
 
     /// The value with a name, of this scope or of those around it.
-    pub(super) fn get(&self, name: NameId) -> Option<&Option<RunValue>> {
+    pub(super) fn get(&self, name: NameId) -> Option<Option<&RunValue>> {
         let mut scope = Some(self);
         while let Some(found) = scope {
             if let Some(value) = found.values.get(&name) {
-                return Some(value);
+                return Some(value.as_ref());
+            }
+            if let Some(value) = found.constants.get(&name) {
+                return Some(Some(value));
             }
             scope = found.outer;
         }

@@ -63,7 +63,7 @@ pub(crate) fn tensor_of(of: &TensorProto, stores: &Stores, budget: &Budget) -> R
     let unknown = || unread("the element type of a constant is not known");
     let element = of.data_type.and_then(ElementType::numbered).ok_or_else(unknown)?;
     let shape = shape(of)?;
-    budget.room(&shape)?;
+    budget.extents(&shape)?;
     let elements = match of.is_external() {
         true => Elements::of(&stores.loaded(of)?),
         false => Elements::of(of),

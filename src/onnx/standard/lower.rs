@@ -3,11 +3,11 @@
 use rustc_hash::FxHashSet;
 
 use super::plan::Plan;
-use crate::Options;
 use crate::diagnostics::Code;
-use crate::onnx::infer::infer;
+use crate::onnx::infer::infer_functions;
 use crate::onnx::inline::{FunctionKey, NodeFinding, each_node_mut, expand_bodies};
 use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
+use crate::{Lower, Options};
 
 /// The deepest nesting of bodies: each round expands one level of them, and none contains its own operator.
 const MAX_ROUNDS: usize = 16;
@@ -23,11 +23,18 @@ pub(crate) fn lower(
     options: &Options,
     wanted: &[String],
 ) -> Result<Vec<NodeFinding>, Vec<NodeFinding>> {
+    if matches!(options.lower, Lower::Custom | Lower::None) {
+        return Ok(Vec::new());
+    }
     let first = model.calls.len();
     let mut lowered = FxHashSet::default();
     let mut blocked = FxHashSet::default();
     for _ in 0..MAX_ROUNDS {
-        let plan = Plan::of(model, &infer(model, options), options).map_err(|found| vec![*found])?;
+        if !Plan::is_needed(model, options) {
+            blocked.clear();
+            break;
+        }
+        let plan = Plan::of(model, &infer_functions(model, options), options).map_err(|found| vec![*found])?;
         lowered.extend(plan.found.lowered);
         blocked = plan.found.blocked;
         if plan.functions.is_empty() {
@@ -42,9 +49,8 @@ pub(crate) fn lower(
     }
     let mut stay: Vec<String> = blocked.iter().map(|key| key.describe(&model.names)).collect();
     stay.sort();
-    let warning = |name: String| {
-        NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"))
-    };
+    let warning =
+        |name: String| NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"));
     Ok(stay.into_iter().map(warning).collect())
 }
 

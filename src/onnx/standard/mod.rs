@@ -10,6 +10,7 @@ mod call;
 mod facts;
 mod lower;
 mod plan;
+mod selection;
 mod table;
 mod template;
 #[cfg(test)]

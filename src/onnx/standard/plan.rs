@@ -4,10 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::StandardCall;
 use super::facts::VisibleTypes;
+use super::selection::Selection;
 use super::table::{self, Row};
 use crate::Options;
 use crate::onnx::infer::ModelTypes;
-use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, is_lowered};
+use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_node};
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
 };
@@ -25,17 +26,16 @@ pub(super) struct Found {
     pub(super) blocked: FxHashSet<FunctionKey>,
 }
 
+/// A text with the operator sets that it imports.
+type Body = (String, Vec<(Option<Name>, Option<i64>)>);
+
 /// The functions for the calls of one round.
 pub(super) struct Plan<'o> {
-    options: &'o Options,
     /// The domain of the functions. No model has it.
     domain: Name,
-    /// The functions of the model, which may have the names of standard operators.
-    own: FxHashSet<FunctionKey>,
-    /// Whether nodes of a domain and an operator are to be expanded, as far as there were any.
-    selected: FxHashMap<(Option<Name>, Option<Name>), bool>,
-    /// The overload for each text with its operator sets.
-    overloads: FxHashMap<(String, Vec<(Option<Name>, Option<i64>)>), Name>,
+    selection: Selection<'o>,
+    /// The overload of each body.
+    overloads: FxHashMap<Body, Name>,
     pub(super) functions: Vec<FunctionProto>,
     pub(super) found: Found,
 }
@@ -53,15 +53,23 @@ const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
 type Planned<T> = Result<T, Box<NodeFinding>>;
 
 impl<'o> Plan<'o> {
+    /// Whether a model has nodes that are to be expanded.
+    pub(super) fn is_needed(model: &ModelProto, options: &Options) -> bool {
+        let mut selection = Selection::new(&model.names, &model.functions, options);
+        let mut found = false;
+        let graph = model.graph.iter().map(|graph| &graph.nodes);
+        for nodes in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
+            each_node(nodes, &mut |node| found |= selection.has(&model.names, node));
+        }
+        found || model.functions.iter().any(|function| !function.defaults.is_empty())
+    }
+
     /// Finds the calls in a model and turns them into calls of functions, which are in the plan.
     pub(super) fn of(model: &mut ModelProto, types: &ModelTypes, options: &'o Options) -> Planned<Plan<'o>> {
         let names = &mut model.names;
-        let own = model.functions.iter().map(|function| FunctionKey::of_function(names, function)).collect();
         let mut plan = Plan {
-            options,
             domain: unused_domain(names),
-            own,
-            selected: FxHashMap::default(),
+            selection: Selection::new(names, &model.functions, options),
             overloads: FxHashMap::default(),
             functions: Vec::new(),
             found: Found::default(),
@@ -71,10 +79,10 @@ impl<'o> Plan<'o> {
             let place = Place { opsets: &model.opsets, imports: &imports, types: VisibleTypes::of(&types.main) };
             plan.nodes(names, &mut graph.nodes, &place)?;
         }
-        // The values of a function have the types of each call.
-        for function in &mut model.functions {
+        for (i, function) in model.functions.iter_mut().enumerate() {
             let imports = Imports::new(names, &function.opsets);
-            let place = Place { opsets: &function.opsets, imports: &imports, types: VisibleTypes::default() };
+            let place =
+                Place { opsets: &function.opsets, imports: &imports, types: VisibleTypes::of_function(types, i) };
             plan.nodes(names, &mut function.nodes, &place)?;
             for default in &mut function.defaults {
                 plan.graphs(names, &mut default.value, NOWHERE, &place)?;
@@ -88,7 +96,7 @@ impl<'o> Plan<'o> {
             for (k, attribute) in node.attributes.iter_mut().enumerate() {
                 self.graphs(names, &mut attribute.value, (i, k), place)?;
             }
-            if self.is_selected(names, node) {
+            if self.selection.has(names, node) {
                 self.node(names, node, place)?;
             }
         }
@@ -114,17 +122,6 @@ impl<'o> Plan<'o> {
             with_stack(|| self.nodes(names, &mut graph.nodes, &inner))?;
         }
         Ok(())
-    }
-
-    fn is_selected(&mut self, names: &ModelNames, node: &NodeProto) -> bool {
-        let (own, options) = (&self.own, self.options);
-        let selected = || {
-            let key = FunctionKey::of_node(names, node);
-            table::has_body(key.domain(names), key.name(names))
-                && !own.contains(&key)
-                && is_lowered(names, key, options)
-        };
-        *self.selected.entry((node.domain, node.op_type)).or_insert_with(selected)
     }
 
     /// Turns a call into one of a function, if the operator has a body in this version.

@@ -43,8 +43,8 @@ fn codes(found: &Diagnostics) -> Vec<Code> {
 #[test]
 fn versions_are_in_order_and_have_a_template() {
     for pair in TABLE.windows(2) {
-        let ordered = (pair[0].domain, pair[0].name) != (pair[1].domain, pair[1].name)
-            || pair[0].version < pair[1].version;
+        let ordered =
+            (pair[0].domain, pair[0].name) != (pair[1].domain, pair[1].name) || pair[0].version < pair[1].version;
         assert!(ordered, "{} {}", pair[1].name, pair[1].version);
     }
     for row in TABLE {
@@ -107,7 +107,8 @@ fn check(version: i64, sample: &samples::Sample) {
 
 #[test]
 fn constants_have_the_type_of_the_operand() {
-    let elu = |ty: &str| lowered(18, &format!("({ty}[2] x) => ({ty}[2] y) {{ y = Elu <alpha = 0.5> (x) }}"), "", Lower::All);
+    let elu =
+        |ty: &str| lowered(18, &format!("({ty}[2] x) => ({ty}[2] y) {{ y = Elu <alpha = 0.5> (x) }}"), "", Lower::All);
     assert!(elu("float").contains("y_alpha = Constant <value_float: float = 0.5> (); y_is_negative"));
     assert!(elu("double").contains("y_one = Constant <value: tensor = double {1.0}> ()"));
     assert!(elu("float16").contains("y_alpha = Cast <to: int = 10> (y_alpha_float)"));
@@ -156,9 +157,18 @@ fn inner_graphs_and_functions_are_expanded_with_names_that_are_paths() {
     let flat = lowered(18, graph, "fn f (u) => (v) { t = Relu (u) v = Neg (t) }", Lower::All);
     assert!(flat.contains("r_zero = Constant") && flat.contains("r = Max (x, r_zero)"), "{flat}");
     assert!(flat.contains("s_t = Max (x, s_t_zero)") && flat.contains("s = Neg (s_t)"), "{flat}");
-    // The values of a kept function have the types of each call.
-    let kept = lowered(18, graph, "fn f (u) => (v) { t = Relu (u) v = Neg (t) }", named(&["Relu"]));
-    assert!(kept.contains("t_zero = CastLike (t_zero_float, u)") && kept.contains("s = l.f (x)"), "{kept}");
+}
+
+#[test]
+fn functions_that_stay_have_the_types_of_all_their_calls() {
+    let functions = "fn f (u) => (v) { v = Relu (u) }";
+    let of = |graph: &str| lowered(18, graph, functions, named(&["Relu"]));
+    let one = of("(float[2] x) => (float[2] y) { a = l.f (x) y = l.f (a) }");
+    assert!(one.contains("v_zero = Constant <value: tensor = float {0.0}> (); v = Max (u, v_zero)"), "{one}");
+    let two = of("(float[2] x, double[2] z) => (float[2] y, double[2] w) { y = l.f (x) w = l.f (z) }");
+    assert!(two.contains("v_zero = CastLike (v_zero_float, u)"), "{two}");
+    let uncalled = of("(float[2] x) => (float[2] y) { y = Neg (x) }");
+    assert!(uncalled.contains("v_zero = CastLike (v_zero_float, u)"), "{uncalled}");
 }
 
 #[test]

@@ -350,7 +350,7 @@ impl Data<'_> {
         self.int(excerpt as i64);
         self.key("f");
         self.call(operation.origin);
-        if let Some(note) = graph.notes.get(&id) {
+        if let Some(note) = graph.note(id) {
             self.key("m");
             self.list(note.parts(graph), |data, (key, text)| data.strings(&[key, text.as_deref().unwrap_or_default()]));
         }

@@ -30,6 +30,11 @@ pub(crate) fn constant(call: &mut InferCall) -> Option<()> {
     call.give_element(0, element);
     let shape: Vec<Dim> = is_list.map(count).into_iter().collect();
     call.give(0, shape);
+    Some(())
+}
+
+/// The items of `Constant`. Those of tensors are read when they are needed.
+pub(crate) fn constant_items(call: &mut InferCall) -> Option<()> {
     let items = call.int("value_int").map(|value| vec![value]).or_else(|| call.ints("value_ints"));
     call.give_items(0, items?.into_iter().map(Dim::Int).collect::<Vec<_>>());
     Some(())
@@ -57,9 +62,13 @@ pub(crate) fn constant_of_shape(call: &mut InferCall) -> Option<()> {
     };
     call.give_element(0, element);
     let shape = shape_from(call, 0)?;
-    let items = product(&shape).known().and_then(|count| usize::try_from(count).ok());
     call.give(0, shape);
-    let items = items.filter(|items| *items <= MAX_ITEMS)?;
+    Some(())
+}
+
+/// The items of `ConstantOfShape`.
+pub(crate) fn filled_items(call: &mut InferCall) -> Option<()> {
+    let items = usize::try_from(product(call.result_shape(0)?).known()?).ok().filter(|items| *items <= MAX_ITEMS)?;
     let value = *integers(call.tensor("value")?)?.first()?;
     call.give_items(0, vec![Dim::Int(value); items]);
     Some(())
@@ -99,6 +108,11 @@ fn told(call: &InferCall) -> Option<std::ops::Range<usize>> {
 /// `Shape`
 pub(crate) fn shape(call: &mut InferCall) -> Option<()> {
     call.give(0, [told(call).map_or(Dim::Unknown, |axes| count(axes.len()))]);
+    Some(())
+}
+
+/// The items of `Shape`.
+pub(crate) fn shape_items(call: &mut InferCall) -> Option<()> {
     let items: Extents = call.extents(0)?.get(told(call)?)?.into();
     call.give_items(0, items);
     Some(())
@@ -107,6 +121,11 @@ pub(crate) fn shape(call: &mut InferCall) -> Option<()> {
 /// `Size`
 pub(crate) fn size(call: &mut InferCall) -> Option<()> {
     call.give(0, []);
+    Some(())
+}
+
+/// The item of `Size`.
+pub(crate) fn size_items(call: &mut InferCall) -> Option<()> {
     let items = product(call.extents(0)?);
     call.give_items(0, [items]);
     Some(())
@@ -129,8 +148,17 @@ pub(crate) fn range(call: &mut InferCall) -> Option<()> {
         _ => return None,
     };
     let length = length.max(Dim::Int(0));
-    call.give(0, [length.clone()]);
-    let length = usize::try_from(length.known()?).ok().filter(|length| *length <= MAX_ITEMS)?;
+    call.give(0, [length]);
+    Some(())
+}
+
+/// The items of `Range`.
+pub(crate) fn range_items(call: &mut InferCall) -> Option<()> {
+    let (start, step) = (call.item(0), call.item(2));
+    let length = call.result_shape(0)?.first()?.known()?;
+    let length = usize::try_from(length)
+        .ok()
+        .filter(|length| *length <= MAX_ITEMS && call.element(0).is_some_and(Element::is_whole))?;
     let items = (0..length).map(|i| start.clone().plus(step.clone().times(count(i))));
     call.give_items(0, items.collect::<Vec<_>>());
     Some(())

@@ -1,8 +1,7 @@
 //! Graphs inside nodes, and calls.
 
-use crate::graph::Element;
-
-use super::{check, check_in, told, with_types};
+use super::{HEADER, check, check_in, told, with_types};
+use crate::Options;
 
 #[test]
 fn branches_have_their_common_type() {
@@ -19,10 +18,10 @@ fn loops_keep_what_does_not_change() {
     let inputs = "float[N,4] x, bool c, int64 m";
     let body = "<body = b (int64 i, bool k, float[?,?] v) => (kk, w, r) { kk = Identity (k) w = Concat <axis = 0> (v, v) r = Relu (x) }>";
     let known = "t = Constant <value_int = 5> () g = Constant <value = bool {1}> ()";
-    check(inputs, &format!("y, z = Loop {body} (m, c, x)"), "y: float32[unk__1, 4]; z: float32[unk__2, unk__3, 4]");
+    check(inputs, &format!("y, z = Loop {body} (m, c, x)"), "y: float32[unk__1, 4]; z: float32[unk__2, N, 4]");
     check(inputs, &format!("{known} y, z = Loop {body} (t, g, x)"), "z: float32[5, N, 4]");
     check(inputs, &format!("{known} y, z = Loop {body} (t, , x)"), "z: float32[5, N, 4]");
-    check(inputs, &format!("{known} y, z = Loop {body} (m, g, x)"), "z: float32[unk__4, N, 4]");
+    check(inputs, &format!("{known} y, z = Loop {body} (m, g, x)"), "z: float32[unk__2, N, 4]");
     let stable = "<body = b (i, k, v) => (kk, w) { kk = Identity (k) w = Relu (v) }>";
     check(inputs, &format!("y = Loop {stable} (m, c, x)"), "y: float32[N, 4]");
 }
@@ -62,10 +61,10 @@ fn calls_have_the_types_of_their_bodies() {
 
 #[test]
 fn values_in_branches_have_types() {
-    let text = "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] x, bool c) => () { \
-                y = If <then_branch = a () => (p) { x = Shape (x) p = Cast <to = 1> (x) }, \
-                else_branch = b () => (q) { q = Neg (x) }> (c) }";
-    with_types(text, |types, id| {
+    let text = format!("{HEADER} g (float[N] x, bool c) => () {{ {NODE} }}");
+    const NODE: &str = "y = If <then_branch = a () => (p) { x = Shape (x) p = Cast <to = 1> (x) }, \
+                else_branch = b () => (q) { q = Neg (x) }> (c)";
+    with_types(&text, &Options::default(), |types, id| {
         let inner = &types.main.inner[&(0, 0, 0)];
         assert_eq!(told(&inner.values[&id("x")]), "int64[1]{N}");
         assert_eq!(told(&types.main.values[&id("x")]), "float32[N]");
@@ -73,13 +72,28 @@ fn values_in_branches_have_types() {
     });
 }
 
+/// Each loop visits its body several times.
 #[test]
 fn nested_loops_take_bounded_time() {
     let mut body = "w = Concat <axis = 0> (v, v)".to_owned();
     for depth in 0..24 {
         body = format!("w = Loop <body = b{depth} (i, k, v) => (k, w) {{ {body} }}> (m, c, v)");
     }
-    let text =
-        format!("<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] v, bool c, int64 m) => () {{ {body} }}");
-    with_types(&text, |types, id| assert_eq!(types.main.values[&id("w")].element(), Some(Element::Float32)));
+    let text = format!("{HEADER} g (float[N] v, bool c, int64 m) => () {{ {body} x = Relu (v) }}");
+    let options = Options::default().with(|options| options.max_ops = 1000);
+    with_types(&text, &options, |types, id| assert_eq!(told(&types.main.values[&id("x")]), "float32[N]"));
+}
+
+/// The text of a type would take quadratic memory if all of these were kept.
+#[test]
+fn nested_types_are_bounded() {
+    let mut nodes = "a0 = Optional (x)".to_owned();
+    for i in 0..100 {
+        nodes += &format!(" a{} = Optional (a{i})", i + 1);
+    }
+    let text = format!("{HEADER} g (float[2] x) => () {{ {nodes} }}");
+    with_types(&text, &Options::default(), |types, id| {
+        assert_eq!(told(&types.main.values[&id("a1")]), "optional(optional(float32[2]))");
+        assert!(told(&types.main.values[&id("a100")]).len() < 200);
+    });
 }

@@ -59,7 +59,7 @@ impl Activation {
         };
         let activation = |name: &String| {
             let Row { function, defaults: [alpha, beta], .. } = find(name)?;
-            let mut next = |default: &Option<f64>, list: &mut std::vec::IntoIter<f32>| {
+            let next = |default: &Option<f64>, list: &mut std::vec::IntoIter<f32>| {
                 default.map_or(0.0, |default| list.next().map_or(default, f64::from))
             };
             Ok(Activation { function: *function, alpha: next(alpha, &mut alphas), beta: next(beta, &mut betas) })

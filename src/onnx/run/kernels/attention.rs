@@ -126,7 +126,7 @@ impl Stages {
 }
 
 /// `Attention`.
-pub(in crate::onnx::run) fn attention(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn attention(call: &NodeCall) -> KernelResult {
     let packed = call.tensor(0)?.rank() == 3;
     let q = Heads::read(call, 0, "q_num_heads")?;
     let (k, past) = Heads::read(call, 1, "kv_num_heads")?.after(call, 4)?;
@@ -147,14 +147,17 @@ pub(in crate::onnx::run) fn attention(call: &NodeCall) -> KernelResult {
     }
     for at in 0..q.batch * q.heads {
         let (batch, head) = (at / q.heads, at % q.heads);
-        let turned = turned(call, k.head(batch, head / each), [keys, k.size])?;
-        let mut scores = multiplied(call, q.head(batch, head), &turned, [queries, q.size, keys])?;
-        let bias = masks.bias(call, [batch, head], shape)?;
-        stages.run(&mut scores, &bias, keys, &mut kept);
+        call.budget.operation(|| {
+            let turned = turned(call, k.head(batch, head / each), [keys, k.size])?;
+            let mut scores = multiplied(call, q.head(batch, head), &turned, [queries, q.size, keys])?;
+            let bias = masks.bias(call, [batch, head], shape)?;
+            stages.run(&mut scores, &bias, keys, &mut kept);
+            items.extend(multiplied(call, &scores, v.head(batch, head / each), [queries, keys, v.size])?);
+            Ok::<_, EvalError>(())
+        })?;
         if !call.wants(3) {
             kept.clear();
         }
-        items.extend(multiplied(call, &scores, v.head(batch, head / each), [queries, keys, v.size])?);
     }
     let y = Heads { items, places: queries, size: v.size, ..q };
     let mut results = vec![y.tensor(call, packed)?.into()];
@@ -174,7 +177,7 @@ fn turned(call: &NodeCall, items: &[f64], [rows, columns]: [usize; 2]) -> Result
 }
 
 /// `RotaryEmbedding`: rotates pairs of items by angles that depend on the place.
-pub(in crate::onnx::run) fn rotary_embedding(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn rotary_embedding(call: &NodeCall) -> KernelResult {
     let packed = call.tensor(0)?.rank() == 3;
     let mut x = Heads::read(call, 0, "num_heads")?;
     let dimension = match usize::try_from(call.int_or("rotary_embedding_dim", 0)?) {

@@ -81,7 +81,7 @@ impl Conversion {
     }
 
     fn tensor(self, call: &NodeCall, x: &Tensor) -> Result<Tensor, EvalError> {
-        call.budget.room(x.shape())?;
+        call.room(x.shape())?;
         let (data, places) = (x.data(), 0..x.len());
         let converted = match (data, self.to) {
             _ if x.dtype() == self.to => return Ok(x.clone()),
@@ -169,7 +169,7 @@ fn shortest(format: NarrowFloat, value: f32) -> String {
 }
 
 /// The items in the type of an attribute.
-pub(in crate::onnx::run) fn cast(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn cast(call: &NodeCall) -> KernelResult {
     let to = match call.version {
         // The first version has the name of the type.
         ..6 => {
@@ -184,15 +184,15 @@ pub(in crate::onnx::run) fn cast(call: &NodeCall) -> KernelResult {
 }
 
 /// The items in the type of another tensor.
-pub(in crate::onnx::run) fn cast_like(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn cast_like(call: &NodeCall) -> KernelResult {
     one(Conversion::new(call, call.tensor(1)?.dtype())?.tensor(call, call.tensor(0)?)?)
 }
 
 /// The items with the same bits in another type.
-pub(in crate::onnx::run) fn bit_cast(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn bit_cast(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let to = call.dtype_attribute("to")?.ok_or_else(|| call.refused("there is no type to cast to"))?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut proto = tensor_proto(x, None);
     proto.data_type = Some(number_of(to));
     if x.dtype() == DType::Text || to == DType::Text {
@@ -202,6 +202,6 @@ pub(in crate::onnx::run) fn bit_cast(call: &NodeCall) -> KernelResult {
 }
 
 /// A tensor in the type of another one; numbers are rounded or wrapped.
-pub(in crate::onnx::run) fn converted(call: &NodeCall, x: &Tensor, to: DType) -> Result<Tensor, EvalError> {
+pub(in crate::onnx) fn converted(call: &NodeCall, x: &Tensor, to: DType) -> Result<Tensor, EvalError> {
     Conversion { to, saturates: true, powers: Powers::Up }.tensor(call, x)
 }

@@ -5,7 +5,7 @@ use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
 
 /// A constant in any of its attributes.
-pub(in crate::onnx::run) fn constant(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn constant(call: &NodeCall) -> KernelResult {
     if let Some(tensor) = call.tensor_attribute("value")? {
         return one(tensor);
     }
@@ -32,9 +32,9 @@ pub(in crate::onnx::run) fn constant(call: &NodeCall) -> KernelResult {
 }
 
 /// A value repeated to a shape.
-pub(in crate::onnx::run) fn constant_of_shape(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn constant_of_shape(call: &NodeCall) -> KernelResult {
     let shape = extents(call, &call.list(0)?)?;
-    let count = call.budget.room(&shape)?;
+    let count = call.room(&shape)?;
     let value = match call.tensor_attribute("value")? {
         Some(value) if value.len() == 1 => value,
         Some(value) => return Err(call.misfit(format!("the value has {} items", value.len()))),
@@ -44,7 +44,7 @@ pub(in crate::onnx::run) fn constant_of_shape(call: &NodeCall) -> KernelResult {
 }
 
 /// 1 on a diagonal, 0 elsewhere.
-pub(in crate::onnx::run) fn eye_like(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn eye_like(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let [_, columns] = *x.shape() else { return Err(call.misfit("the operand is no matrix")) };
     let diagonal = call.int_or("k", 0)?;
@@ -54,7 +54,7 @@ pub(in crate::onnx::run) fn eye_like(call: &NodeCall) -> KernelResult {
 }
 
 /// Numbers from a start on, up to a limit.
-pub(in crate::onnx::run) fn range(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn range(call: &NodeCall) -> KernelResult {
     let [start, limit, delta] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?];
     if [start, limit, delta].iter().any(|tensor| tensor.len() != 1 || tensor.dtype() != start.dtype()) {
         return Err(call.misfit("start, limit and step are not single numbers of the same type"));
@@ -67,7 +67,7 @@ pub(in crate::onnx::run) fn range(call: &NodeCall) -> KernelResult {
         let span = limit - start;
         let count = (span / delta + i128::from(span % delta != 0 && (span < 0) == (delta < 0))).max(0);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        call.budget.room(&[count])?;
+        call.room(&[count])?;
         return one(call.wrapped(call.tensor(0)?.dtype(), &[count], (0..count as i128).map(|i| start + i * delta))?);
     }
     let [first, limit, delta] = [start, limit, delta].map(|tensor| tensor.data().float(0));
@@ -76,6 +76,6 @@ pub(in crate::onnx::run) fn range(call: &NodeCall) -> KernelResult {
         return Err(call.refused("the range has no end"));
     }
     let count = count as usize;
-    call.budget.room(&[count])?;
+    call.room(&[count])?;
     one(call.rounded(start.dtype(), &[count], (0..count).map(|i| first + i as f64 * delta))?)
 }

@@ -49,26 +49,28 @@ impl Convolution {
     /// The result for an input and filters, without a bias.
     pub(super) fn result(&self, call: &NodeCall, x: &[f64], w: &[f64]) -> Result<Vec<f64>, EvalError> {
         let mut result = vec![0.0; call.budget.room(&self.shape())?];
+        if result.is_empty() {
+            return Ok(result);
+        }
         let columns = Columns::new(&self.windows, self.volume).ok_or_else(|| call.misfit("there are no axes"))?;
         let [inner, outputs] = self.channels;
         let plane: usize = self.windows.axes.iter().map(|axis| axis.input).product();
         let (depth, space) = (inner * self.volume, columns.rows() * columns.width());
         let step = (TILE / (depth * columns.width()).max(1)).clamp(1, columns.rows().max(1));
-        if result.is_empty() {
-            return Ok(result);
-        }
         for block in 0..self.batch * self.groups {
             let filters = &w[block % self.groups * outputs * depth..][..outputs * depth];
             let input = &x[block * inner * plane..][..inner * plane];
             for start in (0..columns.rows()).step_by(step) {
                 let rows = start..(start + step).min(columns.rows());
                 let width = rows.len() * columns.width();
-                let mut matrix = vec![0.0; call.budget.room(&[depth, width])?];
-                for channel in 0..inner {
-                    let to = &mut matrix[channel * self.volume * width..][..self.volume * width];
-                    columns.gather(&input[channel * plane..][..plane], &rows, to);
-                }
-                let product = multiplied(call, filters, &matrix, [outputs, depth, width])?;
+                let product = call.budget.operation(|| {
+                    let mut matrix = vec![0.0; call.budget.room(&[depth, width])?];
+                    for channel in 0..inner {
+                        let to = &mut matrix[channel * self.volume * width..][..self.volume * width];
+                        columns.gather(&input[channel * plane..][..plane], &rows, to);
+                    }
+                    multiplied(call, filters, &matrix, [outputs, depth, width])
+                })?;
                 for channel in 0..outputs {
                     let at = (block * outputs + channel) * space + start * columns.width();
                     result[at..at + width].copy_from_slice(&product[channel * width..][..width]);
@@ -104,7 +106,7 @@ pub(super) fn each_channel(items: &mut [f64], channels: usize, space: usize, mut
 }
 
 /// `Conv`.
-pub(in crate::onnx::run) fn conv(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let convolution = Convolution::read(call, x.shape, w.shape)?;
     let mut result = convolution.result(call, &x.items, &w.items)?;
@@ -126,7 +128,7 @@ fn centred(call: &NodeCall, items: &[f64], zeros: &[f64]) -> Result<Vec<f64>, Ev
 }
 
 /// `ConvInteger`.
-pub(in crate::onnx::run) fn conv_integer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn conv_integer(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let zeros = |i| Ok::<_, EvalError>(Reals::optional(call, i)?.map_or_else(Vec::new, |zeros| zeros.items.to_vec()));
     let convolution = Convolution::read(call, x.shape, w.shape)?;
@@ -136,7 +138,7 @@ pub(in crate::onnx::run) fn conv_integer(call: &NodeCall) -> KernelResult {
 }
 
 /// `QLinearConv`: the scales of the filters may be one for each filter.
-pub(in crate::onnx::run) fn qlinear_conv(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn qlinear_conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 3)?);
     let (of_x, of_y) = (Quantization::single(call, 1, 2)?, Quantization::single(call, 6, 7)?);
     let (scales, zeros) = (Reals::of(call, 4)?, Reals::of(call, 5)?);

@@ -47,7 +47,7 @@ fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<Window
 }
 
 /// `ConvTranspose`.
-pub(in crate::onnx::run) fn conv_transpose(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn conv_transpose(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let misfit = || call.misfit(format!("filters of shape {:?} do not fit an input of shape {:?}", w.shape, x.shape));
     let ((batch, inputs, space), (outer, outputs, size)) = (planes(call, x.shape)?, planes(call, w.shape)?);
@@ -66,12 +66,14 @@ pub(in crate::onnx::run) fn conv_transpose(call: &NodeCall) -> KernelResult {
     let depth = outputs * volume;
     for block in 0..if result.is_empty() { 0 } else { batch * groups } {
         let filters = &w.items[block % groups * inner * depth..][..inner * depth];
-        let mut turned = vec![0.0; call.budget.room(&[inner, depth])?];
-        for (i, item) in filters.iter().enumerate() {
-            turned[i % depth * inner + i / depth] = *item;
-        }
         let input = &x.items[block * inner * positions..][..inner * positions];
-        let product = multiplied(call, &turned, input, [depth, inner, positions])?;
+        let product = call.budget.operation(|| {
+            let mut turned = vec![0.0; call.budget.room(&[inner, depth])?];
+            for (i, item) in filters.iter().enumerate() {
+                turned[i % depth * inner + i / depth] = *item;
+            }
+            multiplied(call, &turned, input, [depth, inner, positions])
+        })?;
         for channel in 0..outputs {
             let to = &mut result[(block * outputs + channel) * plane..][..plane];
             columns.scatter(&product[channel * volume * positions..][..volume * positions], to);
@@ -82,7 +84,7 @@ pub(in crate::onnx::run) fn conv_transpose(call: &NodeCall) -> KernelResult {
 }
 
 /// `Col2Im`.
-pub(in crate::onnx::run) fn col2im(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn col2im(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?.ranked(call, 3)?;
     let (image, block) = (sizes(call, &call.list(1)?)?, sizes(call, &call.list(2)?)?);
     let windows = Windows::read(call, &image, &block)?;

@@ -29,13 +29,13 @@ impl Shifts<'_> {
 }
 
 /// `DeformConv`.
-pub(in crate::onnx::run) fn deform_conv(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn deform_conv(call: &NodeCall) -> KernelResult {
     let (x, w) = (Reals::of(call, 0)?, Reals::of(call, 1)?);
     let ((batch, inputs, space), (outputs, inner, size)) = (planes(call, x.shape)?, planes(call, w.shape)?);
     let misfit = || call.misfit(format!("filters of shape {:?} do not fit an input of shape {:?}", w.shape, x.shape));
     let count = |name: &str| usize::try_from(call.int_or(name, 1)?).ok().filter(|&n| n > 0).ok_or_else(misfit);
     let (groups, shifted) = (count("group")?, count("offset_group")?);
-    if outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) || inputs % shifted != 0 {
+    if space.len() > 8 || outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) || inputs % shifted != 0 {
         return Err(misfit());
     }
     let windows = Windows::read(call, space, size)?;
@@ -49,12 +49,15 @@ pub(in crate::onnx::run) fn deform_conv(call: &NodeCall) -> KernelResult {
     let (shape, depth) = (shape_of(outputs), inner * volume);
     let mut result = Vec::with_capacity(call.budget.room(&shape)?);
     for b in 0..batch {
-        let matrix = sampled(call, &x, (b, inputs), &windows, &shifts)?;
-        for group in 0..groups {
-            let filters = &w.items[group * (outputs / groups) * depth..][..outputs / groups * depth];
-            let columns = &matrix[group * depth * positions..][..depth * positions];
-            result.extend(multiplied(call, filters, columns, [outputs / groups, depth, positions])?);
-        }
+        call.budget.operation(|| {
+            let matrix = sampled(call, &x, (b, inputs), &windows, &shifts)?;
+            for group in 0..groups {
+                let filters = &w.items[group * (outputs / groups) * depth..][..outputs / groups * depth];
+                let columns = &matrix[group * depth * positions..][..depth * positions];
+                result.extend(multiplied(call, filters, columns, [outputs / groups, depth, positions])?);
+            }
+            Ok::<_, EvalError>(())
+        })?;
     }
     biased(call, &mut result, &shape, Reals::optional(call, 3)?)?;
     one(call.rounded(x.dtype, &shape, result)?)

@@ -107,7 +107,7 @@ impl Equation {
 }
 
 /// The sum of the products of the items of operands whose axes of the same name have the same index.
-pub(in crate::onnx::run) fn einsum(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn einsum(call: &NodeCall) -> KernelResult {
     let operands = call.tensors()?;
     let equation = Equation::new(call, &operands)?;
     let extents = equation.extents(call, &operands)?;
@@ -120,7 +120,7 @@ pub(in crate::onnx::run) fn einsum(call: &NodeCall) -> KernelResult {
     let order: Vec<Label> = equation.result.iter().chain(&summed).copied().collect();
     let shape: Vec<usize> = equation.result.iter().map(|label| extents[label]).collect();
     let inner: Vec<usize> = summed.iter().map(|label| extents[label]).collect();
-    let (count, group) = (call.budget.room(&shape)?, call.budget.room(&inner)?);
+    let (count, group) = (call.room(&shape)?, call.room(&inner)?);
     call.budget.product(count, group.saturating_mul(operands.len() + 1))?;
     let steps: Vec<Vec<usize>> = equation
         .terms

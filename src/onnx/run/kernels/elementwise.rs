@@ -6,12 +6,12 @@ use crate::dictionary::{Arith, Float, erf};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::{common, to};
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, logicals, one};
-use crate::tensor::{DType, Data, Tensor};
+use crate::tensor::{Data, Tensor};
 
 /// A function of the items of the only operand, which are floats.
-pub(in crate::onnx::run) fn float(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
+pub(in crate::onnx) fn float(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
     let x = call.tensor(0)?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let data = match x.data() {
         // Without a detour, since most tensors have this type.
         Data::Float32(items) => Data::Float32(items.iter().map(|&item| f(f64::from(item)) as f32).collect()),
@@ -21,7 +21,7 @@ pub(in crate::onnx::run) fn float(call: &NodeCall, f: impl Fn(f64) -> f64) -> Ke
 }
 
 /// A function of the items of the only operand, which are floats or integers.
-pub(in crate::onnx::run) fn number(
+pub(in crate::onnx) fn number(
     call: &NodeCall,
     of_float: impl Fn(f64) -> f64,
     of_integer: impl Fn(i128) -> i128,
@@ -34,7 +34,7 @@ pub(in crate::onnx::run) fn number(
 }
 
 /// The integers of a tensor.
-pub(in crate::onnx::run) fn wide(x: &Tensor) -> impl Iterator<Item = i128> + '_ {
+pub(in crate::onnx) fn wide(x: &Tensor) -> impl Iterator<Item = i128> + '_ {
     (0..x.len()).map(|at| x.data().wide(at))
 }
 
@@ -43,7 +43,7 @@ fn mixed(call: &NodeCall, a: &Tensor, b: &Tensor) -> EvalError {
 }
 
 /// A function of the items of two tensors of equal type.
-pub(in crate::onnx::run) fn both(
+pub(in crate::onnx) fn both(
     call: &NodeCall,
     (a, b): (&Tensor, &Tensor),
     of_floats: impl Fn(f64, f64) -> f64,
@@ -53,7 +53,7 @@ pub(in crate::onnx::run) fn both(
         return Err(mixed(call, a, b));
     }
     let shape = common(&[a.shape(), b.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let data = if a.dtype().is_integer() {
         let (x, y): (Vec<i128>, Vec<i128>) = (wide(a).collect(), wide(b).collect());
         let items: Vec<Option<i128>> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), of_integers);
@@ -80,7 +80,7 @@ fn exact(op: Arith, a: i128, b: i128) -> Option<i128> {
 }
 
 /// Arithmetic of two operands.
-pub(in crate::onnx::run) fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
+pub(in crate::onnx) fn arithmetic(call: &NodeCall, op: Arith) -> KernelResult {
     let (a, b) = call.aligned()?;
     one(combined(call, (&a, &b), op)?)
 }
@@ -90,7 +90,7 @@ fn combined(call: &NodeCall, operands: (&Tensor, &Tensor), op: Arith) -> Result<
 }
 
 /// Arithmetic of all operands, the first two first.
-pub(in crate::onnx::run) fn variadic(call: &NodeCall, op: Arith) -> KernelResult {
+pub(in crate::onnx) fn variadic(call: &NodeCall, op: Arith) -> KernelResult {
     one(folded(call, op)?)
 }
 
@@ -105,13 +105,13 @@ fn folded(call: &NodeCall, op: Arith) -> Result<Tensor, EvalError> {
 }
 
 /// The mean of all operands.
-pub(in crate::onnx::run) fn mean(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn mean(call: &NodeCall) -> KernelResult {
     let (sum, count) = (folded(call, Arith::Add)?, call.count() as f64);
     one(call.rounded(sum.dtype(), sum.shape(), floats(&sum)?.iter().map(|item| item / count))?)
 }
 
 /// The remainder, with the sign of the divisor or of the dividend.
-pub(in crate::onnx::run) fn modulo(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn modulo(call: &NodeCall) -> KernelResult {
     if call.flag("fmod", false)? {
         return arithmetic(call, Arith::Fmod);
     }
@@ -132,17 +132,17 @@ pub(in crate::onnx::run) fn modulo(call: &NodeCall) -> KernelResult {
 }
 
 /// A power; the exponent may have another type than the base, which is that of the result.
-pub(in crate::onnx::run) fn power(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn power(call: &NodeCall) -> KernelResult {
     let (a, b) = call.aligned()?;
     let shape = common(&[a.shape(), b.shape()])?;
     if a.dtype().is_integer() && b.dtype().is_integer() {
         let (x, y): (Vec<i128>, Vec<i128>) = (wide(&a).collect(), wide(&b).collect());
-        call.budget.room(&shape)?;
+        call.room(&shape)?;
         let items: Vec<i128> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), whole_power);
         return one(call.wrapped(a.dtype(), &shape, items)?);
     }
     let (x, y) = (floats(&a)?, floats(&b)?);
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let items: Vec<f64> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), f64::powf);
     one(call.rounded(a.dtype(), &shape, items)?)
 }
@@ -175,7 +175,7 @@ fn whole_power(a: i128, b: i128) -> i128 {
 }
 
 /// Limits a number to a range; the upper limit has precedence over the lower one.
-pub(in crate::onnx::run) fn clip(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn clip(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let bound = |i: usize, name: &str| -> Result<Option<Tensor>, EvalError> {
         if call.version < 11 {
@@ -199,7 +199,7 @@ pub(in crate::onnx::run) fn clip(call: &NodeCall) -> KernelResult {
 }
 
 /// The number itself, or times a slope if it is negative.
-pub(in crate::onnx::run) fn prelu(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn prelu(call: &NodeCall) -> KernelResult {
     let (x, slope) = (call.tensor(0)?, call.tensor(1)?);
     // In the first versions the slopes are those of channels.
     let channels = call.version < 7 && slope.rank() == 1 && slope.len() != 1 && x.rank() > 1;
@@ -214,7 +214,7 @@ pub(in crate::onnx::run) fn prelu(call: &NodeCall) -> KernelResult {
 }
 
 /// The operand itself, and that nothing of it was dropped.
-pub(in crate::onnx::run) fn dropout(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn dropout(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let trains = match call.optional(2)? {
         Some(mode) => logicals(mode)?.first() == Some(&true),
@@ -231,7 +231,7 @@ pub(in crate::onnx::run) fn dropout(call: &NodeCall) -> KernelResult {
 }
 
 /// A gate times a value.
-pub(in crate::onnx::run) fn gated(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gated(call: &NodeCall) -> KernelResult {
     let alpha = call.float_or("alpha", 1.0)?;
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     if a.shape() != b.shape() {
@@ -240,17 +240,17 @@ pub(in crate::onnx::run) fn gated(call: &NodeCall) -> KernelResult {
     one(both(call, (a, b), |a, b| a * sigmoid(alpha * a) * b, |_, _| None)?)
 }
 
-pub(in crate::onnx::run) fn sigmoid(x: f64) -> f64 {
+pub(in crate::onnx) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
 /// The logarithm of 1 + eˣ, which does not overflow.
-pub(in crate::onnx::run) fn softplus(x: f64) -> f64 {
+pub(in crate::onnx) fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
 /// The Gaussian error linear unit, exact or by a tangent.
-pub(in crate::onnx::run) fn gelu(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gelu(call: &NodeCall) -> KernelResult {
     match call.text_or("approximate", "none")?.as_str() {
         "none" => float(call, |x| 0.5 * x * (1.0 + erf(x / std::f64::consts::SQRT_2))),
         "tanh" => float(call, |x| {
@@ -262,48 +262,48 @@ pub(in crate::onnx::run) fn gelu(call: &NodeCall) -> KernelResult {
 }
 
 /// Exponential linear units: scaled exponentials below 0.
-pub(in crate::onnx::run) fn elu(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn elu(call: &NodeCall) -> KernelResult {
     let alpha = call.float_or("alpha", 1.0)?;
     float(call, |x| if x < 0.0 { alpha * x.exp_m1() } else { x })
 }
 
 /// Exponential linear units whose slope is continuous.
-pub(in crate::onnx::run) fn celu(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn celu(call: &NodeCall) -> KernelResult {
     let alpha = call.float_or("alpha", 1.0)?;
     float(call, |x| if x < 0.0 { alpha * (x / alpha).exp_m1() } else { x })
 }
 
 /// Exponential linear units that keep mean and variance.
-pub(in crate::onnx::run) fn selu(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn selu(call: &NodeCall) -> KernelResult {
     // The defaults of the first version have fewer digits.
     let (alpha, gamma) = if call.version < 6 { (1.6732, 1.0507) } else { (1.673_263_2, 1.050_701) };
     let (alpha, gamma) = (call.float_or("alpha", alpha)?, call.float_or("gamma", gamma)?);
     float(call, |x| if x > 0.0 { gamma * x } else { gamma * alpha * x.exp_m1() })
 }
 
-pub(in crate::onnx::run) fn hard_sigmoid(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn hard_sigmoid(call: &NodeCall) -> KernelResult {
     let (alpha, beta) = (call.float_or("alpha", 0.2)?, call.float_or("beta", 0.5)?);
     float(call, |x| (alpha * x + beta).clamp(0.0, 1.0))
 }
 
-pub(in crate::onnx::run) fn leaky_relu(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn leaky_relu(call: &NodeCall) -> KernelResult {
     let alpha = call.float_or("alpha", 0.01)?;
     float(call, |x| if x < 0.0 { alpha * x } else { x })
 }
 
-pub(in crate::onnx::run) fn thresholded_relu(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn thresholded_relu(call: &NodeCall) -> KernelResult {
     let alpha = call.float_or("alpha", 1.0)?;
     float(call, |x| if x > alpha { x } else { 0.0 })
 }
 
 /// The logistic function times the number.
-pub(in crate::onnx::run) fn swish(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn swish(call: &NodeCall) -> KernelResult {
     let alpha = call.float_or("alpha", 1.0)?;
     float(call, |x| x * sigmoid(alpha * x))
 }
 
 /// Numbers near 0 become 0, others come closer to it.
-pub(in crate::onnx::run) fn shrink(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn shrink(call: &NodeCall) -> KernelResult {
     let (lambda, bias) = (call.float_or("lambd", 0.5)?, call.float_or("bias", 0.0)?);
     let shrunk = |x: f64| {
         if x < -lambda {
@@ -322,30 +322,30 @@ pub(in crate::onnx::run) fn shrink(call: &NodeCall) -> KernelResult {
 }
 
 /// Whether floats are infinite.
-pub(in crate::onnx::run) fn is_infinite(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn is_infinite(call: &NodeCall) -> KernelResult {
     let (below, above) = (call.flag("detect_negative", true)?, call.flag("detect_positive", true)?);
     truths(call, |x| x == f64::INFINITY && above || x == f64::NEG_INFINITY && below)
 }
 
 /// Whether floats have a property.
-pub(in crate::onnx::run) fn truths(call: &NodeCall, f: impl Fn(f64) -> bool) -> KernelResult {
+pub(in crate::onnx) fn truths(call: &NodeCall, f: impl Fn(f64) -> bool) -> KernelResult {
     let x = call.tensor(0)?;
     one(call.made(x.shape(), Data::Bool(floats(x)?.iter().map(|&item| f(item)).collect()))?)
 }
 
 /// The sign of a number.
-pub(in crate::onnx::run) fn sign(x: f64) -> f64 {
+pub(in crate::onnx) fn sign(x: f64) -> f64 {
     if x == 0.0 || x.is_nan() { x } else { x.signum() }
 }
 
 /// The second operand where the first is true, else the third.
-pub(in crate::onnx::run) fn choose(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn choose(call: &NodeCall) -> KernelResult {
     let (condition, yes, no) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     if yes.dtype() != no.dtype() {
         return Err(mixed(call, yes, no));
     }
     let shape = common(&[condition.shape(), yes.shape(), no.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     call.budget.work(crate::tensor::volume(&shape).unwrap_or(0) as u64)?;
     let places = |of: &Tensor| crate::onnx::run::broadcast::places(of.shape(), &shape);
     let chosen = logicals(condition)?;
@@ -358,7 +358,7 @@ pub(in crate::onnx::run) fn choose(call: &NodeCall) -> KernelResult {
 }
 
 /// Shifts bits; those beyond the type are lost, and the sign fills from the left.
-pub(in crate::onnx::run) fn shift(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn shift(call: &NodeCall) -> KernelResult {
     let is_left = match call.text_or("direction", "")?.as_str() {
         "LEFT" => true,
         "RIGHT" => false,
@@ -376,7 +376,7 @@ pub(in crate::onnx::run) fn shift(call: &NodeCall) -> KernelResult {
 }
 
 /// A function of the bits of two integers.
-pub(in crate::onnx::run) fn bits(call: &NodeCall, f: fn(i128, i128) -> i128) -> KernelResult {
+pub(in crate::onnx) fn bits(call: &NodeCall, f: fn(i128, i128) -> i128) -> KernelResult {
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     if !a.dtype().is_integer() {
         return Err(call.refused(format!("an operand has items of type {}", a.dtype())));
@@ -385,28 +385,28 @@ pub(in crate::onnx::run) fn bits(call: &NodeCall, f: fn(i128, i128) -> i128) -> 
 }
 
 /// A function of two logicals.
-pub(in crate::onnx::run) fn logic(call: &NodeCall, f: fn(bool, bool) -> bool) -> KernelResult {
+pub(in crate::onnx) fn logic(call: &NodeCall, f: fn(bool, bool) -> bool) -> KernelResult {
     let (a, b) = call.aligned()?;
     let shape = common(&[a.shape(), b.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let items: Vec<bool> = to(&shape).zip((logicals(&a)?, a.shape()), (logicals(&b)?, b.shape()), f);
     one(Tensor::logicals(&shape, items)?)
 }
 
 /// The negation of logicals.
-pub(in crate::onnx::run) fn not(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn not(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     one(call.made(x.shape(), Data::Bool(logicals(x)?.iter().map(|item| !item).collect()))?)
 }
 
 /// Compares items of equal type by their order.
-pub(in crate::onnx::run) fn compare(call: &NodeCall, f: fn(std::cmp::Ordering) -> bool) -> KernelResult {
+pub(in crate::onnx) fn compare(call: &NodeCall, f: fn(std::cmp::Ordering) -> bool) -> KernelResult {
     let (a, b) = call.aligned()?;
     if a.dtype() != b.dtype() {
         return Err(mixed(call, &a, &b));
     }
     let shape = common(&[a.shape(), b.shape()])?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let to = to(&shape);
     let items: Vec<bool> = match (a.data(), b.data()) {
         (Data::Text(x), Data::Text(y)) => {
@@ -424,9 +424,4 @@ pub(in crate::onnx::run) fn compare(call: &NodeCall, f: fn(std::cmp::Ordering) -
         }
     };
     one(Tensor::logicals(&shape, items)?)
-}
-
-/// The type of random or constant results that an attribute names.
-pub(in crate::onnx::run) fn typed(call: &NodeCall, default: DType) -> Result<DType, EvalError> {
-    Ok(call.dtype_attribute("dtype")?.unwrap_or(default))
 }

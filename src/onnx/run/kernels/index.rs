@@ -1,5 +1,6 @@
 //! Operators that read or write items at indices.
 
+use super::reals::room_around;
 use crate::dictionary::{Arith, Float};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, logicals, one};
@@ -13,13 +14,13 @@ fn place(call: &NodeCall, index: i64, extent: usize) -> Result<usize, EvalError>
 }
 
 /// Slices at indices along an axis.
-pub(in crate::onnx::run) fn gather(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gather(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     integers(indices)?;
     let mut shape = x.shape().to_vec();
     shape.splice(axis..=axis, indices.shape().iter().copied());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let outside = |index| EvalError::value(format!("`Gather`: index {index} of an extent of {}", x.shape()[axis]));
     one(x.gathered(indices, axis, true).map_err(outside)?)
 }
@@ -39,7 +40,7 @@ fn along(call: &NodeCall, x: &Tensor, indices: &Tensor, axis: usize) -> Result<V
     if (0..x.rank()).any(|other| outside(&other)) {
         return Err(call.misfit(format!("indices of shape {:?} for {:?}", indices.shape(), x.shape())));
     }
-    call.budget.room(indices.shape())?;
+    call.room(indices.shape())?;
     let (from, to) = (steps(indices.shape()), steps(x.shape()));
     let place = |(at, &index): (usize, &i64)| {
         let others = (0..x.rank()).filter(|other| *other != axis);
@@ -50,7 +51,7 @@ fn along(call: &NodeCall, x: &Tensor, indices: &Tensor, axis: usize) -> Result<V
 }
 
 /// Items at indices along an axis.
-pub(in crate::onnx::run) fn gather_elements(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gather_elements(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     let places = along(call, x, indices, axis)?;
@@ -74,7 +75,7 @@ fn written(call: &NodeCall, x: &Tensor, places: &[usize], updates: &Tensor) -> R
     if updates.dtype() != x.dtype() {
         return Err(call.refused(format!("items of type {} are written to {}", updates.dtype(), x.dtype())));
     }
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut data = x.data().clone();
     let from = updates.data();
     match combination(call)? {
@@ -112,7 +113,7 @@ fn written(call: &NodeCall, x: &Tensor, places: &[usize], updates: &Tensor) -> R
 }
 
 /// Writes items at indices along an axis.
-pub(in crate::onnx::run) fn scatter_elements(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn scatter_elements(call: &NodeCall) -> KernelResult {
     let (x, indices, updates) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     if indices.shape() != updates.shape() {
@@ -136,10 +137,10 @@ fn slices(
         return Err(call.misfit(format!("{depth} indices for a rank of {}", x.rank())));
     }
     let (steps, inner) = (steps(x.shape()), x.shape()[last..].iter().product::<usize>());
-    let lists = if depth == 0 { indices.shape()[..indices.rank() - 1].iter().product() } else { items.len() / depth };
+    let lists: usize = indices.shape()[..indices.rank() - 1].iter().product();
     let mut shape = indices.shape()[..indices.rank() - 1].to_vec();
     shape.extend(&x.shape()[last..]);
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let batches: usize = x.shape()[..batch].iter().product();
     let per_batch = lists / batches.max(1);
     let size: usize = x.shape()[batch..].iter().product();
@@ -155,7 +156,7 @@ fn slices(
 }
 
 /// Slices at lists of indices.
-pub(in crate::onnx::run) fn gather_nd(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gather_nd(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.tensor(1)?);
     let batch = usize::try_from(call.int_or("batch_dims", 0)?).unwrap_or(usize::MAX);
     let fits = batch < indices.rank() && batch <= x.rank() && indices.shape()[..batch] == x.shape()[..batch];
@@ -167,7 +168,7 @@ pub(in crate::onnx::run) fn gather_nd(call: &NodeCall) -> KernelResult {
 }
 
 /// Writes slices at lists of indices.
-pub(in crate::onnx::run) fn scatter_nd(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn scatter_nd(call: &NodeCall) -> KernelResult {
     let (x, indices, updates) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let (shape, places) = slices(call, (x, indices), 0)?;
     if shape != updates.shape() {
@@ -177,7 +178,7 @@ pub(in crate::onnx::run) fn scatter_nd(call: &NodeCall) -> KernelResult {
 }
 
 /// Writes new items to a cache along an axis, from an index of each batch on.
-pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn tensor_scatter(call: &NodeCall) -> KernelResult {
     let (cache, update) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int_or("axis", -2)?, cache.rank())?;
     let same = |other: usize| other == axis || cache.shape()[other] == update.shape()[other];
@@ -190,6 +191,7 @@ pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
         other => return Err(call.refused(format!("`mode` is `{other}`"))),
     };
     let (length, most) = (update.shape()[axis], cache.shape()[axis]);
+    room_around(call, cache.shape())?;
     let starts = call.optional_list(2)?.unwrap_or_else(|| vec![0; cache.shape()[0]]);
     if starts.len() != cache.shape()[0] {
         return Err(call.misfit(format!("{} indices for {} batches", starts.len(), cache.shape()[0])));
@@ -205,7 +207,7 @@ pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
         let instant = usize::try_from(instant).ok().filter(|&instant| instant < most).ok_or_else(outside)?;
         Ok(base + instant * to[axis])
     };
-    call.budget.room(cache.shape())?;
+    call.room(cache.shape())?;
     let places = (0..update.len()).map(target).collect::<Result<Vec<_>, EvalError>>()?;
     if update.dtype() != cache.dtype() {
         return Err(call.refused("cache and update have different types"));
@@ -216,7 +218,7 @@ pub(in crate::onnx::run) fn tensor_scatter(call: &NodeCall) -> KernelResult {
 }
 
 /// One value at an index of a new axis, another one elsewhere.
-pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn one_hot(call: &NodeCall) -> KernelResult {
     let (indices, values) = (call.tensor(0)?, call.tensor(2)?);
     let depth = match call.tensor(1)?.to_scalars()[..] {
         [depth] if depth >= 0.0 => depth as usize,
@@ -228,7 +230,7 @@ pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
     let axis = call.axis(call.int_or("axis", -1)?, indices.rank() + 1)?;
     let mut shape = indices.shape().to_vec();
     shape.insert(axis, depth);
-    let count = call.budget.room(&shape)?;
+    let count = call.room(&shape)?;
     let inner: usize = indices.shape()[axis..].iter().product();
     let items: Vec<f64> = indices.to_scalars();
     let is_hot = |at: usize| {
@@ -241,7 +243,7 @@ pub(in crate::onnx::run) fn one_hot(call: &NodeCall) -> KernelResult {
 }
 
 /// The indices of the items that are not 0, one list for each axis.
-pub(in crate::onnx::run) fn non_zero(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn non_zero(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let is_there = |at: &usize| match x.data() {
         Data::Text(items) => !items[*at].is_empty(),
@@ -250,14 +252,14 @@ pub(in crate::onnx::run) fn non_zero(call: &NodeCall) -> KernelResult {
     let found: Vec<usize> = (0..x.len()).filter(is_there).collect();
     // A scalar has one index along no axis.
     let shape = [x.rank(), found.len()];
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let steps = steps(x.shape());
     let along = |axis: usize| found.iter().map(|at| (at / steps[axis] % x.shape()[axis]) as i64).collect::<Vec<_>>();
     one(Tensor::integers(&shape, (0..x.rank()).flat_map(along).collect())?)
 }
 
 /// Slices whose condition is true.
-pub(in crate::onnx::run) fn compress(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn compress(call: &NodeCall) -> KernelResult {
     let (x, chosen) = (call.tensor(0)?, logicals(call.tensor(1)?)?);
     let (x, axis) = match call.int("axis")? {
         Some(axis) => (Tensor::clone(x), call.axis(axis, x.rank())?),
@@ -266,6 +268,6 @@ pub(in crate::onnx::run) fn compress(call: &NodeCall) -> KernelResult {
     let extent = x.shape()[axis];
     let mut along = x.places();
     along[axis] = (0..extent).filter(|at| chosen.get(*at) == Some(&true)).map(Some).collect();
-    call.budget.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
+    call.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
     one(x.taken(&along, 0.0))
 }

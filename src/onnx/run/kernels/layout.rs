@@ -6,12 +6,12 @@ use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
 
 /// The operand itself.
-pub(in crate::onnx::run) fn identity(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn identity(call: &NodeCall) -> KernelResult {
     Ok(vec![call.value(0)?.clone()])
 }
 
 /// The items with another shape.
-pub(in crate::onnx::run) fn reshape(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn reshape(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let wanted = match call.version {
         ..5 => call.ints("shape")?.unwrap_or_default(),
@@ -31,24 +31,24 @@ pub(in crate::onnx::run) fn reshape(call: &NodeCall) -> KernelResult {
     match shape.iter().filter(|&&extent| extent == usize::MAX).count() {
         0 => {}
         1 => {
-            let rest = if known == 0 { 0 } else { x.len() / known };
+            let rest = x.len().checked_div(known).unwrap_or(0);
             shape.iter_mut().filter(|extent| **extent == usize::MAX).for_each(|extent| *extent = rest);
         }
         _ => return Err(call.misfit("two extents are -1")),
     }
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
 /// All axes before one as the first, those from it on as the second.
-pub(in crate::onnx::run) fn flatten(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn flatten(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = match call.int_or("axis", 1)? {
         axis if axis == x.rank() as i64 => x.rank(),
         axis => call.axis(axis, x.rank())?,
     };
     let shape: [usize; 2] = [x.shape()[..axis].iter().product(), x.shape()[axis..].iter().product()];
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
@@ -58,7 +58,7 @@ fn axes_of(call: &NodeCall) -> Result<Option<Vec<i64>>, EvalError> {
 }
 
 /// Without axes of extent 1.
-pub(in crate::onnx::run) fn squeeze(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn squeeze(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let gone = match axes_of(call)? {
         Some(axes) => call.axes(&axes, x.rank())?,
@@ -68,12 +68,12 @@ pub(in crate::onnx::run) fn squeeze(call: &NodeCall) -> KernelResult {
         return Err(call.misfit(format!("axis {axis} has extent {}, not 1", x.shape()[*axis])));
     }
     let shape: Vec<usize> = (0..x.rank()).filter(|axis| !gone.contains(axis)).map(|axis| x.shape()[axis]).collect();
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
 /// With new axes of extent 1.
-pub(in crate::onnx::run) fn unsqueeze(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn unsqueeze(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axes = axes_of(call)?.ok_or_else(|| call.refused("there are no axes"))?;
     let rank = x.rank() + axes.len();
@@ -84,12 +84,12 @@ pub(in crate::onnx::run) fn unsqueeze(call: &NodeCall) -> KernelResult {
     let mut old = x.shape().iter().copied();
     let shape: Vec<usize> =
         (0..rank).map(|axis| if new.contains(&axis) { 1 } else { old.next().unwrap_or(1) }).collect();
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     one(x.reshaped(&shape)?)
 }
 
 /// The axes in another order, by default the reverse.
-pub(in crate::onnx::run) fn transpose(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn transpose(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let order = match call.ints("perm")?.filter(|order| !order.is_empty() || x.rank() == 0) {
         Some(order) => order.iter().map(|&axis| call.axis(axis, x.rank())).collect::<Result<Vec<_>, _>>()?,
@@ -100,19 +100,19 @@ pub(in crate::onnx::run) fn transpose(call: &NodeCall) -> KernelResult {
     if !sorted.iter().copied().eq(0..x.rank()) {
         return Err(call.misfit(format!("{order:?} is not an order of {} axes", x.rank())));
     }
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     one(x.transposed(&order))
 }
 
 /// A shape that an operand has: extents that are not negative.
-pub(in crate::onnx::run) fn extents(call: &NodeCall, wanted: &[i64]) -> Result<Vec<usize>, EvalError> {
+pub(in crate::onnx) fn extents(call: &NodeCall, wanted: &[i64]) -> Result<Vec<usize>, EvalError> {
     let extents: Option<Vec<usize>> = wanted.iter().map(|&extent| usize::try_from(extent).ok()).collect();
     let extents = extents.filter(|extents| extents.len() <= MAX_RANK);
     extents.ok_or_else(|| call.misfit("the shape has negative extents, or too many"))
 }
 
 /// Broadcast to a shape, and to its own extents.
-pub(in crate::onnx::run) fn expand(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn expand(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let wanted = extents(call, &call.list(1)?)?;
     let shape = common(&[x.shape(), &wanted])?;
@@ -120,7 +120,7 @@ pub(in crate::onnx::run) fn expand(call: &NodeCall) -> KernelResult {
 }
 
 /// Repeated along each axis.
-pub(in crate::onnx::run) fn tile(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn tile(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let repeats = match call.version {
         ..6 => {
@@ -136,7 +136,7 @@ pub(in crate::onnx::run) fn tile(call: &NodeCall) -> KernelResult {
         return Err(call.misfit(format!("{} repetitions for a rank of {}", repeats.len(), x.rank())));
     }
     let shape = x.shape().iter().zip(&repeats).map(|(extent, times)| extent.saturating_mul(*times));
-    call.budget.room(&shape.collect::<Vec<_>>())?;
+    call.room(&shape.collect::<Vec<_>>())?;
     let along: Vec<Vec<Option<usize>>> = x
         .shape()
         .iter()
@@ -147,7 +147,7 @@ pub(in crate::onnx::run) fn tile(call: &NodeCall) -> KernelResult {
 }
 
 /// Tensors one after another along an axis.
-pub(in crate::onnx::run) fn concat(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn concat(call: &NodeCall) -> KernelResult {
     let parts = call.tensors()?;
     one(joined(call, &parts.iter().map(|part| &***part).collect::<Vec<_>>(), call.int_or("axis", 1)?)?)
 }
@@ -157,7 +157,7 @@ pub(super) fn joined(call: &NodeCall, parts: &[&Tensor], axis: i64) -> Result<Te
     let first = parts.first().ok_or_else(|| call.refused("there is nothing to join"))?;
     let axis = call.axis(axis, first.rank())?;
     for part in parts {
-        call.budget.room(part.shape())?;
+        call.room(part.shape())?;
     }
     Tensor::joined(parts, axis).ok_or_else(|| {
         let shapes: Vec<_> = parts.iter().take(8).map(|part| part.shape()).collect();
@@ -172,7 +172,7 @@ fn parts(extent: usize, count: usize) -> Vec<usize> {
 }
 
 /// Parts along an axis.
-pub(in crate::onnx::run) fn split(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn split(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     let given = if call.version < 13 && call.version > 1 {
@@ -207,7 +207,7 @@ pub(super) fn sections(call: &NodeCall, x: &Tensor, axis: usize, lengths: &[usiz
     if total != Some(x.shape()[axis]) {
         return Err(call.misfit(format!("parts of the lengths {lengths:?} of an extent of {}", x.shape()[axis])));
     }
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut first = 0;
     let section = |&length: &usize| {
         first += length;
@@ -217,7 +217,7 @@ pub(super) fn sections(call: &NodeCall, x: &Tensor, axis: usize, lengths: &[usiz
 }
 
 /// Ranges along axes, with steps.
-pub(in crate::onnx::run) fn slice(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn slice(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let (starts, ends, axes, steps) = match call.version {
         ..10 => {
@@ -236,7 +236,7 @@ pub(in crate::onnx::run) fn slice(call: &NodeCall) -> KernelResult {
         let axis = call.axis(axis, x.rank())?;
         along[axis] = range(call, (starts[i], ends[i], steps[i]), x.shape()[axis])?;
     }
-    call.budget.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
+    call.room(&along.iter().map(Vec::len).collect::<Vec<_>>())?;
     one(x.taken(&along, 0.0))
 }
 
@@ -266,7 +266,7 @@ fn range(call: &NodeCall, (start, end, step): (i64, i64, i64), extent: usize) ->
 }
 
 /// With items before and after along axes: a constant, or items of the tensor.
-pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn pad(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let name = if call.version < 2 { "paddings" } else { "pads" };
     let (pads, fill, axes) = match call.version {
@@ -302,8 +302,8 @@ pub(in crate::onnx::run) fn pad(call: &NodeCall) -> KernelResult {
             .map_err(|_| call.misfit("the paddings cut off more than there is"))
     });
     let shape = lengths.collect::<Result<Vec<_>, _>>()?;
-    call.budget.room(&shape)?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
+    call.room(&shape)?;
     let mut along: Vec<Vec<Option<usize>>> = Vec::new();
     for ((&extent, [before, _]), &length) in x.shape().iter().zip(&all).zip(&shape) {
         let source = |i: usize| padded(&mode, i as i64 - before, extent as i64);
@@ -352,13 +352,13 @@ fn padded(mode: &str, at: i64, extent: i64) -> Option<Option<usize>> {
 }
 
 /// The upper or lower triangles of matrices.
-pub(in crate::onnx::run) fn triangle(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn triangle(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let [.., rows, columns] = x.shape() else { return Err(call.misfit("the operand is no matrix")) };
     let (rows, columns) = (*rows, *columns);
     let diagonal = call.optional_list(1)?.and_then(|list| list.first().copied()).unwrap_or(0);
     let upper = call.flag("upper", true)?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let mut data = x.data().clone();
     let outside: Vec<usize> = (0..x.len())
         .filter(|at| {
@@ -372,7 +372,7 @@ pub(in crate::onnx::run) fn triangle(call: &NodeCall) -> KernelResult {
 }
 
 /// Blocks of channels as blocks of pixels.
-pub(in crate::onnx::run) fn depth_to_space(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn depth_to_space(call: &NodeCall) -> KernelResult {
     let (x, block) = (call.tensor(0)?, block(call)?);
     let [batch, channels, rest @ ..] = x.shape() else { return Err(call.misfit("the operand has no channels")) };
     let spatial = rest.len() as u32;
@@ -393,8 +393,9 @@ pub(in crate::onnx::run) fn depth_to_space(call: &NodeCall) -> KernelResult {
     let (first_block, channel) = if columns_first { (2, 1) } else { (1, 1 + rest.len()) };
     let mut order = vec![0, channel];
     (0..rest.len()).for_each(|i| order.extend([2 + rest.len() + i, first_block + i]));
-    let shape: Vec<usize> = [*batch, depth].into_iter().chain(rest.iter().map(|extent| extent * block)).collect();
-    call.budget.room(&shape)?;
+    let shape: Vec<usize> =
+        [*batch, depth].into_iter().chain(rest.iter().map(|extent| extent.saturating_mul(block))).collect();
+    call.room(&shape)?;
     one(x.reshaped(&split)?.transposed(&order).reshaped(&shape)?)
 }
 
@@ -404,7 +405,7 @@ fn block(call: &NodeCall) -> Result<usize, EvalError> {
 }
 
 /// Blocks of pixels as blocks of channels.
-pub(in crate::onnx::run) fn space_to_depth(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn space_to_depth(call: &NodeCall) -> KernelResult {
     let (x, block) = (call.tensor(0)?, block(call)?);
     let [batch, channels, rest @ ..] = x.shape() else { return Err(call.misfit("the operand has no channels")) };
     if let Some(extent) = rest.iter().find(|extent| !extent.is_multiple_of(block)) {
@@ -422,7 +423,7 @@ pub(in crate::onnx::run) fn space_to_depth(call: &NodeCall) -> KernelResult {
     let depth = channels.saturating_mul(blocks);
     // The columns of blocks come before the channels, as in the mode DCR of the reverse.
     let shape: Vec<usize> = [*batch, depth].into_iter().chain(rest.iter().map(|extent| extent / block)).collect();
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let moved = match call.text_or("mode", "DCR")?.as_str() {
         "CRD" => {
             let order: Vec<usize> = [0, 1]
@@ -438,7 +439,7 @@ pub(in crate::onnx::run) fn space_to_depth(call: &NodeCall) -> KernelResult {
 }
 
 /// Sequences of a batch, each reversed up to its length.
-pub(in crate::onnx::run) fn reverse_sequence(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn reverse_sequence(call: &NodeCall) -> KernelResult {
     let (x, lengths) = (call.tensor(0)?, call.list(1)?);
     let time = call.axis(call.int_or("time_axis", 0)?, x.rank())?;
     let batch = call.axis(call.int_or("batch_axis", 1)?, x.rank())?;
@@ -447,7 +448,7 @@ pub(in crate::onnx::run) fn reverse_sequence(call: &NodeCall) -> KernelResult {
     }
     let step = |axis: usize| x.shape()[axis + 1..].iter().product::<usize>();
     let (time_step, batch_step, extent) = (step(time), step(batch), x.shape()[time]);
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let source = |at: usize| {
         let (instant, sequence) = (at / time_step % extent, at / batch_step % x.shape()[batch]);
         let length = usize::try_from(lengths[sequence]).unwrap_or(0).min(extent);
@@ -457,7 +458,7 @@ pub(in crate::onnx::run) fn reverse_sequence(call: &NodeCall) -> KernelResult {
 }
 
 /// The shape, or a range of its axes.
-pub(in crate::onnx::run) fn shape(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn shape(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let rank = x.rank() as i64;
     let counted = |at: i64| (if at < 0 { at.saturating_add(rank) } else { at }).clamp(0, rank) as usize;
@@ -467,6 +468,6 @@ pub(in crate::onnx::run) fn shape(call: &NodeCall) -> KernelResult {
 }
 
 /// The number of items.
-pub(in crate::onnx::run) fn size(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn size(call: &NodeCall) -> KernelResult {
     one(Tensor::integers(&[], vec![call.tensor(0)?.len() as i64])?)
 }

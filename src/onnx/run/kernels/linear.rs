@@ -8,12 +8,12 @@ use crate::tensor::kernels::Matrices;
 use crate::tensor::{Data, Tensor};
 
 /// The product of two matrices, or of stacks of them.
-pub(in crate::onnx::run) fn matmul(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn matmul(call: &NodeCall) -> KernelResult {
     one(product(call, call.tensor(0)?, call.tensor(1)?)?)
 }
 
 /// The product of two tensors as matrices along their last two axes. A left vector is a row, a right one a column.
-pub(in crate::onnx::run) fn product(call: &NodeCall, a: &Tensor, b: &Tensor) -> Result<Tensor, EvalError> {
+pub(in crate::onnx) fn product(call: &NodeCall, a: &Tensor, b: &Tensor) -> Result<Tensor, EvalError> {
     if a.rank() == 0 || b.rank() == 0 || a.dtype() != b.dtype() {
         return Err(call.misfit("the operands are no matrices of the same type"));
     }
@@ -32,7 +32,7 @@ pub(in crate::onnx::run) fn product(call: &NodeCall, a: &Tensor, b: &Tensor) -> 
     if !column {
         shape.push(columns);
     }
-    let count = call.budget.room(&shape)?;
+    let count = call.room(&shape)?;
     call.budget.product(count, inner)?;
     let matrices = |of: &Tensor| Matrices::new(of.shape(), false, to(&batch)).starts;
     let starts = (matrices(&a), matrices(&b));
@@ -84,7 +84,7 @@ fn whole(a: &[i128], b: &[i128], starts: &(Vec<usize>, Vec<usize>), [rows, inner
 }
 
 /// A scaled product of matrices, and a scaled summand.
-pub(in crate::onnx::run) fn gemm(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gemm(call: &NodeCall) -> KernelResult {
     let matrix = |i: usize, name: &str| {
         let matrix = call.tensor(i)?;
         match matrix.rank() {
@@ -116,7 +116,7 @@ pub(in crate::onnx::run) fn gemm(call: &NodeCall) -> KernelResult {
 }
 
 /// The determinants of square matrices.
-pub(in crate::onnx::run) fn determinant(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn determinant(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let [batch @ .., rows, columns] = x.shape() else { return Err(call.misfit("the operand is no matrix")) };
     if rows != columns {

@@ -51,7 +51,7 @@ impl<'c> Gates<'c> {
 }
 
 /// `LinearAttention`.
-pub(in crate::onnx::run) fn linear_attention(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn linear_attention(call: &NodeCall) -> KernelResult {
     let q = Heads::read(call, 0, "q_num_heads")?;
     let (k, v) = (Heads::read(call, 1, "kv_num_heads")?, Heads::read(call, 2, "kv_num_heads")?);
     let alike = [&k, &v].iter().all(|x| (x.batch, x.places) == (q.batch, q.places));
@@ -107,7 +107,7 @@ fn step(state: &mut [f64], factors: &[f64], (key, value): (&[f64], &[f64]), rate
 }
 
 /// `CausalConvWithState`: a convolution of each channel with the items before.
-pub(in crate::onnx::run) fn causal_conv(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn causal_conv(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?.ranked(call, 3)?;
     let [batch, channels, length] = [x.shape[0], x.shape[1], x.shape[2]];
     let w = Reals::of(call, 1)?.ranked(call, 3)?;

@@ -20,7 +20,7 @@ fn parameters<'c>(call: &'c NodeCall, first: usize, count: usize) -> Result<[Rea
 }
 
 /// `BatchNormalization` with given means and variances, or with those of the batch when training.
-pub(in crate::onnx::run) fn batch_normalization(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn batch_normalization(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let (batch, channels, space) = match x.shape {
         [batch] => (*batch, 1, &[][..]),
@@ -56,7 +56,7 @@ pub(in crate::onnx::run) fn batch_normalization(call: &NodeCall) -> KernelResult
 }
 
 /// `InstanceNormalization`.
-pub(in crate::onnx::run) fn instance_normalization(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn instance_normalization(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let (_, channels, space) = planes(call, x.shape)?;
     let [scale, bias] = parameters(call, 1, channels)?;
@@ -71,7 +71,7 @@ pub(in crate::onnx::run) fn instance_normalization(call: &NodeCall) -> KernelRes
 }
 
 /// `GroupNormalization`: scale and bias are those of groups at first, later those of channels.
-pub(in crate::onnx::run) fn group_normalization(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn group_normalization(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let (batch, channels, space) = planes(call, x.shape)?;
     let groups = usize::try_from(call.int_or("num_groups", 0)?).ok().filter(|&n| n > 0 && channels % n == 0);
@@ -160,7 +160,7 @@ impl<'c> Layer<'c> {
 }
 
 /// `LayerNormalization`.
-pub(in crate::onnx::run) fn layer_normalization(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn layer_normalization(call: &NodeCall) -> KernelResult {
     let layer = Layer::read(call)?;
     layer.run(call, |items| {
         let (mean, variance) = moments(items);
@@ -169,7 +169,7 @@ pub(in crate::onnx::run) fn layer_normalization(call: &NodeCall) -> KernelResult
 }
 
 /// `RMSNormalization`.
-pub(in crate::onnx::run) fn rms_normalization(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn rms_normalization(call: &NodeCall) -> KernelResult {
     let layer = Layer::read(call)?;
     layer.run(call, |items| {
         let square = items.iter().map(|x| x * x).sum::<f64>() / items.len() as f64;
@@ -178,7 +178,7 @@ pub(in crate::onnx::run) fn rms_normalization(call: &NodeCall) -> KernelResult {
 }
 
 /// `LpNormalization`: divides by the norm along an axis; zeros stay zeros.
-pub(in crate::onnx::run) fn lp_normalization(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn lp_normalization(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let axis = call.axis(call.int_or("axis", -1)?, x.shape.len())?;
     let p = call.int_or("p", 2)?;
@@ -198,7 +198,7 @@ pub(in crate::onnx::run) fn lp_normalization(call: &NodeCall) -> KernelResult {
 }
 
 /// `MeanVarianceNormalization`.
-pub(in crate::onnx::run) fn mean_variance(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn mean_variance(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let axes = match (call.version, call.ints("axes")?) {
         (..9, _) if call.flag("across_channels", false)? => vec![0, 1, 2, 3],

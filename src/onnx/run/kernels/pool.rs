@@ -37,8 +37,8 @@ impl<'c> Pool<'c> {
     ) -> Result<Vec<f64>, EvalError> {
         let mut result = vec![0.0; call.budget.room(&self.shape)?];
         self.windows.each(call, |position, index, taps| {
-            let planes = self.x.items.chunks_exact(self.plane.max(1));
-            for (i, plane) in planes.enumerate() {
+            for i in 0..self.shape[0] * self.shape[1] {
+                let plane = &self.x.items[i * self.plane..][..self.plane];
                 result[i * self.space + position] = f(plane, index, taps);
             }
             Ok(())
@@ -68,7 +68,7 @@ fn by_columns(windows: &Windows, place: usize) -> usize {
 }
 
 /// `MaxPool`, with the indices of the items that it selects.
-pub(in crate::onnx::run) fn max_pool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn max_pool(call: &NodeCall) -> KernelResult {
     let pool = Pool::read(call)?;
     let places = pool.each(call, |plane, _, taps| greatest(plane, taps).map_or(-1.0, |place| place as f64))?;
     let columns = call.flag("storage_order", false)?;
@@ -96,7 +96,7 @@ pub(in crate::onnx::run) fn max_pool(call: &NodeCall) -> KernelResult {
 }
 
 /// `AveragePool`.
-pub(in crate::onnx::run) fn average_pool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn average_pool(call: &NodeCall) -> KernelResult {
     let pool = Pool::read(call)?;
     let with_padding = call.flag("count_include_pad", false)?;
     let result = pool.each(call, |plane, index, taps| {
@@ -120,7 +120,7 @@ fn norm(items: impl Iterator<Item = f64>, p: f64) -> f64 {
 }
 
 /// `LpPool`.
-pub(in crate::onnx::run) fn lp_pool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn lp_pool(call: &NodeCall) -> KernelResult {
     let (pool, p) = (Pool::read(call)?, exponent(call)?);
     let result = pool.each(call, |plane, _, taps| norm(taps.iter().map(|tap| plane[tap.1]), p))?;
     one(call.rounded(pool.x.dtype, &pool.shape, result)?)
@@ -138,12 +138,12 @@ fn global(call: &NodeCall, f: impl Fn(&[f64]) -> f64) -> KernelResult {
 }
 
 /// `GlobalAveragePool`.
-pub(in crate::onnx::run) fn global_average_pool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn global_average_pool(call: &NodeCall) -> KernelResult {
     global(call, |plane| plane.iter().sum::<f64>() / plane.len() as f64)
 }
 
 /// `GlobalMaxPool`.
-pub(in crate::onnx::run) fn global_max_pool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn global_max_pool(call: &NodeCall) -> KernelResult {
     global(call, |plane| {
         let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
         plane.iter().copied().fold(f64::NEG_INFINITY, larger)
@@ -151,13 +151,13 @@ pub(in crate::onnx::run) fn global_max_pool(call: &NodeCall) -> KernelResult {
 }
 
 /// `GlobalLpPool`.
-pub(in crate::onnx::run) fn global_lp_pool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn global_lp_pool(call: &NodeCall) -> KernelResult {
     let p = exponent(call)?;
     global(call, |plane| norm(plane.iter().copied(), p))
 }
 
 /// `MaxUnpool`: writes items to indices of the inferred shape, which is extended to the stated one.
-pub(in crate::onnx::run) fn max_unpool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn max_unpool(call: &NodeCall) -> KernelResult {
     let (x, indices) = (call.tensor(0)?, call.list(1)?);
     let (batch, channels, space) = planes(call, x.shape())?;
     let size = naturals(call, "kernel_shape")?.ok_or_else(|| call.refused("there is no `kernel_shape`"))?;
@@ -190,7 +190,7 @@ pub(in crate::onnx::run) fn max_unpool(call: &NodeCall) -> KernelResult {
 }
 
 /// `LRN`: divides by a power of the squares of neighbouring channels.
-pub(in crate::onnx::run) fn local_response(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn local_response(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let (_, channels, space) = planes(call, x.shape)?;
     let (alpha, beta, bias) =

@@ -49,7 +49,7 @@ impl Granularity {
         let count: usize = scale.iter().product();
         let misfit = || call.misfit(format!("a scale of shape {scale:?} does not fit an operand of shape {x:?}"));
         let block = usize::try_from(call.int_or("block_size", 0)?).map_err(|_| misfit())?;
-        if count == 1 && (scale.len() < 2 || block == 0) || x.is_empty() && count == 1 {
+        if count == 1 && (scale.len() < 2 || block == 0 || x.is_empty()) {
             return Ok(Granularity { inner: 1, extent: 1, block: 1, parts: 1 });
         }
         let axis = if x.len() == 1 { 0 } else { call.axis(call.int_or("axis", 1)?, x.len())? };
@@ -94,7 +94,7 @@ fn scales<'c>(call: &'c NodeCall) -> Result<(Reals<'c>, Option<Reals<'c>>), Eval
 }
 
 /// `QuantizeLinear`.
-pub(in crate::onnx::run) fn quantize(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn quantize(call: &NodeCall) -> KernelResult {
     let (x, (scale, zero)) = (Reals::of(call, 0)?, scales(call)?);
     let granularity = Granularity::read(call, x.shape, scale.shape)?;
     let stated = match call.int_or("output_dtype", 0)? {
@@ -121,7 +121,7 @@ pub(in crate::onnx::run) fn quantize(call: &NodeCall) -> KernelResult {
 }
 
 /// `DequantizeLinear`.
-pub(in crate::onnx::run) fn dequantize(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn dequantize(call: &NodeCall) -> KernelResult {
     let (x, (scale, zero)) = (Reals::of(call, 0)?, scales(call)?);
     let granularity = Granularity::read(call, x.shape, scale.shape)?;
     let dtype = match call.int_or("output_dtype", 0)? {
@@ -136,7 +136,7 @@ pub(in crate::onnx::run) fn dequantize(call: &NodeCall) -> KernelResult {
 }
 
 /// `DynamicQuantizeLinear`: the scale covers the range of the items and zero.
-pub(in crate::onnx::run) fn dynamic_quantize(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn dynamic_quantize(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let greatest = x.items.iter().fold(0.0f64, |a, &b| a.max(b)) as f32;
     let least = x.items.iter().fold(0.0f64, |a, &b| a.min(b)) as f32;
@@ -192,14 +192,14 @@ fn along(
 }
 
 /// `MatMulInteger`.
-pub(in crate::onnx::run) fn matmul_integer(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn matmul_integer(call: &NodeCall) -> KernelResult {
     let (a, b) = (centred(call, 0, 2, true)?, centred(call, 1, 3, false)?);
     let (shape, items) = matrices(call, (&a, call.tensor(0)?.shape()), (&b, call.tensor(1)?.shape()))?;
     one(call.wrapped(DType::Int32, &shape, items.into_iter().map(|item| item as i128))?)
 }
 
 /// `QLinearMatMul`.
-pub(in crate::onnx::run) fn qlinear_matmul(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn qlinear_matmul(call: &NodeCall) -> KernelResult {
     let (a, b) = (centred(call, 0, 2, true)?, centred(call, 3, 5, false)?);
     let of_y = Quantization::single(call, 6, 7)?;
     let (left, right) = (Reals::of(call, 1)?, Reals::of(call, 4)?);

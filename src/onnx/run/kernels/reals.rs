@@ -23,7 +23,7 @@ impl<'c> Reals<'c> {
     ///
     /// The items are no numbers, or a limit is exceeded.
     pub(super) fn new(call: &NodeCall, tensor: &'c Tensor) -> Result<Self, EvalError> {
-        call.budget.room(tensor.shape())?;
+        room_around(call, tensor.shape())?;
         Ok(Reals { shape: tensor.shape(), items: floats(tensor)?, dtype: tensor.dtype() })
     }
 
@@ -61,6 +61,16 @@ impl<'c> Reals<'c> {
         }
         Err(call.misfit(format!("an operand has the shape {:?}, not of rank {rank}", self.shape)))
     }
+}
+
+/// Checks that the limits allow a loop over any axes of a shape, even if the tensor is empty.
+///
+/// # Errors
+///
+/// They do not.
+pub(super) fn room_around(call: &NodeCall, shape: &[usize]) -> Result<(), EvalError> {
+    call.budget.room(&shape.iter().map(|&extent| extent.max(1)).collect::<Vec<_>>())?;
+    Ok(())
 }
 
 /// Batch, channels and the spatial extents of a shape.
@@ -132,7 +142,9 @@ pub(super) fn matrices(
     let mut result = Vec::new();
     for (&x, &y) in x.starts.iter().zip(&y.starts) {
         let (x, y) = (&a[x..x + rows * inner], &b[y..y + inner * columns]);
-        result.extend(multiplied(call, x, y, [*rows, *inner, *columns])?);
+        let product = call.budget.operation(|| multiplied(call, x, y, [*rows, *inner, *columns]))?;
+        call.budget.room(&[product.len()])?;
+        result.extend(product);
     }
     let mut shape = batch;
     shape.extend((!row).then_some(*rows));

@@ -90,6 +90,7 @@ impl<'c> Layer<'c> {
         let x = Reals::of(call, 0)?.ranked(call, 3)?;
         let (time, batch) = if batch_first { (x.shape[1], x.shape[0]) } else { (x.shape[0], x.shape[1]) };
         let features = x.shape[2];
+        call.budget.room(&[time.max(1), batch.max(1)])?;
         let (gates, r) = (cell.gates(), Reals::of(call, 2)?.ranked(call, 3)?);
         let hidden = r.shape[2];
         let stated = call.int("hidden_size")?.is_some_and(|stated| usize::try_from(stated) != Ok(hidden));
@@ -146,7 +147,7 @@ impl<'c> Layer<'c> {
         let mut all = vec![0.0; call.budget.room(&[self.time, batch, hidden])?];
         let context = Step { layer: self, direction, activations, r: &r };
         for step in 0..self.time {
-            let recurrent = multiplied(call, &state.h, &r, [batch, hidden, rows])?;
+            let recurrent = call.budget.operation(|| multiplied(call, &state.h, &r, [batch, hidden, rows]))?;
             for (i, &length) in self.lengths.iter().enumerate().filter(|(_, length)| step < **length) {
                 let time = if backward { length - 1 - step } else { step };
                 let input = &inputs[(time * batch + i) * rows..][..rows];
@@ -283,16 +284,16 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
 }
 
 /// `RNN`.
-pub(in crate::onnx::run) fn rnn(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn rnn(call: &NodeCall) -> KernelResult {
     layer(call, Cell::Rnn)
 }
 
 /// `GRU`.
-pub(in crate::onnx::run) fn gru(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn gru(call: &NodeCall) -> KernelResult {
     layer(call, Cell::Gru)
 }
 
 /// `LSTM`.
-pub(in crate::onnx::run) fn lstm(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn lstm(call: &NodeCall) -> KernelResult {
     layer(call, Cell::Lstm)
 }

@@ -42,24 +42,37 @@ impl Axes {
     }
 }
 
+/// An end of the range of a type.
+#[derive(Clone, Copy)]
+pub(in crate::onnx::run) enum End {
+    Least,
+    Greatest,
+}
+
 /// What a reduction computes of floats, and of integers.
-pub(in crate::onnx::run) struct Reduction {
+pub(in crate::onnx) struct Reduction {
     pub(in crate::onnx::run) of_floats: fn(&[f64]) -> f64,
     pub(in crate::onnx::run) of_integers: fn(&[i128]) -> Option<i128>,
+    /// Whether the reduction of no integers is the least or the greatest one of the type.
+    pub(in crate::onnx::run) of_none: Option<End>,
 }
 
 /// A reduction; `since` is the first version whose axes are an operand.
-pub(in crate::onnx::run) fn reduce(call: &NodeCall, since: i64, of: &Reduction) -> KernelResult {
+pub(in crate::onnx) fn reduce(call: &NodeCall, since: i64, of: &Reduction) -> KernelResult {
     let x = call.tensor(0)?;
     let axes = Axes::new(call, x.rank(), since)?;
     call.budget.work(x.len() as u64)?;
     let shape = axes.shape(x.shape());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let data = match x.dtype() {
         dtype if dtype.is_integer() || dtype == DType::Bool => {
             let items: Vec<i128> = wide(x).collect();
             let reduced: Vec<Option<i128>> = grouped(&items, x.shape(), &axes.axes, of.of_integers);
-            let reduced: Option<Vec<i128>> = reduced.into_iter().collect();
+            let end = of.of_none.zip(dtype.range()).map(|(end, (least, greatest))| match end {
+                End::Least => least,
+                End::Greatest => greatest,
+            });
+            let reduced: Option<Vec<i128>> = reduced.into_iter().map(|item| item.or(end)).collect();
             let undefined = || EvalError::value(format!("`{}` of no integers is not defined", call.name()));
             Data::from_wide(dtype, reduced.ok_or_else(undefined)?.into_iter())
         }
@@ -84,53 +97,61 @@ fn real(items: &[i128]) -> Vec<f64> {
     items.iter().map(|item| *item as f64).collect()
 }
 
-pub(in crate::onnx::run) const SUM: Reduction =
-    Reduction { of_floats: |items| items.iter().sum(), of_integers: |items| Some(total(items)) };
+pub(in crate::onnx) const SUM: Reduction =
+    Reduction { of_floats: |items| items.iter().sum(), of_integers: |items| Some(total(items)), of_none: None };
 
-pub(in crate::onnx::run) const MEAN: Reduction = Reduction {
+pub(in crate::onnx) const MEAN: Reduction = Reduction {
     of_floats: |items| items.iter().sum::<f64>() / items.len() as f64,
     of_integers: |items| total(items).checked_div(items.len() as i128),
+    of_none: None,
 };
 
-pub(in crate::onnx::run) const PRODUCT: Reduction = Reduction {
+pub(in crate::onnx) const PRODUCT: Reduction = Reduction {
     of_floats: |items| items.iter().product(),
     of_integers: |items| Some(items.iter().fold(1, |all: i128, item| all.wrapping_mul(*item))),
+    of_none: None,
 };
 
 /// The greatest item, NaN if one is NaN.
-pub(in crate::onnx::run) const MAX: Reduction = Reduction {
+pub(in crate::onnx) const MAX: Reduction = Reduction {
     of_floats: |items| items.iter().fold(f64::NEG_INFINITY, |all, &x| if x > all || x.is_nan() { x } else { all }),
     of_integers: |items| items.iter().copied().max(),
+    of_none: Some(End::Least),
 };
 
 /// The least item, NaN if one is NaN.
-pub(in crate::onnx::run) const MIN: Reduction = Reduction {
+pub(in crate::onnx) const MIN: Reduction = Reduction {
     of_floats: |items| items.iter().fold(f64::INFINITY, |all, &x| if x < all || x.is_nan() { x } else { all }),
     of_integers: |items| items.iter().copied().min(),
+    of_none: Some(End::Greatest),
 };
 
-pub(in crate::onnx::run) const L1: Reduction = Reduction {
+pub(in crate::onnx) const L1: Reduction = Reduction {
     of_floats: |items| items.iter().map(|item| item.abs()).sum(),
     of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.abs()))),
+    of_none: None,
 };
 
 fn squares(items: &[f64]) -> f64 {
     items.iter().map(|item| item * item).sum()
 }
 
-pub(in crate::onnx::run) const L2: Reduction = Reduction {
+pub(in crate::onnx) const L2: Reduction = Reduction {
     of_floats: |items| squares(items).sqrt(),
     of_integers: |items| truncated(squares(&real(items)).sqrt()),
+    of_none: None,
 };
 
-pub(in crate::onnx::run) const SUM_OF_SQUARES: Reduction = Reduction {
+pub(in crate::onnx) const SUM_OF_SQUARES: Reduction = Reduction {
     of_floats: squares,
     of_integers: |items| Some(items.iter().fold(0i128, |sum, item| sum.wrapping_add(item.wrapping_mul(*item)))),
+    of_none: None,
 };
 
-pub(in crate::onnx::run) const LOG_OF_SUM: Reduction = Reduction {
+pub(in crate::onnx) const LOG_OF_SUM: Reduction = Reduction {
     of_floats: |items| items.iter().sum::<f64>().ln(),
     of_integers: |items| truncated((total(items) as f64).ln()),
+    of_none: None,
 };
 
 /// The logarithm of the sum of exponentials, which themselves may overflow.
@@ -142,8 +163,11 @@ fn log_of_exponentials(items: &[f64]) -> f64 {
     peak + items.iter().map(|item| (item - peak).exp()).sum::<f64>().ln()
 }
 
-pub(in crate::onnx::run) const LOG_OF_EXPONENTIALS: Reduction =
-    Reduction { of_floats: log_of_exponentials, of_integers: |items| truncated(log_of_exponentials(&real(items))) };
+pub(in crate::onnx) const LOG_OF_EXPONENTIALS: Reduction = Reduction {
+    of_floats: log_of_exponentials,
+    of_integers: |items| truncated(log_of_exponentials(&real(items))),
+    of_none: None,
+};
 
 /// Softmax along axes, or another function of the items along an axis.
 fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
@@ -157,12 +181,12 @@ fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
         _ => call.axis(axis, x.rank())?,
     };
     let mut items = floats(x)?.into_owned();
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     let after = if early || x.rank() == 0 { x.rank() } else { axis + 1 };
     let inner: usize = x.shape()[after..].iter().product();
     let count: usize = x.shape()[axis..after].iter().product();
     let mut line = vec![0.0; count];
-    for start in (0..items.len()).filter(|start| count > 0 && (start / inner) % count == 0) {
+    for start in (0..items.len()).filter(|start| count > 0 && (start / inner).is_multiple_of(count)) {
         line.iter_mut().enumerate().for_each(|(i, item)| *item = items[start + i * inner]);
         f(&mut line);
         line.iter().enumerate().for_each(|(i, item)| items[start + i * inner] = *item);
@@ -175,7 +199,7 @@ fn peak(line: &[f64]) -> f64 {
 }
 
 /// Exponentials divided by their sum.
-pub(in crate::onnx::run) fn softmax(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn softmax(call: &NodeCall) -> KernelResult {
     along(call, |line| {
         let peak = peak(line);
         line.iter_mut().for_each(|item| *item = (*item - peak).exp());
@@ -185,7 +209,7 @@ pub(in crate::onnx::run) fn softmax(call: &NodeCall) -> KernelResult {
 }
 
 /// The logarithm of softmax.
-pub(in crate::onnx::run) fn log_softmax(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn log_softmax(call: &NodeCall) -> KernelResult {
     along(call, |line| {
         let peak = peak(line);
         let sum = line.iter().map(|item| (item - peak).exp()).sum::<f64>().ln();
@@ -194,7 +218,7 @@ pub(in crate::onnx::run) fn log_softmax(call: &NodeCall) -> KernelResult {
 }
 
 /// 1 for the first greatest item, 0 for the others.
-pub(in crate::onnx::run) fn hardmax(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn hardmax(call: &NodeCall) -> KernelResult {
     along(call, |line| {
         let best = crate::tensor::kernels::best(line, |a, b| a > b);
         line.iter_mut().enumerate().for_each(|(i, item)| *item = if best == Some(i) { 1.0 } else { 0.0 });
@@ -202,7 +226,7 @@ pub(in crate::onnx::run) fn hardmax(call: &NodeCall) -> KernelResult {
 }
 
 /// Sums or products of the items up to each one.
-pub(in crate::onnx::run) fn cumulative(
+pub(in crate::onnx) fn cumulative(
     call: &NodeCall,
     start: i128,
     of_floats: fn(f64, f64) -> f64,
@@ -221,14 +245,14 @@ pub(in crate::onnx::run) fn cumulative(
     let x = call.tensor(0)?;
     let axis = call.axis(call.single(1)?, x.rank())?;
     let (exclusive, reversed) = (call.flag("exclusive", false)?, call.flag("reverse", false)?);
-    call.budget.room(x.shape())?;
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
+    call.room(x.shape())?;
     let (inner, count) = (x.shape()[axis + 1..].iter().product::<usize>(), x.shape()[axis]);
     let line = |start: usize| -> Vec<usize> {
         let places = (0..count).map(|i| start + i * inner);
         if reversed { places.rev().collect() } else { places.collect() }
     };
-    let starts = (0..x.len()).filter(|start| (start / inner) % count == 0);
+    let starts = (0..x.len()).filter(|start| (start / inner).is_multiple_of(count));
     let places: Vec<Vec<usize>> = starts.map(line).collect();
     if x.dtype().is_integer() {
         let mut items: Vec<i128> = wide(x).collect();
@@ -241,7 +265,7 @@ pub(in crate::onnx::run) fn cumulative(
 }
 
 /// The index of the best item along an axis, the first or the last one of equal ones.
-pub(in crate::onnx::run) fn arg(call: &NodeCall, greatest: bool) -> KernelResult {
+pub(in crate::onnx) fn arg(call: &NodeCall, greatest: bool) -> KernelResult {
     fn found<T: Copy + PartialOrd>(items: &[T], greatest: bool, last: bool) -> i64 {
         let none = |x: T| x.partial_cmp(&x).is_none();
         let better = |a: T, b: T| {
@@ -259,7 +283,7 @@ pub(in crate::onnx::run) fn arg(call: &NodeCall, greatest: bool) -> KernelResult
     }
     call.budget.work(x.len() as u64)?;
     let shape = axes.shape(x.shape());
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
     let items: Vec<i64> = match x.dtype().is_integer() {
         true => grouped(&wide(x).collect::<Vec<_>>(), x.shape(), &axes.axes, |group| found(group, greatest, last)),
         false => grouped(&floats(x)?, x.shape(), &axes.axes, |group| found(group, greatest, last)),
@@ -268,7 +292,7 @@ pub(in crate::onnx::run) fn arg(call: &NodeCall, greatest: bool) -> KernelResult
 }
 
 /// The greatest or least items along an axis, with their indices.
-pub(in crate::onnx::run) fn top(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn top(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", -1)?, x.rank())?;
     let wanted = match call.version {
@@ -283,8 +307,8 @@ pub(in crate::onnx::run) fn top(call: &NodeCall) -> KernelResult {
     let outer: usize = x.shape()[..axis].iter().product();
     let mut shape = x.shape().to_vec();
     shape[axis] = wanted;
-    call.budget.room(&shape)?;
-    call.budget.room(&shape)?;
+    call.room(&shape)?;
+    call.room(&shape)?;
     call.budget.product(x.len(), 64)?;
     let mut places = vec![0; wanted * inner * outer];
     let mut indices = vec![0i64; places.len()];
@@ -316,7 +340,7 @@ pub(in crate::onnx::run) enum Keys<'t> {
 }
 
 impl<'t> Keys<'t> {
-    pub(in crate::onnx::run) fn new(x: &'t Tensor) -> Result<Self, EvalError> {
+    pub(in crate::onnx) fn new(x: &'t Tensor) -> Result<Self, EvalError> {
         Ok(match x.data() {
             Data::Text(items) => Keys::Texts(items),
             _ if x.dtype().is_float() => Keys::Floats(floats(x)?),
@@ -325,7 +349,7 @@ impl<'t> Keys<'t> {
         })
     }
 
-    pub(in crate::onnx::run) fn compare(&self, a: usize, b: usize) -> std::cmp::Ordering {
+    pub(in crate::onnx) fn compare(&self, a: usize, b: usize) -> std::cmp::Ordering {
         match self {
             Keys::Floats(items) => {
                 let (a, b) = (items[a], items[b]);

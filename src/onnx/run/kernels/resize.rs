@@ -192,6 +192,8 @@ impl Resampling {
             let (outer, _, inner) = around(&shape, i);
             shape[i] = axis.output;
             let mut result = vec![0.0; call.budget.room(&shape)?];
+            // The items of a place are fewer than this, also if their distance counts for less.
+            call.budget.room(&[axis.input.saturating_mul(4)])?;
             for position in 0..axis.output {
                 let place = axis.place(self.coordinates, position);
                 let taps = self.taps(place, axis);
@@ -286,7 +288,7 @@ fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<Axis>, EvalError>
 }
 
 /// `Resize`.
-pub(in crate::onnx::run) fn resize(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn resize(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let first = call.version < 11;
     let default = if first { "asymmetric" } else { "half_pixel" };
@@ -319,7 +321,7 @@ fn run(call: &NodeCall, x: &Tensor, mode: Mode, coordinates: Coordinates, axes: 
 }
 
 /// `Upsample`.
-pub(in crate::onnx::run) fn upsample(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn upsample(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let all: Vec<usize> = (0..x.rank()).collect();
     let scales = match (call.version, call.float_list("scales")?) {

@@ -3,7 +3,6 @@
 use super::reals::{Reals, naturals, planes, sizes};
 use crate::eval::{EvalError, advance};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
-use crate::tensor::DType;
 
 /// What is outside of the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +123,7 @@ fn joined(taps: &[Vec<(Option<usize>, f64)>], extents: &[usize]) -> Vec<(usize, 
 }
 
 /// `GridSample`.
-pub(in crate::onnx::run) fn grid_sample(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn grid_sample(call: &NodeCall) -> KernelResult {
     let (x, grid, sampling) = (Reals::of(call, 0)?, Reals::of(call, 1)?, Sampling::read(call)?);
     let (batch, channels, extents) = planes(call, x.shape)?;
     let rank = extents.len();
@@ -158,7 +157,7 @@ pub(in crate::onnx::run) fn grid_sample(call: &NodeCall) -> KernelResult {
 }
 
 /// `AffineGrid`.
-pub(in crate::onnx::run) fn affine_grid(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn affine_grid(call: &NodeCall) -> KernelResult {
     let (theta, size) = (Reals::of(call, 0)?.ranked(call, 3)?, sizes(call, &call.list(1)?)?);
     let (batch, _, space) = planes(call, &size)?;
     let (rank, aligned) = (space.len(), call.flag("align_corners", false)?);
@@ -256,7 +255,7 @@ impl Pooling {
 }
 
 /// `RoiAlign`.
-pub(in crate::onnx::run) fn roi_align(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn roi_align(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?.ranked(call, 4)?;
     let (batches, [height, width], channels) = (call.list(2)?, [x.shape[2], x.shape[3]], x.shape[1]);
     let regions = Reals::shaped(call, 1, &[batches.len(), 4])?;
@@ -289,7 +288,7 @@ pub(in crate::onnx::run) fn roi_align(call: &NodeCall) -> KernelResult {
 }
 
 /// `MaxRoiPool`.
-pub(in crate::onnx::run) fn max_roi_pool(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn max_roi_pool(call: &NodeCall) -> KernelResult {
     let (x, regions) = (Reals::of(call, 0)?.ranked(call, 4)?, Reals::of(call, 1)?.ranked(call, 2)?);
     let pooled = naturals(call, "pooled_shape")?.filter(|pooled| pooled.len() == 2 && !pooled.contains(&0));
     let pooled = pooled.ok_or_else(|| call.refused("`pooled_shape` is not two positive extents"))?;
@@ -325,7 +324,7 @@ pub(in crate::onnx::run) fn max_roi_pool(call: &NodeCall) -> KernelResult {
 }
 
 /// `CenterCropPad`: the middle of the operand, or zeros around it.
-pub(in crate::onnx::run) fn center_crop_pad(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn center_crop_pad(call: &NodeCall) -> KernelResult {
     let (x, size) = (call.tensor(0)?, sizes(call, &call.list(1)?)?);
     let axes = match call.ints("axes")? {
         Some(axes) => axes.iter().map(|&axis| call.axis(axis, x.rank())).collect::<Result<Vec<_>, _>>()?,
@@ -346,20 +345,4 @@ pub(in crate::onnx::run) fn center_crop_pad(call: &NodeCall) -> KernelResult {
     }
     call.budget.room(&shape)?;
     one(x.taken(&along, 0.0))
-}
-
-/// `ImageScaler`, an operator of the first versions: a factor, and a bias for each channel.
-pub(in crate::onnx::run) fn image_scaler(call: &NodeCall) -> KernelResult {
-    let (x, factor) = (Reals::of(call, 0)?, call.float_or("scale", 1.0)?);
-    let (_, channels, space) = planes(call, x.shape)?;
-    let bias = call.float_list("bias")?.unwrap_or_default();
-    if !bias.is_empty() && bias.len() != channels {
-        return Err(call.misfit(format!("{} biases for {channels} channels", bias.len())));
-    }
-    let plane: usize = space.iter().product();
-    let item = |(i, item): (usize, &f64)| {
-        item * factor + bias.get(i / plane.max(1) % channels.max(1)).map_or(0.0, |b| f64::from(*b))
-    };
-    let dtype: DType = x.dtype;
-    one(call.rounded(dtype, x.shape, x.items.iter().enumerate().map(item).collect::<Vec<_>>())?)
 }

@@ -7,13 +7,13 @@ use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::Tensor;
 
 /// A sequence of the operands.
-pub(in crate::onnx::run) fn construct(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn construct(call: &NodeCall) -> KernelResult {
     let items = (0..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
     Ok(vec![RunValue::sequence(items)])
 }
 
 /// A sequence without items.
-pub(in crate::onnx::run) fn empty(_: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn empty(_: &NodeCall) -> KernelResult {
     Ok(vec![RunValue::sequence(Vec::new())])
 }
 
@@ -25,14 +25,14 @@ fn position(call: &NodeCall, at: i64, count: usize, most: i64) -> Result<usize, 
 }
 
 /// The item at a position.
-pub(in crate::onnx::run) fn at(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn at(call: &NodeCall) -> KernelResult {
     let items = call.sequence(0)?;
     let at = position(call, call.single(1)?, items.len(), items.len() as i64 - 1)?;
     Ok(vec![items[at].clone()])
 }
 
 /// The sequence without the item at a position, by default the last one.
-pub(in crate::onnx::run) fn erase(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn erase(call: &NodeCall) -> KernelResult {
     let mut items = call.sequence(0)?.to_vec();
     let at = call.given(1).map(|_| call.single(1)).transpose()?.unwrap_or(-1);
     items.remove(position(call, at, items.len(), items.len() as i64 - 1)?);
@@ -40,7 +40,7 @@ pub(in crate::onnx::run) fn erase(call: &NodeCall) -> KernelResult {
 }
 
 /// The sequence with a new item before a position, by default at the end.
-pub(in crate::onnx::run) fn insert(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn insert(call: &NodeCall) -> KernelResult {
     let mut items = call.sequence(0)?.to_vec();
     let count = items.len();
     let at = call.given(2).map(|_| call.single(2)).transpose()?.unwrap_or(count as i64);
@@ -50,12 +50,12 @@ pub(in crate::onnx::run) fn insert(call: &NodeCall) -> KernelResult {
 }
 
 /// The number of items.
-pub(in crate::onnx::run) fn length(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn length(call: &NodeCall) -> KernelResult {
     one(Tensor::integers(&[], vec![call.sequence(0)?.len() as i64])?)
 }
 
 /// The items one after another along an axis, or along a new one.
-pub(in crate::onnx::run) fn concat(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn concat(call: &NodeCall) -> KernelResult {
     let tensor = |item: &RunValue| match item {
         RunValue::Tensor(tensor) => Ok(tensor.clone()),
         other => Err(call.refused(format!("an item is {}", other.kind()))),
@@ -75,7 +75,7 @@ pub(in crate::onnx::run) fn concat(call: &NodeCall) -> KernelResult {
 }
 
 /// Parts of a tensor along an axis.
-pub(in crate::onnx::run) fn split(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn split(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     let extent = x.shape()[axis];
@@ -99,12 +99,12 @@ pub(in crate::onnx::run) fn split(call: &NodeCall) -> KernelResult {
 }
 
 /// An optional: the operand, or nothing.
-pub(in crate::onnx::run) fn optional(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn optional(call: &NodeCall) -> KernelResult {
     Ok(vec![RunValue::Optional(call.given(0).cloned().map(Box::new))])
 }
 
 /// What is in an optional. Other values are themselves.
-pub(in crate::onnx::run) fn element(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn element(call: &NodeCall) -> KernelResult {
     match call.value(0)? {
         RunValue::Optional(Some(value)) => Ok(vec![(**value).clone()]),
         RunValue::Optional(None) => Err(EvalError::value("`OptionalGetElement`: the optional is empty")),
@@ -113,7 +113,7 @@ pub(in crate::onnx::run) fn element(call: &NodeCall) -> KernelResult {
 }
 
 /// Whether something is in an optional.
-pub(in crate::onnx::run) fn has_element(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn has_element(call: &NodeCall) -> KernelResult {
     let has = !matches!(call.given(0), None | Some(RunValue::Optional(None)));
     one(Tensor::logicals(&[], vec![has])?)
 }

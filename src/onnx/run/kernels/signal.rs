@@ -85,7 +85,7 @@ fn length(call: &NodeCall, i: usize) -> Result<Option<usize>, EvalError> {
 }
 
 /// `DFT`.
-pub(in crate::onnx::run) fn dft(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn dft(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let (rank, parts) = (x.shape.len(), x.shape.last().copied().unwrap_or(0));
     if rank < 2 || !(1..=2).contains(&parts) {
@@ -133,7 +133,7 @@ pub(in crate::onnx::run) fn dft(call: &NodeCall) -> KernelResult {
 }
 
 /// `STFT`: the transforms of frames of a signal.
-pub(in crate::onnx::run) fn stft(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn stft(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?;
     let (batch, samples, parts) = match *x.shape {
         [batch, samples] => (batch, samples, 1),
@@ -179,22 +179,22 @@ fn window(call: &NodeCall, f: impl Fn(f64) -> f64) -> KernelResult {
 }
 
 /// `HannWindow`.
-pub(in crate::onnx::run) fn hann(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn hann(call: &NodeCall) -> KernelResult {
     window(call, |angle| 0.5 - 0.5 * angle.cos())
 }
 
 /// `HammingWindow`.
-pub(in crate::onnx::run) fn hamming(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn hamming(call: &NodeCall) -> KernelResult {
     window(call, |angle| 25.0 / 46.0 - 21.0 / 46.0 * angle.cos())
 }
 
 /// `BlackmanWindow`.
-pub(in crate::onnx::run) fn blackman(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn blackman(call: &NodeCall) -> KernelResult {
     window(call, |angle| 0.42 - 0.5 * angle.cos() + 0.08 * (2.0 * angle).cos())
 }
 
 /// `MelWeightMatrix`: triangles over the bins of a spectrum, equally wide in mel.
-pub(in crate::onnx::run) fn mel_weights(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn mel_weights(call: &NodeCall) -> KernelResult {
     let natural = |i: usize| usize::try_from(call.single(i)?).map_err(|_| call.refused("an operand is negative"));
     let (bins, length, rate) = (natural(0)?, natural(1)?, natural(2)?);
     let edge = |i: usize| call.single_float(i)?.ok_or_else(|| call.refused("an edge is left out"));

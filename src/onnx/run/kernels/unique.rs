@@ -5,7 +5,7 @@ use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
 
 /// Distinct items, or slices along an axis: the values, their first indices, the value of each item, and counts.
-pub(in crate::onnx::run) fn unique(call: &NodeCall) -> KernelResult {
+pub(in crate::onnx) fn unique(call: &NodeCall) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = call.int("axis")?.map(|axis| call.axis(axis, x.rank())).transpose()?;
     let sorted = call.flag("sorted", true)?;
@@ -14,7 +14,7 @@ pub(in crate::onnx::run) fn unique(call: &NodeCall) -> KernelResult {
         Some(axis) => (Tensor::clone(x), axis),
         None => (flat, 0),
     };
-    call.budget.room(x.shape())?;
+    call.room(x.shape())?;
     call.budget.product(x.len(), 64)?;
     let (count, inner) = (x.shape()[axis], x.shape()[axis + 1..].iter().product::<usize>());
     let outer: usize = x.shape()[..axis].iter().product();

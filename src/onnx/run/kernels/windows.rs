@@ -190,7 +190,10 @@ fn fitted(
             let room = extent.checked_add(pads.0)?.checked_add(pads.1)?.checked_sub(covered)?;
             let whole = room / step + 1;
             // A further window must begin in the input or in the padding before it.
-            let more = ceil && room % step != 0 && whole.checked_mul(step)? < extent.checked_add(pads.0)?;
+            let more = ceil
+                && padding == Padding::Given
+                && room % step != 0
+                && whole.checked_mul(step)? < extent.checked_add(pads.0)?;
             (if room < 0 { None } else { Some(whole + i64::from(more)) }?, pads)
         }
     };

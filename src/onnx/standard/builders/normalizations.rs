@@ -9,13 +9,22 @@ const EPSILON: f32 = 1e-5;
 
 /// The type in which values are normalized, with the conversions to it from `data` and back.
 fn stash(call: &StandardCall, settings: &mut Settings, data: &'static str) -> Build<&'static ElementType> {
-    let own = call.element(0)?;
+    let own = call.element(0).ok();
     let number = i32::try_from(call.int("stash_type", 1)?).map_err(|_| NotKnown)?;
     let stash = ElementType::numbered(number).ok_or(NotKnown)?;
-    let cast = own.number != stash.number;
+    let cast = own.is_none_or(|own| own.number != stash.number);
     settings.flag("cast", cast).set("U", stash.name).set("u", stash.number);
     settings.set("wide", if cast { "wide" } else { data }).set("narrow", if cast { "narrow" } else { "normalized" });
+    settings.set("back", conversion(own, "normalized", "X"));
     Ok(stash)
+}
+
+/// The node that converts a value to a type; to that of another value if the type is not known.
+fn conversion(element: Option<&ElementType>, value: &str, like: &str) -> String {
+    match element {
+        Some(element) => format!("Cast <to: int = {}> ({value})", element.number),
+        None => format!("CastLike ({value}, {like})"),
+    }
 }
 
 fn epsilon(call: &StandardCall, settings: &mut Settings) -> Build<()> {
@@ -51,9 +60,10 @@ pub(in crate::onnx::standard) fn layer(call: &StandardCall, settings: &mut Setti
 pub(in crate::onnx::standard) fn root_mean_square(call: &StandardCall, settings: &mut Settings) -> Build<()> {
     let stash = stash(call, settings, "X")?;
     last_axes(call, settings)?;
-    let scale = call.element(1)?;
-    let back = stash.number != scale.number;
-    settings.flag("back", back).set("v", scale.number).set("narrow", if back { "narrow" } else { "normalized" });
+    let scale = call.element(1).ok();
+    let back = scale.is_none_or(|scale| scale.number != stash.number);
+    settings.flag("back", back).set("narrow", if back { "narrow" } else { "normalized" });
+    settings.set("back", conversion(scale, "normalized", "scale"));
     epsilon(call, settings)
 }
 

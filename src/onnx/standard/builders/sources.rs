@@ -17,7 +17,6 @@ pub(in crate::onnx::standard) fn bernoulli(call: &StandardCall, settings: &mut S
 }
 
 pub(in crate::onnx::standard) fn window(call: &StandardCall, settings: &mut Settings) -> Build<()> {
-    call.element(0)?;
     let of_output = element(call.int("output_datatype", 1)?)?;
     let computed = if matches!(of_output.name, "float" | "float16" | "bfloat16") { "float" } else { "double" };
     let number = ElementType::named(computed).map_or(1, |element| element.number);

@@ -1,9 +1,26 @@
-//! What a model tells about operations beside what they compute.
+//! Where operations come from: calls of fragments, and what a model tells about them.
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::Graph;
+use super::ids::{OperationId, OriginId};
 use super::names::NameId;
+use crate::source::Location;
+use crate::source::names::Name;
+
+/// Where the operations of a graph come from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Provenance {
+    /// The calls that produced operations: the enclosing call of each, and an index into the places.
+    pub(super) calls: Vec<(OriginId, u32)>,
+    /// The called fragment and the location of each call in the source. Repeated expansions of the same call
+    /// share an entry.
+    pub(super) places: Vec<(Name, Location)>,
+    /// What the model tells about operations, if it does.
+    pub(super) notes: FxHashMap<OperationId, Note>,
+}
 
 /// Where an operation comes from in the program that its model was exported from.
 #[derive(Clone, Debug, Default)]

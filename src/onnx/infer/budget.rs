@@ -1,0 +1,67 @@
+//! The limits on the work and the memory of inference.
+
+use super::facts::ValueType;
+use crate::Options;
+use crate::graph::dims::Dim;
+use crate::onnx::inline::each_node;
+use crate::onnx::model::ModelProto;
+
+/// The number of visits of nodes that every model is allowed, and that for each of its nodes. Bodies of loops are visited
+/// several times, and those of functions for each call; a model of ordinary nesting stays far below this.
+const VISITS: u64 = 100_000;
+const VISITS_OF_NODE: u64 = 16;
+
+/// The memory of a value, excluding its extents and items.
+const VALUE: u64 = 160;
+
+/// The memory of a new symbol.
+const SYMBOL: u64 = 256;
+
+/// What remains of the limits.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// The number of nodes that may still be visited.
+    pub(super) visits: u64,
+    /// The number of open calls of functions that are still allowed.
+    pub(super) depth: u64,
+    /// The number of bytes of extents and items that may still be made, and all bytes that are taken.
+    bytes: u64,
+    used: u64,
+}
+
+impl Budget {
+    pub(super) fn new(model: &ModelProto, options: &Options) -> Budget {
+        let mut nodes = 0;
+        let graph = model.graph.iter().map(|graph| &graph.nodes);
+        for nodes_of in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
+            each_node(nodes_of, &mut |_| nodes += 1);
+        }
+        let visits = VISITS.min(options.max_ops) + nodes * VISITS_OF_NODE;
+        Budget { visits, depth: options.max_depth, bytes: options.max_memory / 4, used: 0 }
+    }
+
+    /// Takes the memory of a type. If there is not enough left, its extents and items are forgotten.
+    pub(super) fn allows(&mut self, ty: &mut ValueType) -> bool {
+        self.used = self.used.saturating_add(VALUE);
+        let ValueType::Tensor(facts) = ty else { return true };
+        let lists = [facts.shape.as_ref(), facts.items.as_ref()];
+        let cost = |dim: &Dim| if *dim == Dim::Unknown { SYMBOL } else { dim.bytes() as u64 };
+        let bytes: u64 = lists.into_iter().flatten().flat_map(|list| list.iter()).map(cost).sum();
+        match self.bytes.checked_sub(bytes) {
+            Some(rest) => {
+                self.bytes = rest;
+                self.used = self.used.saturating_add(bytes);
+                true
+            }
+            None => {
+                (facts.shape, facts.items) = (None, None);
+                false
+            }
+        }
+    }
+
+    /// The number of bytes that are taken.
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+}

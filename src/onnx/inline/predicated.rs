@@ -1,0 +1,133 @@
+//! Unrolls loops whose trips are not known, up to a bound: after the last trip, a predicate keeps the values of the state.
+
+use super::control::Stays;
+use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
+use super::known::Scalar;
+use super::opsets::Imports;
+use crate::graph::names::NameId;
+use crate::onnx::model::{Extent, GraphProto, NodeProto, ShapeProto, TypeForm, ValueInfo, Values};
+
+/// A loop whose trips are bounded.
+pub(super) struct BoundedLoop<'n> {
+    pub(super) node: &'n NodeProto,
+    pub(super) body: &'n GraphProto,
+    /// The number of trips and the condition, as far as they are not known.
+    pub(super) trips: Option<NameId>,
+    pub(super) condition: Option<NameId>,
+    /// The most trips.
+    pub(super) bound: i64,
+}
+
+impl Expansion<'_> {
+    /// Adds as many trips as the bound allows, and returns the state after them.
+    ///
+    /// # Errors
+    ///
+    /// There are too many nodes. The inner error is the reason why the loop stays.
+    pub(super) fn bounded_loop(
+        &mut self,
+        of: &BoundedLoop,
+        mut state: Values,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<Result<Values, Stays>> {
+        let (body, count) = (of.body, state.len());
+        if body.outputs.len() > 1 + count {
+            return Ok(Err("it collects values, whose number is known only at run time".to_owned()));
+        }
+        // A selection broadcasts, so that state of another shape would become another value.
+        if !body.inputs[2..].iter().zip(&body.outputs[1..]).all(|(before, after)| same_shape(before, after)) {
+            return Ok(Err("its body does not declare that the shapes of its state stay the same".to_owned()));
+        }
+        let trips = match of.trips {
+            Some(trips) => Some(self.squeezed(trips, ("trips", 0), call, target)?),
+            None => None,
+        };
+        let mut alive = match of.condition {
+            Some(condition) => Some(self.squeezed(condition, ("alive", 0), call, target)?),
+            None => None,
+        };
+        for trip in 0..of.bound {
+            self.check_trips(trip, of.node)?;
+            let call = InlinedCall { ordinal: trip as u32 + 1, ..call };
+            if let Some(trips) = trips {
+                let number = self.made("number", call);
+                self.add_scalar(Scalar::Int(trip), number, call, target)?;
+                let more = self.made("more", call);
+                self.operation("Less", (&[number, trips], more), Vec::new(), call, target)?;
+                alive = Some(self.both(alive, more, call, target)?);
+            }
+            let places = [body.inputs[0].name, body.inputs[1].name].map(|name| name.unwrap_or(NameId::ROOT));
+            let mut operands = Values::new();
+            for (place, value) in places.into_iter().zip([Scalar::Int(trip), Scalar::Bool(true)]) {
+                operands.push(if place == NameId::ROOT { place } else { self.constant(value, place, call, target)? });
+            }
+            operands.extend(state.iter().copied());
+            let results = self.splice(body, &operands, None, call, target, imports)?;
+            for (i, value) in state.iter_mut().enumerate() {
+                *value = match alive {
+                    Some(alive) if results[1 + i] != *value => {
+                        let kept = self.made(&format!("state{i}"), call);
+                        self.operation("Where", (&[alive, results[1 + i], *value], kept), Vec::new(), call, target)?;
+                        kept
+                    }
+                    _ => results[1 + i],
+                };
+            }
+            match self.known.bool(results[0]) {
+                Some(true) => {}
+                Some(false) => break,
+                None => {
+                    let condition = self.squeezed(results[0], ("goes_on", trip), call, target)?;
+                    alive = Some(self.both(alive, condition, call, target)?);
+                }
+            }
+        }
+        Ok(Ok(state))
+    }
+
+    /// A name under that of the loop.
+    fn made(&mut self, segment: &str, call: InlinedCall) -> NameId {
+        let segment = self.names.texts.intern(segment);
+        self.child(call.path, segment, call.ordinal)
+    }
+
+    /// A single value as a tensor of rank 0, so that a selection by it keeps the rank of what it selects.
+    fn squeezed(
+        &mut self,
+        value: NameId,
+        (segment, trip): (&str, i64),
+        call: InlinedCall,
+        target: &mut CopyTarget,
+    ) -> Expand<NameId> {
+        let result = self.made(segment, InlinedCall { ordinal: trip as u32 + 1, ..call });
+        self.operation("Squeeze", (&[value], result), Vec::new(), call, target)?;
+        Ok(result)
+    }
+
+    /// The conjunction with what holds so far.
+    fn both(
+        &mut self,
+        alive: Option<NameId>,
+        condition: NameId,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+    ) -> Expand<NameId> {
+        let Some(alive) = alive else { return Ok(condition) };
+        let both = self.made("alive", call);
+        self.operation("And", (&[alive, condition], both), Vec::new(), call, target)?;
+        Ok(both)
+    }
+}
+
+/// Whether two values have the same declared shape.
+fn same_shape(before: &ValueInfo, after: &ValueInfo) -> bool {
+    let shape = |value: &ValueInfo| -> Option<Vec<Extent>> {
+        let TypeForm::Tensor(of) = &value.ty.as_ref()?.form else { return None };
+        let ShapeProto { dims, .. } = of.shape.as_ref()?;
+        let known = dims.iter().map(|dim| Some(dim.extent).filter(|extent| *extent != Extent::Unknown));
+        known.collect()
+    };
+    shape(before).is_some_and(|shape_before| Some(shape_before) == shape(after))
+}

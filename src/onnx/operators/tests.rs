@@ -1,0 +1,47 @@
+//! Laws of the table of operators, and its copy in the documentation.
+
+use std::collections::BTreeSet;
+
+use super::table::OPERATORS;
+use crate::onnx::schema::Schemas;
+
+const DOMAINS: [&str; 4] = ["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"];
+
+#[test]
+fn every_operator_of_the_standard_has_one_row() {
+    let schemas = Schemas::new();
+    for domain in DOMAINS {
+        let rows: Vec<&str> = OPERATORS.iter().filter(|row| row.domain == domain).map(|row| row.name).collect();
+        assert!(rows.is_sorted_by(|a, b| a < b), "{domain}: {rows:?}");
+        let wanted: BTreeSet<&str> = schemas.operators(domain).collect();
+        assert_eq!(rows.into_iter().collect::<BTreeSet<_>>(), wanted, "{domain}");
+    }
+    assert_eq!(schemas.all_operators().count(), OPERATORS.len());
+}
+
+const HEADER: &str = "| Domain | Operators | Whose integers are followed |";
+
+fn documented() -> String {
+    let mut text = format!("{HEADER}\n|---|---|---|\n");
+    for domain in DOMAINS {
+        let rows = || OPERATORS.iter().filter(|row| row.domain == domain);
+        let followed: Vec<String> =
+            rows().filter(|row| row.values.is_some()).map(|row| format!("`{}`", row.name)).collect();
+        let name = if domain.is_empty() { "ai.onnx" } else { domain };
+        text += &format!("| `{name}` | {} | {} |\n", rows().count(), followed.join(", "));
+    }
+    text
+}
+
+#[test]
+fn the_documentation_has_the_operators() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let start = text.find(HEADER).unwrap_or(text.len());
+    let end = text[start..].find("\n\n").map_or(text.len(), |end| start + end + 1);
+    if std::env::var_os("UPDATE_RULES").is_some() {
+        std::fs::write(path, format!("{}{}{}", &text[..start], documented(), &text[end..])).unwrap();
+    } else {
+        assert_eq!(&text[start..end], documented(), "UPDATE_RULES=1 writes the table of the documentation anew");
+    }
+}
