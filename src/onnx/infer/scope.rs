@@ -85,7 +85,10 @@ impl<'m> Scope<'m> {
     }
 
     /// Closes the body of a function, and returns the types of the values that it defines.
-    pub(super) fn close_function(&mut self, FunctionStart(start, outside): FunctionStart) -> FxHashMap<NameId, ValueType> {
+    pub(super) fn close_function(
+        &mut self,
+        FunctionStart(start, outside): FunctionStart,
+    ) -> FxHashMap<NameId, ValueType> {
         self.outside = outside;
         self.close(start)
     }
