@@ -15,6 +15,7 @@ mod flex;
 mod interpreter;
 pub(in crate::onnx) mod kernels;
 mod scope;
+mod sparse;
 mod stored;
 mod value;
 
