@@ -148,16 +148,6 @@ impl<'o> Emitter<'o> {
         self.add_results(operation, arguments, (&[dtype], false))?.into_iter().next().ok_or(Refusal::UNFIT)
     }
 
-    /// [`Emitter::add`] with arguments by position, of which some are left out.
-    pub(super) fn add_some(
-        &mut self,
-        operation: &'static str,
-        arguments: Vec<Option<Value>>,
-        dtype: DType,
-    ) -> Lowered<Flat> {
-        self.add_results(operation, arguments, (&[dtype], false))?.into_iter().next().ok_or(Refusal::UNFIT)
-    }
-
     /// Adds an operation with several results.
     pub(super) fn add_several(
         &mut self,
