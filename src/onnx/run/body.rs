@@ -15,7 +15,7 @@ use crate::room::with_stack;
 pub(super) type Constants = FxHashMap<NameId, RunValue>;
 
 /// The nodes of a graph or of a function.
-pub(super) struct Body<'m> {
+pub(super) struct RunBody<'m> {
     pub(super) nodes: &'m [NodeProto],
     pub(super) inputs: Vec<NameId>,
     pub(super) outputs: Vec<NameId>,
@@ -24,7 +24,7 @@ pub(super) struct Body<'m> {
     pub(super) dead: Vec<Vec<NameId>>,
 }
 
-impl<'m> Body<'m> {
+impl<'m> RunBody<'m> {
     /// The body of a graph.
     ///
     /// # Errors
@@ -46,12 +46,12 @@ impl<'m> Body<'m> {
         let constants = dense.chain(sparse).map(|(name, tensor)| (name, tensor.into())).collect();
         let inputs = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs = graph.outputs.iter().filter_map(|output| output.name).collect();
-        Ok(Body::new(&graph.nodes, inputs, outputs, constants))
+        Ok(RunBody::new(&graph.nodes, inputs, outputs, constants))
     }
 
     /// The body of a function.
     pub(super) fn of_function(function: &'m FunctionProto) -> Self {
-        Body::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Constants::default())
+        RunBody::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Constants::default())
     }
 
     fn new(nodes: &'m [NodeProto], inputs: Vec<NameId>, outputs: Vec<NameId>, constants: Constants) -> Self {
@@ -70,7 +70,7 @@ impl<'m> Body<'m> {
         for (name, i) in last.into_iter().filter(|(name, _)| *name != NameId::ROOT && !kept.contains(name)) {
             dead[i].push(name);
         }
-        Body { nodes, inputs, outputs, constants, dead }
+        RunBody { nodes, inputs, outputs, constants, dead }
     }
 }
 

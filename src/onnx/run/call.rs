@@ -15,7 +15,7 @@ use crate::tensor::{DType, Data, Tensor, TensorError};
 pub(crate) type KernelResult = Result<Vec<RunValue>, EvalError>;
 
 /// Computes the results of a node.
-pub(crate) type Kernel = fn(&NodeCall) -> KernelResult;
+pub(crate) type NodeKernel = fn(&NodeCall) -> KernelResult;
 
 /// A node with the values of its operands.
 pub(crate) struct NodeCall<'c, 'm> {

@@ -20,7 +20,7 @@ mod stored;
 mod value;
 
 pub(crate) use attributes::Attributes;
-pub(in crate::onnx) use call::Kernel;
+pub(in crate::onnx) use call::NodeKernel;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;
