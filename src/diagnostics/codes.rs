@@ -428,6 +428,8 @@ codes! {
     OnnxUnknown           "E2091" none error   "information that ONNX requires is not known" "not known";
     OnnxWeights           "E2092" none error   "data of a variable cannot be written to a model" "the data do not fit";
     OnnxQuantized         "E2093" none lenient "quantizations are not written to a model" none;
+    // Models of ONNX as graphs of NNEF.
+    NnefMeaning           "E2094" none error   "operator without a counterpart in NNEF" "no counterpart in NNEF";
     // Expressions of PNNX.
     ExpressionEmpty       "E2201" "E-EMPTY"   error   "the expression is empty" "no expression";
     ExpressionCharacter   "E2202" "E-CHAR"    error   "not part of an expression" "not part of an expression";

@@ -34,7 +34,7 @@ pub(crate) fn of(row: &Row) -> Option<&'static Formula> {
 }
 
 /// Reads a formula; none if it is malformed or names a meaning that does not exist, which a test excludes.
-pub(super) fn read(text: &str) -> Option<Formula> {
+pub(crate) fn read(text: &str) -> Option<Formula> {
     let mut formula = Formula::new();
     let mut reader = Reader { rest: text, formula: &mut formula };
     reader.part()?;

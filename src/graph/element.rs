@@ -1,10 +1,11 @@
 //! The element types that notations with sized numbers have.
 
+#[cfg(feature = "onnx")]
 use super::Primitive;
 
 macro_rules! elements {
     ($($variant:ident $number:literal $text:literal $primitive:ident;)*) => {
-        /// The true element type of a tensor. NNEF itself only knows [`Primitive`] types.
+        /// The true element type of a tensor. NNEF itself only knows primitive types.
         ///
         /// The numbers are those of `TensorProto.DataType`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,6 +16,7 @@ macro_rules! elements {
 
         impl Element {
             /// All element types, in the order of their numbers.
+            #[cfg(any(feature = "onnx", feature = "pnnx"))]
             pub(crate) const ALL: &[Element] = &[$(Element::$variant),*];
 
             /// The name: `float32`, `int64`, `bool`.
@@ -25,6 +27,7 @@ macro_rules! elements {
             }
 
             /// The primitive type; none for complex numbers.
+            #[cfg(feature = "onnx")]
             pub(crate) fn primitive(self) -> Option<Primitive> {
                 match self {
                     $(Element::$variant => elements!(@ $primitive),)*
@@ -32,8 +35,12 @@ macro_rules! elements {
             }
         }
     };
-    (@ Complex) => { None };
-    (@ $primitive:ident) => { Some(Primitive::$primitive) };
+    (@ Complex) => {
+        None
+    };
+    (@ $primitive:ident) => {
+        Some(Primitive::$primitive)
+    };
 }
 
 elements! {
@@ -69,6 +76,7 @@ elements! {
 
 impl Element {
     /// The element type with a number of `TensorProto.DataType`.
+    #[cfg(feature = "onnx")]
     pub(crate) fn numbered(number: i64) -> Option<Element> {
         let at = usize::try_from(number).ok()?.checked_sub(1)?;
         Self::ALL.get(at).copied()
@@ -91,12 +99,13 @@ impl Element {
     }
 
     /// Whether the elements are integers or truth values.
+    #[cfg(feature = "onnx")]
     pub(crate) fn is_whole(self) -> bool {
         matches!(self.primitive(), Some(Primitive::Integer | Primitive::Logical))
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "onnx"))]
 mod tests {
     use super::*;
 
@@ -114,8 +123,10 @@ mod tests {
     #[test]
     #[cfg(feature = "pnnx")]
     fn short_names_are_those_of_torch() {
-        let named = [("f32", Some("float32")), ("f16", Some("float16")), ("bf16", Some("bfloat16")), ("i64", Some("int64"))];
-        let others = [("u8", Some("uint8")), ("bool", Some("bool")), ("c64", Some("complex64")), ("s", None), ("f", None)];
+        let named =
+            [("f32", Some("float32")), ("f16", Some("float16")), ("bf16", Some("bfloat16")), ("i64", Some("int64"))];
+        let others =
+            [("u8", Some("uint8")), ("bool", Some("bool")), ("c64", Some("complex64")), ("s", None), ("f", None)];
         for (name, wanted) in named.into_iter().chain(others) {
             assert_eq!(Element::of_short(name).map(Element::text), wanted, "{name}");
         }

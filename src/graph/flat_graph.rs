@@ -19,7 +19,6 @@ use super::shape_table::ShapeTable;
 use super::shapes::{Items, Shape};
 use super::tensor::Tensor;
 use super::{operators, standard};
-use crate::source::Location;
 use crate::source::names::{Name, Names};
 
 /// A fragment that the output declares because it is not expanded.

@@ -87,6 +87,11 @@ pub(crate) trait Backing {
         false
     }
 
+    /// Whether inputs have the values of the options already.
+    fn is_bound(&self) -> bool {
+        self.is_view()
+    }
+
     /// The names of tensors that passes leave as they are.
     fn apart(&mut self, _: &Graph, _: &Settings) -> Result<Vec<NameId>, Refusal> {
         Ok(Vec::new())

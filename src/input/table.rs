@@ -4,6 +4,7 @@ mod documents;
 pub(crate) mod loops;
 pub(crate) mod onnx;
 mod pnnx;
+mod translated;
 
 use std::path::Path;
 
@@ -47,7 +48,8 @@ pub(crate) struct Notation {
 }
 
 const WHOLE_NNEF: &[&str] = &["nnef", "nnef-draft"];
-const WHOLE_ONNX: &[&str] = &["onnx", "onnxtxt"];
+const WHOLE_ONNX: &[&str] = &["onnx", "onnxtxt", "nnef"];
+const EDITED_ONNX: &[&str] = &["onnx", "onnxtxt"];
 
 /// All notations. The first one is that of inputs that say nothing.
 pub(crate) static NOTATIONS: &[Notation] = &[
@@ -104,7 +106,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         evaluated: false,
         output: "onnx",
         whole: WHOLE_ONNX,
-        edited: WHOLE_ONNX,
+        edited: EDITED_ONNX,
         read: onnx::read_protobuf,
     },
     Notation {
@@ -118,7 +120,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         evaluated: false,
         output: "onnxtxt",
         whole: WHOLE_ONNX,
-        edited: WHOLE_ONNX,
+        edited: EDITED_ONNX,
         read: onnx::read_text,
     },
     Notation {

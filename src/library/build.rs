@@ -7,15 +7,16 @@ use smallvec::SmallVec;
 
 use super::declared::Declared;
 use super::identifier::identifier;
+use super::registries::{self, REGISTRY_EXTENSION};
 use super::texts::standard;
 use crate::graph::names::NameId;
 use crate::graph::shapes::{self, Plan, ShapeError};
 use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT, VARIABLE};
-use crate::graph::{Argument, Dialect, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value};
+use crate::graph::{Argument, Conventions, Dialect, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value};
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 
-/// Error: NNEF 1.0 has no operation of this name.
+/// Error: neither NNEF 1.0 nor a registry that the graph may use has an operation of this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unknown(pub(crate) &'static str);
 
@@ -30,6 +31,8 @@ pub(crate) struct Builder {
     boundary: FxHashSet<TensorId>,
     /// The source location of added operations.
     at: Location,
+    /// Whether operations of registries are allowed.
+    has_registries: bool,
 }
 
 /// A kind of the graph.
@@ -78,7 +81,22 @@ impl Builder {
         let mut graph = Graph::new(name, Arc::new(names));
         graph.dialect = Dialect::V1;
         let (kinds, passed) = (FxHashMap::default(), FxHashMap::default());
-        Builder { graph, kinds, passed, boundary: FxHashSet::default(), at: Location::default() }
+        let (boundary, at) = (FxHashSet::default(), Location::default());
+        Builder { graph, kinds, passed, boundary, at, has_registries: false }
+    }
+
+    /// An empty graph of a document with tract's registries: standard operations have the deviations of these, and
+    /// operations of registries are allowed. The document names those that are used.
+    pub(crate) fn with_registries(name: &str) -> Self {
+        let mut builder = Builder::new(name);
+        builder.graph.conventions = Conventions { follows: true, deviates: true, keeps_literals: true };
+        builder.has_registries = true;
+        builder
+    }
+
+    /// Whether operations of registries are allowed.
+    pub(crate) fn has_registries(&self) -> bool {
+        self.has_registries
     }
 
     /// Sets the source location of the operations that are added next.
@@ -232,7 +250,10 @@ impl Builder {
         if let Some(known) = self.kinds.get(operation) {
             return Ok(*known);
         }
-        let declared = declared(operation).ok_or(Unknown(operation))?;
+        let declared = match declared(operation) {
+            Some(declared) => declared,
+            None => self.of_registry(operation).ok_or(Unknown(operation))?,
+        };
         let gives = declared.results.first().and_then(|result| result.gives);
         let gives = gives.filter(|of| *of != Primitive::Generic).unwrap_or(Primitive::Scalar);
         let kind = declared.kind(self.graph.symbols_mut());
@@ -240,6 +261,17 @@ impl Builder {
         let known = KnownKind { id: self.graph.add_kind(kind), generic, gives };
         self.kinds.insert(operation, known);
         Ok(known)
+    }
+
+    /// The declaration of an operation of a registry, which the document names from now on.
+    fn of_registry(&mut self, operation: &str) -> Option<&'static Declared> {
+        let mut known = registries::operations().filter(|_| self.has_registries);
+        let (declared, registry) = known.find(|(declared, _)| declared.name == operation)?;
+        let extension = format!("{REGISTRY_EXTENSION} {}", registry.name);
+        if registry.name != registries::BUILT_IN && !self.graph.extensions.contains(&extension) {
+            self.graph.extensions.push(extension);
+        }
+        Some(declared)
     }
 
     fn add_of_kind(

@@ -7,6 +7,7 @@
 pub(crate) mod build;
 pub(crate) mod datatypes;
 pub(crate) mod declared;
+pub(crate) mod distinct;
 pub(crate) mod identifier;
 mod read;
 pub(crate) mod registries;

@@ -53,6 +53,9 @@ registries! {
     "tract_resource" None;
 }
 
+/// The extension that names a registry.
+pub(crate) const REGISTRY_EXTENSION: &str = "tract_registry";
+
 /// The registry that tract always has: operations that it adds to those of the standard.
 pub(crate) const BUILT_IN: &str = "tract_nnef";
 

@@ -5,8 +5,7 @@ use super::dialect::skip_trivia;
 use crate::library::registries::{Registry, find};
 use crate::source::without_mark;
 
-/// The extension that names a registry.
-pub(crate) const REGISTRY_EXTENSION: &str = "tract_registry";
+pub(crate) use crate::library::registries::REGISTRY_EXTENSION;
 
 /// Other extensions of documents with registries; `tract_assert` contains any text.
 const KNOWN_EXTENSIONS: &[&str] = &[

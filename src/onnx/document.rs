@@ -17,6 +17,7 @@ use super::protobuf::{self, Decoded, EncodedPart, WireError};
 use super::provenance;
 use super::run::Stores;
 use super::text::{self, ParsedText, Production};
+use super::to_nnef::{self, NnefVariables};
 use super::view;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Limits;
@@ -308,6 +309,36 @@ impl Document {
     pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
         let stores = Stores::new(self.folder.as_deref());
         self.expanded(options, |model, (file, places)| edit::fold(model, (file, places), (&stores, limits), options))
+    }
+
+    /// Translates a model to a flat graph of NNEF, with the data of its variables. The model is expanded and folded for
+    /// that, since shapes and everything that is computed from them are constants in NNEF. Returns warnings with the
+    /// graph.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::fold`]. Operators have no counterpart in NNEF, or extents of inputs are not known.
+    pub(crate) fn to_nnef(
+        &mut self,
+        options: &Options,
+        limits: Limits,
+    ) -> Result<(Graph, NnefVariables, Diagnostics), Diagnostics> {
+        let mut found = self.fold(&to_nnef::expanding(options), limits)?;
+        let ParsedText::Model(model) = &mut self.parsed else {
+            let message = "a part of a model has no graph of NNEF";
+            found.report(Diagnostic::new(Code::OnnxModel, Self::nowhere(self.file), message));
+            return Err(found);
+        };
+        to_nnef::lower_compounds(model, options).map_err(|refused| {
+            let mut found = Diagnostics::new(options.strict);
+            refused.into_iter().for_each(|refused| refused.report(self.file, &self.places, &mut found));
+            found
+        })?;
+        let stores = Stores::new(self.folder.as_deref());
+        let places = (self.file, &self.places);
+        let (graph, variables, warnings) = to_nnef::convert(model, places, (&stores, limits), options)?;
+        found.extend(warnings);
+        Ok((graph, variables, found))
     }
 
     /// Checks a model, gives it the shapes of the options, and expands it by a function.

@@ -24,6 +24,7 @@ mod schema;
 mod scopes;
 mod standard;
 pub(crate) mod text;
+pub(crate) mod to_nnef;
 pub(crate) mod types;
 mod view;
 

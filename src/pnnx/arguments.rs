@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::distinct::Distinct;
 use super::item::ExpandedItem;
 use super::model::{Operator, Role, Setting};
 use super::tokens::Literal;
 use super::tree::{Term, push_leaf};
+use crate::library::distinct::Distinct;
 use crate::graph::{TensorId, Value};
 use crate::library::identifier::identifier;
 

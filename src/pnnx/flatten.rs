@@ -6,12 +6,12 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::distinct::Distinct;
 use super::model::{EXPR, EXPRESSION, FLOATS, Operator, OperatorParam, PnnxModel, Role, Typed, UNKNOWN};
 use super::parse::{Reading, is_text, parse};
 use super::table::Counterpart;
 use super::tokens::Literal;
 use super::tree::{Term, TreeNode, push_leaf};
+use crate::library::distinct::Distinct;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::{Extent, Shape};

@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::arguments;
 use super::data::Members;
-use super::distinct::Distinct;
 use super::expand::{self, ExpansionContext};
 use super::graph::constant;
 use super::item::{ExpandedItem, List, MAX_DEPTH};
@@ -20,6 +19,7 @@ use super::parse::{Reading, is_text, parse};
 use super::standard;
 use super::tokens::Literal;
 use super::tree::Term;
+use crate::library::distinct::Distinct;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;

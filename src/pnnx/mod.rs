@@ -2,7 +2,6 @@
 
 mod arguments;
 pub(crate) mod data;
-mod distinct;
 pub(crate) mod evaluate;
 pub(crate) mod expand;
 pub(crate) mod export;

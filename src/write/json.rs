@@ -85,6 +85,7 @@ impl<'g, 'b> Json<'g, 'b> {
         } else {
             // Names in NNEF are identifiers, those in ONNX are any texts.
             let name = self.buffer.split_off(start);
+            self.speller.forget();
             self.buffer.pop();
             self.string(&name);
         }
@@ -315,5 +316,25 @@ mod tests {
         let inputs = serde_json::json!({ "input3": "x", "input4": 3, "input": "v", "input2": ["v", "x"] });
         assert_eq!(vendor["inputs"], inputs);
         assert_eq!(vendor["attributes"], serde_json::json!({ "input1": 5, "sizes": [1, 2] }));
+    }
+    /// Names of ONNX are any texts; each occurrence is escaped once.
+    #[cfg(feature = "onnx")]
+    #[test]
+    fn names_are_escaped_wherever_they_occur() {
+        let text = r#"<ir_version: 10, opset_import: ["" : 21]>
+            g (float[2] x) => (float[2] y) { t = Neg (x) u = Exp (t) v = Abs (t) y = Add (u, v) }"#;
+        let (mut sources, options) = (crate::source::Sources::new(), Options::default());
+        let mut document = crate::onnx::Document::parse("m", text, &mut sources, &options).0.unwrap();
+        let model = document.model().unwrap();
+        let name = model.names.texts.intern(r#"a"b\c"#);
+        let name = model.names.value(name);
+        let nodes = &mut model.graph.as_mut().unwrap().nodes;
+        (nodes[0].outputs[0], nodes[1].inputs[0], nodes[2].inputs[0]) = (name, name, name);
+        let mut out = Vec::new();
+        document.graph(&options).unwrap().write_json(&mut out).unwrap();
+        let json: Value = serde_json::from_slice(&out).unwrap();
+        for (operation, what, key) in [(0, "outputs", "Y"), (1, "inputs", "input"), (2, "inputs", "X")] {
+            assert_eq!(json["operations"][operation][what][key], r#"a"b\c"#);
+        }
     }
 }

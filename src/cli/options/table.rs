@@ -28,6 +28,8 @@ const OF_GRAPHS: Outputs = Of(&["nnef", "onnxtxt", "dot", "svg"]);
 const TOLD_FORMS: Outputs = Of(&["text", "json"]);
 /// Everything but a file of PNNX, which is made of another one without a graph.
 const NOT_PNNX: Outputs = Not(&["pnnx"]);
+/// What models of ONNX are where their loops are always unrolled.
+const NOT_NNEF: Outputs = Not(&["nnef"]);
 const NOT_LOOPS: I = I::DOCUMENTS.and(I::MODELS).and(I::PNNX);
 const NOT_PNNX_FILES: I = I::DOCUMENTS.and(I::LOOPS).and(I::MODELS);
 const NOT_MODELS: I = I::DOCUMENTS.and(I::LOOPS).and(I::PNNX);
@@ -97,7 +99,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(C::FLATTEN).on(NOT_MODELS).to(Not(&["nnef-draft"])),
             of(C::FLATTEN).on(I::DRAFT).to(Of(&["nnef-draft"])),
-            of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef", "nnef-draft", "pnnx"])),
+            of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef-draft", "pnnx"])),
         ],
     ),
     row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json"]))]),
@@ -179,7 +181,16 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
         .held(&[(I::MODELS, "all nodes are kept"), (I::PNNX, "all operators are kept")])
         .because(&[(I::LOOPS, "a value that no output needs is never computed")]),
-    row("unroll", EXPANSION, &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS), of(GRAPHS).on(I::MODELS)])
+    row(
+        "unroll",
+        EXPANSION,
+        &[
+            of(READ).on(I::NNEF),
+            of(GRAPHS).on(I::LOOPS),
+            of(C::CHECK.and(C::FUSE)).on(I::MODELS),
+            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
+        ],
+    )
         .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, "their loops are run")]),
     row(
         "max-trips",
@@ -191,7 +202,15 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         ],
     )
     .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS)]),
-    row("flat", EXPANSION, &[of(READ).on(I::NNEF), of(GRAPHS).on(I::MODELS)])
+    row(
+        "flat",
+        EXPANSION,
+        &[
+            of(READ).on(I::NNEF),
+            of(C::CHECK.and(C::FUSE)).on(I::MODELS),
+            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
+        ],
+    )
         .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
     row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT))]),
     row(

@@ -30,6 +30,11 @@ impl<'g> Speller<'g> {
         }
     }
 
+    /// Forgets where names are in the text, which was changed.
+    pub(crate) fn forget(&mut self) {
+        self.places.fill((NameId::ROOT, 0, 0));
+    }
+
     /// Appends a name that is not in the cache. The recursion is not deep, since paths are short.
     fn spell(&mut self, id: NameId, out: &mut String) {
         let Some(entry) = self.table.entries.get(id.index()) else { return };
@@ -62,7 +67,7 @@ impl<'g> Spellings<'g> {
     pub(crate) fn spell(&mut self, id: NameId) -> &str {
         if self.text.len() >= TEXT {
             self.text.clear();
-            self.speller.places.fill((NameId::ROOT, 0, 0));
+            self.speller.forget();
         }
         let start = self.text.len();
         self.speller.write(id, &mut self.text);

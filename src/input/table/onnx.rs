@@ -13,7 +13,8 @@ use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::{Document, ExternalFile};
 use crate::source::{FileId, Sources};
-use crate::{Graph, Options, write};
+use super::translated::Translated;
+use crate::{Dialect, Graph, Options, write};
 
 /// Reads the bytes of a model in protobuf.
 pub(super) fn read_protobuf(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
@@ -156,6 +157,9 @@ impl Source for ModelBytes {
     }
 
     fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        if to.dialect == Some(Dialect::V1) {
+            return Ok(self.translated(settings));
+        }
         self.flat(&format!("--to {}", to.name), settings)
     }
 
@@ -189,6 +193,21 @@ impl Source for ModelBytes {
 }
 
 impl ModelBytes {
+    /// The model as a flat graph of NNEF.
+    fn translated(self, settings: &Settings) -> Flat {
+        let options = &settings.options;
+        let mut parsed = self.parse(settings);
+        let before = if settings.counted { parsed.before(options) } else { None };
+        parsed.bind(settings);
+        let translated = parsed.document.as_mut().map(|document| document.to_nnef(options, settings.evaluation));
+        parsed.note_change();
+        let ParsedModel { sources, mut found, document, .. } = parsed;
+        let graph = translated.filter(|_| document.is_some()).and_then(|translated| {
+            found.take(translated.map(|(graph, variables, warnings)| ((graph, variables), warnings)))
+        });
+        Translated::flat(sources, before, graph, found)
+    }
+
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(&settings.options) } else { None };

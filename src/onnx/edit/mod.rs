@@ -10,5 +10,6 @@ mod tests;
 mod unused;
 
 pub(super) use given::{bind, set_shapes};
+pub(crate) use pure::is_function;
 pub(super) use rounds::fold;
 pub(super) use share::share;

@@ -8,7 +8,7 @@ const RANDOM: &[&str] =
 const RANDOM_IN_TRAINING: &[(&str, usize)] = &[("Dropout", 2)];
 
 /// Whether the results of a standard operator with a number of operands depend on its operands and attributes only.
-pub(super) fn is_function(operator: &str, operands: usize) -> bool {
+pub(crate) fn is_function(operator: &str, operands: usize) -> bool {
     let in_training = |(name, operand): &(&str, usize)| *name == operator && operands > *operand;
     !RANDOM.contains(&operator) && !RANDOM_IN_TRAINING.iter().any(in_training)
 }

@@ -4,6 +4,7 @@
 //! Extents are exact expressions on the symbols that the model declares. An extent that does not follow from others gets
 //! a symbol of its own. What the rules do not know, or what contradicts the rules, is unknown without a message.
 
+mod bodies;
 mod budget;
 pub(crate) mod call;
 mod control;
@@ -22,6 +23,6 @@ mod tables;
 mod tests;
 
 pub(crate) use call::InferCall;
-pub(crate) use engine::infer;
-pub(crate) use facts::{Extents, KnownItems, TensorFacts, ValueType};
+pub(crate) use engine::{infer, infer_functions};
+pub(crate) use facts::{TensorFacts, ValueType};
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

@@ -10,6 +10,8 @@ use crate::graph::names::NameId;
 pub(crate) struct ModelTypes {
     /// Those of its graph.
     pub(crate) main: GraphTypes,
+    /// Those of its functions, by their indices, if they are wanted: what is so in all calls.
+    pub(crate) functions: FxHashMap<usize, GraphTypes>,
     /// An upper bound of the memory that they take.
     pub(crate) bytes: u64,
 }

@@ -31,7 +31,11 @@ fn told(ty: &ValueType) -> String {
 }
 
 /// Infers the types of a model, and applies a function to them and the names.
-fn with_types<T>(text: &str, options: &Options, f: impl FnOnce(&ModelTypes, &dyn Fn(&str) -> crate::graph::names::NameId) -> T) -> T {
+fn with_types<T>(
+    text: &str,
+    options: &Options,
+    f: impl FnOnce(&ModelTypes, &dyn Fn(&str) -> crate::graph::names::NameId) -> T,
+) -> T {
     let (document, found) = Document::parse("m", text.to_owned(), &mut Sources::new(), &Options::default());
     let mut document = document.unwrap_or_else(|| panic!("{text}: {found:?}"));
     let model = document.model().unwrap();

@@ -38,10 +38,10 @@ fn resolved<'m>(attribute: &'m AttributeProto, bound: Option<&Bound<'m>>) -> Opt
 
 /// The attributes of a node.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Attributes<'c, 'm> {
-    pub(super) names: &'m ModelNames,
-    pub(super) node: &'m NodeProto,
-    pub(super) bound: Option<&'c Bound<'m>>,
+pub(crate) struct Attributes<'c, 'm> {
+    pub(crate) names: &'m ModelNames,
+    pub(crate) node: &'m NodeProto,
+    pub(crate) bound: Option<&'c Bound<'m>>,
 }
 
 /// The value of an attribute of a kind that protobuf may omit: zero, empty text, or an empty list.
@@ -51,7 +51,7 @@ fn omitted(attribute: &AttributeProto) -> Option<AttributeType> {
 
 impl<'m> Attributes<'_, 'm> {
     /// The attribute with a name.
-    pub(super) fn find(&self, name: &str) -> Option<&'m AttributeProto> {
+    pub(crate) fn find(&self, name: &str) -> Option<&'m AttributeProto> {
         let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|known| self.names.texts.text(known) == name);
         resolved(self.node.attributes.iter().find(is)?, self.bound)
     }
@@ -60,7 +60,7 @@ impl<'m> Attributes<'_, 'm> {
         Err(EvalError::argument(format!("the attribute `{name}` is not {wanted}")))
     }
 
-    pub(super) fn int(&self, name: &str) -> Result<Option<i64>, EvalError> {
+    pub(crate) fn int(&self, name: &str) -> Result<Option<i64>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         match (&attribute.value, omitted(attribute)) {
             (AttributeValue::Int(value), _) => Ok(Some(*value)),
@@ -69,7 +69,7 @@ impl<'m> Attributes<'_, 'm> {
         }
     }
 
-    pub(super) fn float(&self, name: &str) -> Result<Option<f32>, EvalError> {
+    pub(crate) fn float(&self, name: &str) -> Result<Option<f32>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         match (&attribute.value, omitted(attribute)) {
             (AttributeValue::Float(value), _) => Ok(Some(*value)),
@@ -78,7 +78,7 @@ impl<'m> Attributes<'_, 'm> {
         }
     }
 
-    pub(super) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, EvalError> {
+    pub(crate) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         match &attribute.value {
             AttributeValue::Ints(values) => Ok(Some(values.clone())),
@@ -87,7 +87,7 @@ impl<'m> Attributes<'_, 'm> {
         }
     }
 
-    pub(super) fn floats(&self, name: &str) -> Result<Option<Vec<f32>>, EvalError> {
+    pub(crate) fn floats(&self, name: &str) -> Result<Option<Vec<f32>>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         match &attribute.value {
             AttributeValue::Floats(values) => Ok(Some(values.clone())),
@@ -96,7 +96,7 @@ impl<'m> Attributes<'_, 'm> {
         }
     }
 
-    pub(super) fn text(&self, name: &str) -> Result<Option<String>, EvalError> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         match (&attribute.value, omitted(attribute)) {
             (AttributeValue::String(text), _) => Ok(Some(String::from_utf8_lossy(text).into_owned())),
@@ -105,7 +105,7 @@ impl<'m> Attributes<'_, 'm> {
         }
     }
 
-    pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, EvalError> {
+    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         match &attribute.value {
@@ -115,7 +115,7 @@ impl<'m> Attributes<'_, 'm> {
         }
     }
 
-    pub(super) fn tensor(&self, name: &str) -> Result<Option<&'m TensorProto>, EvalError> {
+    pub(crate) fn tensor(&self, name: &str) -> Result<Option<&'m TensorProto>, EvalError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         match &attribute.value {
             AttributeValue::Tensor(tensor) => Ok(Some(tensor)),

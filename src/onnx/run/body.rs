@@ -2,12 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::sparse;
 use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_graph;
-use crate::onnx::model::{FunctionProto, GraphProto, NodeProto};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, NodeProto};
 use crate::room::with_stack;
 
 /// Constants by their names.
@@ -29,12 +30,20 @@ impl<'m> Body<'m> {
     /// # Errors
     ///
     /// A constant cannot be read.
-    pub(super) fn of_graph(graph: &'m GraphProto, stores: &Stores, budget: &Budget) -> Result<Self, EvalError> {
+    pub(super) fn of_graph(
+        names: &ModelNames,
+        graph: &'m GraphProto,
+        stores: &Stores,
+        budget: &Budget,
+    ) -> Result<Self, EvalError> {
         let constant = |tensor| Ok((tensor, budget.operation(|| tensor_of(tensor, stores, budget))?));
         let named = graph.initializers.iter().map(constant).collect::<Result<Vec<_>, EvalError>>()?;
         // They stay as long as the model runs.
         named.iter().for_each(|(_, tensor)| budget.hold(tensor.len()));
-        let constants = named.into_iter().filter_map(|(of, tensor)| Some((of.name?, tensor.into()))).collect();
+        let dense = named.into_iter().filter_map(|(of, tensor)| Some((of.name?, tensor)));
+        let sparse = sparse::constants(names, graph, stores, budget)?;
+        sparse.iter().for_each(|(_, tensor)| budget.hold(tensor.len()));
+        let constants = dense.chain(sparse).map(|(name, tensor)| (name, tensor.into())).collect();
         let inputs = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs = graph.outputs.iter().filter_map(|output| output.name).collect();
         Ok(Body::new(&graph.nodes, inputs, outputs, constants))

@@ -190,6 +190,12 @@ impl<'m> NodeCall<'_, 'm> {
         self.attributes.find(name).is_some()
     }
 
+    /// A sparse tensor attribute as a dense tensor, if it is given.
+    pub(crate) fn sparse_attribute(&self, name: &str) -> Result<Option<Tensor>, EvalError> {
+        let Some(found) = self.attributes.find(name) else { return Ok(None) };
+        super::sparse::of_attribute(found, self.stores, self.budget)
+    }
+
     /// A graph attribute.
     pub(super) fn graph(&self, name: &str) -> Result<&'m GraphProto, EvalError> {
         self.attributes.graph(name)

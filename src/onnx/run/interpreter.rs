@@ -108,15 +108,7 @@ impl<'m> Interpreter<'m> {
         })?;
         let of_functions = model.functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
         let imports = Imports::new(names, &model.opsets);
-        Ok(Interpreter {
-            model,
-            budget,
-            stores,
-            functions,
-            imports,
-            of_functions,
-            bodies: RefCell::default(),
-        })
+        Ok(Interpreter { model, budget, stores, functions, imports, of_functions, bodies: RefCell::default() })
     }
 
     /// Runs the main graph on values of its inputs, by name. Inputs without a value have that of their initializer.
@@ -138,7 +130,7 @@ impl<'m> Interpreter<'m> {
         if let Some(body) = self.bodies.borrow().get(&key) {
             return Ok(body.clone());
         }
-        let body = Rc::new(Body::of_graph(graph, self.stores, self.budget)?);
+        let body = Rc::new(Body::of_graph(&self.model.names, graph, self.stores, self.budget)?);
         self.bodies.borrow_mut().insert(key, body.clone());
         Ok(body)
     }

@@ -1,10 +1,10 @@
 //! What is known about the values that a call sees.
 
 use crate::graph::names::NameId;
-use crate::onnx::infer::{GraphTypes, InnerPlace, ValueType};
+use crate::onnx::infer::{GraphTypes, InnerPlace, ModelTypes, ValueType};
 
 /// The types of the values of a graph and of those around it, the innermost last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct VisibleTypes<'t> {
     graphs: Vec<&'t GraphTypes>,
 }
@@ -13,6 +13,11 @@ impl<'t> VisibleTypes<'t> {
     /// The types of the main graph.
     pub(super) fn of(types: &'t GraphTypes) -> Self {
         VisibleTypes { graphs: vec![types] }
+    }
+
+    /// The types in a function, as far as all its calls have them.
+    pub(super) fn of_function(types: &'t ModelTypes, function: usize) -> Self {
+        VisibleTypes { graphs: types.functions.get(&function).into_iter().collect() }
     }
 
     /// The types in a graph of the innermost graph.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::plan::Plan;
 use crate::diagnostics::Code;
-use crate::onnx::infer::infer;
+use crate::onnx::infer::infer_functions;
 use crate::onnx::inline::{FunctionKey, NodeFinding, each_node_mut, expand_bodies};
 use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
 use crate::{Lower, Options};
@@ -34,7 +34,7 @@ pub(crate) fn lower(
             blocked.clear();
             break;
         }
-        let plan = Plan::of(model, &infer(model, options), options).map_err(|found| vec![*found])?;
+        let plan = Plan::of(model, &infer_functions(model, options), options).map_err(|found| vec![*found])?;
         lowered.extend(plan.found.lowered);
         blocked = plan.found.blocked;
         if plan.functions.is_empty() {

@@ -17,4 +17,4 @@ mod template;
 mod tests;
 
 pub(crate) use lower::lower;
-pub(crate) use table::names_body;
+pub(crate) use table::{names_body, with_bodies};

@@ -79,10 +79,10 @@ impl<'o> Plan<'o> {
             let place = Place { opsets: &model.opsets, imports: &imports, types: VisibleTypes::of(&types.main) };
             plan.nodes(names, &mut graph.nodes, &place)?;
         }
-        // The values of a function have the types of each call.
-        for function in &mut model.functions {
+        for (i, function) in model.functions.iter_mut().enumerate() {
             let imports = Imports::new(names, &function.opsets);
-            let place = Place { opsets: &function.opsets, imports: &imports, types: VisibleTypes::default() };
+            let place =
+                Place { opsets: &function.opsets, imports: &imports, types: VisibleTypes::of_function(types, i) };
             plan.nodes(names, &mut function.nodes, &place)?;
             for default in &mut function.defaults {
                 plan.graphs(names, &mut default.value, NOWHERE, &place)?;

@@ -136,6 +136,11 @@ pub(crate) fn names_body(option: &str) -> bool {
     })
 }
 
+/// The operators with bodies, with their domains; some occur several times.
+pub(crate) fn with_bodies() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.iter().map(|row| (row.domain, row.name))
+}
+
 /// Whether an operator has a body in some version.
 pub(super) fn has_body(domain: &str, name: &str) -> bool {
     body(domain, name, i64::MAX).is_some()

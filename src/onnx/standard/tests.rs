@@ -157,9 +157,18 @@ fn inner_graphs_and_functions_are_expanded_with_names_that_are_paths() {
     let flat = lowered(18, graph, "fn f (u) => (v) { t = Relu (u) v = Neg (t) }", Lower::All);
     assert!(flat.contains("r_zero = Constant") && flat.contains("r = Max (x, r_zero)"), "{flat}");
     assert!(flat.contains("s_t = Max (x, s_t_zero)") && flat.contains("s = Neg (s_t)"), "{flat}");
-    // The values of a kept function have the types of each call.
-    let kept = lowered(18, graph, "fn f (u) => (v) { t = Relu (u) v = Neg (t) }", named(&["Relu"]));
-    assert!(kept.contains("t_zero = CastLike (t_zero_float, u)") && kept.contains("s = l.f (x)"), "{kept}");
+}
+
+#[test]
+fn functions_that_stay_have_the_types_of_all_their_calls() {
+    let functions = "fn f (u) => (v) { v = Relu (u) }";
+    let of = |graph: &str| lowered(18, graph, functions, named(&["Relu"]));
+    let one = of("(float[2] x) => (float[2] y) { a = l.f (x) y = l.f (a) }");
+    assert!(one.contains("v_zero = Constant <value: tensor = float {0.0}> (); v = Max (u, v_zero)"), "{one}");
+    let two = of("(float[2] x, double[2] z) => (float[2] y, double[2] w) { y = l.f (x) w = l.f (z) }");
+    assert!(two.contains("v_zero = CastLike (v_zero_float, u)"), "{two}");
+    let uncalled = of("(float[2] x) => (float[2] y) { y = Neg (x) }");
+    assert!(uncalled.contains("v_zero = CastLike (v_zero_float, u)"), "{uncalled}");
 }
 
 #[test]

@@ -156,7 +156,9 @@ pub(crate) fn range(call: &mut InferCall) -> Option<()> {
 pub(crate) fn range_items(call: &mut InferCall) -> Option<()> {
     let (start, step) = (call.item(0), call.item(2));
     let length = call.result_shape(0)?.first()?.known()?;
-    let length = usize::try_from(length).ok().filter(|length| *length <= MAX_ITEMS && call.element(0).is_some_and(Element::is_whole))?;
+    let length = usize::try_from(length)
+        .ok()
+        .filter(|length| *length <= MAX_ITEMS && call.element(0).is_some_and(Element::is_whole))?;
     let items = (0..length).map(|i| start.clone().plus(step.clone().times(count(i))));
     call.give_items(0, items.collect::<Vec<_>>());
     Some(())

@@ -5,7 +5,8 @@ use crate::Options;
 
 #[test]
 fn branches_have_their_common_type() {
-    let branches = "<then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Concat <axis = 0> (x, x) }>";
+    let branches =
+        "<then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Concat <axis = 0> (x, x) }>";
     let inputs = "float[N,4] x, bool c";
     check(inputs, &format!("y = If {branches} (c)"), "y: float32[unk__0, 4]");
     check(inputs, &format!("k = Constant <value = bool {{1}}> () y = If {branches} (k)"), "y: float32[N, 4]");
@@ -29,11 +30,7 @@ fn loops_keep_what_does_not_change() {
 fn scans_stack_the_results_of_their_body() {
     let body = "<body = b (s, e) => (t, o) { t = Add (s, e) o = Relu (e) }, num_scan_inputs = 1, \
                 scan_input_axes = [1], scan_output_axes = [-1]>";
-    check(
-        "float[N] s, float[N,L] x",
-        &format!("y, z = Scan {body} (s, x)"),
-        "y: float32[N]; z: float32[N, L]",
-    );
+    check("float[N] s, float[N,L] x", &format!("y, z = Scan {body} (s, x)"), "y: float32[N]; z: float32[N, L]");
     let body = "<body = b (s, e) => (t, o) { t = Add (s, e) o = Relu (e) }, num_scan_inputs = 1>";
     check_in(
         8,

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A set of names, to which texts are added under distinct names.
 #[derive(Debug, Default)]
-pub(super) struct Distinct {
+pub(crate) struct Distinct {
     known: FxHashSet<String>,
     /// For each text that was a name already, the last number that was added to it.
     numbers: FxHashMap<String, u32>,
@@ -13,7 +13,7 @@ pub(super) struct Distinct {
 impl Distinct {
     /// Adds a text, with a number if it is a name already, and returns its name. Letters are compared without regard to
     /// case if `folded` is set.
-    pub(super) fn add(&mut self, text: &str, folded: bool) -> String {
+    pub(crate) fn add(&mut self, text: &str, folded: bool) -> String {
         let key = |name: &str| if folded { name.to_ascii_lowercase() } else { name.to_owned() };
         if self.known.insert(key(text)) {
             return text.to_owned();

@@ -1,0 +1,69 @@
+//! The translation of a model.
+
+use super::import::{Import, Reading};
+use super::table;
+use super::variables::NnefVariables;
+use crate::diagnostics::Diagnostics;
+use crate::eval::{Budget, Limits};
+use crate::graph::Graph;
+use crate::onnx::inline::NodeFinding;
+use crate::onnx::model::ModelProto;
+use crate::onnx::places::Places;
+use crate::onnx::run::Stores;
+use crate::onnx::standard;
+use crate::source::FileId;
+use crate::{Lower, Options};
+
+/// The options with which a model is expanded before its translation: loops of known trips are unrolled, and operators
+/// without a rule become their bodies.
+pub(crate) fn expanding(options: &Options) -> Options {
+    options.clone().with(|options| {
+        options.unroll = true;
+        options.flat = false;
+        options.lower = Lower::Custom;
+    })
+}
+
+/// Translates an expanded model to a flat graph with the data of its variables. Operations of registries are used only
+/// where NNEF 1.0 has none, and not at all in strict translations.
+///
+/// # Errors
+///
+/// Nodes have no counterpart, or extents of inputs are not known.
+pub(crate) fn convert(
+    model: &ModelProto,
+    (file, places): (FileId, &Places),
+    (stores, limits): (&Stores, Limits),
+    options: &Options,
+) -> Result<(Graph, NnefVariables, Diagnostics), Diagnostics> {
+    let budget = Budget::new(limits);
+    let reading = Reading { file, places, stores, budget: &budget };
+    let Some(graph) = &model.graph else { return Err(Diagnostics::new(options.strict)) };
+    let mut import = Import::new(model, reading, false, options);
+    import.graph(graph);
+    if import.wants_registries && !options.strict {
+        import = Import::new(model, reading, true, options);
+        import.graph(graph);
+    }
+    let Import { emit, found, .. } = import;
+    if found.has_errors() {
+        return Err(found);
+    }
+    match emit.builder.finish() {
+        Ok(graph) => Ok((graph, emit.variables, found)),
+        Err(_) => Err(found),
+    }
+}
+
+/// Expands the operators that have bodies, and no rule. What stays has no counterpart.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow.
+pub(crate) fn lower_compounds(model: &mut ModelProto, options: &Options) -> Result<(), Vec<NodeFinding>> {
+    let options = options.clone().with(|options| options.lower = Lower::Names(table::compounds()));
+    standard::lower(model, &options, &[])?;
+    let names = &mut model.names;
+    names.values.resolve(&names.texts, &Default::default());
+    Ok(())
+}

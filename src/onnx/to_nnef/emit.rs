@@ -1,0 +1,286 @@
+//! Adds operations to the graph, and constants where operations need them.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::item::{Constant, Flat, Item, primitive};
+use super::refusal::{Lowered, Refusal};
+use super::variables::{NnefVariables, stored_form};
+use crate::Options;
+use crate::diagnostics::too_many;
+use crate::graph::names::NameId;
+use crate::graph::standard::{CONSTANT, VARIABLE};
+use crate::graph::{Shape, TensorId, Value};
+use crate::library::build::{Builder, Results};
+use crate::library::distinct::Distinct;
+use crate::library::identifier::identifier;
+use crate::source::Location;
+use crate::tensor::{Data, DType, Tensor};
+
+/// The number of items up to which a constant is written into the text of the graph.
+const SHORT: usize = 8;
+
+/// The refusal of tensors that NNEF does not have.
+pub(super) const EMPTY: Refusal = Refusal::because("NNEF has no tensors without items");
+
+/// Adds operations to a graph.
+pub(super) struct Emitter<'o> {
+    pub(super) builder: Builder,
+    pub(super) options: &'o Options,
+    /// The data of variables.
+    pub(super) variables: NnefVariables,
+    names: Distinct,
+    labels: Distinct,
+    /// Tensors with leading axes that were added, by tensor and rank.
+    raised: FxHashMap<(TensorId, usize), Flat>,
+    /// The name under which the operations of a node get theirs, and how many of each kind it has.
+    scope: NameId,
+    counts: FxHashMap<&'static str, u32>,
+}
+
+/// Integers as an attribute.
+pub(super) fn integers(items: impl IntoIterator<Item = i64>) -> Value {
+    Value::Integers(items.into_iter().collect())
+}
+
+/// Pairs of integers as an attribute.
+pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
+    Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
+}
+
+/// A text as an attribute.
+pub(super) fn text(text: &str) -> Value {
+    Value::String(text.into())
+}
+
+/// The number that is written for a float of fewer than 64 bits: the shortest one that is read as this float.
+pub(super) fn shortest(dtype: DType, value: f64) -> f64 {
+    match dtype {
+        DType::Float64 => value,
+        _ => (value as f32).to_string().parse().unwrap_or(value),
+    }
+}
+
+impl<'o> Emitter<'o> {
+    pub(super) fn new(registries: bool, options: &'o Options) -> Self {
+        let builder = if registries { Builder::with_registries("model") } else { Builder::new("model") };
+        Emitter {
+            builder,
+            options,
+            variables: NnefVariables::default(),
+            names: Distinct::default(),
+            labels: Distinct::default(),
+            raised: FxHashMap::default(),
+            scope: NameId::ROOT,
+            counts: FxHashMap::default(),
+        }
+    }
+
+    /// Begins the operations of a node, whose first result has this name.
+    pub(super) fn begin(&mut self, scope: NameId, at: Location) {
+        self.builder.come_from(at);
+        self.scope = scope;
+        self.counts.clear();
+    }
+
+    /// The name of a value of the model as a name of the graph that no other value has.
+    pub(super) fn named(&mut self, text: &str) -> NameId {
+        let text = self.names.add(&identifier(text), false);
+        self.builder.name(&text)
+    }
+
+    fn fresh(&mut self, word: &'static str) -> NameId {
+        let count = self.counts.entry(word).or_default();
+        *count = count.saturating_add(1);
+        self.builder.numbered(self.scope, word, *count)
+    }
+
+    /// Whether the document may name registries.
+    pub(super) fn has_registries(&self) -> bool {
+        self.builder.has_registries()
+    }
+
+    /// An operation of a registry, if these are allowed.
+    pub(super) fn registry(&self, operation: &'static str) -> Lowered<&'static str> {
+        if self.has_registries() { Ok(operation) } else { Err(Refusal::Registry(operation)) }
+    }
+
+    fn check(&self, operation: &'static str, arguments: &[Option<Value>]) -> Lowered<()> {
+        if self.builder.graph.operations().len() as u64 >= self.options.max_ops {
+            return Err(Refusal::from(too_many("the graph", self.options.max_ops, "operations")));
+        }
+        let infinite = |value: &Value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite());
+        if arguments.iter().flatten().any(infinite) {
+            return Err(Refusal::from(format!("`{operation}` would have an argument that is not a finite number")));
+        }
+        Ok(())
+    }
+
+    fn add_results(
+        &mut self,
+        operation: &'static str,
+        arguments: Vec<Option<Value>>,
+        (dtypes, is_array): (&[DType], bool),
+    ) -> Lowered<Vec<Flat>> {
+        self.check(operation, &arguments)?;
+        let no_type = || Refusal::because("it has texts or complex numbers, which NNEF does not have");
+        let of = dtypes.first().copied().and_then(primitive).ok_or_else(no_type)?;
+        let names: Vec<(NameId, Option<Shape>)> = dtypes.iter().map(|_| (self.fresh(operation), None)).collect();
+        let results = if is_array { Results::Array(&names) } else { Results::Each(&names) };
+        let added = self.builder.add(operation, Some(of), arguments, results);
+        let tensors = added.map_err(|_| Refusal::Registry(operation))?;
+        for (tensor, dtype) in tensors.iter().zip(dtypes) {
+            self.builder.graph.tensors[tensor.index()].dtype = primitive(*dtype);
+        }
+        self.builder.infer(*tensors.first().ok_or(Refusal::UNFIT)?)?;
+        Ok(tensors.iter().zip(dtypes).map(|(id, dtype)| Flat { id: *id, dtype: *dtype }).collect())
+    }
+
+    /// Adds an operation with arguments by position. Its result has elements of a type.
+    pub(super) fn add(
+        &mut self,
+        operation: &'static str,
+        arguments: impl IntoIterator<Item = Value>,
+        dtype: DType,
+    ) -> Lowered<Flat> {
+        let arguments = arguments.into_iter().map(Some).collect();
+        self.add_results(operation, arguments, (&[dtype], false))?.into_iter().next().ok_or(Refusal::UNFIT)
+    }
+
+    /// Adds an operation with several results.
+    pub(super) fn add_several(
+        &mut self,
+        operation: &'static str,
+        arguments: impl IntoIterator<Item = Value>,
+        dtypes: &[DType],
+    ) -> Lowered<Vec<Flat>> {
+        self.add_results(operation, arguments.into_iter().map(Some).collect(), (dtypes, false))
+    }
+
+    /// Adds an operation whose result is an array of tensors.
+    pub(super) fn add_array(
+        &mut self,
+        operation: &'static str,
+        arguments: impl IntoIterator<Item = Value>,
+        (dtype, count): (DType, usize),
+    ) -> Lowered<Vec<Flat>> {
+        self.add_results(operation, arguments.into_iter().map(Some).collect(), (&vec![dtype; count], true))
+    }
+
+    /// Adds an operation on a tensor whose result has its element type.
+    pub(super) fn on(
+        &mut self,
+        operation: &'static str,
+        x: Flat,
+        arguments: impl IntoIterator<Item = Value>,
+    ) -> Lowered<Flat> {
+        self.add(operation, std::iter::once(Value::Tensor(x.id)).chain(arguments), x.dtype)
+    }
+
+    // Shapes.
+
+    /// The extents of a tensor.
+    pub(super) fn extents(&self, of: Flat) -> Lowered<Vec<i64>> {
+        let known = self.builder.graph.shape(of.id).and_then(Shape::known);
+        known.ok_or(Refusal::because("the shape of an operand is not known before the model runs"))
+    }
+
+    /// The rank of a tensor.
+    pub(super) fn rank(&self, of: Flat) -> Lowered<usize> {
+        let shape = self.builder.graph.shape(of.id);
+        shape.map(Shape::rank).ok_or(Refusal::because("the rank of an operand is not known"))
+    }
+
+    /// A tensor with leading axes of extent 1 up to a rank. Tensors of rank 0 are broadcast to any shape.
+    pub(super) fn raised(&mut self, of: Flat, rank: usize) -> Lowered<Flat> {
+        let own = self.rank(of)?;
+        if own == 0 || own >= rank {
+            return Ok(of);
+        }
+        if let Some(known) = self.raised.get(&(of.id, rank)) {
+            return Ok(*known);
+        }
+        let raised = self.unsqueeze(of, (0..(rank - own) as i64).collect())?;
+        self.raised.insert((of.id, rank), raised);
+        Ok(raised)
+    }
+
+    // Constants.
+
+    /// A value as a tensor of the graph.
+    pub(super) fn flat(&mut self, item: &Item) -> Lowered<Flat> {
+        match item {
+            Item::Flat(flat) => Ok(*flat),
+            Item::Known(constant) => self.constant(constant),
+            Item::Loose(tensor) => self.own_constant(Tensor::clone(tensor)),
+            Item::Sequence(_) => Err(Refusal::because("it has a sequence as an operand")),
+            Item::Refused => Err(Refusal::Operand),
+        }
+    }
+
+    /// The tensor of a constant, which is added unless it is there.
+    pub(super) fn constant(&mut self, constant: &Constant) -> Lowered<Flat> {
+        let dtype = constant.tensor.dtype();
+        if let Some(id) = constant.stored.get() {
+            return Ok(Flat { id, dtype });
+        }
+        let flat = self.store(&constant.tensor, constant.name)?;
+        constant.stored.set(Some(flat.id));
+        Ok(flat)
+    }
+
+    /// Adds a constant that only the operations of this node use.
+    pub(super) fn own_constant(&mut self, tensor: Tensor) -> Lowered<Flat> {
+        let name = self.fresh(CONSTANT);
+        self.store(&Arc::new(tensor), name)
+    }
+
+    /// Adds a tensor: a short one with its items, others as a variable. With registries, all are variables: literals of
+    /// these documents are no tensors in lists.
+    fn store(&mut self, tensor: &Arc<Tensor>, name: NameId) -> Lowered<Flat> {
+        let dtype = tensor.dtype();
+        let no_type = || Refusal::because("a constant has texts or complex numbers, which NNEF does not have");
+        let of = primitive(dtype).ok_or_else(no_type)?;
+        let shape: Vec<i64> = tensor.shape().iter().map(|extent| *extent as i64).collect();
+        let results = [(name, Some(Shape::of(&shape)))];
+        if tensor.is_empty() {
+            return Err(EMPTY);
+        }
+        let short = !self.has_registries() && tensor.len() <= SHORT;
+        let added = match items(tensor).filter(|_| short) {
+            Some(value) => {
+                let arguments = [integers(shape), value];
+                self.builder.add(CONSTANT, Some(of), arguments, Results::Each(&results))
+            }
+            None => {
+                let stored = stored_form(tensor)?;
+                let mut text = String::new();
+                self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
+                let label = self.labels.add(&text, true);
+                self.variables.insert(label.clone(), stored);
+                let arguments = [integers(shape), Value::String(label.as_str().into())];
+                self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results))
+            }
+        };
+        let id = *added.map_err(|_| Refusal::UNFIT)?.first().ok_or(Refusal::UNFIT)?;
+        Ok(Flat { id, dtype })
+    }
+}
+
+/// The items of a tensor as an attribute, if all can be written.
+fn items(tensor: &Tensor) -> Option<Value> {
+    let places = 0..tensor.len();
+    match tensor.data() {
+        Data::Bool(items) => Some(Value::Array(items.iter().map(|item| Value::Logical(*item)).collect())),
+        data if tensor.dtype().is_integer() => {
+            let items = places.map(|i| i64::try_from(data.wide(i)).ok()).collect::<Option<Vec<i64>>>()?;
+            Some(integers(items))
+        }
+        data if tensor.dtype().is_float() => {
+            let items: Vec<f64> = places.map(|i| shortest(tensor.dtype(), data.float(i))).collect();
+            items.iter().all(|item| item.is_finite()).then(|| Value::Scalars(items.into()))
+        }
+        _ => None,
+    }
+}

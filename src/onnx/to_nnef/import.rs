@@ -1,0 +1,332 @@
+//! Goes through the nodes of a model and adds their counterparts.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::control::CONTROL;
+use super::emit::{EMPTY, Emitter};
+use super::item::{Constant, Flat, Item, Outcome, primitive};
+use super::line::{NodeLine, Results};
+use super::refusal::{Lowered, Refusal};
+use super::table;
+use crate::Options;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::eval::Budget;
+use crate::graph::names::NameId;
+use crate::onnx::edit::is_function;
+use crate::onnx::inline::Imports;
+use crate::onnx::model::{AttributeValue, Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
+use crate::onnx::places::Places;
+use crate::onnx::run::{Attributes, Stores, dtype_of, evaluate_node, tensor_of};
+use crate::source::{FileId, Location, Span};
+use crate::tensor::Tensor;
+
+/// The number of items up to which results that are known are computed here, if they have more items than the operands.
+const LARGE: usize = 1 << 20;
+
+/// What a model is read with.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'m> {
+    pub(super) file: FileId,
+    pub(super) places: &'m Places,
+    pub(super) stores: &'m Stores,
+    pub(super) budget: &'m Budget,
+}
+
+/// What was known of a name: its value, its constant, and its name in the graph.
+pub(super) type Hidden<'m> = (Option<Item>, Option<&'m TensorProto>, Option<NameId>);
+
+/// The translation of the graph of a model.
+pub(super) struct Import<'m> {
+    model: &'m ModelProto,
+    reading: Reading<'m>,
+    imports: Imports,
+    pub(super) emit: Emitter<'m>,
+    /// Constants that were not read yet.
+    stored: FxHashMap<NameId, &'m TensorProto>,
+    held: FxHashMap<NameId, Item>,
+    /// The names of values in the graph.
+    names: FxHashMap<NameId, NameId>,
+    pub(super) found: Diagnostics,
+    /// Whether a node was refused that an operation of a registry computes.
+    pub(super) wants_registries: bool,
+}
+
+impl<'m> Import<'m> {
+    pub(super) fn new(model: &'m ModelProto, reading: Reading<'m>, registries: bool, options: &'m Options) -> Self {
+        Import {
+            model,
+            reading,
+            imports: Imports::new(&model.names, &model.opsets),
+            emit: Emitter::new(registries, options),
+            stored: FxHashMap::default(),
+            held: FxHashMap::default(),
+            names: FxHashMap::default(),
+            found: Diagnostics::new(options.strict),
+            wants_registries: false,
+        }
+    }
+
+    /// Translates a graph: its inputs, nodes and outputs.
+    pub(super) fn graph(&mut self, graph: &'m GraphProto) {
+        self.constants(graph);
+        // Inputs and outputs get their names first, so that these change least.
+        let boundary = graph.inputs.iter().chain(&graph.outputs).filter_map(|value| value.name);
+        boundary.for_each(|name| _ = self.name(name));
+        graph.inputs.iter().for_each(|input| self.input(input));
+        graph.nodes.iter().for_each(|node| self.node(node));
+        for output in &graph.outputs {
+            let name = output.name.unwrap_or(NameId::ROOT);
+            self.output(name).unwrap_or_else(|refusal| {
+                let message = format!("the output `{}` has no counterpart in NNEF: {refusal}", self.text(name));
+                self.report(refusal, Code::NnefMeaning, 0, message);
+            });
+        }
+    }
+
+    /// Makes the constants of a graph known.
+    pub(super) fn constants(&mut self, graph: &'m GraphProto) {
+        let constants = graph.initializers.iter().filter_map(|constant| Some((constant.name?, constant)));
+        self.stored.extend(constants);
+    }
+
+    pub(super) fn names_of_model(&self) -> &'m ModelNames {
+        &self.model.names
+    }
+
+    /// Removes what is known of names, before a graph defines them.
+    pub(super) fn hide(&mut self, names: &[NameId]) -> Vec<Hidden<'m>> {
+        let hidden = names.iter().map(|name| (self.held.remove(name), self.stored.remove(name), self.names.remove(name)));
+        hidden.collect()
+    }
+
+    /// Brings back what was known of names.
+    pub(super) fn restore(&mut self, names: &[NameId], hidden: Vec<Hidden<'m>>) {
+        self.hide(names);
+        for (name, (held, stored, new)) in names.iter().zip(hidden) {
+            self.held.extend(held.map(|held| (*name, held)));
+            self.stored.extend(stored.map(|stored| (*name, stored)));
+            self.names.extend(new.map(|new| (*name, new)));
+        }
+    }
+
+    /// Holds a value under a name.
+    pub(super) fn hold_item(&mut self, name: NameId, item: Item) {
+        match item {
+            Item::Loose(tensor) => _ = self.hold(name, tensor),
+            item => _ = self.held.insert(name, item),
+        }
+    }
+
+    /// The name and the place of the operations of a node.
+    pub(super) fn place(&mut self, node: &NodeProto) -> (NameId, Location) {
+        let scope = node.outputs.iter().find(|name| **name != NameId::ROOT).copied();
+        let scope = scope.map_or(NameId::ROOT, |name| self.name(name));
+        (scope, Location::new(self.reading.file, Span::new(node.at, node.at)))
+    }
+
+    fn text(&self, name: NameId) -> String {
+        let mut text = String::new();
+        self.model.names.values.write(&self.model.names.texts, name, &mut text);
+        text
+    }
+
+    /// The name of a value in the graph.
+    fn name(&mut self, name: NameId) -> NameId {
+        if let Some(known) = self.names.get(&name) {
+            return *known;
+        }
+        let text = self.text(name);
+        let new = self.emit.named(&text);
+        self.names.insert(name, new);
+        new
+    }
+
+    fn report(&mut self, refusal: Refusal, code: Code, at: u32, message: String) {
+        match refusal {
+            Refusal::Operand => return,
+            Refusal::Registry(_) => self.wants_registries = true,
+            Refusal::Because(_) => {}
+        }
+        let Reading { file, places, .. } = self.reading;
+        let place = Location::new(file, Span::new(at, at));
+        self.found.report(Diagnostic::new(code, place, places.tell(message, at)));
+    }
+
+    /// Adds an input of the graph. One with a constant of the same name has this value.
+    fn input(&mut self, input: &ValueInfo) {
+        let Some(name) = input.name.filter(|name| !self.stored.contains_key(name)) else { return };
+        let item = self.external(input, name).unwrap_or_else(|refusal| {
+            let text = self.text(name);
+            let message = format!("the input `{text}` has no counterpart in NNEF: {refusal}");
+            self.report(refusal, Code::OpenExtent, 0, message);
+            Item::Refused
+        });
+        self.held.insert(name, item);
+    }
+
+    fn external(&mut self, input: &ValueInfo, name: NameId) -> Lowered<Item> {
+        let Some(TypeForm::Tensor(ty)) = input.ty.as_ref().map(|ty| &ty.form) else {
+            return Err(Refusal::because("it is not a tensor"));
+        };
+        let extent = |extent: Extent| if let Extent::Value(value) = extent { Some(value) } else { None };
+        let extents = ty.shape.as_ref().and_then(|shape| shape.dims.iter().map(|dim| extent(dim.extent)).collect());
+        let open = || Refusal::from(format!("its extents are not known; give them: `--input-shape {}=…`", self.text(name)));
+        let extents: Vec<i64> = extents.ok_or_else(open)?;
+        let dtype = ty.element.and_then(dtype_of).ok_or(Refusal::because("its element type is not known"))?;
+        let of = primitive(dtype).ok_or(Refusal::because("NNEF has no texts and no complex numbers"))?;
+        if extents.contains(&0) {
+            return Err(EMPTY);
+        }
+        let new = self.name(name);
+        let id = self.emit.builder.input(of, new, &extents).map_err(|_| Refusal::UNFIT)?;
+        Ok(Item::Flat(Flat { id, dtype }))
+    }
+
+    fn output(&mut self, name: NameId) -> Lowered<()> {
+        let new = self.name(name);
+        let item = self.item(name)?;
+        let flat = self.emit.flat(&item)?;
+        let graph = &mut self.emit.builder.graph;
+        if !graph.inputs.contains(&flat.id) && !graph.outputs.contains(&flat.id) {
+            graph.tensors[flat.id.index()].name = new;
+        }
+        self.emit.builder.output(flat.id, new, false).map_err(|_| Refusal::UNFIT)
+    }
+
+    /// The value with a name. A constant is read when it is used first.
+    pub(super) fn item(&mut self, name: NameId) -> Lowered<Item> {
+        if let Some(item) = self.held.get(&name) {
+            return Ok(item.clone());
+        }
+        let stored = self.stored.get(&name).copied();
+        let stored = stored.ok_or_else(|| Refusal::from(format!("`{}` is not defined", self.text(name))))?;
+        let tensor = tensor_of(stored, self.reading.stores, self.reading.budget)?;
+        Ok(self.hold(name, Arc::new(tensor)))
+    }
+
+    /// Holds a known value.
+    fn hold(&mut self, name: NameId, tensor: Arc<Tensor>) -> Item {
+        let new = self.name(name);
+        let item = Item::Known(Rc::new(Constant { tensor, name: new, stored: Cell::new(None) }));
+        self.held.insert(name, item.clone());
+        item
+    }
+
+    /// Adds the counterpart of a node, or reports why there is none.
+    pub(super) fn node(&mut self, node: &'m NodeProto) {
+        let texts = &self.model.names.texts;
+        let operator = node.op_type.map_or("", |name| texts.text(name));
+        let domain = node.domain.map_or("", |name| texts.text(name));
+        let domain = if domain == "ai.onnx" { "" } else { domain };
+        let results = self.results(node, (domain, operator));
+        if let Err(refusal) = results {
+            let called = if domain.is_empty() { operator.to_owned() } else { format!("{domain}.{operator}") };
+            let first = node.outputs.first().map_or_else(String::new, |name| self.text(*name));
+            let message = format!("`{called}` of `{first}` has no counterpart in NNEF: {refusal}");
+            self.report(refusal, Code::NnefMeaning, node.at, message);
+            node.outputs.iter().for_each(|name| _ = self.held.insert(*name, Item::Refused));
+        }
+    }
+
+    /// Adds the counterpart of a node and holds its results.
+    fn results(&mut self, node: &'m NodeProto, (domain, operator): (&'m str, &'m str)) -> Lowered<()> {
+        let mut operands = Vec::with_capacity(node.inputs.len());
+        for name in &node.inputs {
+            operands.push(if *name == NameId::ROOT { None } else { Some(self.item(*name)?) });
+        }
+        if operands.iter().any(|operand| matches!(operand, Some(Item::Refused))) {
+            return Err(Refusal::Operand);
+        }
+        let version = self.imports.version(&self.model.names, node.domain).unwrap_or(1);
+        if let Some(results) = self.computed(node, (domain, operator, version), &operands) {
+            for (name, tensor) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
+                self.hold(*name, Arc::new(tensor));
+            }
+            return Ok(());
+        }
+        if domain.is_empty() && CONTROL.contains(&operator) {
+            let results = self.control(node, operator, &operands)?;
+            if results.len() < node.outputs.len() {
+                return Err(Refusal::UNFIT);
+            }
+            for (name, item) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
+                self.hold_item(*name, item);
+            }
+            return Ok(());
+        }
+        let row = table::find(domain, operator).ok_or(Refusal::because("there is no rule for it"))?;
+        let (scope, place) = self.place(node);
+        self.emit.begin(scope, place);
+        let mark = self.emit.builder.graph.tensors.len();
+        let attributes = Attributes { names: &self.model.names, node, bound: None };
+        let computing = (self.reading.stores, self.reading.budget);
+        let mut line = NodeLine { emit: &mut self.emit, attributes, operator, version, operands: &operands, computing };
+        let outcomes = (row.rule)(&mut line);
+        self.hold_results(node, outcomes, &operands, mark)
+    }
+
+    fn hold_results(
+        &mut self,
+        node: &'m NodeProto,
+        outcomes: Results,
+        operands: &[Option<Item>],
+        mark: usize,
+    ) -> Lowered<()> {
+        let outcomes = outcomes?;
+        if outcomes.len() < node.outputs.len() {
+            return Err(Refusal::from(format!("its result {} is used", outcomes.len())));
+        }
+        for (name, outcome) in node.outputs.iter().zip(outcomes).filter(|(name, _)| **name != NameId::ROOT) {
+            let item = match outcome {
+                Outcome::Flat(flat) => {
+                    // The result of some operators is an operand.
+                    if flat.id.index() >= mark {
+                        let new = self.name(*name);
+                        self.emit.builder.graph.tensors[flat.id.index()].name = new;
+                    }
+                    Item::Flat(flat)
+                }
+                Outcome::Known(tensor) => self.hold(*name, tensor),
+                Outcome::Operand(i) => operands.get(i).cloned().flatten().ok_or(Refusal::UNFIT)?,
+                Outcome::Held(item) => item,
+            };
+            self.hold_item(*name, item);
+        }
+        Ok(())
+    }
+
+    /// The results of a node whose operands are known, if they can be computed within limits.
+    fn computed(
+        &mut self,
+        node: &NodeProto,
+        (domain, operator, version): (&str, &str, i64),
+        operands: &[Option<Item>],
+    ) -> Option<Vec<Tensor>> {
+        let has_graph =
+            |value: &AttributeValue| matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
+        if !domain.is_empty()
+            || !is_function(operator, node.inputs.len())
+            || node.attributes.iter().any(|attribute| has_graph(&attribute.value))
+        {
+            return None;
+        }
+        let mut values = Vec::with_capacity(operands.len());
+        for operand in operands {
+            values.push(match operand {
+                None => None,
+                Some(item) => Some(Arc::clone(item.tensor()?)),
+            });
+        }
+        let given: usize = values.iter().flatten().map(|tensor| tensor.len()).sum();
+        let stores = (self.reading.stores, self.reading.budget);
+        let results = evaluate_node(&self.model.names, node, version, &values, stores).ok();
+        self.reading.budget.forgive();
+        let results = results?;
+        let made: usize = results.iter().map(Tensor::len).sum();
+        (results.len() >= node.outputs.len() && made <= LARGE.max(given)).then_some(results)
+    }
+}

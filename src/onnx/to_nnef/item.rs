@@ -1,0 +1,90 @@
+//! The values of a model while it is translated.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::graph::names::NameId;
+use crate::graph::{Primitive, TensorId};
+use super::refusal::{Lowered, Refusal};
+use crate::tensor::{DType, Data, Tensor};
+
+/// A tensor of the graph, with its element type in the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Flat {
+    pub(super) id: TensorId,
+    pub(super) dtype: DType,
+}
+
+/// A value that is known. It becomes a part of the graph where an operation needs it as a tensor.
+#[derive(Debug)]
+pub(super) struct Constant {
+    pub(super) tensor: Arc<Tensor>,
+    /// Its name in the graph.
+    pub(super) name: NameId,
+    /// Its tensor in the graph, once there is one.
+    pub(super) stored: Cell<Option<TensorId>>,
+}
+
+/// A value of the model.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    Flat(Flat),
+    Known(Rc<Constant>),
+    /// A known value that has no name yet.
+    Loose(Arc<Tensor>),
+    Sequence(Rc<[Item]>),
+    /// The result of a node that was refused.
+    Refused,
+}
+
+impl Item {
+    /// The value, if it is a known tensor.
+    pub(super) fn tensor(&self) -> Option<&Arc<Tensor>> {
+        match self {
+            Item::Known(constant) => Some(&constant.tensor),
+            Item::Loose(tensor) => Some(tensor),
+            Item::Flat(_) | Item::Sequence(_) | Item::Refused => None,
+        }
+    }
+}
+
+impl From<Flat> for Item {
+    fn from(flat: Flat) -> Self {
+        Item::Flat(flat)
+    }
+}
+
+/// What a rule gives as a result.
+#[derive(Clone, Debug)]
+pub(super) enum Outcome {
+    Flat(Flat),
+    Known(Arc<Tensor>),
+    /// The operand at a position, unchanged.
+    Operand(usize),
+    /// Any value.
+    Held(Item),
+}
+
+impl From<Flat> for Outcome {
+    fn from(flat: Flat) -> Self {
+        Outcome::Flat(flat)
+    }
+}
+
+/// A tensor without items, which NNEF does not have, so that it stays a known value.
+pub(super) fn empty(extents: &[i64], dtype: DType) -> Lowered<Outcome> {
+    let shape: Option<Vec<usize>> = extents.iter().map(|extent| usize::try_from(*extent).ok()).collect();
+    let tensor = shape.and_then(|shape| Tensor::new(&shape, Data::zeros(dtype, 0)));
+    tensor.map(|tensor| Outcome::Known(tensor.into())).ok_or(Refusal::UNFIT)
+}
+
+/// The primitive type of NNEF for an element type; none for texts and complex numbers.
+pub(super) fn primitive(dtype: DType) -> Option<Primitive> {
+    match dtype {
+        DType::Bool => Some(Primitive::Logical),
+        DType::Text | DType::Complex64 | DType::Complex128 => None,
+        dtype if dtype.is_integer() => Some(Primitive::Integer),
+        _ => Some(Primitive::Scalar),
+    }
+}

@@ -1,0 +1,62 @@
+//! Why a node has no counterpart.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::eval::EvalError;
+use crate::graph::shapes::ShapeError;
+
+/// Why a node is not translated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Only an operation of a registry computes it.
+    Registry(&'static str),
+    /// A clause.
+    Because(Cow<'static, str>),
+    /// An operand is the result of a node that was refused.
+    Operand,
+}
+
+/// The result of a rule or a part of it.
+pub(super) type Lowered<T> = Result<T, Refusal>;
+
+impl Refusal {
+    /// Extents that do not fit the operator, or that have more than 63 bits.
+    pub(super) const UNFIT: Refusal = Refusal::Because(Cow::Borrowed("its operands do not fit each other"));
+    /// An operand of a rank for which the operator is not defined.
+    pub(super) const RANK: Refusal = Refusal::Because(Cow::Borrowed("the rank of an operand does not fit"));
+
+    /// A reason that is always the same.
+    pub(super) const fn because(reason: &'static str) -> Refusal {
+        Refusal::Because(Cow::Borrowed(reason))
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Refusal::Because(reason.into())
+    }
+}
+
+impl From<EvalError> for Refusal {
+    fn from(error: EvalError) -> Self {
+        Refusal::from(error.message)
+    }
+}
+
+impl From<ShapeError> for Refusal {
+    fn from(error: ShapeError) -> Self {
+        Refusal::from(error.message)
+    }
+}
+
+/// The clause of a message.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Refusal::Registry(operation) => write!(f, "only `{operation}`, an operation of a registry, computes it"),
+            Refusal::Because(reason) => f.write_str(reason),
+            Refusal::Operand => f.write_str("an operand is not translated"),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Operators that compute each item from the items of the operands at its place.
+
+use crate::dictionary::{self, Kernel, Vocabulary, elementwise as meanings};
+use crate::onnx::run::dtype_of;
+use crate::onnx::to_nnef::formula::Term;
+use crate::onnx::to_nnef::item::{Flat, Outcome};
+use crate::onnx::to_nnef::line::{NodeLine, Results, one};
+use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::tensor::{DType, Data, Tensor};
+
+/// An operator that has a meaning in the dictionary: an operation, a formula, or an operation of a registry.
+pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> Results {
+    let row = dictionary::find(Vocabulary::Foreign, line.operator);
+    let row = row.ok_or(Refusal::because("the dictionary does not have it"))?;
+    let terms = line.terms(0..line.count())?;
+    // An operation on scalars of the standard is not defined for integers.
+    let scalars = matches!(row.kernel, Some(Kernel::Float(..) | Kernel::Floats(_)));
+    let terms = if scalars { in_scalars(line, terms)? } else { terms };
+    flat(line.emit.meaning(row, &terms)?)
+}
+
+/// Converts operands with integers to scalars.
+fn in_scalars(line: &mut NodeLine, terms: Vec<Term>) -> Lowered<Vec<Term>> {
+    let scalar = |term| match term {
+        Term::Flat(flat) if flat.dtype.is_integer() => line.emit.cast(flat, DType::Float32).map(Term::Flat),
+        other => Ok(other),
+    };
+    terms.into_iter().map(scalar).collect()
+}
+
+/// A result as a tensor.
+fn flat(term: Term) -> Results {
+    match term {
+        Term::Flat(flat) => one(flat),
+        Term::Number(..) => Err(Refusal::because("its result is known")),
+    }
+}
+
+/// A formula of all operands.
+fn formula(line: &mut NodeLine, text: &str) -> Results {
+    let terms = line.terms(0..line.count())?;
+    one(line.emit.formula(text, &terms)?)
+}
+
+/// A formula of the operand and attributes, whose names follow `%` in the text.
+fn with_floats(line: &mut NodeLine, text: &str, defaults: &[(&str, f32)]) -> Results {
+    let mut text = text.to_owned();
+    for (name, default) in defaults {
+        text = text.replace(&format!("%{name}"), &format!("{:?}", line.float(name, *default)?));
+    }
+    formula(line, &text)
+}
+
+pub(in crate::onnx::to_nnef) fn identity(_: &mut NodeLine) -> Results {
+    Ok(vec![Outcome::Operand(0)])
+}
+
+/// The operand; nothing is dropped outside of training.
+pub(in crate::onnx::to_nnef) fn dropout(line: &mut NodeLine) -> Results {
+    let training = line.numbers(2)?.is_some_and(|items| items.iter().any(|item| *item != 0.0));
+    if training {
+        return Err(Refusal::because("it is in training"));
+    }
+    let mut results = vec![Outcome::Operand(0)];
+    if line.wants(1) {
+        let shape = line.shape(0)?;
+        let extents: Option<Vec<usize>> = shape.iter().map(|extent| usize::try_from(*extent).ok()).collect();
+        let extents = extents.ok_or(Refusal::UNFIT)?;
+        let count = crate::tensor::volume(&extents).ok_or(Refusal::UNFIT)?;
+        let all = Tensor::logicals(&extents, vec![true; count]).map_err(|_| Refusal::UNFIT)?;
+        results.push(Outcome::Known(all.into()));
+    }
+    Ok(results)
+}
+
+pub(in crate::onnx::to_nnef) fn cast(line: &mut NodeLine) -> Results {
+    let to = i32::try_from(line.int("to", 0)?).ok().and_then(dtype_of);
+    let to = to.ok_or(Refusal::because("its element type is not known"))?;
+    converted(line, to)
+}
+
+pub(in crate::onnx::to_nnef) fn cast_like(line: &mut NodeLine) -> Results {
+    let to = line.dtype(1)?;
+    converted(line, to)
+}
+
+fn converted(line: &mut NodeLine, to: DType) -> Results {
+    // Another known value, such as a constant that becomes like an operand.
+    if let Some(tensor) = line.value(0).filter(|tensor| tensor.dtype().is_float() && to.is_float()) {
+        let data = Data::from_floats(to, tensor.to_scalars().into_iter());
+        return Ok(vec![Outcome::Known(Tensor::new(tensor.shape(), data).ok_or(Refusal::UNFIT)?.into())]);
+    }
+    let x = line.flat(0)?;
+    one(line.emit.cast(x, to)?)
+}
+
+/// Folds an operation of two operands over all of them.
+fn folded(line: &mut NodeLine, text: &str) -> Lowered<Flat> {
+    let terms = line.terms(0..line.count())?;
+    let mut terms = terms.into_iter();
+    let mut result = terms.next().ok_or(Refusal::UNFIT)?;
+    for term in terms {
+        result = match (result, term) {
+            (Term::Number(a, of), Term::Number(b, _)) => Term::Number(known(text, a, b)?, of),
+            (a, b) => Term::Flat(line.emit.formula(text, &[a, b])?),
+        };
+    }
+    match result {
+        Term::Flat(flat) => Ok(flat),
+        Term::Number(..) => Err(Refusal::because("its result is known")),
+    }
+}
+
+fn known(text: &str, a: f64, b: f64) -> Lowered<f64> {
+    let row = [&meanings::ADD, &meanings::MAXIMUM, &meanings::MINIMUM].into_iter().find(|row| text.starts_with(row.name));
+    row.and_then(|row| row.kernel?.of_floats(&[a, b])).ok_or(Refusal::UNFIT)
+}
+
+pub(in crate::onnx::to_nnef) fn sum(line: &mut NodeLine) -> Results {
+    if line.count() == 1 { identity(line) } else { one(folded(line, "add(@0,@1)")?) }
+}
+
+pub(in crate::onnx::to_nnef) fn max(line: &mut NodeLine) -> Results {
+    if line.count() == 1 { identity(line) } else { one(folded(line, "maximum(@0,@1)")?) }
+}
+
+pub(in crate::onnx::to_nnef) fn min(line: &mut NodeLine) -> Results {
+    if line.count() == 1 { identity(line) } else { one(folded(line, "minimum(@0,@1)")?) }
+}
+
+pub(in crate::onnx::to_nnef) fn mean(line: &mut NodeLine) -> Results {
+    if line.count() == 1 {
+        return identity(line);
+    }
+    let sum = folded(line, "add(@0,@1)")?;
+    one(line.emit.formula("div(@0,@1)", &[Term::Flat(sum), Term::of(line.count() as f64)])?)
+}
+
+/// The remainder, with the sign of the divisor, or with that of the dividend if `fmod` is set.
+pub(in crate::onnx::to_nnef) fn modulo(line: &mut NodeLine) -> Results {
+    let fmod = line.flag("fmod", false)?;
+    match (line.dtype(0)?.is_integer(), fmod) {
+        // Integers are divided towards zero.
+        (true, true) => formula(line, "sub(@0,mul(@1,div(@0,@1)))"),
+        (true, false) => formula(
+            line,
+            "select(lt(mul(sub(@0,mul(@1,div(@0,@1))),@1),0),add(sub(@0,mul(@1,div(@0,@1))),@1),\
+             sub(@0,mul(@1,div(@0,@1))))",
+        ),
+        (false, true) => formula(line, "fmod(@0,@1)"),
+        (false, false) => formula(line, "remainder(@0,@1)"),
+    }
+}
+
+/// A power. Integers are raised as scalars.
+pub(in crate::onnx::to_nnef) fn pow(line: &mut NodeLine) -> Results {
+    let of = line.dtype(0)?;
+    let terms = line.terms(0..2)?;
+    let terms = in_scalars(line, terms)?;
+    let power = line.emit.formula("pow(@0,@1)", &terms)?;
+    one(if of.is_integer() { line.emit.cast(power, of)? } else { Flat { dtype: of, ..power } })
+}
+
+pub(in crate::onnx::to_nnef) fn bit_shift(line: &mut NodeLine) -> Results {
+    let operation = match line.text("direction", "")?.as_str() {
+        "LEFT" => "tract_shl",
+        "RIGHT" => "tract_shr",
+        _ => return Err(Refusal::because("its direction is not known")),
+    };
+    let operation = line.emit.registry(operation)?;
+    let rank = line.rank(0)?.max(line.rank(1)?);
+    let (x, y) = (line.raised(0, rank)?, line.raised(1, rank)?);
+    one(line.emit.on(operation, x, [crate::graph::Value::Tensor(y.id)])?)
+}
+
+/// The complement of an integer; that of an unsigned one is counted from the largest one.
+pub(in crate::onnx::to_nnef) fn bitwise_not(line: &mut NodeLine) -> Results {
+    let x = line.flat(0)?;
+    let high = x.dtype.range().filter(|(low, _)| *low == 0).map_or(-1, |(_, high)| high);
+    let high = i64::try_from(high).map_err(|_| Refusal::because("it has unsigned integers of 64 bits"))?;
+    one(line.emit.add("sub", [crate::graph::Value::Int(high), crate::graph::Value::Tensor(x.id)], x.dtype)?)
+}
+
+pub(in crate::onnx::to_nnef) fn is_nan(line: &mut NodeLine) -> Results {
+    formula(line, "ne(@0,@0)")
+}
+
+/// Half of an infinity is the infinity, as it is for zero only.
+pub(in crate::onnx::to_nnef) fn is_inf(line: &mut NodeLine) -> Results {
+    match (line.flag("detect_positive", true)?, line.flag("detect_negative", true)?) {
+        (true, true) => formula(line, "and(eq(mul(@0,0.5),@0),ne(@0,0.0))"),
+        (true, false) => formula(line, "and(eq(mul(@0,0.5),@0),gt(@0,0.0))"),
+        (false, true) => formula(line, "and(eq(mul(@0,0.5),@0),lt(@0,0.0))"),
+        (false, false) => formula(line, "and(lt(@0,0.0),gt(@0,0.0))"),
+    }
+}
+
+/// The bounds are attributes in early versions.
+pub(in crate::onnx::to_nnef) fn clip(line: &mut NodeLine) -> Results {
+    let mut result = Term::Flat(line.flat(0)?);
+    let bounds = [("max", 2, "minimum(@0,@1)", f32::MAX), ("min", 1, "maximum(@0,@1)", f32::MIN)];
+    // The upper bound wins if they contradict each other.
+    for (name, operand, text, none) in bounds.into_iter().rev() {
+        let bound = match line.version < 11 {
+            true => Some(line.float(name, none)?).filter(|bound| *bound != f64::from(none)).map(Term::of),
+            false if line.has(operand) => line.terms([0, operand])?.pop(),
+            false => None,
+        };
+        if let Some(bound) = bound {
+            result = Term::Flat(line.emit.formula(text, &[result, bound])?);
+        }
+    }
+    match result {
+        Term::Flat(flat) => one(flat),
+        Term::Number(..) => Err(Refusal::UNFIT),
+    }
+}
+
+pub(in crate::onnx::to_nnef) fn leaky_relu(line: &mut NodeLine) -> Results {
+    let alpha = line.float("alpha", 0.01)?;
+    let x = line.flat(0)?;
+    one(line.emit.on("leaky_relu", x, [crate::graph::Value::Scalar(alpha)])?)
+}
+
+pub(in crate::onnx::to_nnef) fn elu(line: &mut NodeLine) -> Results {
+    with_floats(line, "select(lt(@0,0.0),mul(%alpha,expm1(@0)),@0)", &[("alpha", 1.0)])
+}
+
+pub(in crate::onnx::to_nnef) fn celu(line: &mut NodeLine) -> Results {
+    let text = "add(maximum(@0,0.0),minimum(mul(%alpha,expm1(div(@0,%alpha))),0.0))";
+    with_floats(line, text, &[("alpha", 1.0)])
+}
+
+pub(in crate::onnx::to_nnef) fn selu(line: &mut NodeLine) -> Results {
+    let text = "mul(%gamma,select(gt(@0,0.0),@0,mul(%alpha,expm1(@0))))";
+    with_floats(line, text, &[("alpha", 1.673_263_2), ("gamma", 1.050_701)])
+}
+
+/// By the error function, or approximated by `tanh`.
+pub(in crate::onnx::to_nnef) fn gelu(line: &mut NodeLine) -> Results {
+    match line.text("approximate", "none")?.as_str() {
+        "tanh" => formula(
+            line,
+            "mul(mul(@0,0.5),add(tanh(mul(add(@0,mul(mul(mul(@0,@0),@0),0.044715)),0.7978845608028654)),1.0))",
+        ),
+        "none" => formula(line, "mul(mul(@0,0.5),add(erf(mul(@0,0.7071067811865476)),1.0))"),
+        _ => Err(Refusal::because("its approximation is not known")),
+    }
+}
+
+pub(in crate::onnx::to_nnef) fn hard_sigmoid(line: &mut NodeLine) -> Results {
+    let text = "maximum(minimum(add(mul(@0,%alpha),%beta),1.0),0.0)";
+    with_floats(line, text, &[("alpha", 0.2), ("beta", 0.5)])
+}
+
+pub(in crate::onnx::to_nnef) fn hard_swish(line: &mut NodeLine) -> Results {
+    formula(line, "mul(@0,maximum(minimum(add(div(@0,6.0),0.5),1.0),0.0))")
+}
+
+pub(in crate::onnx::to_nnef) fn swish(line: &mut NodeLine) -> Results {
+    with_floats(line, "mul(@0,sigmoid(mul(@0,%alpha)))", &[("alpha", 1.0)])
+}
+
+pub(in crate::onnx::to_nnef) fn thresholded_relu(line: &mut NodeLine) -> Results {
+    with_floats(line, "select(gt(@0,%alpha),@0,0.0)", &[("alpha", 1.0)])
+}
+
+pub(in crate::onnx::to_nnef) fn shrink(line: &mut NodeLine) -> Results {
+    let text = "select(lt(@0,neg(%lambd)),add(@0,%bias),select(gt(@0,%lambd),sub(@0,%bias),0.0))";
+    with_floats(line, text, &[("lambd", 0.5), ("bias", 0.0)])
+}
+
+/// The slope is broadcast to the operand.
+pub(in crate::onnx::to_nnef) fn prelu(line: &mut NodeLine) -> Results {
+    let rank = line.rank(0)?;
+    let (x, slope) = (line.flat(0)?, line.raised(1, rank)?);
+    if x.dtype.is_integer() {
+        return formula(line, "select(lt(@0,0),mul(@0,@1),@0)");
+    }
+    one(line.emit.on("prelu", x, [crate::graph::Value::Tensor(slope.id)])?)
+}

@@ -1,0 +1,143 @@
+//! Normalizations.
+
+use crate::graph::Value;
+use crate::onnx::to_nnef::emit::{integers, pairs, text};
+use crate::onnx::to_nnef::formula::Term;
+use crate::onnx::to_nnef::item::Flat;
+use crate::onnx::to_nnef::line::{NodeLine, Results, one};
+use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::shape::product;
+
+use super::reductions::listed;
+
+/// The default epsilon of ONNX.
+const EPSILON: f32 = 1e-5;
+
+pub(in crate::onnx::to_nnef) fn batch_normalization(line: &mut NodeLine) -> Results {
+    if line.flag("training_mode", false)? {
+        return Err(Refusal::because("it is in training"));
+    }
+    line.only(1)?;
+    let epsilon = line.float("epsilon", EPSILON)?;
+    let x = line.flat(0)?;
+    let [scale, offset, mean, variance] = [1, 2, 3, 4].map(|i| line.per_channel(i));
+    let operands = [mean?, variance?, offset?, scale?].map(|flat| Value::Tensor(flat.id));
+    one(line.emit.on("batch_normalization", x, operands.into_iter().chain([Value::Scalar(epsilon)]))?)
+}
+
+/// The operand less its mean along axes, the mean, and the factor by which it gets the variance 1.
+fn standardized(line: &mut NodeLine, x: Flat, axes: &[usize], epsilon: f64) -> Lowered<[Flat; 3]> {
+    let mean = line.emit.on("mean_reduce", x, [listed(axes)])?;
+    let less = line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(mean)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(less)])?;
+    let variance = line.emit.on("mean_reduce", squares, [listed(axes)])?;
+    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[Term::Flat(variance), Term::of(epsilon)])?;
+    Ok([less, mean, factor])
+}
+
+fn scaled(line: &mut NodeLine, less: Flat, factor: Flat) -> Lowered<Flat> {
+    line.emit.formula("mul(@0,@1)", &[Term::Flat(less), Term::Flat(factor)])
+}
+
+/// Multiplies by a scale and adds an offset, if it is there, after both have become tensors that are broadcast.
+fn affine(line: &mut NodeLine, y: Flat, scale: Flat, offset: Option<Flat>) -> Lowered<Flat> {
+    let y = line.emit.formula("mul(@0,@1)", &[Term::Flat(y), Term::Flat(scale)])?;
+    offset.map_or(Ok(y), |offset| line.emit.formula("add(@0,@1)", &[Term::Flat(y), Term::Flat(offset)]))
+}
+
+pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> Results {
+    let rank = line.rank(0)?;
+    let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
+    let epsilon = line.float("epsilon", EPSILON)?;
+    let x = line.flat(0)?;
+    let [less, mean, factor] = standardized(line, x, &axes, epsilon)?;
+    let y = scaled(line, less, factor)?;
+    let scale = line.raised(1, rank)?;
+    let offset = if line.has(2) { Some(line.raised(2, rank)?) } else { None };
+    let y = affine(line, y, scale, offset)?;
+    Ok(vec![y.into(), mean.into(), factor.into()])
+}
+
+pub(in crate::onnx::to_nnef) fn rms_normalization(line: &mut NodeLine) -> Results {
+    let rank = line.rank(0)?;
+    let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
+    let epsilon = line.float("epsilon", EPSILON)?;
+    let x = line.flat(0)?;
+    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(x)])?;
+    let mean = line.emit.on("mean_reduce", squares, [listed(&axes)])?;
+    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[Term::Flat(mean), Term::of(epsilon)])?;
+    let y = scaled(line, x, factor)?;
+    let scale = line.raised(1, rank)?;
+    one(affine(line, y, scale, None)?)
+}
+
+/// A parameter of each channel for an operand of a rank.
+fn channels(line: &mut NodeLine, i: usize, rank: usize) -> Lowered<Flat> {
+    let flat = line.per_channel(i)?;
+    let more = rank.checked_sub(2).ok_or(Refusal::RANK)?;
+    line.emit.unsqueeze(flat, (2..2 + more as i64).collect())
+}
+
+pub(in crate::onnx::to_nnef) fn instance_normalization(line: &mut NodeLine) -> Results {
+    let rank = line.rank(0)?;
+    let axes: Vec<usize> = (2..rank).collect();
+    let epsilon = line.float("epsilon", EPSILON)?;
+    let x = line.flat(0)?;
+    let [less, _, factor] = standardized(line, x, &axes, epsilon)?;
+    let y = scaled(line, less, factor)?;
+    let (scale, offset) = (channels(line, 1, rank)?, channels(line, 2, rank)?);
+    one(affine(line, y, scale, Some(offset))?)
+}
+
+/// Before version 21, scale and offset are those of groups, since then those of channels.
+pub(in crate::onnx::to_nnef) fn group_normalization(line: &mut NodeLine) -> Results {
+    let extents = line.shape(0)?;
+    let [batch, all, inner @ ..] = &extents[..] else { return Err(Refusal::RANK) };
+    let groups = line.int("num_groups", 0)?;
+    let each = all.checked_div(groups).filter(|each| each.checked_mul(groups) == Some(*all)).ok_or(Refusal::UNFIT)?;
+    let epsilon = line.float("epsilon", EPSILON)?;
+    let x = line.flat(0)?;
+    let grouped = line.emit.reshape(x, &[*batch, groups, product(&[&[each], inner].concat())?])?;
+    let [less, _, factor] = standardized(line, grouped, &[2], epsilon)?;
+    let mut y = scaled(line, less, factor)?;
+    let of_groups = line.version < 21;
+    if !of_groups {
+        y = line.emit.reshape(y, &extents)?;
+    }
+    let rank = if of_groups { 3 } else { extents.len() };
+    let (scale, offset) = (channels(line, 1, rank)?, channels(line, 2, rank)?);
+    let y = affine(line, y, scale, Some(offset))?;
+    one(line.emit.reshape(y, &extents)?)
+}
+
+pub(in crate::onnx::to_nnef) fn mean_variance_normalization(line: &mut NodeLine) -> Results {
+    let rank = line.rank(0)?;
+    let given = line.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]);
+    let axes = crate::onnx::to_nnef::shape::axes_of(&given, rank)?;
+    let x = line.flat(0)?;
+    let mean = line.emit.on("mean_reduce", x, [listed(&axes)])?;
+    let less = line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(mean)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(less)])?;
+    let variance = line.emit.on("mean_reduce", squares, [listed(&axes)])?;
+    one(line.emit.formula("div(@0,add(root(@1),1e-9))", &[Term::Flat(less), Term::Flat(variance)])?)
+}
+
+/// Each channel divided by a power of the sum of squares of its neighbours.
+pub(in crate::onnx::to_nnef) fn lrn(line: &mut NodeLine) -> Results {
+    let size = line.int("size", 1)?;
+    let (alpha, beta) = (line.float("alpha", 1e-4)?, line.float("beta", 0.75)?);
+    let bias = line.float("bias", 1.0)?;
+    let extents = line.shape(0)?;
+    let [batch, channels, inner @ ..] = &extents[..] else { return Err(Refusal::RANK) };
+    let x = line.flat(0)?;
+    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(x)])?;
+    // With a registry, windows have the extent 1 along the first two axes.
+    let squares = line.emit.reshape(squares, &[1, 1, *batch, *channels, product(inner)?])?;
+    let before = (size - 1) / 2;
+    let padding = pairs([(0, 0), (0, 0), (0, 0), (before, size - 1 - before), (0, 0)]);
+    let sums = line.emit.on("box", squares, [integers([1, 1, 1, size, 1]), text("constant"), padding])?;
+    let sums = line.emit.reshape(sums, &extents)?;
+    let [alpha, beta, bias] = [alpha / size as f64, beta, bias].map(Term::of);
+    let terms = [Term::Flat(x), Term::Flat(sums), alpha, beta, bias];
+    one(line.emit.formula("div(@0,pow(add(mul(@1,@2),@4),@3))", &terms)?)
+}

@@ -1,0 +1,146 @@
+//! Quantization: integers that stand for scalars.
+
+use crate::graph::Value;
+use crate::onnx::run::dtype_of;
+use crate::onnx::to_nnef::formula::Term;
+use crate::onnx::to_nnef::item::Flat;
+use crate::onnx::to_nnef::line::{NodeLine, Results, one};
+use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::tensor::DType;
+
+/// A scale or a zero point beside the operand: one number, or one along an axis.
+fn beside(line: &mut NodeLine, i: usize) -> Lowered<Flat> {
+    let rank = line.rank(0)?;
+    if line.flag("block_size", false)? {
+        return Err(Refusal::because("it has blocks"));
+    }
+    let flat = line.flat(i)?;
+    let flat = line.emit.cast(flat, DType::Float32)?;
+    let extents = line.shape(i)?;
+    match extents[..] {
+        [] => Ok(flat),
+        [1] => line.emit.reshape(flat, &vec![1; rank.max(1)]),
+        [count] => {
+            let axis = line.axis(1, rank)?;
+            let mut shape = vec![1; rank];
+            shape[axis] = count;
+            line.emit.reshape(flat, &shape)
+        }
+        _ => Err(Refusal::RANK),
+    }
+}
+
+pub(in crate::onnx::to_nnef) fn dequantize(line: &mut NodeLine) -> Results {
+    let x = line.flat(0)?;
+    let of = line.dtype(1)?;
+    let x = line.emit.cast(x, of)?;
+    let scale = beside(line, 1)?;
+    let x = if line.has(2) {
+        let zero = beside(line, 2)?;
+        line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(zero)])?
+    } else {
+        x
+    };
+    one(line.emit.formula("mul(@0,@1)", &[Term::Flat(x), Term::Flat(scale)])?)
+}
+
+/// Halves are rounded to even integers, and numbers beyond the range of the type become its bounds.
+pub(in crate::onnx::to_nnef) fn quantize(line: &mut NodeLine) -> Results {
+    let to = match line.has(2) {
+        true => line.dtype(2)?,
+        false => i32::try_from(line.int("output_dtype", 0)?).ok().and_then(dtype_of).unwrap_or(DType::UINT8),
+    };
+    let (x, scale) = (line.flat(0)?, beside(line, 1)?);
+    let y = line.emit.formula("div(@0,@1)", &[Term::Flat(x), Term::Flat(scale)])?;
+    let zero = if line.has(2) { Some(beside(line, 2)?) } else { None };
+    rounded(line, y, zero, to)
+}
+
+/// Adds a zero point, rounds, and limits numbers to the range of the type.
+fn rounded(line: &mut NodeLine, y: Flat, zero: Option<Flat>, to: DType) -> Results {
+    let (low, high) = to.range().ok_or(Refusal::because("it quantizes to floats"))?;
+    let mut y = line.emit.formula("round_even(@0)", &[Term::Flat(y)])?;
+    if let Some(zero) = zero {
+        y = line.emit.formula("add(@0,@1)", &[Term::Flat(y), Term::Flat(zero)])?;
+    }
+    let y = line.emit.on("clamp", y, [Value::Scalar(low as f64), Value::Scalar(high as f64)])?;
+    one(line.emit.cast(y, to)?)
+}
+
+/// An operand less its zero point, as scalars. The parameters of a filter or a row stand along an axis.
+fn centred(line: &mut NodeLine, (operand, zero): (usize, usize), axis: usize) -> Lowered<Flat> {
+    let x = line.flat(operand)?;
+    let x = line.emit.cast(x, DType::Float32)?;
+    match line.has(zero) {
+        false => Ok(x),
+        true => {
+            let zero = parameter(line, zero, (line.rank(operand)?, axis))?;
+            line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(zero)])
+        }
+    }
+}
+
+/// A parameter as scalars: one number, one along an axis, or of the rank of the operand.
+fn parameter(line: &mut NodeLine, i: usize, (rank, axis): (usize, usize)) -> Lowered<Flat> {
+    let flat = line.flat(i)?;
+    let flat = line.emit.cast(flat, DType::Float32)?;
+    let extents = line.shape(i)?;
+    match extents[..] {
+        [] => Ok(flat),
+        [count] if axis < rank => {
+            let mut shape = vec![1; rank];
+            shape[axis] = count;
+            line.emit.reshape(flat, &shape)
+        }
+        _ => line.emit.raised(flat, rank),
+    }
+}
+
+/// A product of quantized matrices.
+pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> Results {
+    let (left, right) = (line.rank(0)?, line.rank(3)?);
+    if left < 2 || right < 2 {
+        return Err(Refusal::RANK);
+    }
+    let rank = left.max(right);
+    let (a, b) = (centred(line, (0, 2), left - 2)?, centred(line, (3, 5), right - 1)?);
+    let (a, b) = (line.emit.raised(a, rank)?, line.emit.raised(b, rank)?);
+    let product = super::matrices::product(line, a, b, (false, false))?;
+    let scales = [
+        parameter(line, 1, (rank, rank - 2))?,
+        parameter(line, 4, (rank, rank - 1))?,
+        parameter(line, 6, (rank, rank - 2))?,
+    ];
+    let [a, b, y] = scales.map(Term::Flat);
+    let y = line.emit.formula("div(mul(mul(@0,@1),@2),@3)", &[Term::Flat(product), a, b, y])?;
+    let zero = parameter(line, 7, (rank, rank - 2))?;
+    let to = line.dtype(7)?;
+    rounded(line, y, Some(zero), to)
+}
+
+/// A convolution of integers, from which zero points are subtracted.
+pub(in crate::onnx::to_nnef) fn conv_integer(line: &mut NodeLine) -> Results {
+    let (x, weight) = (centred(line, (0, 2), 1)?, centred(line, (1, 3), 0)?);
+    let sums = super::windows::convolved(line, (x, weight), (0, 1), Value::Scalar(0.0))?;
+    one(line.emit.cast(sums, DType::Int32)?)
+}
+
+/// A convolution of quantized numbers.
+pub(in crate::onnx::to_nnef) fn qlinear_conv(line: &mut NodeLine) -> Results {
+    let rank = line.rank(0)?;
+    let (x, weight) = (centred(line, (0, 2), 1)?, centred(line, (3, 5), 0)?);
+    let bias = match line.has(8) {
+        true => {
+            let bias = line.per_channel(8)?;
+            Value::Tensor(line.emit.cast(bias, DType::Float32)?.id)
+        }
+        false => Value::Scalar(0.0),
+    };
+    let sums = super::windows::convolved(line, (x, weight), (0, 3), bias)?;
+    let scales = [parameter(line, 1, (rank, 1))?, parameter(line, 4, (rank, 1))?, parameter(line, 6, (rank, 1))?];
+    let [x, w, y] = scales.map(Term::Flat);
+    let y = line.emit.formula("div(mul(@0,mul(@1,@2)),@3)", &[Term::Flat(sums), x, w, y])?;
+    let zero = parameter(line, 7, (rank, 1))?;
+    let to = line.dtype(7)?;
+    rounded(line, y, Some(zero), to)
+}

@@ -1,0 +1,160 @@
+//! Resampling. It is linear along each axis, so that the operator applied to an identity matrix gives the weights of
+//! each result: a selection of items where each has one weight, and else a product of matrices.
+
+use std::sync::Arc;
+
+use super::selection::taken;
+use crate::graph::Value;
+use crate::onnx::model::{AttributeValue, NodeProto};
+use crate::onnx::to_nnef::item::{Flat, Outcome};
+use crate::onnx::to_nnef::line::{NodeLine, Results, one};
+use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::shape::axis_of;
+use crate::tensor::{Data, Tensor};
+
+/// How an axis is resampled: by a factor, or to an extent.
+#[derive(Clone, Copy)]
+enum Target {
+    Factor(f32),
+    Extent(i64),
+}
+
+/// The targets of all axes; none for those that stay.
+fn targets(line: &NodeLine, rank: usize) -> Lowered<Vec<Option<Target>>> {
+    let axes = match line.ints("axes")? {
+        Some(axes) => axes.iter().map(|axis| axis_of(*axis, rank)).collect::<Lowered<Vec<usize>>>()?,
+        None => (0..rank).collect(),
+    };
+    let given = |i: usize| line.value(i).is_none_or(|value| !value.is_empty()) && line.has(i);
+    let factors = |numbers: Vec<f64>| numbers.into_iter().map(|number| Target::Factor(number as f32)).collect();
+    let list: Vec<Target> = if let Some(scales) = line.attributes.floats("scales")? {
+        scales.into_iter().map(Target::Factor).collect()
+    } else if line.version < 11 {
+        factors(line.numbers(1)?.ok_or(Refusal::UNFIT)?)
+    } else if given(2) {
+        factors(line.numbers(2)?.ok_or(Refusal::UNFIT)?)
+    } else {
+        line.list(3)?.ok_or(Refusal::UNFIT)?.into_iter().map(Target::Extent).collect()
+    };
+    if list.len() != axes.len() {
+        return Err(Refusal::UNFIT);
+    }
+    let mut all = vec![None; rank];
+    axes.into_iter().zip(list).for_each(|(axis, target)| all[axis] = Some(target));
+    Ok(all)
+}
+
+/// The node with the attributes that apply to one axis of a matrix.
+fn node_of_axis(line: &NodeLine, factor: Option<f32>) -> NodeProto {
+    let text = |name: Option<crate::source::names::Name>| name.map_or("", |name| line.attributes.names.texts.text(name));
+    let mut node = line.attributes.node.clone();
+    node.attributes.retain(|attribute| text(attribute.name) != "axes");
+    if let Some(factor) = factor {
+        let scales = node.attributes.iter_mut().filter(|attribute| text(attribute.name) == "scales");
+        scales.for_each(|scales| scales.value = AttributeValue::Floats(vec![factor, 1.0]));
+    }
+    node
+}
+
+/// The weights of the items of an axis in each item of the result, as a matrix.
+fn weights(line: &NodeLine, extent: i64, target: Target) -> Lowered<Tensor> {
+    let count = usize::try_from(extent).map_err(|_| Refusal::UNFIT)?;
+    let mut items = vec![0.0; count.checked_mul(count).ok_or(Refusal::UNFIT)?];
+    items.iter_mut().step_by(count.saturating_add(1)).for_each(|item| *item = 1.0);
+    let identity = Tensor::new(&[count, count], Data::Float32(items)).ok_or(Refusal::UNFIT)?;
+    let (scales, sizes, factor) = match target {
+        Target::Factor(factor) => (Tensor::new(&[2], Data::Float32(vec![factor, 1.0])), None, Some(factor)),
+        Target::Extent(size) => (None, Tensor::integers(&[2], vec![size, extent]).ok(), None),
+    };
+    let (scales, sizes) = (scales.map(Arc::new), sizes.map(Arc::new));
+    let operands = match (line.version < 11, line.attributes.floats("scales")?.is_some()) {
+        (_, true) => vec![Some(Arc::new(identity))],
+        (true, false) => vec![Some(Arc::new(identity)), scales],
+        (false, false) => vec![Some(Arc::new(identity)), None, scales, sizes],
+    };
+    let results = line.computed(&node_of_axis(line, factor), &operands)?;
+    results.into_iter().next().ok_or(Refusal::UNFIT)
+}
+
+/// The item that each result is equal to, if that is so.
+fn single(weights: &Tensor) -> Option<Vec<i64>> {
+    let &[rows, columns] = weights.shape() else { return None };
+    let item = |row: usize| {
+        let mut found = (0..columns).filter(|column| weights.data().float(row * columns + column) != 0.0);
+        let only = found.next().filter(|column| weights.data().float(row * columns + column) == 1.0)?;
+        found.next().is_none().then_some(only as i64)
+    };
+    (0..rows).map(item).collect()
+}
+
+pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> Results {
+    if line.text("coordinate_transformation_mode", "")? == "tf_crop_and_resize" {
+        return Err(Refusal::because("it crops the operand"));
+    }
+    if line.text("keep_aspect_ratio_policy", "stretch")? != "stretch" {
+        return Err(Refusal::because("it keeps the ratio of the extents"));
+    }
+    let rank = line.rank(0)?;
+    let targets = targets(line, rank)?;
+    let mut x = line.flat(0)?;
+    let before = x;
+    for (axis, target) in targets.into_iter().enumerate() {
+        let extent = line.emit.extents(x)?[axis];
+        let same = match target {
+            None | Some(Target::Factor(1.0)) => true,
+            Some(Target::Extent(size)) => size == extent,
+            Some(Target::Factor(_)) => false,
+        };
+        if let Some(target) = target.filter(|_| !same) {
+            x = along(line, x, axis, &weights(line, extent, target)?)?;
+        }
+    }
+    if x == before { Ok(vec![Outcome::Operand(0)]) } else { one(x) }
+}
+
+/// Resamples along an axis.
+fn along(line: &mut NodeLine, x: Flat, axis: usize, weights: &Tensor) -> Lowered<Flat> {
+    let &[rows, columns] = weights.shape() else { return Err(Refusal::UNFIT) };
+    if let Some(items) = single(weights) {
+        return match repeated(&items, columns) {
+            Some(factor) if !x.dtype.is_integer() && !line.emit.has_registries() => upsampled(line, x, axis, factor),
+            _ => taken(line, x, axis, (&[rows], items)),
+        };
+    }
+    let rank = line.emit.rank(x)?;
+    let matrix = |line: &mut NodeLine| {
+        let shape: Vec<usize> = std::iter::repeat_n(1, rank.saturating_sub(2)).chain([rows, columns]).collect();
+        line.emit.own_constant(weights.reshaped(&shape).map_err(|_| Refusal::UNFIT)?)
+    };
+    if axis + 2 == rank {
+        let matrix = matrix(line)?;
+        return line.emit.add("matmul", [Value::Tensor(matrix.id), Value::Tensor(x.id)], x.dtype);
+    }
+    let mut order: Vec<usize> = (0..rank).collect();
+    order.swap(axis, rank - 1);
+    let turned = line.emit.transpose(x, &order)?;
+    let turned = if rank == 1 { line.emit.unsqueeze(turned, vec![0])? } else { turned };
+    let matrix = if rank == 1 { line.emit.own_constant(weights.clone())? } else { matrix(line)? };
+    let product = super::matrices::product(line, turned, matrix, (false, true))?;
+    let product = if rank == 1 { line.emit.squeeze(product, &[0])? } else { product };
+    line.emit.transpose(product, &order)
+}
+
+/// The factor, if each item is repeated equally often.
+fn repeated(items: &[i64], columns: usize) -> Option<i64> {
+    let factor = items.len().checked_div(columns).filter(|factor| factor * columns == items.len() && *factor > 1)?;
+    let follows = items.iter().enumerate().all(|(i, item)| (i / factor) as i64 == *item);
+    follows.then_some(factor as i64)
+}
+
+/// Repeats each item along an axis.
+fn upsampled(line: &mut NodeLine, x: Flat, axis: usize, factor: i64) -> Lowered<Flat> {
+    let rank = line.emit.rank(x)?;
+    if axis < 2 {
+        let extents = line.emit.extents(x)?;
+        let items = (0..extents[axis]).flat_map(|item| (0..factor).map(move |_| item)).collect::<Vec<i64>>();
+        return taken(line, x, axis, (&[items.len()], items));
+    }
+    let factors = (2..rank).map(|own| if own == axis { factor } else { 1 });
+    line.emit.on("nearest_upsample", x, [crate::onnx::to_nnef::emit::integers(factors)])
+}

@@ -1,0 +1,104 @@
+//! Sequences of tensors, whose lengths are known.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::onnx::to_nnef::item::{Item, Outcome};
+use crate::onnx::to_nnef::line::{NodeLine, Results, one};
+use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::shape::axis_of;
+use crate::tensor::Tensor;
+
+fn sequence(items: impl IntoIterator<Item = Item>) -> Results {
+    Ok(vec![Outcome::Held(Item::Sequence(items.into_iter().collect::<Vec<_>>().into()))])
+}
+
+fn items(line: &NodeLine) -> Lowered<Rc<[Item]>> {
+    match line.item(0)? {
+        Item::Sequence(items) => Ok(Rc::clone(items)),
+        _ => Err(Refusal::because("its operand is not a sequence whose length is known")),
+    }
+}
+
+/// A place in a sequence; a negative one counts from the end, and the default is after the end.
+fn place(line: &NodeLine, operand: usize, count: usize) -> Lowered<usize> {
+    match line.number(operand)? {
+        None => Ok(count),
+        Some(at) => axis_of(at as i64, count),
+    }
+}
+
+pub(in crate::onnx::to_nnef) fn construct(line: &mut NodeLine) -> Results {
+    let all: Lowered<Vec<Item>> = (0..line.count()).map(|i| line.item(i).cloned()).collect();
+    sequence(all?)
+}
+
+pub(in crate::onnx::to_nnef) fn empty(_: &mut NodeLine) -> Results {
+    sequence([])
+}
+
+pub(in crate::onnx::to_nnef) fn at(line: &mut NodeLine) -> Results {
+    let items = items(line)?;
+    let at = place(line, 1, items.len())?;
+    Ok(vec![Outcome::Held(items.get(at).cloned().ok_or(Refusal::UNFIT)?)])
+}
+
+pub(in crate::onnx::to_nnef) fn length(line: &mut NodeLine) -> Results {
+    let count = Tensor::integers(&[], vec![items(line)?.len() as i64]).map_err(|_| Refusal::UNFIT)?;
+    Ok(vec![Outcome::Known(Arc::new(count))])
+}
+
+pub(in crate::onnx::to_nnef) fn insert(line: &mut NodeLine) -> Results {
+    let mut items = items(line)?.to_vec();
+    let at = if line.has(2) { place(line, 2, items.len().saturating_add(1))? } else { items.len() };
+    items.insert(at, line.item(1)?.clone());
+    sequence(items)
+}
+
+pub(in crate::onnx::to_nnef) fn erase(line: &mut NodeLine) -> Results {
+    let mut items = items(line)?.to_vec();
+    let last = items.len().checked_sub(1).ok_or(Refusal::UNFIT)?;
+    let at = if line.has(1) { place(line, 1, items.len())? } else { last };
+    items.remove(at);
+    sequence(items)
+}
+
+/// The parts of a tensor along an axis: of stated lengths, or of one length of which the last may be shorter.
+pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> Results {
+    let extents = line.shape(0)?;
+    let axis = line.axis(0, extents.len())?;
+    let extent = extents[axis];
+    let single = !line.has(1);
+    let lengths = match (line.list(1)?, line.has(1) && line.rank(1)? == 0) {
+        (None, _) => vec![1; usize::try_from(extent).map_err(|_| Refusal::UNFIT)?],
+        (Some(list), false) => list,
+        (Some(list), true) => {
+            let each = list.first().copied().filter(|each| *each > 0).ok_or(Refusal::UNFIT)?;
+            (0..extent).step_by(usize::try_from(each).map_err(|_| Refusal::UNFIT)?).map(|at| each.min(extent - at)).collect()
+        }
+    };
+    let drops = single && !line.flag("keepdims", true)?;
+    let x = line.flat(0)?;
+    let (mut parts, mut begin) = (Vec::new(), 0i64);
+    for length in lengths {
+        let end = begin.checked_add(length).ok_or(Refusal::UNFIT)?;
+        let part = line.emit.section(x, axis, (begin, end))?;
+        parts.push(Item::Flat(if drops { line.emit.squeeze(part, &[axis])? } else { part }));
+        begin = end;
+    }
+    sequence(parts)
+}
+
+pub(in crate::onnx::to_nnef) fn concat(line: &mut NodeLine) -> Results {
+    let items = items(line)?;
+    let flats = items.iter().map(|item| line.emit.flat(item)).collect::<Lowered<Vec<_>>>()?;
+    let first = *flats.first().ok_or(Refusal::because("it concatenates no items"))?;
+    let rank = line.emit.rank(first)?;
+    if !line.flag("new_axis", false)? {
+        let axis = line.axis(0, rank)?;
+        return one(line.emit.concat(&flats, axis)?);
+    }
+    let axis = line.axis(0, rank.saturating_add(1))?;
+    let wide = flats.into_iter().map(|flat| line.emit.unsqueeze(flat, vec![axis as i64])).collect::<Lowered<Vec<_>>>()?;
+    one(line.emit.concat(&wide, axis)?)
+}

@@ -1,0 +1,276 @@
+//! Convolutions and pooling.
+
+use crate::graph::Value;
+use crate::onnx::to_nnef::emit::{integers, pairs, text};
+use crate::onnx::to_nnef::formula::Term;
+use crate::onnx::to_nnef::item::Flat;
+use crate::onnx::to_nnef::line::{NodeLine, Results, one};
+use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::shape::product;
+
+/// The refusal of numbers that have more than 63 bits.
+const LARGE: Refusal = Refusal::because("the settings of its window are too large");
+
+/// A window along one axis.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    size: i64,
+    stride: i64,
+    dilation: i64,
+    padding: (i64, i64),
+}
+
+impl Window {
+    /// The number of items from its first to its last one; none if it has more than 63 bits, as below.
+    fn span(self) -> Option<i64> {
+        self.size.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)
+    }
+
+    /// The padding for as many windows as strides fit into the extent.
+    fn same(self, extent: i64, upper: bool) -> Option<(i64, i64)> {
+        let count = extent.checked_add(self.stride)?.checked_sub(1)?.checked_div(self.stride)?;
+        let covered = count.checked_sub(1)?.checked_mul(self.stride)?.checked_add(self.span()?)?;
+        let all = covered.checked_sub(extent)?.max(0);
+        let less = all / 2;
+        Some(if upper { (less, all - less) } else { (all - less, less) })
+    }
+
+    /// The number of items at the end that a last incomplete window needs, if it begins within the items.
+    fn excess(self, extent: i64) -> Option<i64> {
+        let (before, after) = self.padding;
+        let end = extent.checked_add(before)?;
+        let last = end.checked_add(after)?.checked_sub(self.span()?)?;
+        let rest = last.checked_rem_euclid(self.stride)?;
+        if rest == 0 {
+            return Some(0);
+        }
+        let more = self.stride.checked_sub(rest)?;
+        // A window that begins after the items, in the padding, is not there.
+        Some(if last.checked_add(more)? < end { more } else { 0 })
+    }
+}
+
+/// The windows of a node over axes with these extents.
+fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Window>> {
+    let count = sizes.len();
+    let per_axis = |name: &str, default: i64, length: usize| match line.ints(name)? {
+        Some(list) if list.len() == length => Ok(list),
+        Some(list) if list.is_empty() => Ok(vec![default; length]),
+        Some(_) => Err(Refusal::from(format!("its attribute `{name}` has another number of axes"))),
+        None => Ok(vec![default; length]),
+    };
+    let (strides, dilations) = (per_axis("strides", 1, count)?, per_axis("dilations", 1, count)?);
+    let pads = per_axis("pads", 0, 2 * count)?;
+    let auto = line.text("auto_pad", "NOTSET")?;
+    let mut windows = Vec::with_capacity(count);
+    for i in 0..count {
+        let window = Window {
+            size: sizes[i],
+            stride: strides[i],
+            dilation: dilations[i],
+            padding: (pads[i], pads[count + i]),
+        };
+        if window.stride < 1 || window.dilation < 1 || window.size < 1 {
+            return Err(Refusal::UNFIT);
+        }
+        let padding = match auto.as_str() {
+            "NOTSET" | "" => window.padding,
+            "VALID" => (0, 0),
+            "SAME_UPPER" => window.same(extents[i], true).ok_or(LARGE)?,
+            "SAME_LOWER" => window.same(extents[i], false).ok_or(LARGE)?,
+            _ => return Err(Refusal::because("its attribute `auto_pad` is not known")),
+        };
+        windows.push(Window { padding, ..window });
+    }
+    Ok(windows)
+}
+
+/// The spatial extents of the operand, which follow batch and channels.
+fn spatial(extents: &[i64]) -> Lowered<&[i64]> {
+    extents.get(2..).filter(|spatial| !spatial.is_empty()).ok_or(Refusal::RANK)
+}
+
+/// The bias of a convolution, with an axis for the batch; 0 if there is none.
+fn bias(line: &mut NodeLine) -> Lowered<Value> {
+    if line.has(2) { line.per_channel(2).map(|bias| Value::Tensor(bias.id)) } else { Ok(Value::Scalar(0.0)) }
+}
+
+pub(in crate::onnx::to_nnef) fn conv(line: &mut NodeLine) -> Results {
+    let (x, weight, bias) = (line.flat(0)?, line.flat(1)?, bias(line)?);
+    one(convolved(line, (x, weight), (0, 1), bias)?)
+}
+
+/// A convolution of tensors that stand for two operands.
+pub(super) fn convolved(
+    line: &mut NodeLine,
+    (x, weight): (Flat, Flat),
+    (input, filter): (usize, usize),
+    bias: Value,
+) -> Lowered<Flat> {
+    let (extents, filter) = (line.shape(input)?, line.shape(filter)?);
+    if filter.len() != extents.len() {
+        return Err(Refusal::RANK);
+    }
+    let windows = windows(line, spatial(&filter)?, spatial(&extents)?)?;
+    // 0 groups of NNEF are one for each channel.
+    let groups = line.int("group", 1)?.max(1);
+    let arguments = [
+        Value::Tensor(weight.id),
+        bias,
+        text("constant"),
+        pairs(windows.iter().map(|window| window.padding)),
+        integers(windows.iter().map(|window| window.stride)),
+        integers(windows.iter().map(|window| window.dilation)),
+        Value::Int(groups),
+    ];
+    line.emit.on("conv", x, arguments)
+}
+
+/// The paddings and extents of a transposed convolution.
+fn transposed(line: &NodeLine, windows: &mut [Window], extents: &[i64]) -> Lowered<Vec<i64>> {
+    let count = windows.len();
+    let more = line.ints("output_padding")?.unwrap_or_else(|| vec![0; count]);
+    let stated = line.ints("output_shape")?.filter(|shape| !shape.is_empty());
+    let auto = line.text("auto_pad", "NOTSET")?;
+    if more.len() != count {
+        return Err(Refusal::UNFIT);
+    }
+    let mut output = Vec::with_capacity(count);
+    for (i, window) in windows.iter_mut().enumerate() {
+        let full = || {
+            let begin = extents[i].checked_sub(1)?.checked_mul(window.stride)?;
+            begin.checked_add(window.span()?)?.checked_add(more[i])
+        };
+        let full = full().ok_or(LARGE)?;
+        let wanted = match &stated {
+            Some(shape) => Some(*shape.get(shape.len().saturating_sub(count) + i).ok_or(Refusal::UNFIT)?),
+            None if auto.starts_with("SAME") => Some(product(&[extents[i], window.stride])?),
+            None => None,
+        };
+        if let Some(wanted) = wanted {
+            let all = full.checked_sub(wanted).ok_or(LARGE)?;
+            let less = all / 2;
+            window.padding = match auto.as_str() {
+                // What the result has more is at its end.
+                _ if all < 0 => (0, all),
+                "SAME_UPPER" => (less, all - less),
+                _ => (all - less, less),
+            };
+        }
+        let (before, after) = window.padding;
+        output.push(full.checked_sub(before).and_then(|rest| rest.checked_sub(after)).ok_or(LARGE)?);
+        window.padding.1 = after.checked_sub(more[i]).ok_or(LARGE)?;
+    }
+    Ok(output)
+}
+
+pub(in crate::onnx::to_nnef) fn conv_transpose(line: &mut NodeLine) -> Results {
+    let (extents, filter) = (line.shape(0)?, line.shape(1)?);
+    if filter.len() != extents.len() {
+        return Err(Refusal::RANK);
+    }
+    // The padding of `SAME` follows from the extents of the result.
+    let mut windows = windows(line, spatial(&filter)?, spatial(&extents)?)?;
+    let output = transposed(line, &mut windows, spatial(&extents)?)?;
+    let groups = line.int("group", 1)?.max(1);
+    let (x, mut weight, bias) = (line.flat(0)?, line.flat(1)?, bias(line)?);
+    let channels = product(&[filter[1], groups])?;
+    let shape = match line.emit.has_registries() {
+        true => {
+            weight = outputs_first(line, weight, &filter, groups)?;
+            output
+        }
+        false => [&[extents[0], channels], &output[..]].concat(),
+    };
+    let arguments = [
+        Value::Tensor(weight.id),
+        bias,
+        text("constant"),
+        pairs(windows.iter().map(|window| window.padding)),
+        integers(windows.iter().map(|window| window.stride)),
+        integers(windows.iter().map(|window| window.dilation)),
+        integers(shape),
+        Value::Int(groups),
+    ];
+    one(line.emit.on("deconv", x, arguments)?)
+}
+
+/// A filter with the axes (output channels, input channels per group, …), which tract takes.
+fn outputs_first(line: &mut NodeLine, weight: Flat, filter: &[i64], groups: i64) -> Lowered<Flat> {
+    let [inputs, outputs, rest @ ..] = filter else { return Err(Refusal::RANK) };
+    let each = inputs.checked_div(groups).ok_or(Refusal::UNFIT)?;
+    let grouped = line.emit.reshape(weight, &[&[groups, each, *outputs], rest].concat())?;
+    let axes: Vec<usize> = [0, 2, 1].into_iter().chain(3..rest.len() + 3).collect();
+    let turned = line.emit.transpose(grouped, &axes)?;
+    line.emit.reshape(turned, &[&[product(&[groups, *outputs])?, each], rest].concat())
+}
+
+/// Adds a pooling operation with windows along the spatial axes.
+fn pooled(line: &mut NodeLine, nnef: &'static str, (x, border): (Flat, &str), windows: &[Window]) -> Lowered<Flat> {
+    let all = |of: fn(&Window) -> i64| integers([1, 1].into_iter().chain(windows.iter().map(of)));
+    let padding = [(0, 0), (0, 0)].into_iter().chain(windows.iter().map(|window| window.padding));
+    let arguments = [
+        all(|window| window.size),
+        text(border),
+        pairs(padding),
+        all(|window| window.stride),
+        all(|window| window.dilation),
+    ];
+    line.emit.on(nnef, x, arguments)
+}
+
+/// The windows of a pooling operator. With `ceil_mode`, also the items that the last windows need beyond the padding.
+fn pooling(line: &NodeLine) -> Lowered<(Vec<Window>, Vec<i64>)> {
+    let extents = line.shape(0)?;
+    let sizes = line.ints("kernel_shape")?.ok_or(Refusal::because("it has no window"))?;
+    let extents = spatial(&extents)?;
+    if sizes.len() != extents.len() {
+        return Err(Refusal::RANK);
+    }
+    let windows = windows(line, &sizes, extents)?;
+    let up = line.flag("ceil_mode", false)?;
+    let excess = |(window, extent): (&Window, &i64)| if up { window.excess(*extent).ok_or(LARGE) } else { Ok(0) };
+    let excess = windows.iter().zip(extents).map(excess).collect::<Lowered<Vec<i64>>>()?;
+    Ok((windows, excess))
+}
+
+/// Windows with the items beyond the padding.
+fn widened(windows: Vec<Window>, excess: &[i64]) -> Vec<Window> {
+    let widen = |(window, more): (Window, &i64)| {
+        let (before, after) = window.padding;
+        Window { padding: (before, after.saturating_add(*more)), ..window }
+    };
+    windows.into_iter().zip(excess).map(widen).collect()
+}
+
+pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> Results {
+    line.only(1)?;
+    let (windows, excess) = pooling(line)?;
+    let x = line.flat(0)?;
+    one(pooled(line, "max_pool", (x, "ignore"), &widened(windows, &excess))?)
+}
+
+pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> Results {
+    let (mut windows, excess) = pooling(line)?;
+    let mut x = line.flat(0)?;
+    if line.flag("count_include_pad", false)? {
+        // The padding counts, but not the items beyond it.
+        if excess.iter().all(|more| *more == 0) {
+            return one(pooled(line, "avg_pool", (x, "constant"), &windows)?);
+        }
+        let padding = [(0, 0), (0, 0)].into_iter().chain(windows.iter().map(|window| window.padding));
+        x = line.emit.on("pad", x, [pairs(padding), text("constant")])?;
+        windows.iter_mut().for_each(|window| window.padding = (0, 0));
+    }
+    one(pooled(line, "avg_pool", (x, "ignore"), &widened(windows, &excess))?)
+}
+
+/// The norm of each window.
+pub(in crate::onnx::to_nnef) fn lp_pool(line: &mut NodeLine) -> Results {
+    let (windows, excess) = pooling(line)?;
+    let order = line.int("p", 2)? as f64;
+    let x = line.flat(0)?;
+    let powers = line.emit.formula("pow(abs(@0),@1)", &[Term::Flat(x), Term::of(order)])?;
+    let sums = pooled(line, "box", (powers, "constant"), &widened(windows, &excess))?;
+    one(line.emit.formula("pow(@0,@1)", &[Term::Flat(sums), Term::of(1.0 / order)])?)
+}

@@ -1,0 +1,122 @@
+//! Changes of shapes, which are left out where they change nothing.
+
+use super::emit::{Emitter, integers};
+use super::item::Flat;
+use super::refusal::{Lowered, Refusal};
+use crate::graph::Value;
+use crate::tensor::DType;
+
+/// A product of extents.
+pub(super) fn product(factors: &[i64]) -> Lowered<i64> {
+    factors.iter().try_fold(1i64, |all, factor| all.checked_mul(*factor)).ok_or(Refusal::UNFIT)
+}
+
+/// An axis within a rank; a negative one counts from the end.
+pub(super) fn axis_of(axis: i64, rank: usize) -> Lowered<usize> {
+    let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
+    let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank);
+    found.ok_or_else(|| Refusal::from(format!("there is no axis {axis} of {rank}")))
+}
+
+/// Axes within a rank, in ascending order.
+pub(super) fn axes_of(axes: &[i64], rank: usize) -> Lowered<Vec<usize>> {
+    let mut found = axes.iter().map(|axis| axis_of(*axis, rank)).collect::<Lowered<Vec<usize>>>()?;
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// Whether a type has fewer than 8 bits, or is one of the floats of 8 bits.
+fn is_coarse(dtype: DType) -> bool {
+    match dtype {
+        DType::Narrow(format) => format.bits() <= 8,
+        DType::Small(integer) => integer.bits() < 8,
+        _ => false,
+    }
+}
+
+impl Emitter<'_> {
+    /// Adds axes of extent 1.
+    pub(super) fn unsqueeze(&mut self, x: Flat, axes: Vec<i64>) -> Lowered<Flat> {
+        if axes.is_empty() { Ok(x) } else { self.on("unsqueeze", x, [integers(axes)]) }
+    }
+
+    /// Removes axes of extent 1.
+    pub(super) fn squeeze(&mut self, x: Flat, axes: &[usize]) -> Lowered<Flat> {
+        if axes.is_empty() { Ok(x) } else { self.on("squeeze", x, [integers(axes.iter().map(|axis| *axis as i64))]) }
+    }
+
+    /// A tensor with the same items in other extents.
+    pub(super) fn reshape(&mut self, x: Flat, extents: &[i64]) -> Lowered<Flat> {
+        let own = self.extents(x)?;
+        if own == extents {
+            return Ok(x);
+        }
+        if product(&own)? != product(extents)? {
+            return Err(Refusal::UNFIT);
+        }
+        self.on("reshape", x, [integers(extents.iter().copied())])
+    }
+
+    /// A tensor with its axes in another order.
+    pub(super) fn transpose(&mut self, x: Flat, axes: &[usize]) -> Lowered<Flat> {
+        if axes.iter().enumerate().all(|(i, axis)| i == *axis) {
+            return Ok(x);
+        }
+        self.on("transpose", x, [integers(axes.iter().map(|axis| *axis as i64))])
+    }
+
+    /// The items from `begin` to `end` along an axis, which must be there.
+    pub(super) fn section(&mut self, x: Flat, axis: usize, (begin, end): (i64, i64)) -> Lowered<Flat> {
+        let extents = self.extents(x)?;
+        match extents.get(axis) {
+            Some(extent) if begin == 0 && end == *extent => Ok(x),
+            Some(extent) if (0..end).contains(&begin) && end <= *extent => {
+                let axes = integers([axis as i64]);
+                self.on("slice", x, [axes, integers([begin]), integers([end])])
+            }
+            _ => Err(Refusal::UNFIT),
+        }
+    }
+
+    /// Concatenates tensors along an axis.
+    pub(super) fn concat(&mut self, parts: &[Flat], axis: usize) -> Lowered<Flat> {
+        match parts {
+            [] => Err(Refusal::UNFIT),
+            [only] => Ok(*only),
+            [first, ..] => {
+                let values = Value::Array(parts.iter().map(|part| Value::Tensor(part.id)).collect());
+                self.add("concat", [values, Value::Int(axis as i64)], first.dtype)
+            }
+        }
+    }
+
+    /// Repeats a tensor along its axes.
+    pub(super) fn tile(&mut self, x: Flat, repeats: &[i64]) -> Lowered<Flat> {
+        if repeats.iter().all(|repeat| *repeat == 1) {
+            return Ok(x);
+        }
+        self.on("tile", x, [integers(repeats.iter().copied())])
+    }
+
+    /// Converts to an element type. Conversions between the widths of a kind of numbers have no operation: NNEF has one
+    /// type of integers and one of scalars. Types of so few bits that most numbers change are refused.
+    pub(super) fn cast(&mut self, x: Flat, to: DType) -> Lowered<Flat> {
+        let class = |dtype: DType| (dtype.is_float(), dtype.is_integer());
+        if x.dtype != to && is_coarse(to) {
+            return Err(Refusal::from(format!("it converts to {}, which NNEF does not have", to.name())));
+        }
+        if class(x.dtype) == class(to) {
+            return Ok(Flat { dtype: to, ..x });
+        }
+        if !self.has_registries() {
+            return self.add("cast", [Value::Tensor(x.id)], to);
+        }
+        let name = match to {
+            DType::Bool => "bool",
+            to if to.is_integer() => "i64",
+            _ => "f32",
+        };
+        self.add("tract_core_cast", [Value::Tensor(x.id), super::emit::text(name)], to)
+    }
+}

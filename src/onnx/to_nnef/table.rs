@@ -1,0 +1,244 @@
+//! The table of rules: one row for each operator.
+
+use super::line::{NodeLine, Results};
+use super::rules::*;
+
+/// Adds the counterpart of a node.
+pub(super) type Rule = fn(&mut NodeLine) -> Results;
+
+/// The rule of an operator.
+pub(super) struct RuleRow {
+    domain: &'static str,
+    name: &'static str,
+    pub(super) rule: Rule,
+    /// What it becomes, for the documentation; empty for what the dictionary says.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the test of the documentation reads it"))]
+    how: &'static str,
+}
+
+const fn row(name: &'static str, rule: Rule, how: &'static str) -> RuleRow {
+    RuleRow { domain: "", name, rule, how }
+}
+
+/// An operator that is a function of the items of its operands, as the dictionary has it.
+const fn by_item(name: &'static str) -> RuleRow {
+    row(name, elementwise::meaning, "")
+}
+
+/// All rules.
+pub(super) static RULES: &[RuleRow] = &[
+    // Item by item, as the dictionary has it.
+    by_item("Abs"),
+    by_item("Acos"),
+    by_item("Acosh"),
+    by_item("Add"),
+    by_item("And"),
+    by_item("Asin"),
+    by_item("Asinh"),
+    by_item("Atan"),
+    by_item("Atanh"),
+    by_item("BitwiseAnd"),
+    row("BitwiseNot", elementwise::bitwise_not, "`sub`"),
+    by_item("BitwiseOr"),
+    by_item("BitwiseXor"),
+    by_item("Ceil"),
+    by_item("Cos"),
+    by_item("Cosh"),
+    by_item("Div"),
+    by_item("Equal"),
+    by_item("Erf"),
+    by_item("Exp"),
+    by_item("Floor"),
+    by_item("Greater"),
+    by_item("GreaterOrEqual"),
+    by_item("Less"),
+    by_item("LessOrEqual"),
+    by_item("Log"),
+    by_item("Mish"),
+    by_item("Mul"),
+    by_item("Neg"),
+    by_item("Not"),
+    by_item("Or"),
+    by_item("Reciprocal"),
+    by_item("Relu"),
+    by_item("Round"),
+    by_item("Sigmoid"),
+    by_item("Sign"),
+    by_item("Sin"),
+    by_item("Sinh"),
+    by_item("Softplus"),
+    by_item("Softsign"),
+    by_item("Sqrt"),
+    by_item("Sub"),
+    by_item("Tan"),
+    by_item("Tanh"),
+    by_item("Where"),
+    by_item("Xor"),
+    // Item by item, with attributes or any number of operands.
+    row("BitShift", elementwise::bit_shift, "`tract_shl`, `tract_shr`"),
+    row("Cast", elementwise::cast, "`cast`, or nothing between widths"),
+    row("CastLike", elementwise::cast_like, "`cast`, or nothing between widths"),
+    row("Celu", elementwise::celu, "a formula"),
+    row("Clip", elementwise::clip, "`min`, `max`"),
+    row("Dropout", elementwise::dropout, "nothing"),
+    row("Elu", elementwise::elu, "a formula"),
+    row("Gelu", elementwise::gelu, "a formula with `tract_core_erf` or `tanh`"),
+    row("HardSigmoid", elementwise::hard_sigmoid, "a formula"),
+    row("HardSwish", elementwise::hard_swish, "a formula"),
+    row("Identity", elementwise::identity, "nothing"),
+    row("IsInf", elementwise::is_inf, "a formula"),
+    row("IsNaN", elementwise::is_nan, "`ne`"),
+    row("LeakyRelu", elementwise::leaky_relu, "`leaky_relu`"),
+    row("Max", elementwise::max, "`max`, with `select` for NaN"),
+    row("Mean", elementwise::mean, "`add`, `div`"),
+    row("Min", elementwise::min, "`min`, with `select` for NaN"),
+    row("Mod", elementwise::modulo, "a formula"),
+    row("Pow", elementwise::pow, "`pow`"),
+    row("PRelu", elementwise::prelu, "`prelu`"),
+    row("Selu", elementwise::selu, "a formula"),
+    row("Shrink", elementwise::shrink, "a formula"),
+    row("Sum", elementwise::sum, "`add`"),
+    row("Swish", elementwise::swish, "a formula"),
+    row("ThresholdedRelu", elementwise::thresholded_relu, "a formula"),
+    // Shapes and the order of items.
+    row("Concat", shaping::concat, "`concat`"),
+    row("DepthToSpace", shaping::depth_to_space, "`reshape`, `transpose`"),
+    row("Expand", shaping::expand, "`tile`"),
+    row("Flatten", shaping::flatten, "`reshape`"),
+    row("Pad", shaping::pad, "`pad`; `concat` for `wrap`"),
+    row("Reshape", shaping::reshape, "`reshape`"),
+    row("Shape", shaping::shape, "a constant"),
+    row("Size", shaping::size, "a constant"),
+    row("SpaceToDepth", shaping::space_to_depth, "`reshape`, `transpose`"),
+    row("Split", shaping::split, "`split`"),
+    row("Squeeze", shaping::squeeze, "`squeeze`"),
+    row("Tile", shaping::tile, "`tile`"),
+    row("Transpose", shaping::transpose, "`transpose`"),
+    row("Unsqueeze", shaping::unsqueeze, "`unsqueeze`"),
+    // Selection.
+    row("Compress", selection::compress, "`gather` of a known condition"),
+    row("EyeLike", selection::eye_like, "a constant"),
+    row("GridSample", selection::grid_sample, "`tract_onnx_grid_sample`"),
+    row("Gather", selection::gather, "`gather`, `slice`; `tract_core_gather` with registries"),
+    row("GatherElements", selection::gather_elements, "`tract_core_gather_elements`"),
+    row("GatherND", selection::gather_nd, "`tract_core_gather_nd`"),
+    row("NonZero", selection::non_zero, "`tract_onnx_non_zero`"),
+    row("OneHot", selection::one_hot, "`eq`, `select`"),
+    row("Scatter", selection::scatter_elements, "`tract_core_scatter_elements`"),
+    row("ScatterElements", selection::scatter_elements, "`tract_core_scatter_elements`"),
+    row("ScatterND", selection::scatter_nd, "`tract_core_scatter_nd`"),
+    row("Slice", selection::slice, "`slice`"),
+    row("TopK", selection::top_k, "`max_reduce`, `argmax_reduce` of one item; `tract_core_topk`"),
+    row("Trilu", selection::trilu, "`select` by a mask"),
+    row("Range", selection::range_of, "a constant; `tract_core_range`"),
+    // Sequences.
+    row("ConcatFromSequence", sequences::concat, "`concat`"),
+    row("SequenceAt", sequences::at, "the item"),
+    row("SequenceConstruct", sequences::construct, "its items"),
+    row("SequenceEmpty", sequences::empty, "no items"),
+    row("SequenceErase", sequences::erase, "the other items"),
+    row("SequenceInsert", sequences::insert, "its items"),
+    row("SequenceLength", sequences::length, "a constant"),
+    row("SplitToSequence", sequences::split, "`slice`"),
+    // Reductions.
+    row("ArgMax", reductions::arg_max, "`argmax_reduce`; `tract_core_argmax_reduce_last`"),
+    row("ArgMin", reductions::arg_min, "`argmin_reduce`; `tract_core_argmin_reduce_last`"),
+    row("CumSum", reductions::cum_sum, "`box`"),
+    row("CumProd", reductions::cum_prod, "`mul` of each step"),
+    row("GlobalAveragePool", reductions::global_average_pool, "`mean_reduce`"),
+    row("GlobalLpPool", reductions::global_lp_pool, "`sum_reduce` and a formula"),
+    row("GlobalMaxPool", reductions::global_max_pool, "`max_reduce`"),
+    row("Hardmax", reductions::hardmax, "`argmax_reduce`, `eq`, `select`"),
+    row("LogSoftmax", reductions::log_softmax, "a formula with `max_reduce`, `sum_reduce`"),
+    row("LpNormalization", reductions::lp_normalization, "`sum_reduce` and a formula"),
+    row("ReduceL1", reductions::l1, "`abs`, `sum_reduce`"),
+    row("ReduceL2", reductions::l2, "`sum_reduce` and a formula"),
+    row("ReduceLogSum", reductions::log_sum, "`sum_reduce`, `log`"),
+    row("ReduceLogSumExp", reductions::log_sum_exp, "a formula with `max_reduce`, `sum_reduce`"),
+    row("ReduceMax", reductions::max, "`max_reduce`; `any_reduce` of logicals"),
+    row("ReduceMean", reductions::mean, "`mean_reduce`"),
+    row("ReduceMin", reductions::min, "`min_reduce`; `all_reduce` of logicals"),
+    row("ReduceProd", reductions::prod, "`tract_core_product_reduce`"),
+    row("ReduceSum", reductions::sum, "`sum_reduce`"),
+    row("ReduceSumSquare", reductions::sum_square, "`sum_reduce` and a formula"),
+    row("Softmax", reductions::softmax, "`softmax`"),
+    // Normalizations.
+    row("BatchNormalization", norms::batch_normalization, "`batch_normalization`"),
+    row("GroupNormalization", norms::group_normalization, "`mean_reduce` and a formula"),
+    row("InstanceNormalization", norms::instance_normalization, "`mean_reduce` and a formula"),
+    row("LayerNormalization", norms::layer_normalization, "`mean_reduce` and a formula"),
+    row("LRN", norms::lrn, "`box` and a formula"),
+    row("MeanVarianceNormalization", norms::mean_variance_normalization, "`mean_reduce` and a formula"),
+    row("RMSNormalization", norms::rms_normalization, "`mean_reduce` and a formula"),
+    // Products and windows.
+    row("AveragePool", windows::average_pool, "`avg_pool`"),
+    row("Conv", windows::conv, "`conv`"),
+    row("ConvTranspose", windows::conv_transpose, "`deconv`"),
+    row("Einsum", einsum::einsum, "`matmul` of each pair, `sum_reduce`"),
+    row("Gemm", matrices::gemm, "`linear`, or `matmul` and `add`"),
+    row("LpPool", windows::lp_pool, "`box` and a formula"),
+    row("MatMul", matrices::mat_mul, "`matmul`"),
+    row("MatMulInteger", matrices::mat_mul_integer, "`sub`, `matmul`, `cast`"),
+    row("MaxPool", windows::max_pool, "`max_pool`"),
+    row("GRU", recurrent::gru, "the operations of each step"),
+    row("LSTM", recurrent::lstm, "the operations of each step"),
+    row("Resize", resample::resize, "`nearest_upsample`, `gather`, or `matmul` along each axis"),
+    row("RNN", recurrent::rnn, "the operations of each step"),
+    row("Upsample", resample::resize, "`nearest_upsample`, `gather`, or `matmul` along each axis"),
+    // Quantization.
+    row("ConvInteger", quantization::conv_integer, "`sub`, `conv`, `cast`"),
+    row("DequantizeLinear", quantization::dequantize, "a formula"),
+    row("QLinearConv", quantization::qlinear_conv, "`conv`, a formula, `clamp`, `cast`"),
+    row("QLinearMatMul", quantization::qlinear_mat_mul, "`matmul`, a formula, `clamp`, `cast`"),
+    row("QuantizeLinear", quantization::quantize, "a formula, `clamp`, `cast`"),
+];
+
+/// The row of an operator.
+pub(super) fn find(domain: &str, name: &str) -> Option<&'static RuleRow> {
+    RULES.iter().find(|row| (row.domain, row.name) == (domain, name))
+}
+
+/// The operators that have bodies, and no rule.
+pub(super) fn compounds() -> Vec<String> {
+    let without = |(domain, name): &(&str, &str)| find(domain, name).is_none();
+    crate::onnx::standard::with_bodies().filter(without).map(|(_, name)| name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::dictionary::{InNnef, Vocabulary};
+
+    /// What the dictionary says about an operator.
+    fn meant(name: &str) -> String {
+        let row = crate::dictionary::find(Vocabulary::Foreign, name).unwrap();
+        match row.nnef {
+            InNnef::Operation(operation) => format!("`{operation}`"),
+            InNnef::Formula(_) => "a formula".to_owned(),
+            InNnef::Missing => format!("`{}`", row.vendor.split(' ').next().unwrap()),
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_the_table() {
+        let mut rows: Vec<&RuleRow> = RULES.iter().collect();
+        rows.sort_by_key(|row| row.name);
+        let mut table = "| Operator | In NNEF |\n|---|---|\n".to_owned();
+        for row in rows {
+            let how = if row.how.is_empty() { meant(row.name) } else { row.how.to_owned() };
+            writeln!(table, "| `{}` | {how} |", row.name).unwrap();
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/onnx.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(&table), "docs/onnx.md lacks the table:\n{table}");
+    }
+
+    #[test]
+    fn operators_have_one_rule() {
+        let mut names: Vec<&str> = RULES.iter().map(|row| row.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+}

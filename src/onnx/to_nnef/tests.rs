@@ -1,0 +1,259 @@
+//! Translated models compute what the models compute.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::sync::Arc;
+
+use crate::Options;
+use crate::eval::{Budget, Evaluator, Limits};
+use crate::onnx::Document;
+use crate::onnx::run::{Interpreter, RunValue, Stores};
+use crate::source::Sources;
+use crate::tensor::{DType, Data, Tensor};
+
+/// The document of a graph in an operator set.
+fn document(version: i64, graph: &str) -> Document {
+    let text = format!("<ir_version: 10, opset_import: [\"\" : {version}]>\n{graph}");
+    let (mut sources, options) = (Sources::new(), Options::default());
+    let (document, found) = Document::parse("test", text, &mut sources, &options);
+    document.unwrap_or_else(|| panic!("{graph}: {:?}", found.iter().map(|found| &found.message).collect::<Vec<_>>()))
+}
+
+/// Values for an input: numbers between -2 and 2, or small integers.
+fn value(shape: &[usize], dtype: DType, seed: usize) -> Tensor {
+    let count = shape.iter().product();
+    let number = |i: usize| ((i * 7919 + seed * 104_729 + 13) % 41) as f64 / 10.0 - 2.0;
+    let data = match dtype {
+        DType::Bool => Data::Bool((0..count).map(|i| number(i) > 0.0).collect()),
+        dtype if dtype.is_integer() => Data::from_wide(dtype, (0..count).map(|i| i128::from((i * 5 + seed) as u8 % 3))),
+        dtype => Data::from_floats(dtype, (0..count).map(number)),
+    };
+    Tensor::new(shape, data).unwrap()
+}
+
+/// The inputs of a document, with values.
+fn inputs(document: &mut Document) -> Vec<(String, Tensor)> {
+    use crate::onnx::model::{Extent, TypeForm};
+    let model = document.model().unwrap();
+    let graph = model.graph.as_ref().unwrap();
+    let constant = |name| graph.initializers.iter().any(|constant| constant.name == name);
+    let read = |(i, input): (usize, &crate::onnx::model::ValueInfo)| {
+        let Some(TypeForm::Tensor(ty)) = input.ty.as_ref().map(|ty| &ty.form) else { panic!() };
+        let extent = |extent| if let Extent::Value(value) = extent { value as usize } else { panic!() };
+        let shape: Vec<usize> = ty.shape.as_ref().unwrap().dims.iter().map(|dim| extent(dim.extent)).collect();
+        let dtype = crate::onnx::run::dtype_of(ty.element.unwrap()).unwrap();
+        (model.names.text(input.name.unwrap()).to_owned(), value(&shape, dtype, i))
+    };
+    graph.inputs.iter().filter(|input| !constant(input.name)).enumerate().map(read).collect()
+}
+
+/// The outputs of a model.
+fn run(document: &mut Document, inputs: &[(String, Tensor)]) -> Vec<Arc<Tensor>> {
+    let options = Options::default();
+    let (stores, budget) = (Stores::new(None), Budget::new(Limits::default()));
+    let model = document.model().unwrap();
+    let given = inputs.iter().map(|(name, value)| {
+        (model.names.value_named(name).unwrap(), RunValue::Tensor(Arc::new(value.clone())))
+    });
+    let given: Vec<_> = given.collect();
+    let interpreter = Interpreter::new(model, &stores, &budget, &options).unwrap_or_else(|_| panic!());
+    let outputs = interpreter.run(given).unwrap_or_else(|failure| panic!("the model cannot be run: {failure:?}"));
+    let tensor = |value| if let RunValue::Tensor(tensor) = value { tensor } else { panic!() };
+    outputs.into_iter().map(tensor).collect()
+}
+
+/// Translates a graph and compares what both compute. Returns the text of the translation.
+fn agrees(version: i64, graph: &str) -> String {
+    let mut model = document(version, graph);
+    let given = inputs(&mut model);
+    let wanted = run(&mut model, &given);
+    let options = Options::default();
+    let translated = document(version, graph).to_nnef(&options, Limits::default());
+    let (flat, variables, _) = translated.unwrap_or_else(|found| {
+        panic!("{graph}: {:?}", found.iter().map(|found| &found.message).collect::<Vec<_>>())
+    });
+    let mut text = Vec::new();
+    flat.write_nnef(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let renamed = flat.inputs.iter().zip(given).map(|(input, (_, value))| (flat.tensor_name(*input), value));
+    let given: Vec<(String, Tensor)> = renamed.collect();
+    let found = Evaluator::with_limits(Limits::default()).run(&flat, &given, &variables);
+    let found = found.unwrap_or_else(|error| panic!("{text}\n{}", error.message));
+    assert_eq!(found.outputs.len(), wanted.len(), "{text}");
+    for ((name, found), wanted) in found.outputs.iter().zip(&wanted) {
+        assert_eq!(found.shape(), wanted.shape(), "{name} of {text}");
+        let near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-4 * (1.0 + b.abs()) || a.is_nan() && b.is_nan();
+        let pair = (found.to_scalars(), wanted.to_scalars());
+        assert!(pair.0.iter().zip(&pair.1).all(near), "{name}: {pair:?} of {text}");
+    }
+    text
+}
+
+/// The messages of a refused translation.
+fn refused(version: i64, graph: &str, options: &Options) -> Vec<String> {
+    match document(version, graph).to_nnef(options, Limits::default()) {
+        Ok(_) => panic!("{graph} is translated"),
+        Err(found) => found.iter().map(|found| found.message.clone()).collect(),
+    }
+}
+
+/// Bodies of graphs with the inputs `x` (2×3×4), `w` (4), `i` (2×3, integers) and `c` (2×3×4, logicals).
+const BODIES: &[&str] = &[
+    // Item by item.
+    "y = Add (x, w)",
+    "a = Abs (x) y = Sqrt (a)",
+    "y = Where (c, x, w)",
+    "a = Cast <to = 7> (x) b = Cast <to = 1> (i) y = Cast <to = 1> (a)",
+    "k = Constant <value_float = 0.5> () y = Clip (x, , k)",
+    "k = Constant <value_float = -0.5> () y = Max (x, w, k)",
+    "k = Constant <value_int = 2> () y = Mod (i, k)",
+    "y = Mod <fmod = 1> (x, w)",
+    "k = Constant <value_float = 3.0> () y = Pow (x, k)",
+    "y = Celu <alpha = 0.5> (x)",
+    "y = Selu (x)",
+    "y = Gelu <approximate = \"tanh\"> (x)",
+    "y = Gelu (x)",
+    "y = HardSwish (x)",
+    "y = Mish (x)",
+    "y = PRelu (x, w)",
+    "y = Softplus (x)",
+    "y = Sum (x, w, w)",
+    "y = Mean (x, w)",
+    "a = IsNaN (x) b = Not (a) y = And (b, c)",
+    "y = BitwiseNot (i)",
+    "y = Xor (c, c)",
+    // Shapes.
+    "s = Shape (x) y = Reshape (w, s)",
+    "k = Constant <value_ints = [0, -1]> () y = Reshape (x, k)",
+    "y = Flatten <axis = -1> (x)",
+    "y = Transpose (x)",
+    "y = Transpose <perm = [0, 2, 1]> (x)",
+    "k = Constant <value_ints = [-1, 0]> () y = Unsqueeze (x, k)",
+    "y = Concat <axis = -1> (x, x)",
+    "a, b = Split <axis = 1, num_outputs = 2> (x) y = Concat <axis = 1> (b, a)",
+    "s = Constant <value_ints = [5, 1, 3, 4]> () a = Expand (w, s) y = Identity (a)",
+    "k = Constant <value_ints = [1, 2, 3]> () y = Tile (x, k)",
+    "k = Constant <value_ints = [0, 1, -1, 0, 2, 1]> () y = Pad (x, k)",
+    "k = Constant <value_ints = [0, 1, 1, 0, 1, 2]> () y = Pad <mode = \"reflect\"> (x, k)",
+    "k = Constant <value_ints = [0, 1, 1, 0, 1, 2]> () y = Pad <mode = \"edge\"> (x, k)",
+    "k = Constant <value_ints = [0, 1, 1, 0, 1, 2]> () y = Pad <mode = \"wrap\"> (x, k)",
+    // Selection.
+    "s = Constant <value_ints = [-1, 0]> () e = Constant <value_ints = [-9, 9]> () a = Constant <value_ints = [2, 1]> ()
+     t = Constant <value_ints = [-1, 2]> () y = Slice (x, s, e, a, t)",
+    "y = Gather <axis = 1> (x, i)",
+    "k = Constant <value_ints = [-1, 0]> () y = Gather <axis = 2> (x, k)",
+    "k = Constant <value_int = -1> () y = Gather <axis = 1> (x, k)",
+    "a = GatherElements <axis = 0> (i, i) y = Cast <to = 1> (a)",
+    "d = Constant <value_int = 4> () v = Constant <value_floats = [0.5, 2.0]> () y = OneHot <axis = 0> (i, d, v)",
+    "k = Constant <value_ints = [2]> () v, p = TopK <axis = 1> (x, k) q = Cast <to = 1> (p) y = Add (v, q)",
+    "y = Trilu <upper = 0> (x)",
+    // Reductions.
+    "y = ReduceSum (x)",
+    "k = Constant <value_ints = [-1]> () y = ReduceMean <keepdims = 0> (x, k)",
+    "k = Constant <value_ints = [1]> () y = ReduceL2 (x, k)",
+    "k = Constant <value_ints = [0, 2]> () y = ReduceLogSumExp (x, k)",
+    "k = Constant <value_ints = [1]> () y = ReduceProd (x, k)",
+    "k = Constant <value_ints = [1]> () y = ReduceMax (c, k)",
+    "y = ArgMax <axis = 2, keepdims = 0> (x)",
+    "y = ArgMin <axis = 1, select_last_index = 1> (x)",
+    "y = Softmax (x)",
+    "y = LogSoftmax <axis = 1> (x)",
+    "y = Hardmax <axis = 1> (x)",
+    "k = Constant <value_int = 1> () y = CumSum <exclusive = 1, reverse = 1> (x, k)",
+    "y = LpNormalization <axis = 1> (x)",
+    // Products.
+    "t = Transpose <perm = [0, 2, 1]> (x) y = MatMul (x, t)",
+    "y = MatMul (x, w)",
+    "a = Flatten (x) t = Transpose (a) y = Gemm <alpha = 0.5, transA = 1, transB = 1> (t, a)",
+    "y = Einsum <equation = \"bij,bkj->bik\"> (x, x)",
+    "y = Einsum <equation = \"...j,j\"> (x, w)",
+    // Normalizations.
+    "y = LayerNormalization (x, w)",
+    "y = RMSNormalization (x, w)",
+    "s = Constant <value_floats = [1.0, 2.0, 3.0]> () y = InstanceNormalization (x, s, s)",
+    "s = Constant <value_floats = [1.0, 2.0, 3.0]> () y = GroupNormalization <num_groups = 3> (x, s, s)",
+    "m = Constant <value_floats = [0.1, 0.2, 0.3]> () v = Constant <value_floats = [1.0, 2.0, 3.0]> ()
+     y = BatchNormalization (x, v, m, m, v)",
+    "y = LRN <size = 3> (x)",
+    // Windows.
+    "y = MaxPool <kernel_shape = [2], pads = [1, 0], ceil_mode = 1, strides = [2]> (x)",
+    "y = AveragePool <kernel_shape = [3], pads = [1, 1], count_include_pad = 1, ceil_mode = 1, strides = [2]> (x)",
+    "y = AveragePool <kernel_shape = [3], auto_pad = \"SAME_LOWER\"> (x)",
+    "y = LpPool <kernel_shape = [2], p = 2> (x)",
+    "y = GlobalAveragePool (x)",
+    "t = Slice (x, o, p) y = Conv <pads = [1, 1], kernel_shape = [4]> (x, t)",
+    "t = Slice (x, o, p) r = Transpose <perm = [1, 0, 2]> (t) y = ConvTranspose <strides = [2], output_padding = [1]> (x, r)",
+    // Resampling and recurrent layers.
+    "k = Constant <value_floats = [1.0, 1.0, 2.0]> () y = Resize <mode = \"nearest\", nearest_mode = \"floor\", coordinate_transformation_mode = \"asymmetric\"> (x, , k)",
+    "k = Constant <value_ints = [2, 3, 7]> () y = Resize <mode = \"linear\"> (x, , , k)",
+    "k = Constant <value_ints = [2, 5, 4]> () y = Resize <mode = \"cubic\"> (x, , , k)",
+    // Quantization.
+    "s = Constant <value_float = 0.1> () z = Constant <value: tensor = uint8 {128}> () q = QuantizeLinear (x, s, z)
+     y = DequantizeLinear (q, s, z)",
+    // Control flow and sequences.
+    "k = Constant <value_int = 3> () y = Loop (k, , x) <body = b (int64 n, bool t, float[2,3,4] a) => (bool u, float[2,3,4] d) { u = Identity (t) d = Add (a, w) }>",
+    "z = ReduceSum <keepdims = 0> (x) o = Constant <value_float = 1.0> () t = Greater (z, o)
+     y = If (t) <then_branch = a () => (float[2,3,4] p) { p = Neg (x) }, else_branch = b () => (float[2,3,4] q) { q = Abs (x) }>",
+    "s = SplitToSequence <axis = 1> (x) l = SequenceLength (s) k = Constant <value_int = 1> () a = SequenceAt (s, k)
+     y = ConcatFromSequence <axis = 1> (s)",
+    // Bodies of compounds.
+    "y = MeanVarianceNormalization <axes = [0, 2]> (x)",
+    "a = Unsqueeze (x, o) y = Attention (a, a, a)",
+];
+
+#[test]
+fn operators_compute_the_same() {
+    let differs = |body: &&&str| {
+        let head = "g (float[2,3,4] x, float[4] w, int64[2,3] i, bool[2,3,4] c) => (y)\n";
+        let graph = format!("{head}<int64[1] o = {{0}}, int64[1] p = {{1}}>\n{{ {body} }}");
+        std::panic::catch_unwind(|| agrees(22, &graph)).is_err()
+    };
+    let found: Vec<&&str> = BODIES.iter().filter(differs).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn recurrent_layers_are_their_steps() {
+    for (call, gates, state) in [
+        ("LSTM <hidden_size = 2, direction = \"bidirectional\">", 8, 2),
+        ("GRU <hidden_size = 2, direction = \"bidirectional\", linear_before_reset = 1>", 6, 1),
+        ("GRU <hidden_size = 2, direction = \"bidirectional\">", 6, 1),
+        ("RNN <hidden_size = 2, direction = \"bidirectional\", activations = [\"Relu\", \"Tanh\"]>", 2, 1),
+    ] {
+        let results = if state == 2 { "y, h, k" } else { "y, h" };
+        let graph = format!(
+            "g (float[3,2,4] x, float[2,{gates},4] w, float[2,{gates},2] r, float[2,{}] b) => ({results})\n\
+             {{ {results} = {call} (x, w, r, b) }}",
+            2 * gates
+        );
+        agrees(22, &graph);
+    }
+}
+
+#[test]
+fn texts_name_what_is_used() {
+    let head = "g (float[2,3] x) => (y)";
+    let plain = agrees(22, &format!("{head} {{ y = Relu (x) }}"));
+    assert!(plain.contains("y = max(0.0, x);") && !plain.contains("extension"), "{plain}");
+    let registry = agrees(22, &format!("{head} {{ y = Erf (x) }}"));
+    assert!(registry.contains("extension tract_registry tract_core;") && registry.contains("tract_core_erf(x)"), "{registry}");
+}
+
+#[test]
+fn what_has_no_counterpart_is_told() {
+    let options = Options::default();
+    let told = |graph: &str, options: &Options| refused(22, graph, options);
+    let found = told("g (float[2,3] x, string[1] s) => (y, z) { y = Det (x) z = Det (x) }", &options);
+    assert!(found.iter().any(|message| message.contains("the input `s`")), "{found:?}");
+    assert_eq!(found.iter().filter(|message| message.contains("`Det` of")).count(), 2, "{found:?}");
+    let found = told("g (float[N,3] x) => (y) { y = Relu (x) }", &options);
+    assert!(found[0].contains("--input-shape x="), "{found:?}");
+    let found = told("g (float[2,3] x) => (y) { y = Erf (x) }", &options.clone().with(|options| options.strict = true));
+    assert!(found[0].contains("`tract_core_erf`"), "{found:?}");
+}
+
+#[test]
+fn names_become_identifiers() {
+    let text = agrees(22, "g (float[2] \"a.b\", float[2] \"a b\") => (\"graph\") { \"graph\" = Add (\"a.b\", \"a b\") }");
+    assert!(text.contains("graph model(a_b, a_b_2) -> (graph_)"), "{text}");
+}

@@ -1,0 +1,65 @@
+//! The data of the variables of a translated model.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::refusal::{Lowered, Refusal};
+use crate::eval::Variables;
+use crate::model::{Limits, Model, Scratch};
+use crate::tensor::{DType, Data, Tensor, TensorError};
+
+/// The data of variables by their labels.
+#[derive(Debug, Default)]
+pub(crate) struct NnefVariables(BTreeMap<String, Arc<Tensor>>);
+
+impl NnefVariables {
+    pub(super) fn insert(&mut self, label: String, tensor: Arc<Tensor>) {
+        self.0.insert(label, tensor);
+    }
+
+    /// The data as files of a model of NNEF; none without data.
+    ///
+    /// # Errors
+    ///
+    /// A tensor has no file, or the files cannot be written.
+    pub(crate) fn model(&self, limits: &Limits) -> Result<Option<Model>, String> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        let mut files = Scratch::new().map_err(|error| error.to_string())?;
+        for (label, tensor) in &self.0 {
+            let bytes = tensor.to_dat().map_err(|error| format!("`{label}`: {error}"))?;
+            files.add(&format!("{label}.dat"), &bytes).map_err(|error| error.to_string())?;
+        }
+        files.model(Path::new("data of ONNX"), limits).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The number of bytes of the data of a variable.
+    pub(crate) fn bytes(&self, label: &str) -> Option<u64> {
+        self.0.get(label).map(|tensor| tensor.bytes())
+    }
+}
+
+impl Variables for NnefVariables {
+    fn load(&self, label: &str, _: &[usize], _: Option<DType>) -> Result<Option<Tensor>, TensorError> {
+        Ok(self.0.get(label).map(|tensor| Tensor::clone(tensor).widened()))
+    }
+}
+
+/// A tensor with the element types that files of NNEF have.
+pub(super) fn stored_form(tensor: &Arc<Tensor>) -> Lowered<Arc<Tensor>> {
+    let places = 0..tensor.len();
+    let data = match tensor.data() {
+        Data::Float32(_) | Data::Float64(_) | Data::Int64(_) | Data::Int32(_) | Data::Bool(_) => {
+            return Ok(Arc::clone(tensor));
+        }
+        data if tensor.dtype().is_float() => Data::from_floats(DType::Float32, places.map(|i| data.float(i))),
+        data if tensor.dtype().is_integer() => {
+            let items = places.map(|i| i64::try_from(data.wide(i)).ok()).collect::<Option<Vec<i64>>>();
+            Data::Int64(items.ok_or(Refusal::because("a constant has integers of more than 63 bits"))?)
+        }
+        _ => return Err(Refusal::because("a constant has texts or complex numbers, which NNEF does not have")),
+    };
+    Tensor::new(tensor.shape(), data).map(Arc::new).ok_or(Refusal::UNFIT)
+}
