@@ -21,7 +21,7 @@ impl<'c> Pool<'c> {
         let x = Reals::of(call, 0)?;
         let (batch, channels, space) = planes(call, x.shape)?;
         let size = naturals(call, "kernel_shape")?.ok_or_else(|| call.refused("there is no `kernel_shape`"))?;
-        let windows = Windows::read(call, space, &size)?;
+        let windows = Windows::of_pool(call, space, &size)?;
         let output = windows.output();
         let shape: Vec<usize> = [batch, channels].into_iter().chain(output.iter().copied()).collect();
         let (plane, space) = (space.iter().product(), call.budget.room(&output)?);
