@@ -9,7 +9,7 @@ const GREATEST: i64 = 1 << 31;
 
 /// The windows along an axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub(super) struct WindowAxis {
     pub(super) input: usize,
     pub(super) output: usize,
     pub(super) size: usize,
@@ -19,7 +19,7 @@ pub(super) struct Axis {
     pub(super) after: i64,
 }
 
-impl Axis {
+impl WindowAxis {
     /// The place that an item of the window at a position covers, outside of the input maybe.
     fn covered(&self, position: usize, item: usize) -> i64 {
         position as i64 * self.stride as i64 + item as i64 * self.dilation as i64 - self.before
@@ -103,18 +103,18 @@ impl Steps {
 
 /// The windows along all spatial axes.
 #[derive(Clone, Debug)]
-pub(super) struct Windows {
-    pub(super) axes: Vec<Axis>,
+pub(super) struct KernelWindows {
+    pub(super) axes: Vec<WindowAxis>,
 }
 
-impl Windows {
+impl KernelWindows {
     /// The windows of a node with a size.
     ///
     /// # Errors
     ///
     /// The window does not fit, or an attribute is wrong.
     pub(super) fn read(call: &NodeCall, input: &[usize], size: &[usize]) -> Result<Self, EvalError> {
-        Windows::padded(call, input, size, 0)
+        KernelWindows::padded(call, input, size, 0)
     }
 
     /// The windows of a pool. With automatic padding and gaps between the windows, they are in the middle of the input.
@@ -123,7 +123,7 @@ impl Windows {
     ///
     /// The window does not fit, or an attribute is wrong.
     pub(super) fn of_pool(call: &NodeCall, input: &[usize], size: &[usize]) -> Result<Self, EvalError> {
-        Windows::padded(call, input, size, i64::MIN)
+        KernelWindows::padded(call, input, size, i64::MIN)
     }
 
     /// Windows whose automatic padding has a least total.
@@ -142,7 +142,7 @@ impl Windows {
             )
             .ok_or_else(|| call.misfit(format!("a window {size:?} does not fit the extents {input:?}")))
         };
-        Ok(Windows { axes: (0..input.len()).map(axis).collect::<Result<_, _>>()? })
+        Ok(KernelWindows { axes: (0..input.len()).map(axis).collect::<Result<_, _>>()? })
     }
 
     /// The extents of the positions.
@@ -196,7 +196,7 @@ fn fitted(
     (stride, dilation): (usize, usize),
     (before, after): (i64, i64),
     (padding, ceil, least): (Padding, bool, i64),
-) -> Option<Axis> {
+) -> Option<WindowAxis> {
     let covered = i64::try_from(size.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?).ok()?;
     let (extent, step) = (i64::try_from(input).ok()?, stride as i64);
     let (output, (before, after)) = match padding {
@@ -214,5 +214,5 @@ fn fitted(
             (if room < 0 { None } else { Some(whole + i64::from(more)) }?, pads)
         }
     };
-    Some(Axis { input, output: usize::try_from(output).ok()?, size, stride, dilation, before, after })
+    Some(WindowAxis { input, output: usize::try_from(output).ok()?, size, stride, dilation, before, after })
 }
