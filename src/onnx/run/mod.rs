@@ -23,6 +23,8 @@ pub(in crate::onnx) use call::Kernel;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;
+#[cfg(test)]
+pub(crate) use interpreter::Interpreter;
 pub(crate) use interpreter::evaluate_node;
 pub(crate) use stored::{Stores, tensor_of, tensor_proto};
 pub(crate) use value::RunValue;
