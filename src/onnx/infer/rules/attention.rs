@@ -87,8 +87,13 @@ pub(crate) fn linear_attention(call: &mut InferCall) -> Option<()> {
         size => size,
     };
     let packed = call.extent(2, 2).times(queries.clone()).over(keys.clone());
-    let packed = if packed == Dim::Unknown { call.extent(3, 3).times(queries) } else { packed };
-    let (key_size, value_size) = (size(1, 2), size(2, 3));
+    let packed = if packed == Dim::Unknown { call.extent(3, 3).times(queries.clone()) } else { packed };
+    let key_size = match size(1, 2) {
+        // Queries and keys have heads of one size.
+        Dim::Unknown => call.extent(0, 2).over(queries.clone()),
+        size => size,
+    };
+    let value_size = size(2, 3);
     call.give(0, [batch.clone(), length, packed]);
     call.give(1, [batch, keys, key_size, value_size]);
     Some(())
