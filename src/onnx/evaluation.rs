@@ -48,11 +48,15 @@ impl Document {
         check::structure(model, self.file, self.places(), options)
     }
 
-    /// The number of bytes of the model and of its external data.
+    /// The number of bytes of the initializers of a model and of its external data.
     pub(crate) fn stored_bytes(&self) -> u64 {
+        let ParsedText::Model(model) = &self.parsed else { return 0 };
+        let tensors = model.graph.iter().flat_map(|graph| &graph.initializers);
+        let fields = tensors.flat_map(|tensor| tensor.rest.iter().flat_map(|fields| fields.iter()));
+        let own = fields.map(|field| field.bytes.len() as u64).fold(0, u64::saturating_add);
         let files = self.external_files();
         let sizes = files.iter().filter_map(|file| Some(std::fs::metadata(file.source.as_ref()?).ok()?.len()));
-        sizes.fold(self.places().bytes(), u64::saturating_add)
+        sizes.fold(own, u64::saturating_add)
     }
 
     /// Evaluates a model on tensors by the names of its inputs.

@@ -14,15 +14,6 @@ pub(crate) enum Places {
 }
 
 impl Places {
-    /// The number of bytes of the file that the model was read from; 0 for a text, whose constants are short.
-    #[cfg(feature = "eval")]
-    pub(super) fn bytes(&self) -> u64 {
-        match self {
-            Places::Text => 0,
-            Places::Fields(file) => file.len() as u64,
-        }
-    }
-
     /// A message about the node or function at a place: with its module and the line of its source, if they are known.
     pub(super) fn tell(&self, message: String, at: u32) -> String {
         match self {

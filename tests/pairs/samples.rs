@@ -43,7 +43,7 @@ impl Samples {
             let made = run(&words);
             assert_eq!(made.status, 0, "{line}: {}", made.told);
         };
-        for name in ["plain", "loop"] {
+        for name in ["plain", "loop", "seed"] {
             make(&format!("-q --lower none @{name}.onnxtxt -o @{name}.onnx"));
         }
         for name in ["weights.pnnx.param", "weights.pnnx.bin"] {

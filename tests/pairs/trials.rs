@@ -141,10 +141,15 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--stats", ""),
     trial(FLATTEN, "--verify", ""),
     trial(FLATTEN, "--inputs", "@plain.inputs.json"),
-    trial(FLATTEN, "--inputs", "@plain.inputs.json").with("--verify").only(&["loops", "onnx", "onnxtxt", "pnnx"]),
-    trial(FLATTEN, "--inputs", "@wrong.inputs.json").with("--verify").only(&["nnef", "nnef-draft"]),
+    trial(FLATTEN, "--inputs", "@plain.inputs.json").with("--verify").only(&["loops", "pnnx"]),
+    trial(FLATTEN, "--inputs", "@wrong.inputs.json").with("--verify").only(&["nnef", "nnef-draft", "onnx", "onnxtxt"]),
     trial(FLATTEN, "--seed", "9"),
-    trial(FLATTEN, "--seed", "9").with("--verify").on(&[("nnef", "@seed.nnef"), ("nnef-draft", "@seed-draft.nnef")]),
+    trial(FLATTEN, "--seed", "9").with("--verify").on(&[
+        ("nnef", "@seed.nnef"),
+        ("nnef-draft", "@seed-draft.nnef"),
+        ("onnx", "@seed.onnx"),
+        ("onnxtxt", "@seed.onnxtxt"),
+    ]),
     // Input and expansion.
     trial(LANGUAGE, "--from", "loops").only(&["nnef", "nnef-draft", "onnx", "onnxtxt", "pnnx"]),
     trial(LANGUAGE, "--from", "pnnx").only(&["loops"]),

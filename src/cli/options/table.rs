@@ -217,7 +217,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "max-ops",
         LIMITS,
         &[
-            of(READ).on(NOT_LOOPS),
+            of(C::FLATTEN.and(C::CHECK).and(C::FUSE)).on(NOT_LOOPS),
+            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
             of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
             of(C::EXPR).to(OF_GRAPHS),
