@@ -27,7 +27,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["dictionary", "diagnostics", "graph", "library", "nnef", "options", "room", "source", "tensor"]),
     ("layout", &["graph", "library", "options", "tensor"]),
-    ("onnx", &["core", "dictionary", "diagnostics", "graph", "options", "room", "source"]),
+    (
+        "onnx",
+        &["core", "dictionary", "diagnostics", "eval", "graph", "options", "room", "source", "tensor"],
+    ),
     ("pnnx", &["dictionary", "diagnostics", "eval", "graph", "library", "options", "room", "source", "tensor"]),
     ("picture", &["dictionary", "diagnostics", "graph", "source"]),
     (

@@ -120,6 +120,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1305", OPTIONS),
     ("E1306", OPTIONS),
     ("E1308", OPTIONS),
+    ("E1309", ONNX),
     ("E1310", ONNX),
     ("E1501", SHAPES),
     ("E1502", SHAPES),

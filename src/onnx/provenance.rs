@@ -3,11 +3,10 @@
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::inline::each_node;
+use super::inline::{add_metadata, each_node};
 use super::model::{AttributeValue, EncodedField, ExpandedCall, GraphProto, ModelProto, NodeProto, Wire};
 use super::protobuf::fields::{entry, node};
 use super::protobuf::writer;
-use crate::room;
 use crate::source::names::{Name, Names};
 
 /// The key of the metadata.
@@ -73,7 +72,7 @@ impl Notes {
             let chain = self.chains.get(node.origin.index());
             if let Some(Some(bytes)) = chain.and_then(|chain| self.notes.get(*chain as usize)) {
                 let field = EncodedField { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.clone().into() };
-                room::push_few(node.rest.get_or_insert_default(), field);
+                add_metadata(&mut node.rest, field);
             }
         }
     }

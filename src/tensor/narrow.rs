@@ -31,7 +31,7 @@ pub enum NarrowFloat {
 
 /// The values of a format that are not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Special {
+enum SpecialValues {
     /// Infinities and NaNs have the highest exponent.
     Ieee,
     /// The only NaN has all bits of exponent and fraction.
@@ -45,13 +45,13 @@ enum Special {
 }
 
 /// A row of the table of formats.
-struct Format {
+struct FloatFormat {
     of: NarrowFloat,
     name: &'static str,
     exponent: u32,
     fraction: u32,
     bias: i32,
-    special: Special,
+    special: SpecialValues,
 }
 
 const fn row(
@@ -59,23 +59,23 @@ const fn row(
     name: &'static str,
     [exponent, fraction]: [u32; 2],
     bias: i32,
-    special: Special,
-) -> Format {
-    Format { of, name, exponent, fraction, bias, special }
+    special: SpecialValues,
+) -> FloatFormat {
+    FloatFormat { of, name, exponent, fraction, bias, special }
 }
 
 /// The formats, in the order of their declaration.
-const FORMATS: &[Format] = &[
-    row(NarrowFloat::Float16, "float16", [5, 10], 15, Special::Ieee),
-    row(NarrowFloat::BFloat16, "bfloat16", [8, 7], 127, Special::Ieee),
-    row(NarrowFloat::Float8E4M3Fn, "float8e4m3fn", [4, 3], 7, Special::Full),
-    row(NarrowFloat::Float8E4M3Fnuz, "float8e4m3fnuz", [4, 3], 8, Special::NegativeZero),
-    row(NarrowFloat::Float8E5M2, "float8e5m2", [5, 2], 15, Special::Ieee),
-    row(NarrowFloat::Float8E5M2Fnuz, "float8e5m2fnuz", [5, 2], 16, Special::NegativeZero),
-    row(NarrowFloat::Float8E8M0, "float8e8m0", [8, 0], 127, Special::Powers),
-    row(NarrowFloat::Float6E2M3, "float6e2m3", [2, 3], 1, Special::Finite),
-    row(NarrowFloat::Float6E3M2, "float6e3m2", [3, 2], 3, Special::Finite),
-    row(NarrowFloat::Float4E2M1, "float4e2m1", [2, 1], 1, Special::Finite),
+const FORMATS: &[FloatFormat] = &[
+    row(NarrowFloat::Float16, "float16", [5, 10], 15, SpecialValues::Ieee),
+    row(NarrowFloat::BFloat16, "bfloat16", [8, 7], 127, SpecialValues::Ieee),
+    row(NarrowFloat::Float8E4M3Fn, "float8e4m3fn", [4, 3], 7, SpecialValues::Full),
+    row(NarrowFloat::Float8E4M3Fnuz, "float8e4m3fnuz", [4, 3], 8, SpecialValues::NegativeZero),
+    row(NarrowFloat::Float8E5M2, "float8e5m2", [5, 2], 15, SpecialValues::Ieee),
+    row(NarrowFloat::Float8E5M2Fnuz, "float8e5m2fnuz", [5, 2], 16, SpecialValues::NegativeZero),
+    row(NarrowFloat::Float8E8M0, "float8e8m0", [8, 0], 127, SpecialValues::Powers),
+    row(NarrowFloat::Float6E2M3, "float6e2m3", [2, 3], 1, SpecialValues::Finite),
+    row(NarrowFloat::Float6E3M2, "float6e3m2", [3, 2], 3, SpecialValues::Finite),
+    row(NarrowFloat::Float4E2M1, "float4e2m1", [2, 1], 1, SpecialValues::Finite),
 ];
 
 fn power(of: i32) -> f64 {
@@ -88,7 +88,7 @@ impl NarrowFloat {
         FORMATS.iter().map(|format| format.of)
     }
 
-    fn format(self) -> &'static Format {
+    fn format(self) -> &'static FloatFormat {
         &FORMATS[self as usize]
     }
 
@@ -99,31 +99,31 @@ impl NarrowFloat {
 
     /// The number of bits.
     pub fn bits(self) -> u32 {
-        let Format { exponent, fraction, special, .. } = self.format();
-        exponent + fraction + u32::from(*special != Special::Powers)
+        let FloatFormat { exponent, fraction, special, .. } = self.format();
+        exponent + fraction + u32::from(*special != SpecialValues::Powers)
     }
 
     /// The greatest finite value.
     pub(crate) fn greatest(self) -> f64 {
-        let Format { exponent, fraction, bias, special, .. } = *self.format();
+        let FloatFormat { exponent, fraction, bias, special, .. } = *self.format();
         let top = (1 << exponent) - 1 - bias;
         match special {
-            Special::Ieee => (2.0 - power(-(fraction as i32))) * power(top - 1),
-            Special::Full => (2.0 - power(1 - fraction as i32)) * power(top),
-            Special::NegativeZero | Special::Finite => (2.0 - power(-(fraction as i32))) * power(top),
-            Special::Powers => power(top - 1),
+            SpecialValues::Ieee => (2.0 - power(-(fraction as i32))) * power(top - 1),
+            SpecialValues::Full => (2.0 - power(1 - fraction as i32)) * power(top),
+            SpecialValues::NegativeZero | SpecialValues::Finite => (2.0 - power(-(fraction as i32))) * power(top),
+            SpecialValues::Powers => power(top - 1),
         }
     }
 
     /// The nearest value, of two equally near ones the even one. Beyond the greatest value it is infinity, else NaN, else
     /// the greatest value; NaN is negative zero in formats without it. A power of two is nearest to the logarithm's nearest number.
     pub fn round(self, value: f64) -> f32 {
-        let Format { fraction, bias, special, .. } = *self.format();
+        let FloatFormat { fraction, bias, special, .. } = *self.format();
         if value.is_nan() {
             // A format without NaN has the bits of its sign.
-            return if special == Special::Finite { -0.0 } else { f32::NAN };
+            return if special == SpecialValues::Finite { -0.0 } else { f32::NAN };
         }
-        if special == Special::Powers {
+        if special == SpecialValues::Powers {
             return self.nearest_power(value);
         }
         // Exponents of subnormal numbers of 64 bits are below those of all formats.
@@ -132,13 +132,13 @@ impl NarrowFloat {
         let rounded = (value / unit).round_ties_even() * unit;
         if rounded.abs() <= self.greatest() {
             // There is no negative zero beside that NaN.
-            let zero = rounded == 0.0 && special == Special::NegativeZero;
+            let zero = rounded == 0.0 && special == SpecialValues::NegativeZero;
             return if zero { 0.0 } else { rounded as f32 };
         }
         match special {
-            Special::Ieee => f32::INFINITY.copysign(value as f32),
-            Special::Finite => self.greatest().copysign(value) as f32,
-            Special::Full | Special::NegativeZero | Special::Powers => f32::NAN,
+            SpecialValues::Ieee => f32::INFINITY.copysign(value as f32),
+            SpecialValues::Finite => self.greatest().copysign(value) as f32,
+            SpecialValues::Full | SpecialValues::NegativeZero | SpecialValues::Powers => f32::NAN,
         }
     }
 
@@ -152,21 +152,21 @@ impl NarrowFloat {
 
     /// The value with these bits.
     pub(crate) fn decode(self, bits: u32) -> f32 {
-        let Format { exponent, fraction, bias, special, .. } = *self.format();
+        let FloatFormat { exponent, fraction, bias, special, .. } = *self.format();
         let (below, highest) = (bits & ((1 << fraction) - 1), (1u32 << exponent) - 1);
         let above = bits >> fraction & highest;
-        if special == Special::Powers {
+        if special == SpecialValues::Powers {
             return if above == highest { f32::NAN } else { power(above as i32 - bias) as f32 };
         }
         let is_negative = bits >> (exponent + fraction) & 1 == 1;
         let nan = match special {
-            Special::Ieee if above == highest && below == 0 => {
+            SpecialValues::Ieee if above == highest && below == 0 => {
                 return if is_negative { f32::NEG_INFINITY } else { f32::INFINITY };
             }
-            Special::Ieee => above == highest,
-            Special::Full => above == highest && below == (1 << fraction) - 1,
-            Special::NegativeZero => is_negative && above == 0 && below == 0,
-            Special::Finite | Special::Powers => false,
+            SpecialValues::Ieee => above == highest,
+            SpecialValues::Full => above == highest && below == (1 << fraction) - 1,
+            SpecialValues::NegativeZero => is_negative && above == 0 && below == 0,
+            SpecialValues::Finite | SpecialValues::Powers => false,
         };
         let part = f64::from(below) * power(-(fraction as i32));
         let magnitude = match above {
@@ -179,16 +179,16 @@ impl NarrowFloat {
 
     /// The bits of a value of this format.
     pub(crate) fn encode(self, value: f32) -> u32 {
-        let Format { exponent, fraction, bias, special, .. } = *self.format();
+        let FloatFormat { exponent, fraction, bias, special, .. } = *self.format();
         let highest = (1u32 << exponent) - 1;
-        let sign = u32::from(value.is_sign_negative() && special != Special::Powers) << (exponent + fraction);
+        let sign = u32::from(value.is_sign_negative() && special != SpecialValues::Powers) << (exponent + fraction);
         if value.is_nan() {
             return match special {
-                Special::Ieee => sign | highest << fraction | 1 << (fraction - 1),
-                Special::Full => sign | ((1 << (exponent + fraction)) - 1),
-                Special::NegativeZero => 1 << (exponent + fraction),
-                Special::Powers => highest,
-                Special::Finite => self.encode(-0.0),
+                SpecialValues::Ieee => sign | highest << fraction | 1 << (fraction - 1),
+                SpecialValues::Full => sign | ((1 << (exponent + fraction)) - 1),
+                SpecialValues::NegativeZero => 1 << (exponent + fraction),
+                SpecialValues::Powers => highest,
+                SpecialValues::Finite => self.encode(-0.0),
             };
         }
         if value.is_infinite() {
@@ -196,7 +196,7 @@ impl NarrowFloat {
         }
         let magnitude = f64::from(value.abs());
         let found = (magnitude.to_bits() >> 52) as i32 - 1023;
-        if special == Special::Powers {
+        if special == SpecialValues::Powers {
             return (found + bias).clamp(0, highest as i32 - 1) as u32;
         }
         if found < 1 - bias {

@@ -93,7 +93,7 @@ pub(super) fn check_length(head: &[u8], length: u64) -> Result<(), TensorError> 
 }
 
 /// The fields of a header.
-pub(super) struct Fields<'h> {
+pub(super) struct HeaderFields<'h> {
     /// The type of the items, as it is written.
     pub(super) descr: &'h str,
     /// The byte order, a character of it.
@@ -111,7 +111,7 @@ pub(super) fn unknown(descr: &str) -> TensorError {
 }
 
 /// Parses the text of a header.
-pub(super) fn fields(text: &str) -> Result<Fields<'_>, TensorError> {
+pub(super) fn fields(text: &str) -> Result<HeaderFields<'_>, TensorError> {
     let value = |key: &str| {
         let (_, rest) = text.split_once(&format!("'{key}':"))?;
         Some(rest.trim_start())
@@ -135,7 +135,7 @@ pub(super) fn fields(text: &str) -> Result<Fields<'_>, TensorError> {
         (_, true) => Layout::row_major,
         _ => return fail("fortran_order in the header of the numpy array is neither True nor False"),
     };
-    Ok(Fields { descr, order, item, layout: layout(extents.len()), extents })
+    Ok(HeaderFields { descr, order, item, layout: layout(extents.len()), extents })
 }
 
 /// The header of a file and the bytes after it.
@@ -162,7 +162,7 @@ pub(super) fn split_text(bytes: &[u8]) -> Result<(std::borrow::Cow<'_, str>, &[u
 
 impl NpyHeader {
     fn parse(text: &str) -> Result<Self, TensorError> {
-        let Fields { descr, order, item, layout, extents } = fields(text)?;
+        let HeaderFields { descr, order, item, layout, extents } = fields(text)?;
         let known = ITEMS.iter().find(|(code, _)| *code == item);
         let element = known.and_then(|(_, name)| ElementType::from_name(name)).ok_or_else(|| unknown(descr))?;
         let array = ArrayShape::new(element, &extents).with_layout(layout)?;

@@ -32,7 +32,8 @@ fn part(message: &Bytes, number: u32) -> Option<TensorProto> {
     Some(protobuf::decode_tensor(&merged(message, number)?).ok()?.0)
 }
 
-fn extents(message: &Bytes) -> Vec<i64> {
+/// The extents of a sparse tensor.
+pub(in crate::onnx) fn extents(message: &Bytes) -> Vec<i64> {
     let message = Contents::from(message.clone());
     let (mut reader, mut extents) = (MessageReader::new(&message), Vec::new());
     while let Ok(Some((number, payload))) = reader.field() {

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::facts::{Extents, KnownItems, TensorFacts, ValueType};
 use crate::graph::Element;
 use crate::graph::dims::Dim;
+use crate::graph::names::NameId;
 use crate::onnx::elements::Elements;
 use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto, TensorProto};
 use crate::onnx::types::AttributeType;
@@ -40,8 +41,8 @@ pub(crate) struct InferCall<'c, 'm> {
     /// The version of the operator set of the node.
     pub(super) version: i64,
     pub(super) operands: SmallVec<[Option<&'c Known<'m>>; 4]>,
-    /// Whether each operand is given. A given operand may be unknown.
-    pub(super) given: SmallVec<[bool; 8]>,
+    /// The inputs of the function around the node that its call omits.
+    pub(super) absent: &'c FxHashSet<NameId>,
     pub(super) bindings: &'c Bindings<'m>,
     pub(super) results: SmallVec<[ValueType; 2]>,
 }
@@ -62,9 +63,9 @@ impl<'m> InferCall<'_, 'm> {
         self.results.len()
     }
 
-    /// Whether an operand is given.
+    /// Whether an operand is given. A given operand may be unknown.
     pub(crate) fn has(&self, operand: usize) -> bool {
-        self.given.get(operand).copied().unwrap_or(false)
+        self.node.inputs.get(operand).is_some_and(|name| *name != NameId::ROOT && !self.absent.contains(name))
     }
 
     fn known(&self, operand: usize) -> Option<&Known<'m>> {

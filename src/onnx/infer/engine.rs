@@ -18,7 +18,7 @@ use super::tables::{GraphTypes, InnerPlace, ModelTypes};
 use crate::Options;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
-use crate::onnx::model::{ModelProto, NodeProto};
+use crate::onnx::model::{ModelProto, NodeProto, TensorProto};
 use crate::onnx::schema::Schemas;
 use crate::source::names::Name;
 
@@ -87,11 +87,13 @@ impl<'m> Inference<'m> {
     pub(super) fn node(&mut self, node: &'m NodeProto, declared: &DeclaredTypes<'m>) -> InnerTypes {
         self.budget.visits = self.budget.visits.saturating_sub(1);
         let mut inner = InnerTypes::new();
-        let mut results = match self.functions.called(&self.model.names, node) {
-            Ok(Some(function)) => self.function_call(node, function),
-            _ => self.operation(node, &mut inner),
+        let (mut results, constant) = match self.functions.called(&self.model.names, node) {
+            Ok(Some(function)) => (self.function_call(node, function), None),
+            _ => {
+                let operator = self.operator(node);
+                (self.operation(node, &operator, &mut inner), self.constant(node, &operator))
+            }
         };
-        let constant = self.constant(node);
         results.resize(node.outputs.len(), ValueType::Unknown);
         for (output, ty) in node.outputs.iter().zip(results) {
             let known = Known { ty: self.settled(ty, *output, declared), constant };
@@ -119,13 +121,9 @@ impl<'m> Inference<'m> {
     }
 
     /// The tensor of a node `Constant`, and of nodes that pass a constant on.
-    fn constant(&self, node: &'m NodeProto) -> Option<&'m crate::onnx::model::TensorProto> {
-        let operator = node.op_type.map_or("", |name| self.model.names.texts.text(name));
-        match operator {
-            "Constant" => {
-                let call = self.call(node, 0, Results::new());
-                call.tensor("value")
-            }
+    fn constant(&self, node: &'m NodeProto, operator: &Operator) -> Option<&'m TensorProto> {
+        match operator.row?.name {
+            "Constant" => self.call(node, operator.version, Results::new()).tensor("value"),
             "Identity" => self.scope.get(*node.inputs.first()?)?.constant,
             _ => None,
         }
@@ -151,26 +149,21 @@ impl<'m> Inference<'m> {
             node,
             version,
             operands: node.inputs.iter().map(|input| self.scope.get(*input)).collect(),
-            given: node.inputs.iter().map(|input| self.is_given(*input)).collect(),
+            absent: &self.frame.absent,
             bindings: &self.frame.bindings,
             results,
         }
     }
 
-    fn is_given(&self, input: NameId) -> bool {
-        input != NameId::ROOT && (self.frame.absent.is_empty() || !self.frame.absent.contains(&input))
-    }
-
     /// The results of a node that is not a call.
-    fn operation(&mut self, node: &'m NodeProto, inner: &mut InnerTypes) -> Results {
-        let operator = self.operator(node);
+    fn operation(&mut self, node: &'m NodeProto, operator: &Operator, inner: &mut InnerTypes) -> Results {
         let mut results: Results = SmallVec::new();
         for i in 0..node.outputs.len() {
-            let operand = |operand: usize| self.operand_type(node, &operator, operand);
+            let operand = |operand: usize| self.operand_type(node, operator, operand);
             results.push(operator.result(i, operand));
         }
         if node.attributes.iter().any(|attribute| super::graphs::has_graph(&attribute.value)) {
-            self.with_graphs(node, &operator, &mut results, inner);
+            self.with_graphs(node, operator, &mut results, inner);
         }
         let Some(row) = operator.row else { return results };
         let mut call = self.call(node, operator.version, results);

@@ -5,7 +5,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call::Bindings;
 use super::engine::{Frame, Inference, Results};
 use super::graphs::DeclaredTypes;
-use super::scope::Scope;
 use super::tables::GraphTypes;
 use crate::graph::names::NameId;
 use crate::onnx::inline::Imports;
@@ -20,31 +19,33 @@ impl<'m> Inference<'m> {
             self.bodies.iter_mut().for_each(|bodies| bodies.skip(function));
             return Results::new();
         }
-        let mut scope = Scope::default();
-        let start = scope.open();
         let mut absent = FxHashSet::default();
+        let mut operands = Vec::with_capacity(body.inputs.len());
         for (i, formal) in body.inputs.iter().enumerate() {
             let operand = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
             if operand == NameId::ROOT || self.frame.absent.contains(&operand) {
                 absent.insert(*formal);
             } else if let Some(known) = self.scope.get(operand) {
-                scope.define(*formal, known.clone());
+                operands.push((*formal, known.clone()));
             }
         }
         let imports = Imports::new(&model.names, &body.opsets);
         let frame = Frame { imports, bindings: self.bindings(node, body), absent };
-        let (outer_scope, outer_frame) =
-            (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.frame, frame));
+        let outer = std::mem::replace(&mut self.frame, frame);
+        let start = self.scope.open_function();
+        for (formal, known) in operands {
+            self.scope.define(formal, known);
+        }
         self.budget.depth -= 1;
         let mut inner = FxHashMap::default();
         self.nodes(&body.nodes, &DeclaredTypes::default(), &mut inner);
         self.budget.depth += 1;
         let results = body.outputs.iter().take(node.outputs.len()).map(|output| self.scope.type_of(*output)).collect();
+        let values = self.scope.close_function(start);
         if let Some(bodies) = &mut self.bodies {
-            let values = self.scope.close(start);
             bodies.add(function, node, GraphTypes { values, inner });
         }
-        (self.scope, self.frame) = (outer_scope, outer_frame);
+        self.frame = outer;
         results
     }
 

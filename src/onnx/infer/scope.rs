@@ -7,21 +7,40 @@ use super::facts::ValueType;
 use crate::graph::names::NameId;
 
 /// The visible values of a graph and of the graphs around it. A value of an inner graph hides one of the same name
-/// around it.
+/// around it, and the body of a function sees nothing around it.
 #[derive(Debug, Default)]
 pub(super) struct Scope<'m> {
-    values: FxHashMap<NameId, Known<'m>>,
-    /// The definitions in open graphs, the latest last, with what they hide.
-    definitions: Vec<(NameId, Option<Known<'m>>)>,
+    /// The number of the latest definition of each name, counted from 1; 0 for none.
+    latest: Vec<u32>,
+    /// The definitions in open graphs, the latest last.
+    definitions: Vec<Definition<'m>>,
+    /// The number of definitions outside the current function.
+    outside: usize,
+}
+
+#[derive(Debug)]
+struct Definition<'m> {
+    name: NameId,
+    known: Known<'m>,
+    /// The number of the definition that it hides.
+    hidden: u32,
 }
 
 /// The start of a graph among the definitions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GraphStart(usize);
 
+/// The start of the body of a function, and that of the function around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FunctionStart(GraphStart, usize);
+
 impl<'m> Scope<'m> {
     pub(super) fn get(&self, name: NameId) -> Option<&Known<'m>> {
-        if name == NameId::ROOT { None } else { self.values.get(&name) }
+        let number = *self.latest.get(name.index())? as usize;
+        if number <= self.outside {
+            return None;
+        }
+        Some(&self.definitions.get(number - 1)?.known)
     }
 
     /// The type of a value.
@@ -30,10 +49,15 @@ impl<'m> Scope<'m> {
     }
 
     pub(super) fn define(&mut self, name: NameId, known: Known<'m>) {
-        if name != NameId::ROOT {
-            let hidden = self.values.insert(name, known);
-            self.definitions.push((name, hidden));
+        if name == NameId::ROOT {
+            return;
         }
+        if self.latest.len() <= name.index() {
+            self.latest.resize(name.index() + 1, 0);
+        }
+        let number = self.definitions.len() as u32 + 1;
+        let hidden = std::mem::replace(&mut self.latest[name.index()], number);
+        self.definitions.push(Definition { name, known, hidden });
     }
 
     /// Opens a graph.
@@ -45,14 +69,27 @@ impl<'m> Scope<'m> {
     pub(super) fn close(&mut self, GraphStart(start): GraphStart) -> FxHashMap<NameId, ValueType> {
         let mut types = FxHashMap::default();
         types.reserve(self.definitions.len() - start);
-        for (name, hidden) in self.definitions.drain(start..).rev() {
-            let own = match hidden {
-                Some(hidden) => self.values.insert(name, hidden),
-                None => self.values.remove(&name),
-            };
+        for definition in self.definitions.drain(start..).rev() {
+            self.latest[definition.name.index()] = definition.hidden;
             // Of a value that is defined twice, the last definition counts.
-            types.entry(name).or_insert(own.unwrap_or_default().ty);
+            types.entry(definition.name).or_insert(definition.known.ty);
         }
         types
+    }
+
+    /// Opens the body of a function.
+    pub(super) fn open_function(&mut self) -> FunctionStart {
+        let start = FunctionStart(self.open(), self.outside);
+        self.outside = self.definitions.len();
+        start
+    }
+
+    /// Closes the body of a function, and returns the types of the values that it defines.
+    pub(super) fn close_function(
+        &mut self,
+        FunctionStart(start, outside): FunctionStart,
+    ) -> FxHashMap<NameId, ValueType> {
+        self.outside = outside;
+        self.close(start)
     }
 }

@@ -4,6 +4,7 @@
 use crate::onnx::model::{EncodedField, Fields, Wire};
 use crate::onnx::protobuf::fields::{entry, node};
 use crate::onnx::protobuf::{decode_entry, writer};
+use crate::room;
 
 /// How a value of a call and one of a node in the function become one.
 #[derive(Clone, Copy)]
@@ -76,6 +77,15 @@ pub(super) fn carried(own: &Fields, call: &Fields) -> Fields {
     Some(Box::new(merged))
 }
 
+/// Adds an entry to the metadata of a node; the value that the node has for its key becomes the outer part.
+pub(in crate::onnx) fn add(fields: &mut Fields, added: EncodedField) {
+    let fields = fields.get_or_insert_default();
+    match fields.iter().position(|known| is_entry(known) && key(known) == key(&added)) {
+        Some(place) => fields[place] = joined(&fields[place], &added),
+        None => room::push_few(fields, added),
+    }
+}
+
 fn key(field: &EncodedField) -> Option<Box<str>> {
     decode_entry(&field.bytes)?.key
 }
@@ -116,5 +126,30 @@ mod tests {
         ] {
             assert_eq!(join.of(call, own).as_deref(), wanted, "{call} {own}");
         }
+    }
+
+    #[test]
+    fn a_key_has_one_entry() {
+        let field = |key: &str, value: &str| {
+            let bytes = writer::to_vec(|writer| {
+                writer.text(entry::KEY, key);
+                writer.text(entry::VALUE, value);
+            });
+            EncodedField { number: node::METADATA, wire: Wire::Bytes, bytes: bytes.unwrap().into() }
+        };
+        let values = |fields: &Fields| -> Vec<String> {
+            let value = |field: &EncodedField| {
+                decode_entry(&field.bytes).and_then(|entry| entry.value).unwrap_or_default().into()
+            };
+            entries(fields).map(value).collect()
+        };
+        let mut fields = None;
+        for (key, value) in [("nnef_flatten.calls", "f"), ("other", "a"), ("nnef_flatten.calls", "g/h")] {
+            add(&mut fields, field(key, value));
+        }
+        assert_eq!(values(&fields), ["f/g/h", "a"]);
+        let call = Some(Box::new(vec![field("other", "b"), field("more", "c")]));
+        assert_eq!(values(&carried(&fields, &call)), ["f/g/h", "a", "c"]);
+        assert_eq!(values(&carried(&None, &call)), ["b", "c"]);
     }
 }

@@ -30,4 +30,5 @@ pub(super) use finding::NodeFinding;
 pub(super) use functions::{
     FunctionKey, Functions, each_graph, each_graph_mut, each_node, each_node_mut, is_lowered, own_names,
 };
+pub(super) use metadata::add as add_metadata;
 pub(super) use opsets::Imports;

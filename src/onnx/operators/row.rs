@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::table::OPERATORS;
 use crate::onnx::infer::InferCall;
-use crate::onnx::run::Kernel;
+use crate::onnx::run::NodeKernel;
 
 /// A rule of inference: it sets what it finds about the results, and returns none as soon as it cannot find more.
 pub(crate) type InferRule = fn(&mut InferCall) -> Option<()>;
@@ -22,7 +22,7 @@ pub(crate) struct OperatorRow {
     /// The items of the results, if they follow from the items or the shapes of operands.
     pub(crate) values: Option<InferRule>,
     /// What computes the results. Operators with graphs are run by the interpreter.
-    pub(crate) kernel: Option<Kernel>,
+    pub(crate) kernel: Option<NodeKernel>,
 }
 
 impl OperatorRow {
@@ -37,7 +37,7 @@ impl OperatorRow {
     }
 
     /// The row with a kernel.
-    pub(super) const fn runs(self, kernel: Kernel) -> Self {
+    pub(super) const fn runs(self, kernel: NodeKernel) -> Self {
         OperatorRow { kernel: Some(kernel), ..self }
     }
 }

@@ -11,16 +11,20 @@ use crate::source::names::Name;
 
 /// The attributes that a call gives to a function, and the defaults of the others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bound<'m>(Vec<(Name, &'m AttributeProto)>);
+pub(crate) struct CallAttributes<'m>(Vec<(Name, &'m AttributeProto)>);
 
-impl<'m> Bound<'m> {
+impl<'m> CallAttributes<'m> {
     /// The attributes of a call.
-    pub(super) fn of_call(function: &'m FunctionProto, node: &'m NodeProto, outer: Option<&Bound<'m>>) -> Self {
+    pub(super) fn of_call(
+        function: &'m FunctionProto,
+        node: &'m NodeProto,
+        outer: Option<&CallAttributes<'m>>,
+    ) -> Self {
         let named = |attribute: &'m AttributeProto| Some((attribute.name?, resolved(attribute, outer)?));
         let given: Vec<_> = node.attributes.iter().filter_map(named).collect();
         let defaults = function.defaults.iter().filter_map(|default| Some((default.name?, default)));
         let missing = defaults.filter(|(name, _)| !given.iter().any(|(other, _)| other == name)).collect::<Vec<_>>();
-        Bound(given.into_iter().chain(missing).collect())
+        CallAttributes(given.into_iter().chain(missing).collect())
     }
 
     fn get(&self, name: Name) -> Option<&'m AttributeProto> {
@@ -29,7 +33,7 @@ impl<'m> Bound<'m> {
 }
 
 /// The attribute that a reference stands for, or the attribute itself; none if the call does not give it.
-fn resolved<'m>(attribute: &'m AttributeProto, bound: Option<&Bound<'m>>) -> Option<&'m AttributeProto> {
+fn resolved<'m>(attribute: &'m AttributeProto, bound: Option<&CallAttributes<'m>>) -> Option<&'m AttributeProto> {
     match attribute.reference {
         Some(reference) => bound?.get(reference),
         None => Some(attribute),
@@ -41,7 +45,7 @@ fn resolved<'m>(attribute: &'m AttributeProto, bound: Option<&Bound<'m>>) -> Opt
 pub(crate) struct Attributes<'c, 'm> {
     pub(crate) names: &'m ModelNames,
     pub(crate) node: &'m NodeProto,
-    pub(crate) bound: Option<&'c Bound<'m>>,
+    pub(crate) bound: Option<&'c CallAttributes<'m>>,
 }
 
 /// The value of an attribute of a kind that protobuf may omit: zero, empty text, or an empty list.

@@ -2,19 +2,20 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::sparse;
 use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::inline::each_graph;
-use crate::onnx::model::{FunctionProto, GraphProto, NodeProto};
+use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, NodeProto};
 use crate::room::with_stack;
 
 /// Constants by their names.
 pub(super) type Constants = FxHashMap<NameId, RunValue>;
 
 /// The nodes of a graph or of a function.
-pub(super) struct Body<'m> {
+pub(super) struct RunBody<'m> {
     pub(super) nodes: &'m [NodeProto],
     pub(super) inputs: Vec<NameId>,
     pub(super) outputs: Vec<NameId>,
@@ -23,26 +24,34 @@ pub(super) struct Body<'m> {
     pub(super) dead: Vec<Vec<NameId>>,
 }
 
-impl<'m> Body<'m> {
+impl<'m> RunBody<'m> {
     /// The body of a graph.
     ///
     /// # Errors
     ///
     /// A constant cannot be read.
-    pub(super) fn of_graph(graph: &'m GraphProto, stores: &Stores, budget: &Budget) -> Result<Self, EvalError> {
+    pub(super) fn of_graph(
+        names: &ModelNames,
+        graph: &'m GraphProto,
+        stores: &Stores,
+        budget: &Budget,
+    ) -> Result<Self, EvalError> {
         let constant = |tensor| Ok((tensor, budget.operation(|| tensor_of(tensor, stores, budget))?));
         let named = graph.initializers.iter().map(constant).collect::<Result<Vec<_>, EvalError>>()?;
         // They stay as long as the model runs.
         named.iter().for_each(|(_, tensor)| budget.hold(tensor.len()));
-        let constants = named.into_iter().filter_map(|(of, tensor)| Some((of.name?, tensor.into()))).collect();
+        let dense = named.into_iter().filter_map(|(of, tensor)| Some((of.name?, tensor)));
+        let sparse = sparse::constants(names, graph, stores, budget)?;
+        sparse.iter().for_each(|(_, tensor)| budget.hold(tensor.len()));
+        let constants = dense.chain(sparse).map(|(name, tensor)| (name, tensor.into())).collect();
         let inputs = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs = graph.outputs.iter().filter_map(|output| output.name).collect();
-        Ok(Body::new(&graph.nodes, inputs, outputs, constants))
+        Ok(RunBody::new(&graph.nodes, inputs, outputs, constants))
     }
 
     /// The body of a function.
     pub(super) fn of_function(function: &'m FunctionProto) -> Self {
-        Body::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Constants::default())
+        RunBody::new(&function.nodes, function.inputs.clone(), function.outputs.clone(), Constants::default())
     }
 
     fn new(nodes: &'m [NodeProto], inputs: Vec<NameId>, outputs: Vec<NameId>, constants: Constants) -> Self {
@@ -61,7 +70,7 @@ impl<'m> Body<'m> {
         for (name, i) in last.into_iter().filter(|(name, _)| *name != NameId::ROOT && !kept.contains(name)) {
             dead[i].push(name);
         }
-        Body { nodes, inputs, outputs, constants, dead }
+        RunBody { nodes, inputs, outputs, constants, dead }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::tensor::{DType, Data, Tensor, TensorError};
 pub(crate) type KernelResult = Result<Vec<RunValue>, EvalError>;
 
 /// Computes the results of a node.
-pub(crate) type Kernel = fn(&NodeCall) -> KernelResult;
+pub(crate) type NodeKernel = fn(&NodeCall) -> KernelResult;
 
 /// A node with the values of its operands.
 pub(crate) struct NodeCall<'c, 'm> {
@@ -188,6 +188,12 @@ impl<'m> NodeCall<'_, 'm> {
     /// Whether an attribute is given.
     pub(crate) fn has_attribute(&self, name: &str) -> bool {
         self.attributes.find(name).is_some()
+    }
+
+    /// A sparse tensor attribute as a dense tensor, if it is given.
+    pub(crate) fn sparse_attribute(&self, name: &str) -> Result<Option<Tensor>, EvalError> {
+        let Some(found) = self.attributes.find(name) else { return Ok(None) };
+        super::sparse::of_attribute(found, self.stores, self.budget)
     }
 
     /// A graph attribute.

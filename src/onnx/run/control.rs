@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::body::Body;
+use super::body::RunBody;
 use super::call::{NodeCall, logicals};
 use super::element::dtype_of;
 use super::failure::RunFailure;
 use super::flex::flex_attention;
-use super::interpreter::{Frame, Interpreter};
-use super::scope::Scope;
+use super::interpreter::{Interpreter, RunFrame};
+use super::scope::RunScope;
 use super::value::RunValue;
 use crate::diagnostics::Code;
 use crate::eval::EvalError;
@@ -19,8 +19,8 @@ use crate::tensor::{Data, Tensor};
 /// Where a node with graphs is.
 pub(super) struct Control<'c, 'm> {
     pub(super) interpreter: &'c Interpreter<'m>,
-    pub(super) scope: &'c Scope<'c>,
-    pub(super) frame: Frame<'c, 'm>,
+    pub(super) scope: &'c RunScope<'c>,
+    pub(super) frame: RunFrame<'c, 'm>,
 }
 
 /// The results of an operator with graphs.
@@ -40,12 +40,12 @@ pub(super) type ControlKernel = for<'c, 'm> fn(&Control<'c, 'm>, &NodeCall<'c, '
 
 impl<'m> Control<'_, 'm> {
     /// The body of a graph of the node.
-    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<Body<'m>>, RunFailure> {
+    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<RunBody<'m>>, RunFailure> {
         self.interpreter.body_of(graph)
     }
 
     /// Runs a graph on values of its inputs.
-    pub(super) fn run(&self, body: &Body<'m>, values: Vec<RunValue>) -> ControlResult {
+    pub(super) fn run(&self, body: &RunBody<'m>, values: Vec<RunValue>) -> ControlResult {
         if values.len() != body.inputs.len() {
             let message = format!("the graph has {} inputs, not {}", body.inputs.len(), values.len());
             return Err(RunFailure::new(Code::EvalArgument, message));
@@ -71,16 +71,16 @@ fn branch<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResul
 }
 
 /// Values of each trip, which become one tensor with a new axis.
-struct Collected<'m> {
+struct CollectedTrips<'m> {
     declared: Option<&'m ValueInfo>,
     axis: i64,
     is_reversed: bool,
     parts: Vec<Tensor>,
 }
 
-impl<'m> Collected<'m> {
+impl<'m> CollectedTrips<'m> {
     fn new(declared: Option<&'m ValueInfo>, axis: i64, is_reversed: bool) -> Self {
-        Collected { declared, axis, is_reversed, parts: Vec::new() }
+        CollectedTrips { declared, axis, is_reversed, parts: Vec::new() }
     }
 
     fn push(&mut self, value: RunValue, call: &NodeCall) -> Result<(), EvalError> {
@@ -96,7 +96,7 @@ impl<'m> Collected<'m> {
     }
 
     fn tensor(self, call: &NodeCall) -> Result<RunValue, EvalError> {
-        let Collected { declared, axis, is_reversed, mut parts, .. } = self;
+        let CollectedTrips { declared, axis, is_reversed, mut parts, .. } = self;
         if is_reversed {
             parts.reverse();
         }
@@ -134,7 +134,7 @@ fn repeat<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResul
     let body = at.body_of(graph)?;
     let mut carried = (2..call.count()).map(|i| call.value(i).cloned()).collect::<Result<Vec<_>, _>>()?;
     let collected = graph.outputs.iter().skip(1 + carried.len());
-    let mut collected: Vec<_> = collected.map(|output| Collected::new(Some(output), 0, false)).collect();
+    let mut collected: Vec<_> = collected.map(|output| CollectedTrips::new(Some(output), 0, false)).collect();
     let mut trip = 0i64;
     while goes_on && most.is_none_or(|most| trip < most) {
         call.budget.work(1)?;
@@ -180,7 +180,7 @@ fn scan<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult 
 fn scanned<'c, 'm>(
     at: &Control<'c, 'm>,
     call: &NodeCall<'c, 'm>,
-    body: &Body<'m>,
+    body: &RunBody<'m>,
     graph: &'m GraphProto,
     mut operands: Vec<RunValue>,
     most: Option<usize>,
@@ -203,9 +203,9 @@ fn scanned<'c, 'm>(
     let reversed = directions(call, "scan_output_directions", outputs)?;
     let axes = call.ints("scan_output_axes")?;
     let collected = graph.outputs.iter().skip(states).zip(reversed).enumerate();
-    let collected =
-        collected.map(|(i, (output, backwards))| Collected::new(Some(output), axis_of(axes.as_ref(), i), backwards));
-    let mut collected: Vec<Collected> = collected.collect();
+    let collected = collected
+        .map(|(i, (output, backwards))| CollectedTrips::new(Some(output), axis_of(axes.as_ref(), i), backwards));
+    let mut collected: Vec<CollectedTrips> = collected.collect();
     let trips = most.map_or(length, |most| most.min(length));
     for trip in 0..trips {
         let slice = |((tensor, axis), backwards): (&(&std::sync::Arc<Tensor>, usize), &bool)| {

@@ -9,15 +9,15 @@ use crate::eval::EvalError;
 use crate::tensor::{DType, Tensor};
 
 /// A stack of matrices, one for each head of each batch.
-struct Heads {
+struct HeadStack {
     tensor: Tensor,
 }
 
-impl Heads {
+impl HeadStack {
     fn read(call: &NodeCall, i: usize, precision: DType) -> Result<Self, EvalError> {
         let tensor = converted(call, call.tensor(i)?, precision)?;
         match tensor.rank() {
-            4 => Ok(Heads { tensor }),
+            4 => Ok(HeadStack { tensor }),
             rank => Err(call.misfit(format!("operand {i} has rank {rank}, not 4"))),
         }
     }
@@ -62,8 +62,11 @@ pub(super) fn flex_attention<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, '
     let dtype = call.tensor(0)?.dtype();
     let default = if dtype == DType::Float64 { dtype } else { DType::Float32 };
     let precision = call.dtype_attribute("softmax_precision")?.unwrap_or(default);
-    let (q, k, v) =
-        (Heads::read(call, 0, precision)?, Heads::read(call, 1, precision)?, Heads::read(call, 2, precision)?);
+    let (q, k, v) = (
+        HeadStack::read(call, 0, precision)?,
+        HeadStack::read(call, 1, precision)?,
+        HeadStack::read(call, 2, precision)?,
+    );
     let heads = q.count();
     let size = q.tensor.shape()[3];
     let scale = call.float("scale")?.unwrap_or(1.0 / (size as f64).sqrt());

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::attributes::{Attributes, Bound};
-use super::body::Body;
-use super::call::{Kernel, NodeCall};
+use super::attributes::{CallAttributes, Attributes};
+use super::body::RunBody;
+use super::call::{NodeCall, NodeKernel};
 use super::control::{CONTROL, Control};
 use super::failure::RunFailure;
-use super::scope::Scope;
+use super::scope::RunScope;
 use super::stored::Stores;
 use super::value::RunValue;
 use crate::Options;
@@ -37,14 +37,14 @@ pub(crate) struct Interpreter<'m> {
     imports: Imports,
     of_functions: Vec<Imports>,
     /// The bodies of graphs and functions that have run, by their addresses.
-    bodies: RefCell<FxHashMap<usize, Rc<Body<'m>>>>,
+    bodies: RefCell<FxHashMap<usize, Rc<RunBody<'m>>>>,
 }
 
 /// What nodes take from the function that they are in.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'f, 'm> {
+pub(super) struct RunFrame<'f, 'm> {
     imports: &'f Imports,
-    bound: Option<&'f Bound<'m>>,
+    bound: Option<&'f CallAttributes<'m>>,
 }
 
 /// The domain and the name of a node's operator.
@@ -79,7 +79,7 @@ pub(crate) fn evaluate_node(
 }
 
 /// The kernel of an operator.
-fn kernel(domain: &str, name: &str) -> Result<Kernel, EvalError> {
+fn kernel(domain: &str, name: &str) -> Result<NodeKernel, EvalError> {
     row_of(domain, name).and_then(|row| row.kernel).ok_or_else(|| unknown(domain, name))
 }
 
@@ -108,15 +108,7 @@ impl<'m> Interpreter<'m> {
         })?;
         let of_functions = model.functions.iter().map(|function| Imports::new(names, &function.opsets)).collect();
         let imports = Imports::new(names, &model.opsets);
-        Ok(Interpreter {
-            model,
-            budget,
-            stores,
-            functions,
-            imports,
-            of_functions,
-            bodies: RefCell::default(),
-        })
+        Ok(Interpreter { model, budget, stores, functions, imports, of_functions, bodies: RefCell::default() })
     }
 
     /// Runs the main graph on values of its inputs, by name. Inputs without a value have that of their initializer.
@@ -127,38 +119,38 @@ impl<'m> Interpreter<'m> {
     pub(crate) fn run(&self, inputs: Vec<(NameId, RunValue)>) -> Result<Vec<RunValue>, RunFailure> {
         let Some(graph) = &self.model.graph else { return Ok(Vec::new()) };
         let body = self.body_of(graph)?;
-        let frame = Frame { imports: &self.imports, bound: None };
+        let frame = RunFrame { imports: &self.imports, bound: None };
         let given = inputs.into_iter().map(|(name, value)| (name, Some(value))).collect();
         self.body(&body, given, None, frame)
     }
 
     /// The body of a graph. It is kept: graphs in loops run many times.
-    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<Body<'m>>, RunFailure> {
+    pub(super) fn body_of(&self, graph: &'m GraphProto) -> Result<Rc<RunBody<'m>>, RunFailure> {
         let key = std::ptr::from_ref(graph) as usize;
         if let Some(body) = self.bodies.borrow().get(&key) {
             return Ok(body.clone());
         }
-        let body = Rc::new(Body::of_graph(graph, self.stores, self.budget)?);
+        let body = Rc::new(RunBody::of_graph(&self.model.names, graph, self.stores, self.budget)?);
         self.bodies.borrow_mut().insert(key, body.clone());
         Ok(body)
     }
 
     /// The body of a function of the model.
-    fn body_of_function(&self, function: &'m FunctionProto) -> Rc<Body<'m>> {
+    fn body_of_function(&self, function: &'m FunctionProto) -> Rc<RunBody<'m>> {
         let key = std::ptr::from_ref(function) as usize;
         let mut bodies = self.bodies.borrow_mut();
-        bodies.entry(key).or_insert_with(|| Rc::new(Body::of_function(function))).clone()
+        bodies.entry(key).or_insert_with(|| Rc::new(RunBody::of_function(function))).clone()
     }
 
     /// Runs a body on values, which replace its constants of the same name.
     pub(super) fn body(
         &self,
-        body: &Body<'m>,
+        body: &RunBody<'m>,
         given: Vec<(NameId, Option<RunValue>)>,
-        outer: Option<&Scope>,
-        frame: Frame<'_, 'm>,
+        outer: Option<&RunScope>,
+        frame: RunFrame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
-        let mut scope = Scope::new(&body.constants, outer, self.budget);
+        let mut scope = RunScope::new(&body.constants, outer, self.budget);
         given.into_iter().for_each(|(name, value)| scope.define(name, value));
         for (node, dead) in body.nodes.iter().zip(&body.dead) {
             let results = self.budget.operation(|| with_stack(|| self.node(node, &scope, frame)));
@@ -195,7 +187,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// The value with a name; none if it is an operand that the call of the function leaves out.
-    fn value(&self, name: NameId, scope: &Scope) -> Result<Option<RunValue>, RunFailure> {
+    fn value(&self, name: NameId, scope: &RunScope) -> Result<Option<RunValue>, RunFailure> {
         let missing = || {
             let mut text = String::new();
             self.model.names.values.write(&self.model.names.texts, name, &mut text);
@@ -205,7 +197,12 @@ impl<'m> Interpreter<'m> {
     }
 
     /// The results of a node.
-    fn node(&self, node: &'m NodeProto, scope: &Scope, frame: Frame<'_, 'm>) -> Result<Vec<RunValue>, RunFailure> {
+    fn node(
+        &self,
+        node: &'m NodeProto,
+        scope: &RunScope,
+        frame: RunFrame<'_, 'm>,
+    ) -> Result<Vec<RunValue>, RunFailure> {
         let names = &self.model.names;
         self.budget.work(STEPS)?;
         let operand = |name: &NameId| match *name {
@@ -235,17 +232,17 @@ impl<'m> Interpreter<'m> {
         index: usize,
         node: &'m NodeProto,
         operands: Vec<Option<RunValue>>,
-        frame: Frame<'_, 'm>,
+        frame: RunFrame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
         let function = &self.model.functions[index];
-        let bound = Bound::of_call(function, node, frame.bound);
+        let bound = CallAttributes::of_call(function, node, frame.bound);
         let body = self.body_of_function(function);
         if operands.len() > function.inputs.len() {
             return Err(RunFailure::new(Code::EvalArgument, "the call has more operands than the function"));
         }
         let operands = operands.into_iter().chain(std::iter::repeat(None));
         let given = function.inputs.iter().copied().zip(operands).collect();
-        let frame = Frame { imports: &self.of_functions[index], bound: Some(&bound) };
+        let frame = RunFrame { imports: &self.of_functions[index], bound: Some(&bound) };
         self.body(&body, given, None, frame)
     }
 }

@@ -15,11 +15,12 @@ mod flex;
 mod interpreter;
 pub(in crate::onnx) mod kernels;
 mod scope;
+mod sparse;
 mod stored;
 mod value;
 
 pub(crate) use attributes::Attributes;
-pub(in crate::onnx) use call::Kernel;
+pub(in crate::onnx) use call::NodeKernel;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};
 pub(crate) use failure::RunFailure;

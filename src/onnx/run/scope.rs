@@ -8,11 +8,11 @@ use crate::eval::Budget;
 use crate::graph::names::NameId;
 
 /// The values that a graph has defined. They count in the budget until they are removed.
-pub(super) struct Scope<'s> {
+pub(super) struct RunScope<'s> {
     /// The values; none for an operand that the call of a function leaves out.
     values: FxHashMap<NameId, Option<RunValue>>,
     constants: &'s Constants,
-    outer: Option<&'s Scope<'s>>,
+    outer: Option<&'s RunScope<'s>>,
     budget: &'s Budget,
 }
 
@@ -20,10 +20,10 @@ fn items(value: Option<&RunValue>) -> usize {
     value.map_or(0, RunValue::items)
 }
 
-impl<'s> Scope<'s> {
+impl<'s> RunScope<'s> {
     /// A scope with constants within another one.
-    pub(super) fn new(constants: &'s Constants, outer: Option<&'s Scope<'s>>, budget: &'s Budget) -> Self {
-        Scope { values: FxHashMap::default(), constants, outer, budget }
+    pub(super) fn new(constants: &'s Constants, outer: Option<&'s RunScope<'s>>, budget: &'s Budget) -> Self {
+        RunScope { values: FxHashMap::default(), constants, outer, budget }
     }
 
     /// The value with a name, of this scope or of those around it.
@@ -54,7 +54,7 @@ impl<'s> Scope<'s> {
     }
 }
 
-impl Drop for Scope<'_> {
+impl Drop for RunScope<'_> {
     fn drop(&mut self) {
         self.values.values().for_each(|value| self.budget.release(items(value.as_ref())));
     }

@@ -22,7 +22,7 @@ use crate::tensor::{Data, Tensor};
 /// Where the elements of constants are that are not in the model.
 pub(crate) struct Stores(Option<RefCell<Folder>>);
 
-fn unread(message: impl Into<String>) -> EvalError {
+pub(super) fn unread(message: impl Into<String>) -> EvalError {
     EvalError::new(Code::EvalVariable, message)
 }
 

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call::StandardCall;
 use super::facts::VisibleTypes;
 use super::selection::Selection;
-use super::table::{self, Row};
+use super::table::{self, BodyRow};
 use crate::Options;
 use crate::onnx::infer::ModelTypes;
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_node};
@@ -19,7 +19,7 @@ use crate::source::names::Name;
 
 /// What became of the calls of standard operators that the options select.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct PlanFindings {
     /// The operators with a call that has become a call of a function.
     pub(super) lowered: FxHashSet<FunctionKey>,
     /// The operators with a call for which nobody knows what its body depends on.
@@ -27,7 +27,7 @@ pub(super) struct Found {
 }
 
 /// A text with the operator sets that it imports.
-type Body = (String, Vec<(Option<Name>, Option<i64>)>);
+type BodyKey = (String, Vec<(Option<Name>, Option<i64>)>);
 
 /// The functions for the calls of one round.
 pub(super) struct Plan<'o> {
@@ -35,13 +35,13 @@ pub(super) struct Plan<'o> {
     domain: Name,
     selection: Selection<'o>,
     /// The overload of each body.
-    overloads: FxHashMap<Body, Name>,
+    overloads: FxHashMap<BodyKey, Name>,
     pub(super) functions: Vec<FunctionProto>,
-    pub(super) found: Found,
+    pub(super) found: PlanFindings,
 }
 
 /// A graph or function, and what the nodes in it see.
-struct Place<'p> {
+struct PlanPlace<'p> {
     opsets: &'p [OperatorSet],
     imports: &'p Imports,
     types: VisibleTypes<'p>,
@@ -72,17 +72,17 @@ impl<'o> Plan<'o> {
             selection: Selection::new(names, &model.functions, options),
             overloads: FxHashMap::default(),
             functions: Vec::new(),
-            found: Found::default(),
+            found: PlanFindings::default(),
         };
         if let Some(graph) = &mut model.graph {
             let imports = Imports::new(names, &model.opsets);
-            let place = Place { opsets: &model.opsets, imports: &imports, types: VisibleTypes::of(&types.main) };
+            let place = PlanPlace { opsets: &model.opsets, imports: &imports, types: VisibleTypes::of(&types.main) };
             plan.nodes(names, &mut graph.nodes, &place)?;
         }
         for (i, function) in model.functions.iter_mut().enumerate() {
             let imports = Imports::new(names, &function.opsets);
             let place =
-                Place { opsets: &function.opsets, imports: &imports, types: VisibleTypes::of_function(types, i) };
+                PlanPlace { opsets: &function.opsets, imports: &imports, types: VisibleTypes::of_function(types, i) };
             plan.nodes(names, &mut function.nodes, &place)?;
             for default in &mut function.defaults {
                 plan.graphs(names, &mut default.value, NOWHERE, &place)?;
@@ -91,7 +91,7 @@ impl<'o> Plan<'o> {
         Ok(plan)
     }
 
-    fn nodes(&mut self, names: &mut ModelNames, nodes: &mut [NodeProto], place: &Place) -> Planned<()> {
+    fn nodes(&mut self, names: &mut ModelNames, nodes: &mut [NodeProto], place: &PlanPlace) -> Planned<()> {
         for (i, node) in nodes.iter_mut().enumerate() {
             for (k, attribute) in node.attributes.iter_mut().enumerate() {
                 self.graphs(names, &mut attribute.value, (i, k), place)?;
@@ -109,7 +109,7 @@ impl<'o> Plan<'o> {
         names: &mut ModelNames,
         value: &mut AttributeValue,
         (node, attribute): (usize, usize),
-        place: &Place,
+        place: &PlanPlace,
     ) -> Planned<()> {
         let graphs: &mut [GraphProto] = match value {
             AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
@@ -118,14 +118,14 @@ impl<'o> Plan<'o> {
         };
         for (position, graph) in graphs.iter_mut().enumerate() {
             let types = place.types.inner((node, attribute, position));
-            let inner = Place { types, ..*place };
+            let inner = PlanPlace { types, ..*place };
             with_stack(|| self.nodes(names, &mut graph.nodes, &inner))?;
         }
         Ok(())
     }
 
     /// Turns a call into one of a function, if the operator has a body in this version.
-    fn node(&mut self, names: &mut ModelNames, node: &mut NodeProto, place: &Place) -> Planned<()> {
+    fn node(&mut self, names: &mut ModelNames, node: &mut NodeProto, place: &PlanPlace) -> Planned<()> {
         let key = FunctionKey::of_node(names, node);
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
         let Some(row) = table::body(key.domain(names), key.name(names), version) else { return Ok(()) };
@@ -146,9 +146,9 @@ impl<'o> Plan<'o> {
     fn overload(
         &mut self,
         names: &mut ModelNames,
-        row: &Row,
+        row: &BodyRow,
         text: String,
-        (place, base): (&Place, i64),
+        (place, base): (&PlanPlace, i64),
         at: u32,
     ) -> Planned<Name> {
         let versions = place.opsets.iter().map(|opset| (opset.domain, opset.version)).collect();

@@ -7,11 +7,11 @@ use super::call::{Build, NotKnown, StandardCall};
 use super::template::{self, Settings};
 
 /// What fills a template in for a call.
-pub(super) type Builder = fn(&StandardCall, &mut Settings) -> Build<()>;
+pub(super) type BodyBuilder = fn(&StandardCall, &mut Settings) -> Build<()>;
 
 /// A body of an operator.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct BodyRow {
     /// The domain; empty for that of the standard.
     pub(super) domain: &'static str,
     pub(super) name: &'static str,
@@ -19,11 +19,11 @@ pub(super) struct Row {
     pub(super) version: i64,
     /// The file with its template.
     file: &'static str,
-    build: Builder,
+    build: BodyBuilder,
 }
 
-const fn row(name: &'static str, version: i64, file: &'static str, build: Builder) -> Row {
-    Row { domain: "", name, version, file, build }
+const fn row(name: &'static str, version: i64, file: &'static str, build: BodyBuilder) -> BodyRow {
+    BodyRow { domain: "", name, version, file, build }
 }
 
 const ACTIVATIONS: &str = include_str!("bodies/activations.txt");
@@ -39,7 +39,7 @@ const SEQUENCES: &str = include_str!("bodies/sequences.txt");
 const SOURCES: &str = include_str!("bodies/sources.txt");
 
 /// All bodies. The versions of an operator are in ascending order.
-pub(super) static TABLE: &[Row] = &[
+pub(super) static TABLE: &[BodyRow] = &[
     row("AffineGrid", 20, LAYOUTS, layouts::affine_grid),
     row("Attention", 23, ATTENTION, attention::attention),
     row("Bernoulli", 15, SOURCES, sources::bernoulli),
@@ -91,10 +91,10 @@ pub(super) static TABLE: &[Row] = &[
     row("SwiGLU", 28, ACTIVATIONS, activations::plain),
     row("Swish", 24, ACTIVATIONS, activations::plain),
     row("ThresholdedRelu", 18, ACTIVATIONS, activations::plain),
-    Row { domain: "ai.onnx.preview", ..row("FlexAttention", 1, ATTENTION, attention::flexible) },
+    BodyRow { domain: "ai.onnx.preview", ..row("FlexAttention", 1, ATTENTION, attention::flexible) },
 ];
 
-impl Row {
+impl BodyRow {
     /// The template.
     pub(super) fn section(&self) -> Option<&'static str> {
         template::section(self.file, self.name, self.version)
@@ -117,7 +117,7 @@ impl Row {
 }
 
 /// The body of an operator in a version of its operator set.
-pub(super) fn body(domain: &str, name: &str, version: i64) -> Option<&'static Row> {
+pub(super) fn body(domain: &str, name: &str, version: i64) -> Option<&'static BodyRow> {
     TABLE.iter().rfind(|row| row.name == name && row.domain == domain && row.version <= version)
 }
 

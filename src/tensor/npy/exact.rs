@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Fields, encode, fields, split_text, unknown};
+use super::{HeaderFields, encode, fields, split_text, unknown};
 use crate::tensor::{DType, Data, NarrowFloat, SmallInt, Tensor, TensorError, dat, volume};
 
 /// The types of items: code without byte order, and the type. Text has its length in characters after the code.
@@ -27,7 +27,7 @@ const ITEMS: &[(&str, DType)] = &[
 const CHARACTER: usize = 4;
 
 /// The type of the items of a header, and their bytes.
-fn item_type(header: &Fields) -> Result<(DType, usize), TensorError> {
+fn item_type(header: &HeaderFields) -> Result<(DType, usize), TensorError> {
     let unknown = || unknown(header.descr);
     if let Some(length) = header.item.strip_prefix('U') {
         let length: usize = length.parse().map_err(|_| unknown())?;
@@ -38,7 +38,7 @@ fn item_type(header: &Fields) -> Result<(DType, usize), TensorError> {
 }
 
 /// The extents of a header, if as many bytes as given are that many items.
-fn extents(header: &Fields, width: usize, length: u64) -> Result<Vec<usize>, TensorError> {
+fn extents(header: &HeaderFields, width: usize, length: u64) -> Result<Vec<usize>, TensorError> {
     let extents: Option<Vec<usize>> = header.extents.iter().map(|&extent| usize::try_from(extent).ok()).collect();
     let extents = extents.filter(|extents| {
         let bytes = volume(extents).and_then(|count| count.checked_mul(width));

@@ -12,18 +12,18 @@ pub(super) struct Activation {
 }
 
 /// A row of the table: name, function of a number and two parameters, and their defaults.
-struct Row {
+struct ActivationRow {
     name: &'static str,
     function: fn(f64, f64, f64) -> f64,
     /// None if the function has no such parameter.
     defaults: [Option<f64>; 2],
 }
 
-const fn row(name: &'static str, function: fn(f64, f64, f64) -> f64, defaults: [Option<f64>; 2]) -> Row {
-    Row { name, function, defaults }
+const fn row(name: &'static str, function: fn(f64, f64, f64) -> f64, defaults: [Option<f64>; 2]) -> ActivationRow {
+    ActivationRow { name, function, defaults }
 }
 
-const ACTIVATIONS: &[Row] = &[
+const ACTIVATIONS: &[ActivationRow] = &[
     row("Relu", |x, _, _| x.max(0.0), [None, None]),
     row("Tanh", |x, _, _| x.tanh(), [None, None]),
     row("Sigmoid", |x, _, _| 1.0 / (1.0 + (-x).exp()), [None, None]),
@@ -58,7 +58,7 @@ impl Activation {
             found.ok_or_else(|| call.refused(format!("the activation '{name}' is not known")))
         };
         let activation = |name: &String| {
-            let Row { function, defaults: [alpha, beta], .. } = find(name)?;
+            let ActivationRow { function, defaults: [alpha, beta], .. } = find(name)?;
             let next = |default: &Option<f64>, list: &mut std::vec::IntoIter<f32>| {
                 default.map_or(0.0, |default| list.next().map_or(default, f64::from))
             };

@@ -2,25 +2,25 @@
 
 use std::ops::Range;
 
-use super::windows::{Axis, Windows};
+use super::windows::{KernelWindows, WindowAxis};
 
 /// The positions of windows as rows along the last axis.
 pub(super) struct Columns<'w> {
-    axes: &'w [Axis],
-    last: Axis,
+    axes: &'w [WindowAxis],
+    last: WindowAxis,
     /// The number of items of a window.
     volume: usize,
 }
 
 /// Where a row of positions lies: its place in the input for each item of the window along the other axes.
-struct Row {
+struct ColumnRow {
     start: usize,
     item: usize,
 }
 
 impl<'w> Columns<'w> {
     /// The columns of windows; none if there is no axis.
-    pub(super) fn new(windows: &'w Windows, volume: usize) -> Option<Self> {
+    pub(super) fn new(windows: &'w KernelWindows, volume: usize) -> Option<Self> {
         let (last, axes) = windows.axes.split_last()?;
         Some(Columns { axes, last: *last, volume })
     }
@@ -38,10 +38,10 @@ impl<'w> Columns<'w> {
     /// Calls a function with each item of the window, the row of positions (counted from the first of the range), and
     /// for those positions the place in the plane of the first and the range of the positions that are inside.
     fn each(&self, rows: &Range<usize>, mut f: impl FnMut(usize, usize, usize, Range<usize>)) {
-        let Axis { input, stride, dilation, before, size, output, .. } = self.last;
+        let WindowAxis { input, stride, dilation, before, size, output, .. } = self.last;
         for row in rows.clone() {
             for above in 0..self.volume / size.max(1) {
-                let Some(Row { start, item }) = self.row(row, above) else { continue };
+                let Some(ColumnRow { start, item }) = self.row(row, above) else { continue };
                 for k in 0..size {
                     let shift = (k * dilation) as i64 - before;
                     // The first position inside, and the first one beyond.
@@ -56,13 +56,13 @@ impl<'w> Columns<'w> {
     }
 
     /// The place of a row for an item of the window along all axes but the last; none if it is outside.
-    fn row(&self, row: usize, above: usize) -> Option<Row> {
+    fn row(&self, row: usize, above: usize) -> Option<ColumnRow> {
         let (mut row, mut item, mut start, mut scale) = (row, above, 0, 1);
         for axis in self.axes.iter().rev() {
             start += axis.place(row % axis.output, item % axis.size)? * scale;
             (row, item, scale) = (row / axis.output, item / axis.size, scale * axis.input);
         }
-        Some(Row { start, item: above })
+        Some(ColumnRow { start, item: above })
     }
 
     /// Writes the rows of one plane into a matrix that is 0, whose columns are the positions of the rows.

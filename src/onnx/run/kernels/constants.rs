@@ -28,7 +28,10 @@ pub(in crate::onnx) fn constant(call: &NodeCall) -> KernelResult {
         let items: Vec<_> = items.into_iter().map(Into::into).collect();
         return one(call.made(&[items.len()], Data::Text(items))?);
     }
-    Err(call.refused("the constant has no value"))
+    match call.sparse_attribute("sparse_value")? {
+        Some(tensor) => one(tensor),
+        None => Err(call.refused("the constant has no value")),
+    }
 }
 
 /// A value repeated to a shape.

@@ -3,7 +3,7 @@
 use super::columns::Columns;
 use super::quantize::{Quantization, rescaled};
 use super::reals::{Reals, multiplied, naturals, planes, saturated};
-use super::windows::Windows;
+use super::windows::KernelWindows;
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
@@ -13,7 +13,7 @@ const TILE: usize = 1 << 20;
 
 /// A convolution: its windows, and the channels of each group.
 pub(super) struct Convolution {
-    windows: Windows,
+    windows: KernelWindows,
     batch: usize,
     groups: usize,
     /// The channels of the input and of the output in each group.
@@ -35,7 +35,7 @@ impl Convolution {
         if groups == 0 || stated || outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) {
             return Err(misfit());
         }
-        let windows = Windows::read(call, space, size)?;
+        let windows = KernelWindows::read(call, space, size)?;
         let volume = windows.volume(call)?;
         Ok(Convolution { windows, batch, groups, channels: [inner, outputs / groups], volume })
     }

@@ -3,12 +3,12 @@
 use super::columns::Columns;
 use super::conv::biased;
 use super::reals::{Reals, multiplied, naturals, planes, sizes};
-use super::windows::{Axis, Padding, Steps, Windows};
+use super::windows::{KernelWindows, Padding, Steps, WindowAxis};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 
 /// The windows over the result of a transposed convolution, whose positions are the items of the input.
-fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<Windows, EvalError> {
+fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<KernelWindows, EvalError> {
     let rank = space.len();
     let steps = Steps::read(call, rank)?;
     let listed = |name: &str| match naturals(call, name)? {
@@ -37,13 +37,13 @@ fn transposed(call: &NodeCall, space: &[usize], size: &[usize]) -> Result<Window
                 (usize::try_from(all.checked_sub(before)?.checked_sub(after)?).ok()?, (before, after))
             }
         };
-        Some(Axis { input: output, output: space[i], size: size[i], stride, dilation, before, after })
+        Some(WindowAxis { input: output, output: space[i], size: size[i], stride, dilation, before, after })
     };
     let misfit = || call.misfit(format!("a window {size:?} does not fit the extents {space:?}"));
     if size.len() != rank || rank == 0 {
         return Err(misfit());
     }
-    Ok(Windows { axes: (0..rank).map(|i| axis(i).ok_or_else(misfit)).collect::<Result<_, _>>()? })
+    Ok(KernelWindows { axes: (0..rank).map(|i| axis(i).ok_or_else(misfit)).collect::<Result<_, _>>()? })
 }
 
 /// `ConvTranspose`.
@@ -87,7 +87,7 @@ pub(in crate::onnx) fn conv_transpose(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx) fn col2im(call: &NodeCall) -> KernelResult {
     let x = Reals::of(call, 0)?.ranked(call, 3)?;
     let (image, block) = (sizes(call, &call.list(1)?)?, sizes(call, &call.list(2)?)?);
-    let windows = Windows::read(call, &image, &block)?;
+    let windows = KernelWindows::read(call, &image, &block)?;
     let volume = windows.volume(call)?;
     let columns = Columns::new(&windows, volume).ok_or_else(|| call.misfit("there are no axes"))?;
     let positions = call.budget.room(&windows.output())?;

@@ -2,7 +2,7 @@
 
 use super::conv::biased;
 use super::reals::{Reals, multiplied, planes};
-use super::windows::Windows;
+use super::windows::KernelWindows;
 use crate::eval::{EvalError, Taps, advance, interpolate, taps};
 use crate::graph::border::Border;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
@@ -38,7 +38,7 @@ pub(in crate::onnx) fn deform_conv(call: &NodeCall) -> KernelResult {
     if space.len() > 8 || outputs % groups != 0 || inner.checked_mul(groups) != Some(inputs) || inputs % shifted != 0 {
         return Err(misfit());
     }
-    let windows = Windows::read(call, space, size)?;
+    let windows = KernelWindows::read(call, space, size)?;
     let (volume, output) = (windows.volume(call)?, windows.output());
     let positions = call.budget.room(&output)?;
     let rows = shifted.checked_mul(volume).ok_or_else(misfit)?;
@@ -68,7 +68,7 @@ fn sampled(
     call: &NodeCall,
     x: &Reals,
     (batch, channels): (usize, usize),
-    windows: &Windows,
+    windows: &KernelWindows,
     shifts: &Shifts,
 ) -> Result<Vec<f64>, EvalError> {
     let (volume, positions) = (shifts.volume, shifts.positions);

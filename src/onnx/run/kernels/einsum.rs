@@ -10,25 +10,25 @@ use crate::tensor::{Data, Tensor};
 
 /// An axis: a letter, or the position of an axis of the ellipsis counted from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Label {
+enum EinsumAxis {
     Ellipsis(usize),
     Letter(char),
 }
 
 /// The axes of a term; `wide` is the number of axes that an ellipsis stands for.
-fn labels(call: &NodeCall, term: &str, wide: usize) -> Result<Vec<Label>, EvalError> {
+fn labels(call: &NodeCall, term: &str, wide: usize) -> Result<Vec<EinsumAxis>, EvalError> {
     let mut labels = Vec::new();
     let mut rest = term;
     while let Some(letter) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("...") {
-            labels.extend((0..wide).rev().map(Label::Ellipsis));
+            labels.extend((0..wide).rev().map(EinsumAxis::Ellipsis));
             rest = after;
             continue;
         }
         if !letter.is_ascii_alphabetic() {
             return Err(call.refused(format!("the equation has `{letter}`")));
         }
-        labels.push(Label::Letter(letter));
+        labels.push(EinsumAxis::Letter(letter));
         rest = &rest[1..];
     }
     Ok(labels)
@@ -36,8 +36,8 @@ fn labels(call: &NodeCall, term: &str, wide: usize) -> Result<Vec<Label>, EvalEr
 
 /// An equation: the axes of the operands and of the result.
 struct Equation {
-    terms: Vec<Vec<Label>>,
-    result: Vec<Label>,
+    terms: Vec<Vec<EinsumAxis>>,
+    result: Vec<EinsumAxis>,
 }
 
 impl Equation {
@@ -63,25 +63,25 @@ impl Equation {
             terms.push(term);
         }
         let wide = terms.iter().flatten().filter_map(|label| match label {
-            Label::Ellipsis(at) => Some(at + 1),
-            Label::Letter(_) => None,
+            EinsumAxis::Ellipsis(at) => Some(at + 1),
+            EinsumAxis::Letter(_) => None,
         });
         let wide = wide.max().unwrap_or(0);
         let result = match right {
             Some(right) => labels(call, right, wide)?,
             None => {
-                let mut letters: Vec<Label> = terms.iter().flatten().copied().collect();
+                let mut letters: Vec<EinsumAxis> = terms.iter().flatten().copied().collect();
                 letters.sort_unstable();
-                let once = |label: &&Label| letters.iter().filter(|other| other == label).count() == 1;
-                let single = letters.iter().filter(|label| matches!(label, Label::Letter(_))).filter(once);
-                (0..wide).rev().map(Label::Ellipsis).chain(single.copied()).collect()
+                let once = |label: &&EinsumAxis| letters.iter().filter(|other| other == label).count() == 1;
+                let single = letters.iter().filter(|label| matches!(label, EinsumAxis::Letter(_))).filter(once);
+                (0..wide).rev().map(EinsumAxis::Ellipsis).chain(single.copied()).collect()
             }
         };
         Ok(Equation { terms, result })
     }
 
     /// The extents of all axes.
-    fn extents(&self, call: &NodeCall, operands: &[&Arc<Tensor>]) -> Result<BTreeMap<Label, usize>, EvalError> {
+    fn extents(&self, call: &NodeCall, operands: &[&Arc<Tensor>]) -> Result<BTreeMap<EinsumAxis, usize>, EvalError> {
         let mut extents = BTreeMap::new();
         for (term, operand) in self.terms.iter().zip(operands) {
             for (label, &extent) in term.iter().zip(operand.shape()) {
@@ -116,8 +116,8 @@ pub(in crate::onnx) fn einsum(call: &NodeCall) -> KernelResult {
     if operands.iter().any(|operand| operand.dtype() != dtype) {
         return Err(call.refused("the operands have different types"));
     }
-    let summed: Vec<Label> = extents.keys().filter(|label| !equation.result.contains(label)).copied().collect();
-    let order: Vec<Label> = equation.result.iter().chain(&summed).copied().collect();
+    let summed: Vec<EinsumAxis> = extents.keys().filter(|label| !equation.result.contains(label)).copied().collect();
+    let order: Vec<EinsumAxis> = equation.result.iter().chain(&summed).copied().collect();
     let shape: Vec<usize> = equation.result.iter().map(|label| extents[label]).collect();
     let inner: Vec<usize> = summed.iter().map(|label| extents[label]).collect();
     let (count, group) = (call.room(&shape)?, call.room(&inner)?);

@@ -254,8 +254,10 @@ fn range(call: &NodeCall, (start, end, step): (i64, i64, i64), extent: usize) ->
                 at = at.saturating_add(step);
             }
         }
+        _ if extent == 0 => {}
         _ => {
-            let (mut at, end) = (counted(start).clamp(-1, extent - 1), counted(end).clamp(-1, extent - 1));
+            // A start before the first item is the first one, unlike in Python.
+            let (mut at, end) = (counted(start).clamp(0, extent - 1), counted(end).clamp(-1, extent - 1));
             while at > end {
                 found.push(Some(at as usize));
                 at = at.saturating_add(step);

@@ -104,7 +104,7 @@ fn repeated(call: &NodeCall, of: &Reals, shape: &[usize]) -> Result<Vec<f64>, Ev
 }
 
 /// The groups of the axes from one on, with scale and bias of their items.
-struct Layer<'c> {
+struct NormalizedLayer<'c> {
     x: Reals<'c>,
     axis: usize,
     scale: Vec<f64>,
@@ -114,7 +114,7 @@ struct Layer<'c> {
     precision: DType,
 }
 
-impl<'c> Layer<'c> {
+impl<'c> NormalizedLayer<'c> {
     fn read(call: &'c NodeCall) -> Result<Self, EvalError> {
         let x = Reals::of(call, 0)?;
         let axis = call.axis(call.int_or("axis", -1)?, x.shape.len())?;
@@ -126,7 +126,7 @@ impl<'c> Layer<'c> {
         let scale = full(&Reals::of(call, 1)?)?;
         let bias = Reals::optional(call, 2)?.map(|bias| full(&bias)).transpose()?;
         let precision = call.dtype_attribute("stash_type")?.unwrap_or(DType::Float32);
-        Ok(Layer { x, axis, scale, bias, epsilon: call.float_or("epsilon", 1e-5)?, precision })
+        Ok(NormalizedLayer { x, axis, scale, bias, epsilon: call.float_or("epsilon", 1e-5)?, precision })
     }
 
     /// Normalizes each group by a shift and a factor. Returns the result, the shifts and the factors.
@@ -161,7 +161,7 @@ impl<'c> Layer<'c> {
 
 /// `LayerNormalization`.
 pub(in crate::onnx) fn layer_normalization(call: &NodeCall) -> KernelResult {
-    let layer = Layer::read(call)?;
+    let layer = NormalizedLayer::read(call)?;
     layer.run(call, |items| {
         let (mean, variance) = moments(items);
         (mean, 1.0 / (variance + layer.epsilon).sqrt())
@@ -170,7 +170,7 @@ pub(in crate::onnx) fn layer_normalization(call: &NodeCall) -> KernelResult {
 
 /// `RMSNormalization`.
 pub(in crate::onnx) fn rms_normalization(call: &NodeCall) -> KernelResult {
-    let layer = Layer::read(call)?;
+    let layer = NormalizedLayer::read(call)?;
     layer.run(call, |items| {
         let square = items.iter().map(|x| x * x).sum::<f64>() / items.len() as f64;
         (0.0, 1.0 / (square + layer.epsilon).sqrt())

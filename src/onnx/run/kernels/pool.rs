@@ -2,31 +2,31 @@
 
 use super::conv::each_channel;
 use super::reals::{Reals, naturals, planes, saturated, sizes};
-use super::windows::{Steps, Windows};
+use super::windows::{KernelWindows, Steps};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::{Data, Tensor};
 
 /// An input with the windows over it.
-struct Pool<'c> {
+struct PoolCall<'c> {
     x: Reals<'c>,
-    windows: Windows,
+    windows: KernelWindows,
     shape: Vec<usize>,
     plane: usize,
     space: usize,
 }
 
-impl<'c> Pool<'c> {
+impl<'c> PoolCall<'c> {
     fn read(call: &'c NodeCall) -> Result<Self, EvalError> {
         let x = Reals::of(call, 0)?;
         let (batch, channels, space) = planes(call, x.shape)?;
         let size = naturals(call, "kernel_shape")?.ok_or_else(|| call.refused("there is no `kernel_shape`"))?;
-        let windows = Windows::read(call, space, &size)?;
+        let windows = KernelWindows::of_pool(call, space, &size)?;
         let output = windows.output();
         let shape: Vec<usize> = [batch, channels].into_iter().chain(output.iter().copied()).collect();
         let (plane, space) = (space.iter().product(), call.budget.room(&output)?);
         call.budget.product(call.budget.room(&shape)?, windows.volume(call)?)?;
-        Ok(Pool { x, windows, shape, plane, space })
+        Ok(PoolCall { x, windows, shape, plane, space })
     }
 
     /// Computes each item of the result from the plane, the index of the position and the items of the window.
@@ -57,7 +57,7 @@ fn greatest(plane: &[f64], taps: &[(usize, usize)]) -> Option<usize> {
 }
 
 /// The index of a place in an order in which the first axis varies fastest.
-fn by_columns(windows: &Windows, place: usize) -> usize {
+fn by_columns(windows: &KernelWindows, place: usize) -> usize {
     let mut rest = place;
     let mut along: Vec<usize> = Vec::new();
     for axis in windows.axes.iter().rev() {
@@ -69,7 +69,7 @@ fn by_columns(windows: &Windows, place: usize) -> usize {
 
 /// `MaxPool`, with the indices of the items that it selects.
 pub(in crate::onnx) fn max_pool(call: &NodeCall) -> KernelResult {
-    let pool = Pool::read(call)?;
+    let pool = PoolCall::read(call)?;
     let places = pool.each(call, |plane, _, taps| greatest(plane, taps).map_or(-1.0, |place| place as f64))?;
     let columns = call.flag("storage_order", false)?;
     let (mut items, mut indices) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
@@ -97,7 +97,7 @@ pub(in crate::onnx) fn max_pool(call: &NodeCall) -> KernelResult {
 
 /// `AveragePool`.
 pub(in crate::onnx) fn average_pool(call: &NodeCall) -> KernelResult {
-    let pool = Pool::read(call)?;
+    let pool = PoolCall::read(call)?;
     let with_padding = call.flag("count_include_pad", false)?;
     let result = pool.each(call, |plane, index, taps| {
         let count = match with_padding {
@@ -121,7 +121,7 @@ fn norm(items: impl Iterator<Item = f64>, p: f64) -> f64 {
 
 /// `LpPool`.
 pub(in crate::onnx) fn lp_pool(call: &NodeCall) -> KernelResult {
-    let (pool, p) = (Pool::read(call)?, exponent(call)?);
+    let (pool, p) = (PoolCall::read(call)?, exponent(call)?);
     let result = pool.each(call, |plane, _, taps| norm(taps.iter().map(|tap| plane[tap.1]), p))?;
     one(call.rounded(pool.x.dtype, &pool.shape, result)?)
 }

@@ -35,7 +35,7 @@ impl Cell {
 }
 
 /// What the layer computes with.
-struct Layer<'c> {
+struct RecurrentLayer<'c> {
     cell: Cell,
     /// The operand with the axes time, batch, and features.
     x: Vec<f64>,
@@ -54,7 +54,7 @@ struct Layer<'c> {
 }
 
 /// The states of one direction, each of them batch × hidden.
-struct State {
+struct RecurrentState {
     h: Vec<f64>,
     c: Vec<f64>,
 }
@@ -85,7 +85,7 @@ fn directions(call: &NodeCall) -> Result<&'static [bool], EvalError> {
     })
 }
 
-impl<'c> Layer<'c> {
+impl<'c> RecurrentLayer<'c> {
     fn read(call: &'c NodeCall, cell: Cell, directions: usize, batch_first: bool) -> Result<Self, EvalError> {
         let x = Reals::of(call, 0)?.ranked(call, 3)?;
         let (time, batch) = if batch_first { (x.shape[1], x.shape[0]) } else { (x.shape[0], x.shape[1]) };
@@ -119,7 +119,7 @@ impl<'c> Layer<'c> {
             Cell::Gru => call.flag("linear_before_reset", false)?,
             Cell::Lstm => call.flag("input_forget", false)?,
         };
-        Ok(Layer { cell, x, time, batch, features, hidden, w, r, b, peepholes, lengths, clip, variant })
+        Ok(RecurrentLayer { cell, x, time, batch, features, hidden, w, r, b, peepholes, lengths, clip, variant })
     }
 
     /// The sum of both biases of a gate, or one of them.
@@ -136,8 +136,8 @@ impl<'c> Layer<'c> {
         call: &NodeCall,
         (direction, backward): (usize, bool),
         activations: &[Activation],
-        mut state: State,
-    ) -> Result<(Vec<f64>, State), EvalError> {
+        mut state: RecurrentState,
+    ) -> Result<(Vec<f64>, RecurrentState), EvalError> {
         let (hidden, rows, batch) = (self.hidden, self.cell.gates() * self.hidden, self.batch);
         let matrix = |of: &Reals, columns: usize| {
             transposed(&of.items[direction * rows * columns..][..rows * columns], rows, columns)
@@ -176,7 +176,7 @@ impl<'c> Layer<'c> {
 
 /// One step of one direction, for one item of the batch.
 struct Step<'s, 'c> {
-    layer: &'s Layer<'c>,
+    layer: &'s RecurrentLayer<'c>,
     direction: usize,
     activations: &'s [Activation],
     /// The transposed recurrent weights.
@@ -242,7 +242,7 @@ impl Step<'_, '_> {
 
 fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
     let (directions, batch_first) = (directions(call)?, call.flag("layout", false)?);
-    let layer = Layer::read(call, cell, directions.len(), batch_first)?;
+    let layer = RecurrentLayer::read(call, cell, directions.len(), batch_first)?;
     let (time, batch, hidden, count) = (layer.time, layer.batch, layer.hidden, directions.len());
     let activations = Activation::all(call, cell.activations(), count)?;
     let extents = if batch_first { [batch, count, hidden] } else { [count, batch, hidden] };
@@ -259,7 +259,7 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
     let each = cell.activations().len();
     for (i, &backward) in directions.iter().enumerate() {
         let own = |items: &[f64]| items[i * batch * hidden..][..batch * hidden].to_vec();
-        let state = State { h: own(&first_h), c: own(&first_c) };
+        let state = RecurrentState { h: own(&first_h), c: own(&first_c) };
         let (all, last) = layer.run(call, (i, backward), &activations[i * each..][..each], state)?;
         y.extend(all);
         h.extend(last.h);

@@ -9,15 +9,15 @@ use crate::tensor::kernels::grouped;
 use crate::tensor::{DType, Data, Tensor};
 
 /// The axes that a reduction is along, and whether they stay with an extent of 1; no axes if nothing is reduced.
-struct Axes {
+struct ReducedAxes {
     axes: Vec<usize>,
     keeps: bool,
 }
 
-impl Axes {
+impl ReducedAxes {
     /// From an operand in later versions, from an attribute in earlier ones. `since` is the first version with the
     /// operand.
-    fn new(call: &NodeCall, rank: usize, since: i64) -> Result<Axes, EvalError> {
+    fn new(call: &NodeCall, rank: usize, since: i64) -> Result<ReducedAxes, EvalError> {
         let given = match call.version >= since {
             true => call.optional_list(1)?,
             false => call.ints("axes")?,
@@ -29,7 +29,7 @@ impl Axes {
             None if nothing => Vec::new(),
             None => (0..rank).collect(),
         };
-        Ok(Axes { axes, keeps: call.flag("keepdims", true)? })
+        Ok(ReducedAxes { axes, keeps: call.flag("keepdims", true)? })
     }
 
     fn shape(&self, shape: &[usize]) -> Vec<usize> {
@@ -44,7 +44,7 @@ impl Axes {
 
 /// An end of the range of a type.
 #[derive(Clone, Copy)]
-pub(in crate::onnx::run) enum End {
+pub(in crate::onnx::run) enum RangeEnd {
     Least,
     Greatest,
 }
@@ -54,13 +54,13 @@ pub(in crate::onnx) struct Reduction {
     pub(in crate::onnx::run) of_floats: fn(&[f64]) -> f64,
     pub(in crate::onnx::run) of_integers: fn(&[i128]) -> Option<i128>,
     /// Whether the reduction of no integers is the least or the greatest one of the type.
-    pub(in crate::onnx::run) of_none: Option<End>,
+    pub(in crate::onnx::run) of_none: Option<RangeEnd>,
 }
 
 /// A reduction; `since` is the first version whose axes are an operand.
 pub(in crate::onnx) fn reduce(call: &NodeCall, since: i64, of: &Reduction) -> KernelResult {
     let x = call.tensor(0)?;
-    let axes = Axes::new(call, x.rank(), since)?;
+    let axes = ReducedAxes::new(call, x.rank(), since)?;
     call.budget.work(x.len() as u64)?;
     let shape = axes.shape(x.shape());
     call.room(&shape)?;
@@ -69,8 +69,8 @@ pub(in crate::onnx) fn reduce(call: &NodeCall, since: i64, of: &Reduction) -> Ke
             let items: Vec<i128> = wide(x).collect();
             let reduced: Vec<Option<i128>> = grouped(&items, x.shape(), &axes.axes, of.of_integers);
             let end = of.of_none.zip(dtype.range()).map(|(end, (least, greatest))| match end {
-                End::Least => least,
-                End::Greatest => greatest,
+                RangeEnd::Least => least,
+                RangeEnd::Greatest => greatest,
             });
             let reduced: Option<Vec<i128>> = reduced.into_iter().map(|item| item.or(end)).collect();
             let undefined = || EvalError::value(format!("`{}` of no integers is not defined", call.name()));
@@ -116,14 +116,14 @@ pub(in crate::onnx) const PRODUCT: Reduction = Reduction {
 pub(in crate::onnx) const MAX: Reduction = Reduction {
     of_floats: |items| items.iter().fold(f64::NEG_INFINITY, |all, &x| if x > all || x.is_nan() { x } else { all }),
     of_integers: |items| items.iter().copied().max(),
-    of_none: Some(End::Least),
+    of_none: Some(RangeEnd::Least),
 };
 
 /// The least item, NaN if one is NaN.
 pub(in crate::onnx) const MIN: Reduction = Reduction {
     of_floats: |items| items.iter().fold(f64::INFINITY, |all, &x| if x < all || x.is_nan() { x } else { all }),
     of_integers: |items| items.iter().copied().min(),
-    of_none: Some(End::Greatest),
+    of_none: Some(RangeEnd::Greatest),
 };
 
 pub(in crate::onnx) const L1: Reduction = Reduction {
@@ -277,7 +277,7 @@ pub(in crate::onnx) fn arg(call: &NodeCall, greatest: bool) -> KernelResult {
     let x = call.tensor(0)?;
     let axis = call.axis(call.int_or("axis", 0)?, x.rank())?;
     let last = call.flag("select_last_index", false)?;
-    let axes = Axes { axes: vec![axis], keeps: call.flag("keepdims", true)? };
+    let axes = ReducedAxes { axes: vec![axis], keeps: call.flag("keepdims", true)? };
     if x.shape()[axis] == 0 {
         return Err(EvalError::value(format!("`{}` of no items is not defined", call.name())));
     }
@@ -312,7 +312,7 @@ pub(in crate::onnx) fn top(call: &NodeCall) -> KernelResult {
     call.budget.product(x.len(), 64)?;
     let mut places = vec![0; wanted * inner * outer];
     let mut indices = vec![0i64; places.len()];
-    let keys = Keys::new(x)?;
+    let keys = SortKeys::new(x)?;
     for block in 0..outer {
         for column in 0..inner {
             let place = |i: usize| (block * count + i) * inner + column;
@@ -333,30 +333,30 @@ pub(in crate::onnx) fn top(call: &NodeCall) -> KernelResult {
 }
 
 /// Items that can be ordered: NaN is the greatest.
-pub(in crate::onnx::run) enum Keys<'t> {
+pub(in crate::onnx::run) enum SortKeys<'t> {
     Floats(Cow<'t, [f64]>),
     Integers(Vec<i128>),
     Texts(&'t [std::sync::Arc<str>]),
 }
 
-impl<'t> Keys<'t> {
+impl<'t> SortKeys<'t> {
     pub(in crate::onnx) fn new(x: &'t Tensor) -> Result<Self, EvalError> {
         Ok(match x.data() {
-            Data::Text(items) => Keys::Texts(items),
-            _ if x.dtype().is_float() => Keys::Floats(floats(x)?),
-            _ if x.dtype().is_integer() => Keys::Integers(wide(x).collect()),
-            _ => Keys::Integers(integers(x)?.into_iter().map(i128::from).collect()),
+            Data::Text(items) => SortKeys::Texts(items),
+            _ if x.dtype().is_float() => SortKeys::Floats(floats(x)?),
+            _ if x.dtype().is_integer() => SortKeys::Integers(wide(x).collect()),
+            _ => SortKeys::Integers(integers(x)?.into_iter().map(i128::from).collect()),
         })
     }
 
     pub(in crate::onnx) fn compare(&self, a: usize, b: usize) -> std::cmp::Ordering {
         match self {
-            Keys::Floats(items) => {
+            SortKeys::Floats(items) => {
                 let (a, b) = (items[a], items[b]);
                 a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
             }
-            Keys::Integers(items) => items[a].cmp(&items[b]),
-            Keys::Texts(items) => items[a].cmp(&items[b]),
+            SortKeys::Integers(items) => items[a].cmp(&items[b]),
+            SortKeys::Texts(items) => items[a].cmp(&items[b]),
         }
     }
 }

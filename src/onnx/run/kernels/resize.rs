@@ -65,7 +65,7 @@ impl Rounding {
 
 /// How items are selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
+enum ResizeMode {
     Nearest(Rounding),
     Linear,
     /// The coefficient of the curve.
@@ -74,7 +74,7 @@ enum Mode {
 
 /// The resampling along an axis.
 #[derive(Clone, Copy, Debug)]
-struct Axis {
+struct ResizedAxis {
     input: usize,
     output: usize,
     scale: f64,
@@ -88,7 +88,7 @@ fn named<T: Copy>(call: &NodeCall, table: &[(&str, T)], name: &str, default: &st
     found.ok_or_else(|| call.refused(format!("`{name}` is '{text}'")))
 }
 
-impl Axis {
+impl ResizedAxis {
     /// The place in the operand of an item of the result.
     fn place(&self, coordinates: Coordinates, i: usize) -> f64 {
         let (i, scale, input) = (i as f64, self.scale, self.input as f64);
@@ -124,34 +124,34 @@ impl Axis {
 
 /// What a node resamples, and how.
 struct Resampling {
-    mode: Mode,
+    mode: ResizeMode,
     coordinates: Coordinates,
     antialias: bool,
     exclude: bool,
     extrapolation: f64,
-    axes: Vec<Axis>,
+    axes: Vec<ResizedAxis>,
 }
 
 /// The weight of an item at a distance.
-fn weight(mode: Mode, distance: f64) -> f64 {
+fn weight(mode: ResizeMode, distance: f64) -> f64 {
     let x = distance.abs();
     match mode {
-        Mode::Cubic(a) if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
-        Mode::Cubic(a) if x < 2.0 => ((x - 5.0) * x + 8.0) * x * a - 4.0 * a,
-        Mode::Cubic(_) => 0.0,
+        ResizeMode::Cubic(a) if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
+        ResizeMode::Cubic(a) if x < 2.0 => ((x - 5.0) * x + 8.0) * x * a - 4.0 * a,
+        ResizeMode::Cubic(_) => 0.0,
         _ => (1.0 - x).max(0.0),
     }
 }
 
 impl Resampling {
     /// Whether a place is outside, where the result is the extrapolation value.
-    fn is_outside(&self, place: f64, axis: &Axis) -> bool {
+    fn is_outside(&self, place: f64, axis: &ResizedAxis) -> bool {
         self.coordinates == Coordinates::Crop && (place < 0.0 || place > axis.input as f64 - 1.0)
     }
 
     /// The items along an axis for a place, with their weights.
-    fn taps(&self, place: f64, axis: &Axis) -> Vec<(usize, f64)> {
-        let reach = if matches!(self.mode, Mode::Cubic(_)) { 2.0 } else { 1.0 };
+    fn taps(&self, place: f64, axis: &ResizedAxis) -> Vec<(usize, f64)> {
+        let reach = if matches!(self.mode, ResizeMode::Cubic(_)) { 2.0 } else { 1.0 };
         let scale = if self.antialias { axis.scale.min(1.0) } else { 1.0 };
         let below = place.floor();
         let first = (-reach / scale).floor() as i64 + 1;
@@ -253,7 +253,7 @@ fn stated(call: &NodeCall, x: &[usize], axes: &[usize], sizes: &[usize]) -> Resu
 }
 
 /// The axes with their extents and scales.
-fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<Axis>, EvalError> {
+fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<ResizedAxis>, EvalError> {
     let (shape, rank) = (x.shape(), x.rank());
     let chosen = match call.ints("axes")? {
         Some(axes) => axes.iter().map(|&axis| call.axis(axis, rank)).collect::<Result<_, _>>()?,
@@ -276,10 +276,10 @@ fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<Axis>, EvalError>
     if region.len() != 2 * chosen.len() {
         return Err(call.misfit(format!("a region of {} items for {} axes", region.len(), chosen.len())));
     }
-    let same = |&extent: &usize| Axis { input: extent, output: extent, scale: 1.0, region: (0.0, 1.0) };
-    let mut axes: Vec<Axis> = shape.iter().map(same).collect();
+    let same = |&extent: &usize| ResizedAxis { input: extent, output: extent, scale: 1.0, region: (0.0, 1.0) };
+    let mut axes: Vec<ResizedAxis> = shape.iter().map(same).collect();
     for (i, (&axis, (output, scale))) in chosen.iter().zip(found).enumerate() {
-        axes[axis] = Axis { input: shape[axis], output, scale, region: (region[i], region[chosen.len() + i]) };
+        axes[axis] = ResizedAxis { input: shape[axis], output, scale, region: (region[i], region[chosen.len() + i]) };
         if shape[axis] == 0 && output != 0 {
             return Err(call.misfit("there are no items to resample"));
         }
@@ -294,10 +294,10 @@ pub(in crate::onnx) fn resize(call: &NodeCall) -> KernelResult {
     let default = if first { "asymmetric" } else { "half_pixel" };
     let coordinates = named(call, COORDINATES, "coordinate_transformation_mode", default)?;
     let mode = match &*call.text_or("mode", "nearest")? {
-        "nearest" if first => Mode::Nearest(Rounding::Simple),
-        "nearest" => Mode::Nearest(named(call, ROUNDINGS, "nearest_mode", "round_prefer_floor")?),
-        "linear" | "bilinear" => Mode::Linear,
-        "cubic" => Mode::Cubic(call.float_or("cubic_coeff_a", -0.75)?),
+        "nearest" if first => ResizeMode::Nearest(Rounding::Simple),
+        "nearest" => ResizeMode::Nearest(named(call, ROUNDINGS, "nearest_mode", "round_prefer_floor")?),
+        "linear" | "bilinear" => ResizeMode::Linear,
+        "cubic" => ResizeMode::Cubic(call.float_or("cubic_coeff_a", -0.75)?),
         other => return Err(call.refused(format!("`mode` is '{other}'"))),
     };
     let axes = axes(call, x, coordinates == Coordinates::Crop)?;
@@ -305,7 +305,13 @@ pub(in crate::onnx) fn resize(call: &NodeCall) -> KernelResult {
     run(call, x, mode, coordinates, axes)
 }
 
-fn run(call: &NodeCall, x: &Tensor, mode: Mode, coordinates: Coordinates, axes: Vec<Axis>) -> KernelResult {
+fn run(
+    call: &NodeCall,
+    x: &Tensor,
+    mode: ResizeMode,
+    coordinates: Coordinates,
+    axes: Vec<ResizedAxis>,
+) -> KernelResult {
     let resampling = Resampling {
         mode,
         coordinates,
@@ -315,7 +321,7 @@ fn run(call: &NodeCall, x: &Tensor, mode: Mode, coordinates: Coordinates, axes: 
         axes,
     };
     match mode {
-        Mode::Nearest(rounding) => resampling.nearest(call, x, rounding),
+        ResizeMode::Nearest(rounding) => resampling.nearest(call, x, rounding),
         _ => resampling.interpolated(call, x),
     }
 }
@@ -336,13 +342,13 @@ pub(in crate::onnx) fn upsample(call: &NodeCall) -> KernelResult {
         return Err(call.misfit(format!("{} scales for {} axes", scales.len(), x.rank())));
     }
     let axis = |(&input, scale): (&usize, f64)| {
-        Ok(Axis { input, output: scaled(call, input, scale)?, scale, region: (0.0, 1.0) })
+        Ok(ResizedAxis { input, output: scaled(call, input, scale)?, scale, region: (0.0, 1.0) })
     };
     let axes = x.shape().iter().zip(scales).map(axis).collect::<Result<Vec<_>, EvalError>>()?;
     call.budget.room(&axes.iter().map(|axis| axis.output).collect::<Vec<_>>())?;
     let mode = match &*call.text_or("mode", "nearest")? {
-        "nearest" => Mode::Nearest(Rounding::Simple),
-        "linear" | "bilinear" => Mode::Linear,
+        "nearest" => ResizeMode::Nearest(Rounding::Simple),
+        "linear" | "bilinear" => ResizeMode::Linear,
         other => return Err(call.refused(format!("`mode` is '{other}'"))),
     };
     run(call, x, mode, Coordinates::Asymmetric, axes)

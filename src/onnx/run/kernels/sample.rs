@@ -14,7 +14,7 @@ enum Outside {
 
 /// How items between places are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum SampleMode {
     Nearest,
     Linear,
     Cubic,
@@ -22,7 +22,7 @@ enum Mode {
 
 /// The interpolation of a node.
 struct Sampling {
-    mode: Mode,
+    mode: SampleMode,
     outside: Outside,
     aligned: bool,
 }
@@ -40,9 +40,9 @@ fn reflected(x: f64, least: f64, greatest: f64) -> f64 {
 impl Sampling {
     fn read(call: &NodeCall) -> Result<Self, EvalError> {
         let mode = match &*call.text_or("mode", "linear")? {
-            "nearest" => Mode::Nearest,
-            "linear" | "bilinear" => Mode::Linear,
-            "cubic" | "bicubic" => Mode::Cubic,
+            "nearest" => SampleMode::Nearest,
+            "linear" | "bilinear" => SampleMode::Linear,
+            "cubic" | "bicubic" => SampleMode::Cubic,
             other => return Err(call.refused(format!("`mode` is '{other}'"))),
         };
         let outside = match &*call.text_or("padding_mode", "zeros")? {
@@ -81,7 +81,7 @@ impl Sampling {
             false => ((coordinate + 1.0) * length - 1.0) / 2.0,
         };
         let place = f64::from(place as f32);
-        let place = if self.mode == Mode::Nearest { place.round_ties_even() } else { place };
+        let place = if self.mode == SampleMode::Nearest { place.round_ties_even() } else { place };
         let (least, greatest) = self.edges(extent);
         let place = match self.outside {
             _ if (least..=greatest).contains(&place) => place,
@@ -94,12 +94,12 @@ impl Sampling {
         taps.clear();
         let mut tap = |shift: f64, weight: f64| taps.push((self.item(below + shift, extent), weight));
         match self.mode {
-            Mode::Nearest => tap(part.round(), 1.0),
-            Mode::Linear => {
+            SampleMode::Nearest => tap(part.round(), 1.0),
+            SampleMode::Linear => {
                 tap(0.0, 1.0 - part);
                 tap(1.0, part);
             }
-            Mode::Cubic => (-1..3).for_each(|i| tap(f64::from(i), cubic((f64::from(i) - part).abs()))),
+            SampleMode::Cubic => (-1..3).for_each(|i| tap(f64::from(i), cubic((f64::from(i) - part).abs()))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Distinct items or slices of a tensor.
 
-use super::reduce::Keys;
+use super::reduce::SortKeys;
 use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
 
@@ -18,7 +18,7 @@ pub(in crate::onnx) fn unique(call: &NodeCall) -> KernelResult {
     call.budget.product(x.len(), 64)?;
     let (count, inner) = (x.shape()[axis], x.shape()[axis + 1..].iter().product::<usize>());
     let outer: usize = x.shape()[..axis].iter().product();
-    let keys = Keys::new(&x)?;
+    let keys = SortKeys::new(&x)?;
     let compare = |a: usize, b: usize| {
         let item = |slice: usize, at: usize| (at / inner * count + slice) * inner + at % inner;
         let orders = (0..outer * inner).map(|at| keys.compare(item(a, at), item(b, at)));

@@ -9,7 +9,7 @@ const GREATEST: i64 = 1 << 31;
 
 /// The windows along an axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub(super) struct WindowAxis {
     pub(super) input: usize,
     pub(super) output: usize,
     pub(super) size: usize,
@@ -19,7 +19,7 @@ pub(super) struct Axis {
     pub(super) after: i64,
 }
 
-impl Axis {
+impl WindowAxis {
     /// The place that an item of the window at a position covers, outside of the input maybe.
     fn covered(&self, position: usize, item: usize) -> i64 {
         position as i64 * self.stride as i64 + item as i64 * self.dilation as i64 - self.before
@@ -60,8 +60,8 @@ impl Padding {
 
     /// The part before and the part after.
     pub(super) fn split(self, total: i64) -> (i64, i64) {
-        let half = total / 2;
-        if self == Padding::Upper { (half, total - half) } else { (total - half, half) }
+        let before = if self == Padding::Upper { total / 2 } else { (total + 1) / 2 };
+        (before, total - before)
     }
 }
 
@@ -103,26 +103,46 @@ impl Steps {
 
 /// The windows along all spatial axes.
 #[derive(Clone, Debug)]
-pub(super) struct Windows {
-    pub(super) axes: Vec<Axis>,
+pub(super) struct KernelWindows {
+    pub(super) axes: Vec<WindowAxis>,
 }
 
-impl Windows {
+impl KernelWindows {
     /// The windows of a node with a size.
     ///
     /// # Errors
     ///
     /// The window does not fit, or an attribute is wrong.
     pub(super) fn read(call: &NodeCall, input: &[usize], size: &[usize]) -> Result<Self, EvalError> {
+        KernelWindows::padded(call, input, size, 0)
+    }
+
+    /// The windows of a pool. With automatic padding and gaps between the windows, they are in the middle of the input.
+    ///
+    /// # Errors
+    ///
+    /// The window does not fit, or an attribute is wrong.
+    pub(super) fn of_pool(call: &NodeCall, input: &[usize], size: &[usize]) -> Result<Self, EvalError> {
+        KernelWindows::padded(call, input, size, i64::MIN)
+    }
+
+    /// Windows whose automatic padding has a least total.
+    fn padded(call: &NodeCall, input: &[usize], size: &[usize], least: i64) -> Result<Self, EvalError> {
         if input.len() != size.len() || input.is_empty() {
             return Err(call.misfit(format!("a window {size:?} does not fit the extents {input:?}")));
         }
         let (steps, ceil) = (Steps::read(call, input.len())?, call.flag("ceil_mode", false)?);
         let axis = |i: usize| {
-            fitted(input[i], size[i], (steps.strides[i], steps.dilations[i]), steps.pads[i], (steps.padding, ceil))
-                .ok_or_else(|| call.misfit(format!("a window {size:?} does not fit the extents {input:?}")))
+            fitted(
+                input[i],
+                size[i],
+                (steps.strides[i], steps.dilations[i]),
+                steps.pads[i],
+                (steps.padding, ceil, least),
+            )
+            .ok_or_else(|| call.misfit(format!("a window {size:?} does not fit the extents {input:?}")))
         };
-        Ok(Windows { axes: (0..input.len()).map(axis).collect::<Result<_, _>>()? })
+        Ok(KernelWindows { axes: (0..input.len()).map(axis).collect::<Result<_, _>>()? })
     }
 
     /// The extents of the positions.
@@ -175,14 +195,14 @@ fn fitted(
     size: usize,
     (stride, dilation): (usize, usize),
     (before, after): (i64, i64),
-    (padding, ceil): (Padding, bool),
-) -> Option<Axis> {
+    (padding, ceil, least): (Padding, bool, i64),
+) -> Option<WindowAxis> {
     let covered = i64::try_from(size.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?).ok()?;
     let (extent, step) = (i64::try_from(input).ok()?, stride as i64);
     let (output, (before, after)) = match padding {
         Padding::Upper | Padding::Lower => {
             let output = extent.checked_add(step - 1)? / step;
-            let total = (output - 1).checked_mul(step)?.checked_add(covered)?.checked_sub(extent)?.max(0);
+            let total = (output - 1).checked_mul(step)?.checked_add(covered)?.checked_sub(extent)?.max(least);
             (output, padding.split(total))
         }
         Padding::Given | Padding::Valid => {
@@ -190,12 +210,9 @@ fn fitted(
             let room = extent.checked_add(pads.0)?.checked_add(pads.1)?.checked_sub(covered)?;
             let whole = room / step + 1;
             // A further window must begin in the input or in the padding before it.
-            let more = ceil
-                && padding == Padding::Given
-                && room % step != 0
-                && whole.checked_mul(step)? < extent.checked_add(pads.0)?;
+            let more = ceil && room % step != 0 && whole.checked_mul(step)? < extent.checked_add(pads.0)?;
             (if room < 0 { None } else { Some(whole + i64::from(more)) }?, pads)
         }
     };
-    Some(Axis { input, output: usize::try_from(output).ok()?, size, stride, dilation, before, after })
+    Some(WindowAxis { input, output: usize::try_from(output).ok()?, size, stride, dilation, before, after })
 }

@@ -9,42 +9,42 @@ use crate::tensor::DType;
 
 /// The product of two rows of features in another space.
 #[derive(Clone, Copy, Debug)]
-struct Kernel {
-    kind: Kind,
+struct SvmKernel {
+    kind: SvmKind,
     gamma: f64,
     shift: f64,
     degree: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum SvmKind {
     Linear,
     Polynomial,
     Radial,
     Sigmoid,
 }
 
-impl Kernel {
+impl SvmKernel {
     fn read(call: &NodeCall) -> Result<Self, EvalError> {
         let kind = match &*call.text_or("kernel_type", "LINEAR")? {
-            "LINEAR" => Kind::Linear,
-            "POLY" => Kind::Polynomial,
-            "RBF" => Kind::Radial,
-            "SIGMOID" => Kind::Sigmoid,
+            "LINEAR" => SvmKind::Linear,
+            "POLY" => SvmKind::Polynomial,
+            "RBF" => SvmKind::Radial,
+            "SIGMOID" => SvmKind::Sigmoid,
             other => return Err(call.refused(format!("`kernel_type` is '{other}'"))),
         };
         let parameters = numbers(call, "kernel_params")?;
         let at = |i: usize| parameters.get(i).copied().unwrap_or(0.0);
-        Ok(Kernel { kind, gamma: at(0), shift: at(1), degree: at(2) })
+        Ok(SvmKernel { kind, gamma: at(0), shift: at(1), degree: at(2) })
     }
 
     fn product(&self, a: &[f64], b: &[f64]) -> f64 {
         let dot = || a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         match self.kind {
-            Kind::Linear => dot(),
-            Kind::Polynomial => (self.gamma * dot() + self.shift).powf(self.degree),
-            Kind::Radial => (-self.gamma * a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp(),
-            Kind::Sigmoid => (self.gamma * dot() + self.shift).tanh(),
+            SvmKind::Linear => dot(),
+            SvmKind::Polynomial => (self.gamma * dot() + self.shift).powf(self.degree),
+            SvmKind::Radial => (-self.gamma * a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp(),
+            SvmKind::Sigmoid => (self.gamma * dot() + self.shift).tanh(),
         }
     }
 }
@@ -54,8 +54,8 @@ pub(in crate::onnx) fn svm_regressor(call: &NodeCall) -> KernelResult {
     let ((x, count, features), coefficients) = (rows(call)?, numbers(call, "coefficients")?);
     let vectors = usize::try_from(call.int_or("n_supports", 0)?).map_err(|_| call.refused("`n_supports`"))?;
     let (support, rho) = (numbers(call, "support_vectors")?, numbers(call, "rho")?);
-    let linear = Kernel { kind: Kind::Linear, gamma: 0.0, shift: 0.0, degree: 0.0 };
-    let (kernel, transform) = (if vectors > 0 { Kernel::read(call)? } else { linear }, Transform::named(call)?);
+    let linear = SvmKernel { kind: SvmKind::Linear, gamma: 0.0, shift: 0.0, degree: 0.0 };
+    let (kernel, transform) = (if vectors > 0 { SvmKernel::read(call)? } else { linear }, Transform::named(call)?);
     let fits = match vectors {
         0 => coefficients.len() == features,
         _ => coefficients.len() == vectors && vectors.checked_mul(features) == Some(support.len()),
@@ -89,7 +89,7 @@ pub(in crate::onnx) fn svm_regressor(call: &NodeCall) -> KernelResult {
 
 /// A classifier that votes between each pair of classes, or one with a linear score for each.
 struct Classifier {
-    kernel: Kernel,
+    kernel: SvmKernel,
     support: Vec<f64>,
     coefficients: Vec<f64>,
     rho: Vec<f64>,
@@ -124,7 +124,7 @@ impl Classifier {
         if !fits || features == 0 {
             return Err(call.misfit(format!("{} coefficients for {features} features", coefficients.len())));
         }
-        let kernel = Kernel::read(call)?;
+        let kernel = SvmKernel::read(call)?;
         Ok(Classifier { kernel, support, coefficients, rho, starts, features, probabilities })
     }
 
