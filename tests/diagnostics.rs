@@ -19,6 +19,7 @@ const SHAPES: &str = "is about texts of shapes: tests/layouts.rs";
 const ONNX: &str = "is about models of ONNX: src/onnx";
 /// Why codes of translations have no example.
 const TO_ONNX: &str = "arises only with --to onnx: tests/to_onnx.rs";
+const TO_NNEF: &str = "arises only with --to nnef: src/onnx/to_nnef/tests.rs";
 const PNNX: &str = "is about expressions and files of PNNX: tests/pnnx.rs";
 const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
@@ -162,6 +163,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2091", TO_ONNX),
     ("E2092", TO_ONNX),
     ("E2093", TO_ONNX),
+    ("E2094", TO_NNEF),
     ("E2030", ONNX),
     ("E2031", ONNX),
     ("E2032", ONNX),

@@ -318,7 +318,7 @@ impl Document {
     /// # Errors
     ///
     /// Those of [`Self::fold`]. Operators have no counterpart in NNEF, or extents of inputs are not known.
-    pub(crate) fn to_nnef(
+    pub(crate) fn translate(
         &mut self,
         options: &Options,
         limits: Limits,

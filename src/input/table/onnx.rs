@@ -199,7 +199,7 @@ impl ModelBytes {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
         parsed.bind(settings);
-        let translated = parsed.document.as_mut().map(|document| document.to_nnef(options, settings.evaluation));
+        let translated = parsed.document.as_mut().map(|document| document.translate(options, settings.evaluation));
         parsed.note_change();
         let ParsedModel { sources, mut found, document, .. } = parsed;
         let graph = translated.filter(|_| document.is_some()).and_then(|translated| {

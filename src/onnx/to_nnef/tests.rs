@@ -68,7 +68,7 @@ fn agrees(version: i64, graph: &str) -> String {
     let given = inputs(&mut model);
     let wanted = run(&mut model, &given);
     let options = Options::default();
-    let translated = document(version, graph).to_nnef(&options, Limits::default());
+    let translated = document(version, graph).translate(&options, Limits::default());
     let (flat, variables, _) = translated.unwrap_or_else(|found| {
         panic!("{graph}: {:?}", found.iter().map(|found| &found.message).collect::<Vec<_>>())
     });
@@ -91,7 +91,7 @@ fn agrees(version: i64, graph: &str) -> String {
 
 /// The messages of a refused translation.
 fn refused(version: i64, graph: &str, options: &Options) -> Vec<String> {
-    match document(version, graph).to_nnef(options, Limits::default()) {
+    match document(version, graph).translate(options, Limits::default()) {
         Ok(_) => panic!("{graph} is translated"),
         Err(found) => found.iter().map(|found| found.message.clone()).collect(),
     }

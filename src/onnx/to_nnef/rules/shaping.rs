@@ -269,7 +269,7 @@ pub(in crate::onnx::to_nnef) fn pad(line: &mut NodeLine) -> Results {
     let mut arguments = vec![pairs(all.iter().copied()), text(border)];
     match value.filter(|value| value.is_finite()) {
         _ if border != "constant" => {}
-        Some(value) if value == 0.0 => {}
+        Some(0.0) => {}
         Some(value) => arguments.push(Value::Scalar(value)),
         None => {
             let x = line.emit.on("pad", x, arguments)?;
