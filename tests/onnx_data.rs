@@ -366,7 +366,7 @@ fn a_failure_leaves_nothing() {
     let before = files(place.path());
     for output in ["new/", "new.tar", "new.tgz"] {
         // The other notations are not models.
-        for to in ["json", "html", "nnef", "pnnx"] {
+        for to in ["json", "html", "pnnx"] {
             let to = [Path::new("--to"), Path::new(to)];
             let (status, message) = told(&[&to[..], &[&model, Path::new("-o"), &place.path().join(output)]].concat());
             assert!(status == 2 && message.contains("onnxtxt"), "{message}");

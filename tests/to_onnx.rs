@@ -157,7 +157,7 @@ fn models_of_real_networks_are_translated() {
 
 #[test]
 fn models_of_onnx_are_not_written_in_notations_of_nnef_operations() {
-    for to in ["nnef", "nnef-draft", "pnnx"] {
+    for to in ["nnef-draft", "pnnx"] {
         let output = run(&["--to", to, "examples/onnx/dense.onnxtxt"]);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{to}");
     }

@@ -12,7 +12,9 @@ use super::texts::standard;
 use crate::graph::names::NameId;
 use crate::graph::shapes::{self, Plan, ShapeError};
 use crate::graph::standard::{CONSTANT, COPY, EXTERNAL, UNUSED_INPUT, VARIABLE};
-use crate::graph::{Argument, Conventions, Dialect, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value};
+use crate::graph::{
+    Argument, Conventions, Dialect, Graph, Key, Kind, KindId, OriginId, Output, Primitive, Shape, TensorId, Value,
+};
 use crate::source::Location;
 use crate::source::names::{Name, Names};
 

@@ -6,8 +6,8 @@ use super::item::ExpandedItem;
 use super::model::{Operator, Role, Setting};
 use super::tokens::Literal;
 use super::tree::{Term, push_leaf};
-use crate::library::distinct::Distinct;
 use crate::graph::{TensorId, Value};
+use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
 
 /// The arguments of an operator that is not lowered: operands, data, then parameters.

@@ -11,10 +11,10 @@ use super::parse::{Reading, is_text, parse};
 use super::table::Counterpart;
 use super::tokens::Literal;
 use super::tree::{Term, TreeNode, push_leaf};
-use crate::library::distinct::Distinct;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::{Extent, Shape};
+use crate::library::distinct::Distinct;
 use crate::source::{FileId, Location, Span};
 
 /// The expansion of a node of an expression.

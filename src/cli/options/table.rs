@@ -161,22 +161,31 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         ],
     )
     .because(&[(I::LOOPS, "their inputs are values of --inputs")]),
-    row("lower", EXPANSION, &[of(GRAPHS).on(NOT_LOOPS), of(C::RUN).on(I::DOCUMENTS)])
-        .no_effect(&[
-            NoEffect {
-                inputs: I::PNNX,
-                outputs: Outputs::Any,
-                what: "--lower with names",
-                is: |language| matches!(language.lower, Some(Lower::Names(_))),
-            },
-            NoEffect {
-                inputs: I::DRAFT,
-                outputs: Of(&["nnef", "onnx", "onnxtxt"]),
-                what: "--lower none",
-                is: |language| language.lower == Some(Lower::None),
-            },
-        ])
-        .because(&[(I::PNNX, "all its operators have to become operations of NNEF")]),
+    row(
+        "lower",
+        EXPANSION,
+        &[
+            of(GRAPHS).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::CHECK.and(C::FUSE)).on(I::MODELS),
+            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
+            of(C::RUN).on(I::DOCUMENTS),
+        ],
+    )
+    .no_effect(&[
+        NoEffect {
+            inputs: I::PNNX,
+            outputs: Outputs::Any,
+            what: "--lower with names",
+            is: |language| matches!(language.lower, Some(Lower::Names(_))),
+        },
+        NoEffect {
+            inputs: I::DRAFT,
+            outputs: Of(&["nnef", "onnx", "onnxtxt"]),
+            what: "--lower none",
+            is: |language| language.lower == Some(Lower::None),
+        },
+    ])
+    .because(&[(I::PNNX, "all its operators have to become operations of NNEF")]),
     row("keep", EXPANSION, &[of(READ).on(I::DOCUMENTS), of(GRAPHS).on(I::MODELS)]),
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
         .held(&[(I::MODELS, "all nodes are kept"), (I::PNNX, "all operators are kept")])
@@ -191,27 +200,19 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
         ],
     )
-        .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, "their loops are run")]),
+    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, "their loops are run")]),
     row(
         "max-trips",
         EXPANSION,
-        &[
-            of(READ).on(I::NNEF),
-            of(GRAPHS).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]),
-            of(C::RUN).on(I::LOOPS),
-        ],
+        &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]), of(C::RUN).on(I::LOOPS)],
     )
     .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS)]),
     row(
         "flat",
         EXPANSION,
-        &[
-            of(READ).on(I::NNEF),
-            of(C::CHECK.and(C::FUSE)).on(I::MODELS),
-            of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
-        ],
+        &[of(READ).on(I::NNEF), of(C::CHECK.and(C::FUSE)).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
     )
-        .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
+    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
     row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT))]),
     row(
         "max-ops",

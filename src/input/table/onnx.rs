@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::translated::Translated;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
 use crate::graph::stats::{Known, ONNX, Setting, Stats};
@@ -13,7 +14,6 @@ use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::{Document, ExternalFile};
 use crate::source::{FileId, Sources};
-use super::translated::Translated;
 use crate::{Dialect, Graph, Options, write};
 
 /// Reads the bytes of a model in protobuf.

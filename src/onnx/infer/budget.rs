@@ -19,7 +19,7 @@ const SYMBOL: u64 = 256;
 
 /// What remains of the limits.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct InferBudget {
     /// The number of nodes that may still be visited.
     pub(super) visits: u64,
     /// The number of open calls of functions that are still allowed.
@@ -29,15 +29,15 @@ pub(super) struct Budget {
     used: u64,
 }
 
-impl Budget {
-    pub(super) fn new(model: &ModelProto, options: &Options) -> Budget {
+impl InferBudget {
+    pub(super) fn new(model: &ModelProto, options: &Options) -> InferBudget {
         let mut nodes = 0;
         let graph = model.graph.iter().map(|graph| &graph.nodes);
         for nodes_of in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
             each_node(nodes_of, &mut |_| nodes += 1);
         }
         let visits = VISITS.min(options.max_ops) + nodes * VISITS_OF_NODE;
-        Budget { visits, depth: options.max_depth, bytes: options.max_memory / 4, used: 0 }
+        InferBudget { visits, depth: options.max_depth, bytes: options.max_memory / 4, used: 0 }
     }
 
     /// Takes the memory of a type. If there is not enough left, its extents and items are forgotten.

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::bodies::FunctionTypes;
-use super::budget::Budget;
+use super::budget::InferBudget;
 use super::call::{Bindings, InferCall, Known};
 use super::facts::ValueType;
 use super::graphs::DeclaredTypes;
@@ -41,7 +41,7 @@ fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes
         scope: Scope::default(),
         frame: Frame { imports: Imports::new(&model.names, &model.opsets), ..Frame::default() },
         symbols: FreshSymbols::new(&model.names.texts),
-        budget: Budget::new(model, options),
+        budget: InferBudget::new(model, options),
         bodies,
     };
     let main = model.graph.as_ref().map(|graph| inference.graph(graph, &[]).0).unwrap_or_default();
@@ -77,7 +77,7 @@ pub(super) struct Inference<'m> {
     pub(super) scope: Scope<'m>,
     pub(super) frame: Frame<'m>,
     pub(super) symbols: FreshSymbols,
-    pub(super) budget: Budget,
+    pub(super) budget: InferBudget,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
 }

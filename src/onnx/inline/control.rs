@@ -9,7 +9,6 @@ use super::finding::NodeFinding;
 use super::functions::each_node;
 use super::known::{Scalar, ScopeMark};
 use super::opsets::Imports;
-use super::predicated::BoundedLoop;
 use crate::Options;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
@@ -38,10 +37,10 @@ const SPARSE: &str = "it has sparse constants";
 pub(super) type Stays = String;
 
 /// A control flow node, with its bound operands and results.
-struct Flow<'n> {
-    node: &'n NodeProto,
-    inputs: Values,
-    outputs: Values,
+pub(super) struct Flow<'n> {
+    pub(super) node: &'n NodeProto,
+    pub(super) inputs: Values,
+    pub(super) outputs: Values,
 }
 
 /// The state to return to if a node cannot be expanded.
@@ -233,7 +232,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// The body of a loop, if it can be copied.
-    fn body_of<'n>(&self, node: &'n NodeProto) -> Result<&'n GraphProto, Stays> {
+    pub(super) fn body_of<'n>(&self, node: &'n NodeProto) -> Result<&'n GraphProto, Stays> {
         let body = self.graph_of(node, "body").ok_or_else(|| "it has no `body`".to_owned())?;
         if has_sparse(body) { Err(SPARSE.to_owned()) } else { Ok(body) }
     }
@@ -338,40 +337,6 @@ impl<'f> Expansion<'f> {
         self.finish_loop(flow, (&state, &collected, declared), |_| (0, false), call, target, imports)
     }
 
-    /// Unrolls a loop whose trips are not known, up to a bound.
-    fn predicated_loop(
-        &mut self,
-        flow: &Flow,
-        bound: i64,
-        call: InlinedCall,
-        target: &mut CopyTarget,
-        imports: &mut Imports,
-    ) -> Expand<Result<(), Stays>> {
-        let body = match self.body_of(flow.node) {
-            Ok(body) => body,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let state: Values = flow.inputs.iter().skip(2).copied().collect();
-        if body.inputs.len() != 2 + state.len() || body.outputs.len() <= state.len() {
-            return Ok(Err("its `body` has other inputs and outputs".to_owned()));
-        }
-        let input = |i: usize| flow.inputs.get(i).copied().filter(|input| *input != NameId::ROOT);
-        let count = input(0).map(|trips| (trips, self.known.int(trips)));
-        let goes_on = input(1).map(|condition| (condition, self.known.bool(condition)));
-        let most = count.and_then(|(_, known)| known).map_or(bound, |known| known.clamp(0, bound));
-        let of = BoundedLoop {
-            node: flow.node,
-            body,
-            trips: count.filter(|(_, known)| known.is_none()).map(|(trips, _)| trips),
-            condition: goes_on.filter(|(_, known)| known.is_none()).map(|(condition, _)| condition),
-            bound: if goes_on.is_some_and(|(_, known)| known == Some(false)) { 0 } else { most },
-        };
-        match self.bounded_loop(&of, state, call, target, imports)? {
-            Ok(state) => self.finish_loop(flow, (&state, &[], &[]), |_| (0, false), call, target, imports),
-            Err(reason) => Ok(Err(reason)),
-        }
-    }
-
     fn unrolled_scan(
         &mut self,
         flow: &Flow,
@@ -433,7 +398,7 @@ impl<'f> Expansion<'f> {
     /// Adds the outputs of a loop: the last values of its state, and the collected values; `placed` is the axis of a
     /// collected output, and whether it is in reverse order. What no trip has collected is empty, with the type that the
     /// body declares.
-    fn finish_loop(
+    pub(super) fn finish_loop(
         &mut self,
         flow: &Flow,
         (state, collected, declared): (&Values, &[Values], &[ValueInfo]),

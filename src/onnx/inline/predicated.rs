@@ -1,6 +1,6 @@
 //! Unrolls loops whose trips are not known, up to a bound: after the last trip, a predicate keeps the values of the state.
 
-use super::control::Stays;
+use super::control::{Flow, Stays};
 use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::known::Scalar;
 use super::opsets::Imports;
@@ -8,23 +8,57 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{Extent, GraphProto, NodeProto, ShapeProto, TypeForm, ValueInfo, Values};
 
 /// A loop whose trips are bounded.
-pub(super) struct BoundedLoop<'n> {
-    pub(super) node: &'n NodeProto,
-    pub(super) body: &'n GraphProto,
+struct BoundedLoop<'n> {
+    node: &'n NodeProto,
+    body: &'n GraphProto,
     /// The number of trips and the condition, as far as they are not known.
-    pub(super) trips: Option<NameId>,
-    pub(super) condition: Option<NameId>,
+    trips: Option<NameId>,
+    condition: Option<NameId>,
     /// The most trips.
-    pub(super) bound: i64,
+    bound: i64,
 }
 
 impl Expansion<'_> {
+    /// Unrolls a loop whose trips are not known, up to a bound.
+    pub(super) fn predicated_loop(
+        &mut self,
+        flow: &Flow,
+        bound: i64,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<Result<(), Stays>> {
+        let body = match self.body_of(flow.node) {
+            Ok(body) => body,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let state: Values = flow.inputs.iter().skip(2).copied().collect();
+        if body.inputs.len() != 2 + state.len() || body.outputs.len() <= state.len() {
+            return Ok(Err("its `body` has other inputs and outputs".to_owned()));
+        }
+        let input = |i: usize| flow.inputs.get(i).copied().filter(|input| *input != NameId::ROOT);
+        let count = input(0).map(|trips| (trips, self.known.int(trips)));
+        let goes_on = input(1).map(|condition| (condition, self.known.bool(condition)));
+        let most = count.and_then(|(_, known)| known).map_or(bound, |known| known.clamp(0, bound));
+        let of = BoundedLoop {
+            node: flow.node,
+            body,
+            trips: count.filter(|(_, known)| known.is_none()).map(|(trips, _)| trips),
+            condition: goes_on.filter(|(_, known)| known.is_none()).map(|(condition, _)| condition),
+            bound: if goes_on.is_some_and(|(_, known)| known == Some(false)) { 0 } else { most },
+        };
+        match self.bounded_loop(&of, state, call, target, imports)? {
+            Ok(state) => self.finish_loop(flow, (&state, &[], &[]), |_| (0, false), call, target, imports),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
     /// Adds as many trips as the bound allows, and returns the state after them.
     ///
     /// # Errors
     ///
     /// There are too many nodes. The inner error is the reason why the loop stays.
-    pub(super) fn bounded_loop(
+    fn bounded_loop(
         &mut self,
         of: &BoundedLoop,
         mut state: Values,

@@ -42,7 +42,7 @@ fn resolved<'m>(attribute: &'m AttributeProto, bound: Option<&CallAttributes<'m>
 
 /// The attributes of a node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attributes<'c, 'm> {
+pub(crate) struct NodeAttributes<'c, 'm> {
     pub(crate) names: &'m ModelNames,
     pub(crate) node: &'m NodeProto,
     pub(crate) bound: Option<&'c CallAttributes<'m>>,
@@ -53,7 +53,7 @@ fn omitted(attribute: &AttributeProto) -> Option<AttributeType> {
     attribute.kind.and_then(AttributeType::numbered).filter(|_| attribute.value == AttributeValue::None)
 }
 
-impl<'m> Attributes<'_, 'm> {
+impl<'m> NodeAttributes<'_, 'm> {
     /// The attribute with a name.
     pub(crate) fn find(&self, name: &str) -> Option<&'m AttributeProto> {
         let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|known| self.names.texts.text(known) == name);

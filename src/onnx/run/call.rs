@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::attributes::Attributes;
+use super::attributes::NodeAttributes;
 use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
 use crate::eval::{Budget, EvalError};
@@ -19,7 +19,7 @@ pub(crate) type NodeKernel = fn(&NodeCall) -> KernelResult;
 
 /// A node with the values of its operands.
 pub(crate) struct NodeCall<'c, 'm> {
-    pub(super) attributes: Attributes<'c, 'm>,
+    pub(super) attributes: NodeAttributes<'c, 'm>,
     /// The imported version of the operator set.
     pub(crate) version: i64,
     /// The operands; none for those that are left out.
@@ -127,7 +127,7 @@ impl<'m> NodeCall<'_, 'm> {
         }
     }
 
-    // Attributes.
+    // NodeAttributes.
 
     /// An integer attribute, if it is given.
     pub(crate) fn int(&self, name: &str) -> Result<Option<i64>, EvalError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::attributes::{CallAttributes, Attributes};
+use super::attributes::{CallAttributes, NodeAttributes};
 use super::body::RunBody;
 use super::call::{NodeCall, NodeKernel};
 use super::control::{CONTROL, Control};
@@ -69,7 +69,7 @@ pub(crate) fn evaluate_node(
     let (domain, name) = operator(names, node);
     let kernel = kernel(domain, name)?;
     let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();
-    let attributes = Attributes { names, node, bound: None };
+    let attributes = NodeAttributes { names, node, bound: None };
     let call = NodeCall { attributes, version, operands: &operands, budget, stores };
     let tensor = |value| match value {
         RunValue::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
@@ -210,7 +210,7 @@ impl<'m> Interpreter<'m> {
             name => self.value(name, scope),
         };
         let operands = node.inputs.iter().map(operand).collect::<Result<Vec<_>, _>>()?;
-        let attributes = Attributes { names, node, bound: frame.bound };
+        let attributes = NodeAttributes { names, node, bound: frame.bound };
         match self.functions.called(names, node) {
             Ok(Some(function)) => return self.function(function, node, operands, frame),
             Ok(None) => {}

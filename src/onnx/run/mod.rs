@@ -19,7 +19,7 @@ mod sparse;
 mod stored;
 mod value;
 
-pub(crate) use attributes::Attributes;
+pub(crate) use attributes::NodeAttributes;
 pub(in crate::onnx) use call::NodeKernel;
 pub(crate) use element::{dtype_of, number_of};
 pub(crate) use entry::{DeclaredInput, Runner, declared_inputs};

@@ -13,7 +13,7 @@ use super::shape::axis_of;
 use crate::graph::names::NameId;
 use crate::onnx::inline::own_names;
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto};
-use crate::onnx::run::Attributes;
+use crate::onnx::run::NodeAttributes;
 use crate::room::with_stack;
 use crate::tensor::{DType, Tensor};
 
@@ -50,8 +50,8 @@ impl<'m> Import<'m> {
         })
     }
 
-    fn attributes(&self, node: &'m NodeProto) -> Attributes<'_, 'm> {
-        Attributes { names: self.names_of_model(), node, bound: None }
+    fn attributes(&self, node: &'m NodeProto) -> NodeAttributes<'_, 'm> {
+        NodeAttributes { names: self.names_of_model(), node, bound: None }
     }
 
     fn body(&self, node: &'m NodeProto, name: &str) -> Lowered<&'m GraphProto> {
@@ -126,7 +126,8 @@ impl<'m> Import<'m> {
             None => Condition::Known(true),
         };
         let carried = operands.get(2..).unwrap_or_default();
-        let mut carried = carried.iter().map(|item| item.clone().ok_or(Refusal::UNFIT)).collect::<Lowered<Vec<Item>>>()?;
+        let mut carried =
+            carried.iter().map(|item| item.clone().ok_or(Refusal::UNFIT)).collect::<Lowered<Vec<Item>>>()?;
         let mut collected: Vec<Vec<Flat>> = vec![Vec::new(); node.outputs.len().saturating_sub(carried.len())];
         let mut trip = 0;
         while trips.is_none_or(|trips| trip < trips) {
@@ -217,7 +218,8 @@ impl<'m> Import<'m> {
             let flat = self.emit.flat(&slice_of(operands, i)?)?;
             inputs.push((flat, axis_of(*axis, self.emit.rank(flat)?)?));
         }
-        let extents = inputs.iter().map(|(flat, axis)| Ok(self.emit.extents(*flat)?[*axis])).collect::<Lowered<Vec<i64>>>()?;
+        let extents =
+            inputs.iter().map(|(flat, axis)| Ok(self.emit.extents(*flat)?[*axis])).collect::<Lowered<Vec<i64>>>()?;
         let trips = extents.first().copied().filter(|first| extents.iter().all(|extent| extent == first));
         let trips = trips.ok_or(Refusal::UNFIT)?;
         let mut collected: Vec<Vec<Flat>> = vec![Vec::new(); count];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::item::{Constant, Flat, Item, primitive};
+use super::item::{Flat, Item, KnownTensor, primitive};
 use super::refusal::{Lowered, Refusal};
 use super::variables::{NnefVariables, stored_form};
 use crate::Options;
@@ -16,7 +16,7 @@ use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
 use crate::source::Location;
-use crate::tensor::{Data, DType, Tensor};
+use crate::tensor::{DType, Data, Tensor};
 
 /// The number of items up to which a constant is written into the text of the graph.
 const SHORT: usize = 8;
@@ -220,7 +220,7 @@ impl<'o> Emitter<'o> {
     }
 
     /// The tensor of a constant, which is added unless it is there.
-    pub(super) fn constant(&mut self, constant: &Constant) -> Lowered<Flat> {
+    pub(super) fn constant(&mut self, constant: &KnownTensor) -> Lowered<Flat> {
         let dtype = constant.tensor.dtype();
         if let Some(id) = constant.stored.get() {
             return Ok(Flat { id, dtype });

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::control::CONTROL;
 use super::emit::{EMPTY, Emitter};
-use super::item::{Constant, Flat, Item, Outcome, primitive};
+use super::item::{Flat, Item, KnownTensor, Outcome, primitive};
 use super::line::{NodeLine, Results};
 use super::refusal::{Lowered, Refusal};
 use super::table;
@@ -18,9 +18,11 @@ use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::onnx::edit::is_function;
 use crate::onnx::inline::Imports;
-use crate::onnx::model::{AttributeValue, Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
+use crate::onnx::model::{
+    AttributeValue, Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo,
+};
 use crate::onnx::places::Places;
-use crate::onnx::run::{Attributes, Stores, dtype_of, evaluate_node, tensor_of};
+use crate::onnx::run::{NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::Tensor;
 
@@ -99,7 +101,8 @@ impl<'m> Import<'m> {
 
     /// Removes what is known of names, before a graph defines them.
     pub(super) fn hide(&mut self, names: &[NameId]) -> Vec<Hidden<'m>> {
-        let hidden = names.iter().map(|name| (self.held.remove(name), self.stored.remove(name), self.names.remove(name)));
+        let hidden =
+            names.iter().map(|name| (self.held.remove(name), self.stored.remove(name), self.names.remove(name)));
         hidden.collect()
     }
 
@@ -174,7 +177,8 @@ impl<'m> Import<'m> {
         };
         let extent = |extent: Extent| if let Extent::Value(value) = extent { Some(value) } else { None };
         let extents = ty.shape.as_ref().and_then(|shape| shape.dims.iter().map(|dim| extent(dim.extent)).collect());
-        let open = || Refusal::from(format!("its extents are not known; give them: `--input-shape {}=…`", self.text(name)));
+        let open =
+            || Refusal::from(format!("its extents are not known; give them: `--input-shape {}=…`", self.text(name)));
         let extents: Vec<i64> = extents.ok_or_else(open)?;
         let dtype = ty.element.and_then(dtype_of).ok_or(Refusal::because("its element type is not known"))?;
         let of = primitive(dtype).ok_or(Refusal::because("NNEF has no texts and no complex numbers"))?;
@@ -211,7 +215,7 @@ impl<'m> Import<'m> {
     /// Holds a known value.
     fn hold(&mut self, name: NameId, tensor: Arc<Tensor>) -> Item {
         let new = self.name(name);
-        let item = Item::Known(Rc::new(Constant { tensor, name: new, stored: Cell::new(None) }));
+        let item = Item::Known(Rc::new(KnownTensor { tensor, name: new, stored: Cell::new(None) }));
         self.held.insert(name, item.clone());
         item
     }
@@ -262,7 +266,7 @@ impl<'m> Import<'m> {
         let (scope, place) = self.place(node);
         self.emit.begin(scope, place);
         let mark = self.emit.builder.graph.tensors.len();
-        let attributes = Attributes { names: &self.model.names, node, bound: None };
+        let attributes = NodeAttributes { names: &self.model.names, node, bound: None };
         let computing = (self.reading.stores, self.reading.budget);
         let mut line = NodeLine { emit: &mut self.emit, attributes, operator, version, operands: &operands, computing };
         let outcomes = (row.rule)(&mut line);
@@ -306,8 +310,7 @@ impl<'m> Import<'m> {
         (domain, operator, version): (&str, &str, i64),
         operands: &[Option<Item>],
     ) -> Option<Vec<Tensor>> {
-        let has_graph =
-            |value: &AttributeValue| matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
+        let has_graph = |value: &AttributeValue| matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
         if !domain.is_empty()
             || !is_function(operator, node.inputs.len())
             || node.attributes.iter().any(|attribute| has_graph(&attribute.value))

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::refusal::{Lowered, Refusal};
 use crate::graph::names::NameId;
 use crate::graph::{Primitive, TensorId};
-use super::refusal::{Lowered, Refusal};
 use crate::tensor::{DType, Data, Tensor};
 
 /// A tensor of the graph, with its element type in the model.
@@ -18,7 +18,7 @@ pub(super) struct Flat {
 
 /// A value that is known. It becomes a part of the graph where an operation needs it as a tensor.
 #[derive(Debug)]
-pub(super) struct Constant {
+pub(super) struct KnownTensor {
     pub(super) tensor: Arc<Tensor>,
     /// Its name in the graph.
     pub(super) name: NameId,
@@ -30,7 +30,7 @@ pub(super) struct Constant {
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Flat(Flat),
-    Known(Rc<Constant>),
+    Known(Rc<KnownTensor>),
     /// A known value that has no name yet.
     Loose(Arc<Tensor>),
     Sequence(Rc<[Item]>),

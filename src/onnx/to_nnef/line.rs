@@ -9,13 +9,13 @@ use super::refusal::{Lowered, Refusal};
 use super::shape::{axes_of, axis_of};
 use crate::eval::Budget;
 use crate::onnx::model::NodeProto;
-use crate::onnx::run::{Attributes, Stores, evaluate_node};
+use crate::onnx::run::{NodeAttributes, Stores, evaluate_node};
 use crate::tensor::{DType, Tensor};
 
 /// A node that is translated.
 pub(super) struct NodeLine<'l, 'o, 'm> {
     pub(super) emit: &'l mut Emitter<'o>,
-    pub(super) attributes: Attributes<'l, 'm>,
+    pub(super) attributes: NodeAttributes<'l, 'm>,
     /// The name of the operator.
     pub(super) operator: &'l str,
     /// The imported version of the operator set.
@@ -194,7 +194,7 @@ impl NodeLine<'_, '_, '_> {
         Ok(evaluate_node(self.attributes.names, node, self.version, operands, self.computing)?)
     }
 
-    // Attributes.
+    // NodeAttributes.
 
     /// An integer attribute with a default.
     pub(super) fn int(&self, name: &str, default: i64) -> Lowered<i64> {

@@ -26,7 +26,8 @@ const FORMULAS: &[(&str, &str, Option<f64>, Option<f64>)] = &[
 /// The activations of all directions. Each takes its parameters from lists that have those of all.
 pub(super) fn activations(line: &NodeLine, defaults: &[&str], directions: i64) -> Lowered<Vec<Activation>> {
     let given = line.attributes.texts("activations")?.filter(|names| !names.is_empty());
-    let names = given.unwrap_or_else(|| (0..directions).flat_map(|_| defaults.iter().map(|name| (*name).to_owned())).collect());
+    let names =
+        given.unwrap_or_else(|| (0..directions).flat_map(|_| defaults.iter().map(|name| (*name).to_owned())).collect());
     let list = |name: &str| -> Lowered<std::vec::IntoIter<f32>> {
         Ok(line.attributes.floats(name)?.unwrap_or_default().into_iter())
     };
@@ -35,7 +36,8 @@ pub(super) fn activations(line: &NodeLine, defaults: &[&str], directions: i64) -
     for name in &names {
         let lower = name.to_ascii_lowercase();
         let row = FORMULAS.iter().find(|row| row.0 == lower);
-        let (_, text, alpha, beta) = row.ok_or_else(|| Refusal::from(format!("its activation `{name}` is not known")))?;
+        let (_, text, alpha, beta) =
+            row.ok_or_else(|| Refusal::from(format!("its activation `{name}` is not known")))?;
         let mut formula = (*text).to_owned();
         for (word, default, values) in [("%alpha", alpha, &mut alphas), ("%beta", beta, &mut betas)] {
             if let Some(default) = default {

@@ -63,7 +63,8 @@ fn read(line: &mut NodeLine) -> Lowered<(Vec<Lettered>, Vec<char>)> {
 /// The letters of a result that is not stated: those of `...`, and those that occur once, in their order.
 fn implied(operands: &[Lettered]) -> Vec<char> {
     let all: Vec<char> = operands.iter().flat_map(|operand| operand.letters.iter().copied()).collect();
-    let mut once: Vec<char> = all.iter().copied().filter(|c| all.iter().filter(|other| *other == c).count() == 1 || !c.is_ascii()).collect();
+    let mut once: Vec<char> =
+        all.iter().copied().filter(|c| all.iter().filter(|other| *other == c).count() == 1 || !c.is_ascii()).collect();
     once.sort_by_key(|c| (c.is_ascii(), *c));
     once.dedup();
     once

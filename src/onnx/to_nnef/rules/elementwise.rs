@@ -112,7 +112,8 @@ fn folded(line: &mut NodeLine, text: &str) -> Lowered<Flat> {
 }
 
 fn known(text: &str, a: f64, b: f64) -> Lowered<f64> {
-    let row = [&meanings::ADD, &meanings::MAXIMUM, &meanings::MINIMUM].into_iter().find(|row| text.starts_with(row.name));
+    let row =
+        [&meanings::ADD, &meanings::MAXIMUM, &meanings::MINIMUM].into_iter().find(|row| text.starts_with(row.name));
     row.and_then(|row| row.kernel?.of_floats(&[a, b])).ok_or(Refusal::UNFIT)
 }
 

@@ -104,7 +104,8 @@ fn initial(line: &mut NodeLine, (i, direction): (usize, i64), of: Extents) -> Lo
     if !line.has(i) {
         let count = crate::onnx::to_nnef::shape::product(&[of.batch, of.hidden])?;
         let count = usize::try_from(count).map_err(|_| Refusal::UNFIT)?;
-        let zeros = Tensor::new(&[of.batch as usize, of.hidden as usize], crate::tensor::Data::Float32(vec![0.0; count]));
+        let zeros =
+            Tensor::new(&[of.batch as usize, of.hidden as usize], crate::tensor::Data::Float32(vec![0.0; count]));
         return line.emit.own_constant(zeros.ok_or(Refusal::UNFIT)?);
     }
     if line.int("layout", 0)? == 0 {
@@ -222,7 +223,13 @@ impl Direction<'_> {
     }
 
     /// One step: the next state, and the next cell.
-    fn step(&self, line: &mut NodeLine, inputs: Flat, state: Flat, cell: Option<Flat>) -> Lowered<(Flat, Option<Flat>)> {
+    fn step(
+        &self,
+        line: &mut NodeLine,
+        inputs: Flat,
+        state: Flat,
+        cell: Option<Flat>,
+    ) -> Lowered<(Flat, Option<Flat>)> {
         match (self.kind, cell) {
             (Kind::Lstm, Some(cell)) => self.lstm(line, inputs, state, cell).map(|(state, cell)| (state, Some(cell))),
             (Kind::Lstm, None) => Err(Refusal::UNFIT),
@@ -276,7 +283,8 @@ impl Direction<'_> {
         let gates = add(line, first, Some(product))?;
         let (update, reset) = (self.gate(line, gates, 0)?, self.gate(line, gates, 1)?);
         let (update, reset) = (self.activate(line, 0, update)?, self.activate(line, 0, reset)?);
-        let multiply = |line: &mut NodeLine, x: Flat| line.emit.formula("mul(@0,@1)", &[Term::Flat(reset), Term::Flat(x)]);
+        let multiply =
+            |line: &mut NodeLine, x: Flat| line.emit.formula("mul(@0,@1)", &[Term::Flat(reset), Term::Flat(x)]);
         let state_before = if self.reset_after { state } else { multiply(line, state)? };
         let product = matrices::product(line, state_before, fresh_weights, (false, true))?;
         let product = add(line, product, fresh_bias)?;
@@ -289,7 +297,11 @@ impl Direction<'_> {
     }
 
     /// All steps: the states in the order of the input, the last state, and the last cell.
-    fn run(&self, line: &mut NodeLine, (mut state, mut cell): (Flat, Option<Flat>)) -> Lowered<(Flat, Flat, Option<Flat>)> {
+    fn run(
+        &self,
+        line: &mut NodeLine,
+        (mut state, mut cell): (Flat, Option<Flat>),
+    ) -> Lowered<(Flat, Flat, Option<Flat>)> {
         let of = self.extents;
         let mut states = Vec::new();
         for step in 0..of.steps {

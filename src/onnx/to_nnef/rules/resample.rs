@@ -46,7 +46,8 @@ fn targets(line: &NodeLine, rank: usize) -> Lowered<Vec<Option<Target>>> {
 
 /// The node with the attributes that apply to one axis of a matrix.
 fn node_of_axis(line: &NodeLine, factor: Option<f32>) -> NodeProto {
-    let text = |name: Option<crate::source::names::Name>| name.map_or("", |name| line.attributes.names.texts.text(name));
+    let text =
+        |name: Option<crate::source::names::Name>| name.map_or("", |name| line.attributes.names.texts.text(name));
     let mut node = line.attributes.node.clone();
     node.attributes.retain(|attribute| text(attribute.name) != "axes");
     if let Some(factor) = factor {

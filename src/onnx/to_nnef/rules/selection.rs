@@ -136,7 +136,12 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> Results {
 }
 
 /// Items at known indices along an axis: a section where they follow each other.
-pub(super) fn taken(line: &mut NodeLine, x: Flat, axis: usize, (shape, indices): (&[usize], Vec<i64>)) -> Lowered<Flat> {
+pub(super) fn taken(
+    line: &mut NodeLine,
+    x: Flat,
+    axis: usize,
+    (shape, indices): (&[usize], Vec<i64>),
+) -> Lowered<Flat> {
     let follow = indices.windows(2).all(|pair| pair[1] - pair[0] == 1);
     match (shape, indices.first().copied()) {
         ([], Some(index)) => {

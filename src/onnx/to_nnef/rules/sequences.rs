@@ -74,7 +74,10 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> Results {
         (Some(list), false) => list,
         (Some(list), true) => {
             let each = list.first().copied().filter(|each| *each > 0).ok_or(Refusal::UNFIT)?;
-            (0..extent).step_by(usize::try_from(each).map_err(|_| Refusal::UNFIT)?).map(|at| each.min(extent - at)).collect()
+            (0..extent)
+                .step_by(usize::try_from(each).map_err(|_| Refusal::UNFIT)?)
+                .map(|at| each.min(extent - at))
+                .collect()
         }
     };
     let drops = single && !line.flag("keepdims", true)?;
@@ -99,6 +102,7 @@ pub(in crate::onnx::to_nnef) fn concat(line: &mut NodeLine) -> Results {
         return one(line.emit.concat(&flats, axis)?);
     }
     let axis = line.axis(0, rank.saturating_add(1))?;
-    let wide = flats.into_iter().map(|flat| line.emit.unsqueeze(flat, vec![axis as i64])).collect::<Lowered<Vec<_>>>()?;
+    let wide =
+        flats.into_iter().map(|flat| line.emit.unsqueeze(flat, vec![axis as i64])).collect::<Lowered<Vec<_>>>()?;
     one(line.emit.concat(&wide, axis)?)
 }

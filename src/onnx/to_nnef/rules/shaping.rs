@@ -1,12 +1,12 @@
 //! Operators that change the shape or the order of items.
 
+use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
 use crate::onnx::to_nnef::formula::Term;
 use crate::onnx::to_nnef::item::{Flat, Outcome, empty};
 use crate::onnx::to_nnef::line::{NodeLine, Results, one};
 use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
 use crate::onnx::to_nnef::shape::{axes_of, axis_of, product};
-use crate::graph::Value;
 use crate::tensor::Tensor;
 
 /// The extents of the operand, or of a range of its axes.
@@ -123,7 +123,9 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> Results {
     let extents = line.shape(0)?;
     let axis = line.axis(0, extents.len())?;
     let sizes = parts(line, extents[axis])?;
-    if sizes.iter().any(|size| *size < 0) || sizes.iter().try_fold(0i64, |all, size| all.checked_add(*size)) != Some(extents[axis]) {
+    if sizes.iter().any(|size| *size < 0)
+        || sizes.iter().try_fold(0i64, |all, size| all.checked_add(*size)) != Some(extents[axis])
+    {
         return Err(Refusal::UNFIT);
     }
     let x = line.flat(0)?;
@@ -179,7 +181,8 @@ pub(in crate::onnx::to_nnef) fn tile(line: &mut NodeLine) -> Results {
     let x = line.flat(0)?;
     if repeats.contains(&0) {
         let extents = line.emit.extents(x)?;
-        let extents: Lowered<Vec<i64>> = extents.iter().zip(&repeats).map(|(own, repeat)| product(&[*own, *repeat])).collect();
+        let extents: Lowered<Vec<i64>> =
+            extents.iter().zip(&repeats).map(|(own, repeat)| product(&[*own, *repeat])).collect();
         return one(empty(&extents?, x.dtype)?);
     }
     one(line.emit.tile(x, &repeats)?)

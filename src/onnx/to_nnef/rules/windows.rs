@@ -64,12 +64,8 @@ fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Windo
     let auto = line.text("auto_pad", "NOTSET")?;
     let mut windows = Vec::with_capacity(count);
     for i in 0..count {
-        let window = Window {
-            size: sizes[i],
-            stride: strides[i],
-            dilation: dilations[i],
-            padding: (pads[i], pads[count + i]),
-        };
+        let window =
+            Window { size: sizes[i], stride: strides[i], dilation: dilations[i], padding: (pads[i], pads[count + i]) };
         if window.stride < 1 || window.dilation < 1 || window.size < 1 {
             return Err(Refusal::UNFIT);
         }
