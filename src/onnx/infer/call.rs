@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::facts::{Extents, KnownItems, TensorFacts, ValueType};
+use super::facts::{KnownItems, TensorExtents, TensorFacts, ValueType};
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
@@ -83,7 +83,7 @@ impl<'m> InferCall<'_, 'm> {
     }
 
     /// The shape of an operand.
-    pub(crate) fn shape(&self, operand: usize) -> Option<Extents> {
+    pub(crate) fn shape(&self, operand: usize) -> Option<TensorExtents> {
         self.operand(operand)?.shape().cloned()
     }
 
@@ -249,12 +249,12 @@ impl<'m> InferCall<'_, 'm> {
     }
 
     /// The shape of a result as it is found so far.
-    pub(crate) fn result_shape(&self, result: usize) -> Option<&Extents> {
+    pub(crate) fn result_shape(&self, result: usize) -> Option<&TensorExtents> {
         self.results.get(result)?.shape()
     }
 
     /// Sets the shape of a result, if there is such a result.
-    pub(crate) fn give(&mut self, result: usize, shape: impl Into<Extents>) {
+    pub(crate) fn give(&mut self, result: usize, shape: impl Into<TensorExtents>) {
         let mut shape = shape.into();
         // A negative extent is that of an invalid model.
         if shape.iter().any(|extent| matches!(extent, Dim::Int(..=-1))) {

@@ -1,6 +1,6 @@
 //! Inference of the operators that have graphs.
 
-use super::engine::{Inference, InnerTypes, Results};
+use super::engine::{Inference, InnerTypes, ResultTypes};
 use super::facts::ValueType;
 use super::graphs::graphs_of;
 use super::merge::{joined, unified};
@@ -31,7 +31,7 @@ impl<'m> Inference<'m> {
         &mut self,
         node: &'m NodeProto,
         operator: &Operator,
-        results: &mut Results,
+        results: &mut ResultTypes,
         inner: &mut InnerTypes,
     ) {
         let graphs = graphs_of(node);
@@ -65,7 +65,7 @@ impl<'m> Inference<'m> {
 
     /// `If`: what both branches have in common, or the results of the branch that is taken.
     fn branches(&mut self, node: &'m NodeProto, graphs: &[Inner<'m>], inner: &mut InnerTypes) -> Vec<ValueType> {
-        let condition = self.call(node, 0, Results::new()).item(0).known();
+        let condition = self.call(node, 0, ResultTypes::new()).item(0).known();
         let mut found: Vec<(bool, Vec<ValueType>)> = Vec::new();
         for graph in graphs {
             let attribute = node.attributes.get(graph.0.1).and_then(|attribute| attribute.name);
@@ -115,7 +115,7 @@ impl<'m> Inference<'m> {
     /// `Loop`
     fn repeated(&mut self, node: &'m NodeProto, body: Inner<'m>, inner: &mut InnerTypes) -> Vec<ValueType> {
         let mark = self.symbols.mark();
-        let call = self.call(node, 0, Results::new());
+        let call = self.call(node, 0, ResultTypes::new());
         let always = !call.has(1) || call.item(1).known().is_some_and(|condition| condition != 0);
         let trips = if call.has(0) { call.item(0) } else { Dim::Unknown };
         drop(call);
@@ -168,7 +168,7 @@ impl<'m> Inference<'m> {
         inner: &mut InnerTypes,
     ) -> Vec<ValueType> {
         let mark = self.symbols.mark();
-        let call = self.call(node, operator.version, Results::new());
+        let call = self.call(node, operator.version, ResultTypes::new());
         let is_batched = operator.version < 9;
         let lead = usize::from(is_batched);
         let axes = |name: &str| if is_batched { Vec::new() } else { call.ints(name).unwrap_or_default() };

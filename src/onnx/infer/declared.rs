@@ -1,11 +1,11 @@
 //! Types as a model declares them.
 
-use super::facts::{Extents, ValueType};
+use super::facts::{TensorExtents, ValueType};
 use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::onnx::model::{Extent, ModelNames, TensorProto, TypeForm, TypeProto};
 
-/// A declared type. Extents without a value and a symbol are unknown.
+/// A declared type. TensorExtents without a value and a symbol are unknown.
 pub(in crate::onnx) fn declared(names: &ModelNames, of: &TypeProto) -> ValueType {
     nested(names, of).within_limits()
 }
@@ -43,5 +43,5 @@ fn extent(names: &ModelNames, of: Extent) -> Dim {
 pub(in crate::onnx) fn of_constant(tensor: &TensorProto) -> ValueType {
     let element = tensor.data_type.and_then(|number| Element::numbered(number.into()));
     let extents = tensor.dims.iter().map(|&extent| if extent < 0 { Dim::Unknown } else { Dim::Int(extent) });
-    ValueType::tensor(element, Some(extents.collect::<Extents>()))
+    ValueType::tensor(element, Some(extents.collect::<TensorExtents>()))
 }

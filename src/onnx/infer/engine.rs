@@ -12,7 +12,7 @@ use super::facts::ValueType;
 use super::graphs::DeclaredTypes;
 use super::merge::unified;
 use super::operator::Operator;
-use super::scope::Scope;
+use super::scope::TypeScope;
 use super::symbols::FreshSymbols;
 use super::tables::{GraphTypes, InnerPlace, ModelTypes};
 use crate::Options;
@@ -38,8 +38,8 @@ fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
         schemas: Schemas::new(),
         operators: FxHashMap::default(),
-        scope: Scope::default(),
-        frame: Frame { imports: Imports::new(&model.names, &model.opsets), ..Frame::default() },
+        scope: TypeScope::default(),
+        frame: InferFrame { imports: Imports::new(&model.names, &model.opsets), ..InferFrame::default() },
         symbols: FreshSymbols::new(&model.names.texts),
         budget: InferBudget::new(model, options),
         bodies,
@@ -53,14 +53,14 @@ fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes
 type OperatorKey = (Option<Name>, Option<Name>, i64);
 
 /// The results of a node.
-pub(super) type Results = SmallVec<[ValueType; 2]>;
+pub(super) type ResultTypes = SmallVec<[ValueType; 2]>;
 
 /// The graphs of a node with the types of their values.
 pub(super) type InnerTypes = Vec<(InnerPlace, GraphTypes)>;
 
 /// What the nodes of a graph or of the body of a function share.
 #[derive(Debug, Default)]
-pub(super) struct Frame<'m> {
+pub(super) struct InferFrame<'m> {
     pub(super) imports: Imports,
     /// The attributes of the call, if it is a function.
     pub(super) bindings: Bindings<'m>,
@@ -74,8 +74,8 @@ pub(super) struct Inference<'m> {
     pub(super) functions: Functions,
     schemas: Schemas,
     operators: FxHashMap<OperatorKey, Rc<Operator>>,
-    pub(super) scope: Scope<'m>,
-    pub(super) frame: Frame<'m>,
+    pub(super) scope: TypeScope<'m>,
+    pub(super) frame: InferFrame<'m>,
     pub(super) symbols: FreshSymbols,
     pub(super) budget: InferBudget,
     /// The types in functions, if they are wanted.
@@ -123,7 +123,7 @@ impl<'m> Inference<'m> {
     /// The tensor of a node `Constant`, and of nodes that pass a constant on.
     fn constant(&self, node: &'m NodeProto, operator: &Operator) -> Option<&'m TensorProto> {
         match operator.row?.name {
-            "Constant" => self.call(node, operator.version, Results::new()).tensor("value"),
+            "Constant" => self.call(node, operator.version, ResultTypes::new()).tensor("value"),
             "Identity" => self.scope.get(*node.inputs.first()?)?.constant,
             _ => None,
         }
@@ -143,7 +143,7 @@ impl<'m> Inference<'m> {
         operator
     }
 
-    pub(super) fn call(&self, node: &'m NodeProto, version: i64, results: Results) -> InferCall<'_, 'm> {
+    pub(super) fn call(&self, node: &'m NodeProto, version: i64, results: ResultTypes) -> InferCall<'_, 'm> {
         InferCall {
             names: &self.model.names,
             node,
@@ -156,8 +156,8 @@ impl<'m> Inference<'m> {
     }
 
     /// The results of a node that is not a call.
-    fn operation(&mut self, node: &'m NodeProto, operator: &Operator, inner: &mut InnerTypes) -> Results {
-        let mut results: Results = SmallVec::new();
+    fn operation(&mut self, node: &'m NodeProto, operator: &Operator, inner: &mut InnerTypes) -> ResultTypes {
+        let mut results: ResultTypes = SmallVec::new();
         for i in 0..node.outputs.len() {
             let operand = |operand: usize| self.operand_type(node, operator, operand);
             results.push(operator.result(i, operand));

@@ -6,7 +6,7 @@ use crate::graph::Element;
 use crate::graph::dims::Dim;
 
 /// The extents of a tensor. Values of equal shape share them.
-pub(crate) type Extents = Arc<[Dim]>;
+pub(crate) type TensorExtents = Arc<[Dim]>;
 
 /// The items of a small tensor of integers or truth values (0 and 1), in row-major order.
 pub(crate) type KnownItems = Arc<[Dim]>;
@@ -37,14 +37,14 @@ pub(crate) struct TensorFacts {
     pub(crate) element: Option<Element>,
     /// Its extents, if the rank is known. In the result of inference no extent is unknown: one that is not determined
     /// by others is a symbol of its own.
-    pub(crate) shape: Option<Extents>,
+    pub(crate) shape: Option<TensorExtents>,
     /// Its items, if it is a small tensor of integers or truth values; each may be unknown.
     pub(crate) items: Option<KnownItems>,
 }
 
 impl ValueType {
     /// A tensor with an element type and a shape, as far as they are known.
-    pub(crate) fn tensor(element: Option<Element>, shape: Option<Extents>) -> ValueType {
+    pub(crate) fn tensor(element: Option<Element>, shape: Option<TensorExtents>) -> ValueType {
         ValueType::Tensor(TensorFacts { element, shape, items: None })
     }
 
@@ -73,7 +73,7 @@ impl ValueType {
     }
 
     /// The extents, if it is a tensor of known rank.
-    pub(crate) fn shape(&self) -> Option<&Extents> {
+    pub(crate) fn shape(&self) -> Option<&TensorExtents> {
         self.as_tensor()?.shape.as_ref()
     }
 }

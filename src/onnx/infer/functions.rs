@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::Bindings;
-use super::engine::{Frame, Inference, Results};
+use super::engine::{InferFrame, Inference, ResultTypes};
 use super::graphs::DeclaredTypes;
 use super::tables::GraphTypes;
 use crate::graph::names::NameId;
@@ -12,12 +12,12 @@ use crate::onnx::model::{AttributeProto, FunctionProto, NodeProto};
 
 impl<'m> Inference<'m> {
     /// The results of a call; unknown if the limits are reached.
-    pub(super) fn function_call(&mut self, node: &'m NodeProto, function: usize) -> Results {
+    pub(super) fn function_call(&mut self, node: &'m NodeProto, function: usize) -> ResultTypes {
         let model = self.model;
-        let Some(body) = model.functions.get(function) else { return Results::new() };
+        let Some(body) = model.functions.get(function) else { return ResultTypes::new() };
         if self.budget.visits == 0 || self.budget.depth == 0 {
             self.bodies.iter_mut().for_each(|bodies| bodies.skip(function));
-            return Results::new();
+            return ResultTypes::new();
         }
         let mut absent = FxHashSet::default();
         let mut operands = Vec::with_capacity(body.inputs.len());
@@ -30,7 +30,7 @@ impl<'m> Inference<'m> {
             }
         }
         let imports = Imports::new(&model.names, &body.opsets);
-        let frame = Frame { imports, bindings: self.bindings(node, body), absent };
+        let frame = InferFrame { imports, bindings: self.bindings(node, body), absent };
         let outer = std::mem::replace(&mut self.frame, frame);
         let start = self.scope.open_function();
         for (formal, known) in operands {

@@ -1,6 +1,6 @@
 //! Combines two descriptions of values.
 
-use super::facts::{Extents, TensorFacts, ValueType};
+use super::facts::{TensorExtents, TensorFacts, ValueType};
 use crate::graph::dims::Dim;
 
 /// Two descriptions of one value: what the model declares, and what follows from its operators. Where they contradict
@@ -27,7 +27,7 @@ fn unified_tensors(found: TensorFacts, declared: TensorFacts) -> TensorFacts {
     TensorFacts { element: declared.element.or(found.element), shape, items: found.items }
 }
 
-fn unified_extents(found: &Extents, declared: &Extents) -> Extents {
+fn unified_extents(found: &TensorExtents, declared: &TensorExtents) -> TensorExtents {
     if declared.iter().all(|extent| *extent == Dim::Unknown) || found == declared {
         return found.clone();
     }
@@ -50,7 +50,7 @@ pub(in crate::onnx) fn joined(a: &ValueType, b: &ValueType) -> ValueType {
     }
 }
 
-fn joined_extents(a: Option<&Extents>, b: Option<&Extents>) -> Option<Extents> {
+fn joined_extents(a: Option<&TensorExtents>, b: Option<&TensorExtents>) -> Option<TensorExtents> {
     let (a, b) = (a?, b?);
     if a == b {
         return Some(a.clone());

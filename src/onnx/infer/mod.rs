@@ -1,7 +1,7 @@
 //! Inference: types, shapes and small integer values of the values of a model, from what the model declares and from
 //! the rules of the operators.
 //!
-//! Extents are exact expressions on the symbols that the model declares. An extent that does not follow from others gets
+//! TensorExtents are exact expressions on the symbols that the model declares. An extent that does not follow from others gets
 //! a symbol of its own. What the rules do not know, or what contradicts the rules, is unknown without a message.
 
 mod bodies;

@@ -9,7 +9,7 @@ use crate::graph::names::NameId;
 /// The visible values of a graph and of the graphs around it. A value of an inner graph hides one of the same name
 /// around it, and the body of a function sees nothing around it.
 #[derive(Debug, Default)]
-pub(super) struct Scope<'m> {
+pub(super) struct TypeScope<'m> {
     /// The number of the latest definition of each name, counted from 1; 0 for none.
     latest: Vec<u32>,
     /// The definitions in open graphs, the latest last.
@@ -34,7 +34,7 @@ pub(super) struct GraphStart(usize);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FunctionStart(GraphStart, usize);
 
-impl<'m> Scope<'m> {
+impl<'m> TypeScope<'m> {
     pub(super) fn get(&self, name: NameId) -> Option<&Known<'m>> {
         let number = *self.latest.get(name.index())? as usize;
         if number <= self.outside {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::facts::{Extents, ValueType};
+use super::facts::{TensorExtents, ValueType};
 use crate::graph::dims::Dim;
 use crate::source::names::{Name, Names};
 
@@ -66,7 +66,7 @@ impl FreshSymbols {
     }
 
     /// The extents with new symbols for unknown ones.
-    pub(super) fn completed(&mut self, extents: Extents) -> Extents {
+    pub(super) fn completed(&mut self, extents: TensorExtents) -> TensorExtents {
         if extents.iter().all(|extent| *extent != Dim::Unknown) {
             return extents;
         }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::plan::Plan;
+use super::plan::BodyPlan;
 use crate::diagnostics::Code;
 use crate::onnx::infer::infer_functions;
 use crate::onnx::inline::{FunctionKey, NodeFinding, each_node_mut, expand_bodies};
@@ -30,11 +30,11 @@ pub(crate) fn lower(
     let mut lowered = FxHashSet::default();
     let mut blocked = FxHashSet::default();
     for _ in 0..MAX_ROUNDS {
-        if !Plan::is_needed(model, options) {
+        if !BodyPlan::is_needed(model, options) {
             blocked.clear();
             break;
         }
-        let plan = Plan::of(model, &infer_functions(model, options), options).map_err(|found| vec![*found])?;
+        let plan = BodyPlan::of(model, &infer_functions(model, options), options).map_err(|found| vec![*found])?;
         lowered.extend(plan.found.lowered);
         blocked = plan.found.blocked;
         if plan.functions.is_empty() {

@@ -30,7 +30,7 @@ pub(super) struct PlanFindings {
 type BodyKey = (String, Vec<(Option<Name>, Option<i64>)>);
 
 /// The functions for the calls of one round.
-pub(super) struct Plan<'o> {
+pub(super) struct BodyPlan<'o> {
     /// The domain of the functions. No model has it.
     domain: Name,
     selection: Selection<'o>,
@@ -52,7 +52,7 @@ const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
 
 type Planned<T> = Result<T, Box<NodeFinding>>;
 
-impl<'o> Plan<'o> {
+impl<'o> BodyPlan<'o> {
     /// Whether a model has nodes that are to be expanded.
     pub(super) fn is_needed(model: &ModelProto, options: &Options) -> bool {
         let mut selection = Selection::new(&model.names, &model.functions, options);
@@ -65,9 +65,9 @@ impl<'o> Plan<'o> {
     }
 
     /// Finds the calls in a model and turns them into calls of functions, which are in the plan.
-    pub(super) fn of(model: &mut ModelProto, types: &ModelTypes, options: &'o Options) -> Planned<Plan<'o>> {
+    pub(super) fn of(model: &mut ModelProto, types: &ModelTypes, options: &'o Options) -> Planned<BodyPlan<'o>> {
         let names = &mut model.names;
-        let mut plan = Plan {
+        let mut plan = BodyPlan {
             domain: unused_domain(names),
             selection: Selection::new(names, &model.functions, options),
             overloads: FxHashMap::default(),

@@ -4,10 +4,10 @@ use super::builders::{
     activations, attention, comparisons, layouts, linear, losses, normalizations, reductions, sequences, sources,
 };
 use super::call::{Build, NotKnown, StandardCall};
-use super::template::{self, Settings};
+use super::template::{self, TemplateSettings};
 
 /// What fills a template in for a call.
-pub(super) type BodyBuilder = fn(&StandardCall, &mut Settings) -> Build<()>;
+pub(super) type BodyBuilder = fn(&StandardCall, &mut TemplateSettings) -> Build<()>;
 
 /// A body of an operator.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ impl BodyRow {
 
     /// The function for a call, in the text notation.
     pub(super) fn text(&self, call: &StandardCall) -> Build<String> {
-        let mut settings = Settings::default();
+        let mut settings = TemplateSettings::default();
         settings.set("T", call.element_name(0));
         settings.set("t", call.element(0).map_or(0, |element| element.number));
         settings.set("apply", format!("{}.apply", call.domain));

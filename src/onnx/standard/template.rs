@@ -18,14 +18,14 @@ const ASSEMBLED: &str = "...";
 
 /// What a builder fills in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settings {
+pub(super) struct TemplateSettings {
     flags: Vec<&'static str>,
     values: Vec<(&'static str, String)>,
     /// Lines that a builder assembles, for the place of [`ASSEMBLED`].
     lines: Vec<String>,
 }
 
-impl Settings {
+impl TemplateSettings {
     /// Sets a flag if a condition holds.
     pub(super) fn flag(&mut self, name: &'static str, is_set: bool) -> &mut Self {
         self.flags.extend(is_set.then_some(name));
@@ -80,7 +80,7 @@ pub(super) fn section<'t>(file: &'t str, name: &str, version: i64) -> Option<&'t
 }
 
 /// The function in the text notation; none if the settings lack a value.
-pub(super) fn assemble(name: &str, section: &str, settings: &Settings) -> Option<String> {
+pub(super) fn assemble(name: &str, section: &str, settings: &TemplateSettings) -> Option<String> {
     let mut lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let head = lines.next()?;
     let head = settings.filled(head)?;
@@ -152,20 +152,21 @@ mod tests {
     #[test]
     fn templates_are_filled() {
         let file = "# A comment.\n== F 1\n<a> (X, Y) => (Z)\n[more] Z = Add (X, $k)\n[!more] Z = Neg (X)\n== F 12\n(X) => (Y)\none = const $T (1)\nY = Add (X, one)\n";
-        let filled =
-            |name: &str, version, settings: &mut Settings| assemble(name, section(file, name, version)?, settings);
-        let mut one = Settings::default();
+        let filled = |name: &str, version, settings: &mut TemplateSettings| {
+            assemble(name, section(file, name, version)?, settings)
+        };
+        let mut one = TemplateSettings::default();
         assert_eq!(filled("F", 1, &mut one).unwrap(), "F <a> (X, Y) => (Z) {\nZ = Neg (X)\n}");
         assert_eq!(filled("F", 1, one.flag("more", true)), None);
         assert_eq!(filled("F", 1, one.set("k", "Y")).unwrap(), "F <a> (X, Y) => (Z) {\nZ = Add (X, Y)\n}");
-        assert_eq!(filled("F", 2, &mut Settings::default()), None);
+        assert_eq!(filled("F", 2, &mut TemplateSettings::default()), None);
         for (ty, constant) in [
             ("float", "one = Constant <value: tensor = float {1}> ()"),
             ("int64", "one = Constant <value: tensor = int64 {1}> ()"),
             ("float16", "one_float = Constant <value: tensor = float {1}> ()\none = Cast <to: int = 10> (one_float)"),
             (UNKNOWN, "one_float = Constant <value: tensor = float {1}> ()\none = CastLike (one_float, X)"),
         ] {
-            let text = filled("F", 12, Settings::default().set("T", ty)).unwrap();
+            let text = filled("F", 12, TemplateSettings::default().set("T", ty)).unwrap();
             assert_eq!(text, format!("F (X) => (Y) {{\n{constant}\nY = Add (X, one)\n}}"));
         }
     }

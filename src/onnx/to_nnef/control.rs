@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::emit::Emitter;
-use super::formula::Term;
+use super::formula::FormulaTerm;
 use super::import::Import;
-use super::item::{Flat, Item};
-use super::refusal::{Lowered, Refusal};
+use super::item::{FlatTensor, NnefItem};
+use super::refusal::{Lowered, NodeRefusal};
 use super::shape::axis_of;
 use crate::graph::names::NameId;
 use crate::onnx::inline::own_names;
@@ -23,15 +23,15 @@ pub(super) const CONTROL: &[&str] = &["If", "Loop", "Scan", "SequenceMap"];
 /// What a condition is.
 enum Condition {
     Known(bool),
-    Open(Flat),
+    Open(FlatTensor),
 }
 
-fn known(tensor: Tensor) -> Lowered<Item> {
-    Ok(Item::Loose(Arc::new(tensor)))
+fn known(tensor: Tensor) -> Lowered<NnefItem> {
+    Ok(NnefItem::Loose(Arc::new(tensor)))
 }
 
-fn slice_of(operands: &[Option<Item>], i: usize) -> Lowered<Item> {
-    operands.get(i).cloned().flatten().ok_or_else(|| Refusal::from(format!("it has no operand {i}")))
+fn slice_of(operands: &[Option<NnefItem>], i: usize) -> Lowered<NnefItem> {
+    operands.get(i).cloned().flatten().ok_or_else(|| NodeRefusal::from(format!("it has no operand {i}")))
 }
 
 impl<'m> Import<'m> {
@@ -40,8 +40,8 @@ impl<'m> Import<'m> {
         &mut self,
         node: &'m NodeProto,
         operator: &str,
-        operands: &[Option<Item>],
-    ) -> Lowered<Vec<Item>> {
+        operands: &[Option<NnefItem>],
+    ) -> Lowered<Vec<NnefItem>> {
         with_stack(|| match operator {
             "If" => self.branches(node, operands),
             "Loop" => self.repeated(node, operands),
@@ -57,12 +57,12 @@ impl<'m> Import<'m> {
     fn body(&self, node: &'m NodeProto, name: &str) -> Lowered<&'m GraphProto> {
         match self.attributes(node).find(name).map(|attribute| &attribute.value) {
             Some(AttributeValue::Graph(graph)) => Ok(graph),
-            _ => Err(Refusal::from(format!("it has no graph `{name}`"))),
+            _ => Err(NodeRefusal::from(format!("it has no graph `{name}`"))),
         }
     }
 
     /// Adds a copy of a graph for values of its inputs, and returns those of its outputs.
-    fn copy(&mut self, graph: &'m GraphProto, inputs: Vec<Item>) -> Lowered<Vec<Item>> {
+    fn copy(&mut self, graph: &'m GraphProto, inputs: Vec<NnefItem>) -> Lowered<Vec<NnefItem>> {
         let names: Vec<NameId> = own_names(graph);
         let outer = self.hide(&names);
         for (input, item) in graph.inputs.iter().zip(inputs) {
@@ -73,16 +73,20 @@ impl<'m> Import<'m> {
         self.constants(graph);
         graph.nodes.iter().for_each(|node| self.node(node));
         let outputs = graph.outputs.iter().map(|output| self.item(output.name.unwrap_or(NameId::ROOT)));
-        let outputs: Lowered<Vec<Item>> = outputs.collect();
+        let outputs: Lowered<Vec<NnefItem>> = outputs.collect();
         self.restore(&names, outer);
         let outputs = outputs?;
-        if outputs.iter().any(|item| matches!(item, Item::Refused)) { Err(Refusal::Operand) } else { Ok(outputs) }
+        if outputs.iter().any(|item| matches!(item, NnefItem::Refused)) {
+            Err(NodeRefusal::Operand)
+        } else {
+            Ok(outputs)
+        }
     }
 
-    fn condition(&mut self, item: &Item) -> Lowered<Condition> {
+    fn condition(&mut self, item: &NnefItem) -> Lowered<Condition> {
         match item.tensor() {
             Some(tensor) if tensor.len() == 1 => Ok(Condition::Known(tensor.data().float(0) != 0.0)),
-            Some(_) => Err(Refusal::UNFIT),
+            Some(_) => Err(NodeRefusal::UNFIT),
             None => {
                 let flat = self.emit.flat(item)?;
                 Ok(Condition::Open(self.emit.reshape(flat, &[])?))
@@ -90,7 +94,7 @@ impl<'m> Import<'m> {
         }
     }
 
-    fn branches(&mut self, node: &'m NodeProto, operands: &[Option<Item>]) -> Lowered<Vec<Item>> {
+    fn branches(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let (yes, no) = (self.body(node, "then_branch")?, self.body(node, "else_branch")?);
         let condition = slice_of(operands, 0)?;
         match self.condition(&condition)? {
@@ -107,18 +111,19 @@ impl<'m> Import<'m> {
     }
 
     /// The most trips that a loop has.
-    fn trips(&self, operands: &[Option<Item>]) -> Lowered<Option<i64>> {
+    fn trips(&self, operands: &[Option<NnefItem>]) -> Lowered<Option<i64>> {
         match operands.first().and_then(Option::as_ref) {
             None => Ok(None),
             Some(item) => {
                 let count = item.tensor().filter(|tensor| tensor.len() == 1);
-                let count = count.ok_or(Refusal::because("its number of trips is not known before the model runs"))?;
+                let count =
+                    count.ok_or(NodeRefusal::because("its number of trips is not known before the model runs"))?;
                 Ok(Some(count.data().integer(0)))
             }
         }
     }
 
-    fn repeated(&mut self, node: &'m NodeProto, operands: &[Option<Item>]) -> Lowered<Vec<Item>> {
+    fn repeated(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let body = self.body(node, "body")?;
         let trips = self.trips(operands)?;
         let mut condition = match operands.get(1).and_then(Option::as_ref) {
@@ -127,8 +132,8 @@ impl<'m> Import<'m> {
         };
         let carried = operands.get(2..).unwrap_or_default();
         let mut carried =
-            carried.iter().map(|item| item.clone().ok_or(Refusal::UNFIT)).collect::<Lowered<Vec<Item>>>()?;
-        let mut collected: Vec<Vec<Flat>> = vec![Vec::new(); node.outputs.len().saturating_sub(carried.len())];
+            carried.iter().map(|item| item.clone().ok_or(NodeRefusal::UNFIT)).collect::<Lowered<Vec<NnefItem>>>()?;
+        let mut collected: Vec<Vec<FlatTensor>> = vec![Vec::new(); node.outputs.len().saturating_sub(carried.len())];
         let mut trip = 0;
         while trips.is_none_or(|trips| trip < trips) {
             let active = match condition {
@@ -137,11 +142,11 @@ impl<'m> Import<'m> {
                 Condition::Open(active) => Some(active),
             };
             self.within(trip, (trips, active.is_some()))?;
-            let number = known(Tensor::integers(&[], vec![trip]).map_err(|_| Refusal::UNFIT)?)?;
-            let holds = known(Tensor::logicals(&[], vec![true]).map_err(|_| Refusal::UNFIT)?)?;
+            let number = known(Tensor::integers(&[], vec![trip]).map_err(|_| NodeRefusal::UNFIT)?)?;
+            let holds = known(Tensor::logicals(&[], vec![true]).map_err(|_| NodeRefusal::UNFIT)?)?;
             let results = self.copy(body, [number, holds].into_iter().chain(carried.iter().cloned()).collect())?;
-            let (again, results) = results.split_first().ok_or(Refusal::UNFIT)?;
-            let (next, items) = results.split_at_checked(carried.len()).ok_or(Refusal::UNFIT)?;
+            let (again, results) = results.split_first().ok_or(NodeRefusal::UNFIT)?;
+            let (next, items) = results.split_at_checked(carried.len()).ok_or(NodeRefusal::UNFIT)?;
             let place = self.place(node);
             self.emit.begin(place.0, place.1);
             condition = self.condition(again)?;
@@ -152,16 +157,17 @@ impl<'m> Import<'m> {
                 continue;
             };
             if !collected.is_empty() {
-                return Err(Refusal::because("how often it collects items is not known before the model runs"));
+                return Err(NodeRefusal::because("how often it collects items is not known before the model runs"));
             }
             let pairs = next.iter().zip(&carried).map(|(next, last)| self.emit.chosen(active, next, last));
             carried = pairs.collect::<Lowered<_>>()?;
             condition = match condition {
                 Condition::Known(false) => Condition::Known(false),
                 Condition::Known(true) => Condition::Open(active),
-                Condition::Open(more) => {
-                    Condition::Open(self.emit.formula("and(@0,@1)", &[Term::Flat(active), Term::Flat(more)])?)
-                }
+                Condition::Open(more) => Condition::Open(
+                    self.emit
+                        .formula("and(@0,@1)", &[FormulaTerm::FlatTensor(active), FormulaTerm::FlatTensor(more)])?,
+                ),
             };
             trip += 1;
         }
@@ -172,16 +178,16 @@ impl<'m> Import<'m> {
     fn within(&self, trip: i64, (trips, predicated): (Option<i64>, bool)) -> Lowered<()> {
         let options = self.emit.options;
         if predicated && trips.is_none() {
-            return Err(Refusal::because("its number of trips has no bound before the model runs"));
+            return Err(NodeRefusal::because("its number of trips has no bound before the model runs"));
         }
         if u64::try_from(trip).is_ok_and(|trip| trip < options.max_ops) {
             Ok(())
         } else {
-            Err(Refusal::because("it has more trips than the graph may have operations"))
+            Err(NodeRefusal::because("it has more trips than the graph may have operations"))
         }
     }
 
-    fn collect(&mut self, collected: &mut [Vec<Flat>], items: &[Item]) -> Lowered<()> {
+    fn collect(&mut self, collected: &mut [Vec<FlatTensor>], items: &[NnefItem]) -> Lowered<()> {
         for (list, item) in collected.iter_mut().zip(items) {
             let flat = self.emit.flat(item)?;
             list.push(self.emit.unsqueeze(flat, vec![0])?);
@@ -190,29 +196,29 @@ impl<'m> Import<'m> {
     }
 
     /// The results of a loop: what was carried, and what was collected, along a new first axis.
-    fn gathered(&mut self, carried: Vec<Item>, collected: Vec<Vec<Flat>>) -> Lowered<Vec<Item>> {
+    fn gathered(&mut self, carried: Vec<NnefItem>, collected: Vec<Vec<FlatTensor>>) -> Lowered<Vec<NnefItem>> {
         let mut results = carried;
         for list in collected {
             if list.is_empty() {
-                return Err(Refusal::because("it collects no items"));
+                return Err(NodeRefusal::because("it collects no items"));
             }
-            results.push(Item::Flat(self.emit.concat(&list, 0)?));
+            results.push(NnefItem::FlatTensor(self.emit.concat(&list, 0)?));
         }
         Ok(results)
     }
 
-    fn scanned(&mut self, node: &'m NodeProto, operands: &[Option<Item>]) -> Lowered<Vec<Item>> {
+    fn scanned(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let body = self.body(node, "body")?;
         let scanned = self.attributes(node).int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
-        let scanned = scanned.ok_or(Refusal::because("its number of scanned operands is missing"))?;
-        let states = operands.len().checked_sub(scanned).ok_or(Refusal::UNFIT)?;
+        let scanned = scanned.ok_or(NodeRefusal::because("its number of scanned operands is missing"))?;
+        let states = operands.len().checked_sub(scanned).ok_or(NodeRefusal::UNFIT)?;
         let list = |name: &str, count: usize| -> Lowered<Vec<i64>> {
             Ok(self.attributes(node).ints(name)?.unwrap_or_else(|| vec![0; count]))
         };
         let count = node.outputs.len().saturating_sub(states);
         let (in_axes, in_turns) = (list("scan_input_axes", scanned)?, list("scan_input_directions", scanned)?);
         let (out_axes, out_turns) = (list("scan_output_axes", count)?, list("scan_output_directions", count)?);
-        let mut carried = (0..states).map(|i| slice_of(operands, i)).collect::<Lowered<Vec<Item>>>()?;
+        let mut carried = (0..states).map(|i| slice_of(operands, i)).collect::<Lowered<Vec<NnefItem>>>()?;
         let mut inputs = Vec::new();
         for (i, axis) in (states..operands.len()).zip(&in_axes) {
             let flat = self.emit.flat(&slice_of(operands, i)?)?;
@@ -221,8 +227,8 @@ impl<'m> Import<'m> {
         let extents =
             inputs.iter().map(|(flat, axis)| Ok(self.emit.extents(*flat)?[*axis])).collect::<Lowered<Vec<i64>>>()?;
         let trips = extents.first().copied().filter(|first| extents.iter().all(|extent| extent == first));
-        let trips = trips.ok_or(Refusal::UNFIT)?;
-        let mut collected: Vec<Vec<Flat>> = vec![Vec::new(); count];
+        let trips = trips.ok_or(NodeRefusal::UNFIT)?;
+        let mut collected: Vec<Vec<FlatTensor>> = vec![Vec::new(); count];
         for trip in 0..trips {
             self.within(trip, (Some(trips), false))?;
             let place = self.place(node);
@@ -231,10 +237,10 @@ impl<'m> Import<'m> {
             for ((flat, axis), turn) in inputs.iter().zip(&in_turns) {
                 let at = if *turn == 0 { trip } else { trips - 1 - trip };
                 let section = self.emit.section(*flat, *axis, (at, at + 1))?;
-                given.push(Item::Flat(self.emit.squeeze(section, &[*axis])?));
+                given.push(NnefItem::FlatTensor(self.emit.squeeze(section, &[*axis])?));
             }
             let results = self.copy(body, given)?;
-            let (next, items) = results.split_at_checked(states).ok_or(Refusal::UNFIT)?;
+            let (next, items) = results.split_at_checked(states).ok_or(NodeRefusal::UNFIT)?;
             carried = next.to_vec();
             for ((list, item), axis) in collected.iter_mut().zip(items).zip(&out_axes) {
                 let flat = self.emit.flat(item)?;
@@ -249,45 +255,45 @@ impl<'m> Import<'m> {
             if *turn != 0 {
                 list.reverse();
             }
-            let first = *list.first().ok_or(Refusal::because("it collects no items"))?;
+            let first = *list.first().ok_or(NodeRefusal::because("it collects no items"))?;
             let axis = axis_of(*axis, self.emit.rank(first)?)?;
-            results.push(Item::Flat(self.emit.concat(&list, axis)?));
+            results.push(NnefItem::FlatTensor(self.emit.concat(&list, axis)?));
         }
         Ok(results)
     }
 
     /// Applies a graph to the items of sequences; other operands are the same each time.
-    fn mapped(&mut self, node: &'m NodeProto, operands: &[Option<Item>]) -> Lowered<Vec<Item>> {
+    fn mapped(&mut self, node: &'m NodeProto, operands: &[Option<NnefItem>]) -> Lowered<Vec<NnefItem>> {
         let body = self.body(node, "body")?;
-        let items: Vec<Item> = (0..operands.len()).map(|i| slice_of(operands, i)).collect::<Lowered<_>>()?;
-        let Some(Item::Sequence(first)) = items.first() else { return Err(Refusal::UNFIT) };
-        let mut results: Vec<Vec<Item>> = vec![Vec::new(); node.outputs.len()];
+        let items: Vec<NnefItem> = (0..operands.len()).map(|i| slice_of(operands, i)).collect::<Lowered<_>>()?;
+        let Some(NnefItem::Sequence(first)) = items.first() else { return Err(NodeRefusal::UNFIT) };
+        let mut results: Vec<Vec<NnefItem>> = vec![Vec::new(); node.outputs.len()];
         for i in 0..first.len() {
-            let at = |item: &Item| match item {
-                Item::Sequence(items) => items.get(i).cloned().ok_or(Refusal::UNFIT),
+            let at = |item: &NnefItem| match item {
+                NnefItem::Sequence(items) => items.get(i).cloned().ok_or(NodeRefusal::UNFIT),
                 other => Ok(other.clone()),
             };
-            let given = items.iter().map(at).collect::<Lowered<Vec<Item>>>()?;
+            let given = items.iter().map(at).collect::<Lowered<Vec<NnefItem>>>()?;
             for (list, item) in results.iter_mut().zip(self.copy(body, given)?) {
                 list.push(item);
             }
         }
-        Ok(results.into_iter().map(|list| Item::Sequence(Rc::from(list))).collect())
+        Ok(results.into_iter().map(|list| NnefItem::Sequence(Rc::from(list))).collect())
     }
 }
 
 impl Emitter<'_> {
     /// The first value where a condition holds, else the second one.
-    fn chosen(&mut self, condition: Flat, yes: &Item, no: &Item) -> Lowered<Item> {
+    fn chosen(&mut self, condition: FlatTensor, yes: &NnefItem, no: &NnefItem) -> Lowered<NnefItem> {
         let (yes, no) = (self.flat(yes)?, self.flat(no)?);
         if yes == no {
-            return Ok(Item::Flat(yes));
+            return Ok(NnefItem::FlatTensor(yes));
         }
         if self.extents(yes)? != self.extents(no)? {
-            return Err(Refusal::because("its results have different shapes"));
+            return Err(NodeRefusal::because("its results have different shapes"));
         }
-        let terms = [condition, yes, no].map(Term::Flat);
+        let terms = [condition, yes, no].map(FormulaTerm::FlatTensor);
         debug_assert!(condition.dtype == DType::Bool);
-        self.formula("select(@0,@1,@2)", &terms).map(Item::Flat)
+        self.formula("select(@0,@1,@2)", &terms).map(NnefItem::FlatTensor)
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::item::{Flat, Item, KnownTensor, primitive};
-use super::refusal::{Lowered, Refusal};
+use super::item::{FlatTensor, KnownTensor, NnefItem, primitive};
+use super::refusal::{Lowered, NodeRefusal};
 use super::variables::{NnefVariables, stored_form};
 use crate::Options;
 use crate::diagnostics::too_many;
@@ -22,7 +22,7 @@ use crate::tensor::{DType, Data, Tensor};
 const SHORT: usize = 8;
 
 /// The refusal of tensors that NNEF does not have.
-pub(super) const EMPTY: Refusal = Refusal::because("NNEF has no tensors without items");
+pub(super) const EMPTY: NodeRefusal = NodeRefusal::because("NNEF has no tensors without items");
 
 /// Adds operations to a graph.
 pub(super) struct Emitter<'o> {
@@ -33,7 +33,7 @@ pub(super) struct Emitter<'o> {
     names: Distinct,
     labels: Distinct,
     /// Tensors with leading axes that were added, by tensor and rank.
-    raised: FxHashMap<(TensorId, usize), Flat>,
+    raised: FxHashMap<(TensorId, usize), FlatTensor>,
     /// The name under which the operations of a node get theirs, and how many of each kind it has.
     scope: NameId,
     counts: FxHashMap<&'static str, u32>,
@@ -103,16 +103,16 @@ impl<'o> Emitter<'o> {
 
     /// An operation of a registry, if these are allowed.
     pub(super) fn registry(&self, operation: &'static str) -> Lowered<&'static str> {
-        if self.has_registries() { Ok(operation) } else { Err(Refusal::Registry(operation)) }
+        if self.has_registries() { Ok(operation) } else { Err(NodeRefusal::Registry(operation)) }
     }
 
     fn check(&self, operation: &'static str, arguments: &[Option<Value>]) -> Lowered<()> {
         if self.builder.graph.operations().len() as u64 >= self.options.max_ops {
-            return Err(Refusal::from(too_many("the graph", self.options.max_ops, "operations")));
+            return Err(NodeRefusal::from(too_many("the graph", self.options.max_ops, "operations")));
         }
         let infinite = |value: &Value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite());
         if arguments.iter().flatten().any(infinite) {
-            return Err(Refusal::from(format!("`{operation}` would have an argument that is not a finite number")));
+            return Err(NodeRefusal::from(format!("`{operation}` would have an argument that is not a finite number")));
         }
         Ok(())
     }
@@ -122,19 +122,19 @@ impl<'o> Emitter<'o> {
         operation: &'static str,
         arguments: Vec<Option<Value>>,
         (dtypes, is_array): (&[DType], bool),
-    ) -> Lowered<Vec<Flat>> {
+    ) -> Lowered<Vec<FlatTensor>> {
         self.check(operation, &arguments)?;
-        let no_type = || Refusal::because("it has texts or complex numbers, which NNEF does not have");
+        let no_type = || NodeRefusal::because("it has texts or complex numbers, which NNEF does not have");
         let of = dtypes.first().copied().and_then(primitive).ok_or_else(no_type)?;
         let names: Vec<(NameId, Option<Shape>)> = dtypes.iter().map(|_| (self.fresh(operation), None)).collect();
         let results = if is_array { Results::Array(&names) } else { Results::Each(&names) };
         let added = self.builder.add(operation, Some(of), arguments, results);
-        let tensors = added.map_err(|_| Refusal::Registry(operation))?;
+        let tensors = added.map_err(|_| NodeRefusal::Registry(operation))?;
         for (tensor, dtype) in tensors.iter().zip(dtypes) {
             self.builder.graph.tensors[tensor.index()].dtype = primitive(*dtype);
         }
-        self.builder.infer(*tensors.first().ok_or(Refusal::UNFIT)?)?;
-        Ok(tensors.iter().zip(dtypes).map(|(id, dtype)| Flat { id: *id, dtype: *dtype }).collect())
+        self.builder.infer(*tensors.first().ok_or(NodeRefusal::UNFIT)?)?;
+        Ok(tensors.iter().zip(dtypes).map(|(id, dtype)| FlatTensor { id: *id, dtype: *dtype }).collect())
     }
 
     /// Adds an operation with arguments by position. Its result has elements of a type.
@@ -143,9 +143,9 @@ impl<'o> Emitter<'o> {
         operation: &'static str,
         arguments: impl IntoIterator<Item = Value>,
         dtype: DType,
-    ) -> Lowered<Flat> {
+    ) -> Lowered<FlatTensor> {
         let arguments = arguments.into_iter().map(Some).collect();
-        self.add_results(operation, arguments, (&[dtype], false))?.into_iter().next().ok_or(Refusal::UNFIT)
+        self.add_results(operation, arguments, (&[dtype], false))?.into_iter().next().ok_or(NodeRefusal::UNFIT)
     }
 
     /// Adds an operation with several results.
@@ -154,7 +154,7 @@ impl<'o> Emitter<'o> {
         operation: &'static str,
         arguments: impl IntoIterator<Item = Value>,
         dtypes: &[DType],
-    ) -> Lowered<Vec<Flat>> {
+    ) -> Lowered<Vec<FlatTensor>> {
         self.add_results(operation, arguments.into_iter().map(Some).collect(), (dtypes, false))
     }
 
@@ -164,7 +164,7 @@ impl<'o> Emitter<'o> {
         operation: &'static str,
         arguments: impl IntoIterator<Item = Value>,
         (dtype, count): (DType, usize),
-    ) -> Lowered<Vec<Flat>> {
+    ) -> Lowered<Vec<FlatTensor>> {
         self.add_results(operation, arguments.into_iter().map(Some).collect(), (&vec![dtype; count], true))
     }
 
@@ -172,28 +172,28 @@ impl<'o> Emitter<'o> {
     pub(super) fn on(
         &mut self,
         operation: &'static str,
-        x: Flat,
+        x: FlatTensor,
         arguments: impl IntoIterator<Item = Value>,
-    ) -> Lowered<Flat> {
+    ) -> Lowered<FlatTensor> {
         self.add(operation, std::iter::once(Value::Tensor(x.id)).chain(arguments), x.dtype)
     }
 
     // Shapes.
 
     /// The extents of a tensor.
-    pub(super) fn extents(&self, of: Flat) -> Lowered<Vec<i64>> {
+    pub(super) fn extents(&self, of: FlatTensor) -> Lowered<Vec<i64>> {
         let known = self.builder.graph.shape(of.id).and_then(Shape::known);
-        known.ok_or(Refusal::because("the shape of an operand is not known before the model runs"))
+        known.ok_or(NodeRefusal::because("the shape of an operand is not known before the model runs"))
     }
 
     /// The rank of a tensor.
-    pub(super) fn rank(&self, of: Flat) -> Lowered<usize> {
+    pub(super) fn rank(&self, of: FlatTensor) -> Lowered<usize> {
         let shape = self.builder.graph.shape(of.id);
-        shape.map(Shape::rank).ok_or(Refusal::because("the rank of an operand is not known"))
+        shape.map(Shape::rank).ok_or(NodeRefusal::because("the rank of an operand is not known"))
     }
 
     /// A tensor with leading axes of extent 1 up to a rank. Tensors of rank 0 are broadcast to any shape.
-    pub(super) fn raised(&mut self, of: Flat, rank: usize) -> Lowered<Flat> {
+    pub(super) fn raised(&mut self, of: FlatTensor, rank: usize) -> Lowered<FlatTensor> {
         let own = self.rank(of)?;
         if own == 0 || own >= rank {
             return Ok(of);
@@ -209,21 +209,21 @@ impl<'o> Emitter<'o> {
     // Constants.
 
     /// A value as a tensor of the graph.
-    pub(super) fn flat(&mut self, item: &Item) -> Lowered<Flat> {
+    pub(super) fn flat(&mut self, item: &NnefItem) -> Lowered<FlatTensor> {
         match item {
-            Item::Flat(flat) => Ok(*flat),
-            Item::Known(constant) => self.constant(constant),
-            Item::Loose(tensor) => self.own_constant(Tensor::clone(tensor)),
-            Item::Sequence(_) => Err(Refusal::because("it has a sequence as an operand")),
-            Item::Refused => Err(Refusal::Operand),
+            NnefItem::FlatTensor(flat) => Ok(*flat),
+            NnefItem::Known(constant) => self.constant(constant),
+            NnefItem::Loose(tensor) => self.own_constant(Tensor::clone(tensor)),
+            NnefItem::Sequence(_) => Err(NodeRefusal::because("it has a sequence as an operand")),
+            NnefItem::Refused => Err(NodeRefusal::Operand),
         }
     }
 
     /// The tensor of a constant, which is added unless it is there.
-    pub(super) fn constant(&mut self, constant: &KnownTensor) -> Lowered<Flat> {
+    pub(super) fn constant(&mut self, constant: &KnownTensor) -> Lowered<FlatTensor> {
         let dtype = constant.tensor.dtype();
         if let Some(id) = constant.stored.get() {
-            return Ok(Flat { id, dtype });
+            return Ok(FlatTensor { id, dtype });
         }
         let flat = self.store(&constant.tensor, constant.name)?;
         constant.stored.set(Some(flat.id));
@@ -231,16 +231,16 @@ impl<'o> Emitter<'o> {
     }
 
     /// Adds a constant that only the operations of this node use.
-    pub(super) fn own_constant(&mut self, tensor: Tensor) -> Lowered<Flat> {
+    pub(super) fn own_constant(&mut self, tensor: Tensor) -> Lowered<FlatTensor> {
         let name = self.fresh(CONSTANT);
         self.store(&Arc::new(tensor), name)
     }
 
     /// Adds a tensor: a short one with its items, others as a variable. With registries, all are variables: literals of
     /// these documents are no tensors in lists.
-    fn store(&mut self, tensor: &Arc<Tensor>, name: NameId) -> Lowered<Flat> {
+    fn store(&mut self, tensor: &Arc<Tensor>, name: NameId) -> Lowered<FlatTensor> {
         let dtype = tensor.dtype();
-        let no_type = || Refusal::because("a constant has texts or complex numbers, which NNEF does not have");
+        let no_type = || NodeRefusal::because("a constant has texts or complex numbers, which NNEF does not have");
         let of = primitive(dtype).ok_or_else(no_type)?;
         let shape: Vec<i64> = tensor.shape().iter().map(|extent| *extent as i64).collect();
         let results = [(name, Some(Shape::of(&shape)))];
@@ -263,8 +263,8 @@ impl<'o> Emitter<'o> {
                 self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results))
             }
         };
-        let id = *added.map_err(|_| Refusal::UNFIT)?.first().ok_or(Refusal::UNFIT)?;
-        Ok(Flat { id, dtype })
+        let id = *added.map_err(|_| NodeRefusal::UNFIT)?.first().ok_or(NodeRefusal::UNFIT)?;
+        Ok(FlatTensor { id, dtype })
     }
 }
 

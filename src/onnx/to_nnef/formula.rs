@@ -1,8 +1,8 @@
 //! Formulas of the dictionary as operations: meanings applied to tensors and numbers.
 
 use super::emit::Emitter;
-use super::item::Flat;
-use super::refusal::{Lowered, Refusal};
+use super::item::FlatTensor;
+use super::refusal::{Lowered, NodeRefusal};
 use crate::dictionary::formula::{self, Part};
 use crate::dictionary::{InNnef, Kernel, Row};
 use crate::graph::Value;
@@ -10,75 +10,77 @@ use crate::tensor::DType;
 
 /// An operand of a formula.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Term {
+pub(super) enum FormulaTerm {
     Number(f64, DType),
-    Flat(Flat),
+    FlatTensor(FlatTensor),
 }
 
-impl Term {
+impl FormulaTerm {
     /// A number of a formula.
-    pub(super) fn of(number: f64) -> Term {
-        Term::Number(number, DType::Float32)
+    pub(super) fn of(number: f64) -> FormulaTerm {
+        FormulaTerm::Number(number, DType::Float32)
     }
 
     pub(super) fn dtype(self) -> DType {
         match self {
-            Term::Number(_, dtype) => dtype,
-            Term::Flat(flat) => flat.dtype,
+            FormulaTerm::Number(_, dtype) => dtype,
+            FormulaTerm::FlatTensor(flat) => flat.dtype,
         }
     }
 
-    fn flat(self) -> Option<Flat> {
+    fn flat(self) -> Option<FlatTensor> {
         match self {
-            Term::Flat(flat) => Some(flat),
-            Term::Number(..) => None,
+            FormulaTerm::FlatTensor(flat) => Some(flat),
+            FormulaTerm::Number(..) => None,
         }
     }
 
     /// The number as an argument beside operands with elements of a type.
     fn value(self, beside: DType) -> Value {
         match self {
-            Term::Flat(flat) => Value::Tensor(flat.id),
-            Term::Number(number, _) if beside == DType::Bool => Value::Logical(number != 0.0),
-            Term::Number(number, _) if beside.is_integer() && number.fract() == 0.0 => Value::Int(number as i64),
-            Term::Number(number, _) => Value::Scalar(number),
+            FormulaTerm::FlatTensor(flat) => Value::Tensor(flat.id),
+            FormulaTerm::Number(number, _) if beside == DType::Bool => Value::Logical(number != 0.0),
+            FormulaTerm::Number(number, _) if beside.is_integer() && number.fract() == 0.0 => Value::Int(number as i64),
+            FormulaTerm::Number(number, _) => Value::Scalar(number),
         }
     }
 }
 
 impl Emitter<'_> {
     /// Adds a formula on operands, which are broadcast already.
-    pub(super) fn formula(&mut self, text: &str, terms: &[Term]) -> Lowered<Flat> {
-        let parts = formula::read(text).ok_or(Refusal::because("its formula is malformed"))?;
+    pub(super) fn formula(&mut self, text: &str, terms: &[FormulaTerm]) -> Lowered<FlatTensor> {
+        let parts = formula::read(text).ok_or(NodeRefusal::because("its formula is malformed"))?;
         self.parts(&parts, terms)
     }
 
-    fn parts(&mut self, parts: &[Part], terms: &[Term]) -> Lowered<Flat> {
+    fn parts(&mut self, parts: &[Part], terms: &[FormulaTerm]) -> Lowered<FlatTensor> {
         let mut uses = FormulaUse { parts, terms, made: vec![None; parts.len()] };
         match uses.part(self, parts.len().saturating_sub(1))? {
-            Term::Flat(flat) => Ok(flat),
-            Term::Number(..) => Err(Refusal::because("its result is known")),
+            FormulaTerm::FlatTensor(flat) => Ok(flat),
+            FormulaTerm::Number(..) => Err(NodeRefusal::because("its result is known")),
         }
     }
 
     /// Applies a meaning to operands, which are broadcast already.
-    pub(super) fn meaning(&mut self, row: &'static Row, terms: &[Term]) -> Lowered<Term> {
+    pub(super) fn meaning(&mut self, row: &'static Row, terms: &[FormulaTerm]) -> Lowered<FormulaTerm> {
         let numbers: Option<Vec<f64>> = terms
             .iter()
             .map(|term| match term {
-                Term::Number(number, _) => Some(*number),
-                Term::Flat(_) => None,
+                FormulaTerm::Number(number, _) => Some(*number),
+                FormulaTerm::FlatTensor(_) => None,
             })
             .collect();
         if let Some(number) = numbers.and_then(|numbers| row.kernel?.of_floats(&numbers)) {
-            return Ok(Term::Number(number, result(row, terms)));
+            return Ok(FormulaTerm::Number(number, result(row, terms)));
         }
         // A number as the second operand is not NaN, so that one operation is sufficient.
-        if let (true, [number @ Term::Number(..), tensor @ Term::Flat(_)]) = (row.is_extreme(), terms) {
+        if let (true, [number @ FormulaTerm::Number(..), tensor @ FormulaTerm::FlatTensor(_)]) =
+            (row.is_extreme(), terms)
+        {
             return self.meaning(row, &[*tensor, *number]);
         }
         let never_negative = || match terms {
-            [Term::Flat(only)] => row.if_positive.filter(|_| self.builder.graph.never_negative(only.id)),
+            [FormulaTerm::FlatTensor(only)] => row.if_positive.filter(|_| self.builder.graph.never_negative(only.id)),
             _ => None,
         };
         let of_registry = || row.registry.split(' ').find(|name| self.has_registries() && !name.is_empty());
@@ -89,17 +91,17 @@ impl Emitter<'_> {
             InNnef::Operation(operation) => self.apply(operation, row, terms),
             InNnef::Formula(_) => {
                 let parts = formula::of(row).map(Vec::as_slice).unwrap_or_default();
-                self.parts(parts, terms).map(Term::Flat)
+                self.parts(parts, terms).map(FormulaTerm::FlatTensor)
             }
             InNnef::Missing => {
                 let operation = row.vendor.split(' ').find(|name| !name.is_empty());
-                let operation = operation.ok_or(Refusal::because("NNEF has no counterpart"))?;
+                let operation = operation.ok_or(NodeRefusal::because("NNEF has no counterpart"))?;
                 self.apply(self.registry(operation)?, row, terms)
             }
         }
     }
 
-    fn apply(&mut self, operation: &'static str, row: &'static Row, terms: &[Term]) -> Lowered<Term> {
+    fn apply(&mut self, operation: &'static str, row: &'static Row, terms: &[FormulaTerm]) -> Lowered<FormulaTerm> {
         let condition = usize::from(matches!(row.kernel, Some(Kernel::Select)));
         let others = terms.get(condition..).unwrap_or_default();
         let beside = others.iter().find_map(|term| term.flat()).map_or(DType::Float32, |flat| flat.dtype);
@@ -109,12 +111,12 @@ impl Emitter<'_> {
             .enumerate()
             .map(|(i, term)| term.value(if i < condition { DType::Bool } else { beside }))
             .collect();
-        self.add(operation, values, result(row, terms)).map(Term::Flat)
+        self.add(operation, values, result(row, terms)).map(FormulaTerm::FlatTensor)
     }
 }
 
 /// The element type of a result.
-fn result(row: &Row, terms: &[Term]) -> DType {
+fn result(row: &Row, terms: &[FormulaTerm]) -> DType {
     let skipped = match row.kernel {
         Some(Kernel::Compare(_) | Kernel::Logic(_) | Kernel::Not) => return DType::Bool,
         Some(Kernel::Select) => 1,
@@ -128,27 +130,27 @@ fn result(row: &Row, terms: &[Term]) -> DType {
 /// A formula with its operands, and what has been added.
 struct FormulaUse<'f> {
     parts: &'f [Part],
-    terms: &'f [Term],
-    made: Vec<Option<Term>>,
+    terms: &'f [FormulaTerm],
+    made: Vec<Option<FormulaTerm>>,
 }
 
 impl FormulaUse<'_> {
     /// Adds a part, and those that it is made of. Of a selection by a known condition, that is the chosen branch only.
-    fn part(&mut self, emit: &mut Emitter, at: usize) -> Lowered<Term> {
+    fn part(&mut self, emit: &mut Emitter, at: usize) -> Lowered<FormulaTerm> {
         if let Some(Some(term)) = self.made.get(at) {
             return Ok(*term);
         }
-        let broken = || Refusal::because("its formula has too few operands");
+        let broken = || NodeRefusal::because("its formula has too few operands");
         let term = match self.parts.get(at) {
             Some(Part::Operand(place)) => *self.terms.get(*place).ok_or_else(broken)?,
-            Some(Part::Number(number)) => Term::of(*number),
+            Some(Part::Number(number)) => FormulaTerm::of(*number),
             Some(Part::Apply(row, of)) => {
                 if let (Some(Kernel::Select), [condition, yes, no]) = (row.kernel, &of[..])
-                    && let Term::Number(condition, _) = self.part(emit, *condition)?
+                    && let FormulaTerm::Number(condition, _) = self.part(emit, *condition)?
                 {
                     return self.part(emit, if condition == 0.0 { *no } else { *yes });
                 }
-                let of = of.iter().map(|at| self.part(emit, *at)).collect::<Lowered<Vec<Term>>>()?;
+                let of = of.iter().map(|at| self.part(emit, *at)).collect::<Lowered<Vec<FormulaTerm>>>()?;
                 emit.meaning(row, &of)?
             }
             None => return Err(broken()),

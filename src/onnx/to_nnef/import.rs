@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::control::CONTROL;
 use super::emit::{EMPTY, Emitter};
-use super::item::{Flat, Item, KnownTensor, Outcome, primitive};
-use super::line::{NodeLine, Results};
-use super::refusal::{Lowered, Refusal};
+use super::item::{FlatTensor, KnownTensor, NnefItem, NnefOutcome, primitive};
+use super::line::{NodeLine, NodeResults};
+use super::refusal::{Lowered, NodeRefusal};
 use super::table;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -39,7 +39,7 @@ pub(super) struct Reading<'m> {
 }
 
 /// What was known of a name: its value, its constant, and its name in the graph.
-pub(super) type Hidden<'m> = (Option<Item>, Option<&'m TensorProto>, Option<NameId>);
+pub(super) type Hidden<'m> = (Option<NnefItem>, Option<&'m TensorProto>, Option<NameId>);
 
 /// The translation of the graph of a model.
 pub(super) struct Import<'m> {
@@ -49,7 +49,7 @@ pub(super) struct Import<'m> {
     pub(super) emit: Emitter<'m>,
     /// Constants that were not read yet.
     stored: FxHashMap<NameId, &'m TensorProto>,
-    held: FxHashMap<NameId, Item>,
+    held: FxHashMap<NameId, NnefItem>,
     /// The names of values in the graph.
     names: FxHashMap<NameId, NameId>,
     pub(super) found: Diagnostics,
@@ -117,9 +117,9 @@ impl<'m> Import<'m> {
     }
 
     /// Holds a value under a name.
-    pub(super) fn hold_item(&mut self, name: NameId, item: Item) {
+    pub(super) fn hold_item(&mut self, name: NameId, item: NnefItem) {
         match item {
-            Item::Loose(tensor) => _ = self.hold(name, tensor),
+            NnefItem::Loose(tensor) => _ = self.hold(name, tensor),
             item => _ = self.held.insert(name, item),
         }
     }
@@ -148,11 +148,11 @@ impl<'m> Import<'m> {
         new
     }
 
-    fn report(&mut self, refusal: Refusal, code: Code, at: u32, message: String) {
+    fn report(&mut self, refusal: NodeRefusal, code: Code, at: u32, message: String) {
         match refusal {
-            Refusal::Operand => return,
-            Refusal::Registry(_) => self.wants_registries = true,
-            Refusal::Because(_) => {}
+            NodeRefusal::Operand => return,
+            NodeRefusal::Registry(_) => self.wants_registries = true,
+            NodeRefusal::Because(_) => {}
         }
         let Reading { file, places, .. } = self.reading;
         let place = Location::new(file, Span::new(at, at));
@@ -166,28 +166,29 @@ impl<'m> Import<'m> {
             let text = self.text(name);
             let message = format!("the input `{text}` has no counterpart in NNEF: {refusal}");
             self.report(refusal, Code::OpenExtent, 0, message);
-            Item::Refused
+            NnefItem::Refused
         });
         self.held.insert(name, item);
     }
 
-    fn external(&mut self, input: &ValueInfo, name: NameId) -> Lowered<Item> {
+    fn external(&mut self, input: &ValueInfo, name: NameId) -> Lowered<NnefItem> {
         let Some(TypeForm::Tensor(ty)) = input.ty.as_ref().map(|ty| &ty.form) else {
-            return Err(Refusal::because("it is not a tensor"));
+            return Err(NodeRefusal::because("it is not a tensor"));
         };
         let extent = |extent: Extent| if let Extent::Value(value) = extent { Some(value) } else { None };
         let extents = ty.shape.as_ref().and_then(|shape| shape.dims.iter().map(|dim| extent(dim.extent)).collect());
-        let open =
-            || Refusal::from(format!("its extents are not known; give them: `--input-shape {}=…`", self.text(name)));
+        let open = || {
+            NodeRefusal::from(format!("its extents are not known; give them: `--input-shape {}=…`", self.text(name)))
+        };
         let extents: Vec<i64> = extents.ok_or_else(open)?;
-        let dtype = ty.element.and_then(dtype_of).ok_or(Refusal::because("its element type is not known"))?;
-        let of = primitive(dtype).ok_or(Refusal::because("NNEF has no texts and no complex numbers"))?;
+        let dtype = ty.element.and_then(dtype_of).ok_or(NodeRefusal::because("its element type is not known"))?;
+        let of = primitive(dtype).ok_or(NodeRefusal::because("NNEF has no texts and no complex numbers"))?;
         if extents.contains(&0) {
             return Err(EMPTY);
         }
         let new = self.name(name);
-        let id = self.emit.builder.input(of, new, &extents).map_err(|_| Refusal::UNFIT)?;
-        Ok(Item::Flat(Flat { id, dtype }))
+        let id = self.emit.builder.input(of, new, &extents).map_err(|_| NodeRefusal::UNFIT)?;
+        Ok(NnefItem::FlatTensor(FlatTensor { id, dtype }))
     }
 
     fn output(&mut self, name: NameId) -> Lowered<()> {
@@ -198,24 +199,24 @@ impl<'m> Import<'m> {
         if !graph.inputs.contains(&flat.id) && !graph.outputs.contains(&flat.id) {
             graph.tensors[flat.id.index()].name = new;
         }
-        self.emit.builder.output(flat.id, new, false).map_err(|_| Refusal::UNFIT)
+        self.emit.builder.output(flat.id, new, false).map_err(|_| NodeRefusal::UNFIT)
     }
 
     /// The value with a name. A constant is read when it is used first.
-    pub(super) fn item(&mut self, name: NameId) -> Lowered<Item> {
+    pub(super) fn item(&mut self, name: NameId) -> Lowered<NnefItem> {
         if let Some(item) = self.held.get(&name) {
             return Ok(item.clone());
         }
         let stored = self.stored.get(&name).copied();
-        let stored = stored.ok_or_else(|| Refusal::from(format!("`{}` is not defined", self.text(name))))?;
+        let stored = stored.ok_or_else(|| NodeRefusal::from(format!("`{}` is not defined", self.text(name))))?;
         let tensor = tensor_of(stored, self.reading.stores, self.reading.budget)?;
         Ok(self.hold(name, Arc::new(tensor)))
     }
 
     /// Holds a known value.
-    fn hold(&mut self, name: NameId, tensor: Arc<Tensor>) -> Item {
+    fn hold(&mut self, name: NameId, tensor: Arc<Tensor>) -> NnefItem {
         let new = self.name(name);
-        let item = Item::Known(Rc::new(KnownTensor { tensor, name: new, stored: Cell::new(None) }));
+        let item = NnefItem::Known(Rc::new(KnownTensor { tensor, name: new, stored: Cell::new(None) }));
         self.held.insert(name, item.clone());
         item
     }
@@ -232,7 +233,7 @@ impl<'m> Import<'m> {
             let first = node.outputs.first().map_or_else(String::new, |name| self.text(*name));
             let message = format!("`{called}` of `{first}` has no counterpart in NNEF: {refusal}");
             self.report(refusal, Code::NnefMeaning, node.at, message);
-            node.outputs.iter().for_each(|name| _ = self.held.insert(*name, Item::Refused));
+            node.outputs.iter().for_each(|name| _ = self.held.insert(*name, NnefItem::Refused));
         }
     }
 
@@ -242,8 +243,8 @@ impl<'m> Import<'m> {
         for name in &node.inputs {
             operands.push(if *name == NameId::ROOT { None } else { Some(self.item(*name)?) });
         }
-        if operands.iter().any(|operand| matches!(operand, Some(Item::Refused))) {
-            return Err(Refusal::Operand);
+        if operands.iter().any(|operand| matches!(operand, Some(NnefItem::Refused))) {
+            return Err(NodeRefusal::Operand);
         }
         let version = self.imports.version(&self.model.names, node.domain).unwrap_or(1);
         if let Some(results) = self.computed(node, (domain, operator, version), &operands) {
@@ -255,14 +256,14 @@ impl<'m> Import<'m> {
         if domain.is_empty() && CONTROL.contains(&operator) {
             let results = self.control(node, operator, &operands)?;
             if results.len() < node.outputs.len() {
-                return Err(Refusal::UNFIT);
+                return Err(NodeRefusal::UNFIT);
             }
             for (name, item) in node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT) {
                 self.hold_item(*name, item);
             }
             return Ok(());
         }
-        let row = table::find(domain, operator).ok_or(Refusal::because("there is no rule for it"))?;
+        let row = table::find(domain, operator).ok_or(NodeRefusal::because("there is no rule for it"))?;
         let (scope, place) = self.place(node);
         self.emit.begin(scope, place);
         let mark = self.emit.builder.graph.tensors.len();
@@ -276,27 +277,27 @@ impl<'m> Import<'m> {
     fn hold_results(
         &mut self,
         node: &'m NodeProto,
-        outcomes: Results,
-        operands: &[Option<Item>],
+        outcomes: NodeResults,
+        operands: &[Option<NnefItem>],
         mark: usize,
     ) -> Lowered<()> {
         let outcomes = outcomes?;
         if outcomes.len() < node.outputs.len() {
-            return Err(Refusal::from(format!("its result {} is used", outcomes.len())));
+            return Err(NodeRefusal::from(format!("its result {} is used", outcomes.len())));
         }
         for (name, outcome) in node.outputs.iter().zip(outcomes).filter(|(name, _)| **name != NameId::ROOT) {
             let item = match outcome {
-                Outcome::Flat(flat) => {
+                NnefOutcome::FlatTensor(flat) => {
                     // The result of some operators is an operand.
                     if flat.id.index() >= mark {
                         let new = self.name(*name);
                         self.emit.builder.graph.tensors[flat.id.index()].name = new;
                     }
-                    Item::Flat(flat)
+                    NnefItem::FlatTensor(flat)
                 }
-                Outcome::Known(tensor) => self.hold(*name, tensor),
-                Outcome::Operand(i) => operands.get(i).cloned().flatten().ok_or(Refusal::UNFIT)?,
-                Outcome::Held(item) => item,
+                NnefOutcome::Known(tensor) => self.hold(*name, tensor),
+                NnefOutcome::Operand(i) => operands.get(i).cloned().flatten().ok_or(NodeRefusal::UNFIT)?,
+                NnefOutcome::Held(item) => item,
             };
             self.hold_item(*name, item);
         }
@@ -308,7 +309,7 @@ impl<'m> Import<'m> {
         &mut self,
         node: &NodeProto,
         (domain, operator, version): (&str, &str, i64),
-        operands: &[Option<Item>],
+        operands: &[Option<NnefItem>],
     ) -> Option<Vec<Tensor>> {
         let has_graph = |value: &AttributeValue| matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
         if !domain.is_empty()

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::refusal::{Lowered, Refusal};
+use super::refusal::{Lowered, NodeRefusal};
 use crate::graph::names::NameId;
 use crate::graph::{Primitive, TensorId};
 use crate::tensor::{DType, Data, Tensor};
 
 /// A tensor of the graph, with its element type in the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Flat {
+pub(super) struct FlatTensor {
     pub(super) id: TensorId,
     pub(super) dtype: DType,
 }
@@ -28,55 +28,55 @@ pub(super) struct KnownTensor {
 
 /// A value of the model.
 #[derive(Clone, Debug)]
-pub(super) enum Item {
-    Flat(Flat),
+pub(super) enum NnefItem {
+    FlatTensor(FlatTensor),
     Known(Rc<KnownTensor>),
     /// A known value that has no name yet.
     Loose(Arc<Tensor>),
-    Sequence(Rc<[Item]>),
+    Sequence(Rc<[NnefItem]>),
     /// The result of a node that was refused.
     Refused,
 }
 
-impl Item {
+impl NnefItem {
     /// The value, if it is a known tensor.
     pub(super) fn tensor(&self) -> Option<&Arc<Tensor>> {
         match self {
-            Item::Known(constant) => Some(&constant.tensor),
-            Item::Loose(tensor) => Some(tensor),
-            Item::Flat(_) | Item::Sequence(_) | Item::Refused => None,
+            NnefItem::Known(constant) => Some(&constant.tensor),
+            NnefItem::Loose(tensor) => Some(tensor),
+            NnefItem::FlatTensor(_) | NnefItem::Sequence(_) | NnefItem::Refused => None,
         }
     }
 }
 
-impl From<Flat> for Item {
-    fn from(flat: Flat) -> Self {
-        Item::Flat(flat)
+impl From<FlatTensor> for NnefItem {
+    fn from(flat: FlatTensor) -> Self {
+        NnefItem::FlatTensor(flat)
     }
 }
 
 /// What a rule gives as a result.
 #[derive(Clone, Debug)]
-pub(super) enum Outcome {
-    Flat(Flat),
+pub(super) enum NnefOutcome {
+    FlatTensor(FlatTensor),
     Known(Arc<Tensor>),
     /// The operand at a position, unchanged.
     Operand(usize),
     /// Any value.
-    Held(Item),
+    Held(NnefItem),
 }
 
-impl From<Flat> for Outcome {
-    fn from(flat: Flat) -> Self {
-        Outcome::Flat(flat)
+impl From<FlatTensor> for NnefOutcome {
+    fn from(flat: FlatTensor) -> Self {
+        NnefOutcome::FlatTensor(flat)
     }
 }
 
 /// A tensor without items, which NNEF does not have, so that it stays a known value.
-pub(super) fn empty(extents: &[i64], dtype: DType) -> Lowered<Outcome> {
+pub(super) fn empty(extents: &[i64], dtype: DType) -> Lowered<NnefOutcome> {
     let shape: Option<Vec<usize>> = extents.iter().map(|extent| usize::try_from(*extent).ok()).collect();
     let tensor = shape.and_then(|shape| Tensor::new(&shape, Data::zeros(dtype, 0)));
-    tensor.map(|tensor| Outcome::Known(tensor.into())).ok_or(Refusal::UNFIT)
+    tensor.map(|tensor| NnefOutcome::Known(tensor.into())).ok_or(NodeRefusal::UNFIT)
 }
 
 /// The primitive type of NNEF for an element type; none for texts and complex numbers.

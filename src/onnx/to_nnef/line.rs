@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::emit::{Emitter, shortest};
-use super::formula::Term;
-use super::item::{Flat, Item, Outcome};
-use super::refusal::{Lowered, Refusal};
+use super::formula::FormulaTerm;
+use super::item::{FlatTensor, NnefItem, NnefOutcome};
+use super::refusal::{Lowered, NodeRefusal};
 use super::shape::{axes_of, axis_of};
 use crate::eval::Budget;
 use crate::onnx::model::NodeProto;
@@ -21,19 +21,19 @@ pub(super) struct NodeLine<'l, 'o, 'm> {
     /// The imported version of the operator set.
     pub(super) version: i64,
     /// The operands; none for those that are left out.
-    pub(super) operands: &'l [Option<Item>],
+    pub(super) operands: &'l [Option<NnefItem>],
     /// What known values are computed with.
     pub(super) computing: (&'l Stores, &'l Budget),
 }
 
 /// The refusal of an operand that is not a tensor.
-const NO_TENSOR: Refusal = Refusal::because("an operand is not a tensor");
+const NO_TENSOR: NodeRefusal = NodeRefusal::because("an operand is not a tensor");
 
 /// The results of a rule, one for each result of the operator; nodes may use fewer.
-pub(super) type Results = Lowered<Vec<Outcome>>;
+pub(super) type NodeResults = Lowered<Vec<NnefOutcome>>;
 
 /// The only result.
-pub(super) fn one(result: impl Into<Outcome>) -> Results {
+pub(super) fn one(result: impl Into<NnefOutcome>) -> NodeResults {
     Ok(vec![result.into()])
 }
 
@@ -58,25 +58,25 @@ impl NodeLine<'_, '_, '_> {
     /// Refuses results from a position on.
     pub(super) fn only(&self, results: usize) -> Lowered<()> {
         match (results..self.attributes.node.outputs.len()).find(|i| self.wants(*i)) {
-            Some(i) => Err(Refusal::from(format!("its result {i} is used"))),
+            Some(i) => Err(NodeRefusal::from(format!("its result {i} is used"))),
             None => Ok(()),
         }
     }
 
     /// An operand that must be there.
-    pub(super) fn item(&self, i: usize) -> Lowered<&Item> {
+    pub(super) fn item(&self, i: usize) -> Lowered<&NnefItem> {
         let item = self.operands.get(i).and_then(Option::as_ref);
-        item.ok_or_else(|| Refusal::from(format!("it has no operand {i}")))
+        item.ok_or_else(|| NodeRefusal::from(format!("it has no operand {i}")))
     }
 
     /// An operand as a tensor of the graph.
-    pub(super) fn flat(&mut self, i: usize) -> Lowered<Flat> {
+    pub(super) fn flat(&mut self, i: usize) -> Lowered<FlatTensor> {
         let item = self.item(i)?.clone();
         self.emit.flat(&item)
     }
 
     /// All operands as tensors of the graph.
-    pub(super) fn flats(&mut self) -> Lowered<Vec<Flat>> {
+    pub(super) fn flats(&mut self) -> Lowered<Vec<FlatTensor>> {
         (0..self.count()).map(|i| self.flat(i)).collect()
     }
 
@@ -88,7 +88,7 @@ impl NodeLine<'_, '_, '_> {
     /// The value of an operand that has to be known.
     pub(super) fn known(&self, i: usize) -> Lowered<Arc<Tensor>> {
         self.item(i)?;
-        self.value(i).ok_or_else(|| Refusal::from(format!("its operand {i} is not known before the model runs")))
+        self.value(i).ok_or_else(|| NodeRefusal::from(format!("its operand {i} is not known before the model runs")))
     }
 
     /// An operand of integers that has to be known, if it is there.
@@ -99,7 +99,11 @@ impl NodeLine<'_, '_, '_> {
         let tensor = self.known(i)?;
         let whole = tensor.dtype().is_integer() || tensor.dtype() == DType::Bool;
         let items = (0..tensor.len()).map(|at| tensor.data().integer(at));
-        if whole { Ok(Some(items.collect())) } else { Err(Refusal::from(format!("its operand {i} is not integers"))) }
+        if whole {
+            Ok(Some(items.collect()))
+        } else {
+            Err(NodeRefusal::from(format!("its operand {i} is not integers")))
+        }
     }
 
     /// The numbers of an operand that has to be known, if it is there.
@@ -112,7 +116,7 @@ impl NodeLine<'_, '_, '_> {
         match self.numbers(i)?.as_deref() {
             None => Ok(None),
             Some([number]) => Ok(Some(*number)),
-            Some(_) => Err(Refusal::from(format!("its operand {i} has more than one item"))),
+            Some(_) => Err(NodeRefusal::from(format!("its operand {i} has more than one item"))),
         }
     }
 
@@ -120,7 +124,7 @@ impl NodeLine<'_, '_, '_> {
     pub(super) fn shape(&self, i: usize) -> Lowered<Vec<i64>> {
         match (self.item(i)?, self.value(i)) {
             (_, Some(tensor)) => Ok(tensor.shape().iter().map(|extent| *extent as i64).collect()),
-            (Item::Flat(flat), _) => self.emit.extents(*flat),
+            (NnefItem::FlatTensor(flat), _) => self.emit.extents(*flat),
             _ => Err(NO_TENSOR),
         }
     }
@@ -129,7 +133,7 @@ impl NodeLine<'_, '_, '_> {
     pub(super) fn rank(&self, i: usize) -> Lowered<usize> {
         match (self.item(i)?, self.value(i)) {
             (_, Some(tensor)) => Ok(tensor.rank()),
-            (Item::Flat(flat), _) => self.emit.rank(*flat),
+            (NnefItem::FlatTensor(flat), _) => self.emit.rank(*flat),
             _ => Err(NO_TENSOR),
         }
     }
@@ -138,14 +142,14 @@ impl NodeLine<'_, '_, '_> {
     pub(super) fn dtype(&self, i: usize) -> Lowered<DType> {
         match (self.item(i)?, self.value(i)) {
             (_, Some(tensor)) => Ok(tensor.dtype()),
-            (Item::Flat(flat), _) => Ok(flat.dtype),
+            (NnefItem::FlatTensor(flat), _) => Ok(flat.dtype),
             _ => Err(NO_TENSOR),
         }
     }
 
     /// Operands that are broadcast, with the last axes aligned as ONNX has it: operands of lower rank get leading axes.
     /// Known numbers are literals, unless all operands are known.
-    pub(super) fn terms(&mut self, operands: impl IntoIterator<Item = usize>) -> Lowered<Vec<Term>> {
+    pub(super) fn terms(&mut self, operands: impl IntoIterator<Item = usize>) -> Lowered<Vec<FormulaTerm>> {
         let operands: Vec<usize> = operands.into_iter().collect();
         let mut ranks = Vec::with_capacity(operands.len());
         for i in &operands {
@@ -158,26 +162,26 @@ impl NodeLine<'_, '_, '_> {
             let literal = self.literal(i).filter(|_| open == Some(rank));
             terms.push(match literal {
                 Some(literal) => literal,
-                None => Term::Flat(self.raised(i, rank)?),
+                None => FormulaTerm::FlatTensor(self.raised(i, rank)?),
             });
         }
         Ok(terms)
     }
 
     /// A constant of one item as a literal.
-    fn literal(&self, i: usize) -> Option<Term> {
+    fn literal(&self, i: usize) -> Option<FormulaTerm> {
         let tensor = self.value(i).filter(|tensor| tensor.len() == 1)?;
         let number = shortest(tensor.dtype(), tensor.data().float(0));
         let exact = !tensor.dtype().is_integer() || tensor.data().integer(0).unsigned_abs() <= 1 << 53;
-        (exact && number.is_finite()).then_some(Term::Number(number, tensor.dtype()))
+        (exact && number.is_finite()).then_some(FormulaTerm::Number(number, tensor.dtype()))
     }
 
     /// An operand with leading axes up to a rank. Constants get these themselves.
-    pub(super) fn raised(&mut self, i: usize, rank: usize) -> Lowered<Flat> {
+    pub(super) fn raised(&mut self, i: usize, rank: usize) -> Lowered<FlatTensor> {
         let own = self.rank(i)?;
         if let Some(tensor) = self.value(i).filter(|_| own < rank) {
             let shape: Vec<usize> = std::iter::repeat_n(1, rank - own).chain(tensor.shape().iter().copied()).collect();
-            let tensor = tensor.reshaped(&shape).map_err(|_| Refusal::UNFIT)?;
+            let tensor = tensor.reshaped(&shape).map_err(|_| NodeRefusal::UNFIT)?;
             return self.emit.own_constant(tensor);
         }
         let flat = self.flat(i)?;
@@ -185,8 +189,8 @@ impl NodeLine<'_, '_, '_> {
     }
 
     /// An operand of one axis that is a parameter of each channel: with an axis for the batch.
-    pub(super) fn per_channel(&mut self, i: usize) -> Lowered<Flat> {
-        if self.rank(i)? == 1 { self.raised(i, 2) } else { Err(Refusal::RANK) }
+    pub(super) fn per_channel(&mut self, i: usize) -> Lowered<FlatTensor> {
+        if self.rank(i)? == 1 { self.raised(i, 2) } else { Err(NodeRefusal::RANK) }
     }
 
     /// The results of a node of the same version for known operands.

@@ -8,7 +8,7 @@ use crate::graph::shapes::ShapeError;
 
 /// Why a node is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum NodeRefusal {
     /// Only an operation of a registry computes it.
     Registry(&'static str),
     /// A clause.
@@ -18,45 +18,47 @@ pub(super) enum Refusal {
 }
 
 /// The result of a rule or a part of it.
-pub(super) type Lowered<T> = Result<T, Refusal>;
+pub(super) type Lowered<T> = Result<T, NodeRefusal>;
 
-impl Refusal {
+impl NodeRefusal {
     /// Extents that do not fit the operator, or that have more than 63 bits.
-    pub(super) const UNFIT: Refusal = Refusal::Because(Cow::Borrowed("its operands do not fit each other"));
+    pub(super) const UNFIT: NodeRefusal = NodeRefusal::Because(Cow::Borrowed("its operands do not fit each other"));
     /// An operand of a rank for which the operator is not defined.
-    pub(super) const RANK: Refusal = Refusal::Because(Cow::Borrowed("the rank of an operand does not fit"));
+    pub(super) const RANK: NodeRefusal = NodeRefusal::Because(Cow::Borrowed("the rank of an operand does not fit"));
 
     /// A reason that is always the same.
-    pub(super) const fn because(reason: &'static str) -> Refusal {
-        Refusal::Because(Cow::Borrowed(reason))
+    pub(super) const fn because(reason: &'static str) -> NodeRefusal {
+        NodeRefusal::Because(Cow::Borrowed(reason))
     }
 }
 
-impl From<String> for Refusal {
+impl From<String> for NodeRefusal {
     fn from(reason: String) -> Self {
-        Refusal::Because(reason.into())
+        NodeRefusal::Because(reason.into())
     }
 }
 
-impl From<EvalError> for Refusal {
+impl From<EvalError> for NodeRefusal {
     fn from(error: EvalError) -> Self {
-        Refusal::from(error.message)
+        NodeRefusal::from(error.message)
     }
 }
 
-impl From<ShapeError> for Refusal {
+impl From<ShapeError> for NodeRefusal {
     fn from(error: ShapeError) -> Self {
-        Refusal::from(error.message)
+        NodeRefusal::from(error.message)
     }
 }
 
 /// The clause of a message.
-impl fmt::Display for Refusal {
+impl fmt::Display for NodeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Refusal::Registry(operation) => write!(f, "only `{operation}`, an operation of a registry, computes it"),
-            Refusal::Because(reason) => f.write_str(reason),
-            Refusal::Operand => f.write_str("an operand is not translated"),
+            NodeRefusal::Registry(operation) => {
+                write!(f, "only `{operation}`, an operation of a registry, computes it")
+            }
+            NodeRefusal::Because(reason) => f.write_str(reason),
+            NodeRefusal::Operand => f.write_str("an operand is not translated"),
         }
     }
 }

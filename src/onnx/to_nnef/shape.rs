@@ -1,21 +1,21 @@
 //! Changes of shapes, which are left out where they change nothing.
 
 use super::emit::{Emitter, integers};
-use super::item::Flat;
-use super::refusal::{Lowered, Refusal};
+use super::item::FlatTensor;
+use super::refusal::{Lowered, NodeRefusal};
 use crate::graph::Value;
 use crate::tensor::DType;
 
 /// A product of extents.
 pub(super) fn product(factors: &[i64]) -> Lowered<i64> {
-    factors.iter().try_fold(1i64, |all, factor| all.checked_mul(*factor)).ok_or(Refusal::UNFIT)
+    factors.iter().try_fold(1i64, |all, factor| all.checked_mul(*factor)).ok_or(NodeRefusal::UNFIT)
 }
 
 /// An axis within a rank; a negative one counts from the end.
 pub(super) fn axis_of(axis: i64, rank: usize) -> Lowered<usize> {
     let counted = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     let found = counted.and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank);
-    found.ok_or_else(|| Refusal::from(format!("there is no axis {axis} of {rank}")))
+    found.ok_or_else(|| NodeRefusal::from(format!("there is no axis {axis} of {rank}")))
 }
 
 /// Axes within a rank, in ascending order.
@@ -37,29 +37,29 @@ fn is_coarse(dtype: DType) -> bool {
 
 impl Emitter<'_> {
     /// Adds axes of extent 1.
-    pub(super) fn unsqueeze(&mut self, x: Flat, axes: Vec<i64>) -> Lowered<Flat> {
+    pub(super) fn unsqueeze(&mut self, x: FlatTensor, axes: Vec<i64>) -> Lowered<FlatTensor> {
         if axes.is_empty() { Ok(x) } else { self.on("unsqueeze", x, [integers(axes)]) }
     }
 
     /// Removes axes of extent 1.
-    pub(super) fn squeeze(&mut self, x: Flat, axes: &[usize]) -> Lowered<Flat> {
+    pub(super) fn squeeze(&mut self, x: FlatTensor, axes: &[usize]) -> Lowered<FlatTensor> {
         if axes.is_empty() { Ok(x) } else { self.on("squeeze", x, [integers(axes.iter().map(|axis| *axis as i64))]) }
     }
 
     /// A tensor with the same items in other extents.
-    pub(super) fn reshape(&mut self, x: Flat, extents: &[i64]) -> Lowered<Flat> {
+    pub(super) fn reshape(&mut self, x: FlatTensor, extents: &[i64]) -> Lowered<FlatTensor> {
         let own = self.extents(x)?;
         if own == extents {
             return Ok(x);
         }
         if product(&own)? != product(extents)? {
-            return Err(Refusal::UNFIT);
+            return Err(NodeRefusal::UNFIT);
         }
         self.on("reshape", x, [integers(extents.iter().copied())])
     }
 
     /// A tensor with its axes in another order.
-    pub(super) fn transpose(&mut self, x: Flat, axes: &[usize]) -> Lowered<Flat> {
+    pub(super) fn transpose(&mut self, x: FlatTensor, axes: &[usize]) -> Lowered<FlatTensor> {
         if axes.iter().enumerate().all(|(i, axis)| i == *axis) {
             return Ok(x);
         }
@@ -67,7 +67,7 @@ impl Emitter<'_> {
     }
 
     /// The items from `begin` to `end` along an axis, which must be there.
-    pub(super) fn section(&mut self, x: Flat, axis: usize, (begin, end): (i64, i64)) -> Lowered<Flat> {
+    pub(super) fn section(&mut self, x: FlatTensor, axis: usize, (begin, end): (i64, i64)) -> Lowered<FlatTensor> {
         let extents = self.extents(x)?;
         match extents.get(axis) {
             Some(extent) if begin == 0 && end == *extent => Ok(x),
@@ -75,14 +75,14 @@ impl Emitter<'_> {
                 let axes = integers([axis as i64]);
                 self.on("slice", x, [axes, integers([begin]), integers([end])])
             }
-            _ => Err(Refusal::UNFIT),
+            _ => Err(NodeRefusal::UNFIT),
         }
     }
 
     /// Concatenates tensors along an axis.
-    pub(super) fn concat(&mut self, parts: &[Flat], axis: usize) -> Lowered<Flat> {
+    pub(super) fn concat(&mut self, parts: &[FlatTensor], axis: usize) -> Lowered<FlatTensor> {
         match parts {
-            [] => Err(Refusal::UNFIT),
+            [] => Err(NodeRefusal::UNFIT),
             [only] => Ok(*only),
             [first, ..] => {
                 let values = Value::Array(parts.iter().map(|part| Value::Tensor(part.id)).collect());
@@ -92,7 +92,7 @@ impl Emitter<'_> {
     }
 
     /// Repeats a tensor along its axes.
-    pub(super) fn tile(&mut self, x: Flat, repeats: &[i64]) -> Lowered<Flat> {
+    pub(super) fn tile(&mut self, x: FlatTensor, repeats: &[i64]) -> Lowered<FlatTensor> {
         if repeats.iter().all(|repeat| *repeat == 1) {
             return Ok(x);
         }
@@ -101,13 +101,13 @@ impl Emitter<'_> {
 
     /// Converts to an element type. Conversions between the widths of a kind of numbers have no operation: NNEF has one
     /// type of integers and one of scalars. Types of so few bits that most numbers change are refused.
-    pub(super) fn cast(&mut self, x: Flat, to: DType) -> Lowered<Flat> {
+    pub(super) fn cast(&mut self, x: FlatTensor, to: DType) -> Lowered<FlatTensor> {
         let class = |dtype: DType| (dtype.is_float(), dtype.is_integer());
         if x.dtype != to && is_coarse(to) {
-            return Err(Refusal::from(format!("it converts to {}, which NNEF does not have", to.name())));
+            return Err(NodeRefusal::from(format!("it converts to {}, which NNEF does not have", to.name())));
         }
         if class(x.dtype) == class(to) {
-            return Ok(Flat { dtype: to, ..x });
+            return Ok(FlatTensor { dtype: to, ..x });
         }
         if !self.has_registries() {
             return self.add("cast", [Value::Tensor(x.id)], to);

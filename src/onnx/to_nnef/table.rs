@@ -1,22 +1,22 @@
 //! The table of rules: one row for each operator.
 
-use super::line::{NodeLine, Results};
+use super::line::{NodeLine, NodeResults};
 use super::rules::*;
 
 /// Adds the counterpart of a node.
-pub(super) type Rule = fn(&mut NodeLine) -> Results;
+pub(super) type TranslationRule = fn(&mut NodeLine) -> NodeResults;
 
 /// The rule of an operator.
 pub(super) struct RuleRow {
     domain: &'static str,
     name: &'static str,
-    pub(super) rule: Rule,
+    pub(super) rule: TranslationRule,
     /// What it becomes, for the documentation; empty for what the dictionary says.
     #[cfg_attr(not(test), expect(dead_code, reason = "the test of the documentation reads it"))]
     how: &'static str,
 }
 
-const fn row(name: &'static str, rule: Rule, how: &'static str) -> RuleRow {
+const fn row(name: &'static str, rule: TranslationRule, how: &'static str) -> RuleRow {
     RuleRow { domain: "", name, rule, how }
 }
 
@@ -27,7 +27,7 @@ const fn by_item(name: &'static str) -> RuleRow {
 
 /// All rules.
 pub(super) static RULES: &[RuleRow] = &[
-    // Item by item, as the dictionary has it.
+    // NnefItem by item, as the dictionary has it.
     by_item("Abs"),
     by_item("Acos"),
     by_item("Acosh"),
@@ -74,7 +74,7 @@ pub(super) static RULES: &[RuleRow] = &[
     by_item("Tanh"),
     by_item("Where"),
     by_item("Xor"),
-    // Item by item, with attributes or any number of operands.
+    // NnefItem by item, with attributes or any number of operands.
     row("BitShift", elementwise::bit_shift, "`tract_shl`, `tract_shr`"),
     row("Cast", elementwise::cast, "`cast`, or nothing between widths"),
     row("CastLike", elementwise::cast_like, "`cast`, or nothing between widths"),

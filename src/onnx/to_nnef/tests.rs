@@ -52,9 +52,9 @@ fn run(document: &mut Document, inputs: &[(String, Tensor)]) -> Vec<Arc<Tensor>>
     let options = Options::default();
     let (stores, budget) = (Stores::new(None), Budget::new(Limits::default()));
     let model = document.model().unwrap();
-    let given = inputs.iter().map(|(name, value)| {
-        (model.names.value_named(name).unwrap(), RunValue::Tensor(Arc::new(value.clone())))
-    });
+    let given = inputs
+        .iter()
+        .map(|(name, value)| (model.names.value_named(name).unwrap(), RunValue::Tensor(Arc::new(value.clone()))));
     let given: Vec<_> = given.collect();
     let interpreter = Interpreter::new(model, &stores, &budget, &options).unwrap_or_else(|_| panic!());
     let outputs = interpreter.run(given).unwrap_or_else(|failure| panic!("the model cannot be run: {failure:?}"));
@@ -69,9 +69,8 @@ fn agrees(version: i64, graph: &str) -> String {
     let wanted = run(&mut model, &given);
     let options = Options::default();
     let translated = document(version, graph).translate(&options, Limits::default());
-    let (flat, variables, _) = translated.unwrap_or_else(|found| {
-        panic!("{graph}: {:?}", found.iter().map(|found| &found.message).collect::<Vec<_>>())
-    });
+    let (flat, variables, _) = translated
+        .unwrap_or_else(|found| panic!("{graph}: {:?}", found.iter().map(|found| &found.message).collect::<Vec<_>>()));
     let mut text = Vec::new();
     flat.write_nnef(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
@@ -236,7 +235,10 @@ fn texts_name_what_is_used() {
     let plain = agrees(22, &format!("{head} {{ y = Relu (x) }}"));
     assert!(plain.contains("y = max(0.0, x);") && !plain.contains("extension"), "{plain}");
     let registry = agrees(22, &format!("{head} {{ y = Erf (x) }}"));
-    assert!(registry.contains("extension tract_registry tract_core;") && registry.contains("tract_core_erf(x)"), "{registry}");
+    assert!(
+        registry.contains("extension tract_registry tract_core;") && registry.contains("tract_core_erf(x)"),
+        "{registry}"
+    );
 }
 
 #[test]
@@ -254,6 +256,7 @@ fn what_has_no_counterpart_is_told() {
 
 #[test]
 fn names_become_identifiers() {
-    let text = agrees(22, "g (float[2] \"a.b\", float[2] \"a b\") => (\"graph\") { \"graph\" = Add (\"a.b\", \"a b\") }");
+    let text =
+        agrees(22, "g (float[2] \"a.b\", float[2] \"a b\") => (\"graph\") { \"graph\" = Add (\"a.b\", \"a b\") }");
     assert!(text.contains("graph model(a_b, a_b_2) -> (graph_)"), "{text}");
 }

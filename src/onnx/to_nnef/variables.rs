@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::refusal::{Lowered, Refusal};
+use super::refusal::{Lowered, NodeRefusal};
 use crate::eval::Variables;
 use crate::model::{Limits, Model, Scratch};
 use crate::tensor::{DType, Data, Tensor, TensorError};
@@ -57,9 +57,9 @@ pub(super) fn stored_form(tensor: &Arc<Tensor>) -> Lowered<Arc<Tensor>> {
         data if tensor.dtype().is_float() => Data::from_floats(DType::Float32, places.map(|i| data.float(i))),
         data if tensor.dtype().is_integer() => {
             let items = places.map(|i| i64::try_from(data.wide(i)).ok()).collect::<Option<Vec<i64>>>();
-            Data::Int64(items.ok_or(Refusal::because("a constant has integers of more than 63 bits"))?)
+            Data::Int64(items.ok_or(NodeRefusal::because("a constant has integers of more than 63 bits"))?)
         }
-        _ => return Err(Refusal::because("a constant has texts or complex numbers, which NNEF does not have")),
+        _ => return Err(NodeRefusal::because("a constant has texts or complex numbers, which NNEF does not have")),
     };
-    Tensor::new(tensor.shape(), data).map(Arc::new).ok_or(Refusal::UNFIT)
+    Tensor::new(tensor.shape(), data).map(Arc::new).ok_or(NodeRefusal::UNFIT)
 }

@@ -6,7 +6,7 @@ use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 use crate::onnx::infer::call::{MAX_ITEMS, integers};
-use crate::onnx::infer::facts::Extents;
+use crate::onnx::infer::facts::TensorExtents;
 
 /// `Constant`
 pub(crate) fn constant(call: &mut InferCall) -> Option<()> {
@@ -46,7 +46,7 @@ pub(crate) fn count(items: usize) -> Dim {
 }
 
 /// The shape that the items of an operand are: `ConstantOfShape` and others.
-fn shape_from(call: &InferCall, operand: usize) -> Option<Extents> {
+fn shape_from(call: &InferCall, operand: usize) -> Option<TensorExtents> {
     if let Some(items) = call.items(operand) {
         return Some(items.iter().map(|item| if item.is_at_least(0) { item.clone() } else { Dim::Unknown }).collect());
     }
@@ -113,7 +113,7 @@ pub(crate) fn shape(call: &mut InferCall) -> Option<()> {
 
 /// The items of `Shape`.
 pub(crate) fn shape_items(call: &mut InferCall) -> Option<()> {
-    let items: Extents = call.extents(0)?.get(told(call)?)?.into();
+    let items: TensorExtents = call.extents(0)?.get(told(call)?)?.into();
     call.give_items(0, items);
     Some(())
 }

@@ -1,7 +1,7 @@
 //! Attention.
 
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
-use crate::onnx::standard::template::Settings;
+use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 
 /// The places of operands in a call.
@@ -12,7 +12,7 @@ const VALID: usize = 6;
 /// The first version in which a mask may have fewer keys than there are.
 const SHORT_MASKS: i64 = 24;
 
-pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
     let flat = match call.rank(0)? {
         3 => true,
@@ -24,7 +24,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut S
         return Err(NotKnown);
     }
     settings.flag("flat", flat).set("qheads", query_heads).set("kvheads", key_heads);
-    let named = |settings: &mut Settings, key, is_new: bool, new: &str, old: &str| {
+    let named = |settings: &mut TemplateSettings, key, is_new: bool, new: &str, old: &str| {
         settings.set(key, if is_new { new } else { old });
     };
     named(settings, "queries", flat, "queries", "Q");
@@ -63,7 +63,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut S
 }
 
 /// The graphs in its attributes are applied to scores and to weights.
-pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
     repetition(settings, (call.extent(0, 1), call.extent(1, 1)), ("K", "V"));
     scale(call, settings, call.extent(0, 3))?;
@@ -82,7 +82,7 @@ pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut Se
 }
 
 /// Keys and values of a head are those of several heads of queries.
-fn repetition(settings: &mut Settings, heads: (Build<i64>, Build<i64>), (keys, values): (&str, &str)) {
+fn repetition(settings: &mut TemplateSettings, heads: (Build<i64>, Build<i64>), (keys, values): (&str, &str)) {
     let group = match heads {
         (Ok(queries), Ok(keys)) if keys > 0 && queries % keys == 0 => Some(queries / keys),
         _ => None,
@@ -95,7 +95,7 @@ fn repetition(settings: &mut Settings, heads: (Build<i64>, Build<i64>), (keys, v
 }
 
 /// Queries and keys are multiplied by the root of the scale, so that products do not overflow.
-fn scale(call: &StandardCall, settings: &mut Settings, head_size: Build<i64>) -> Build<()> {
+fn scale(call: &StandardCall, settings: &mut TemplateSettings, head_size: Build<i64>) -> Build<()> {
     let given = call.float("scale")?.map(f64::from);
     let scale = given.or_else(|| head_size.ok().filter(|size| *size > 0).map(|size| 1.0 / (size as f64).sqrt()));
     settings.flag("scale", scale.is_some());
@@ -106,7 +106,12 @@ fn scale(call: &StandardCall, settings: &mut Settings, head_size: Build<i64>) ->
 }
 
 /// The type of softmax, and the conversions to it and back.
-fn precise(settings: &mut Settings, own: &ElementType, precision: Option<i64>, (from, to): (&str, &str)) -> Build<()> {
+fn precise(
+    settings: &mut TemplateSettings,
+    own: &ElementType,
+    precision: Option<i64>,
+    (from, to): (&str, &str),
+) -> Build<()> {
     let wanted = precision.map(i32::try_from).transpose().map_err(|_| NotKnown)?;
     let wanted = ElementType::numbered(wanted.unwrap_or(own.number)).ok_or(NotKnown)?;
     let cast = wanted.number != own.number;
@@ -121,7 +126,7 @@ fn number(value: f32) -> String {
 }
 
 /// The biases of scores, of the mask and of the positions of queries and keys. Returns whether there are any.
-fn bias(call: &StandardCall, settings: &mut Settings, own: &ElementType) -> Build<bool> {
+fn bias(call: &StandardCall, settings: &mut TemplateSettings, own: &ElementType) -> Build<bool> {
     let (causal, nonpad) = (call.int("is_causal", 0)? != 0, call.has_input(VALID));
     let (left, right) = (call.int("left_window_size", -1)?, call.int("right_window_size", -1)?);
     let positions = causal || left >= 0 || right >= 0;

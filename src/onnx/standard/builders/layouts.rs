@@ -1,12 +1,12 @@
 //! Operators that move items.
 
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
-use crate::onnx::standard::template::Settings;
+use crate::onnx::standard::template::TemplateSettings;
 
 /// The most axes that are listed.
 const MAX_RANK: usize = 64;
 
-pub(in crate::onnx::standard) fn crop_or_pad(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn crop_or_pad(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let narrow = call.element(1)?.name == "int32";
     let axes = call.ints("axes")?;
     if axes.as_ref().is_some_and(|axes| axes.len() > MAX_RANK) {
@@ -20,7 +20,7 @@ pub(in crate::onnx::standard) fn crop_or_pad(call: &StandardCall, settings: &mut
     Ok(())
 }
 
-pub(in crate::onnx::standard) fn blocks(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn blocks(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let block = call.int("blocksize", 0)?;
     let mode = call.text("mode", "DCR")?;
     if block <= 0 || !matches!(mode.as_str(), "DCR" | "CRD") {
@@ -31,7 +31,7 @@ pub(in crate::onnx::standard) fn blocks(call: &StandardCall, settings: &mut Sett
 }
 
 /// The number of spatial axes is that of rows of the matrices.
-pub(in crate::onnx::standard) fn affine_grid(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn affine_grid(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     call.element(0)?;
     let spatial = call.extent(0, 1).or_else(|_| call.extent(1, 0).map(|rank| rank - 2))?;
     let (deep, align) = (spatial == 3, call.int("align_corners", 0)? != 0);

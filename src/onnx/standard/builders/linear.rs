@@ -1,9 +1,9 @@
 //! Operators of sequences of tokens: rotary positions, causal convolutions and linear attention.
 
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
-use crate::onnx::standard::template::Settings;
+use crate::onnx::standard::template::TemplateSettings;
 
-pub(in crate::onnx::standard) fn rotary_embedding(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn rotary_embedding(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     call.element(0)?;
     let flat = call.rank(0)? == 3;
     let (heads, dim) = (call.int("num_heads", 0)?, call.int("rotary_embedding_dim", 0)?);
@@ -22,7 +22,7 @@ pub(in crate::onnx::standard) fn rotary_embedding(call: &StandardCall, settings:
     Ok(())
 }
 
-pub(in crate::onnx::standard) fn causal_convolution(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn causal_convolution(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     call.element(0)?;
     let gate = match call.text("activation", "none")?.as_str() {
         "none" => false,
@@ -37,7 +37,7 @@ pub(in crate::onnx::standard) fn causal_convolution(call: &StandardCall, setting
 }
 
 /// The recurrence is a scan over the tokens.
-pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
     let (query_heads, key_heads) = (call.int("q_num_heads", 0)?, call.int("kv_num_heads", 0)?);
     if key_heads <= 0 || query_heads <= 0 || query_heads % key_heads != 0 {
@@ -72,7 +72,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut S
 }
 
 /// The scan. Its body keeps the state of a head in a matrix of keys by values.
-fn recurrence(settings: &mut Settings, (gated, delta, cast): (bool, bool, bool), (first, last): (&str, &str)) {
+fn recurrence(settings: &mut TemplateSettings, (gated, delta, cast): (bool, bool, bool), (first, last): (&str, &str)) {
     let input = |name: &str| if cast { name.to_owned() } else { format!("separate_{name}") };
     let mut formals = vec!["state", "q", "k", "v"];
     let mut actuals = vec![first.to_owned(), input("queries"), input("keys"), input("values")];

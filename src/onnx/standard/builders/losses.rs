@@ -1,9 +1,12 @@
 //! Losses.
 
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
-use crate::onnx::standard::template::Settings;
+use crate::onnx::standard::template::TemplateSettings;
 
-pub(in crate::onnx::standard) fn negative_log_likelihood(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn negative_log_likelihood(
+    call: &StandardCall,
+    settings: &mut TemplateSettings,
+) -> Build<()> {
     call.element(0)?;
     let target = call.element(1)?;
     let ignored = call.has_attribute("ignore_index");

@@ -1,14 +1,14 @@
 //! Normalizations.
 
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
-use crate::onnx::standard::template::Settings;
+use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 
 /// The smallest number that is added to variances unless a call says otherwise.
 const EPSILON: f32 = 1e-5;
 
 /// The type in which values are normalized, with the conversions to it from `data` and back.
-fn stash(call: &StandardCall, settings: &mut Settings, data: &'static str) -> Build<&'static ElementType> {
+fn stash(call: &StandardCall, settings: &mut TemplateSettings, data: &'static str) -> Build<&'static ElementType> {
     let own = call.element(0).ok();
     let number = i32::try_from(call.int("stash_type", 1)?).map_err(|_| NotKnown)?;
     let stash = ElementType::numbered(number).ok_or(NotKnown)?;
@@ -27,13 +27,13 @@ fn conversion(element: Option<&ElementType>, value: &str, like: &str) -> String 
     }
 }
 
-fn epsilon(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+fn epsilon(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     settings.set("epsilon", format!("{:e}", call.float("epsilon")?.unwrap_or(EPSILON)));
     Ok(())
 }
 
 /// The axes from that of the call to the last one. Negative axes count from the end, so that no rank is needed.
-fn last_axes(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+fn last_axes(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let mut axis = call.int("axis", -1)?;
     if axis >= 0 {
         axis -= call.rank(0)?;
@@ -49,7 +49,7 @@ fn last_axes(call: &StandardCall, settings: &mut Settings) -> Build<()> {
 /// The most axes that are listed.
 const MAX_RANK: i64 = 64;
 
-pub(in crate::onnx::standard) fn layer(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn layer(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     stash(call, settings, "X")?;
     last_axes(call, settings)?;
     settings.flag("bias", call.has_input(2)).flag("InvStdDev", call.has_output(2));
@@ -57,7 +57,7 @@ pub(in crate::onnx::standard) fn layer(call: &StandardCall, settings: &mut Setti
     epsilon(call, settings)
 }
 
-pub(in crate::onnx::standard) fn root_mean_square(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn root_mean_square(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let stash = stash(call, settings, "X")?;
     last_axes(call, settings)?;
     let scale = call.element(1).ok();
@@ -67,7 +67,7 @@ pub(in crate::onnx::standard) fn root_mean_square(call: &StandardCall, settings:
     epsilon(call, settings)
 }
 
-pub(in crate::onnx::standard) fn group(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn group(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     if call.int("num_groups", 0)? <= 0 {
         return Err(NotKnown);
     }

@@ -2,7 +2,7 @@
 
 use crate::onnx::infer::ValueType;
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
-use crate::onnx::standard::template::Settings;
+use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 
 /// The most inputs or outputs of a graph.
@@ -13,7 +13,7 @@ fn numbered(count: usize, name: impl Fn(usize) -> String) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-pub(in crate::onnx::standard) fn map(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn map(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let (inputs, outputs) = (call.node.inputs.len(), call.node.outputs.len());
     if inputs.max(outputs) > MAX_VALUES || !call.has_attribute("body") {
         return Err(NotKnown);

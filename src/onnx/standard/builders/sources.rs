@@ -1,7 +1,7 @@
 //! Operators that make values: ranges, windows and random numbers.
 
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
-use crate::onnx::standard::template::Settings;
+use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 
 fn element(number: i64) -> Build<&'static ElementType> {
@@ -9,14 +9,14 @@ fn element(number: i64) -> Build<&'static ElementType> {
 }
 
 /// The random numbers have the type of the probabilities, if there are random numbers of that type.
-pub(in crate::onnx::standard) fn bernoulli(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn bernoulli(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
     settings.flag("cast", false).set("u", own.number).set("probability", "input");
     settings.set("dtype", element(call.int("dtype", own.number.into())?)?.number);
     Ok(())
 }
 
-pub(in crate::onnx::standard) fn window(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn window(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let of_output = element(call.int("output_datatype", 1)?)?;
     let computed = if matches!(of_output.name, "float" | "float16" | "bfloat16") { "float" } else { "double" };
     let number = ElementType::named(computed).map_or(1, |element| element.number);
@@ -28,7 +28,7 @@ pub(in crate::onnx::standard) fn window(call: &StandardCall, settings: &mut Sett
 }
 
 /// Floats of 16 bits have too few places to count with, integers of 16 bits no differences in early versions.
-pub(in crate::onnx::standard) fn range(call: &StandardCall, settings: &mut Settings) -> Build<()> {
+pub(in crate::onnx::standard) fn range(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
     let computed = match own.name {
         "float16" | "bfloat16" => element(call.int("stash_type", 1)?)?,

@@ -1,7 +1,7 @@
 //! The activations that recurrent layers name.
 
 use crate::onnx::to_nnef::line::NodeLine;
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 
 /// An activation: a formula of one operand.
 pub(super) struct Activation {
@@ -37,7 +37,7 @@ pub(super) fn activations(line: &NodeLine, defaults: &[&str], directions: i64) -
         let lower = name.to_ascii_lowercase();
         let row = FORMULAS.iter().find(|row| row.0 == lower);
         let (_, text, alpha, beta) =
-            row.ok_or_else(|| Refusal::from(format!("its activation `{name}` is not known")))?;
+            row.ok_or_else(|| NodeRefusal::from(format!("its activation `{name}` is not known")))?;
         let mut formula = (*text).to_owned();
         for (word, default, values) in [("%alpha", alpha, &mut alphas), ("%beta", beta, &mut betas)] {
             if let Some(default) = default {

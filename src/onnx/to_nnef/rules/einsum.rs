@@ -1,8 +1,8 @@
 //! Sums of products by a formula of axes: each pair of operands becomes one product of matrices.
 
-use crate::onnx::to_nnef::item::Flat;
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::item::FlatTensor;
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::product;
 
 use super::matrices;
@@ -10,7 +10,7 @@ use super::reductions::listed;
 
 /// A tensor with a letter for each axis.
 struct Lettered {
-    flat: Flat,
+    flat: FlatTensor,
     letters: Vec<char>,
 }
 
@@ -35,22 +35,22 @@ fn read(line: &mut NodeLine) -> Lowered<(Vec<Lettered>, Vec<char>)> {
     };
     let terms: Vec<&str> = inputs.split(',').collect();
     if terms.len() != line.count() {
-        return Err(Refusal::UNFIT);
+        return Err(NodeRefusal::UNFIT);
     }
     let (mut operands, mut widest) = (Vec::new(), 0);
     for (i, term) in terms.iter().enumerate() {
         let flat = line.flat(i)?;
         let named = term.chars().filter(char::is_ascii_alphabetic).count();
-        let inner = line.rank(i)?.checked_sub(named).ok_or(Refusal::RANK)?;
+        let inner = line.rank(i)?.checked_sub(named).ok_or(NodeRefusal::RANK)?;
         widest = widest.max(inner);
         let letters = letters(term, inner)?;
         if letters.len() != line.rank(i)? {
-            return Err(Refusal::RANK);
+            return Err(NodeRefusal::RANK);
         }
         operands.push((Lettered { flat, letters }, inner));
     }
     if operands.iter().any(|(_, inner)| *inner != widest && *inner != 0) {
-        return Err(Refusal::because("its operands have different numbers of axes for `...`"));
+        return Err(NodeRefusal::because("its operands have different numbers of axes for `...`"));
     }
     let operands: Vec<Lettered> = operands.into_iter().map(|(operand, _)| operand).collect();
     let output = match output {
@@ -70,16 +70,16 @@ fn implied(operands: &[Lettered]) -> Vec<char> {
     once
 }
 
-pub(in crate::onnx::to_nnef) fn einsum(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn einsum(line: &mut NodeLine) -> NodeResults {
     let (operands, output) = read(line)?;
     for operand in &operands {
         let distinct = operand.letters.iter().all(|c| operand.letters.iter().filter(|other| *other == c).count() == 1);
         if !distinct {
-            return Err(Refusal::because("an operand has a letter twice"));
+            return Err(NodeRefusal::because("an operand has a letter twice"));
         }
     }
     let mut rest = operands.into_iter();
-    let mut result = rest.next().ok_or(Refusal::UNFIT)?;
+    let mut result = rest.next().ok_or(NodeRefusal::UNFIT)?;
     while let Some(next) = rest.next() {
         let needed = |c: &char| output.contains(c) || rest.as_slice().iter().any(|later| later.letters.contains(c));
         result = pair(line, [result, next], &needed)?;
@@ -102,9 +102,9 @@ fn summed(line: &mut NodeLine, of: Lettered, needed: &dyn Fn(&char) -> bool) -> 
 
 /// The axes of letters in a wanted order.
 fn order(letters: &[char], wanted: &[char]) -> Lowered<Vec<usize>> {
-    let at = |c: &char| letters.iter().position(|own| own == c).ok_or(Refusal::UNFIT);
+    let at = |c: &char| letters.iter().position(|own| own == c).ok_or(NodeRefusal::UNFIT);
     let found = wanted.iter().map(at).collect::<Lowered<Vec<usize>>>()?;
-    if found.len() == letters.len() { Ok(found) } else { Err(Refusal::UNFIT) }
+    if found.len() == letters.len() { Ok(found) } else { Err(NodeRefusal::UNFIT) }
 }
 
 /// The product of two operands, with the axes that are needed.
@@ -118,12 +118,12 @@ fn pair(line: &mut NodeLine, [a, b]: [Lettered; 2], needed: &dyn Fn(&char) -> bo
     let rows: Vec<char> = a.letters.iter().filter(|c| !b.letters.contains(c)).copied().collect();
     let columns: Vec<char> = b.letters.iter().filter(|c| !a.letters.contains(c)).copied().collect();
     let extent = |of: &Lettered, extents: &[i64], c: &char| {
-        of.letters.iter().position(|own| own == c).and_then(|i| extents.get(i)).copied().ok_or(Refusal::UNFIT)
+        of.letters.iter().position(|own| own == c).and_then(|i| extents.get(i)).copied().ok_or(NodeRefusal::UNFIT)
     };
     let (a_extents, b_extents) = (line.emit.extents(a.flat)?, line.emit.extents(b.flat)?);
     for c in batch.iter().chain(&inner) {
         if extent(&a, &a_extents, c)? != extent(&b, &b_extents, c)? {
-            return Err(Refusal::because("the extents of a letter differ"));
+            return Err(NodeRefusal::because("the extents of a letter differ"));
         }
     }
     let all = |of: &Lettered, extents: &[i64], list: &[char]| {

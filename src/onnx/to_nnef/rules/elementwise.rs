@@ -2,16 +2,16 @@
 
 use crate::dictionary::{self, Kernel, Vocabulary, elementwise as meanings};
 use crate::onnx::run::dtype_of;
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::{Flat, Outcome};
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::tensor::{DType, Data, Tensor};
 
 /// An operator that has a meaning in the dictionary: an operation, a formula, or an operation of a registry.
-pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> NodeResults {
     let row = dictionary::find(Vocabulary::Foreign, line.operator);
-    let row = row.ok_or(Refusal::because("the dictionary does not have it"))?;
+    let row = row.ok_or(NodeRefusal::because("the dictionary does not have it"))?;
     let terms = line.terms(0..line.count())?;
     // An operation on scalars of the standard is not defined for integers.
     let scalars = matches!(row.kernel, Some(Kernel::Float(..) | Kernel::Floats(_)));
@@ -20,30 +20,32 @@ pub(in crate::onnx::to_nnef) fn meaning(line: &mut NodeLine) -> Results {
 }
 
 /// Converts operands with integers to scalars.
-fn in_scalars(line: &mut NodeLine, terms: Vec<Term>) -> Lowered<Vec<Term>> {
+fn in_scalars(line: &mut NodeLine, terms: Vec<FormulaTerm>) -> Lowered<Vec<FormulaTerm>> {
     let scalar = |term| match term {
-        Term::Flat(flat) if flat.dtype.is_integer() => line.emit.cast(flat, DType::Float32).map(Term::Flat),
+        FormulaTerm::FlatTensor(flat) if flat.dtype.is_integer() => {
+            line.emit.cast(flat, DType::Float32).map(FormulaTerm::FlatTensor)
+        }
         other => Ok(other),
     };
     terms.into_iter().map(scalar).collect()
 }
 
 /// A result as a tensor.
-fn flat(term: Term) -> Results {
+fn flat(term: FormulaTerm) -> NodeResults {
     match term {
-        Term::Flat(flat) => one(flat),
-        Term::Number(..) => Err(Refusal::because("its result is known")),
+        FormulaTerm::FlatTensor(flat) => one(flat),
+        FormulaTerm::Number(..) => Err(NodeRefusal::because("its result is known")),
     }
 }
 
 /// A formula of all operands.
-fn formula(line: &mut NodeLine, text: &str) -> Results {
+fn formula(line: &mut NodeLine, text: &str) -> NodeResults {
     let terms = line.terms(0..line.count())?;
     one(line.emit.formula(text, &terms)?)
 }
 
 /// A formula of the operand and attributes, whose names follow `%` in the text.
-fn with_floats(line: &mut NodeLine, text: &str, defaults: &[(&str, f32)]) -> Results {
+fn with_floats(line: &mut NodeLine, text: &str, defaults: &[(&str, f32)]) -> NodeResults {
     let mut text = text.to_owned();
     for (name, default) in defaults {
         text = text.replace(&format!("%{name}"), &format!("{:?}", line.float(name, *default)?));
@@ -51,94 +53,94 @@ fn with_floats(line: &mut NodeLine, text: &str, defaults: &[(&str, f32)]) -> Res
     formula(line, &text)
 }
 
-pub(in crate::onnx::to_nnef) fn identity(_: &mut NodeLine) -> Results {
-    Ok(vec![Outcome::Operand(0)])
+pub(in crate::onnx::to_nnef) fn identity(_: &mut NodeLine) -> NodeResults {
+    Ok(vec![NnefOutcome::Operand(0)])
 }
 
 /// The operand; nothing is dropped outside of training.
-pub(in crate::onnx::to_nnef) fn dropout(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn dropout(line: &mut NodeLine) -> NodeResults {
     let training = line.numbers(2)?.is_some_and(|items| items.iter().any(|item| *item != 0.0));
     if training {
-        return Err(Refusal::because("it is in training"));
+        return Err(NodeRefusal::because("it is in training"));
     }
-    let mut results = vec![Outcome::Operand(0)];
+    let mut results = vec![NnefOutcome::Operand(0)];
     if line.wants(1) {
         let shape = line.shape(0)?;
         let extents: Option<Vec<usize>> = shape.iter().map(|extent| usize::try_from(*extent).ok()).collect();
-        let extents = extents.ok_or(Refusal::UNFIT)?;
-        let count = crate::tensor::volume(&extents).ok_or(Refusal::UNFIT)?;
-        let all = Tensor::logicals(&extents, vec![true; count]).map_err(|_| Refusal::UNFIT)?;
-        results.push(Outcome::Known(all.into()));
+        let extents = extents.ok_or(NodeRefusal::UNFIT)?;
+        let count = crate::tensor::volume(&extents).ok_or(NodeRefusal::UNFIT)?;
+        let all = Tensor::logicals(&extents, vec![true; count]).map_err(|_| NodeRefusal::UNFIT)?;
+        results.push(NnefOutcome::Known(all.into()));
     }
     Ok(results)
 }
 
-pub(in crate::onnx::to_nnef) fn cast(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn cast(line: &mut NodeLine) -> NodeResults {
     let to = i32::try_from(line.int("to", 0)?).ok().and_then(dtype_of);
-    let to = to.ok_or(Refusal::because("its element type is not known"))?;
+    let to = to.ok_or(NodeRefusal::because("its element type is not known"))?;
     converted(line, to)
 }
 
-pub(in crate::onnx::to_nnef) fn cast_like(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn cast_like(line: &mut NodeLine) -> NodeResults {
     let to = line.dtype(1)?;
     converted(line, to)
 }
 
-fn converted(line: &mut NodeLine, to: DType) -> Results {
+fn converted(line: &mut NodeLine, to: DType) -> NodeResults {
     // Another known value, such as a constant that becomes like an operand.
     if let Some(tensor) = line.value(0).filter(|tensor| tensor.dtype().is_float() && to.is_float()) {
         let data = Data::from_floats(to, tensor.to_scalars().into_iter());
-        return Ok(vec![Outcome::Known(Tensor::new(tensor.shape(), data).ok_or(Refusal::UNFIT)?.into())]);
+        return Ok(vec![NnefOutcome::Known(Tensor::new(tensor.shape(), data).ok_or(NodeRefusal::UNFIT)?.into())]);
     }
     let x = line.flat(0)?;
     one(line.emit.cast(x, to)?)
 }
 
 /// Folds an operation of two operands over all of them.
-fn folded(line: &mut NodeLine, text: &str) -> Lowered<Flat> {
+fn folded(line: &mut NodeLine, text: &str) -> Lowered<FlatTensor> {
     let terms = line.terms(0..line.count())?;
     let mut terms = terms.into_iter();
-    let mut result = terms.next().ok_or(Refusal::UNFIT)?;
+    let mut result = terms.next().ok_or(NodeRefusal::UNFIT)?;
     for term in terms {
         result = match (result, term) {
-            (Term::Number(a, of), Term::Number(b, _)) => Term::Number(known(text, a, b)?, of),
-            (a, b) => Term::Flat(line.emit.formula(text, &[a, b])?),
+            (FormulaTerm::Number(a, of), FormulaTerm::Number(b, _)) => FormulaTerm::Number(known(text, a, b)?, of),
+            (a, b) => FormulaTerm::FlatTensor(line.emit.formula(text, &[a, b])?),
         };
     }
     match result {
-        Term::Flat(flat) => Ok(flat),
-        Term::Number(..) => Err(Refusal::because("its result is known")),
+        FormulaTerm::FlatTensor(flat) => Ok(flat),
+        FormulaTerm::Number(..) => Err(NodeRefusal::because("its result is known")),
     }
 }
 
 fn known(text: &str, a: f64, b: f64) -> Lowered<f64> {
     let row =
         [&meanings::ADD, &meanings::MAXIMUM, &meanings::MINIMUM].into_iter().find(|row| text.starts_with(row.name));
-    row.and_then(|row| row.kernel?.of_floats(&[a, b])).ok_or(Refusal::UNFIT)
+    row.and_then(|row| row.kernel?.of_floats(&[a, b])).ok_or(NodeRefusal::UNFIT)
 }
 
-pub(in crate::onnx::to_nnef) fn sum(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn sum(line: &mut NodeLine) -> NodeResults {
     if line.count() == 1 { identity(line) } else { one(folded(line, "add(@0,@1)")?) }
 }
 
-pub(in crate::onnx::to_nnef) fn max(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn max(line: &mut NodeLine) -> NodeResults {
     if line.count() == 1 { identity(line) } else { one(folded(line, "maximum(@0,@1)")?) }
 }
 
-pub(in crate::onnx::to_nnef) fn min(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn min(line: &mut NodeLine) -> NodeResults {
     if line.count() == 1 { identity(line) } else { one(folded(line, "minimum(@0,@1)")?) }
 }
 
-pub(in crate::onnx::to_nnef) fn mean(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn mean(line: &mut NodeLine) -> NodeResults {
     if line.count() == 1 {
         return identity(line);
     }
     let sum = folded(line, "add(@0,@1)")?;
-    one(line.emit.formula("div(@0,@1)", &[Term::Flat(sum), Term::of(line.count() as f64)])?)
+    one(line.emit.formula("div(@0,@1)", &[FormulaTerm::FlatTensor(sum), FormulaTerm::of(line.count() as f64)])?)
 }
 
 /// The remainder, with the sign of the divisor, or with that of the dividend if `fmod` is set.
-pub(in crate::onnx::to_nnef) fn modulo(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn modulo(line: &mut NodeLine) -> NodeResults {
     let fmod = line.flag("fmod", false)?;
     match (line.dtype(0)?.is_integer(), fmod) {
         // Integers are divided towards zero.
@@ -154,19 +156,19 @@ pub(in crate::onnx::to_nnef) fn modulo(line: &mut NodeLine) -> Results {
 }
 
 /// A power. Integers are raised as scalars.
-pub(in crate::onnx::to_nnef) fn pow(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn pow(line: &mut NodeLine) -> NodeResults {
     let of = line.dtype(0)?;
     let terms = line.terms(0..2)?;
     let terms = in_scalars(line, terms)?;
     let power = line.emit.formula("pow(@0,@1)", &terms)?;
-    one(if of.is_integer() { line.emit.cast(power, of)? } else { Flat { dtype: of, ..power } })
+    one(if of.is_integer() { line.emit.cast(power, of)? } else { FlatTensor { dtype: of, ..power } })
 }
 
-pub(in crate::onnx::to_nnef) fn bit_shift(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn bit_shift(line: &mut NodeLine) -> NodeResults {
     let operation = match line.text("direction", "")?.as_str() {
         "LEFT" => "tract_shl",
         "RIGHT" => "tract_shr",
-        _ => return Err(Refusal::because("its direction is not known")),
+        _ => return Err(NodeRefusal::because("its direction is not known")),
     };
     let operation = line.emit.registry(operation)?;
     let rank = line.rank(0)?.max(line.rank(1)?);
@@ -175,19 +177,19 @@ pub(in crate::onnx::to_nnef) fn bit_shift(line: &mut NodeLine) -> Results {
 }
 
 /// The complement of an integer; that of an unsigned one is counted from the largest one.
-pub(in crate::onnx::to_nnef) fn bitwise_not(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn bitwise_not(line: &mut NodeLine) -> NodeResults {
     let x = line.flat(0)?;
     let high = x.dtype.range().filter(|(low, _)| *low == 0).map_or(-1, |(_, high)| high);
-    let high = i64::try_from(high).map_err(|_| Refusal::because("it has unsigned integers of 64 bits"))?;
+    let high = i64::try_from(high).map_err(|_| NodeRefusal::because("it has unsigned integers of 64 bits"))?;
     one(line.emit.add("sub", [crate::graph::Value::Int(high), crate::graph::Value::Tensor(x.id)], x.dtype)?)
 }
 
-pub(in crate::onnx::to_nnef) fn is_nan(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn is_nan(line: &mut NodeLine) -> NodeResults {
     formula(line, "ne(@0,@0)")
 }
 
 /// Half of an infinity is the infinity, as it is for zero only.
-pub(in crate::onnx::to_nnef) fn is_inf(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn is_inf(line: &mut NodeLine) -> NodeResults {
     match (line.flag("detect_positive", true)?, line.flag("detect_negative", true)?) {
         (true, true) => formula(line, "and(eq(mul(@0,0.5),@0),ne(@0,0.0))"),
         (true, false) => formula(line, "and(eq(mul(@0,0.5),@0),gt(@0,0.0))"),
@@ -197,82 +199,82 @@ pub(in crate::onnx::to_nnef) fn is_inf(line: &mut NodeLine) -> Results {
 }
 
 /// The bounds are attributes in early versions.
-pub(in crate::onnx::to_nnef) fn clip(line: &mut NodeLine) -> Results {
-    let mut result = Term::Flat(line.flat(0)?);
+pub(in crate::onnx::to_nnef) fn clip(line: &mut NodeLine) -> NodeResults {
+    let mut result = FormulaTerm::FlatTensor(line.flat(0)?);
     let bounds = [("max", 2, "minimum(@0,@1)", f32::MAX), ("min", 1, "maximum(@0,@1)", f32::MIN)];
     // The upper bound wins if they contradict each other.
     for (name, operand, text, none) in bounds.into_iter().rev() {
         let bound = match line.version < 11 {
-            true => Some(line.float(name, none)?).filter(|bound| *bound != f64::from(none)).map(Term::of),
+            true => Some(line.float(name, none)?).filter(|bound| *bound != f64::from(none)).map(FormulaTerm::of),
             false if line.has(operand) => line.terms([0, operand])?.pop(),
             false => None,
         };
         if let Some(bound) = bound {
-            result = Term::Flat(line.emit.formula(text, &[result, bound])?);
+            result = FormulaTerm::FlatTensor(line.emit.formula(text, &[result, bound])?);
         }
     }
     match result {
-        Term::Flat(flat) => one(flat),
-        Term::Number(..) => Err(Refusal::UNFIT),
+        FormulaTerm::FlatTensor(flat) => one(flat),
+        FormulaTerm::Number(..) => Err(NodeRefusal::UNFIT),
     }
 }
 
-pub(in crate::onnx::to_nnef) fn leaky_relu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn leaky_relu(line: &mut NodeLine) -> NodeResults {
     let alpha = line.float("alpha", 0.01)?;
     let x = line.flat(0)?;
     one(line.emit.on("leaky_relu", x, [crate::graph::Value::Scalar(alpha)])?)
 }
 
-pub(in crate::onnx::to_nnef) fn elu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn elu(line: &mut NodeLine) -> NodeResults {
     with_floats(line, "select(lt(@0,0.0),mul(%alpha,expm1(@0)),@0)", &[("alpha", 1.0)])
 }
 
-pub(in crate::onnx::to_nnef) fn celu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn celu(line: &mut NodeLine) -> NodeResults {
     let text = "add(maximum(@0,0.0),minimum(mul(%alpha,expm1(div(@0,%alpha))),0.0))";
     with_floats(line, text, &[("alpha", 1.0)])
 }
 
-pub(in crate::onnx::to_nnef) fn selu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn selu(line: &mut NodeLine) -> NodeResults {
     let text = "mul(%gamma,select(gt(@0,0.0),@0,mul(%alpha,expm1(@0))))";
     with_floats(line, text, &[("alpha", 1.673_263_2), ("gamma", 1.050_701)])
 }
 
 /// By the error function, or approximated by `tanh`.
-pub(in crate::onnx::to_nnef) fn gelu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn gelu(line: &mut NodeLine) -> NodeResults {
     match line.text("approximate", "none")?.as_str() {
         "tanh" => formula(
             line,
             "mul(mul(@0,0.5),add(tanh(mul(add(@0,mul(mul(mul(@0,@0),@0),0.044715)),0.7978845608028654)),1.0))",
         ),
         "none" => formula(line, "mul(mul(@0,0.5),add(erf(mul(@0,0.7071067811865476)),1.0))"),
-        _ => Err(Refusal::because("its approximation is not known")),
+        _ => Err(NodeRefusal::because("its approximation is not known")),
     }
 }
 
-pub(in crate::onnx::to_nnef) fn hard_sigmoid(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn hard_sigmoid(line: &mut NodeLine) -> NodeResults {
     let text = "maximum(minimum(add(mul(@0,%alpha),%beta),1.0),0.0)";
     with_floats(line, text, &[("alpha", 0.2), ("beta", 0.5)])
 }
 
-pub(in crate::onnx::to_nnef) fn hard_swish(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn hard_swish(line: &mut NodeLine) -> NodeResults {
     formula(line, "mul(@0,maximum(minimum(add(div(@0,6.0),0.5),1.0),0.0))")
 }
 
-pub(in crate::onnx::to_nnef) fn swish(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn swish(line: &mut NodeLine) -> NodeResults {
     with_floats(line, "mul(@0,sigmoid(mul(@0,%alpha)))", &[("alpha", 1.0)])
 }
 
-pub(in crate::onnx::to_nnef) fn thresholded_relu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn thresholded_relu(line: &mut NodeLine) -> NodeResults {
     with_floats(line, "select(gt(@0,%alpha),@0,0.0)", &[("alpha", 1.0)])
 }
 
-pub(in crate::onnx::to_nnef) fn shrink(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn shrink(line: &mut NodeLine) -> NodeResults {
     let text = "select(lt(@0,neg(%lambd)),add(@0,%bias),select(gt(@0,%lambd),sub(@0,%bias),0.0))";
     with_floats(line, text, &[("lambd", 0.5), ("bias", 0.0)])
 }
 
 /// The slope is broadcast to the operand.
-pub(in crate::onnx::to_nnef) fn prelu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn prelu(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let (x, slope) = (line.flat(0)?, line.raised(1, rank)?);
     if x.dtype.is_integer() {

@@ -1,14 +1,19 @@
 //! Products of matrices.
 
 use crate::graph::Value;
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::Flat;
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::FlatTensor;
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::tensor::DType;
 
 /// The product of two tensors of equal rank along their last two axes.
-pub(super) fn product(line: &mut NodeLine, a: Flat, b: Flat, transposed: (bool, bool)) -> Lowered<Flat> {
+pub(super) fn product(
+    line: &mut NodeLine,
+    a: FlatTensor,
+    b: FlatTensor,
+    transposed: (bool, bool),
+) -> Lowered<FlatTensor> {
     let mut arguments = vec![Value::Tensor(a.id), Value::Tensor(b.id)];
     if transposed != (false, false) {
         arguments.extend([Value::Logical(transposed.0), Value::Logical(transposed.1)]);
@@ -17,17 +22,17 @@ pub(super) fn product(line: &mut NodeLine, a: Flat, b: Flat, transposed: (bool, 
 }
 
 /// An operand as scalars: NNEF multiplies matrices of scalars only.
-fn scalars(line: &mut NodeLine, x: Flat) -> Lowered<Flat> {
+fn scalars(line: &mut NodeLine, x: FlatTensor) -> Lowered<FlatTensor> {
     if x.dtype.is_integer() { line.emit.cast(x, DType::Float32) } else { Ok(x) }
 }
 
 /// The product of matrices, or of vectors, which get an axis for it.
-pub(in crate::onnx::to_nnef) fn mat_mul(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn mat_mul(line: &mut NodeLine) -> NodeResults {
     let of = line.dtype(0)?;
     one(mat_mul_as(line, of)?)
 }
 
-fn mat_mul_as(line: &mut NodeLine, of: DType) -> Lowered<Flat> {
+fn mat_mul_as(line: &mut NodeLine, of: DType) -> Lowered<FlatTensor> {
     let (left, right) = (line.rank(0)?, line.rank(1)?);
     let rank = left.max(right).max(2);
     let a = line.raised(0, rank)?;
@@ -53,7 +58,7 @@ fn mat_mul_as(line: &mut NodeLine, of: DType) -> Lowered<Flat> {
 }
 
 /// A product with integers, from which zero points are subtracted first.
-pub(in crate::onnx::to_nnef) fn mat_mul_integer(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn mat_mul_integer(line: &mut NodeLine) -> NodeResults {
     let shifted = |line: &mut NodeLine, operand: usize, zero: usize, column: bool| {
         let x = line.flat(operand)?;
         let x = line.emit.cast(x, DType::Float32)?;
@@ -67,11 +72,11 @@ pub(in crate::onnx::to_nnef) fn mat_mul_integer(line: &mut NodeLine) -> Results 
         let zero = line.emit.cast(zero, DType::Float32)?;
         let rank = line.emit.rank(x)?;
         let zero = line.emit.raised(zero, rank)?;
-        line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(zero)])
+        line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(zero)])
     };
     let (left, right) = (line.rank(0)?, line.rank(1)?);
     if left < 2 || right < 2 {
-        return Err(Refusal::RANK);
+        return Err(NodeRefusal::RANK);
     }
     let (a, b) = (shifted(line, 0, 2, true)?, shifted(line, 1, 3, false)?);
     let rank = left.max(right);
@@ -81,7 +86,7 @@ pub(in crate::onnx::to_nnef) fn mat_mul_integer(line: &mut NodeLine) -> Results 
 }
 
 /// A product, scaled and added to an operand.
-pub(in crate::onnx::to_nnef) fn gemm(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn gemm(line: &mut NodeLine) -> NodeResults {
     let transposed = (line.flag("transA", false)?, line.flag("transB", false)?);
     let (alpha, beta) = (line.float("alpha", 1.0)?, line.float("beta", 1.0)?);
     let of = line.dtype(0)?;
@@ -94,15 +99,15 @@ pub(in crate::onnx::to_nnef) fn gemm(line: &mut NodeLine) -> Results {
     }
     let mut result = product(line, a, b, transposed)?;
     if alpha != 1.0 {
-        result = line.emit.formula("mul(@0,@1)", &[Term::Flat(result), Term::of(alpha)])?;
+        result = line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(result), FormulaTerm::of(alpha)])?;
     }
     if added {
         let mut bias = line.raised(2, 2)?;
         bias = scalars(line, bias)?;
         if beta != 1.0 {
-            bias = line.emit.formula("mul(@0,@1)", &[Term::Flat(bias), Term::of(beta)])?;
+            bias = line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(bias), FormulaTerm::of(beta)])?;
         }
-        result = line.emit.formula("add(@0,@1)", &[Term::Flat(result), Term::Flat(bias)])?;
+        result = line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(result), FormulaTerm::FlatTensor(bias)])?;
     }
     one(line.emit.cast(result, of)?)
 }

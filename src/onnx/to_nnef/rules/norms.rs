@@ -2,10 +2,10 @@
 
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::Flat;
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::FlatTensor;
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::product;
 
 use super::reductions::listed;
@@ -13,9 +13,9 @@ use super::reductions::listed;
 /// The default epsilon of ONNX.
 const EPSILON: f32 = 1e-5;
 
-pub(in crate::onnx::to_nnef) fn batch_normalization(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn batch_normalization(line: &mut NodeLine) -> NodeResults {
     if line.flag("training_mode", false)? {
-        return Err(Refusal::because("it is in training"));
+        return Err(NodeRefusal::because("it is in training"));
     }
     line.only(1)?;
     let epsilon = line.float("epsilon", EPSILON)?;
@@ -26,26 +26,29 @@ pub(in crate::onnx::to_nnef) fn batch_normalization(line: &mut NodeLine) -> Resu
 }
 
 /// The operand less its mean along axes, the mean, and the factor by which it gets the variance 1.
-fn standardized(line: &mut NodeLine, x: Flat, axes: &[usize], epsilon: f64) -> Lowered<[Flat; 3]> {
+fn standardized(line: &mut NodeLine, x: FlatTensor, axes: &[usize], epsilon: f64) -> Lowered<[FlatTensor; 3]> {
     let mean = line.emit.on("mean_reduce", x, [listed(axes)])?;
-    let less = line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(mean)])?;
-    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(less)])?;
+    let less = line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(mean)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(less)])?;
     let variance = line.emit.on("mean_reduce", squares, [listed(axes)])?;
-    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[Term::Flat(variance), Term::of(epsilon)])?;
+    let factor =
+        line.emit.formula("rsqrt(add(@0,@1))", &[FormulaTerm::FlatTensor(variance), FormulaTerm::of(epsilon)])?;
     Ok([less, mean, factor])
 }
 
-fn scaled(line: &mut NodeLine, less: Flat, factor: Flat) -> Lowered<Flat> {
-    line.emit.formula("mul(@0,@1)", &[Term::Flat(less), Term::Flat(factor)])
+fn scaled(line: &mut NodeLine, less: FlatTensor, factor: FlatTensor) -> Lowered<FlatTensor> {
+    line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(less), FormulaTerm::FlatTensor(factor)])
 }
 
 /// Multiplies by a scale and adds an offset, if it is there, after both have become tensors that are broadcast.
-fn affine(line: &mut NodeLine, y: Flat, scale: Flat, offset: Option<Flat>) -> Lowered<Flat> {
-    let y = line.emit.formula("mul(@0,@1)", &[Term::Flat(y), Term::Flat(scale)])?;
-    offset.map_or(Ok(y), |offset| line.emit.formula("add(@0,@1)", &[Term::Flat(y), Term::Flat(offset)]))
+fn affine(line: &mut NodeLine, y: FlatTensor, scale: FlatTensor, offset: Option<FlatTensor>) -> Lowered<FlatTensor> {
+    let y = line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(y), FormulaTerm::FlatTensor(scale)])?;
+    offset.map_or(Ok(y), |offset| {
+        line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(y), FormulaTerm::FlatTensor(offset)])
+    })
 }
 
-pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
     let epsilon = line.float("epsilon", EPSILON)?;
@@ -58,27 +61,27 @@ pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> Resu
     Ok(vec![y.into(), mean.into(), factor.into()])
 }
 
-pub(in crate::onnx::to_nnef) fn rms_normalization(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn rms_normalization(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
-    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(x)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(x)])?;
     let mean = line.emit.on("mean_reduce", squares, [listed(&axes)])?;
-    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[Term::Flat(mean), Term::of(epsilon)])?;
+    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[FormulaTerm::FlatTensor(mean), FormulaTerm::of(epsilon)])?;
     let y = scaled(line, x, factor)?;
     let scale = line.raised(1, rank)?;
     one(affine(line, y, scale, None)?)
 }
 
 /// A parameter of each channel for an operand of a rank.
-fn channels(line: &mut NodeLine, i: usize, rank: usize) -> Lowered<Flat> {
+fn channels(line: &mut NodeLine, i: usize, rank: usize) -> Lowered<FlatTensor> {
     let flat = line.per_channel(i)?;
-    let more = rank.checked_sub(2).ok_or(Refusal::RANK)?;
+    let more = rank.checked_sub(2).ok_or(NodeRefusal::RANK)?;
     line.emit.unsqueeze(flat, (2..2 + more as i64).collect())
 }
 
-pub(in crate::onnx::to_nnef) fn instance_normalization(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn instance_normalization(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let axes: Vec<usize> = (2..rank).collect();
     let epsilon = line.float("epsilon", EPSILON)?;
@@ -90,11 +93,12 @@ pub(in crate::onnx::to_nnef) fn instance_normalization(line: &mut NodeLine) -> R
 }
 
 /// Before version 21, scale and offset are those of groups, since then those of channels.
-pub(in crate::onnx::to_nnef) fn group_normalization(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn group_normalization(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
-    let [batch, all, inner @ ..] = &extents[..] else { return Err(Refusal::RANK) };
+    let [batch, all, inner @ ..] = &extents[..] else { return Err(NodeRefusal::RANK) };
     let groups = line.int("num_groups", 0)?;
-    let each = all.checked_div(groups).filter(|each| each.checked_mul(groups) == Some(*all)).ok_or(Refusal::UNFIT)?;
+    let each =
+        all.checked_div(groups).filter(|each| each.checked_mul(groups) == Some(*all)).ok_or(NodeRefusal::UNFIT)?;
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
     let grouped = line.emit.reshape(x, &[*batch, groups, product(&[&[each], inner].concat())?])?;
@@ -110,34 +114,36 @@ pub(in crate::onnx::to_nnef) fn group_normalization(line: &mut NodeLine) -> Resu
     one(line.emit.reshape(y, &extents)?)
 }
 
-pub(in crate::onnx::to_nnef) fn mean_variance_normalization(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn mean_variance_normalization(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let given = line.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]);
     let axes = crate::onnx::to_nnef::shape::axes_of(&given, rank)?;
     let x = line.flat(0)?;
     let mean = line.emit.on("mean_reduce", x, [listed(&axes)])?;
-    let less = line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(mean)])?;
-    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(less)])?;
+    let less = line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(mean)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(less)])?;
     let variance = line.emit.on("mean_reduce", squares, [listed(&axes)])?;
-    one(line.emit.formula("div(@0,add(root(@1),1e-9))", &[Term::Flat(less), Term::Flat(variance)])?)
+    one(line
+        .emit
+        .formula("div(@0,add(root(@1),1e-9))", &[FormulaTerm::FlatTensor(less), FormulaTerm::FlatTensor(variance)])?)
 }
 
 /// Each channel divided by a power of the sum of squares of its neighbours.
-pub(in crate::onnx::to_nnef) fn lrn(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn lrn(line: &mut NodeLine) -> NodeResults {
     let size = line.int("size", 1)?;
     let (alpha, beta) = (line.float("alpha", 1e-4)?, line.float("beta", 0.75)?);
     let bias = line.float("bias", 1.0)?;
     let extents = line.shape(0)?;
-    let [batch, channels, inner @ ..] = &extents[..] else { return Err(Refusal::RANK) };
+    let [batch, channels, inner @ ..] = &extents[..] else { return Err(NodeRefusal::RANK) };
     let x = line.flat(0)?;
-    let squares = line.emit.formula("mul(@0,@0)", &[Term::Flat(x)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(x)])?;
     // With a registry, windows have the extent 1 along the first two axes.
     let squares = line.emit.reshape(squares, &[1, 1, *batch, *channels, product(inner)?])?;
     let before = (size - 1) / 2;
     let padding = pairs([(0, 0), (0, 0), (0, 0), (before, size - 1 - before), (0, 0)]);
     let sums = line.emit.on("box", squares, [integers([1, 1, 1, size, 1]), text("constant"), padding])?;
     let sums = line.emit.reshape(sums, &extents)?;
-    let [alpha, beta, bias] = [alpha / size as f64, beta, bias].map(Term::of);
-    let terms = [Term::Flat(x), Term::Flat(sums), alpha, beta, bias];
+    let [alpha, beta, bias] = [alpha / size as f64, beta, bias].map(FormulaTerm::of);
+    let terms = [FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(sums), alpha, beta, bias];
     one(line.emit.formula("div(@0,pow(add(mul(@1,@2),@4),@3))", &terms)?)
 }

@@ -2,17 +2,17 @@
 
 use crate::graph::Value;
 use crate::onnx::run::dtype_of;
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::Flat;
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::FlatTensor;
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::tensor::DType;
 
 /// A scale or a zero point beside the operand: one number, or one along an axis.
-fn beside(line: &mut NodeLine, i: usize) -> Lowered<Flat> {
+fn beside(line: &mut NodeLine, i: usize) -> Lowered<FlatTensor> {
     let rank = line.rank(0)?;
     if line.flag("block_size", false)? {
-        return Err(Refusal::because("it has blocks"));
+        return Err(NodeRefusal::because("it has blocks"));
     }
     let flat = line.flat(i)?;
     let flat = line.emit.cast(flat, DType::Float32)?;
@@ -26,62 +26,62 @@ fn beside(line: &mut NodeLine, i: usize) -> Lowered<Flat> {
             shape[axis] = count;
             line.emit.reshape(flat, &shape)
         }
-        _ => Err(Refusal::RANK),
+        _ => Err(NodeRefusal::RANK),
     }
 }
 
-pub(in crate::onnx::to_nnef) fn dequantize(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn dequantize(line: &mut NodeLine) -> NodeResults {
     let x = line.flat(0)?;
     let of = line.dtype(1)?;
     let x = line.emit.cast(x, of)?;
     let scale = beside(line, 1)?;
     let x = if line.has(2) {
         let zero = beside(line, 2)?;
-        line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(zero)])?
+        line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(zero)])?
     } else {
         x
     };
-    one(line.emit.formula("mul(@0,@1)", &[Term::Flat(x), Term::Flat(scale)])?)
+    one(line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(scale)])?)
 }
 
 /// Halves are rounded to even integers, and numbers beyond the range of the type become its bounds.
-pub(in crate::onnx::to_nnef) fn quantize(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn quantize(line: &mut NodeLine) -> NodeResults {
     let to = match line.has(2) {
         true => line.dtype(2)?,
         false => i32::try_from(line.int("output_dtype", 0)?).ok().and_then(dtype_of).unwrap_or(DType::UINT8),
     };
     let (x, scale) = (line.flat(0)?, beside(line, 1)?);
-    let y = line.emit.formula("div(@0,@1)", &[Term::Flat(x), Term::Flat(scale)])?;
+    let y = line.emit.formula("div(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(scale)])?;
     let zero = if line.has(2) { Some(beside(line, 2)?) } else { None };
     rounded(line, y, zero, to)
 }
 
 /// Adds a zero point, rounds, and limits numbers to the range of the type.
-fn rounded(line: &mut NodeLine, y: Flat, zero: Option<Flat>, to: DType) -> Results {
-    let (low, high) = to.range().ok_or(Refusal::because("it quantizes to floats"))?;
-    let mut y = line.emit.formula("round_even(@0)", &[Term::Flat(y)])?;
+fn rounded(line: &mut NodeLine, y: FlatTensor, zero: Option<FlatTensor>, to: DType) -> NodeResults {
+    let (low, high) = to.range().ok_or(NodeRefusal::because("it quantizes to floats"))?;
+    let mut y = line.emit.formula("round_even(@0)", &[FormulaTerm::FlatTensor(y)])?;
     if let Some(zero) = zero {
-        y = line.emit.formula("add(@0,@1)", &[Term::Flat(y), Term::Flat(zero)])?;
+        y = line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(y), FormulaTerm::FlatTensor(zero)])?;
     }
     let y = line.emit.on("clamp", y, [Value::Scalar(low as f64), Value::Scalar(high as f64)])?;
     one(line.emit.cast(y, to)?)
 }
 
 /// An operand less its zero point, as scalars. The parameters of a filter or a row stand along an axis.
-fn centred(line: &mut NodeLine, (operand, zero): (usize, usize), axis: usize) -> Lowered<Flat> {
+fn centred(line: &mut NodeLine, (operand, zero): (usize, usize), axis: usize) -> Lowered<FlatTensor> {
     let x = line.flat(operand)?;
     let x = line.emit.cast(x, DType::Float32)?;
     match line.has(zero) {
         false => Ok(x),
         true => {
             let zero = parameter(line, zero, (line.rank(operand)?, axis))?;
-            line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(zero)])
+            line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(zero)])
         }
     }
 }
 
 /// A parameter as scalars: one number, one along an axis, or of the rank of the operand.
-fn parameter(line: &mut NodeLine, i: usize, (rank, axis): (usize, usize)) -> Lowered<Flat> {
+fn parameter(line: &mut NodeLine, i: usize, (rank, axis): (usize, usize)) -> Lowered<FlatTensor> {
     let flat = line.flat(i)?;
     let flat = line.emit.cast(flat, DType::Float32)?;
     let extents = line.shape(i)?;
@@ -97,10 +97,10 @@ fn parameter(line: &mut NodeLine, i: usize, (rank, axis): (usize, usize)) -> Low
 }
 
 /// A product of quantized matrices.
-pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> NodeResults {
     let (left, right) = (line.rank(0)?, line.rank(3)?);
     if left < 2 || right < 2 {
-        return Err(Refusal::RANK);
+        return Err(NodeRefusal::RANK);
     }
     let rank = left.max(right);
     let (a, b) = (centred(line, (0, 2), left - 2)?, centred(line, (3, 5), right - 1)?);
@@ -111,22 +111,22 @@ pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> Results 
         parameter(line, 4, (rank, rank - 1))?,
         parameter(line, 6, (rank, rank - 2))?,
     ];
-    let [a, b, y] = scales.map(Term::Flat);
-    let y = line.emit.formula("div(mul(mul(@0,@1),@2),@3)", &[Term::Flat(product), a, b, y])?;
+    let [a, b, y] = scales.map(FormulaTerm::FlatTensor);
+    let y = line.emit.formula("div(mul(mul(@0,@1),@2),@3)", &[FormulaTerm::FlatTensor(product), a, b, y])?;
     let zero = parameter(line, 7, (rank, rank - 2))?;
     let to = line.dtype(7)?;
     rounded(line, y, Some(zero), to)
 }
 
 /// A convolution of integers, from which zero points are subtracted.
-pub(in crate::onnx::to_nnef) fn conv_integer(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn conv_integer(line: &mut NodeLine) -> NodeResults {
     let (x, weight) = (centred(line, (0, 2), 1)?, centred(line, (1, 3), 0)?);
     let sums = super::windows::convolved(line, (x, weight), (0, 1), Value::Scalar(0.0))?;
     one(line.emit.cast(sums, DType::Int32)?)
 }
 
 /// A convolution of quantized numbers.
-pub(in crate::onnx::to_nnef) fn qlinear_conv(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn qlinear_conv(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let (x, weight) = (centred(line, (0, 2), 1)?, centred(line, (3, 5), 0)?);
     let bias = match line.has(8) {
@@ -138,8 +138,8 @@ pub(in crate::onnx::to_nnef) fn qlinear_conv(line: &mut NodeLine) -> Results {
     };
     let sums = super::windows::convolved(line, (x, weight), (0, 3), bias)?;
     let scales = [parameter(line, 1, (rank, 1))?, parameter(line, 4, (rank, 1))?, parameter(line, 6, (rank, 1))?];
-    let [x, w, y] = scales.map(Term::Flat);
-    let y = line.emit.formula("div(mul(@0,mul(@1,@2)),@3)", &[Term::Flat(sums), x, w, y])?;
+    let [x, w, y] = scales.map(FormulaTerm::FlatTensor);
+    let y = line.emit.formula("div(mul(@0,mul(@1,@2)),@3)", &[FormulaTerm::FlatTensor(sums), x, w, y])?;
     let zero = parameter(line, 7, (rank, 1))?;
     let to = line.dtype(7)?;
     rounded(line, y, Some(zero), to)

@@ -2,10 +2,10 @@
 
 use super::activations::{Activation, activations};
 use super::matrices;
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::{Flat, Outcome};
-use crate::onnx::to_nnef::line::{NodeLine, Results};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::tensor::Tensor;
 
 /// The step of a layer.
@@ -38,7 +38,7 @@ impl Kind {
 
 /// The extents of a layer.
 #[derive(Clone, Copy)]
-struct Extents {
+struct LayerExtents {
     steps: i64,
     batch: i64,
     input: i64,
@@ -49,16 +49,16 @@ struct Extents {
 /// One direction of a layer.
 struct Direction<'a> {
     kind: Kind,
-    extents: Extents,
+    extents: LayerExtents,
     reverse: bool,
     /// The products of all steps with the input, of the shape (steps, batch, gates × hidden).
-    projected: Flat,
+    projected: FlatTensor,
     /// The weights of the state, of the shape (gates × hidden, hidden).
-    recurrent: Flat,
+    recurrent: FlatTensor,
     /// What is added to the products with the state.
-    bias: Option<Flat>,
+    bias: Option<FlatTensor>,
     /// The weights from the cell to its gates.
-    peephole: Option<[Flat; 3]>,
+    peephole: Option<[FlatTensor; 3]>,
     activations: &'a [Activation],
     clip: Option<f64>,
     /// Whether the reset gate of a GRU applies to the product.
@@ -67,46 +67,46 @@ struct Direction<'a> {
     coupled: bool,
 }
 
-pub(in crate::onnx::to_nnef) fn lstm(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn lstm(line: &mut NodeLine) -> NodeResults {
     layer(line, Kind::Lstm)
 }
 
-pub(in crate::onnx::to_nnef) fn gru(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn gru(line: &mut NodeLine) -> NodeResults {
     layer(line, Kind::Gru)
 }
 
-pub(in crate::onnx::to_nnef) fn rnn(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn rnn(line: &mut NodeLine) -> NodeResults {
     layer(line, Kind::Rnn)
 }
 
 /// The part of an operand that belongs to a direction: without the first axis.
-fn part(line: &mut NodeLine, i: usize, direction: i64) -> Lowered<Flat> {
+fn part(line: &mut NodeLine, i: usize, direction: i64) -> Lowered<FlatTensor> {
     let shape = line.shape(i)?;
-    let inner = shape.get(1..).ok_or(Refusal::RANK)?;
+    let inner = shape.get(1..).ok_or(NodeRefusal::RANK)?;
     if let Some(tensor) = line.value(i) {
         let extents: Vec<usize> = tensor.shape().iter().skip(1).copied().collect();
-        let count = crate::tensor::volume(&extents).ok_or(Refusal::UNFIT)?;
-        let first = usize::try_from(direction).ok().and_then(|at| at.checked_mul(count)).ok_or(Refusal::UNFIT)?;
+        let count = crate::tensor::volume(&extents).ok_or(NodeRefusal::UNFIT)?;
+        let first = usize::try_from(direction).ok().and_then(|at| at.checked_mul(count)).ok_or(NodeRefusal::UNFIT)?;
         let data = tensor.data().pick(first..first.saturating_add(count));
-        return line.emit.own_constant(Tensor::new(&extents, data).ok_or(Refusal::UNFIT)?);
+        return line.emit.own_constant(Tensor::new(&extents, data).ok_or(NodeRefusal::UNFIT)?);
     }
     let x = line.flat(i)?;
     let section = line.emit.section(x, 0, (direction, direction + 1))?;
     line.emit.reshape(section, inner)
 }
 
-fn add(line: &mut NodeLine, x: Flat, y: Option<Flat>) -> Lowered<Flat> {
-    y.map_or(Ok(x), |y| line.emit.formula("add(@0,@1)", &[Term::Flat(x), Term::Flat(y)]))
+fn add(line: &mut NodeLine, x: FlatTensor, y: Option<FlatTensor>) -> Lowered<FlatTensor> {
+    y.map_or(Ok(x), |y| line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(y)]))
 }
 
 /// The state before the first step: zeros, unless there is an operand.
-fn initial(line: &mut NodeLine, (i, direction): (usize, i64), of: Extents) -> Lowered<Flat> {
+fn initial(line: &mut NodeLine, (i, direction): (usize, i64), of: LayerExtents) -> Lowered<FlatTensor> {
     if !line.has(i) {
         let count = crate::onnx::to_nnef::shape::product(&[of.batch, of.hidden])?;
-        let count = usize::try_from(count).map_err(|_| Refusal::UNFIT)?;
+        let count = usize::try_from(count).map_err(|_| NodeRefusal::UNFIT)?;
         let zeros =
             Tensor::new(&[of.batch as usize, of.hidden as usize], crate::tensor::Data::Float32(vec![0.0; count]));
-        return line.emit.own_constant(zeros.ok_or(Refusal::UNFIT)?);
+        return line.emit.own_constant(zeros.ok_or(NodeRefusal::UNFIT)?);
     }
     if line.int("layout", 0)? == 0 {
         return part(line, i, direction);
@@ -117,25 +117,25 @@ fn initial(line: &mut NodeLine, (i, direction): (usize, i64), of: Extents) -> Lo
 }
 
 /// The input, with the axis of steps first, and the extents.
-fn input(line: &mut NodeLine, kind: Kind) -> Lowered<(Flat, Extents)> {
+fn input(line: &mut NodeLine, kind: Kind) -> Lowered<(FlatTensor, LayerExtents)> {
     let mut x = line.flat(0)?;
     if line.int("layout", 0)? != 0 {
         x = line.emit.transpose(x, &[1, 0, 2])?;
     }
-    let &[steps, batch, input] = &line.emit.extents(x)?[..] else { return Err(Refusal::RANK) };
-    let &[directions, rows, _] = &line.shape(1)?[..] else { return Err(Refusal::RANK) };
+    let &[steps, batch, input] = &line.emit.extents(x)?[..] else { return Err(NodeRefusal::RANK) };
+    let &[directions, rows, _] = &line.shape(1)?[..] else { return Err(NodeRefusal::RANK) };
     let hidden = rows / kind.gates();
     if line.has(4) {
         let lengths = line.list(4)?.unwrap_or_default();
         if lengths.iter().any(|length| *length != steps) {
-            return Err(Refusal::because("its sequences have different lengths"));
+            return Err(NodeRefusal::because("its sequences have different lengths"));
         }
     }
-    Ok((x, Extents { steps, batch, input, hidden, directions }))
+    Ok((x, LayerExtents { steps, batch, input, hidden, directions }))
 }
 
 /// The biases of a direction: of the products with the input, and of those with the state.
-fn biases(line: &mut NodeLine, direction: i64, of: Extents, kind: Kind) -> Lowered<[Option<Flat>; 2]> {
+fn biases(line: &mut NodeLine, direction: i64, of: LayerExtents, kind: Kind) -> Lowered<[Option<FlatTensor>; 2]> {
     if !line.has(3) {
         return Ok([None, None]);
     }
@@ -153,7 +153,7 @@ fn biases(line: &mut NodeLine, direction: i64, of: Extents, kind: Kind) -> Lower
 fn direction<'a>(
     line: &mut NodeLine,
     (kind, at): (Kind, i64),
-    (x, extents): (Flat, Extents),
+    (x, extents): (FlatTensor, LayerExtents),
     activations: &'a [Activation],
 ) -> Lowered<Direction<'a>> {
     let of = extents;
@@ -192,31 +192,36 @@ fn direction<'a>(
 
 impl Direction<'_> {
     /// Part of a tensor of gates.
-    fn gate(&self, line: &mut NodeLine, gates: Flat, at: i64) -> Lowered<Flat> {
+    fn gate(&self, line: &mut NodeLine, gates: FlatTensor, at: i64) -> Lowered<FlatTensor> {
         let width = self.extents.hidden;
         line.emit.section(gates, 1, (at * width, (at + 1) * width))
     }
 
-    fn activate(&self, line: &mut NodeLine, at: usize, x: Flat) -> Lowered<Flat> {
+    fn activate(&self, line: &mut NodeLine, at: usize, x: FlatTensor) -> Lowered<FlatTensor> {
         let mut x = x;
         if let Some(clip) = self.clip {
-            let bounds = [Term::Flat(x), Term::of(-clip), Term::of(clip)];
+            let bounds = [FormulaTerm::FlatTensor(x), FormulaTerm::of(-clip), FormulaTerm::of(clip)];
             x = line.emit.formula("minimum(maximum(@0,@1),@2)", &bounds)?;
         }
         self.plain(line, at, x)
     }
 
-    fn plain(&self, line: &mut NodeLine, at: usize, x: Flat) -> Lowered<Flat> {
-        let activation = self.activations.get(at).ok_or(Refusal::because("it has too few activations"))?;
-        line.emit.formula(&activation.formula, &[Term::Flat(x)])
+    fn plain(&self, line: &mut NodeLine, at: usize, x: FlatTensor) -> Lowered<FlatTensor> {
+        let activation = self.activations.get(at).ok_or(NodeRefusal::because("it has too few activations"))?;
+        line.emit.formula(&activation.formula, &[FormulaTerm::FlatTensor(x)])
     }
 
     /// A gate with what it gets from the cell.
-    fn seeing(&self, line: &mut NodeLine, (gate, weights): (Flat, usize), cell: Flat) -> Lowered<Flat> {
+    fn seeing(
+        &self,
+        line: &mut NodeLine,
+        (gate, weights): (FlatTensor, usize),
+        cell: FlatTensor,
+    ) -> Lowered<FlatTensor> {
         match self.peephole.as_ref().and_then(|all| all.get(weights)) {
             None => Ok(gate),
             Some(weights) => {
-                let terms = [gate, cell, *weights].map(Term::Flat);
+                let terms = [gate, cell, *weights].map(FormulaTerm::FlatTensor);
                 line.emit.formula("add(@0,mul(@1,@2))", &terms)
             }
         }
@@ -226,13 +231,13 @@ impl Direction<'_> {
     fn step(
         &self,
         line: &mut NodeLine,
-        inputs: Flat,
-        state: Flat,
-        cell: Option<Flat>,
-    ) -> Lowered<(Flat, Option<Flat>)> {
+        inputs: FlatTensor,
+        state: FlatTensor,
+        cell: Option<FlatTensor>,
+    ) -> Lowered<(FlatTensor, Option<FlatTensor>)> {
         match (self.kind, cell) {
             (Kind::Lstm, Some(cell)) => self.lstm(line, inputs, state, cell).map(|(state, cell)| (state, Some(cell))),
-            (Kind::Lstm, None) => Err(Refusal::UNFIT),
+            (Kind::Lstm, None) => Err(NodeRefusal::UNFIT),
             (Kind::Gru, _) => Ok((self.gru(line, inputs, state)?, None)),
             (Kind::Rnn, _) => {
                 let product = matrices::product(line, state, self.recurrent, (false, true))?;
@@ -242,7 +247,13 @@ impl Direction<'_> {
         }
     }
 
-    fn lstm(&self, line: &mut NodeLine, inputs: Flat, state: Flat, cell: Flat) -> Lowered<(Flat, Flat)> {
+    fn lstm(
+        &self,
+        line: &mut NodeLine,
+        inputs: FlatTensor,
+        state: FlatTensor,
+        cell: FlatTensor,
+    ) -> Lowered<(FlatTensor, FlatTensor)> {
         let product = matrices::product(line, state, self.recurrent, (false, true))?;
         let gates = add(line, inputs, Some(product))?;
         let (input, output) = (self.gate(line, gates, 0)?, self.gate(line, gates, 1)?);
@@ -250,23 +261,24 @@ impl Direction<'_> {
         let input = self.seeing(line, (input, 0), cell)?;
         let input = self.activate(line, 0, input)?;
         let forget = match self.coupled {
-            true => line.emit.formula("sub(1.0,@0)", &[Term::Flat(input)])?,
+            true => line.emit.formula("sub(1.0,@0)", &[FormulaTerm::FlatTensor(input)])?,
             false => {
                 let forget = self.seeing(line, (forget, 2), cell)?;
                 self.activate(line, 0, forget)?
             }
         };
         let fresh = self.activate(line, 1, fresh)?;
-        let terms = [forget, cell, input, fresh].map(Term::Flat);
+        let terms = [forget, cell, input, fresh].map(FormulaTerm::FlatTensor);
         let cell = line.emit.formula("add(mul(@0,@1),mul(@2,@3))", &terms)?;
         let output = self.seeing(line, (output, 1), cell)?;
         let output = self.activate(line, 0, output)?;
         let shown = self.plain(line, 2, cell)?;
-        let state = line.emit.formula("mul(@0,@1)", &[Term::Flat(output), Term::Flat(shown)])?;
+        let state =
+            line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(output), FormulaTerm::FlatTensor(shown)])?;
         Ok((state, cell))
     }
 
-    fn gru(&self, line: &mut NodeLine, inputs: Flat, state: Flat) -> Lowered<Flat> {
+    fn gru(&self, line: &mut NodeLine, inputs: FlatTensor, state: FlatTensor) -> Lowered<FlatTensor> {
         let width = self.extents.hidden;
         let weights = line.emit.section(self.recurrent, 0, (0, 2 * width))?;
         let fresh_weights = line.emit.section(self.recurrent, 0, (2 * width, 3 * width))?;
@@ -283,8 +295,9 @@ impl Direction<'_> {
         let gates = add(line, first, Some(product))?;
         let (update, reset) = (self.gate(line, gates, 0)?, self.gate(line, gates, 1)?);
         let (update, reset) = (self.activate(line, 0, update)?, self.activate(line, 0, reset)?);
-        let multiply =
-            |line: &mut NodeLine, x: Flat| line.emit.formula("mul(@0,@1)", &[Term::Flat(reset), Term::Flat(x)]);
+        let multiply = |line: &mut NodeLine, x: FlatTensor| {
+            line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(reset), FormulaTerm::FlatTensor(x)])
+        };
         let state_before = if self.reset_after { state } else { multiply(line, state)? };
         let product = matrices::product(line, state_before, fresh_weights, (false, true))?;
         let product = add(line, product, fresh_bias)?;
@@ -292,7 +305,7 @@ impl Direction<'_> {
         let fresh = self.gate(line, inputs, 2)?;
         let fresh = add(line, fresh, Some(product))?;
         let fresh = self.activate(line, 1, fresh)?;
-        let terms = [update, fresh, state].map(Term::Flat);
+        let terms = [update, fresh, state].map(FormulaTerm::FlatTensor);
         line.emit.formula("add(mul(sub(1.0,@0),@1),mul(@0,@2))", &terms)
     }
 
@@ -300,8 +313,8 @@ impl Direction<'_> {
     fn run(
         &self,
         line: &mut NodeLine,
-        (mut state, mut cell): (Flat, Option<Flat>),
-    ) -> Lowered<(Flat, Flat, Option<Flat>)> {
+        (mut state, mut cell): (FlatTensor, Option<FlatTensor>),
+    ) -> Lowered<(FlatTensor, FlatTensor, Option<FlatTensor>)> {
         let of = self.extents;
         let mut states = Vec::new();
         for step in 0..of.steps {
@@ -318,10 +331,10 @@ impl Direction<'_> {
     }
 }
 
-fn layer(line: &mut NodeLine, kind: Kind) -> Results {
+fn layer(line: &mut NodeLine, kind: Kind) -> NodeResults {
     let (x, of) = input(line, kind)?;
     if of.steps == 0 {
-        return Err(Refusal::because("it has no steps"));
+        return Err(NodeRefusal::because("it has no steps"));
     }
     let activations = activations(line, kind.activations(), of.directions)?;
     let each = kind.activations().len();
@@ -346,5 +359,5 @@ fn layer(line: &mut NodeLine, kind: Kind) -> Results {
         outputs = line.emit.transpose(outputs, &[2, 0, 1, 3])?;
         last = last.into_iter().map(|flat| line.emit.transpose(flat, &[1, 0, 2])).collect::<Lowered<_>>()?;
     }
-    Ok(std::iter::once(outputs).chain(last).map(Outcome::Flat).collect())
+    Ok(std::iter::once(outputs).chain(last).map(NnefOutcome::FlatTensor).collect())
 }

@@ -2,10 +2,10 @@
 
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::{Flat, Outcome};
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::product;
 use crate::tensor::DType;
 
@@ -23,7 +23,7 @@ struct Form {
 }
 
 /// Reduces the operand along axes, of which all are meant if none are given.
-fn reduce(line: &mut NodeLine, form: Form) -> Results {
+fn reduce(line: &mut NodeLine, form: Form) -> NodeResults {
     let rank = line.rank(0)?;
     let given = line.axes(1, rank)?;
     let none = given.as_ref().is_none_or(Vec::is_empty);
@@ -36,14 +36,14 @@ fn reduce(line: &mut NodeLine, form: Form) -> Results {
     let mut x = line.flat(0)?;
     let of = x.dtype;
     if axes.iter().any(|axis| extents[*axis] == 0) {
-        return Err(Refusal::because("it reduces no items"));
+        return Err(NodeRefusal::because("it reduces no items"));
     }
     if let Some(before) = form.before {
-        x = line.emit.formula(before, &[Term::Flat(x)])?;
+        x = line.emit.formula(before, &[FormulaTerm::FlatTensor(x)])?;
     }
     x = line.emit.on(form.operation, x, [listed(&axes)])?;
     if let Some(after) = form.after {
-        x = line.emit.formula(after, &[Term::Flat(x)])?;
+        x = line.emit.formula(after, &[FormulaTerm::FlatTensor(x)])?;
     }
     if x.dtype != of {
         x = line.emit.cast(x, of)?;
@@ -52,13 +52,13 @@ fn reduce(line: &mut NodeLine, form: Form) -> Results {
 }
 
 /// The functions of each item that belong to a reduction of nothing.
-fn unreduced(line: &mut NodeLine, form: Form) -> Results {
+fn unreduced(line: &mut NodeLine, form: Form) -> NodeResults {
     if form.before.is_none() && form.after.is_none() {
-        return Ok(vec![Outcome::Operand(0)]);
+        return Ok(vec![NnefOutcome::Operand(0)]);
     }
     let mut x = line.flat(0)?;
     for text in [form.before, form.after].into_iter().flatten() {
-        x = line.emit.formula(text, &[Term::Flat(x)])?;
+        x = line.emit.formula(text, &[FormulaTerm::FlatTensor(x)])?;
     }
     one(x)
 }
@@ -67,68 +67,70 @@ const fn plain(operation: &'static str) -> Form {
     Form { before: None, operation, after: None }
 }
 
-pub(in crate::onnx::to_nnef) fn sum(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn sum(line: &mut NodeLine) -> NodeResults {
     reduce(line, plain("sum_reduce"))
 }
 
 /// A mean of integers is rounded towards zero.
-pub(in crate::onnx::to_nnef) fn mean(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn mean(line: &mut NodeLine) -> NodeResults {
     match line.dtype(0)?.is_integer() {
-        true => Err(Refusal::because("NNEF has no means of integers")),
+        true => Err(NodeRefusal::because("NNEF has no means of integers")),
         false => reduce(line, plain("mean_reduce")),
     }
 }
 
-pub(in crate::onnx::to_nnef) fn max(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn max(line: &mut NodeLine) -> NodeResults {
     let logical = line.dtype(0)? == DType::Bool;
     reduce(line, plain(if logical { "any_reduce" } else { "max_reduce" }))
 }
 
-pub(in crate::onnx::to_nnef) fn min(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn min(line: &mut NodeLine) -> NodeResults {
     let logical = line.dtype(0)? == DType::Bool;
     reduce(line, plain(if logical { "all_reduce" } else { "min_reduce" }))
 }
 
-pub(in crate::onnx::to_nnef) fn prod(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn prod(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_core_product_reduce")?;
     reduce(line, plain(operation))
 }
 
-pub(in crate::onnx::to_nnef) fn l1(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn l1(line: &mut NodeLine) -> NodeResults {
     reduce(line, Form { before: Some("abs(@0)"), ..plain("sum_reduce") })
 }
 
-pub(in crate::onnx::to_nnef) fn l2(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn l2(line: &mut NodeLine) -> NodeResults {
     reduce(line, Form { before: Some("mul(@0,@0)"), operation: "sum_reduce", after: Some("root(@0)") })
 }
 
-pub(in crate::onnx::to_nnef) fn sum_square(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn sum_square(line: &mut NodeLine) -> NodeResults {
     reduce(line, Form { before: Some("mul(@0,@0)"), ..plain("sum_reduce") })
 }
 
-pub(in crate::onnx::to_nnef) fn log_sum(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn log_sum(line: &mut NodeLine) -> NodeResults {
     reduce(line, Form { after: Some("log(@0)"), ..plain("sum_reduce") })
 }
 
 /// The largest item is subtracted first, so that no exponential overflows. An infinite one is not.
-pub(in crate::onnx::to_nnef) fn log_sum_exp(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn log_sum_exp(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let axes = line.axes(1, rank)?.filter(|axes| !axes.is_empty());
     if axes.is_none() && line.flag("noop_with_empty_axes", false)? || rank == 0 {
-        return Ok(vec![Outcome::Operand(0)]);
+        return Ok(vec![NnefOutcome::Operand(0)]);
     }
     let axes = axes.unwrap_or_else(|| (0..rank).collect());
     let x = line.flat(0)?;
     let peak = line.emit.on("max_reduce", x, [listed(&axes)])?;
-    let finite = line.emit.formula("select(eq(mul(@0,0.5),@0),0.0,@0)", &[Term::Flat(peak)])?;
-    let weights = line.emit.formula("exp(sub(@0,@1))", &[Term::Flat(x), Term::Flat(finite)])?;
+    let finite = line.emit.formula("select(eq(mul(@0,0.5),@0),0.0,@0)", &[FormulaTerm::FlatTensor(peak)])?;
+    let weights =
+        line.emit.formula("exp(sub(@0,@1))", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(finite)])?;
     let sum = line.emit.on("sum_reduce", weights, [listed(&axes)])?;
-    let result = line.emit.formula("add(log(@0),@1)", &[Term::Flat(sum), Term::Flat(finite)])?;
+    let result =
+        line.emit.formula("add(log(@0),@1)", &[FormulaTerm::FlatTensor(sum), FormulaTerm::FlatTensor(finite)])?;
     one(if line.flag("keepdims", true)? { result } else { line.emit.squeeze(result, &axes)? })
 }
 
 /// The place of the largest or smallest item: of the first one, or of the last one if that is asked for.
-fn place(line: &mut NodeLine, [first, last]: [&'static str; 2]) -> Results {
+fn place(line: &mut NodeLine, [first, last]: [&'static str; 2]) -> NodeResults {
     let axis = line.axis(0, line.rank(0)?)?;
     let operation = match line.flag("select_last_index", false)? {
         true => line.emit.registry(last)?,
@@ -139,11 +141,11 @@ fn place(line: &mut NodeLine, [first, last]: [&'static str; 2]) -> Results {
     one(if line.flag("keepdims", true)? { place } else { line.emit.squeeze(place, &[axis])? })
 }
 
-pub(in crate::onnx::to_nnef) fn arg_max(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn arg_max(line: &mut NodeLine) -> NodeResults {
     place(line, ["argmax_reduce", "tract_core_argmax_reduce_last"])
 }
 
-pub(in crate::onnx::to_nnef) fn arg_min(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn arg_min(line: &mut NodeLine) -> NodeResults {
     place(line, ["argmin_reduce", "tract_core_argmin_reduce_last"])
 }
 
@@ -156,52 +158,54 @@ fn softmax_axes(line: &NodeLine) -> Lowered<Vec<usize>> {
     }
 }
 
-pub(in crate::onnx::to_nnef) fn softmax(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn softmax(line: &mut NodeLine) -> NodeResults {
     let axes = softmax_axes(line)?;
     let x = line.flat(0)?;
     one(line.emit.on("softmax", x, [listed(&axes)])?)
 }
 
-pub(in crate::onnx::to_nnef) fn log_softmax(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn log_softmax(line: &mut NodeLine) -> NodeResults {
     let axes = softmax_axes(line)?;
     let x = line.flat(0)?;
     let peak = line.emit.on("max_reduce", x, [listed(&axes)])?;
-    let rest = line.emit.formula("sub(@0,@1)", &[Term::Flat(x), Term::Flat(peak)])?;
-    let weights = line.emit.formula("exp(@0)", &[Term::Flat(rest)])?;
+    let rest = line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(peak)])?;
+    let weights = line.emit.formula("exp(@0)", &[FormulaTerm::FlatTensor(rest)])?;
     let sum = line.emit.on("sum_reduce", weights, [listed(&axes)])?;
-    one(line.emit.formula("sub(@0,log(@1))", &[Term::Flat(rest), Term::Flat(sum)])?)
+    one(line.emit.formula("sub(@0,log(@1))", &[FormulaTerm::FlatTensor(rest), FormulaTerm::FlatTensor(sum)])?)
 }
 
 /// One at the place of the first largest item, and zero elsewhere.
-pub(in crate::onnx::to_nnef) fn hardmax(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn hardmax(line: &mut NodeLine) -> NodeResults {
     let axes = softmax_axes(line)?;
     let extents = line.shape(0)?;
     let (x, of) = (line.flat(0)?, line.dtype(0)?);
-    let (Some(first), Some(last)) = (axes.first().copied(), axes.last().copied()) else { return Err(Refusal::RANK) };
+    let (Some(first), Some(last)) = (axes.first().copied(), axes.last().copied()) else {
+        return Err(NodeRefusal::RANK);
+    };
     let inner = product(&extents[first..=last])?;
     let flat = [&extents[..first], &[inner], &extents[last + 1..]].concat();
     let x = line.emit.reshape(x, &flat)?;
     let place = line.emit.add("argmax_reduce", [Value::Tensor(x.id), listed(&[first])], DType::Int64)?;
     let mut shape = vec![1; flat.len()];
-    shape[first] = usize::try_from(inner).map_err(|_| Refusal::UNFIT)?;
-    let places = crate::tensor::Tensor::integers(&shape, (0..inner).collect()).map_err(|_| Refusal::UNFIT)?;
+    shape[first] = usize::try_from(inner).map_err(|_| NodeRefusal::UNFIT)?;
+    let places = crate::tensor::Tensor::integers(&shape, (0..inner).collect()).map_err(|_| NodeRefusal::UNFIT)?;
     let places = line.emit.own_constant(places)?;
-    let hot = line.emit.formula("eq(@0,@1)", &[Term::Flat(places), Term::Flat(place)])?;
+    let hot = line.emit.formula("eq(@0,@1)", &[FormulaTerm::FlatTensor(places), FormulaTerm::FlatTensor(place)])?;
     let ones = line.emit.add("select", [Value::Tensor(hot.id), Value::Scalar(1.0), Value::Scalar(0.0)], of)?;
     one(line.emit.reshape(ones, &extents)?)
 }
 
 /// Sums of windows that end at each item.
-pub(in crate::onnx::to_nnef) fn cum_sum(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn cum_sum(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
-    let axis = line.number(1)?.map(|axis| axis as i64).ok_or(Refusal::UNFIT)?;
+    let axis = line.number(1)?.map(|axis| axis as i64).ok_or(NodeRefusal::UNFIT)?;
     let axis = crate::onnx::to_nnef::shape::axis_of(axis, extents.len())?;
     let (exclusive, reverse) = (line.flag("exclusive", false)?, line.flag("reverse", false)?);
     let x = line.flat(0)?;
     let of = x.dtype;
     let (outer, count, inner) = (product(&extents[..axis])?, extents[axis], product(&extents[axis + 1..])?);
     if count == 0 {
-        return Ok(vec![Outcome::Operand(0)]);
+        return Ok(vec![NnefOutcome::Operand(0)]);
     }
     let x = line.emit.cast(x, DType::Float32)?;
     let mut x = line.emit.reshape(x, &[1, 1, outer, count, inner])?;
@@ -218,64 +222,68 @@ pub(in crate::onnx::to_nnef) fn cum_sum(line: &mut NodeLine) -> Results {
 }
 
 /// Divides by a norm along an axis; a norm of zero gives zero.
-pub(in crate::onnx::to_nnef) fn lp_normalization(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn lp_normalization(line: &mut NodeLine) -> NodeResults {
     let axis = line.axis(-1, line.rank(0)?)?;
     let x = line.flat(0)?;
     let norm = norm(line, x, &[axis])?;
-    one(line.emit.formula("select(eq(@1,0.0),0.0,div(@0,@1))", &[Term::Flat(x), Term::Flat(norm)])?)
+    one(line
+        .emit
+        .formula("select(eq(@1,0.0),0.0,div(@0,@1))", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(norm)])?)
 }
 
 /// The norm of order 1 or 2 along axes.
-fn norm(line: &mut NodeLine, x: Flat, axes: &[usize]) -> Lowered<Flat> {
+fn norm(line: &mut NodeLine, x: FlatTensor, axes: &[usize]) -> Lowered<FlatTensor> {
     let (before, after) = match line.int("p", 2)? {
         1 => ("abs(@0)", None),
         2 => ("mul(@0,@0)", Some("root(@0)")),
-        _ => return Err(Refusal::because("its order is neither 1 nor 2")),
+        _ => return Err(NodeRefusal::because("its order is neither 1 nor 2")),
     };
-    let powers = line.emit.formula(before, &[Term::Flat(x)])?;
+    let powers = line.emit.formula(before, &[FormulaTerm::FlatTensor(x)])?;
     let sum = line.emit.on("sum_reduce", powers, [listed(axes)])?;
-    after.map_or(Ok(sum), |after| line.emit.formula(after, &[Term::Flat(sum)]))
+    after.map_or(Ok(sum), |after| line.emit.formula(after, &[FormulaTerm::FlatTensor(sum)]))
 }
 
 /// A norm of all items of each channel.
-pub(in crate::onnx::to_nnef) fn global_lp_pool(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn global_lp_pool(line: &mut NodeLine) -> NodeResults {
     let axes: Vec<usize> = (2..line.rank(0)?).collect();
     let x = line.flat(0)?;
     one(norm(line, x, &axes)?)
 }
 
-pub(in crate::onnx::to_nnef) fn global_average_pool(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn global_average_pool(line: &mut NodeLine) -> NodeResults {
     let axes: Vec<usize> = (2..line.rank(0)?).collect();
     let x = line.flat(0)?;
     one(line.emit.on("mean_reduce", x, [listed(&axes)])?)
 }
 
-pub(in crate::onnx::to_nnef) fn global_max_pool(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn global_max_pool(line: &mut NodeLine) -> NodeResults {
     let axes: Vec<usize> = (2..line.rank(0)?).collect();
     let x = line.flat(0)?;
     one(line.emit.on("max_reduce", x, [listed(&axes)])?)
 }
 
 /// Products of the items up to each one, one after the other.
-pub(in crate::onnx::to_nnef) fn cum_prod(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn cum_prod(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
-    let axis = line.number(1)?.map(|axis| axis as i64).ok_or(Refusal::UNFIT)?;
+    let axis = line.number(1)?.map(|axis| axis as i64).ok_or(NodeRefusal::UNFIT)?;
     let axis = crate::onnx::to_nnef::shape::axis_of(axis, extents.len())?;
     let (exclusive, reverse) = (line.flag("exclusive", false)?, line.flag("reverse", false)?);
     let x = line.flat(0)?;
-    let mut product: Option<Flat> = None;
+    let mut product: Option<FlatTensor> = None;
     let mut parts = Vec::new();
     for step in 0..extents[axis] {
         let at = if reverse { extents[axis] - 1 - step } else { step };
         let item = line.emit.section(x, axis, (at, at + 1))?;
         let next = match product {
             None => item,
-            Some(product) => line.emit.formula("mul(@0,@1)", &[Term::Flat(product), Term::Flat(item)])?,
+            Some(product) => {
+                line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(product), FormulaTerm::FlatTensor(item)])?
+            }
         };
         parts.push(match (exclusive, product) {
             (false, _) => next,
             (true, Some(product)) => product,
-            (true, None) => line.emit.formula("select(lt(@0,@0),@0,1)", &[Term::Flat(item)])?,
+            (true, None) => line.emit.formula("select(lt(@0,@0),@0,1)", &[FormulaTerm::FlatTensor(item)])?,
         });
         product = Some(next);
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::selection::taken;
 use crate::graph::Value;
 use crate::onnx::model::{AttributeValue, NodeProto};
-use crate::onnx::to_nnef::item::{Flat, Outcome};
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::axis_of;
 use crate::tensor::{Data, Tensor};
 
@@ -30,14 +30,14 @@ fn targets(line: &NodeLine, rank: usize) -> Lowered<Vec<Option<Target>>> {
     let list: Vec<Target> = if let Some(scales) = line.attributes.floats("scales")? {
         scales.into_iter().map(Target::Factor).collect()
     } else if line.version < 11 {
-        factors(line.numbers(1)?.ok_or(Refusal::UNFIT)?)
+        factors(line.numbers(1)?.ok_or(NodeRefusal::UNFIT)?)
     } else if given(2) {
-        factors(line.numbers(2)?.ok_or(Refusal::UNFIT)?)
+        factors(line.numbers(2)?.ok_or(NodeRefusal::UNFIT)?)
     } else {
-        line.list(3)?.ok_or(Refusal::UNFIT)?.into_iter().map(Target::Extent).collect()
+        line.list(3)?.ok_or(NodeRefusal::UNFIT)?.into_iter().map(Target::Extent).collect()
     };
     if list.len() != axes.len() {
-        return Err(Refusal::UNFIT);
+        return Err(NodeRefusal::UNFIT);
     }
     let mut all = vec![None; rank];
     axes.into_iter().zip(list).for_each(|(axis, target)| all[axis] = Some(target));
@@ -59,10 +59,10 @@ fn node_of_axis(line: &NodeLine, factor: Option<f32>) -> NodeProto {
 
 /// The weights of the items of an axis in each item of the result, as a matrix.
 fn weights(line: &NodeLine, extent: i64, target: Target) -> Lowered<Tensor> {
-    let count = usize::try_from(extent).map_err(|_| Refusal::UNFIT)?;
-    let mut items = vec![0.0; count.checked_mul(count).ok_or(Refusal::UNFIT)?];
+    let count = usize::try_from(extent).map_err(|_| NodeRefusal::UNFIT)?;
+    let mut items = vec![0.0; count.checked_mul(count).ok_or(NodeRefusal::UNFIT)?];
     items.iter_mut().step_by(count.saturating_add(1)).for_each(|item| *item = 1.0);
-    let identity = Tensor::new(&[count, count], Data::Float32(items)).ok_or(Refusal::UNFIT)?;
+    let identity = Tensor::new(&[count, count], Data::Float32(items)).ok_or(NodeRefusal::UNFIT)?;
     let (scales, sizes, factor) = match target {
         Target::Factor(factor) => (Tensor::new(&[2], Data::Float32(vec![factor, 1.0])), None, Some(factor)),
         Target::Extent(size) => (None, Tensor::integers(&[2], vec![size, extent]).ok(), None),
@@ -74,7 +74,7 @@ fn weights(line: &NodeLine, extent: i64, target: Target) -> Lowered<Tensor> {
         (false, false) => vec![Some(Arc::new(identity)), None, scales, sizes],
     };
     let results = line.computed(&node_of_axis(line, factor), &operands)?;
-    results.into_iter().next().ok_or(Refusal::UNFIT)
+    results.into_iter().next().ok_or(NodeRefusal::UNFIT)
 }
 
 /// The item that each result is equal to, if that is so.
@@ -88,12 +88,12 @@ fn single(weights: &Tensor) -> Option<Vec<i64>> {
     (0..rows).map(item).collect()
 }
 
-pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> NodeResults {
     if line.text("coordinate_transformation_mode", "")? == "tf_crop_and_resize" {
-        return Err(Refusal::because("it crops the operand"));
+        return Err(NodeRefusal::because("it crops the operand"));
     }
     if line.text("keep_aspect_ratio_policy", "stretch")? != "stretch" {
-        return Err(Refusal::because("it keeps the ratio of the extents"));
+        return Err(NodeRefusal::because("it keeps the ratio of the extents"));
     }
     let rank = line.rank(0)?;
     let targets = targets(line, rank)?;
@@ -110,12 +110,12 @@ pub(in crate::onnx::to_nnef) fn resize(line: &mut NodeLine) -> Results {
             x = along(line, x, axis, &weights(line, extent, target)?)?;
         }
     }
-    if x == before { Ok(vec![Outcome::Operand(0)]) } else { one(x) }
+    if x == before { Ok(vec![NnefOutcome::Operand(0)]) } else { one(x) }
 }
 
 /// Resamples along an axis.
-fn along(line: &mut NodeLine, x: Flat, axis: usize, weights: &Tensor) -> Lowered<Flat> {
-    let &[rows, columns] = weights.shape() else { return Err(Refusal::UNFIT) };
+fn along(line: &mut NodeLine, x: FlatTensor, axis: usize, weights: &Tensor) -> Lowered<FlatTensor> {
+    let &[rows, columns] = weights.shape() else { return Err(NodeRefusal::UNFIT) };
     if let Some(items) = single(weights) {
         return match repeated(&items, columns) {
             Some(factor) if !x.dtype.is_integer() && !line.emit.has_registries() => upsampled(line, x, axis, factor),
@@ -125,7 +125,7 @@ fn along(line: &mut NodeLine, x: Flat, axis: usize, weights: &Tensor) -> Lowered
     let rank = line.emit.rank(x)?;
     let matrix = |line: &mut NodeLine| {
         let shape: Vec<usize> = std::iter::repeat_n(1, rank.saturating_sub(2)).chain([rows, columns]).collect();
-        line.emit.own_constant(weights.reshaped(&shape).map_err(|_| Refusal::UNFIT)?)
+        line.emit.own_constant(weights.reshaped(&shape).map_err(|_| NodeRefusal::UNFIT)?)
     };
     if axis + 2 == rank {
         let matrix = matrix(line)?;
@@ -149,7 +149,7 @@ fn repeated(items: &[i64], columns: usize) -> Option<i64> {
 }
 
 /// Repeats each item along an axis.
-fn upsampled(line: &mut NodeLine, x: Flat, axis: usize, factor: i64) -> Lowered<Flat> {
+fn upsampled(line: &mut NodeLine, x: FlatTensor, axis: usize, factor: i64) -> Lowered<FlatTensor> {
     let rank = line.emit.rank(x)?;
     if axis < 2 {
         let extents = line.emit.extents(x)?;

@@ -2,10 +2,10 @@
 
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{EMPTY, integers, text};
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::{Flat, Outcome, empty};
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, empty};
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::axis_of;
 use crate::tensor::{DType, Tensor};
 
@@ -27,9 +27,9 @@ fn range(extent: i64, (start, end, step): (i64, i64, i64), axis: usize) -> Lower
     let first = counted(start).clamp(low.max(0), high);
     let end = counted(end).clamp(low, high);
     let distance = if step > 0 { end - first } else { first - end };
-    let length = i64::try_from(step.unsigned_abs()).map_err(|_| Refusal::UNFIT)?;
+    let length = i64::try_from(step.unsigned_abs()).map_err(|_| NodeRefusal::UNFIT)?;
     if length == 0 {
-        return Err(Refusal::because("a step is 0"));
+        return Err(NodeRefusal::because("a step is 0"));
     }
     let count = if distance <= 0 { 0 } else { (distance - 1) / length + 1 };
     Ok(Range { axis, first, step, count })
@@ -41,12 +41,12 @@ fn ranges(line: &NodeLine, extents: &[i64]) -> Lowered<Vec<Range>> {
         true => line.ints(name),
         false => line.list(operand),
     };
-    let missing = || Refusal::because("its bounds are missing");
+    let missing = || NodeRefusal::because("its bounds are missing");
     let (starts, ends) = (given("starts", 1)?.ok_or_else(missing)?, given("ends", 2)?.ok_or_else(missing)?);
     let axes = given("axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = line.list(4)?.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
-        return Err(Refusal::UNFIT);
+        return Err(NodeRefusal::UNFIT);
     }
     let bounds = starts.into_iter().zip(ends).zip(steps).zip(axes);
     bounds
@@ -57,14 +57,14 @@ fn ranges(line: &NodeLine, extents: &[i64]) -> Lowered<Vec<Range>> {
         .collect()
 }
 
-pub(in crate::onnx::to_nnef) fn slice(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn slice(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let mut ranges = ranges(line, &extents)?;
     // A step between fewer than two items does not matter.
     ranges.iter_mut().filter(|range| range.count == 1).for_each(|range| range.step = 1);
     ranges.retain(|range| (range.first, range.step, range.count) != (0, 1, extents[range.axis]));
     if ranges.is_empty() {
-        return Ok(vec![Outcome::Operand(0)]);
+        return Ok(vec![NnefOutcome::Operand(0)]);
     }
     if ranges.iter().any(|range| range.count == 0) {
         let mut shape = extents;
@@ -109,12 +109,12 @@ fn counted(indices: &Tensor, extent: i64) -> Option<Vec<i64>> {
 }
 
 /// Indices of the graph in which negative ones count from the end.
-fn from_start(line: &mut NodeLine, indices: Flat, extent: i64) -> Lowered<Flat> {
-    let extent = Term::Number(extent as f64, indices.dtype);
-    line.emit.formula("select(lt(@0,0),add(@0,@1),@0)", &[Term::Flat(indices), extent])
+fn from_start(line: &mut NodeLine, indices: FlatTensor, extent: i64) -> Lowered<FlatTensor> {
+    let extent = FormulaTerm::Number(extent as f64, indices.dtype);
+    line.emit.formula("select(lt(@0,0),add(@0,@1),@0)", &[FormulaTerm::FlatTensor(indices), extent])
 }
 
-pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let axis = line.axis(0, extents.len())?;
     let x = line.flat(0)?;
@@ -127,7 +127,7 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> Results {
         let indices = from_start(line, indices, extents[axis])?;
         return one(line.emit.on("gather", x, [Value::Tensor(indices.id), at])?);
     };
-    let indices = counted(&known, extents[axis]).ok_or(Refusal::because("an index is out of range"))?;
+    let indices = counted(&known, extents[axis]).ok_or(NodeRefusal::because("an index is out of range"))?;
     let shape: Vec<i64> = known.shape().iter().map(|extent| *extent as i64).collect();
     if indices.is_empty() {
         return one(empty(&[&extents[..axis], &shape, &extents[axis + 1..]].concat(), x.dtype)?);
@@ -138,10 +138,10 @@ pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> Results {
 /// Items at known indices along an axis: a section where they follow each other.
 pub(super) fn taken(
     line: &mut NodeLine,
-    x: Flat,
+    x: FlatTensor,
     axis: usize,
     (shape, indices): (&[usize], Vec<i64>),
-) -> Lowered<Flat> {
+) -> Lowered<FlatTensor> {
     let follow = indices.windows(2).all(|pair| pair[1] - pair[0] == 1);
     match (shape, indices.first().copied()) {
         ([], Some(index)) => {
@@ -151,28 +151,28 @@ pub(super) fn taken(
         ([_], Some(first)) if follow => line.emit.section(x, axis, (first, first + indices.len() as i64)),
         (_, None) => Err(EMPTY),
         _ => {
-            let indices = Tensor::integers(shape, indices).map_err(|_| Refusal::UNFIT)?;
+            let indices = Tensor::integers(shape, indices).map_err(|_| NodeRefusal::UNFIT)?;
             let indices = line.emit.own_constant(indices)?;
             line.emit.on("gather", x, [Value::Tensor(indices.id), Value::Int(axis as i64)])
         }
     }
 }
 
-pub(in crate::onnx::to_nnef) fn gather_elements(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn gather_elements(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_core_gather_elements")?;
     let axis = line.axis(0, line.rank(0)?)?;
     let (x, indices) = (line.flat(0)?, line.flat(1)?);
     one(line.emit.on(operation, x, [Value::Tensor(indices.id), Value::Int(axis as i64)])?)
 }
 
-pub(in crate::onnx::to_nnef) fn gather_nd(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn gather_nd(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_core_gather_nd")?;
     let batch = line.int("batch_dims", 0)?;
     let (x, indices) = (line.flat(0)?, line.flat(1)?);
     one(line.emit.on(operation, x, [Value::Tensor(indices.id), Value::Int(batch)])?)
 }
 
-pub(in crate::onnx::to_nnef) fn scatter_elements(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn scatter_elements(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_core_scatter_elements")?;
     let axis = line.axis(0, line.rank(0)?)?;
     let reduction = line.text("reduction", "none")?;
@@ -181,7 +181,7 @@ pub(in crate::onnx::to_nnef) fn scatter_elements(line: &mut NodeLine) -> Results
     one(line.emit.on(operation, x, others)?)
 }
 
-pub(in crate::onnx::to_nnef) fn scatter_nd(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn scatter_nd(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_core_scatter_nd")?;
     let reduction = line.text("reduction", "none")?;
     let (x, indices, updates) = (line.flat(0)?, line.flat(1)?, line.flat(2)?);
@@ -189,22 +189,22 @@ pub(in crate::onnx::to_nnef) fn scatter_nd(line: &mut NodeLine) -> Results {
 }
 
 /// Compares the indices with all numbers along the new axis.
-pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?.saturating_add(1);
     let axis = line.axis(-1, rank)?;
-    let depth = line.number(1)?.map(|depth| depth as i64).filter(|depth| *depth > 0).ok_or(Refusal::UNFIT)?;
+    let depth = line.number(1)?.map(|depth| depth as i64).filter(|depth| *depth > 0).ok_or(NodeRefusal::UNFIT)?;
     let of = line.dtype(2)?;
     let indices = line.flat(0)?;
     let indices = from_start(line, indices, depth)?;
     let indices = line.emit.unsqueeze(indices, vec![axis as i64])?;
     let mut shape = vec![1; rank];
-    shape[axis] = usize::try_from(depth).map_err(|_| Refusal::UNFIT)?;
-    let places = Tensor::integers(&shape, (0..depth).collect()).map_err(|_| Refusal::UNFIT)?;
+    shape[axis] = usize::try_from(depth).map_err(|_| NodeRefusal::UNFIT)?;
+    let places = Tensor::integers(&shape, (0..depth).collect()).map_err(|_| NodeRefusal::UNFIT)?;
     let places = line.emit.own_constant(places)?;
-    let hot = line.emit.formula("eq(@0,@1)", &[Term::Flat(indices), Term::Flat(places)])?;
+    let hot = line.emit.formula("eq(@0,@1)", &[FormulaTerm::FlatTensor(indices), FormulaTerm::FlatTensor(places)])?;
     match line.value(2).map(|values| values.to_scalars()).as_deref() {
         Some(&[off, on]) => chosen(line, hot, (on, off), of),
-        Some(_) => Err(Refusal::UNFIT),
+        Some(_) => Err(NodeRefusal::UNFIT),
         None => {
             let values = line.flat(2)?;
             let mut value = |at: i64| {
@@ -212,25 +212,29 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> Results {
                 line.emit.reshape(section, &[])
             };
             let (off, on) = (value(0)?, value(1)?);
-            one(line.emit.formula("select(@0,@1,@2)", &[hot, on, off].map(Term::Flat))?)
+            one(line.emit.formula("select(@0,@1,@2)", &[hot, on, off].map(FormulaTerm::FlatTensor))?)
         }
     }
 }
 
 /// One number where a condition holds, and another one elsewhere.
-fn chosen(line: &mut NodeLine, condition: Flat, (yes, no): (f64, f64), of: DType) -> Results {
+fn chosen(line: &mut NodeLine, condition: FlatTensor, (yes, no): (f64, f64), of: DType) -> NodeResults {
     if of == DType::Bool {
-        return one(if yes != 0.0 { condition } else { line.emit.formula("not(@0)", &[Term::Flat(condition)])? });
+        return one(if yes != 0.0 {
+            condition
+        } else {
+            line.emit.formula("not(@0)", &[FormulaTerm::FlatTensor(condition)])?
+        });
     }
     let literal = |number: f64| if of.is_integer() { Value::Int(number as i64) } else { Value::Scalar(number) };
     one(line.emit.add("select", [Value::Tensor(condition.id), literal(yes), literal(no)], of)?)
 }
 
 /// The largest or smallest item alone is a reduction; several are an operation of a registry.
-pub(in crate::onnx::to_nnef) fn top_k(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn top_k(line: &mut NodeLine) -> NodeResults {
     let k = match line.version < 10 {
         true => line.int("k", 0)?,
-        false => line.list(1)?.and_then(|items| items.first().copied()).ok_or(Refusal::UNFIT)?,
+        false => line.list(1)?.and_then(|items| items.first().copied()).ok_or(NodeRefusal::UNFIT)?,
     };
     let axis = line.axis(-1, line.rank(0)?)?;
     let largest = line.flag("largest", true)?;
@@ -245,32 +249,32 @@ pub(in crate::onnx::to_nnef) fn top_k(line: &mut NodeLine) -> Results {
     let operation = line.emit.registry("tract_core_topk")?;
     let arguments = [Value::Tensor(x.id), Value::Int(k), Value::Int(axis as i64), Value::Logical(largest)];
     let found = line.emit.add_several(operation, arguments, &[x.dtype, DType::Int64])?;
-    Ok(found.into_iter().map(Outcome::Flat).collect())
+    Ok(found.into_iter().map(NnefOutcome::FlatTensor).collect())
 }
 
-pub(in crate::onnx::to_nnef) fn non_zero(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn non_zero(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_onnx_non_zero")?;
     let x = line.flat(0)?;
     one(line.emit.add(operation, [Value::Tensor(x.id)], DType::Int64)?)
 }
 
 /// Keeps a triangle of the last two axes, by a mask.
-pub(in crate::onnx::to_nnef) fn trilu(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn trilu(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
-    let [.., rows, columns] = extents[..] else { return Err(Refusal::RANK) };
+    let [.., rows, columns] = extents[..] else { return Err(NodeRefusal::RANK) };
     let (k, upper) = (line.number(1)?.unwrap_or(0.0) as i64, line.flag("upper", true)?);
     let x = line.flat(0)?;
     let mut shape = vec![1; extents.len() - 2];
     shape.extend([rows as usize, columns as usize]);
     let places = (0..rows).flat_map(|row| (0..columns).map(move |column| column - row));
     let mask = places.map(|above| if upper { above >= k } else { above <= k }).collect();
-    let mask = line.emit.own_constant(Tensor::logicals(&shape, mask).map_err(|_| Refusal::UNFIT)?)?;
-    let zero = Term::Number(0.0, x.dtype);
-    one(line.emit.formula("select(@0,@1,@2)", &[Term::Flat(mask), Term::Flat(x), zero])?)
+    let mask = line.emit.own_constant(Tensor::logicals(&shape, mask).map_err(|_| NodeRefusal::UNFIT)?)?;
+    let zero = FormulaTerm::Number(0.0, x.dtype);
+    one(line.emit.formula("select(@0,@1,@2)", &[FormulaTerm::FlatTensor(mask), FormulaTerm::FlatTensor(x), zero])?)
 }
 
 /// The items at the places of a known condition.
-pub(in crate::onnx::to_nnef) fn compress(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn compress(line: &mut NodeLine) -> NodeResults {
     let condition = line.known(1)?;
     let chosen = (0..condition.len()).filter(|i| condition.data().float(*i) != 0.0);
     let mut x = line.flat(0)?;
@@ -287,7 +291,7 @@ pub(in crate::onnx::to_nnef) fn compress(line: &mut NodeLine) -> Results {
 }
 
 /// Numbers whose bounds are known while the model runs only.
-pub(in crate::onnx::to_nnef) fn range_of(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn range_of(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_core_range")?;
     let bounds = line.flats()?;
     let of = line.dtype(0)?;
@@ -295,12 +299,12 @@ pub(in crate::onnx::to_nnef) fn range_of(line: &mut NodeLine) -> Results {
 }
 
 /// The items that a grid points at.
-pub(in crate::onnx::to_nnef) fn grid_sample(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn grid_sample(line: &mut NodeLine) -> NodeResults {
     let operation = line.emit.registry("tract_onnx_grid_sample")?;
     let mode = match line.text("mode", "linear")?.as_str() {
         "linear" | "bilinear" => "bilinear",
         "nearest" => "nearest",
-        _ => return Err(Refusal::because("its mode has no counterpart")),
+        _ => return Err(NodeRefusal::because("its mode has no counterpart")),
     };
     let (padding, aligned) = (line.text("padding_mode", "zeros")?, line.flag("align_corners", false)?);
     let (x, grid) = (line.flat(0)?, line.flat(1)?);
@@ -309,11 +313,11 @@ pub(in crate::onnx::to_nnef) fn grid_sample(line: &mut NodeLine) -> Results {
 }
 
 /// Ones on a diagonal: a constant, since the extents are known.
-pub(in crate::onnx::to_nnef) fn eye_like(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn eye_like(line: &mut NodeLine) -> NodeResults {
     let extents: Option<Vec<usize>> = line.shape(0)?.iter().map(|extent| usize::try_from(*extent).ok()).collect();
-    let extents = extents.ok_or(Refusal::UNFIT)?;
-    let count = crate::tensor::volume(&extents).ok_or(Refusal::UNFIT)?;
-    let like = Tensor::new(&extents, crate::tensor::Data::zeros(line.dtype(0)?, count)).ok_or(Refusal::UNFIT)?;
+    let extents = extents.ok_or(NodeRefusal::UNFIT)?;
+    let count = crate::tensor::volume(&extents).ok_or(NodeRefusal::UNFIT)?;
+    let like = Tensor::new(&extents, crate::tensor::Data::zeros(line.dtype(0)?, count)).ok_or(NodeRefusal::UNFIT)?;
     let found = line.computed(line.attributes.node, &[Some(like.into())])?;
-    Ok(found.into_iter().map(|tensor| Outcome::Known(tensor.into())).collect())
+    Ok(found.into_iter().map(|tensor| NnefOutcome::Known(tensor.into())).collect())
 }

@@ -3,20 +3,20 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::onnx::to_nnef::item::{Item, Outcome};
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::item::{NnefItem, NnefOutcome};
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::axis_of;
 use crate::tensor::Tensor;
 
-fn sequence(items: impl IntoIterator<Item = Item>) -> Results {
-    Ok(vec![Outcome::Held(Item::Sequence(items.into_iter().collect::<Vec<_>>().into()))])
+fn sequence(items: impl IntoIterator<Item = NnefItem>) -> NodeResults {
+    Ok(vec![NnefOutcome::Held(NnefItem::Sequence(items.into_iter().collect::<Vec<_>>().into()))])
 }
 
-fn items(line: &NodeLine) -> Lowered<Rc<[Item]>> {
+fn items(line: &NodeLine) -> Lowered<Rc<[NnefItem]>> {
     match line.item(0)? {
-        Item::Sequence(items) => Ok(Rc::clone(items)),
-        _ => Err(Refusal::because("its operand is not a sequence whose length is known")),
+        NnefItem::Sequence(items) => Ok(Rc::clone(items)),
+        _ => Err(NodeRefusal::because("its operand is not a sequence whose length is known")),
     }
 }
 
@@ -28,54 +28,54 @@ fn place(line: &NodeLine, operand: usize, count: usize) -> Lowered<usize> {
     }
 }
 
-pub(in crate::onnx::to_nnef) fn construct(line: &mut NodeLine) -> Results {
-    let all: Lowered<Vec<Item>> = (0..line.count()).map(|i| line.item(i).cloned()).collect();
+pub(in crate::onnx::to_nnef) fn construct(line: &mut NodeLine) -> NodeResults {
+    let all: Lowered<Vec<NnefItem>> = (0..line.count()).map(|i| line.item(i).cloned()).collect();
     sequence(all?)
 }
 
-pub(in crate::onnx::to_nnef) fn empty(_: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn empty(_: &mut NodeLine) -> NodeResults {
     sequence([])
 }
 
-pub(in crate::onnx::to_nnef) fn at(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn at(line: &mut NodeLine) -> NodeResults {
     let items = items(line)?;
     let at = place(line, 1, items.len())?;
-    Ok(vec![Outcome::Held(items.get(at).cloned().ok_or(Refusal::UNFIT)?)])
+    Ok(vec![NnefOutcome::Held(items.get(at).cloned().ok_or(NodeRefusal::UNFIT)?)])
 }
 
-pub(in crate::onnx::to_nnef) fn length(line: &mut NodeLine) -> Results {
-    let count = Tensor::integers(&[], vec![items(line)?.len() as i64]).map_err(|_| Refusal::UNFIT)?;
-    Ok(vec![Outcome::Known(Arc::new(count))])
+pub(in crate::onnx::to_nnef) fn length(line: &mut NodeLine) -> NodeResults {
+    let count = Tensor::integers(&[], vec![items(line)?.len() as i64]).map_err(|_| NodeRefusal::UNFIT)?;
+    Ok(vec![NnefOutcome::Known(Arc::new(count))])
 }
 
-pub(in crate::onnx::to_nnef) fn insert(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn insert(line: &mut NodeLine) -> NodeResults {
     let mut items = items(line)?.to_vec();
     let at = if line.has(2) { place(line, 2, items.len().saturating_add(1))? } else { items.len() };
     items.insert(at, line.item(1)?.clone());
     sequence(items)
 }
 
-pub(in crate::onnx::to_nnef) fn erase(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn erase(line: &mut NodeLine) -> NodeResults {
     let mut items = items(line)?.to_vec();
-    let last = items.len().checked_sub(1).ok_or(Refusal::UNFIT)?;
+    let last = items.len().checked_sub(1).ok_or(NodeRefusal::UNFIT)?;
     let at = if line.has(1) { place(line, 1, items.len())? } else { last };
     items.remove(at);
     sequence(items)
 }
 
 /// The parts of a tensor along an axis: of stated lengths, or of one length of which the last may be shorter.
-pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let axis = line.axis(0, extents.len())?;
     let extent = extents[axis];
     let single = !line.has(1);
     let lengths = match (line.list(1)?, line.has(1) && line.rank(1)? == 0) {
-        (None, _) => vec![1; usize::try_from(extent).map_err(|_| Refusal::UNFIT)?],
+        (None, _) => vec![1; usize::try_from(extent).map_err(|_| NodeRefusal::UNFIT)?],
         (Some(list), false) => list,
         (Some(list), true) => {
-            let each = list.first().copied().filter(|each| *each > 0).ok_or(Refusal::UNFIT)?;
+            let each = list.first().copied().filter(|each| *each > 0).ok_or(NodeRefusal::UNFIT)?;
             (0..extent)
-                .step_by(usize::try_from(each).map_err(|_| Refusal::UNFIT)?)
+                .step_by(usize::try_from(each).map_err(|_| NodeRefusal::UNFIT)?)
                 .map(|at| each.min(extent - at))
                 .collect()
         }
@@ -84,18 +84,18 @@ pub(in crate::onnx::to_nnef) fn split(line: &mut NodeLine) -> Results {
     let x = line.flat(0)?;
     let (mut parts, mut begin) = (Vec::new(), 0i64);
     for length in lengths {
-        let end = begin.checked_add(length).ok_or(Refusal::UNFIT)?;
+        let end = begin.checked_add(length).ok_or(NodeRefusal::UNFIT)?;
         let part = line.emit.section(x, axis, (begin, end))?;
-        parts.push(Item::Flat(if drops { line.emit.squeeze(part, &[axis])? } else { part }));
+        parts.push(NnefItem::FlatTensor(if drops { line.emit.squeeze(part, &[axis])? } else { part }));
         begin = end;
     }
     sequence(parts)
 }
 
-pub(in crate::onnx::to_nnef) fn concat(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn concat(line: &mut NodeLine) -> NodeResults {
     let items = items(line)?;
     let flats = items.iter().map(|item| line.emit.flat(item)).collect::<Lowered<Vec<_>>>()?;
-    let first = *flats.first().ok_or(Refusal::because("it concatenates no items"))?;
+    let first = *flats.first().ok_or(NodeRefusal::because("it concatenates no items"))?;
     let rank = line.emit.rank(first)?;
     if !line.flag("new_axis", false)? {
         let axis = line.axis(0, rank)?;

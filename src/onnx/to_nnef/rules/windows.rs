@@ -2,14 +2,14 @@
 
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
-use crate::onnx::to_nnef::formula::Term;
-use crate::onnx::to_nnef::item::Flat;
-use crate::onnx::to_nnef::line::{NodeLine, Results, one};
-use crate::onnx::to_nnef::refusal::{Lowered, Refusal};
+use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::item::FlatTensor;
+use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
+use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::product;
 
 /// The refusal of numbers that have more than 63 bits.
-const LARGE: Refusal = Refusal::because("the settings of its window are too large");
+const LARGE: NodeRefusal = NodeRefusal::because("the settings of its window are too large");
 
 /// A window along one axis.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Windo
     let per_axis = |name: &str, default: i64, length: usize| match line.ints(name)? {
         Some(list) if list.len() == length => Ok(list),
         Some(list) if list.is_empty() => Ok(vec![default; length]),
-        Some(_) => Err(Refusal::from(format!("its attribute `{name}` has another number of axes"))),
+        Some(_) => Err(NodeRefusal::from(format!("its attribute `{name}` has another number of axes"))),
         None => Ok(vec![default; length]),
     };
     let (strides, dilations) = (per_axis("strides", 1, count)?, per_axis("dilations", 1, count)?);
@@ -67,14 +67,14 @@ fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Windo
         let window =
             Window { size: sizes[i], stride: strides[i], dilation: dilations[i], padding: (pads[i], pads[count + i]) };
         if window.stride < 1 || window.dilation < 1 || window.size < 1 {
-            return Err(Refusal::UNFIT);
+            return Err(NodeRefusal::UNFIT);
         }
         let padding = match auto.as_str() {
             "NOTSET" | "" => window.padding,
             "VALID" => (0, 0),
             "SAME_UPPER" => window.same(extents[i], true).ok_or(LARGE)?,
             "SAME_LOWER" => window.same(extents[i], false).ok_or(LARGE)?,
-            _ => return Err(Refusal::because("its attribute `auto_pad` is not known")),
+            _ => return Err(NodeRefusal::because("its attribute `auto_pad` is not known")),
         };
         windows.push(Window { padding, ..window });
     }
@@ -83,7 +83,7 @@ fn windows(line: &NodeLine, sizes: &[i64], extents: &[i64]) -> Lowered<Vec<Windo
 
 /// The spatial extents of the operand, which follow batch and channels.
 fn spatial(extents: &[i64]) -> Lowered<&[i64]> {
-    extents.get(2..).filter(|spatial| !spatial.is_empty()).ok_or(Refusal::RANK)
+    extents.get(2..).filter(|spatial| !spatial.is_empty()).ok_or(NodeRefusal::RANK)
 }
 
 /// The bias of a convolution, with an axis for the batch; 0 if there is none.
@@ -91,7 +91,7 @@ fn bias(line: &mut NodeLine) -> Lowered<Value> {
     if line.has(2) { line.per_channel(2).map(|bias| Value::Tensor(bias.id)) } else { Ok(Value::Scalar(0.0)) }
 }
 
-pub(in crate::onnx::to_nnef) fn conv(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn conv(line: &mut NodeLine) -> NodeResults {
     let (x, weight, bias) = (line.flat(0)?, line.flat(1)?, bias(line)?);
     one(convolved(line, (x, weight), (0, 1), bias)?)
 }
@@ -99,13 +99,13 @@ pub(in crate::onnx::to_nnef) fn conv(line: &mut NodeLine) -> Results {
 /// A convolution of tensors that stand for two operands.
 pub(super) fn convolved(
     line: &mut NodeLine,
-    (x, weight): (Flat, Flat),
+    (x, weight): (FlatTensor, FlatTensor),
     (input, filter): (usize, usize),
     bias: Value,
-) -> Lowered<Flat> {
+) -> Lowered<FlatTensor> {
     let (extents, filter) = (line.shape(input)?, line.shape(filter)?);
     if filter.len() != extents.len() {
-        return Err(Refusal::RANK);
+        return Err(NodeRefusal::RANK);
     }
     let windows = windows(line, spatial(&filter)?, spatial(&extents)?)?;
     // 0 groups of NNEF are one for each channel.
@@ -129,7 +129,7 @@ fn transposed(line: &NodeLine, windows: &mut [Window], extents: &[i64]) -> Lower
     let stated = line.ints("output_shape")?.filter(|shape| !shape.is_empty());
     let auto = line.text("auto_pad", "NOTSET")?;
     if more.len() != count {
-        return Err(Refusal::UNFIT);
+        return Err(NodeRefusal::UNFIT);
     }
     let mut output = Vec::with_capacity(count);
     for (i, window) in windows.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ fn transposed(line: &NodeLine, windows: &mut [Window], extents: &[i64]) -> Lower
         };
         let full = full().ok_or(LARGE)?;
         let wanted = match &stated {
-            Some(shape) => Some(*shape.get(shape.len().saturating_sub(count) + i).ok_or(Refusal::UNFIT)?),
+            Some(shape) => Some(*shape.get(shape.len().saturating_sub(count) + i).ok_or(NodeRefusal::UNFIT)?),
             None if auto.starts_with("SAME") => Some(product(&[extents[i], window.stride])?),
             None => None,
         };
@@ -160,10 +160,10 @@ fn transposed(line: &NodeLine, windows: &mut [Window], extents: &[i64]) -> Lower
     Ok(output)
 }
 
-pub(in crate::onnx::to_nnef) fn conv_transpose(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn conv_transpose(line: &mut NodeLine) -> NodeResults {
     let (extents, filter) = (line.shape(0)?, line.shape(1)?);
     if filter.len() != extents.len() {
-        return Err(Refusal::RANK);
+        return Err(NodeRefusal::RANK);
     }
     // The padding of `SAME` follows from the extents of the result.
     let mut windows = windows(line, spatial(&filter)?, spatial(&extents)?)?;
@@ -192,9 +192,9 @@ pub(in crate::onnx::to_nnef) fn conv_transpose(line: &mut NodeLine) -> Results {
 }
 
 /// A filter with the axes (output channels, input channels per group, …), which tract takes.
-fn outputs_first(line: &mut NodeLine, weight: Flat, filter: &[i64], groups: i64) -> Lowered<Flat> {
-    let [inputs, outputs, rest @ ..] = filter else { return Err(Refusal::RANK) };
-    let each = inputs.checked_div(groups).ok_or(Refusal::UNFIT)?;
+fn outputs_first(line: &mut NodeLine, weight: FlatTensor, filter: &[i64], groups: i64) -> Lowered<FlatTensor> {
+    let [inputs, outputs, rest @ ..] = filter else { return Err(NodeRefusal::RANK) };
+    let each = inputs.checked_div(groups).ok_or(NodeRefusal::UNFIT)?;
     let grouped = line.emit.reshape(weight, &[&[groups, each, *outputs], rest].concat())?;
     let axes: Vec<usize> = [0, 2, 1].into_iter().chain(3..rest.len() + 3).collect();
     let turned = line.emit.transpose(grouped, &axes)?;
@@ -202,7 +202,12 @@ fn outputs_first(line: &mut NodeLine, weight: Flat, filter: &[i64], groups: i64)
 }
 
 /// Adds a pooling operation with windows along the spatial axes.
-fn pooled(line: &mut NodeLine, nnef: &'static str, (x, border): (Flat, &str), windows: &[Window]) -> Lowered<Flat> {
+fn pooled(
+    line: &mut NodeLine,
+    nnef: &'static str,
+    (x, border): (FlatTensor, &str),
+    windows: &[Window],
+) -> Lowered<FlatTensor> {
     let all = |of: fn(&Window) -> i64| integers([1, 1].into_iter().chain(windows.iter().map(of)));
     let padding = [(0, 0), (0, 0)].into_iter().chain(windows.iter().map(|window| window.padding));
     let arguments = [
@@ -218,10 +223,10 @@ fn pooled(line: &mut NodeLine, nnef: &'static str, (x, border): (Flat, &str), wi
 /// The windows of a pooling operator. With `ceil_mode`, also the items that the last windows need beyond the padding.
 fn pooling(line: &NodeLine) -> Lowered<(Vec<Window>, Vec<i64>)> {
     let extents = line.shape(0)?;
-    let sizes = line.ints("kernel_shape")?.ok_or(Refusal::because("it has no window"))?;
+    let sizes = line.ints("kernel_shape")?.ok_or(NodeRefusal::because("it has no window"))?;
     let extents = spatial(&extents)?;
     if sizes.len() != extents.len() {
-        return Err(Refusal::RANK);
+        return Err(NodeRefusal::RANK);
     }
     let windows = windows(line, &sizes, extents)?;
     let up = line.flag("ceil_mode", false)?;
@@ -239,14 +244,14 @@ fn widened(windows: Vec<Window>, excess: &[i64]) -> Vec<Window> {
     windows.into_iter().zip(excess).map(widen).collect()
 }
 
-pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn max_pool(line: &mut NodeLine) -> NodeResults {
     line.only(1)?;
     let (windows, excess) = pooling(line)?;
     let x = line.flat(0)?;
     one(pooled(line, "max_pool", (x, "ignore"), &widened(windows, &excess))?)
 }
 
-pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> NodeResults {
     let (mut windows, excess) = pooling(line)?;
     let mut x = line.flat(0)?;
     if line.flag("count_include_pad", false)? {
@@ -262,11 +267,11 @@ pub(in crate::onnx::to_nnef) fn average_pool(line: &mut NodeLine) -> Results {
 }
 
 /// The norm of each window.
-pub(in crate::onnx::to_nnef) fn lp_pool(line: &mut NodeLine) -> Results {
+pub(in crate::onnx::to_nnef) fn lp_pool(line: &mut NodeLine) -> NodeResults {
     let (windows, excess) = pooling(line)?;
     let order = line.int("p", 2)? as f64;
     let x = line.flat(0)?;
-    let powers = line.emit.formula("pow(abs(@0),@1)", &[Term::Flat(x), Term::of(order)])?;
+    let powers = line.emit.formula("pow(abs(@0),@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::of(order)])?;
     let sums = pooled(line, "box", (powers, "constant"), &widened(windows, &excess))?;
-    one(line.emit.formula("pow(@0,@1)", &[Term::Flat(sums), Term::of(1.0 / order)])?)
+    one(line.emit.formula("pow(@0,@1)", &[FormulaTerm::FlatTensor(sums), FormulaTerm::of(1.0 / order)])?)
 }
