@@ -94,7 +94,7 @@ impl<'m> Check<'m> {
             return;
         }
         let (domain, operator) = (self.standard(node), self.text(node.op_type));
-        let mut since = |version| match self.schemas.find(domain, operator, version) {
+        let since = |version| match self.schemas.find(domain, operator, version) {
             SchemaLookup::Schema(schema) => Some(schema.version),
             SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => None,
         };

@@ -1,7 +1,5 @@
 //! Checks nodes against the table of operators: operands, results and types.
 
-use std::rc::Rc;
-
 use smallvec::SmallVec;
 
 use super::checker::{Check, Pass};
@@ -166,7 +164,7 @@ impl<'m> Check<'m> {
     }
 
     /// The schema of a node's operator in the imported version of its operator set; none if it is unknown.
-    fn schema(&mut self, node: &NodeProto, body: &ModelPart) -> Option<Rc<Schema>> {
+    fn schema(&mut self, node: &NodeProto, body: &ModelPart) -> Option<&'static Schema> {
         let version = body.imports.version(self.names, node.domain)?;
         let (name, domain) = (self.text(node.op_type), self.standard(node));
         let key = (node.domain, node.op_type);

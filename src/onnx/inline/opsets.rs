@@ -31,7 +31,7 @@ impl Mismatch {
     /// Whether an operator is unchanged between the two versions.
     pub(super) fn leaves(self, names: &ModelNames, operator: Option<Name>, schemas: &mut Schemas) -> bool {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
-        let mut since = |version| match schemas.find(text(self.domain), text(operator), version) {
+        let since = |version| match schemas.find(text(self.domain), text(operator), version) {
             SchemaLookup::Schema(schema) => Some(schema.version),
             SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => None,
         };

@@ -1,6 +1,6 @@
 //! The table of operators, of which the lines are parsed when they are looked up.
 
-use std::rc::Rc;
+use std::sync::{LazyLock, OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -11,10 +11,10 @@ use crate::onnx::types::AttributeType;
 const TABLE: &str = include_str!("operators.txt");
 
 /// The result of a lookup in the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum SchemaLookup {
     /// The operator in the version of the operator set.
-    Schema(Rc<Schema>),
+    Schema(&'static Schema),
     /// The operator exists only in later versions of the operator set, from this one on.
     Later(i64),
     /// There is no operator with this name.
@@ -26,37 +26,42 @@ pub(crate) enum SchemaLookup {
 /// A domain and the name of an operator in it.
 type OperatorKey = (&'static str, &'static str);
 
-/// The table of operators.
+/// The table of operators, which is read once for all uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schemas(&'static SchemaTable);
+
+/// A version of an operator.
 #[derive(Debug)]
-pub(crate) struct Schemas {
+struct SchemaRow {
+    since: i64,
+    line: &'static str,
+    /// The schema, once it was looked up; none if the line is malformed, which a test excludes.
+    schema: OnceLock<Option<Schema>>,
+}
+
+/// The contents of the table.
+#[derive(Debug, Default)]
+struct SchemaTable {
     types: FxHashMap<String, TypeId>,
     names: Vec<String>,
     sets: Vec<TypeSet>,
-    /// The versions of each operator, the oldest first: number and line.
-    rows: FxHashMap<OperatorKey, Vec<(i64, &'static str)>>,
+    /// The place of each operator in `versions`.
+    rows: FxHashMap<OperatorKey, usize>,
+    /// The versions of each operator, the oldest first.
+    versions: Vec<Vec<SchemaRow>>,
     domains: Vec<&'static str>,
     /// The operators that the standard defines as functions, and the versions from which on it does.
     functions: FxHashMap<OperatorKey, i64>,
-    /// The schemas of the lines that were parsed.
-    read: FxHashMap<&'static str, Rc<Schema>>,
 }
 
-impl Schemas {
-    /// Loads the table. The lines of operators are parsed on their first lookup.
-    pub(crate) fn new() -> Self {
-        let mut schemas = Schemas {
-            types: FxHashMap::default(),
-            names: Vec::new(),
-            sets: Vec::new(),
-            rows: FxHashMap::default(),
-            domains: Vec::new(),
-            functions: FxHashMap::default(),
-            read: FxHashMap::default(),
-        };
+impl SchemaTable {
+    /// Reads the table. The lines of operators are parsed on their first lookup.
+    fn read() -> Self {
+        let mut table = SchemaTable::default();
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
-            schemas.line(line);
+            table.line(line);
         }
-        schemas
+        table
     }
 
     fn line(&mut self, line: &'static str) -> Option<()> {
@@ -77,95 +82,43 @@ impl Schemas {
             name => {
                 let (version, _) = rest.split_once(' ')?;
                 let domain = self.domains.last()?;
-                self.rows.entry((domain, name)).or_default().push((version.parse().ok()?, line));
+                let row = SchemaRow { since: version.parse().ok()?, line, schema: OnceLock::new() };
+                let place = *self.rows.entry((domain, name)).or_insert(self.versions.len());
+                match self.versions.get_mut(place) {
+                    Some(versions) => versions.push(row),
+                    None => self.versions.push(vec![row]),
+                }
             }
         }
         Some(())
     }
 
-    /// Parses a set of types; `tensor(a|b)` means two types.
+    /// Parses a set of types; `tensor(a|b)` means two types. Its types get a number.
     fn set(&mut self, text: &str) -> TypeSet {
         let mut set = TypeSet::default();
-        for group in text.split(' ') {
-            let start = group.rfind('(').map_or(0, |at| at + 1);
-            let end = group.find(')').unwrap_or(group.len());
-            for element in group[start..end].split('|') {
-                set.0 |= 1 << self.type_named(&format!("{}{element}{}", &group[..start], &group[end..])).0;
-            }
-        }
+        each_type(text, &mut |name| set.0 |= 1 << self.type_named(name).0);
         set
     }
 
-    fn type_named(&mut self, name: &str) -> TypeId {
-        *self.types.entry(name.to_owned()).or_insert_with(|| {
-            self.names.push(name.to_owned());
+    /// Parses a set of types that have numbers.
+    fn known_set(&self, text: &str) -> Option<TypeSet> {
+        let (mut set, mut known) = (TypeSet::default(), true);
+        each_type(text, &mut |name| match self.types.get(&name) {
+            Some(id) => set.0 |= 1 << id.0,
+            None => known = false,
+        });
+        known.then_some(set)
+    }
+
+    fn type_named(&mut self, name: String) -> TypeId {
+        *self.types.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
             TypeId((self.names.len() - 1) as u8)
         })
     }
 
-    /// The type with this spelling, without blanks; none if no operator has it.
-    pub(crate) fn type_id(&self, name: &str) -> Option<TypeId> {
-        self.types.get(name).copied()
-    }
-
-    /// The spelling of a type.
-    pub(crate) fn type_name(&self, of: TypeId) -> &str {
-        &self.names[usize::from(of.0)]
-    }
-
-    /// The spellings of the types of a set.
-    pub(crate) fn type_names(&self, set: TypeSet) -> impl Iterator<Item = &str> {
-        (0..self.names.len()).filter(move |i| set.has(TypeId(*i as u8))).map(|i| &*self.names[i])
-    }
-
-    /// The names of the operators of a domain, in unspecified order.
-    pub(crate) fn operators(&self, domain: &str) -> impl Iterator<Item = &'static str> {
-        self.rows.keys().filter(move |row| row.0 == domain).map(|row| row.1)
-    }
-
-    /// The names of the operators of all domains, in unspecified order.
-    pub(crate) fn all_operators(&self) -> impl Iterator<Item = &'static str> {
-        self.rows.keys().map(|row| row.1)
-    }
-
-    /// Whether there is an operator in any version. The standard domain is the empty text.
-    pub(crate) fn has(&self, domain: &str, name: &str) -> bool {
-        // Keys are static, and the texts of a model are not.
-        self.rows.keys().any(|key| *key == (domain, name))
-    }
-
-    /// The latest version in which an operator of a domain was added or changed.
-    pub(crate) fn latest(&self, domain: &str) -> i64 {
-        let versions = self.rows.iter().filter(|row| row.0.0 == domain).filter_map(|row| row.1.last());
-        versions.map(|version| version.0).max().unwrap_or(0)
-    }
-
-    /// The schema of an operator in a version of its operator set. The standard domain is the empty text.
-    pub(crate) fn find(&mut self, domain: &str, name: &str, version: i64) -> SchemaLookup {
-        if !self.domains.contains(&domain) {
-            return SchemaLookup::Foreign;
-        }
-        let Some(versions) = self.rows.get(&(domain, name)) else { return SchemaLookup::Unknown };
-        let Some(&(since, line)) = versions.iter().rev().find(|row| row.0 <= version) else {
-            return versions.first().map_or(SchemaLookup::Unknown, |row| SchemaLookup::Later(row.0));
-        };
-        if let Some(schema) = self.read.get(line) {
-            return SchemaLookup::Schema(schema.clone());
-        }
-        let Some(schema) = self.schema(since, line) else { return SchemaLookup::Unknown };
-        let schema = Rc::new(schema);
-        self.read.insert(line, schema.clone());
-        SchemaLookup::Schema(schema)
-    }
-
-    /// The operators that the standard defines as functions, with their domains, in unspecified order.
-    #[cfg(test)]
-    pub(crate) fn functions(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.functions.keys().copied()
-    }
-
     /// Parses the line of an operator.
-    fn schema(&mut self, version: i64, line: &'static str) -> Option<Schema> {
+    fn schema(&self, version: i64, line: &'static str) -> Option<Schema> {
         let rest = line.splitn(3, ' ').nth(2)?;
         if rest == "deprecated" {
             return Some(Schema { version, deprecated: true, ..Schema::default() });
@@ -178,14 +131,14 @@ impl Schemas {
         };
         let variables: Vec<_> = parts.next().unwrap_or("").split_whitespace().map(variable).collect::<Option<_>>()?;
         let attributes = parts.next().unwrap_or("").split_whitespace().map(attribute).collect::<Option<_>>()?;
-        let mut parameters = |text: &'static str| -> Option<Vec<Parameter>> {
+        let parameters = |text: &'static str| -> Option<Vec<Parameter>> {
             text.split_whitespace().map(|text| self.parameter(text, &variables)).collect()
         };
         let (inputs, outputs) = (parameters(inputs)?, parameters(outputs)?);
         Some(Schema { version, deprecated: false, inputs, outputs, variables, attributes })
     }
 
-    fn parameter(&mut self, text: &'static str, variables: &[(&str, TypeSet)]) -> Option<Parameter> {
+    fn parameter(&self, text: &'static str, variables: &[(&str, TypeSet)]) -> Option<Parameter> {
         let (name, ty) = text.rsplit_once(':')?;
         let (ty, presence) = if let Some(ty) = ty.strip_suffix('?') {
             (ty, Presence::Optional)
@@ -197,9 +150,87 @@ impl Schemas {
         };
         let ty = match variables.iter().position(|variable| variable.0 == ty) {
             Some(variable) => ParameterType::Variable(variable),
-            None => ParameterType::Fixed(self.set(ty)),
+            None => ParameterType::Fixed(self.known_set(ty)?),
         };
         Some(Parameter { name, ty, presence })
+    }
+}
+
+/// The table, read on its first use.
+static SHARED: LazyLock<SchemaTable> = LazyLock::new(SchemaTable::read);
+
+impl Schemas {
+    /// The table.
+    pub(crate) fn new() -> Self {
+        Schemas(&SHARED)
+    }
+
+    /// The type with this spelling, without blanks; none if no operator has it.
+    pub(crate) fn type_id(self, name: &str) -> Option<TypeId> {
+        self.0.types.get(name).copied()
+    }
+
+    /// The spelling of a type.
+    pub(crate) fn type_name(self, of: TypeId) -> &'static str {
+        &self.0.names[usize::from(of.0)]
+    }
+
+    /// The spellings of the types of a set.
+    pub(crate) fn type_names(self, set: TypeSet) -> impl Iterator<Item = &'static str> {
+        (0..self.0.names.len()).filter(move |i| set.has(TypeId(*i as u8))).map(|i| &*self.0.names[i])
+    }
+
+    /// The names of the operators of a domain, in unspecified order.
+    pub(crate) fn operators(self, domain: &str) -> impl Iterator<Item = &'static str> {
+        self.0.rows.keys().filter(move |row| row.0 == domain).map(|row| row.1)
+    }
+
+    /// The names of the operators of all domains, in unspecified order.
+    pub(crate) fn all_operators(self) -> impl Iterator<Item = &'static str> {
+        self.0.rows.keys().map(|row| row.1)
+    }
+
+    /// Whether there is an operator in any version. The standard domain is the empty text.
+    pub(crate) fn has(self, domain: &str, name: &str) -> bool {
+        self.0.rows.contains_key(&(domain, name))
+    }
+
+    /// The latest version in which an operator of a domain was added or changed.
+    pub(crate) fn latest(self, domain: &str) -> i64 {
+        let places = self.0.rows.iter().filter(|row| row.0.0 == domain).map(|row| *row.1);
+        let latest = places.filter_map(|place| self.0.versions.get(place)?.last());
+        latest.map(|row| row.since).max().unwrap_or(0)
+    }
+
+    /// The schema of an operator in a version of its operator set. The standard domain is the empty text.
+    pub(crate) fn find(self, domain: &str, name: &str, version: i64) -> SchemaLookup {
+        if !self.0.domains.contains(&domain) {
+            return SchemaLookup::Foreign;
+        }
+        let place = self.0.rows.get(&(domain, name)).copied();
+        let Some(versions) = place.and_then(|place| self.0.versions.get(place)) else { return SchemaLookup::Unknown };
+        let Some(row) = versions.iter().rev().find(|row| row.since <= version) else {
+            return versions.first().map_or(SchemaLookup::Unknown, |row| SchemaLookup::Later(row.since));
+        };
+        let schema = row.schema.get_or_init(|| self.0.schema(row.since, row.line));
+        schema.as_ref().map_or(SchemaLookup::Unknown, SchemaLookup::Schema)
+    }
+
+    /// The operators that the standard defines as functions, with their domains, in unspecified order.
+    #[cfg(test)]
+    pub(crate) fn functions(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.0.functions.keys().copied()
+    }
+}
+
+/// Calls a function with each type of a set; `tensor(a|b)` means two types.
+fn each_type(text: &str, visit: &mut dyn FnMut(String)) {
+    for group in text.split(' ') {
+        let start = group.rfind('(').map_or(0, |at| at + 1);
+        let end = group.find(')').unwrap_or(group.len());
+        for element in group[start..end].split('|') {
+            visit(format!("{}{element}{}", &group[..start], &group[end..]));
+        }
     }
 }
 
@@ -216,7 +247,7 @@ mod tests {
     use crate::onnx::model::AttributeValue;
     use crate::onnx::schema::counts;
 
-    fn schema(name: &str, version: i64) -> Rc<Schema> {
+    fn schema(name: &str, version: i64) -> &'static Schema {
         match Schemas::new().find("", name, version) {
             SchemaLookup::Schema(schema) => schema,
             other => panic!("{name}: {other:?}"),
@@ -225,21 +256,22 @@ mod tests {
 
     #[test]
     fn every_line_is_read() {
-        let mut schemas = Schemas::new();
-        assert_eq!(schemas.sets.len(), TABLE.lines().filter(|line| line.starts_with("set ")).count());
-        let rows: Vec<_> = schemas.rows.clone().into_iter().collect();
-        assert!(rows.len() > 200);
-        for ((domain, name), versions) in rows {
-            assert!(versions.is_sorted_by(|a, b| a.0 < b.0), "{name}");
-            for (version, _) in versions {
-                let found = schemas.find(domain, name, version);
+        let table = SchemaTable::read();
+        assert_eq!(table.sets.len(), TABLE.lines().filter(|line| line.starts_with("set ")).count());
+        assert!(table.rows.len() > 200);
+        for ((domain, name), place) in &table.rows {
+            let versions = &table.versions[*place];
+            assert!(versions.is_sorted_by(|a, b| a.since < b.since), "{name}");
+            for row in versions {
+                let found = Schemas::new().find(domain, name, row.since);
                 assert!(
-                    matches!(&found, SchemaLookup::Schema(schema) if schema.version == version),
-                    "{name} {version}"
+                    matches!(found, SchemaLookup::Schema(schema) if schema.version == row.since),
+                    "{name} {}",
+                    row.since
                 );
             }
         }
-        assert!(schemas.names.len() <= 128);
+        assert!(table.names.len() <= 128);
     }
 
     #[test]
@@ -274,7 +306,7 @@ mod tests {
 
     #[test]
     fn types_are_sets() {
-        let mut schemas = Schemas::new();
+        let schemas = Schemas::new();
         let SchemaLookup::Schema(conv) = schemas.find("", "Conv", 11) else { panic!() };
         let names: Vec<_> = schemas.type_names(conv.variables[0].1).collect();
         assert_eq!(names, ["tensor(double)", "tensor(float)", "tensor(float16)"]);

@@ -69,7 +69,7 @@ fn versions(first: i64) -> impl Iterator<Item = i64> {
 
 #[test]
 fn every_body_consists_of_operators_without_a_body_and_passes_the_checks() {
-    let mut schemas = Schemas::new();
+    let schemas = Schemas::new();
     for sample in samples::SAMPLES {
         for row in TABLE.iter().filter(|row| row.name == sample.name) {
             let base = if row.domain.is_empty() { row.version } else { 26 };
