@@ -79,7 +79,7 @@ impl<'m> Check<'m> {
         let types = match self.functions.called(self.names, node) {
             Ok(Some(function)) => self.call(function, node),
             Ok(None) => match self.schema(node, body) {
-                Some(schema) => self.operation(node, &schema, &graphs, body),
+                Some(schema) => self.operation(node, schema, &graphs, body),
                 None => ValueTypes::new(),
             },
             Err(found) => {
@@ -171,7 +171,7 @@ impl<'m> Check<'m> {
         let known = body.operators.borrow().get(&key).cloned();
         let found = known.unwrap_or_else(|| {
             let found = self.schemas.find(domain, name, version);
-            body.operators.borrow_mut().insert(key, found.clone());
+            body.operators.borrow_mut().insert(key, found);
             found
         });
         let set = if domain.is_empty() { String::new() } else { format!(" of `{domain}`") };

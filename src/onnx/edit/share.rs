@@ -259,7 +259,7 @@ impl<'n> Sharing<'n> {
             inputs.pop();
         }
         let mut attributes: Vec<AttributeProto> =
-            node.attributes.iter().filter(|attribute| !self.is_default(attribute, &schema)).cloned().collect();
+            node.attributes.iter().filter(|attribute| !self.is_default(attribute, schema)).cloned().collect();
         attributes.sort_by_key(|attribute| attribute.name);
         let domain = node.domain.filter(|_| !domain.is_empty());
         Some(Shared::Node { operator: node.op_type, domain, inputs, attributes, outputs: node.outputs.clone() })

@@ -42,7 +42,7 @@ impl Operator {
         let SchemaLookup::Schema(schema) = schemas.find(domain, name, version) else {
             return Rc::new(Operator { version, ..Operator::default() });
         };
-        let output = |parameter: &Parameter| output_type(schemas, &schema, parameter);
+        let output = |parameter: &Parameter| output_type(schemas, schema, parameter);
         let open = schema.outputs.last().is_some_and(|last| matches!(last.presence, Presence::Variadic { .. }));
         let outputs = schema.outputs.iter().map(output).collect();
         Rc::new(Operator { version, row: row_of(domain, name), outputs, open, inputs: schema.inputs.len() })
