@@ -27,22 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),
     ("loops", &["dictionary", "diagnostics", "graph", "library", "nnef", "options", "room", "source", "tensor"]),
     ("layout", &["graph", "library", "options", "tensor"]),
-    (
-        "onnx",
-        &[
-            "core",
-            "dictionary",
-            "diagnostics",
-            "eval",
-            "graph",
-            "library",
-            "model",
-            "options",
-            "room",
-            "source",
-            "tensor",
-        ],
-    ),
+    ("onnx", &["core", "dictionary", "diagnostics", "eval", "graph", "library", "options", "room", "source", "tensor"]),
     ("pnnx", &["dictionary", "diagnostics", "eval", "graph", "library", "options", "room", "source", "tensor"]),
     ("picture", &["dictionary", "diagnostics", "graph", "source"]),
     (

@@ -18,10 +18,11 @@ impl Places {
     pub(super) fn tell(&self, message: String, at: u32) -> String {
         match self {
             Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
-                Some(found) => {
+                Some(found) if !found.path.is_empty() => {
                     format!("{message} ({}{})", found.path, NodeScope::of(&found.metadata).told())
                 }
-                None => message,
+                // What concerns the whole model has no path.
+                _ => message,
             },
             _ => message,
         }

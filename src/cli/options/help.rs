@@ -27,6 +27,8 @@ fn told(arg: Arg, commands: Commands) -> Arg {
     let arg = if row.heading.is_empty() { arg.help_heading("Options") } else { arg.help_heading(row.heading) };
     let Some(applies) = row.applies(commands) else { return arg };
     let text = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    // Without a break before the name of an option, no line begins like the entry of another option.
+    let applies = applies.replace(" --", "\u{a0}--");
     arg.long_help(format!("{text}\n\n[{applies}]"))
 }
 

@@ -1,5 +1,6 @@
 //! Models of ONNX that became graphs of NNEF, with the data of their variables.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::diagnostics::Diagnostics;
@@ -7,7 +8,7 @@ use crate::graph::stats::Stats;
 use crate::input::Refusal;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Expanded, Files, Flat, Sizes, Values};
-use crate::model::Model;
+use crate::model::{Model, Scratch};
 use crate::onnx::to_nnef::NnefVariables;
 use crate::source::{FileId, Sources};
 use crate::write::encode::VariableData;
@@ -36,9 +37,17 @@ impl Translated {
 
     /// The data as files of a model; none without data.
     fn model(&self, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
-        let model = self.variables.model(&settings.model);
-        let model = model.map_err(|error| Refusal::Unfit(format!("the data cannot be stored: {error}")))?;
-        Ok(model.map(Rc::new))
+        let failed = |error: String| Refusal::Unfit(format!("the data cannot be stored: {error}"));
+        if self.variables.iter().len() == 0 {
+            return Ok(None);
+        }
+        let mut files = Scratch::new().map_err(|error| failed(error.to_string()))?;
+        for (label, tensor) in self.variables.iter() {
+            let bytes = tensor.to_dat().map_err(|error| failed(format!("`{label}`: {error}")))?;
+            files.add(&format!("{label}.dat"), &bytes).map_err(|error| failed(error.to_string()))?;
+        }
+        let model = files.model(Path::new("data of ONNX"), &settings.model);
+        model.map(|model| Some(Rc::new(model))).map_err(|error| failed(error.to_string()))
     }
 }
 

@@ -1,12 +1,10 @@
 //! The data of the variables of a translated model.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::refusal::{Lowered, NodeRefusal};
 use crate::eval::Variables;
-use crate::model::{Limits, Model, Scratch};
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
 /// The data of variables by their labels.
@@ -18,21 +16,9 @@ impl NnefVariables {
         self.0.insert(label, tensor);
     }
 
-    /// The data as files of a model of NNEF; none without data.
-    ///
-    /// # Errors
-    ///
-    /// A tensor has no file, or the files cannot be written.
-    pub(crate) fn model(&self, limits: &Limits) -> Result<Option<Model>, String> {
-        if self.0.is_empty() {
-            return Ok(None);
-        }
-        let mut files = Scratch::new().map_err(|error| error.to_string())?;
-        for (label, tensor) in &self.0 {
-            let bytes = tensor.to_dat().map_err(|error| format!("`{label}`: {error}"))?;
-            files.add(&format!("{label}.dat"), &bytes).map_err(|error| error.to_string())?;
-        }
-        files.model(Path::new("data of ONNX"), limits).map(Some).map_err(|error| error.to_string())
+    /// The tensors by their labels.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Tensor)> {
+        self.0.iter().map(|(label, tensor)| (label.as_str(), &**tensor))
     }
 
     /// The number of bytes of the data of a variable.
