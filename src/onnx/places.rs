@@ -18,11 +18,10 @@ impl Places {
     pub(super) fn tell(&self, message: String, at: u32) -> String {
         match self {
             Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
-                Some(found) if !found.path.is_empty() => {
+                Some(found) => {
                     format!("{message} ({}{})", found.path, NodeScope::of(&found.metadata).told())
                 }
-                // What concerns the whole model has no path.
-                _ => message,
+                None => message,
             },
             _ => message,
         }

@@ -120,7 +120,11 @@ impl<'m> Check<'m> {
         }
         let message = match self.places {
             Places::Text => message,
-            Places::Fields(_) => format!("{message} ({})", self.path_text()),
+            Places::Fields(_) => match self.path_text() {
+                // What concerns the whole model has no path.
+                path if path.is_empty() => message,
+                path => format!("{message} ({path})"),
+            },
         };
         // A call repeats what is wrong in a function for all calls.
         if code == Code::OnnxType && !self.flow.is_new(at, &message) {
