@@ -4,7 +4,7 @@ mod documents;
 pub(crate) mod loops;
 pub(crate) mod onnx;
 mod pnnx;
-mod translated;
+mod weighed;
 
 use std::path::Path;
 

@@ -18,7 +18,7 @@ use super::provenance;
 use super::run::Stores;
 use super::text::{self, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
-use super::view;
+use super::view::{self, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Limits;
 use crate::source::{FileId, Location, Sources, Span};
@@ -252,7 +252,7 @@ impl Document {
     /// The model as a graph, for pictures, JSON and statistics; none for a part of a model, or if model and graph take
     /// more memory than the options allow.
     pub fn graph(&self, options: &Options) -> Option<Graph> {
-        self.view(options).ok()?
+        self.view(ViewTypes::Inferred, options).ok()?
     }
 
     /// The model as a graph; none for a part of a model.
@@ -260,9 +260,9 @@ impl Document {
     /// # Errors
     ///
     /// Model and graph take more memory than the options allow.
-    pub(crate) fn view(&self, options: &Options) -> Result<Option<Graph>, Box<Diagnostic>> {
+    pub(crate) fn view(&self, types: ViewTypes, options: &Options) -> Result<Option<Graph>, Box<Diagnostic>> {
         match &self.parsed {
-            ParsedText::Model(model) => view::graph(model, self.file, options).map(Some),
+            ParsedText::Model(model) => view::graph(model, self.file, types, options).map(Some),
             _ => Ok(None),
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::infer::{GraphTypes, InnerPlace, ValueType, infer};
+use super::infer::{GraphTypes, InnerPlace, ModelTypes, ValueType, infer};
 use super::inline::{Functions, Imports, each_node, own_names};
 use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
@@ -92,7 +92,12 @@ struct View<'m> {
 /// # Errors
 ///
 /// Model and graph together take more memory than the options allow.
-pub(crate) fn graph(model: &ModelProto, file: FileId, options: &Options) -> Result<Graph, Box<Diagnostic>> {
+pub(crate) fn graph(
+    model: &ModelProto,
+    file: FileId,
+    types: ViewTypes,
+    options: &Options,
+) -> Result<Graph, Box<Diagnostic>> {
     let too_large = |_| {
         let megabytes = options.max_memory >> 20;
         let message = format!("the model and its graph take more than {megabytes} MB");
@@ -101,7 +106,18 @@ pub(crate) fn graph(model: &ModelProto, file: FileId, options: &Options) -> Resu
     };
     let bytes = size(model);
     within(bytes, options.max_memory).map_err(too_large)?;
-    seen(model, file, options, bytes).map_err(too_large)
+    let types = match types {
+        ViewTypes::Inferred => Some(infer(model, options)),
+        ViewTypes::Omitted => None,
+    };
+    seen(model, (file, types.as_ref()), options, bytes).map_err(too_large)
+}
+
+/// Whether tensors of a graph have types and shapes, which cost as much as the rest of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ViewTypes {
+    Inferred,
+    Omitted,
 }
 
 /// The graph takes too much memory.
@@ -124,9 +140,13 @@ fn size(model: &ModelProto) -> u64 {
     bytes + size_of_val(&model.calls[..]) as u64 * 2
 }
 
-fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Result<Graph, TooLarge> {
-    let types = infer(model, options);
-    let bytes = bytes.saturating_add(types.bytes);
+fn seen(
+    model: &ModelProto,
+    (file, types): (FileId, Option<&ModelTypes>),
+    options: &Options,
+    bytes: u64,
+) -> Result<Graph, TooLarge> {
+    let bytes = bytes.saturating_add(types.map_or(0, |types| types.bytes));
     within(bytes, options.max_memory)?;
     let mut symbols = model.names.texts.clone();
     let name = model.graph.as_ref().and_then(|graph| graph.name).unwrap_or_else(|| symbols.intern(""));
@@ -148,7 +168,7 @@ fn seen(model: &ModelProto, file: FileId, options: &Options, bytes: u64) -> Resu
         scopes: NodeScopes::default(),
         around: Rc::default(),
         open: Vec::new(),
-        types: vec![Some(&types.main)],
+        types: vec![types.map(|types| &types.main)],
         schemas: Schemas::new(),
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
         imports: Imports::new(&model.names, &model.opsets),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::translated::Translated;
+use super::weighed::Weighed;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::files::parent;
 use crate::graph::stats::{Known, ONNX, Setting, Stats};
@@ -12,7 +12,8 @@ use crate::input::opened::Opened;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
-use crate::onnx::{Document, ExternalFile};
+use crate::onnx::to_nnef::NnefVariables;
+use crate::onnx::{Document, ExternalFile, ViewTypes};
 use crate::source::{FileId, Sources};
 use crate::{Dialect, Graph, Options, write};
 
@@ -86,9 +87,9 @@ impl ParsedModel {
         }
     }
 
-    /// The statistics before the expansion.
+    /// The statistics before the expansion: only operations are counted, which needs no types.
     fn before(&self, options: &Options) -> Option<Stats> {
-        let graph = self.document.as_ref()?.graph(options)?;
+        let graph = self.document.as_ref()?.view(ViewTypes::Omitted, options).ok()??;
         Some(Stats::new(&graph, Setting::without_data(ONNX)))
     }
 
@@ -126,9 +127,9 @@ impl ParsedModel {
     /// # Errors
     ///
     /// A part of a model has no graph.
-    fn view(&mut self, options: &Options, what: &str) -> Result<Option<Graph>, Refusal> {
+    fn view(&mut self, types: ViewTypes, options: &Options, what: &str) -> Result<Option<Graph>, Refusal> {
         let Some(document) = &self.document else { return Ok(None) };
-        match document.view(options) {
+        match document.view(types, options) {
             Ok(Some(graph)) => Ok(Some(graph)),
             Ok(None) => Err(Refusal::Unfit(format!("{what}: a part of a model has no graph"))),
             Err(found) => {
@@ -175,7 +176,9 @@ impl Source for ModelBytes {
         {
             parsed.found.report(*over);
         }
-        let graph = settings.viewed.as_deref().map(|what| parsed.view(options, what)).transpose()?.flatten();
+        // A source map has no types.
+        let types = if settings.counted { ViewTypes::Inferred } else { ViewTypes::Omitted };
+        let graph = settings.viewed.as_deref().map(|what| parsed.view(types, options, what)).transpose()?.flatten();
         parsed.note_change();
         let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());
@@ -205,7 +208,11 @@ impl ModelBytes {
         let graph = translated.filter(|_| document.is_some()).and_then(|translated| {
             found.take(translated.map(|(graph, variables, warnings)| ((graph, variables), warnings)))
         });
-        Translated::flat(sources, before, graph, found)
+        let (data, result) = match graph {
+            Some((graph, variables)) => (variables, Ok((graph, found))),
+            None => (NnefVariables::default(), Err(found)),
+        };
+        Flat::new(Weighed { sources, data, before, is_bound: true }, result)
     }
 
     fn flat(self, what: &str, settings: &Settings) -> Result<Flat, Refusal> {
@@ -213,7 +220,7 @@ impl ModelBytes {
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
         parsed.bind(settings);
         parsed.flatten(settings);
-        let graph = parsed.view(&settings.options, what)?;
+        let graph = parsed.view(ViewTypes::Inferred, &settings.options, what)?;
         parsed.note_change();
         let ParsedModel { sources, found, document, .. } = parsed;
         let result = match graph.filter(|_| document.is_some()) {

@@ -1,21 +1,19 @@
 //! Files of PNNX, with their data beside them.
 
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::path::PathBuf;
 
+use super::weighed::Weighed;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::input::edit::{Edited, File};
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
-use crate::input::source::{Backing, Evaluable, Expanded, Files, Flat, Sizes, Source, Values};
+use crate::input::source::{Evaluable, Expanded, Flat, Source};
 use crate::input::text::{Text, read_bytes};
 use crate::input::{Findings, Refusal};
-use crate::model::{self, Scratch};
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::PnnxModel;
 use crate::source::{FileId, Location, Sources, Span};
-use crate::write::encode::VariableData;
-use crate::{Graph, Lower, Options, write};
+use crate::{Lower, Options, write};
 
 /// The extension of files with data.
 const DATA: &str = "bin";
@@ -84,17 +82,18 @@ impl PnnxText {
 
 impl ParsedPnnx {
     /// The flat graph.
-    fn expanded(self, options: &Options) -> (Weighed, Expanded) {
+    fn expanded(self, options: &Options) -> (Weighed<Weights>, Expanded) {
         let ParsedPnnx { sources, file, model, archive, mut found } = self;
         let model = model.filter(|_| !found.has_errors());
         let graph = model.and_then(|model| {
             let graph = model.graph(file, options).map(|(graph, members, warnings)| ((graph, members), warnings));
             found.take(graph)
         });
-        match graph {
-            Some((graph, members)) => (Weighed { sources, weights: Weights { archive, members } }, Ok((graph, found))),
-            None => (Weighed { sources, weights: Weights::default() }, Err(found)),
-        }
+        let (data, result) = match graph {
+            Some((graph, members)) => (Weights { archive, members }, Ok((graph, found))),
+            None => (Weights::default(), Err(found)),
+        };
+        (Weighed { sources, data, before: None, is_bound: false }, result)
     }
 
     /// The text of the file with its expressions expanded; none if it is refused.
@@ -136,59 +135,5 @@ impl Source for PnnxText {
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
         let settings = settings.with(|options| options.lower = Lower::All);
         self.graph(&settings).map(|flat| Evaluable::Graph(Box::new(flat)))
-    }
-}
-
-/// The texts of a file, and the data of its graph.
-struct Weighed {
-    sources: Sources,
-    weights: Weights,
-}
-
-impl Weighed {
-    /// The data as files of a model; none without data.
-    fn model(&self, settings: &Settings) -> Result<Option<Rc<model::Model>>, Refusal> {
-        let Some(archive) = &self.weights.archive else { return Ok(None) };
-        let fail = |error: &dyn std::fmt::Display| Refusal::Unfit(format!("the data cannot be stored: {error}"));
-        let mut files = Scratch::new().map_err(|error| fail(&error))?;
-        for (label, (member, typed)) in &self.weights.members {
-            let tensor = archive.tensor(member, typed).map_err(|error| fail(&error))?;
-            let bytes = tensor.to_dat().map_err(|error| fail(&error))?;
-            files.add(&format!("{label}.dat"), &bytes).map_err(|error| fail(&error))?;
-        }
-        let model = files.model(Path::new("data of PNNX"), &settings.model).map_err(|error| fail(&error))?;
-        Ok(Some(Rc::new(model)))
-    }
-}
-
-impl Backing for Weighed {
-    fn sources(&self) -> &Sources {
-        &self.sources
-    }
-
-    fn add_source(&mut self, name: &str, text: String) -> FileId {
-        self.sources.add(name, text)
-    }
-
-    fn files(&mut self, result: &mut Expanded, settings: &Settings) -> Result<Files, Refusal> {
-        let model = if result.is_ok() { self.model(settings)? } else { None };
-        Ok(Files { model, quant: None })
-    }
-
-    fn data(
-        &mut self,
-        _: &Graph,
-        (to, file): (&write::Notation, bool),
-        settings: &Settings,
-    ) -> Result<VariableData, Refusal> {
-        Ok(VariableData::of(if to.has_data(file) { self.model(settings)? } else { None }))
-    }
-
-    fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
-        Ok(Values::of(&self.sources, Some(&self.weights)))
-    }
-
-    fn stored(&self, _: &Graph, _: &Settings) -> Sizes<'_> {
-        Box::new(|label| self.weights.bytes(label))
     }
 }

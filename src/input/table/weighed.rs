@@ -1,0 +1,139 @@
+//! Graphs with data of variables that are in no model of NNEF: those of files of PNNX, and of translated models of ONNX.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::eval::Variables;
+use crate::graph::stats::Stats;
+use crate::input::Refusal;
+use crate::input::settings::Settings;
+use crate::input::source::{Backing, Expanded, Files, Sizes, Values};
+use crate::model::{Model, Scratch};
+use crate::onnx::to_nnef::NnefVariables;
+use crate::pnnx::data::Weights;
+use crate::source::{FileId, Sources};
+use crate::tensor::Tensor;
+use crate::write::encode::VariableData;
+use crate::{Graph, write};
+
+/// Takes the data of a variable, by its label.
+type Take<'t> = dyn FnMut(&str, &Tensor) -> Result<(), String> + 't;
+
+/// Data of variables, by their labels.
+pub(super) trait VariableStore: Variables {
+    /// What the data are, for messages.
+    const TITLE: &'static str;
+
+    /// Whether there may be data.
+    fn has_data(&self) -> bool;
+
+    /// Gives the data of all variables to a function.
+    fn each(&self, take: &mut Take) -> Result<(), String>;
+
+    /// The number of bytes of the data of a variable.
+    fn bytes(&self, label: &str) -> Option<u64>;
+}
+
+impl VariableStore for Weights {
+    const TITLE: &'static str = "data of PNNX";
+
+    fn has_data(&self) -> bool {
+        self.archive.is_some()
+    }
+
+    fn each(&self, take: &mut Take) -> Result<(), String> {
+        let Some(archive) = &self.archive else { return Ok(()) };
+        for (label, (member, typed)) in &self.members {
+            take(label, &archive.tensor(member, typed).map_err(|error| error.to_string())?)?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, label: &str) -> Option<u64> {
+        Weights::bytes(self, label)
+    }
+}
+
+impl VariableStore for NnefVariables {
+    const TITLE: &'static str = "data of ONNX";
+
+    fn has_data(&self) -> bool {
+        self.iter().len() > 0
+    }
+
+    fn each(&self, take: &mut Take) -> Result<(), String> {
+        self.iter().try_for_each(|(label, tensor)| take(label, tensor))
+    }
+
+    fn bytes(&self, label: &str) -> Option<u64> {
+        NnefVariables::bytes(self, label)
+    }
+}
+
+/// What is behind a graph: its texts, and the data of its variables.
+pub(super) struct Weighed<D> {
+    pub(super) sources: Sources,
+    pub(super) data: D,
+    /// The statistics before the expansion, if they are wanted.
+    pub(super) before: Option<Stats>,
+    /// Whether inputs have the values of the options already.
+    pub(super) is_bound: bool,
+}
+
+impl<D: VariableStore> Weighed<D> {
+    /// The data as files of a model; none without data.
+    fn model(&self, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+        let failed = |error: String| Refusal::Unfit(format!("the data cannot be stored: {error}"));
+        if !self.data.has_data() {
+            return Ok(None);
+        }
+        let mut files = Scratch::new().map_err(|error| failed(error.to_string()))?;
+        let mut add = |label: &str, tensor: &Tensor| {
+            let bytes = tensor.to_dat().map_err(|error| format!("`{label}`: {error}"))?;
+            files.add(&format!("{label}.dat"), &bytes).map_err(|error| error.to_string())
+        };
+        self.data.each(&mut add).map_err(failed)?;
+        let model = files.model(Path::new(D::TITLE), &settings.model);
+        model.map(|model| Some(Rc::new(model))).map_err(|error| failed(error.to_string()))
+    }
+}
+
+impl<D: VariableStore> Backing for Weighed<D> {
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    fn add_source(&mut self, name: &str, text: String) -> FileId {
+        self.sources.add(name, text)
+    }
+
+    fn is_bound(&self) -> bool {
+        self.is_bound
+    }
+
+    fn files(&mut self, result: &mut Expanded, settings: &Settings) -> Result<Files, Refusal> {
+        let model = if result.is_ok() { self.model(settings)? } else { None };
+        Ok(Files { model, quant: None })
+    }
+
+    fn data(
+        &mut self,
+        _: &Graph,
+        (to, file): (&write::Notation, bool),
+        settings: &Settings,
+    ) -> Result<VariableData, Refusal> {
+        Ok(VariableData::of(if to.has_data(file) { self.model(settings)? } else { None }))
+    }
+
+    fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
+        Ok(Values::of(&self.sources, Some(&self.data)))
+    }
+
+    fn before(&self, _: &write::Notation, _: &Settings) -> Option<Stats> {
+        self.before.clone()
+    }
+
+    fn stored(&self, _: &Graph, _: &Settings) -> Sizes<'_> {
+        Box::new(|label| self.data.bytes(label))
+    }
+}
