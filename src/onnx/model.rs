@@ -90,6 +90,9 @@ pub(crate) struct ExpandedCall {
     pub(crate) at: u32,
 }
 
+/// The name of the standard domain, which files also leave out.
+const STANDARD_DOMAIN: &str = "ai.onnx";
+
 /// The names of a model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelNames {
@@ -152,6 +155,13 @@ impl ModelNames {
     /// All values and nodes with a name so far.
     pub(crate) fn all_values(&self) -> impl Iterator<Item = NameId> {
         self.values.ids()
+    }
+
+    /// The domain and the name of the operator of a node. The domain of the standard is empty.
+    pub(crate) fn operator(&self, node: &NodeProto) -> (&str, &str) {
+        let text = |name: Option<Name>| name.map_or("", |name| self.texts.text(name));
+        let domain = text(node.domain);
+        (if domain == STANDARD_DOMAIN { "" } else { domain }, text(node.op_type))
     }
 
     /// The name of a value of the model as it was read.
@@ -223,6 +233,20 @@ pub(crate) enum AttributeValue {
     Tensors(Vec<TensorProto>),
     Graphs(Vec<GraphProto>),
     Types(Vec<TypeProto>),
+}
+
+impl AttributeValue {
+    /// Whether it has graphs.
+    pub(crate) fn has_graphs(&self) -> bool {
+        matches!(self, AttributeValue::Graph(_) | AttributeValue::Graphs(_))
+    }
+}
+
+impl NodeProto {
+    /// Whether attributes have graphs.
+    pub(crate) fn has_graphs(&self) -> bool {
+        self.attributes.iter().any(|attribute| attribute.value.has_graphs())
+    }
 }
 
 /// A constant tensor. Its elements stay encoded.

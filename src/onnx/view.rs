@@ -337,10 +337,7 @@ impl<'m> View<'m> {
         if let Some(form) = self.forms.get(&key) {
             return form.clone();
         }
-        let texts = &self.model.names.texts;
-        let text = |name: Option<Name>| name.map_or("", |name| texts.text(name));
-        let (domain, operator) = (text(node.domain), text(node.op_type));
-        let domain = if domain == "ai.onnx" { "" } else { domain };
+        let (domain, operator) = self.model.names.operator(node);
         let (inputs, outputs) = self.parameters(node, domain, operator);
         let point = if domain.is_empty() { "" } else { "." };
         let kind = self.kind(format!("{domain}{point}{operator}"), outputs);

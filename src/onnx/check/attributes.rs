@@ -63,8 +63,7 @@ impl<'m> Check<'m> {
         let mut seen = FxHashSet::default();
         for (i, attribute) in node.attributes.iter().enumerate() {
             let is_twice = node.attributes.len() > 1 && !seen.insert(attribute.name);
-            let has_graphs = matches!(attribute.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
-            if self.pass != Pass::All && !is_twice && !has_graphs {
+            if self.pass != Pass::All && !is_twice && !attribute.value.has_graphs() {
                 continue;
             }
             self.path.push(("attribute", Some(i)));

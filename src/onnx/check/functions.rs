@@ -8,7 +8,6 @@ use super::checker::{Check, Pass};
 use super::part::ModelPart;
 use crate::diagnostics::Code;
 use crate::onnx::model::{FunctionProto, NodeProto};
-use crate::onnx::schema::SchemaLookup;
 
 /// The first version of the format with functions that name their domain.
 const WITH_FUNCTIONS: i64 = 8;
@@ -94,10 +93,7 @@ impl<'m> Check<'m> {
             return;
         }
         let (domain, operator) = (self.standard(node), self.text(node.op_type));
-        let since = |version| match self.schemas.find(domain, operator, version) {
-            SchemaLookup::Schema(schema) => Some(schema.version),
-            SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => None,
-        };
+        let since = |version| self.schemas.since(domain, operator, version);
         if since(own) != since(of_model) {
             let message = format!(
                 "the function imports version {own} of the operator set of `{operator}`, the model version {of_model}, \

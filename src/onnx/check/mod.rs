@@ -24,5 +24,4 @@ mod types;
 mod values;
 
 pub(crate) use entry::{check, external_data, structure};
-#[cfg(feature = "eval")]
 pub(super) use sparse::extents as sparse_extents;

@@ -18,10 +18,8 @@ use crate::onnx::model::{
     AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
 use crate::onnx::run::{Stores, dtype_of, evaluate_node, tensor_of, tensor_proto};
-use crate::onnx::schema::{SchemaLookup, Schemas};
 use crate::onnx::types::AttributeType;
 use crate::room::with_stack;
-use crate::source::names::Name;
 use crate::tensor::Tensor;
 
 /// The number of items up to which results become constants, even if their operands have fewer.
@@ -41,7 +39,6 @@ pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Optio
     let mut folding = Folding {
         names,
         imports,
-        schemas: Schemas::new(),
         stores,
         budget: Budget::new(limits),
         stored: FxHashMap::default(),
@@ -65,7 +62,6 @@ type Before = (NameId, Option<Arc<Tensor>>, Option<TensorProto>);
 struct Folding<'m> {
     names: &'m mut ModelNames,
     imports: Imports,
-    schemas: Schemas,
     stores: &'m Stores,
     budget: Budget,
     /// Visible constants that were not read yet.
@@ -127,18 +123,7 @@ impl Folding<'_> {
 
     /// The results of a node, if they are known; none for those that it leaves out.
     fn results(&mut self, node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<Arc<Tensor>>>> {
-        let text = |name: Option<Name>| name.map_or("", |name| self.names.texts.text(name));
-        let (domain, operator) = (text(node.domain), text(node.op_type));
-        let domain = if domain == "ai.onnx" { "" } else { domain };
-        let version = self.imports.version(self.names, node.domain)?;
-        let SchemaLookup::Schema(_) = self.schemas.find(domain, operator, version) else { return None };
-        let has_graphs = node
-            .attributes
-            .iter()
-            .any(|attribute| matches!(attribute.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)));
-        if has_graphs || !pure::is_function(operator, node.inputs.len()) {
-            return None;
-        }
+        let (_, version) = pure::schema_of(self.names, &self.imports, node)?;
         inferred(node, types).or_else(|| self.computed(node, version))
     }
 
@@ -229,9 +214,8 @@ fn inferred(node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<A
 
 /// The tensor whose items and extents are all known.
 fn items(facts: &TensorFacts) -> Option<Tensor> {
-    let number = |dim: &Dim| if let Dim::Int(value) = dim { Some(*value) } else { None };
-    let extent = |dim: &Dim| usize::try_from(number(dim)?).ok();
+    let extent = |dim: &Dim| usize::try_from(dim.known()?).ok();
     let shape: Vec<usize> = facts.shape.as_ref()?.iter().map(extent).collect::<Option<_>>()?;
-    let items: Vec<i64> = facts.items.as_ref()?.iter().map(number).collect::<Option<_>>()?;
+    let items: Vec<i64> = facts.items.as_ref()?.iter().map(Dim::known).collect::<Option<_>>()?;
     Tensor::integers(&shape, items).ok()?.into_type(dtype_of(facts.element? as i32)?).ok()
 }

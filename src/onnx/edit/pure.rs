@@ -1,11 +1,28 @@
 //! Operators whose results depend on more than their operands and attributes.
 
+use crate::onnx::inline::Imports;
+use crate::onnx::model::{ModelNames, NodeProto};
+use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
+
 /// Operators that draw random numbers.
 const RANDOM: &[&str] =
     &["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
 
 /// Operators that draw random numbers in training, where they have an operand that says so.
 const RANDOM_IN_TRAINING: &[(&str, usize)] = &[("Dropout", 2)];
+
+/// The schema of a node and the version of its operator set, if the node is a standard operator without graphs whose
+/// results depend on its operands and attributes only.
+pub(super) fn schema_of(names: &ModelNames, imports: &Imports, node: &NodeProto) -> Option<(&'static Schema, i64)> {
+    let (domain, operator) = names.operator(node);
+    let version = imports.version(names, node.domain)?;
+    match Schemas::new().find(domain, operator, version) {
+        SchemaLookup::Schema(schema) if !node.has_graphs() && is_function(operator, node.inputs.len()) => {
+            Some((schema, version))
+        }
+        _ => None,
+    }
+}
 
 /// Whether the results of a standard operator with a number of operands depend on its operands and attributes only.
 pub(crate) fn is_function(operator: &str, operands: usize) -> bool {

@@ -10,7 +10,7 @@ use crate::onnx::inline::{Imports, each_graph_mut, own_names};
 use crate::onnx::model::{
     AttributeProto, AttributeValue, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, Values,
 };
-use crate::onnx::schema::{Schema, SchemaLookup, Schemas};
+use crate::onnx::schema::Schema;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
@@ -139,7 +139,6 @@ enum Undo {
 struct Sharing<'n> {
     names: &'n ModelNames,
     imports: Imports,
-    schemas: Schemas,
     /// The visible nodes and constants by their hashes, with the names of their results.
     shared: FxHashMap<u64, Vec<(Shared, Values)>>,
     /// The results of merged nodes, with those that replace them.
@@ -153,7 +152,6 @@ impl<'n> Sharing<'n> {
         Sharing {
             names,
             imports,
-            schemas: Schemas::new(),
             shared: FxHashMap::default(),
             replaced: FxHashMap::default(),
             undo: Vec::new(),
@@ -209,7 +207,7 @@ impl<'n> Sharing<'n> {
             let is_fixed = node.outputs.iter().any(|output| fixed.contains(output));
             let keeps = match self.key(&node) {
                 Some(shared) if is_fixed => {
-                    self.record(shared, node.outputs.clone());
+                    self.record(shared.hash(), shared, node.outputs.clone());
                     true
                 }
                 Some(shared) => self.keeps(shared, node.outputs.clone()),
@@ -223,9 +221,10 @@ impl<'n> Sharing<'n> {
 
     /// Whether there is nothing equal yet; else results are replaced by those of the first one.
     fn keeps(&mut self, shared: Shared, results: Values) -> bool {
-        let known = self.shared.get(&shared.hash());
+        let hash = shared.hash();
+        let known = self.shared.get(&hash);
         let Some((_, first)) = known.into_iter().flatten().find(|(known, _)| known.covers(&shared)) else {
-            self.record(shared, results);
+            self.record(hash, shared, results);
             return true;
         };
         for (result, first) in results.iter().zip(first).filter(|(result, _)| **result != NameId::ROOT) {
@@ -235,25 +234,14 @@ impl<'n> Sharing<'n> {
         false
     }
 
-    fn record(&mut self, shared: Shared, results: Values) {
-        let hash = shared.hash();
+    fn record(&mut self, hash: u64, shared: Shared, results: Values) {
         self.shared.entry(hash).or_default().push((shared, results));
         self.undo.push(Undo::Shared(hash));
     }
 
     /// What makes a node equal to another one; none for nodes that are left alone.
-    fn key(&mut self, node: &NodeProto) -> Option<Shared> {
-        let text = |name: Option<Name>| name.map_or("", |name| self.names.texts.text(name));
-        let (domain, operator) = (text(node.domain), text(node.op_type));
-        let domain = if domain == "ai.onnx" { "" } else { domain };
-        let version = self.imports.version(self.names, node.domain)?;
-        let SchemaLookup::Schema(schema) = self.schemas.find(domain, operator, version) else { return None };
-        let graphs = |attribute: &AttributeProto| {
-            matches!(attribute.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_))
-        };
-        if !pure::is_function(operator, node.inputs.len()) || node.attributes.iter().any(graphs) {
-            return None;
-        }
+    fn key(&self, node: &NodeProto) -> Option<Shared> {
+        let (schema, _) = pure::schema_of(self.names, &self.imports, node)?;
         let mut inputs = node.inputs.clone();
         while inputs.last() == Some(&NameId::ROOT) {
             inputs.pop();
@@ -261,7 +249,7 @@ impl<'n> Sharing<'n> {
         let mut attributes: Vec<AttributeProto> =
             node.attributes.iter().filter(|attribute| !self.is_default(attribute, schema)).cloned().collect();
         attributes.sort_by_key(|attribute| attribute.name);
-        let domain = node.domain.filter(|_| !domain.is_empty());
+        let domain = node.domain.filter(|_| !self.names.operator(node).0.is_empty());
         Some(Shared::Node { operator: node.op_type, domain, inputs, attributes, outputs: node.outputs.clone() })
     }
 

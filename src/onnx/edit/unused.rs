@@ -7,16 +7,14 @@ use crate::onnx::inline::{each_graph, each_graph_mut};
 use crate::onnx::model::{GraphProto, ModelNames, NodeProto};
 use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
-use crate::source::names::Name;
 
 /// Removes nodes of standard operators and constants that neither an output of their graph nor a node needs, also in
 /// graphs inside nodes. Nodes of other domains stay: what they do is not known.
 pub(super) fn remove(names: &ModelNames, graph: &mut GraphProto) {
     let schemas = Schemas::new();
     let is_standard = |node: &NodeProto| {
-        let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
-        let domain = text(node.domain);
-        schemas.has(if domain == "ai.onnx" { "" } else { domain }, text(node.op_type))
+        let (domain, operator) = names.operator(node);
+        schemas.has(domain, operator)
     };
     remove_in(graph, &is_standard);
 }

@@ -4,8 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::merge::joined;
 use super::tables::GraphTypes;
-use crate::onnx::inline::{Functions, each_node};
-use crate::onnx::model::{AttributeValue, ModelProto, NodeProto};
+use crate::onnx::inline::{Functions, each_graph, each_node};
+use crate::onnx::model::{ModelProto, NodeProto};
 use crate::onnx::protobuf::fields::model as model_fields;
 
 /// What the calls so far have in common.
@@ -55,13 +55,7 @@ impl FunctionTypes {
         for function in &model.functions {
             each_node(&function.nodes, &mut visit);
             for default in &function.defaults {
-                match &default.value {
-                    AttributeValue::Graph(graph) => each_node(&graph.nodes, &mut visit),
-                    AttributeValue::Graphs(graphs) => {
-                        graphs.iter().for_each(|graph| each_node(&graph.nodes, &mut visit));
-                    }
-                    _ => {}
-                }
+                each_graph(&default.value, &mut |graph| each_node(&graph.nodes, &mut visit));
             }
         }
         self.common.retain(|function, _| !self.skipped.contains(function));

@@ -5,6 +5,7 @@ use super::facts::ValueType;
 use super::graphs::graphs_of;
 use super::merge::{joined, unified};
 use super::operator::Operator;
+use super::rules::axes;
 use super::symbols::SymbolMark;
 use super::tables::InnerPlace;
 use crate::graph::Element;
@@ -148,12 +149,7 @@ impl<'m> Inference<'m> {
         let Some(facts) = ty.as_tensor() else { return ValueType::Unknown };
         let shape = facts.shape.as_ref().and_then(|shape| {
             let mut extents = shape.to_vec();
-            let rank = i64::try_from(extents.len()).ok()? + 1;
-            let at = usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?;
-            if at > extents.len() {
-                return None;
-            }
-            extents.insert(at, length.clone());
+            extents.insert(axes::place(axis, extents.len())?, length.clone());
             Some(extents.into())
         });
         ValueType::tensor(facts.element, shape)
@@ -231,9 +227,7 @@ fn removed(types: &[ValueType], axis: i64, lead: usize) -> Option<Dim> {
 }
 
 fn place(axis: i64, rank: usize, lead: usize) -> Option<usize> {
-    let rank = i64::try_from(rank.checked_sub(lead)?).ok()?;
-    let axis = if axis < 0 { axis + rank } else { axis };
-    if (0..rank).contains(&axis) { Some(usize::try_from(axis).ok()? + lead) } else { None }
+    Some(axes::axis(axis, rank.checked_sub(lead)?)? + lead)
 }
 
 /// The type of a tensor without its first `lead` axes, and without another axis if one is given.

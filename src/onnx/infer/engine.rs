@@ -19,7 +19,6 @@ use crate::Options;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{ModelProto, NodeProto, TensorProto};
-use crate::onnx::schema::Schemas;
 use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
@@ -36,7 +35,6 @@ fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes
     let mut inference = Inference {
         model,
         functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
-        schemas: Schemas::new(),
         operators: FxHashMap::default(),
         scope: TypeScope::default(),
         frame: InferFrame { imports: Imports::new(&model.names, &model.opsets), ..InferFrame::default() },
@@ -72,7 +70,6 @@ pub(super) struct InferFrame<'m> {
 pub(super) struct Inference<'m> {
     pub(super) model: &'m ModelProto,
     pub(super) functions: Functions,
-    schemas: Schemas,
     operators: FxHashMap<OperatorKey, Rc<Operator>>,
     pub(super) scope: TypeScope<'m>,
     pub(super) frame: InferFrame<'m>,
@@ -137,8 +134,7 @@ impl<'m> Inference<'m> {
         if let Some(operator) = self.operators.get(&key) {
             return operator.clone();
         }
-        let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
-        let operator = Operator::find(&mut self.schemas, text(node.domain), text(node.op_type), version);
+        let operator = Operator::find(names.operator(node), version);
         self.operators.insert(key, operator.clone());
         operator
     }
@@ -162,7 +158,7 @@ impl<'m> Inference<'m> {
             let operand = |operand: usize| self.operand_type(node, operator, operand);
             results.push(operator.result(i, operand));
         }
-        if node.attributes.iter().any(|attribute| super::graphs::has_graph(&attribute.value)) {
+        if node.has_graphs() {
             self.with_graphs(node, operator, &mut results, inner);
         }
         let Some(row) = operator.row else { return results };

@@ -14,11 +14,6 @@ use crate::room::with_stack;
 /// The declared types of the results of a graph.
 pub(super) type DeclaredTypes<'m> = FxHashMap<NameId, &'m TypeProto>;
 
-/// Whether the value of an attribute has graphs.
-pub(super) fn has_graph(value: &AttributeValue) -> bool {
-    matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_))
-}
-
 /// The graphs of a node with their places; `node` is the index of the node.
 pub(super) fn graphs_of(node: &NodeProto) -> Vec<(InnerPlace, &GraphProto)> {
     let mut graphs = Vec::new();

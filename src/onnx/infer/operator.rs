@@ -37,8 +37,8 @@ enum OutputType {
 
 impl Operator {
     /// Looks an operator up.
-    pub(super) fn find(schemas: &mut Schemas, domain: &str, name: &str, version: i64) -> Rc<Operator> {
-        let domain = if domain == "ai.onnx" { "" } else { domain };
+    pub(super) fn find((domain, name): (&str, &str), version: i64) -> Rc<Operator> {
+        let schemas = Schemas::new();
         let SchemaLookup::Schema(schema) = schemas.find(domain, name, version) else {
             return Rc::new(Operator { version, ..Operator::default() });
         };
@@ -77,7 +77,7 @@ fn type_of_variable(operand: &ValueType) -> Option<ValueType> {
     }
 }
 
-fn output_type(schemas: &Schemas, schema: &Schema, parameter: &Parameter) -> OutputType {
+fn output_type(schemas: Schemas, schema: &Schema, parameter: &Parameter) -> OutputType {
     let set = match parameter.ty {
         ParameterType::Fixed(set) => set,
         ParameterType::Variable(variable) => {

@@ -18,7 +18,6 @@ use crate::onnx::model::{
     AttributeProto, AttributeValue, ExpandedCall, Fields, FunctionProto, GraphProto, ModelNames, NodeProto,
     OperatorSet, ValueInfo, Values,
 };
-use crate::onnx::schema::Schemas;
 use crate::room::with_stack;
 use crate::source::names::Name;
 
@@ -71,7 +70,6 @@ pub(super) struct Expansion<'f> {
     /// The name of the operator that copies a value.
     identity: Name,
     /// The table of operators; loaded when versions of operator sets differ.
-    schemas: Option<Schemas>,
     /// Known values, if there is control flow that depends on them.
     pub(super) known: Known,
     pub(super) has_control: bool,
@@ -115,7 +113,6 @@ impl<'f> Expansion<'f> {
             callees,
             bindings,
             identity,
-            schemas: None,
             known: Known::default(),
             has_control: false,
             follows_control: true,
@@ -390,8 +387,7 @@ impl<'f> Expansion<'f> {
     /// Records that an operator is copied to the graph, and checks its version.
     fn need(&mut self, operator: QualifiedOperator, call: InlinedCall, at: u32, imports: &mut Imports) -> Expand<()> {
         let Err(mismatch) = imports.need(self.names, &call.callee.imports, operator.domain) else { return Ok(()) };
-        let schemas = self.schemas.get_or_insert_with(Schemas::new);
-        if mismatch.leaves(self.names, operator.name, schemas) {
+        if mismatch.leaves(self.names, operator.name) {
             return Ok(());
         }
         let message = mismatch.message(self.names, operator.name, call.function.name);

@@ -11,7 +11,7 @@ use super::copy::{Expand, Expansion};
 use super::finding::NodeFinding;
 use super::functions::{each_graph, each_node, each_node_mut, each_node_of_value};
 use crate::diagnostics::Code;
-use crate::onnx::model::{AttributeProto, AttributeValue, FunctionProto, ModelNames, ModelProto, NodeProto};
+use crate::onnx::model::{AttributeProto, FunctionProto, ModelNames, ModelProto, NodeProto};
 use crate::source::names::Name;
 
 /// The attributes of a function that is kept, while its calls are expanded.
@@ -109,7 +109,7 @@ impl Expansion<'_> {
     /// The attribute of the function that is kept to refer to instead of `of`, which gets a default if it has none.
     pub(super) fn with_default(&mut self, of: Name, default: &AttributeProto, node: &NodeProto) -> Expand<Name> {
         let Some(kept) = self.kept.as_mut().filter(|kept| !kept.defaulted.contains(&of)) else { return Ok(of) };
-        if matches!(default.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)) {
+        if default.value.has_graphs() {
             let name = self.names.texts.text(of);
             let message = format!("where the attribute `{name}` is omitted, a graph of the function would replace it");
             let found = NodeFinding::new(Code::OnnxReference, node.at, message);

@@ -308,11 +308,7 @@ fn has_types(function: &FunctionProto) -> bool {
     for default in &function.defaults {
         each_graph(&default.value, &mut |graph| each_graph_of(&graph.nodes));
     }
-    found
-        || function
-            .defaults
-            .iter()
-            .any(|default| matches!(default.value, AttributeValue::Graph(_) | AttributeValue::Graphs(_)))
+    found || function.defaults.iter().any(|default| default.value.has_graphs())
 }
 
 /// Visits nodes, including those of graphs in their attributes.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 
 use crate::onnx::model::{Fields, ModelNames, OperatorSet};
-use crate::onnx::schema::{SchemaLookup, Schemas};
+use crate::onnx::schema::Schemas;
 use crate::source::names::Name;
 
 /// The versions of operator sets that a graph imports, and the imports that copies of functions need.
@@ -29,12 +29,9 @@ pub(in crate::onnx) struct Mismatch {
 
 impl Mismatch {
     /// Whether an operator is unchanged between the two versions.
-    pub(super) fn leaves(self, names: &ModelNames, operator: Option<Name>, schemas: &mut Schemas) -> bool {
+    pub(super) fn leaves(self, names: &ModelNames, operator: Option<Name>) -> bool {
         let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
-        let since = |version| match schemas.find(text(self.domain), text(operator), version) {
-            SchemaLookup::Schema(schema) => Some(schema.version),
-            SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => None,
-        };
+        let since = |version| Schemas::new().since(text(self.domain), text(operator), version);
         let wanted = since(self.wanted);
         wanted.is_some() && wanted == since(self.version)
     }

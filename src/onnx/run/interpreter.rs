@@ -22,7 +22,6 @@ use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::operators::row_of;
 use crate::room::with_stack;
-use crate::source::names::Name;
 use crate::tensor::Tensor;
 
 /// The steps that a node counts for besides those of its kernel: looking its operands up takes as long.
@@ -47,13 +46,6 @@ pub(super) struct RunFrame<'f, 'm> {
     bound: Option<&'f CallAttributes<'m>>,
 }
 
-/// The domain and the name of a node's operator.
-fn operator<'n>(names: &'n ModelNames, node: &NodeProto) -> (&'n str, &'n str) {
-    let text = |name: Option<Name>| name.map_or("", |name| names.texts.text(name));
-    let domain = text(node.domain);
-    (if domain == "ai.onnx" { "" } else { domain }, text(node.op_type))
-}
-
 /// Computes the results of a node of a standard operator whose operands are known.
 ///
 /// # Errors
@@ -66,7 +58,7 @@ pub(crate) fn evaluate_node(
     operands: &[Option<Arc<Tensor>>],
     (stores, budget): (&Stores, &Budget),
 ) -> Result<Vec<Tensor>, EvalError> {
-    let (domain, name) = operator(names, node);
+    let (domain, name) = names.operator(node);
     let kernel = kernel(domain, name)?;
     let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();
     let attributes = NodeAttributes { names, node, bound: None };
@@ -176,7 +168,7 @@ impl<'m> Interpreter<'m> {
         if failure.at.is_some() {
             return failure;
         }
-        let (domain, name) = operator(&self.model.names, node);
+        let (domain, name) = self.model.names.operator(node);
         let mut label = String::new();
         if let Some(id) = node.name.or_else(|| node.outputs.first().copied()) {
             self.model.names.values.write(&self.model.names.texts, id, &mut label);
@@ -219,7 +211,7 @@ impl<'m> Interpreter<'m> {
         let version = frame.imports.version(names, node.domain).unwrap_or(1);
         let (budget, stores) = (self.budget, self.stores);
         let call = NodeCall { attributes, version, operands: &operands, budget, stores };
-        let (domain, name) = operator(names, node);
+        let (domain, name) = names.operator(node);
         if let Some((.., control)) = CONTROL.iter().find(|row| (row.0, row.1) == (domain, name)) {
             return control(&Control { interpreter: self, scope, frame }, &call);
         }

@@ -50,8 +50,6 @@ struct SchemaTable {
     /// The versions of each operator, the oldest first.
     versions: Vec<Vec<SchemaRow>>,
     domains: Vec<&'static str>,
-    /// The operators that the standard defines as functions, and the versions from which on it does.
-    functions: FxHashMap<OperatorKey, i64>,
 }
 
 impl SchemaTable {
@@ -73,12 +71,8 @@ impl SchemaTable {
                 self.sets.push(set);
             }
             "domain" => self.domains.push(if rest == "-" { "" } else { rest }),
-            "functions" => {
-                let domain = self.domains.last()?;
-                for (name, version) in rest.split(' ').filter_map(|function| function.split_once(':')) {
-                    self.functions.insert((domain, name), version.parse().ok()?);
-                }
-            }
+            // Only a test looks at them.
+            "functions" => {}
             name => {
                 let (version, _) = rest.split_once(' ')?;
                 let domain = self.domains.last()?;
@@ -216,10 +210,28 @@ impl Schemas {
         schema.as_ref().map_or(SchemaLookup::Unknown, SchemaLookup::Schema)
     }
 
-    /// The operators that the standard defines as functions, with their domains, in unspecified order.
+    /// The version that introduced an operator as it is in a version of its operator set.
+    pub(crate) fn since(self, domain: &str, name: &str, version: i64) -> Option<i64> {
+        match self.find(domain, name, version) {
+            SchemaLookup::Schema(schema) => Some(schema.version),
+            SchemaLookup::Later(_) | SchemaLookup::Unknown | SchemaLookup::Foreign => None,
+        }
+    }
+
+    /// The operators that the standard defines as functions, with their domains.
     #[cfg(test)]
     pub(crate) fn functions(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.0.functions.keys().copied()
+        let mut domain = "";
+        let named = TABLE.lines().filter_map(move |line| {
+            let (word, rest) = line.split_once(' ')?;
+            if word == "domain" {
+                domain = if rest == "-" { "" } else { rest };
+            }
+            (word == "functions").then_some((domain, rest))
+        });
+        named.flat_map(|(domain, rest)| {
+            rest.split(' ').filter_map(move |function| Some((domain, function.split_once(':')?.0)))
+        })
     }
 }
 

@@ -18,9 +18,7 @@ use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::onnx::edit::is_function;
 use crate::onnx::inline::Imports;
-use crate::onnx::model::{
-    AttributeValue, Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo,
-};
+use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::{NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
 use crate::source::{FileId, Location, Span};
@@ -223,10 +221,7 @@ impl<'m> Import<'m> {
 
     /// Adds the counterpart of a node, or reports why there is none.
     pub(super) fn node(&mut self, node: &'m NodeProto) {
-        let texts = &self.model.names.texts;
-        let operator = node.op_type.map_or("", |name| texts.text(name));
-        let domain = node.domain.map_or("", |name| texts.text(name));
-        let domain = if domain == "ai.onnx" { "" } else { domain };
+        let (domain, operator) = self.model.names.operator(node);
         let results = self.results(node, (domain, operator));
         if let Err(refusal) = results {
             let called = if domain.is_empty() { operator.to_owned() } else { format!("{domain}.{operator}") };
@@ -311,11 +306,7 @@ impl<'m> Import<'m> {
         (domain, operator, version): (&str, &str, i64),
         operands: &[Option<NnefItem>],
     ) -> Option<Vec<Tensor>> {
-        let has_graph = |value: &AttributeValue| matches!(value, AttributeValue::Graph(_) | AttributeValue::Graphs(_));
-        if !domain.is_empty()
-            || !is_function(operator, node.inputs.len())
-            || node.attributes.iter().any(|attribute| has_graph(&attribute.value))
-        {
+        if !domain.is_empty() || !is_function(operator, node.inputs.len()) || node.has_graphs() {
             return None;
         }
         let mut values = Vec::with_capacity(operands.len());

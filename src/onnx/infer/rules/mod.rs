@@ -4,7 +4,7 @@
 pub(crate) mod arithmetic;
 pub(crate) mod arrange;
 pub(crate) mod attention;
-mod axes;
+pub(in crate::onnx) mod axes;
 pub(crate) mod cast;
 pub(crate) mod elementwise;
 pub(crate) mod image;
