@@ -6,7 +6,7 @@ pub(crate) fn half_up(x: f64) -> f64 {
 }
 
 /// The logistic function.
-pub(super) fn sigmoid(x: f64) -> f64 {
+pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 

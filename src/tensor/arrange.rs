@@ -3,7 +3,7 @@
 use super::{Data, Dims, Element, Tensor, TensorError};
 
 /// The row-major stride of each axis.
-fn strides(shape: &[usize]) -> Dims {
+pub(crate) fn strides(shape: &[usize]) -> Dims {
     let mut strides = Dims::from_elem(1, shape.len());
     for axis in (0..shape.len().saturating_sub(1)).rev() {
         strides[axis] = strides[axis + 1] * shape[axis + 1];
@@ -11,13 +11,17 @@ fn strides(shape: &[usize]) -> Dims {
     strides
 }
 
+/// The sums of indices times steps along axes, each given by its extent and step, in row-major order of these axes.
+pub(crate) fn spread(axes: impl IntoIterator<Item = (usize, usize)>) -> Vec<usize> {
+    axes.into_iter().fold(vec![0], |places, (extent, step)| {
+        places.iter().flat_map(|place| (0..extent).map(move |i| place + i * step)).collect()
+    })
+}
+
 /// The linear indices of the elements along some axes, in row-major order of these axes.
 pub(super) fn places(shape: &[usize], axes: &[usize]) -> Vec<usize> {
     let strides = strides(shape);
-    axes.iter().fold(vec![0], |places, &axis| {
-        let (extent, stride) = (shape[axis], strides[axis]);
-        places.iter().flat_map(|place| (0..extent).map(move |i| place + i * stride)).collect()
-    })
+    spread(axes.iter().map(|&axis| (shape[axis], strides[axis])))
 }
 
 /// Elements at linear indices; `None` selects the fill value.
@@ -41,14 +45,18 @@ impl Tensor {
         self.shape().iter().map(|&extent| (0..extent).map(Some).collect()).collect()
     }
 
+    /// The linear indices of the elements at these indices along each axis; `None` for those that have one along any.
+    pub(crate) fn linear(&self, along: &[Vec<Option<usize>>]) -> Vec<Option<usize>> {
+        let strides = strides(self.shape());
+        along.iter().zip(&strides).fold(vec![Some(0)], |places, (indices, stride)| {
+            let step = |place: Option<usize>, i: &Option<usize>| place.zip(*i).map(|(place, i)| place + i * stride);
+            places.iter().flat_map(|&place| indices.iter().map(move |i| step(place, i))).collect()
+        })
+    }
+
     /// The elements at these indices along each axis; `None` selects the fill value.
     pub(crate) fn taken(&self, along: &[Vec<Option<usize>>], fill: f64) -> Tensor {
-        let strides = strides(self.shape());
-        let mut places = vec![Some(0)];
-        for (indices, stride) in along.iter().zip(&strides) {
-            let step = |place: Option<usize>, i: &Option<usize>| place.zip(*i).map(|(place, i)| place + i * stride);
-            places = places.iter().flat_map(|&place| indices.iter().map(move |i| step(place, i))).collect();
-        }
+        let places = self.linear(along);
         let data = match self.data() {
             Data::Float32(items) => Data::Float32(filled(items, &places, fill as f32)),
             Data::Float64(items) => Data::Float64(filled(items, &places, fill)),

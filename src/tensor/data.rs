@@ -219,21 +219,39 @@ impl Data {
         each_pair!(self, other, to, from => to.extend_from_slice(&from[range]));
     }
 
+    /// The bytes of the elements, each in the width that it has here: narrow floats in 32 bits, and small integers, too.
+    /// Text has none.
+    #[cfg(feature = "eval")]
+    pub(crate) fn le_bytes(&self) -> Vec<u8> {
+        fn bytes<T: Copy, const N: usize>(items: &[T], to: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+            items.iter().flat_map(|&item| to(item)).collect()
+        }
+        match self {
+            Data::Float32(items) | Data::Narrow(_, items) => bytes(items, f32::to_le_bytes),
+            Data::Float64(items) => bytes(items, f64::to_le_bytes),
+            Data::Int32(items) | Data::Small(_, items) => bytes(items, i32::to_le_bytes),
+            Data::Int64(items) => bytes(items, i64::to_le_bytes),
+            Data::Bool(items) => bytes(items, |item| [u8::from(item)]),
+            Data::Uint32(items) => bytes(items, u32::to_le_bytes),
+            Data::Uint64(items) => bytes(items, u64::to_le_bytes),
+            Data::Complex64(items) => bytes(items.as_flattened(), f32::to_le_bytes),
+            Data::Complex128(items) => bytes(items.as_flattened(), f64::to_le_bytes),
+            Data::Text(_) => Vec::new(),
+        }
+    }
+
     /// The bytes of the elements in files: scalars have 32 bits, integers 64, logicals 8. Those of other notations
     /// than NNEF have none.
     #[cfg(feature = "eval")]
     pub(crate) fn stored(&self) -> Vec<u8> {
         match self {
-            Data::Float32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
             Data::Float64(items) => items.iter().flat_map(|item| (*item as f32).to_le_bytes()).collect(),
-            Data::Int32(items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
-            Data::Int64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-            Data::Bool(items) => items.iter().map(|item| u8::from(*item)).collect(),
-            Data::Narrow(_, items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-            Data::Small(_, items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
+            Data::Int32(items) | Data::Small(_, items) => {
+                items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect()
+            }
             Data::Uint32(items) => items.iter().flat_map(|item| i64::from(*item).to_le_bytes()).collect(),
-            Data::Uint64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-            Data::Complex64(_) | Data::Complex128(_) | Data::Text(_) => Vec::new(),
+            Data::Complex64(_) | Data::Complex128(_) => Vec::new(),
+            other => other.le_bytes(),
         }
     }
 

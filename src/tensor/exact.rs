@@ -5,24 +5,6 @@ use std::fmt::Display;
 use super::{DType, Data, Tensor, TensorError};
 
 impl Tensor {
-    /// Converts real numbers to a type of numbers: rounded to floats, wrapped to integers.
-    ///
-    /// # Errors
-    ///
-    /// The items are text.
-    pub(crate) fn in_type(self, to: DType) -> Result<Tensor, TensorError> {
-        let data = self.data();
-        let places = 0..data.len();
-        match self.dtype() {
-            from if from == to => Ok(self),
-            DType::Text => Err(TensorError::new(format!("text is not of type {to}"))),
-            from if from.is_integer() => {
-                Tensor::with(self.shape(), Data::from_wide(to, places.map(|at| data.wide(at))))
-            }
-            _ => Tensor::with(self.shape(), Data::from_floats(to, places.map(|at| data.float(at)))),
-        }
-    }
-
     /// Converts to another element type, if no value changes: between numbers, 0 and 1 as logicals, and real numbers as
     /// complex ones. NaN stays NaN.
     ///

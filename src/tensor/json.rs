@@ -19,16 +19,7 @@ pub(crate) type Misfit = (Span, String);
 ///
 /// The text is not a JSON object, or a value is not a nested array whose parts have equal lengths.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, Tensor)>, Misfit> {
-    let json = parse(text).map_err(|error| (error.at, format!("not JSON: {}", error.message)))?;
-    let Some(members) = json.as_object() else {
-        return Err((json.at, "the text is not a JSON object of names and arrays".to_owned()));
-    };
-    let named = |key: &str, (at, message): Misfit| (at, format!("`{key}`: {message}"));
-    let one = |member: &crate::source::json::Member| match tensor(&member.value) {
-        Ok(tensor) => Ok((member.key.clone(), tensor)),
-        Err(misfit) => Err(named(&member.key, misfit)),
-    };
-    members.iter().map(one).collect()
+    read_typed(text, &|_| None)
 }
 
 /// Reads an object that maps names to nested arrays in the types of a function, or in those of [`tensor`].

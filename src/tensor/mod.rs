@@ -26,6 +26,8 @@ pub(crate) mod npz;
 pub(crate) mod shape;
 pub(crate) mod usage;
 
+#[cfg(feature = "eval")]
+pub(crate) use arrange::{spread, strides};
 pub use buffer::Buffer;
 pub use data::Data;
 pub(crate) use data::Element;

@@ -105,6 +105,12 @@ pub(super) struct HeaderFields<'h> {
     pub(super) extents: Vec<u64>,
 }
 
+/// The bits of an item in a byte order.
+pub(super) fn bits(item: &[u8], big_endian: bool) -> u64 {
+    let byte = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    if big_endian { item.iter().fold(0, byte) } else { item.iter().rev().fold(0, byte) }
+}
+
 /// The error of items of a type that is not read.
 pub(super) fn unknown(descr: &str) -> TensorError {
     TensorError::new(format!("items of type {descr} are neither numbers nor truth values"))
@@ -194,18 +200,12 @@ impl NpyHeader {
         Buffer::new(self.array.clone().with_element(ElementType::from(data.dtype())), data)
     }
 
-    /// The bits of an item.
-    fn bits(&self, item: &[u8]) -> u64 {
-        let byte = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        if self.big_endian { item.iter().fold(0, byte) } else { item.iter().rev().fold(0, byte) }
-    }
-
     fn float(&self, item: &[u8]) -> f64 {
-        dat::float(self.bits(item), 8 * self.width() as u32)
+        dat::float(bits(item, self.big_endian), 8 * self.width() as u32)
     }
 
     fn integer(&self, item: &[u8]) -> Result<i64, TensorError> {
-        let bits = self.bits(item);
+        let bits = bits(item, self.big_endian);
         if self.kind == b'u' {
             return i64::try_from(bits).map_err(|_| TensorError::new(format!("{bits} is too large")));
         }

@@ -211,7 +211,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("SequenceMap", control),
     onnx("Shape", source::shape).valued(source::shape_items).runs(k::layout::shape),
     onnx("Shrink", same).runs(k::elementwise::shrink),
-    onnx("Sigmoid", same).runs(|call| k::elementwise::float(call, k::elementwise::sigmoid)),
+    onnx("Sigmoid", same).runs(|call| k::elementwise::float(call, crate::dictionary::sigmoid)),
     onnx("Sign", same).runs(|call| k::elementwise::number(call, k::elementwise::sign, |x| x.signum())),
     onnx("Sin", same).runs(|call| k::elementwise::float(call, f64::sin)),
     onnx("Sinh", same).runs(|call| k::elementwise::float(call, f64::sinh)),

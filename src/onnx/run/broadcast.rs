@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::call::NodeCall;
 use crate::eval::EvalError;
 use crate::tensor::kernels::{Align, Repeat};
-use crate::tensor::{Data, Tensor};
+use crate::tensor::{Data, Tensor, spread};
 
 /// The shape that operands are broadcast to.
 ///
@@ -14,6 +14,20 @@ use crate::tensor::{Data, Tensor};
 ///
 /// Two extents differ, and neither is 1.
 pub(in crate::onnx::run) fn common(shapes: &[&[usize]]) -> Result<Vec<usize>, EvalError> {
+    common_or(shapes, |known, extent| {
+        EvalError::shapes(format!("operands of shapes {shapes:?} have extents {known} and {extent} on an axis"))
+    })
+}
+
+/// The shape that operands are broadcast to, or the error of two extents that differ.
+///
+/// # Errors
+///
+/// Two extents differ, and neither is 1.
+pub(in crate::onnx::run) fn common_or(
+    shapes: &[&[usize]],
+    misfit: impl Fn(usize, usize) -> EvalError,
+) -> Result<Vec<usize>, EvalError> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut extents = vec![1; rank];
     for shape in shapes {
@@ -21,10 +35,7 @@ pub(in crate::onnx::run) fn common(shapes: &[&[usize]]) -> Result<Vec<usize>, Ev
             match (*to, extent) {
                 (1, extent) => *to = extent,
                 (known, extent) if known == extent || extent == 1 => {}
-                (known, extent) => {
-                    let message = format!("operands of shapes {shapes:?} have extents {known} and {extent} on an axis");
-                    return Err(EvalError::shapes(message));
-                }
+                (known, extent) => return Err(misfit(known, extent)),
             }
         }
     }
@@ -38,12 +49,7 @@ pub(in crate::onnx::run) fn to(shape: &[usize]) -> Repeat<'_> {
 
 /// The places of an operand's items in a shape that it is broadcast to.
 pub(in crate::onnx::run) fn places(from: &[usize], shape: &[usize]) -> Vec<usize> {
-    let steps = to(shape).steps(from);
-    let mut places = vec![0];
-    for (&extent, &step) in shape.iter().zip(&steps) {
-        places = places.iter().flat_map(|place| (0..extent).map(move |i| place + i * step)).collect();
-    }
-    places
+    spread(shape.iter().copied().zip(to(shape).steps(from)))
 }
 
 /// A tensor broadcast to a shape that it fits.

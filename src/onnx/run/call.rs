@@ -8,6 +8,7 @@ use super::stored::{Stores, tensor_of};
 use super::value::RunValue;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
+use crate::onnx::infer::rules::axes;
 use crate::onnx::model::GraphProto;
 use crate::tensor::{DType, Data, Tensor, TensorError};
 
@@ -118,6 +119,11 @@ impl<'m> NodeCall<'_, 'm> {
         }
     }
 
+    /// The only item of a tensor of integers, if it is given.
+    pub(crate) fn optional_single(&self, i: usize) -> Result<Option<i64>, EvalError> {
+        self.given(i).map(|_| self.single(i)).transpose()
+    }
+
     /// The only item of a tensor of numbers as a float, if it is given.
     pub(crate) fn single_float(&self, i: usize) -> Result<Option<f64>, EvalError> {
         let Some(tensor) = self.optional(i)? else { return Ok(None) };
@@ -217,11 +223,17 @@ impl<'m> NodeCall<'_, 'm> {
 
     /// An axis, counted from the end if it is negative.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, EvalError> {
-        let counted = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
-        let found = usize::try_from(counted).ok().filter(|&axis| axis < rank);
-        found.ok_or_else(|| {
+        axes::axis(axis, rank).ok_or_else(|| {
             EvalError::shapes(format!("axis {axis} of `{}` is not within a rank of {rank}", self.name()))
         })
+    }
+
+    /// The axes that an operand or attribute lists, in its order; all if it is left out.
+    pub(crate) fn axes_or_all(&self, axes: Option<Vec<i64>>, rank: usize) -> Result<Vec<usize>, EvalError> {
+        match axes {
+            Some(axes) => axes.iter().map(|&axis| self.axis(axis, rank)).collect(),
+            None => Ok((0..rank).collect()),
+        }
     }
 
     /// Axes, sorted and distinct.

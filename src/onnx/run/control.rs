@@ -128,7 +128,7 @@ fn empty(declared: Option<&ValueInfo>, axis: i64, call: &NodeCall) -> Result<Run
 
 /// Repeats a graph as long as its condition holds, at most the number of trips.
 fn repeat<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, 'm>) -> ControlResult {
-    let most = call.given(0).map(|_| call.single(0)).transpose()?;
+    let most = call.optional_single(0)?;
     let mut goes_on = call.given(1).map(condition).transpose()?.unwrap_or(true);
     let graph = call.graph("body")?;
     let body = at.body_of(graph)?;

@@ -4,6 +4,7 @@ use super::call::{NodeCall, floats, one};
 use super::control::{Control, ControlResult};
 use super::kernels::cast::converted;
 use super::kernels::linear::product;
+use super::kernels::reduce::soften;
 use super::value::RunValue;
 use crate::eval::EvalError;
 use crate::tensor::{DType, Tensor};
@@ -75,12 +76,7 @@ pub(super) fn flex_attention<'c, 'm>(at: &Control<'c, 'm>, call: &NodeCall<'c, '
     let scores = modified(at, call, "score_mod", call.rounded(precision, products.shape(), scaled)?)?;
     let mut items = floats(&scores)?.into_owned();
     let keys = scores.shape()[3];
-    for row in items.chunks_exact_mut(keys.max(1)) {
-        let peak = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        row.iter_mut().for_each(|item| *item = (*item - peak).exp());
-        let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|item| *item /= sum);
-    }
+    items.chunks_exact_mut(keys.max(1)).for_each(soften);
     let weights = modified(at, call, "prob_mod", call.rounded(precision, scores.shape(), items)?)?;
     let result = product(call, &weights, &v.shared(call, heads)?)?;
     Ok(one(converted(call, &result, dtype)?)?)

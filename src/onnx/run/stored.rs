@@ -119,18 +119,9 @@ pub(crate) fn tensor_proto(of: &Tensor, name: Option<NameId>) -> TensorProto {
 /// The raw data of elements. Those of fewer than 8 bits share bytes, the first one in the lowest bits.
 fn raw(data: &Data) -> Vec<u8> {
     match data {
-        Data::Float32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-        Data::Float64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-        Data::Int32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-        Data::Int64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-        Data::Uint32(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-        Data::Uint64(items) => items.iter().flat_map(|item| item.to_le_bytes()).collect(),
-        Data::Bool(items) => items.iter().map(|item| u8::from(*item)).collect(),
-        Data::Complex64(items) => items.iter().flatten().flat_map(|part| part.to_le_bytes()).collect(),
-        Data::Complex128(items) => items.iter().flatten().flat_map(|part| part.to_le_bytes()).collect(),
         Data::Narrow(format, items) => packed(items.iter().map(|item| format.encode(*item)), format.bits()),
         Data::Small(integer, items) => packed(items.iter().map(|item| *item as u32), integer.bits()),
-        Data::Text(_) => Vec::new(),
+        other => other.le_bytes(),
     }
 }
 

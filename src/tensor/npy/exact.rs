@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{HeaderFields, encode, fields, split_text, unknown};
+use super::{HeaderFields, bits, encode, fields, split_text, unknown};
 use crate::tensor::{DType, Data, NarrowFloat, SmallInt, Tensor, TensorError, dat, volume};
 
 /// The types of items: code without byte order, and the type. Text has its length in characters after the code.
@@ -78,10 +78,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Tensor, TensorError> {
 }
 
 fn items(dtype: DType, data: &[u8], width: usize, big_endian: bool, count: usize) -> Result<Data, TensorError> {
-    let bits = |item: &[u8]| {
-        let byte = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        if big_endian { item.iter().fold(0, byte) } else { item.iter().rev().fold(0, byte) }
-    };
+    let bits = |item: &[u8]| bits(item, big_endian);
     // Text without characters has no bytes.
     let chunks = data.chunks_exact(width.max(1));
     let number = |item: &[u8]| dat::float(bits(item), 8 * item.len() as u32);
@@ -112,29 +109,29 @@ fn items(dtype: DType, data: &[u8], width: usize, big_endian: bool, count: usize
 
 /// The bytes of a file. Types that NumPy lacks are written in wider ones: floats in 32 bits, integers in 8.
 pub(crate) fn write(tensor: &Tensor) -> Vec<u8> {
-    fn bytes<T: Copy, const N: usize>(items: &[T], to: impl Fn(T) -> [u8; N]) -> Vec<u8> {
-        items.iter().flat_map(|&item| to(item)).collect()
-    }
-    let (descr, data) = match tensor.data() {
-        Data::Float32(items) => ("<f4", bytes(items, f32::to_le_bytes)),
-        Data::Float64(items) => ("<f8", bytes(items, f64::to_le_bytes)),
-        Data::Int32(items) => ("<i4", bytes(items, i32::to_le_bytes)),
-        Data::Int64(items) => ("<i8", bytes(items, i64::to_le_bytes)),
-        Data::Bool(items) => ("|b1", bytes(items, |item| [u8::from(item)])),
-        Data::Uint32(items) => ("<u4", bytes(items, u32::to_le_bytes)),
-        Data::Uint64(items) => ("<u8", bytes(items, u64::to_le_bytes)),
+    let of_bytes = |items: &[i32]| items.iter().map(|&item| item as u8).collect();
+    let of_pairs = |items: &[i32]| items.iter().flat_map(|&item| (item as u16).to_le_bytes()).collect();
+    let all = tensor.data();
+    let (descr, data) = match all {
+        Data::Float32(_) => ("<f4", all.le_bytes()),
+        Data::Float64(_) => ("<f8", all.le_bytes()),
+        Data::Int32(_) => ("<i4", all.le_bytes()),
+        Data::Int64(_) => ("<i8", all.le_bytes()),
+        Data::Bool(_) => ("|b1", all.le_bytes()),
+        Data::Uint32(_) => ("<u4", all.le_bytes()),
+        Data::Uint64(_) => ("<u8", all.le_bytes()),
         Data::Narrow(format @ NarrowFloat::Float16, items) => {
-            ("<f2", bytes(items, |item| (format.encode(item) as u16).to_le_bytes()))
+            ("<f2", items.iter().flat_map(|&item| (format.encode(item) as u16).to_le_bytes()).collect())
         }
-        Data::Narrow(_, items) => ("<f4", bytes(items, f32::to_le_bytes)),
+        Data::Narrow(..) => ("<f4", all.le_bytes()),
         Data::Small(integer, items) => match (integer.bits(), integer.is_signed()) {
-            (16, true) => ("<i2", bytes(items, |item| (item as i16).to_le_bytes())),
-            (16, false) => ("<u2", bytes(items, |item| (item as u16).to_le_bytes())),
-            (_, true) => ("|i1", bytes(items, |item| [item as u8])),
-            (_, false) => ("|u1", bytes(items, |item| [item as u8])),
+            (16, true) => ("<i2", of_pairs(items)),
+            (16, false) => ("<u2", of_pairs(items)),
+            (_, true) => ("|i1", of_bytes(items)),
+            (_, false) => ("|u1", of_bytes(items)),
         },
-        Data::Complex64(items) => ("<c8", items.iter().flatten().flat_map(|part| part.to_le_bytes()).collect()),
-        Data::Complex128(items) => ("<c16", items.iter().flatten().flat_map(|part| part.to_le_bytes()).collect()),
+        Data::Complex64(_) => ("<c8", all.le_bytes()),
+        Data::Complex128(_) => ("<c16", all.le_bytes()),
         Data::Text(items) => return text(tensor.shape(), items),
     };
     encode(descr, tensor.shape(), &data)

@@ -1,5 +1,7 @@
 //! The activations of recurrent layers.
 
+use super::elementwise::softplus;
+use crate::dictionary::sigmoid;
 use crate::eval::EvalError;
 use crate::onnx::run::call::NodeCall;
 
@@ -26,7 +28,7 @@ const fn row(name: &'static str, function: fn(f64, f64, f64) -> f64, defaults: [
 const ACTIVATIONS: &[ActivationRow] = &[
     row("Relu", |x, _, _| x.max(0.0), [None, None]),
     row("Tanh", |x, _, _| x.tanh(), [None, None]),
-    row("Sigmoid", |x, _, _| 1.0 / (1.0 + (-x).exp()), [None, None]),
+    row("Sigmoid", |x, _, _| sigmoid(x), [None, None]),
     row("Affine", |x, a, b| a * x + b, [Some(1.0), Some(0.0)]),
     row("LeakyRelu", |x, a, _| if x >= 0.0 { x } else { a * x }, [Some(0.01), None]),
     row("ThresholdedRelu", |x, a, _| if x >= a { x } else { 0.0 }, [Some(1.0), None]),
@@ -34,7 +36,7 @@ const ACTIVATIONS: &[ActivationRow] = &[
     row("HardSigmoid", |x, a, b| (a * x + b).clamp(0.0, 1.0), [Some(0.2), Some(0.5)]),
     row("Elu", |x, a, _| if x >= 0.0 { x } else { a * x.exp_m1() }, [Some(1.0), None]),
     row("Softsign", |x, _, _| x / (1.0 + x.abs()), [None, None]),
-    row("Softplus", |x, _, _| x.max(0.0) + (-x.abs()).exp().ln_1p(), [None, None]),
+    row("Softplus", |x, _, _| softplus(x), [None, None]),
 ];
 
 impl Activation {

@@ -1,10 +1,11 @@
 //! Attention: means of values, weighted by the products of queries and keys.
 
 use super::heads::Heads;
-use super::reals::{Reals, multiplied};
+use super::reals::{Reals, exchanged, multiplied};
+use super::reduce::peak;
 use crate::eval::EvalError;
+use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall};
-use crate::tensor::kernels::{Align, Repeat};
 use crate::tensor::{DType, Tensor};
 
 /// What keeps queries from keys.
@@ -48,7 +49,7 @@ impl<'c> Masks<'c> {
             if mask.shape.len() > 4 || !mask.shape.iter().rev().enumerate().all(fits) {
                 return Err(call.misfit(format!("a mask of shape {:?} for {full:?}", mask.shape)));
             }
-            let steps = Repeat { shape: &full, align: Align::Last }.steps(mask.shape);
+            let steps = to(&full).steps(mask.shape);
             let start = at[0] * steps[0] + at[1] * steps[1];
             for (place, bias) in bias.iter_mut().enumerate() {
                 let (i, j) = (place / keys, place % keys);
@@ -89,7 +90,7 @@ fn softmax(row: &mut [f64], bias: &[f64]) {
     if bias.iter().all(|&bias| bias == f64::NEG_INFINITY) {
         return row.fill(0.0);
     }
-    let greatest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let greatest = peak(row);
     let shift = if greatest == f64::NEG_INFINITY { 0.0 } else { greatest };
     row.iter_mut().for_each(|x| *x = (*x - shift).exp());
     let sum: f64 = row.iter().sum();
@@ -148,7 +149,8 @@ pub(in crate::onnx) fn attention(call: &NodeCall) -> KernelResult {
     for at in 0..q.batch * q.heads {
         let (batch, head) = (at / q.heads, at % q.heads);
         call.budget.operation(|| {
-            let turned = turned(call, k.head(batch, head / each), [keys, k.size])?;
+            call.budget.room(&[keys, k.size])?;
+            let turned = exchanged(k.head(batch, head / each), [1, keys, k.size, 1]);
             let mut scores = multiplied(call, q.head(batch, head), &turned, [queries, q.size, keys])?;
             let bias = masks.bias(call, [batch, head], shape)?;
             stages.run(&mut scores, &bias, keys, &mut kept);
@@ -168,12 +170,6 @@ pub(in crate::onnx) fn attention(call: &NodeCall) -> KernelResult {
         results.push(call.rounded(y.dtype, &shape, kept)?.into());
     }
     Ok(results)
-}
-
-/// The transpose of a matrix.
-fn turned(call: &NodeCall, items: &[f64], [rows, columns]: [usize; 2]) -> Result<Vec<f64>, EvalError> {
-    call.budget.room(&[rows, columns])?;
-    Ok((0..columns).flat_map(|j| (0..rows).map(move |i| items[i * columns + j])).collect())
 }
 
 /// `RotaryEmbedding`: rotates pairs of items by angles that depend on the place.

@@ -174,8 +174,7 @@ pub(in crate::onnx) fn cast(call: &NodeCall) -> KernelResult {
         // The first version has the name of the type.
         ..6 => {
             let name = call.text_or("to", "")?.to_ascii_lowercase();
-            let element = crate::onnx::types::ElementType::named(&name);
-            element.and_then(|element| crate::onnx::run::dtype_of(element.number))
+            crate::onnx::types::ElementType::named(&name).and_then(crate::onnx::run::element::dtype)
         }
         _ => call.dtype_attribute("to")?,
     };

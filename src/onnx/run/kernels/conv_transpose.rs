@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::conv::biased;
-use super::reals::{Reals, multiplied, naturals, planes, sizes};
+use super::reals::{Reals, exchanged, multiplied, naturals, planes, sizes};
 use super::windows::{KernelWindows, Padding, Steps, WindowAxis};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
@@ -68,11 +68,8 @@ pub(in crate::onnx) fn conv_transpose(call: &NodeCall) -> KernelResult {
         let filters = &w.items[block % groups * inner * depth..][..inner * depth];
         let input = &x.items[block * inner * positions..][..inner * positions];
         let product = call.budget.operation(|| {
-            let mut turned = vec![0.0; call.budget.room(&[inner, depth])?];
-            for (i, item) in filters.iter().enumerate() {
-                turned[i % depth * inner + i / depth] = *item;
-            }
-            multiplied(call, &turned, input, [depth, inner, positions])
+            call.budget.room(&[inner, depth])?;
+            multiplied(call, &exchanged(filters, [1, inner, depth, 1]), input, [depth, inner, positions])
         })?;
         for channel in 0..outputs {
             let to = &mut result[(block * outputs + channel) * plane..][..plane];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::onnx::run::kernels::elementwise::wide;
-use crate::tensor::{Data, Tensor};
+use crate::tensor::{Data, Tensor, spread};
 
 /// An axis: a letter, or the position of an axis of the ellipsis counted from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,11 +140,7 @@ pub(in crate::onnx) fn einsum(call: &NodeCall) -> KernelResult {
             of
         })
         .collect();
-    let places = |steps: &[usize], extents: &[usize]| {
-        steps.iter().zip(extents).fold(vec![0], |places, (step, &extent)| {
-            places.iter().flat_map(|place| (0..extent).map(move |i| place + i * step)).collect()
-        })
-    };
+    let places = |steps: &[usize], extents: &[usize]| spread(extents.iter().copied().zip(steps.iter().copied()));
     let split = shape.len();
     let outer: Vec<Vec<usize>> = steps.iter().map(|steps| places(&steps[..split], &shape)).collect();
     let within: Vec<Vec<usize>> = steps.iter().map(|steps| places(&steps[split..], &inner)).collect();

@@ -2,7 +2,7 @@
 //!
 //! Floats are computed in 64 bits and rounded once to their type, integers in 128 bits and wrapped to theirs.
 
-use crate::dictionary::{Arith, Float, erf};
+use crate::dictionary::{Arith, Float, erf, sigmoid};
 use crate::eval::EvalError;
 use crate::onnx::run::broadcast::{common, to};
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, logicals, one};
@@ -49,12 +49,23 @@ pub(in crate::onnx) fn both(
     of_floats: impl Fn(f64, f64) -> f64,
     of_integers: impl Fn(i128, i128) -> Option<i128>,
 ) -> Result<Tensor, EvalError> {
-    if a.dtype() != b.dtype() {
-        return Err(mixed(call, a, b));
+    match a.dtype() == b.dtype() {
+        true => combine(call, (a, b), of_floats, of_integers),
+        false => Err(mixed(call, a, b)),
     }
+}
+
+/// A function of the items of two tensors, with results of the type of the first one: of integers if both are integers,
+/// else of floats.
+fn combine(
+    call: &NodeCall,
+    (a, b): (&Tensor, &Tensor),
+    of_floats: impl Fn(f64, f64) -> f64,
+    of_integers: impl Fn(i128, i128) -> Option<i128>,
+) -> Result<Tensor, EvalError> {
     let shape = common(&[a.shape(), b.shape()])?;
     call.room(&shape)?;
-    let data = if a.dtype().is_integer() {
+    let data = if a.dtype().is_integer() && b.dtype().is_integer() {
         let (x, y): (Vec<i128>, Vec<i128>) = (wide(a).collect(), wide(b).collect());
         let items: Vec<Option<i128>> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), of_integers);
         let undefined = || EvalError::value(format!("`{}` is not defined for integers of an operand", call.name()));
@@ -134,17 +145,9 @@ pub(in crate::onnx) fn modulo(call: &NodeCall) -> KernelResult {
 /// A power; the exponent may have another type than the base, which is that of the result.
 pub(in crate::onnx) fn power(call: &NodeCall) -> KernelResult {
     let (a, b) = call.aligned()?;
-    let shape = common(&[a.shape(), b.shape()])?;
-    if a.dtype().is_integer() && b.dtype().is_integer() {
-        let (x, y): (Vec<i128>, Vec<i128>) = (wide(&a).collect(), wide(&b).collect());
-        call.room(&shape)?;
-        let items: Vec<i128> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), whole_power);
-        return one(call.wrapped(a.dtype(), &shape, items)?);
-    }
-    let (x, y) = (floats(&a)?, floats(&b)?);
-    call.room(&shape)?;
-    let items: Vec<f64> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), f64::powf);
-    one(call.rounded(a.dtype(), &shape, items)?)
+    // The steps and the memory of a power count twice.
+    call.room(&common(&[a.shape(), b.shape()])?)?;
+    one(combine(call, (&a, &b), f64::powf, |a, b| Some(whole_power(a, b)))?)
 }
 
 /// The lowest bits of a power; negative powers are truncated to integers.
@@ -238,10 +241,6 @@ pub(in crate::onnx) fn gated(call: &NodeCall) -> KernelResult {
         return Err(call.misfit(format!("the operands have shapes {:?} and {:?}", a.shape(), b.shape())));
     }
     one(both(call, (a, b), |a, b| a * sigmoid(alpha * a) * b, |_, _| None)?)
-}
-
-pub(in crate::onnx) fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
 }
 
 /// The logarithm of 1 + eˣ, which does not overflow.
@@ -345,8 +344,8 @@ pub(in crate::onnx) fn choose(call: &NodeCall) -> KernelResult {
         return Err(mixed(call, yes, no));
     }
     let shape = common(&[condition.shape(), yes.shape(), no.shape()])?;
-    call.room(&shape)?;
-    call.budget.work(crate::tensor::volume(&shape).unwrap_or(0) as u64)?;
+    let count = call.room(&shape)?;
+    call.budget.work(count as u64)?;
     let places = |of: &Tensor| crate::onnx::run::broadcast::places(of.shape(), &shape);
     let chosen = logicals(condition)?;
     let mut result = no.data().pick(places(no).into_iter());

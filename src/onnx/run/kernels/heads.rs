@@ -1,6 +1,6 @@
 //! Operands of attention: vectors for each batch, head and place.
 
-use super::reals::Reals;
+use super::reals::{Reals, exchanged};
 use crate::eval::EvalError;
 use crate::onnx::run::call::NodeCall;
 use crate::tensor::{DType, Tensor};
@@ -77,17 +77,4 @@ impl Heads {
             }
         }
     }
-}
-
-/// Items with the two axes in the middle exchanged.
-pub(super) fn exchanged(items: &[f64], [batch, a, b, size]: [usize; 4]) -> Vec<f64> {
-    let mut result = Vec::with_capacity(items.len());
-    for block in 0..batch {
-        for j in 0..b {
-            for i in 0..a {
-                result.extend_from_slice(&items[((block * a + i) * b + j) * size..][..size]);
-            }
-        }
-    }
-    result
 }

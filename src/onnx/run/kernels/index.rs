@@ -3,14 +3,13 @@
 use super::reals::room_around;
 use crate::dictionary::{Arith, Float};
 use crate::eval::EvalError;
+use crate::onnx::infer::rules::axes;
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, logicals, one};
-use crate::tensor::{DType, Data, Tensor};
+use crate::tensor::{DType, Data, Tensor, strides};
 
 /// An index along an axis, counted from its end if it is negative.
 fn place(call: &NodeCall, index: i64, extent: usize) -> Result<usize, EvalError> {
-    let counted = if index < 0 { index.saturating_add(extent as i64) } else { index };
-    let found = usize::try_from(counted).ok().filter(|&at| at < extent);
-    found.ok_or_else(|| EvalError::value(format!("`{}`: index {index} of an extent of {extent}", call.name())))
+    axes::axis(index, extent).ok_or_else(|| EvalError::value(format!("`{}`: index {index} of an extent of {extent}", call.name())))
 }
 
 /// Slices at indices along an axis.
@@ -25,11 +24,6 @@ pub(in crate::onnx) fn gather(call: &NodeCall) -> KernelResult {
     one(x.gathered(indices, axis, true).map_err(outside)?)
 }
 
-/// The step of each axis.
-fn steps(shape: &[usize]) -> Vec<usize> {
-    (0..shape.len()).map(|axis| shape[axis + 1..].iter().product()).collect()
-}
-
 /// The places that indices of an operand's shape select: each replaces the index along an axis.
 fn along(call: &NodeCall, x: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, EvalError> {
     let items = integers(indices)?;
@@ -41,7 +35,7 @@ fn along(call: &NodeCall, x: &Tensor, indices: &Tensor, axis: usize) -> Result<V
         return Err(call.misfit(format!("indices of shape {:?} for {:?}", indices.shape(), x.shape())));
     }
     call.room(indices.shape())?;
-    let (from, to) = (steps(indices.shape()), steps(x.shape()));
+    let (from, to) = (strides(indices.shape()), strides(x.shape()));
     let place = |(at, &index): (usize, &i64)| {
         let others = (0..x.rank()).filter(|other| *other != axis);
         let base: usize = others.map(|other| at / from[other] % indices.shape()[other] * to[other]).sum();
@@ -136,7 +130,7 @@ fn slices(
     if last > x.rank() {
         return Err(call.misfit(format!("{depth} indices for a rank of {}", x.rank())));
     }
-    let (steps, inner) = (steps(x.shape()), x.shape()[last..].iter().product::<usize>());
+    let (steps, inner) = (strides(x.shape()), x.shape()[last..].iter().product::<usize>());
     let lists: usize = indices.shape()[..indices.rank() - 1].iter().product();
     let mut shape = indices.shape()[..indices.rank() - 1].to_vec();
     shape.extend(&x.shape()[last..]);
@@ -196,7 +190,7 @@ pub(in crate::onnx) fn tensor_scatter(call: &NodeCall) -> KernelResult {
     if starts.len() != cache.shape()[0] {
         return Err(call.misfit(format!("{} indices for {} batches", starts.len(), cache.shape()[0])));
     }
-    let (from, to) = (steps(update.shape()), steps(cache.shape()));
+    let (from, to) = (strides(update.shape()), strides(cache.shape()));
     let target = |at: usize| {
         let batch = at / from[0];
         let instant = starts[batch].saturating_add((at / from[axis] % length) as i64);
@@ -253,7 +247,7 @@ pub(in crate::onnx) fn non_zero(call: &NodeCall) -> KernelResult {
     // A scalar has one index along no axis.
     let shape = [x.rank(), found.len()];
     call.room(&shape)?;
-    let steps = steps(x.shape());
+    let steps = strides(x.shape());
     let along = |axis: usize| found.iter().map(|at| (at / steps[axis] % x.shape()[axis]) as i64).collect::<Vec<_>>();
     one(Tensor::integers(&shape, (0..x.rank()).flat_map(along).collect())?)
 }

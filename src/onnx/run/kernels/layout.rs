@@ -3,7 +3,7 @@
 use crate::eval::{EvalError, MAX_RANK};
 use crate::onnx::run::broadcast::{common, repeated};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
-use crate::tensor::{Data, Tensor};
+use crate::tensor::{Data, Tensor, strides};
 
 /// The operand itself.
 pub(in crate::onnx) fn identity(call: &NodeCall) -> KernelResult {
@@ -287,10 +287,7 @@ pub(in crate::onnx) fn pad(call: &NodeCall) -> KernelResult {
             (call.list(1)?, fill, call.optional_list(3)?)
         }
     };
-    let axes = match axes {
-        Some(axes) => axes.iter().map(|&axis| call.axis(axis, x.rank())).collect::<Result<Vec<_>, _>>()?,
-        None => (0..x.rank()).collect(),
-    };
+    let axes = call.axes_or_all(axes, x.rank())?;
     if pads.len() != 2 * axes.len() {
         return Err(call.misfit(format!("{} paddings for {} axes", pads.len(), axes.len())));
     }
@@ -322,13 +319,8 @@ pub(in crate::onnx) fn pad(call: &NodeCall) -> KernelResult {
         data.append(fill.data());
         data
     };
-    let inner: Vec<usize> = (0..x.rank()).map(|axis| x.shape()[axis + 1..].iter().product()).collect();
-    let mut places: Vec<Option<usize>> = vec![Some(0)];
-    for (indices, step) in along.iter().zip(&inner) {
-        places = places.iter().flat_map(|place| indices.iter().map(move |i| Some((*place)? + (*i)? * step))).collect();
-    }
     let outside = x.len();
-    one(Tensor::with(&shape, with_fill.pick(places.into_iter().map(|place| place.unwrap_or(outside))))?)
+    one(Tensor::with(&shape, with_fill.pick(x.linear(&along).into_iter().map(|place| place.unwrap_or(outside))))?)
 }
 
 /// The index of the item that stands at a place outside of an axis: none within for a constant; no result for modes that
@@ -415,29 +407,15 @@ pub(in crate::onnx) fn space_to_depth(call: &NodeCall) -> KernelResult {
     }
     let split = [*batch, *channels].into_iter().chain(rest.iter().flat_map(|extent| [extent / block, block]));
     let split: Vec<usize> = split.collect();
-    let order: Vec<usize> = [0]
-        .into_iter()
-        .chain((0..rest.len()).map(|i| 3 + 2 * i))
-        .chain([1])
-        .chain((0..rest.len()).map(|i| 2 + 2 * i))
-        .collect();
     let blocks = rest.iter().fold(1usize, |all, _| all.saturating_mul(block));
     let depth = channels.saturating_mul(blocks);
-    // The columns of blocks come before the channels, as in the mode DCR of the reverse.
     let shape: Vec<usize> = [*batch, depth].into_iter().chain(rest.iter().map(|extent| extent / block)).collect();
     call.room(&shape)?;
-    let moved = match call.text_or("mode", "DCR")?.as_str() {
-        "CRD" => {
-            let order: Vec<usize> = [0, 1]
-                .into_iter()
-                .chain((0..rest.len()).map(|i| 3 + 2 * i))
-                .chain((0..rest.len()).map(|i| 2 + 2 * i))
-                .collect();
-            x.reshaped(&split)?.transposed(&order)
-        }
-        _ => x.reshaped(&split)?.transposed(&order),
-    };
-    one(moved.reshaped(&shape)?)
+    // The columns of blocks come before the channels, as in the mode DCR of the reverse, or behind them.
+    let mut order: Vec<usize> = [0].into_iter().chain((0..rest.len()).map(|i| 3 + 2 * i)).collect();
+    order.insert(if call.text_or("mode", "DCR")? == "CRD" { 1 } else { order.len() }, 1);
+    order.extend((0..rest.len()).map(|i| 2 + 2 * i));
+    one(x.reshaped(&split)?.transposed(&order).reshaped(&shape)?)
 }
 
 /// Sequences of a batch, each reversed up to its length.
@@ -448,8 +426,8 @@ pub(in crate::onnx) fn reverse_sequence(call: &NodeCall) -> KernelResult {
     if time == batch || lengths.len() != x.shape()[batch] {
         return Err(call.misfit(format!("{} lengths for the shape {:?}", lengths.len(), x.shape())));
     }
-    let step = |axis: usize| x.shape()[axis + 1..].iter().product::<usize>();
-    let (time_step, batch_step, extent) = (step(time), step(batch), x.shape()[time]);
+    let steps = strides(x.shape());
+    let (time_step, batch_step, extent) = (steps[time], steps[batch], x.shape()[time]);
     call.room(x.shape())?;
     let source = |at: usize| {
         let (instant, sequence) = (at / time_step % extent, at / batch_step % x.shape()[batch]);

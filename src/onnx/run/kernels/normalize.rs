@@ -3,9 +3,9 @@
 use super::conv::each_channel;
 use super::reals::{Reals, around, broadcast, planes};
 use crate::eval::EvalError;
+use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::tensor::DType;
-use crate::tensor::kernels::{Align, Repeat};
 
 /// The mean and the variance of items.
 fn moments(items: &[f64]) -> (f64, f64) {
@@ -100,7 +100,7 @@ fn repeated(call: &NodeCall, of: &Reals, shape: &[usize]) -> Result<Vec<f64>, Ev
     }
     let count = call.budget.room(shape)?;
     let zeros = vec![0.0; count];
-    Ok(Repeat { shape, align: Align::Last }.zip((&of.items, of.shape), (&zeros, shape), |x, _: f64| x))
+    Ok(to(shape).zip((&of.items, of.shape), (&zeros, shape), |x, _: f64| x))
 }
 
 /// The groups of the axes from one on, with scale and bias of their items.
@@ -207,8 +207,7 @@ pub(in crate::onnx) fn mean_variance(call: &NodeCall) -> KernelResult {
     let axes = call.axes(&axes, x.shape.len())?;
     let groups: Vec<(f64, f64)> = crate::tensor::kernels::grouped(&x.items, x.shape, &axes, moments);
     let shape: Vec<usize> = x.shape.iter().enumerate().map(|(i, &n)| if axes.contains(&i) { 1 } else { n }).collect();
-    let repeat = Repeat { shape: x.shape, align: Align::Last };
-    let result: Vec<f64> = repeat.zip((&x.items, x.shape), (&groups, &shape), |x, (mean, variance)| {
+    let result: Vec<f64> = to(x.shape).zip((&x.items, x.shape), (&groups, &shape), |x, (mean, variance)| {
         // The standard adds 1e-9 to the deviation.
         (x - mean) / (variance.sqrt() + 1e-9)
     });

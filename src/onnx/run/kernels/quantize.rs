@@ -93,19 +93,21 @@ fn scales<'c>(call: &'c NodeCall) -> Result<(Reals<'c>, Option<Reals<'c>>), Eval
     }
 }
 
+/// The element type that an attribute names, if it is given and not 0.
+fn stated(call: &NodeCall, name: &str) -> Result<Option<DType>, EvalError> {
+    match call.int_or(name, 0)? {
+        0 => Ok(None),
+        _ => call.dtype_attribute(name),
+    }
+}
+
 /// `QuantizeLinear`.
 pub(in crate::onnx) fn quantize(call: &NodeCall) -> KernelResult {
     let (x, (scale, zero)) = (Reals::of(call, 0)?, scales(call)?);
     let granularity = Granularity::read(call, x.shape, scale.shape)?;
-    let stated = match call.int_or("output_dtype", 0)? {
-        0 => None,
-        _ => call.dtype_attribute("output_dtype")?,
-    };
-    let dtype = zero.as_ref().map(|zero| zero.dtype).or(stated).unwrap_or(DType::UINT8);
-    let precision = match call.int_or("precision", 0)? {
-        0 => scale.dtype,
-        _ => call.dtype_attribute("precision")?.unwrap_or(scale.dtype),
-    };
+    let stated_type = stated(call, "output_dtype")?;
+    let dtype = zero.as_ref().map(|zero| zero.dtype).or(stated_type).unwrap_or(DType::UINT8);
+    let precision = stated(call, "precision")?.unwrap_or(scale.dtype);
     let saturates = call.flag("saturate", true)?;
     let quantized = |(i, item): (usize, &f64)| {
         let at = granularity.of(i, scale.items.len());
@@ -124,10 +126,7 @@ pub(in crate::onnx) fn quantize(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx) fn dequantize(call: &NodeCall) -> KernelResult {
     let (x, (scale, zero)) = (Reals::of(call, 0)?, scales(call)?);
     let granularity = Granularity::read(call, x.shape, scale.shape)?;
-    let dtype = match call.int_or("output_dtype", 0)? {
-        0 => scale.dtype,
-        _ => call.dtype_attribute("output_dtype")?.unwrap_or(scale.dtype),
-    };
+    let dtype = stated(call, "output_dtype")?.unwrap_or(scale.dtype);
     let number = |(i, item): (usize, &f64)| {
         let at = granularity.of(i, scale.items.len());
         (item - zero.as_ref().map_or(0.0, |zero| zero.items[at])) * scale.items[at]

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use ndarray::ArrayView2;
 
 use crate::eval::EvalError;
+use crate::onnx::run::broadcast::{common_or, to};
 use crate::onnx::run::call::{NodeCall, floats};
-use crate::tensor::kernels::{Align, Matrices, Repeat};
+use crate::tensor::kernels::Matrices;
 use crate::tensor::{DType, Tensor};
 
 /// An operand as real numbers.
@@ -104,14 +105,7 @@ pub(super) fn saturated(dtype: DType, value: f64) -> f64 {
 ///
 /// Two extents differ, and none of them is 1.
 pub(super) fn broadcast(call: &NodeCall, a: &[usize], b: &[usize]) -> Result<Vec<usize>, EvalError> {
-    let rank = a.len().max(b.len());
-    let extent = |of: &[usize], axis: usize| (axis + of.len()).checked_sub(rank).map_or(1, |i| of[i]);
-    let both = |axis: usize| match (extent(a, axis), extent(b, axis)) {
-        (1, n) | (n, 1) => Ok(n),
-        (n, other) if n == other => Ok(n),
-        _ => Err(call.misfit(format!("the shapes {a:?} and {b:?} cannot be repeated to a common one"))),
-    };
-    (0..rank).map(both).collect()
+    common_or(&[a, b], |_, _| call.misfit(format!("the shapes {a:?} and {b:?} cannot be repeated to a common one")))
 }
 
 /// The product of the matrices along the last two axes of two operands, whose other axes are repeated. Vectors are a
@@ -137,7 +131,7 @@ pub(super) fn matrices(
     }
     let batch = broadcast(call, outer, other)?;
     call.budget.room(&batch)?;
-    let repeat = Repeat { shape: &batch, align: Align::Last };
+    let repeat = to(&batch);
     let (x, y) = (Matrices::new(&left, false, repeat), Matrices::new(&right, false, repeat));
     let mut result = Vec::new();
     for (&x, &y) in x.starts.iter().zip(&y.starts) {
@@ -169,6 +163,19 @@ pub(super) fn naturals(call: &NodeCall, name: &str) -> Result<Option<Vec<usize>>
 pub(super) fn sizes(call: &NodeCall, items: &[i64]) -> Result<Vec<usize>, EvalError> {
     let size = |&item: &i64| usize::try_from(item).map_err(|_| call.misfit(format!("an extent is {item}")));
     items.iter().map(size).collect()
+}
+
+/// Items with the two axes in the middle exchanged.
+pub(super) fn exchanged(items: &[f64], [batch, a, b, size]: [usize; 4]) -> Vec<f64> {
+    let mut result = Vec::with_capacity(items.len());
+    for block in 0..batch {
+        for j in 0..b {
+            for i in 0..a {
+                result.extend_from_slice(&items[((block * a + i) * b + j) * size..][..size]);
+            }
+        }
+    }
+    result
 }
 
 /// The product of a `rows` × `inner` and an `inner` × `columns` matrix, both in row-major order.

@@ -1,7 +1,7 @@
 //! Recurrent layers: RNN, GRU and LSTM.
 
 use super::activation::{Activation, clipped};
-use super::reals::{Reals, multiplied};
+use super::reals::{Reals, exchanged, multiplied};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
@@ -59,22 +59,6 @@ struct RecurrentState {
     c: Vec<f64>,
 }
 
-/// Two matrices of the axes `a` × `b` swapped, for each group of `inner` items.
-fn swapped(items: &[f64], [a, b, inner]: [usize; 3]) -> Vec<f64> {
-    let mut result = Vec::with_capacity(items.len());
-    for j in 0..b {
-        for i in 0..a {
-            result.extend_from_slice(&items[(i * b + j) * inner..][..inner]);
-        }
-    }
-    result
-}
-
-/// The transpose of a matrix.
-fn transposed(items: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    swapped(items, [rows, columns, 1])
-}
-
 /// The directions of a layer: whether each goes backwards.
 fn directions(call: &NodeCall) -> Result<&'static [bool], EvalError> {
     Ok(match &*call.text_or("direction", "forward")? {
@@ -112,7 +96,7 @@ impl<'c> RecurrentLayer<'c> {
             }
         };
         call.budget.room(x.shape)?;
-        let x = if batch_first { swapped(&x.items, [batch, time, features]) } else { x.items.into_owned() };
+        let x = if batch_first { exchanged(&x.items, [1, batch, time, features]) } else { x.items.into_owned() };
         let clip = call.float("clip")?.filter(|&clip| clip > 0.0);
         let variant = match cell {
             Cell::Rnn => false,
@@ -140,7 +124,7 @@ impl<'c> RecurrentLayer<'c> {
     ) -> Result<(Vec<f64>, RecurrentState), EvalError> {
         let (hidden, rows, batch) = (self.hidden, self.cell.gates() * self.hidden, self.batch);
         let matrix = |of: &Reals, columns: usize| {
-            transposed(&of.items[direction * rows * columns..][..rows * columns], rows, columns)
+            exchanged(&of.items[direction * rows * columns..][..rows * columns], [1, rows, columns, 1])
         };
         let (w, r) = (matrix(&self.w, self.features), matrix(&self.r, hidden));
         let inputs = multiplied(call, &self.x, &w, [self.time * batch, self.features, rows])?;
@@ -250,7 +234,7 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
         call.budget.room(&extents)?;
         Ok(match Reals::optional_shaped(call, i, &extents)? {
             None => vec![0.0; count * batch * hidden],
-            Some(found) if batch_first => swapped(&found.items, [batch, count, hidden]),
+            Some(found) if batch_first => exchanged(&found.items, [1, batch, count, hidden]),
             Some(found) => found.items.into_owned(),
         })
     };
@@ -266,14 +250,14 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
         c.extend(last.c);
     }
     // All steps have the axes direction, time, and batch.
-    let y = swapped(&y, [count, time, batch * hidden]);
+    let y = exchanged(&y, [1, count, time, batch * hidden]);
     let (y, shape) = match batch_first {
         false => (y, [time, count, batch, hidden]),
-        true => (swapped(&y, [time * count, batch, hidden]), [batch, time, count, hidden]),
+        true => (exchanged(&y, [1, time * count, batch, hidden]), [batch, time, count, hidden]),
     };
     let dtype = call.tensor(0)?.dtype();
     let last = |items: Vec<f64>| -> Result<Tensor, EvalError> {
-        let items = if batch_first { swapped(&items, [count, batch, hidden]) } else { items };
+        let items = if batch_first { exchanged(&items, [1, count, batch, hidden]) } else { items };
         call.rounded(dtype, &extents, items)
     };
     let mut results = vec![call.rounded(dtype, &shape, y)?.into(), last(h)?.into()];

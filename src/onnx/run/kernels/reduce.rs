@@ -156,7 +156,7 @@ pub(in crate::onnx) const LOG_OF_SUM: Reduction = Reduction {
 
 /// The logarithm of the sum of exponentials, which themselves may overflow.
 fn log_of_exponentials(items: &[f64]) -> f64 {
-    let peak = items.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let peak = peak(items);
     if !peak.is_finite() {
         return if items.iter().any(|item| item.is_nan()) { f64::NAN } else { peak };
     }
@@ -194,18 +194,22 @@ fn along(call: &NodeCall, f: impl Fn(&mut [f64])) -> KernelResult {
     one(call.rounded(x.dtype(), x.shape(), items)?)
 }
 
-fn peak(line: &[f64]) -> f64 {
+/// The greatest item that is not NaN.
+pub(in crate::onnx::run) fn peak(line: &[f64]) -> f64 {
     line.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Makes items exponentials divided by their sum.
+pub(in crate::onnx::run) fn soften(line: &mut [f64]) {
+    let peak = peak(line);
+    line.iter_mut().for_each(|item| *item = (*item - peak).exp());
+    let sum: f64 = line.iter().sum();
+    line.iter_mut().for_each(|item| *item /= sum);
 }
 
 /// Exponentials divided by their sum.
 pub(in crate::onnx) fn softmax(call: &NodeCall) -> KernelResult {
-    along(call, |line| {
-        let peak = peak(line);
-        line.iter_mut().for_each(|item| *item = (*item - peak).exp());
-        let sum: f64 = line.iter().sum();
-        line.iter_mut().for_each(|item| *item /= sum);
-    })
+    along(call, soften)
 }
 
 /// The logarithm of softmax.

@@ -255,10 +255,7 @@ fn stated(call: &NodeCall, x: &[usize], axes: &[usize], sizes: &[usize]) -> Resu
 /// The axes with their extents and scales.
 fn axes(call: &NodeCall, x: &Tensor, crop: bool) -> Result<Vec<ResizedAxis>, EvalError> {
     let (shape, rank) = (x.shape(), x.rank());
-    let chosen = match call.ints("axes")? {
-        Some(axes) => axes.iter().map(|&axis| call.axis(axis, rank)).collect::<Result<_, _>>()?,
-        None => (0..rank).collect::<Vec<_>>(),
-    };
+    let chosen = call.axes_or_all(call.ints("axes")?, rank)?;
     let at = if call.version < 11 { 1 } else { 2 };
     let lists = call.optional(3)?.filter(|sizes| !sizes.is_empty());
     let found: Vec<(usize, f64)> = match (lists, call.optional(at)?) {

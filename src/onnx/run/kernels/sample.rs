@@ -326,10 +326,7 @@ pub(in crate::onnx) fn max_roi_pool(call: &NodeCall) -> KernelResult {
 /// `CenterCropPad`: the middle of the operand, or zeros around it.
 pub(in crate::onnx) fn center_crop_pad(call: &NodeCall) -> KernelResult {
     let (x, size) = (call.tensor(0)?, sizes(call, &call.list(1)?)?);
-    let axes = match call.ints("axes")? {
-        Some(axes) => axes.iter().map(|&axis| call.axis(axis, x.rank())).collect::<Result<Vec<_>, _>>()?,
-        None => (0..x.rank()).collect(),
-    };
+    let axes = call.axes_or_all(call.ints("axes")?, x.rank())?;
     if axes.len() != size.len() {
         return Err(call.misfit(format!("{} extents for {} axes", size.len(), axes.len())));
     }

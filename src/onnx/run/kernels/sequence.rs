@@ -34,7 +34,7 @@ pub(in crate::onnx) fn at(call: &NodeCall) -> KernelResult {
 /// The sequence without the item at a position, by default the last one.
 pub(in crate::onnx) fn erase(call: &NodeCall) -> KernelResult {
     let mut items = call.sequence(0)?.to_vec();
-    let at = call.given(1).map(|_| call.single(1)).transpose()?.unwrap_or(-1);
+    let at = call.optional_single(1)?.unwrap_or(-1);
     items.remove(position(call, at, items.len(), items.len() as i64 - 1)?);
     Ok(vec![RunValue::sequence(items)])
 }
@@ -43,7 +43,7 @@ pub(in crate::onnx) fn erase(call: &NodeCall) -> KernelResult {
 pub(in crate::onnx) fn insert(call: &NodeCall) -> KernelResult {
     let mut items = call.sequence(0)?.to_vec();
     let count = items.len();
-    let at = call.given(2).map(|_| call.single(2)).transpose()?.unwrap_or(count as i64);
+    let at = call.optional_single(2)?.unwrap_or(count as i64);
     call.budget.work(count as u64)?;
     items.insert(position(call, at, count, count as i64)?, call.value(1)?.clone());
     Ok(vec![RunValue::sequence(items)])

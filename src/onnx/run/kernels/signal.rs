@@ -77,10 +77,8 @@ fn number(items: &[f64], parts: usize, place: usize) -> Complex {
 
 /// A length that an operand gives.
 fn length(call: &NodeCall, i: usize) -> Result<Option<usize>, EvalError> {
-    if call.optional(i)?.is_none() {
-        return Ok(None);
-    }
-    let found = usize::try_from(call.single(i)?).ok().filter(|&length| length > 0);
+    let Some(stated) = call.optional_single(i)? else { return Ok(None) };
+    let found = usize::try_from(stated).ok().filter(|&length| length > 0);
     found.map(Some).ok_or_else(|| call.refused("a length is not positive"))
 }
 

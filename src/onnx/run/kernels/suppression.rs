@@ -37,10 +37,7 @@ pub(in crate::onnx) fn non_max_suppression(call: &NodeCall) -> KernelResult {
     if boxes.shape[2] != 4 || scores.shape != [batch, classes, count] {
         return Err(call.misfit(format!("boxes of shape {:?} with scores of shape {:?}", boxes.shape, scores.shape)));
     }
-    let most = match call.optional(2)? {
-        Some(_) => usize::try_from(call.single(2)?).unwrap_or(0),
-        None => 0,
-    };
+    let most = call.optional_single(2)?.and_then(|most| usize::try_from(most).ok()).unwrap_or(0);
     let (limit, least) = (call.single_float(3)?.unwrap_or(0.0), call.single_float(4)?);
     let centred = call.flag("center_point_box", false)?;
     let mut selected = Vec::new();

@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reals::{broadcast, naturals};
 use crate::eval::EvalError;
+use crate::onnx::run::broadcast::to;
 use crate::onnx::run::call::{KernelResult, NodeCall, integers, one, texts};
-use crate::tensor::kernels::{Align, Repeat};
 use crate::tensor::{Data, Tensor};
 
 /// The memory that the automaton of a pattern may take, in bytes.
@@ -26,8 +26,7 @@ pub(in crate::onnx) fn string_concat(call: &NodeCall) -> KernelResult {
     // The memory of the texts, in items of 8 bytes.
     let bytes = |of: &[&str]| of.iter().map(|text| text.len()).sum::<usize>().div_ceil(8 * of.len().max(1));
     call.budget.room(&[&shape[..], &[bytes(&x).saturating_add(bytes(&y)).max(1)]].concat())?;
-    let repeat = Repeat { shape: &shape, align: Align::Last };
-    let items: Vec<Arc<str>> = repeat.zip((&x, a.shape()), (&y, b.shape()), |x, y| format!("{x}{y}").into());
+    let items: Vec<Arc<str>> = to(&shape).zip((&x, a.shape()), (&y, b.shape()), |x, y| format!("{x}{y}").into());
     one(call.made(&shape, Data::Text(items))?)
 }
 

@@ -1,19 +1,25 @@
 //! Features: scaled, normalized, replaced, and put together.
 
+use super::linear::numbers;
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::kernels::reals::{Reals, naturals};
 use crate::tensor::{DType, Data};
 
 /// An item of a list for a feature: the only one is for all.
-fn of_feature(call: &NodeCall, list: Vec<f64>, features: usize) -> Result<impl Fn(usize) -> f64 + use<>, EvalError> {
+fn of_feature<T: Copy>(
+    call: &NodeCall,
+    list: Vec<T>,
+    features: usize,
+) -> Result<impl Fn(usize) -> T + use<T>, EvalError> {
     if list.len() != 1 && list.len() != features {
         return Err(call.misfit(format!("{} values for {features} features", list.len())));
     }
     Ok(move |i: usize| if list.len() == 1 { list[0] } else { list[i % list.len().max(1)] })
 }
 
-fn list(call: &NodeCall, name: &str) -> Result<Option<Vec<f64>>, EvalError> {
+/// The floats of an attribute, if it is given.
+pub(super) fn list(call: &NodeCall, name: &str) -> Result<Option<Vec<f64>>, EvalError> {
     Ok(call.float_list(name)?.map(|list| list.into_iter().map(f64::from).collect()))
 }
 
@@ -61,16 +67,13 @@ pub(in crate::onnx) fn imputer(call: &NodeCall) -> KernelResult {
     call.budget.room(x.shape())?;
     if x.dtype().is_float() {
         let (x, replaced) = (Reals::of(call, 0)?, call.float_or("replaced_value_float", 0.0)?);
-        let value = of_feature(call, list(call, "imputed_value_floats")?.unwrap_or_default(), features)?;
+        let value = of_feature(call, numbers(call, "imputed_value_floats")?, features)?;
         let item = |(i, &x): (usize, &f64)| if x == replaced || x.is_nan() && replaced.is_nan() { value(i) } else { x };
         return one(call.rounded(x.dtype, x.shape, x.items.iter().enumerate().map(item).collect::<Vec<_>>())?);
     }
-    let (replaced, values) =
-        (call.int_or("replaced_value_int64", 0)?, call.ints("imputed_value_int64s")?.unwrap_or_default());
-    if values.len() != 1 && values.len() != features {
-        return Err(call.misfit(format!("{} values for {features} features", values.len())));
-    }
-    let item = |(i, x): (usize, i64)| i128::from(if x == replaced { values[i % values.len()] } else { x });
+    let replaced = call.int_or("replaced_value_int64", 0)?;
+    let value = of_feature(call, call.ints("imputed_value_int64s")?.unwrap_or_default(), features)?;
+    let item = |(i, x): (usize, i64)| i128::from(if x == replaced { value(i) } else { x });
     one(call.wrapped(x.dtype(), x.shape(), call.list(0)?.into_iter().enumerate().map(item).collect::<Vec<_>>())?)
 }
 

@@ -1,9 +1,10 @@
 //! Linear models.
 
+use super::features::list;
 use super::scores::{Labels, Transform, best};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
-use crate::onnx::run::kernels::reals::{Reals, multiplied};
+use crate::onnx::run::kernels::reals::{Reals, exchanged, multiplied};
 use crate::tensor::DType;
 
 /// The rows of features of an operand, and their number of items.
@@ -16,9 +17,9 @@ pub(super) fn rows<'c>(call: &'c NodeCall) -> Result<(Reals<'c>, usize, usize), 
     }
 }
 
-/// The floats of an attribute.
+/// The floats of an attribute; none if it is not given.
 pub(super) fn numbers(call: &NodeCall, name: &str) -> Result<Vec<f64>, EvalError> {
-    Ok(call.float_list(name)?.unwrap_or_default().into_iter().map(f64::from).collect())
+    Ok(list(call, name)?.unwrap_or_default())
 }
 
 /// The scores of targets for each row, and the numbers of rows and targets.
@@ -31,10 +32,7 @@ fn scores(call: &NodeCall, targets: Option<usize>) -> Result<(Vec<f64>, usize, u
         let (weights, biases) = (coefficients.len(), intercepts.len());
         return Err(call.misfit(format!("{weights} coefficients and {biases} intercepts for {features} features")));
     }
-    let mut turned = vec![0.0; coefficients.len()];
-    for (i, coefficient) in coefficients.iter().enumerate() {
-        turned[i % features * targets + i / features] = *coefficient;
-    }
+    let turned = exchanged(&coefficients, [1, targets, features, 1]);
     let mut scores = multiplied(call, &x.items, &turned, [rows, features, targets])?;
     if !intercepts.is_empty() {
         scores.iter_mut().enumerate().for_each(|(i, score)| *score += intercepts[i % targets]);

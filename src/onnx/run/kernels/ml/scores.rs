@@ -1,8 +1,10 @@
 //! Scores of classes: what they are transformed to, and the labels of the greatest.
 
+use crate::dictionary::sigmoid;
 use crate::eval::EvalError;
 use crate::onnx::run::call::NodeCall;
-use crate::tensor::{Data, Tensor};
+use crate::onnx::run::kernels::reduce::peak;
+use crate::tensor::{Data, Tensor, kernels};
 
 /// What scores are transformed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +25,6 @@ const TRANSFORMS: &[(&str, Transform)] = &[
     ("SOFTMAX_ZERO", Transform::SoftmaxZero),
     ("PROBIT", Transform::Probit),
 ];
-
-/// The logistic function.
-pub(super) fn logistic(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
 
 /// The approximation of the quantile function of the normal distribution that runtimes have.
 fn probit(x: f64) -> f64 {
@@ -57,11 +54,11 @@ impl Transform {
 
     /// Transforms the scores of an item.
     pub(super) fn apply(self, scores: &mut [f64]) {
-        let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let greatest = peak(scores);
         let stays = |score: f64| self == Transform::SoftmaxZero && score.abs() <= 1e-7;
         match self {
             Transform::None => return,
-            Transform::Logistic => return scores.iter_mut().for_each(|x| *x = logistic(*x)),
+            Transform::Logistic => return scores.iter_mut().for_each(|x| *x = sigmoid(*x)),
             Transform::Probit => return scores.iter_mut().for_each(|x| *x = probit(*x)),
             Transform::Softmax | Transform::SoftmaxZero => scores.iter_mut().for_each(|x| {
                 *x = if stays(*x) { *x * (-greatest).exp() } else { (*x - greatest).exp() };
@@ -126,5 +123,5 @@ impl Labels {
 
 /// The place of the greatest score; the first of equal ones.
 pub(super) fn best(scores: &[f64]) -> usize {
-    (0..scores.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best })
+    kernels::best(scores, |a, b| a > b).unwrap_or(0)
 }

@@ -1,7 +1,8 @@
 //! Support vector machines.
 
 use super::linear::{numbers, rows};
-use super::scores::{Labels, Transform, best, logistic};
+use super::scores::{Labels, Transform, best};
+use crate::dictionary::sigmoid;
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 use crate::onnx::run::kernels::reals::naturals;
@@ -161,7 +162,7 @@ impl Classifier {
         for i in 0..classes {
             for j in i + 1..classes {
                 let Some((score, (a, b))) = each.next() else { continue };
-                let p = (1.0 - logistic(score * a + b)).clamp(1e-7, 1.0 - 1e-7);
+                let p = (1.0 - sigmoid(score * a + b)).clamp(1e-7, 1.0 - 1e-7);
                 (pairs[i * classes + j], pairs[j * classes + i]) = (p, 1.0 - p);
             }
         }

@@ -75,6 +75,22 @@ fn total(scores: &[Option<f64>], base: &[f64]) -> Vec<f64> {
     scores.iter().enumerate().map(|(i, score)| score.unwrap_or(0.0) + base.get(i).copied().unwrap_or(0.0)).collect()
 }
 
+/// The transformed scores of all targets for each row of features.
+fn scored(
+    call: &NodeCall,
+    (items, [count, features]): (&[f64], [usize; 2]),
+    (forest, targets, aggregate): (&Forest, usize, Aggregate),
+    (base, transform): (&[f64], Transform),
+) -> Result<Vec<f64>, EvalError> {
+    let mut result = Vec::with_capacity(call.budget.room(&[count, targets])?);
+    for row in items.chunks_exact(features.max(1)) {
+        let mut scores = total(&forest.scores(call, row, targets, aggregate)?, base);
+        transform.apply(&mut scores);
+        result.extend(scores);
+    }
+    Ok(result)
+}
+
 /// `TreeEnsembleRegressor`.
 pub(in crate::onnx) fn regressor(call: &NodeCall) -> KernelResult {
     let ((x, count, features), forest) = (rows(call)?, numbered(call, "target", "target_ids")?);
@@ -83,12 +99,7 @@ pub(in crate::onnx) fn regressor(call: &NodeCall) -> KernelResult {
     let aggregate = aggregate.ok_or_else(|| call.refused(format!("`aggregate_function` is '{name}'")))?;
     let targets = usize::try_from(call.int_or("n_targets", 1)?).map_err(|_| call.refused("`n_targets` is negative"))?;
     let (base, transform) = (numbers(call, "base_values")?, Transform::named(call)?);
-    let mut result = Vec::with_capacity(call.budget.room(&[count, targets])?);
-    for row in x.items.chunks_exact(features.max(1)) {
-        let mut scores = total(&forest.scores(call, row, targets, aggregate)?, &base);
-        transform.apply(&mut scores);
-        result.extend(scores);
-    }
+    let result = scored(call, (&x.items, [count, features]), (&forest, targets, aggregate), (&base, transform))?;
     one(call.rounded(DType::Float32, &[count, targets], result)?)
 }
 
@@ -161,11 +172,6 @@ pub(in crate::onnx) fn ensemble(call: &NodeCall) -> KernelResult {
     let aggregate = aggregate.ok_or_else(|| call.refused(format!("`aggregate_function` is {number}")))?;
     let targets = usize::try_from(call.int_or("n_targets", 1)?).map_err(|_| call.refused("`n_targets` is negative"))?;
     let transform = Transform::numbered(call)?;
-    let mut result = Vec::with_capacity(call.budget.room(&[count, targets])?);
-    for row in x.items.chunks_exact(features.max(1)) {
-        let mut scores = total(&forest.scores(call, row, targets, aggregate)?, &[]);
-        transform.apply(&mut scores);
-        result.extend(scores);
-    }
+    let result = scored(call, (&x.items, [count, features]), (&forest, targets, aggregate), (&[], transform))?;
     one(call.rounded(x.dtype, &[count, targets], result)?)
 }
