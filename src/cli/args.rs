@@ -330,17 +330,10 @@ impl Language {
         {
             return fail(format!("--lower and --keep both name `{name}`: an operation is either expanded or kept"));
         }
-        let mut bound = self.bind.iter().enumerate();
-        if let Some((_, (name, _))) =
-            bound.find(|(i, (name, _))| self.bind[..*i].iter().any(|(other, _)| name == other))
-        {
+        if let Some(name) = twice(&self.bind, |_, _| true) {
             return fail(format!("--bind gives two values for `{name}`"));
         }
-        let mut shapes = self.input_shape.iter().enumerate();
-        let twice = shapes.find(|(i, (name, shape))| {
-            self.input_shape[..*i].iter().any(|(other, before)| name == other && shape != before)
-        });
-        if let Some((_, (name, _))) = twice {
+        if let Some(name) = twice(&self.input_shape, |shape, before| shape != before) {
             return fail(format!("--input-shape gives two shapes for `{name}`"));
         }
         if let Err(conflict) = self.shapes().resolved() {
@@ -422,6 +415,14 @@ impl Language {
             bind: self.bind,
         }
     }
+}
+
+/// The first name that is given twice, with values that differ.
+fn twice<T>(given: &[(String, T)], differ: impl Fn(&T, &T) -> bool) -> Option<&str> {
+    let again = |(i, (name, value)): &(usize, &(String, T))| {
+        given[..*i].iter().any(|(other, before)| name == other && differ(value, before))
+    };
+    given.iter().enumerate().find(again).map(|(_, (name, _))| name.as_str())
 }
 
 fn lower(text: &str) -> Result<Lower, String> {

@@ -44,7 +44,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     }
     // A model of which the graph is a view has gone through the passes itself.
-    if !backing.is_bound() {
+    if !settings.bound.is_empty() && !backing.is_bound() {
         result = bound(result, &settings);
     }
     let removed = match &mut result {

@@ -9,6 +9,7 @@ use crate::graph::Graph;
 use crate::onnx::ModelInput;
 use crate::source::json::parse;
 use crate::source::{Span, without_mark};
+use crate::tensor::json::Misfit;
 use crate::tensor::{Tensor, TensorError, json, npy, npz};
 
 use super::args::RunTo;
@@ -38,13 +39,7 @@ pub(crate) fn read(path: &Path, graph: &Graph, limits: &RunLimits) -> Result<Nam
         });
     }
     if !npy::is_npy(&bytes) {
-        if bytes.len() as u64 > longest {
-            return Err(io::refuse(file, String::new(), |at| Diagnostic::too_large(at, longest)));
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        let text = without_mark(&text);
-        let misfit = |(at, message)| io::refused(file.clone(), text, at, Code::TensorFile, message);
-        return json::read(text).map_err(misfit);
+        return read_json((file, &bytes), longest, json::read);
     }
     match graph.inputs[..] {
         [input] => Ok(vec![(graph.tensor_name(input), Tensor::from_npy(&bytes).map_err(unfit)?)]),
@@ -92,14 +87,22 @@ pub(crate) fn read_model(path: &Path, inputs: &[ModelInput], limits: &RunLimits)
             }
         };
     }
+    let dtype = |name: &str| inputs.iter().find(|input| input.name == name).and_then(|input| input.dtype);
+    read_json((file, &bytes), longest, |text| json::read_typed(text, &dtype))
+}
+
+/// Reads tensors from the text of a file.
+fn read_json(
+    (file, bytes): (String, &[u8]),
+    longest: u64,
+    read: impl FnOnce(&str) -> Result<NamedTensors, Misfit>,
+) -> Result<NamedTensors, Failure> {
     if bytes.len() as u64 > longest {
         return Err(io::refuse(file, String::new(), |at| Diagnostic::too_large(at, longest)));
     }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = String::from_utf8_lossy(bytes);
     let text = without_mark(&text);
-    let misfit = |(at, message)| io::refused(file.clone(), text, at, Code::TensorFile, message);
-    let dtype = |name: &str| inputs.iter().find(|input| input.name == name).and_then(|input| input.dtype);
-    json::read_typed(text, &dtype).map_err(misfit)
+    read(text).map_err(|(at, message)| io::refused(file, text, at, Code::TensorFile, message))
 }
 
 /// The extensions of files of tensors.

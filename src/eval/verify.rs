@@ -12,6 +12,11 @@ use rustc_hash::FxHashSet;
 pub(crate) struct Random(u64);
 
 impl Random {
+    /// The generator for an input. Each has its own one, so that it does not depend on the other inputs.
+    pub(crate) fn of_input(seed: u64, input: usize) -> Self {
+        Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(input as u64))
+    }
+
     /// A generator with a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Random(seed)
@@ -90,8 +95,7 @@ impl Graph {
             let unknown = || fail(format!("the shape of input `{name}` is not known: give the input"));
             let shape = known.ok_or_else(unknown)?;
             budget.room(&shape).map_err(|error| EvalError { operation, ..error })?;
-            // Each input has its own generator, so that it does not depend on the other inputs.
-            let mut random = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64));
+            let mut random = Random::of_input(seed, i);
             let made = random.tensor(source_type(self, *input).unwrap_or(DType::Float64), &shape);
             inputs.push((name, made.map_err(|error| fail(error.0))?));
         }

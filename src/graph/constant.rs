@@ -15,10 +15,15 @@ pub(crate) fn primitive(dtype: DType) -> Primitive {
     }
 }
 
+/// The number with the shortest decimal that is read back as a float of 32 bits.
+pub(crate) fn shortest(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
+}
+
 /// The value of a scalar in NNEF: the shortest decimal that is read back unchanged in the tensor's precision.
 pub(crate) fn scalar(data: &Data, at: usize) -> f64 {
     match data {
-        Data::Float32(items) => items[at].to_string().parse().unwrap_or(f64::from(items[at])),
+        Data::Float32(items) => shortest(items[at]),
         other => other.float(at),
     }
 }

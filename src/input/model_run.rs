@@ -85,8 +85,7 @@ pub(crate) fn random_inputs(
         if !room {
             return Err(fail(format!("the input `{}` is too large", input.name)));
         }
-        // Each input has its own generator, so that it does not depend on the other inputs.
-        let made = Random::new(seed.wrapping_mul(0x1_0001).wrapping_add(i as u64)).tensor(dtype, shape);
+        let made = Random::of_input(seed, i).tensor(dtype, shape);
         let made = made.and_then(|made| made.into_type(dtype)).map_err(|error| fail(error.0))?;
         inputs.push((input.name.clone(), made));
     }

@@ -57,9 +57,10 @@ pub(crate) struct ExternalFile {
 pub struct Document {
     pub(crate) parsed: ParsedText,
     pub(crate) file: FileId,
-    places: Places,
+    /// How messages describe places in it.
+    pub(super) places: Places,
     /// The folder of external data, if it is known.
-    folder: Option<PathBuf>,
+    pub(super) folder: Option<PathBuf>,
 }
 
 impl Document {
@@ -200,18 +201,6 @@ impl Document {
     pub(crate) fn copy(&self) -> Document {
         let Document { parsed, file, places, folder } = self;
         Document { parsed: parsed.clone(), file: *file, places: places.clone(), folder: folder.clone() }
-    }
-
-    /// How messages describe places in it.
-    #[cfg(feature = "eval")]
-    pub(super) fn places(&self) -> &Places {
-        &self.places
-    }
-
-    /// The folder of external data, if it is known.
-    #[cfg(feature = "eval")]
-    pub(super) fn folder(&self) -> Option<&std::path::Path> {
-        self.folder.as_deref()
     }
 
     /// The model; none for a part of a model.

@@ -45,7 +45,7 @@ impl Document {
     pub(crate) fn check_runs(&self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
         let ParsedText::Model(model) = &self.parsed else { return Ok(Diagnostics::new(options.strict)) };
-        check::structure(model, self.file, self.places(), options)
+        check::structure(model, self.file, &self.places, options)
     }
 
     /// The number of bytes of the initializers of a model and of its external data.
@@ -73,7 +73,7 @@ impl Document {
             let message = "a part of a model has no inputs and outputs to evaluate";
             return Err(self.failed(RunFailure::new(Code::NotEvaluated, message)));
         };
-        let (stores, budget) = (Stores::new(self.folder()), Budget::new(limits));
+        let (stores, budget) = (Stores::new(self.folder.as_deref()), Budget::new(limits));
         let runner = Runner { stores: &stores, budget: &budget, options };
         let outputs = runner.run(model, inputs).map_err(|failure| self.failed(failure))?;
         let tensor = |(name, value)| match value {
@@ -89,7 +89,7 @@ impl Document {
     fn failed(&self, failure: RunFailure) -> Box<Diagnostic> {
         let RunFailure { error, at } = failure;
         let place = at.unwrap_or(0);
-        let message = self.places().tell(error.message, place);
+        let message = self.places.tell(error.message, place);
         Box::new(Diagnostic::new(error.code, Location::new(self.file, Span::new(place, place)), message))
     }
 }

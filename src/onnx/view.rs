@@ -20,6 +20,7 @@ use super::scopes::{ExportedModule, NodeScope, NodeScopes};
 use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::graph::constant::shortest;
 use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::graph::{
@@ -470,11 +471,6 @@ impl<'m> View<'m> {
         }
         Ok(Value::Array(results.into()))
     }
-}
-
-/// Converts a float to the double with the same shortest text.
-fn shortest(value: f32) -> f64 {
-    value.to_string().parse().unwrap_or(f64::from(value))
 }
 
 fn shape_of(extents: &[Dim]) -> Shape {

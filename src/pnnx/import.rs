@@ -225,8 +225,7 @@ impl<'a> Import<'a> {
             );
         }
         if let Ok(tensor) = self.builder.input(of, name, &shape) {
-            let element = told.and_then(|typed| Element::of_short(&typed.element));
-            self.builder.graph.set_element(tensor, element);
+            self.note_element(tensor, told);
             if complex {
                 let message = format!(
                     "the input {} has complex numbers, which NNEF does not have; operators on them are passed through",

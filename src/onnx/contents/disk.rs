@@ -1,7 +1,7 @@
 //! A file of which ranges are read later. Whether it has changed since is found out whenever something of it is used.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Write};
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
@@ -69,15 +69,6 @@ impl DiskFile {
             (at, len) = (at + count, len - count);
         }
         Ok(())
-    }
-
-    /// Copies a range.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read or has changed, or the output fails.
-    pub(super) fn copy(&self, range: (u64, u64), out: &mut dyn Write) -> io::Result<()> {
-        self.pieces(range, |piece| out.write_all(piece))
     }
 
     /// Fails if the file has changed since it was opened, or a part of it could not be read: what was made of it may mix

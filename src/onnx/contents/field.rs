@@ -155,7 +155,9 @@ impl FieldBytes {
     pub(crate) fn copy(&self, out: &mut dyn Write) -> io::Result<()> {
         match &self.0 {
             FieldPlace::Held(bytes) => out.write_all(bytes),
-            FieldPlace::InFile(range) => range.file.disk.copy((range.start, range.len as u64), out),
+            FieldPlace::InFile(range) => {
+                range.file.disk.pieces((range.start, range.len as u64), |piece| out.write_all(piece))
+            }
         }
     }
 }

@@ -43,6 +43,13 @@ pub(super) struct Flow<'n> {
     pub(super) outputs: Values,
 }
 
+impl Flow<'_> {
+    /// An operand that is given.
+    pub(super) fn input(&self, i: usize) -> Option<NameId> {
+        self.inputs.get(i).copied().filter(|input| *input != NameId::ROOT)
+    }
+}
+
 /// The state to return to if a node cannot be expanded.
 struct Checkpoint {
     nodes: usize,
@@ -84,6 +91,11 @@ pub(super) struct ControlFlow {
     within_failed: bool,
     /// The names of [`CONTROL`], as far as the model has them.
     operators: [Option<Name>; CONTROL.len()],
+}
+
+/// Whether a model may have operators of control flow.
+pub(super) fn has_control(names: &ModelNames) -> bool {
+    CONTROL.iter().any(|operator| names.texts.get(operator).is_some())
 }
 
 impl ControlFlow {
@@ -232,9 +244,19 @@ impl<'f> Expansion<'f> {
     }
 
     /// The body of a loop, if it can be copied.
-    pub(super) fn body_of<'n>(&self, node: &'n NodeProto) -> Result<&'n GraphProto, Stays> {
+    fn body_of<'n>(&self, node: &'n NodeProto) -> Result<&'n GraphProto, Stays> {
         let body = self.graph_of(node, "body").ok_or_else(|| "it has no `body`".to_owned())?;
         if has_sparse(body) { Err(SPARSE.to_owned()) } else { Ok(body) }
+    }
+
+    /// The body of a `Loop` and the values of its state before the first trip, if they fit each other.
+    pub(super) fn loop_parts<'n>(&self, flow: &Flow<'n>) -> Result<(&'n GraphProto, Values), Stays> {
+        let body = self.body_of(flow.node)?;
+        let state: Values = flow.inputs.iter().skip(2).copied().collect();
+        if body.inputs.len() != 2 + state.len() || body.outputs.len() <= state.len() {
+            return Err("its `body` has other inputs and outputs".to_owned());
+        }
+        Ok((body, state))
     }
 
     fn attribute_of<'n>(&self, node: &'n NodeProto, name: &str) -> Option<&'n AttributeProto> {
@@ -282,24 +304,19 @@ impl<'f> Expansion<'f> {
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
-        let input = |i: usize| flow.inputs.get(i).copied().filter(|input| *input != NameId::ROOT);
-        let body = match self.body_of(flow.node) {
-            Ok(body) => body,
+        let (body, mut state) = match self.loop_parts(flow) {
+            Ok(parts) => parts,
             Err(reason) => return Ok(Err(reason)),
         };
-        let mut state: Values = flow.inputs.iter().skip(2).copied().collect();
         let count = state.len();
-        if body.inputs.len() != 2 + count || body.outputs.len() <= count {
-            return Ok(Err("its `body` has other inputs and outputs".to_owned()));
-        }
-        let trips = match input(0) {
+        let trips = match flow.input(0) {
             None => None,
             Some(name) => match self.known.int(name) {
                 Some(trips) => Some(trips.max(0)),
                 None => return Ok(Err(self.unknown("its trip count", name))),
             },
         };
-        let mut goes_on = match input(1) {
+        let mut goes_on = match flow.input(1) {
             None => true,
             Some(name) => match self.known.bool(name) {
                 Some(goes_on) => goes_on,

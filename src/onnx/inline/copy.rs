@@ -2,7 +2,7 @@
 
 use super::call_graph::Size;
 use super::charge::Charged;
-use super::control::{CONTROL, ControlFlow, Outcome};
+use super::control::{ControlFlow, Outcome, has_control};
 use super::declared::Declared;
 use super::defaults::{GivenTwice, KeptAttributes};
 use super::finding::NodeFinding;
@@ -140,8 +140,7 @@ impl<'f> Expansion<'f> {
 
     /// Expands the calls in the graph of a model.
     pub(super) fn graph(&mut self, graph: &mut GraphProto, opsets: &mut Vec<OperatorSet>) -> Expand<()> {
-        self.has_control =
-            self.follows_control && CONTROL.iter().any(|operator| self.names.texts.get(operator).is_some());
+        self.has_control = self.follows_control && has_control(self.names);
         if self.has_control {
             self.known = Known::of_graph(self.names, graph);
         }

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::control::has_control;
 use super::copy::{Expand, Expansion};
 use super::defaults::{self, GivenTwice};
 use super::finding::NodeFinding;
@@ -61,6 +62,9 @@ pub(in crate::onnx) fn expand_control(
     places: &Places,
     options: &Options,
 ) -> Result<(Diagnostics, bool), Diagnostics> {
+    if !has_control(&model.names) {
+        return Ok((Diagnostics::new(options.strict), false));
+    }
     let functions = std::mem::take(&mut model.functions);
     let before = model.calls.len();
     let expanded = Functions::expanding(&model.names, &functions, |_| false)

@@ -28,17 +28,12 @@ impl Expansion<'_> {
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<Result<(), Stays>> {
-        let body = match self.body_of(flow.node) {
-            Ok(body) => body,
+        let (body, state) = match self.loop_parts(flow) {
+            Ok(parts) => parts,
             Err(reason) => return Ok(Err(reason)),
         };
-        let state: Values = flow.inputs.iter().skip(2).copied().collect();
-        if body.inputs.len() != 2 + state.len() || body.outputs.len() <= state.len() {
-            return Ok(Err("its `body` has other inputs and outputs".to_owned()));
-        }
-        let input = |i: usize| flow.inputs.get(i).copied().filter(|input| *input != NameId::ROOT);
-        let count = input(0).map(|trips| (trips, self.known.int(trips)));
-        let goes_on = input(1).map(|condition| (condition, self.known.bool(condition)));
+        let count = flow.input(0).map(|trips| (trips, self.known.int(trips)));
+        let goes_on = flow.input(1).map(|condition| (condition, self.known.bool(condition)));
         let most = count.and_then(|(_, known)| known).map_or(bound, |known| known.clamp(0, bound));
         let of = BoundedLoop {
             node: flow.node,

@@ -27,8 +27,8 @@ const fn training_row(name: &'static str, types: InferRule) -> OperatorRow {
     OperatorRow::new("ai.onnx.preview.training", name, types)
 }
 
-/// The results of operators with graphs follow from these graphs: inference visits them itself.
-fn control(_: &mut InferCall) -> Option<()> {
+/// No rule: inference visits the graphs of operators with graphs itself, and does not follow values of maps.
+fn not_followed(_: &mut InferCall) -> Option<()> {
     None
 }
 
@@ -119,7 +119,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("HardSwish", same).runs(|call| k::elementwise::float(call, |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0))),
     onnx("Hardmax", same).runs(k::reduce::hardmax),
     onnx("Identity", elementwise::identity).valued(arithmetic::same_items).runs(k::layout::identity),
-    onnx("If", control),
+    onnx("If", not_followed),
     onnx("ImageDecoder", image::image_decoder),
     onnx("InstanceNormalization", same).runs(k::normalize::instance_normalization),
     onnx("IsInf", same).runs(k::elementwise::is_infinite),
@@ -135,7 +135,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("LinearAttention", attention::linear_attention).runs(k::linear_attention::linear_attention),
     onnx("Log", same).runs(|call| k::elementwise::float(call, f64::ln)),
     onnx("LogSoftmax", same).runs(k::reduce::log_softmax),
-    onnx("Loop", control),
+    onnx("Loop", not_followed),
     onnx("LpNormalization", same).runs(k::normalize::lp_normalization),
     onnx("LpPool", window::pool).runs(k::pool::lp_pool),
     onnx("MatMul", matrix::matmul).runs(k::linear::matmul),
@@ -197,7 +197,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("RotaryEmbedding", same).runs(k::attention::rotary_embedding),
     onnx("Round", same).runs(|call| k::elementwise::float(call, f64::round_ties_even)),
     onnx("STFT", signal::stft).runs(k::signal::stft),
-    onnx("Scan", control),
+    onnx("Scan", not_followed),
     onnx("Scatter", same).runs(k::index::scatter_elements),
     onnx("ScatterElements", same).runs(k::index::scatter_elements),
     onnx("ScatterND", same).runs(k::index::scatter_nd),
@@ -205,17 +205,17 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     onnx("SequenceAt", sequence::at).runs(k::sequence::at),
     onnx("SequenceConstruct", sequence::construct).runs(k::sequence::construct),
     onnx("SequenceEmpty", sequence::empty).runs(k::sequence::empty),
-    onnx("SequenceErase", sequence::erase).runs(k::sequence::erase),
+    onnx("SequenceErase", elementwise::identity).runs(k::sequence::erase),
     onnx("SequenceInsert", sequence::insert).runs(k::sequence::insert),
     onnx("SequenceLength", sequence::scalar).runs(k::sequence::length),
-    onnx("SequenceMap", control),
+    onnx("SequenceMap", not_followed),
     onnx("Shape", source::shape).valued(source::shape_items).runs(k::layout::shape),
     onnx("Shrink", same).runs(k::elementwise::shrink),
     onnx("Sigmoid", same).runs(|call| k::elementwise::float(call, crate::dictionary::sigmoid)),
     onnx("Sign", same).runs(|call| k::elementwise::number(call, k::elementwise::sign, |x| x.signum())),
     onnx("Sin", same).runs(|call| k::elementwise::float(call, f64::sin)),
     onnx("Sinh", same).runs(|call| k::elementwise::float(call, f64::sinh)),
-    onnx("Size", source::size).valued(source::size_items).runs(k::layout::size),
+    onnx("Size", sequence::scalar).valued(source::size_items).runs(k::layout::size),
     onnx("Slice", select::slice).valued(select::slice_items).runs(k::layout::slice),
     onnx("Softmax", same).runs(k::reduce::softmax),
     onnx("SoftmaxCrossEntropyLoss", loss::loss).runs(k::loss::softmax_cross_entropy),
@@ -252,7 +252,7 @@ pub(super) static OPERATORS: &[OperatorRow] = &[
     learning_row("Binarizer", same).runs(k::ml::features::binarizer),
     learning_row("CastMap", learning::cast_map),
     learning_row("CategoryMapper", learning::category_mapper).runs(k::ml::labels::category_mapper),
-    learning_row("DictVectorizer", learning::dict_vectorizer),
+    learning_row("DictVectorizer", not_followed),
     learning_row("FeatureVectorizer", learning::feature_vectorizer).runs(k::ml::features::feature_vectorizer),
     learning_row("Imputer", same).runs(k::ml::features::imputer),
     learning_row("LabelEncoder", learning::label_encoder).runs(k::ml::labels::label_encoder),

@@ -26,6 +26,11 @@ pub(super) struct NotKnown;
 /// The result of building a body.
 pub(super) type Build<T> = Result<T, NotKnown>;
 
+/// The element type with a number.
+pub(super) fn element_numbered(number: i64) -> Build<&'static ElementType> {
+    i32::try_from(number).ok().and_then(ElementType::numbered).ok_or(NotKnown)
+}
+
 impl StandardCall<'_> {
     /// Whether an operand is given.
     pub(super) fn has_input(&self, i: usize) -> bool {

@@ -6,6 +6,7 @@ use super::call::StandardCall;
 use super::facts::VisibleTypes;
 use super::selection::Selection;
 use super::table::{self, BodyRow};
+use super::template::TemplateSettings;
 use crate::Options;
 use crate::onnx::infer::ModelTypes;
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_node};
@@ -34,6 +35,9 @@ pub(super) struct BodyPlan<'o> {
     /// The domain of the functions. No model has it.
     domain: Name,
     selection: Selection<'o>,
+    /// The overloads of the bodies of the current graph or function, by their rows and what fills them in: most nodes
+    /// need no text.
+    filled: FxHashMap<((&'static str, i64), TemplateSettings), Name>,
     /// The overload of each body.
     overloads: FxHashMap<BodyKey, Name>,
     pub(super) functions: Vec<FunctionProto>,
@@ -70,6 +74,7 @@ impl<'o> BodyPlan<'o> {
         let mut plan = BodyPlan {
             domain: unused_domain(names),
             selection: Selection::new(names, &model.functions, options),
+            filled: FxHashMap::default(),
             overloads: FxHashMap::default(),
             functions: Vec::new(),
             found: PlanFindings::default(),
@@ -80,6 +85,7 @@ impl<'o> BodyPlan<'o> {
             plan.nodes(names, &mut graph.nodes, &place)?;
         }
         for (i, function) in model.functions.iter_mut().enumerate() {
+            plan.filled.clear();
             let imports = Imports::new(names, &function.opsets);
             let place =
                 PlanPlace { opsets: &function.opsets, imports: &imports, types: VisibleTypes::of_function(types, i) };
@@ -132,11 +138,23 @@ impl<'o> BodyPlan<'o> {
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
         let domain = names.texts.text(self.domain);
         let call = StandardCall { names, node, version: base, types: &place.types, domain };
-        let Ok(text) = row.text(&call) else {
+        let Ok(settings) = row.settings(&call) else {
             self.found.blocked.insert(key);
             return Ok(());
         };
-        let overload = self.overload(names, row, text, (place, base), node.at)?;
+        let body = ((row.name, row.version), settings);
+        let overload = match self.filled.get(&body) {
+            Some(overload) => *overload,
+            None => {
+                let Ok(text) = row.text(&body.1) else {
+                    self.found.blocked.insert(key);
+                    return Ok(());
+                };
+                let overload = self.overload(names, row, text, (place, base), node.at)?;
+                self.filled.insert(body, overload);
+                overload
+            }
+        };
         self.found.lowered.insert(key);
         (node.domain, node.overload) = (Some(self.domain), Some(overload));
         Ok(())

@@ -100,8 +100,8 @@ impl BodyRow {
         template::section(self.file, self.name, self.version)
     }
 
-    /// The function for a call, in the text notation.
-    pub(super) fn text(&self, call: &StandardCall) -> Build<String> {
+    /// What fills the template in for a call.
+    pub(super) fn settings(&self, call: &StandardCall) -> Build<TemplateSettings> {
         let mut settings = TemplateSettings::default();
         settings.set("T", call.element_name(0));
         settings.set("t", call.element(0).map_or(0, |element| element.number));
@@ -110,7 +110,12 @@ impl BodyRow {
             settings.flag(flag, call.version >= version);
         }
         (self.build)(call, &mut settings)?;
-        let text = self.section().and_then(|section| template::assemble(self.name, section, &settings));
+        Ok(settings)
+    }
+
+    /// The function with these settings, in the text notation.
+    pub(super) fn text(&self, settings: &TemplateSettings) -> Build<String> {
+        let text = self.section().and_then(|section| template::assemble(self.name, section, settings));
         debug_assert!(text.is_some(), "{}: the settings lack a value: {settings:?}", self.name);
         text.ok_or(NotKnown)
     }

@@ -17,7 +17,7 @@ pub(super) const UNKNOWN: &str = "?";
 const ASSEMBLED: &str = "...";
 
 /// What a builder fills in.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct TemplateSettings {
     flags: Vec<&'static str>,
     values: Vec<(&'static str, String)>,

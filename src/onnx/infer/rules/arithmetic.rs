@@ -68,7 +68,7 @@ fn spread(call: &mut InferCall, operands: usize, compute: impl Fn(&[Dim]) -> Dim
 }
 
 /// Whether the result is computed in 64 bits, or in 32 bits with values that fit.
-fn is_exact(call: &InferCall) -> bool {
+pub(super) fn is_exact(call: &InferCall) -> bool {
     matches!(call.result_element(0), Some(Element::Int64 | Element::Int32))
 }
 

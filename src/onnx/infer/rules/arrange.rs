@@ -294,25 +294,21 @@ pub(crate) fn pad(call: &mut InferCall) -> Option<()> {
 
 /// `DepthToSpace`
 pub(crate) fn depth_to_space(call: &mut InferCall) -> Option<()> {
-    let block = Dim::Int(call.int("blocksize").filter(|block| *block > 0)?);
-    let mut shape = call.extents(0)?.to_vec();
-    let [_, channels, spatial @ ..] = &mut shape[..] else { return None };
-    for extent in spatial {
-        *channels = channels.clone().over(block.clone());
-        *extent = extent.clone().times(block.clone());
-    }
-    call.give(0, shape);
-    Some(())
+    blocks(call, |(channels, extent), block| (channels.over(block.clone()), extent.times(block)))
 }
 
 /// `SpaceToDepth`
 pub(crate) fn space_to_depth(call: &mut InferCall) -> Option<()> {
+    blocks(call, |(channels, extent), block| (channels.times(block.clone()), extent.over(block)))
+}
+
+/// Moves items between the channels and each spatial axis, in blocks.
+fn blocks(call: &mut InferCall, moved: fn((Dim, Dim), Dim) -> (Dim, Dim)) -> Option<()> {
     let block = Dim::Int(call.int("blocksize").filter(|block| *block > 0)?);
     let mut shape = call.extents(0)?.to_vec();
     let [_, channels, spatial @ ..] = &mut shape[..] else { return None };
     for extent in spatial {
-        *channels = channels.clone().times(block.clone());
-        *extent = extent.clone().over(block.clone());
+        (*channels, *extent) = moved((channels.clone(), extent.clone()), block.clone());
     }
     call.give(0, shape);
     Some(())

@@ -152,8 +152,3 @@ pub(crate) fn zip_map(call: &mut InferCall) -> Option<()> {
     call.give_type(0, ValueType::Sequence(Box::new(ValueType::Other)));
     Some(())
 }
-
-/// `DictVectorizer`: values of a map, of which the type is not followed.
-pub(crate) fn dict_vectorizer(_: &mut InferCall) -> Option<()> {
-    None
-}

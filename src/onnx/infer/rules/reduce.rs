@@ -1,8 +1,8 @@
 //! Reductions.
 
+use super::arithmetic::is_exact;
 use super::arrange::listed;
 use super::axes::{axis, marked};
-use crate::graph::Element;
 use crate::graph::dims::Dim;
 use crate::onnx::infer::InferCall;
 
@@ -50,8 +50,7 @@ pub(crate) fn arg(call: &mut InferCall) -> Option<()> {
 
 /// The items of a reduction of a tensor of one axis to one item.
 fn whole(call: &mut InferCall, f: fn(Dim, Dim) -> Dim, start: Option<Dim>) -> Option<()> {
-    let exact = matches!(call.result_element(0), Some(Element::Int64 | Element::Int32));
-    if !exact || call.rank(0) != Some(1) {
+    if !is_exact(call) || call.rank(0) != Some(1) {
         return None;
     }
     let items = call.items(0)?;

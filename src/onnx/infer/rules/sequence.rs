@@ -46,13 +46,6 @@ pub(crate) fn insert(call: &mut InferCall) -> Option<()> {
     Some(())
 }
 
-/// `SequenceErase`
-pub(crate) fn erase(call: &mut InferCall) -> Option<()> {
-    let ty = call.operand(0)?.clone();
-    call.give_type(0, ty);
-    Some(())
-}
-
 /// `SequenceAt`
 pub(crate) fn at(call: &mut InferCall) -> Option<()> {
     let ty = item(call, 0)?;
@@ -60,7 +53,7 @@ pub(crate) fn at(call: &mut InferCall) -> Option<()> {
     Some(())
 }
 
-/// A result without axes: `SequenceLength`, `OptionalHasElement`.
+/// A result without axes: `SequenceLength`, `OptionalHasElement`, `Size`.
 pub(crate) fn scalar(call: &mut InferCall) -> Option<()> {
     call.give(0, []);
     Some(())

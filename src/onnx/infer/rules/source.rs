@@ -48,7 +48,7 @@ pub(crate) fn count(items: usize) -> Dim {
 /// The shape that the items of an operand are: `ConstantOfShape` and others.
 fn shape_from(call: &InferCall, operand: usize) -> Option<TensorExtents> {
     if let Some(items) = call.items(operand) {
-        return Some(items.iter().map(|item| if item.is_at_least(0) { item.clone() } else { Dim::Unknown }).collect());
+        return Some(items.iter().cloned().map(natural).collect());
     }
     let rank = usize::try_from(call.extent(operand, 0).known()?).ok()?;
     (rank <= MAX_ITEMS && call.rank(operand) == Some(1)).then(|| vec![Dim::Unknown; rank].into())
@@ -115,12 +115,6 @@ pub(crate) fn shape(call: &mut InferCall) -> Option<()> {
 pub(crate) fn shape_items(call: &mut InferCall) -> Option<()> {
     let items: TensorExtents = call.extents(0)?.get(told(call)?)?.into();
     call.give_items(0, items);
-    Some(())
-}
-
-/// `Size`
-pub(crate) fn size(call: &mut InferCall) -> Option<()> {
-    call.give(0, []);
     Some(())
 }
 

@@ -1,6 +1,6 @@
 //! Attention.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::call::{Build, NotKnown, StandardCall, element_numbered};
 use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 
@@ -108,12 +108,11 @@ fn scale(call: &StandardCall, settings: &mut TemplateSettings, head_size: Build<
 /// The type of softmax, and the conversions to it and back.
 fn precise(
     settings: &mut TemplateSettings,
-    own: &ElementType,
+    own: &'static ElementType,
     precision: Option<i64>,
     (from, to): (&str, &str),
 ) -> Build<()> {
-    let wanted = precision.map(i32::try_from).transpose().map_err(|_| NotKnown)?;
-    let wanted = ElementType::numbered(wanted.unwrap_or(own.number)).ok_or(NotKnown)?;
+    let wanted = precision.map_or(Ok(own), element_numbered)?;
     let cast = wanted.number != own.number;
     settings.flag("precise", cast).set("P", wanted.name).set("p", wanted.number);
     settings.set("biased", from).set("precise", if cast { "precise" } else { from });

@@ -1,6 +1,6 @@
 //! Normalizations.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::call::{Build, NotKnown, StandardCall, element_numbered};
 use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
 
@@ -10,8 +10,7 @@ const EPSILON: f32 = 1e-5;
 /// The type in which values are normalized, with the conversions to it from `data` and back.
 fn stash(call: &StandardCall, settings: &mut TemplateSettings, data: &'static str) -> Build<&'static ElementType> {
     let own = call.element(0).ok();
-    let number = i32::try_from(call.int("stash_type", 1)?).map_err(|_| NotKnown)?;
-    let stash = ElementType::numbered(number).ok_or(NotKnown)?;
+    let stash = element_numbered(call.int("stash_type", 1)?)?;
     let cast = own.is_none_or(|own| own.number != stash.number);
     settings.flag("cast", cast).set("U", stash.name).set("u", stash.number);
     settings.set("wide", if cast { "wide" } else { data }).set("narrow", if cast { "narrow" } else { "normalized" });

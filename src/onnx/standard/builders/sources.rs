@@ -1,23 +1,19 @@
 //! Operators that make values: ranges, windows and random numbers.
 
-use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
+use crate::onnx::standard::call::{Build, StandardCall, element_numbered};
 use crate::onnx::standard::template::TemplateSettings;
 use crate::onnx::types::ElementType;
-
-fn element(number: i64) -> Build<&'static ElementType> {
-    i32::try_from(number).ok().and_then(ElementType::numbered).ok_or(NotKnown)
-}
 
 /// The random numbers have the type of the probabilities, if there are random numbers of that type.
 pub(in crate::onnx::standard) fn bernoulli(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
     settings.flag("cast", false).set("u", own.number).set("probability", "input");
-    settings.set("dtype", element(call.int("dtype", own.number.into())?)?.number);
+    settings.set("dtype", element_numbered(call.int("dtype", own.number.into())?)?.number);
     Ok(())
 }
 
 pub(in crate::onnx::standard) fn window(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
-    let of_output = element(call.int("output_datatype", 1)?)?;
+    let of_output = element_numbered(call.int("output_datatype", 1)?)?;
     let computed = if matches!(of_output.name, "float" | "float16" | "bfloat16") { "float" } else { "double" };
     let number = ElementType::named(computed).map_or(1, |element| element.number);
     let periodic = call.int("periodic", 1)? != 0;
@@ -31,8 +27,8 @@ pub(in crate::onnx::standard) fn window(call: &StandardCall, settings: &mut Temp
 pub(in crate::onnx::standard) fn range(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
     let own = call.element(0)?;
     let computed = match own.name {
-        "float16" | "bfloat16" => element(call.int("stash_type", 1)?)?,
-        "int16" => element(6)?,
+        "float16" | "bfloat16" => element_numbered(call.int("stash_type", 1)?)?,
+        "int16" => element_numbered(6)?,
         _ => own,
     };
     let whole = computed.name.contains("int");
