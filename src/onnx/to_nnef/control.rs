@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::emit::Emitter;
-use super::formula::FormulaTerm;
 use super::import::Import;
 use super::item::{FlatTensor, NnefItem};
 use super::refusal::{Lowered, NodeRefusal};
@@ -102,8 +101,7 @@ impl<'m> Import<'m> {
             Condition::Known(false) => self.copy(no, Vec::new()),
             Condition::Open(condition) => {
                 let (yes, no) = (self.copy(yes, Vec::new())?, self.copy(no, Vec::new())?);
-                let place = self.place(node);
-                self.emit.begin(place.0, place.1);
+                self.begin(node);
                 let chosen = yes.iter().zip(&no).map(|(yes, no)| self.emit.chosen(condition, yes, no));
                 chosen.collect()
             }
@@ -147,8 +145,7 @@ impl<'m> Import<'m> {
             let results = self.copy(body, [number, holds].into_iter().chain(carried.iter().cloned()).collect())?;
             let (again, results) = results.split_first().ok_or(NodeRefusal::UNFIT)?;
             let (next, items) = results.split_at_checked(carried.len()).ok_or(NodeRefusal::UNFIT)?;
-            let place = self.place(node);
-            self.emit.begin(place.0, place.1);
+            self.begin(node);
             condition = self.condition(again)?;
             let Some(active) = active else {
                 carried = next.to_vec();
@@ -164,10 +161,7 @@ impl<'m> Import<'m> {
             condition = match condition {
                 Condition::Known(false) => Condition::Known(false),
                 Condition::Known(true) => Condition::Open(active),
-                Condition::Open(more) => Condition::Open(
-                    self.emit
-                        .formula("and(@0,@1)", &[FormulaTerm::FlatTensor(active), FormulaTerm::FlatTensor(more)])?,
-                ),
+                Condition::Open(more) => Condition::Open(self.emit.formula("and(@0,@1)", &[active, more])?),
             };
             trip += 1;
         }
@@ -231,8 +225,7 @@ impl<'m> Import<'m> {
         let mut collected: Vec<Vec<FlatTensor>> = vec![Vec::new(); count];
         for trip in 0..trips {
             self.within(trip, (Some(trips), false))?;
-            let place = self.place(node);
-            self.emit.begin(place.0, place.1);
+            self.begin(node);
             let mut given = carried.clone();
             for ((flat, axis), turn) in inputs.iter().zip(&in_turns) {
                 let at = if *turn == 0 { trip } else { trips - 1 - trip };
@@ -248,8 +241,7 @@ impl<'m> Import<'m> {
                 list.push(self.emit.unsqueeze(flat, vec![axis as i64])?);
             }
         }
-        let place = self.place(node);
-        self.emit.begin(place.0, place.1);
+        self.begin(node);
         let mut results = carried;
         for ((mut list, axis), turn) in collected.into_iter().zip(&out_axes).zip(&out_turns) {
             if *turn != 0 {
@@ -292,8 +284,7 @@ impl Emitter<'_> {
         if self.extents(yes)? != self.extents(no)? {
             return Err(NodeRefusal::because("its results have different shapes"));
         }
-        let terms = [condition, yes, no].map(FormulaTerm::FlatTensor);
         debug_assert!(condition.dtype == DType::Bool);
-        self.formula("select(@0,@1,@2)", &terms).map(NnefItem::FlatTensor)
+        self.formula("select(@0,@1,@2)", &[condition, yes, no]).map(NnefItem::FlatTensor)
     }
 }

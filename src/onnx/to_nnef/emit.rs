@@ -44,6 +44,11 @@ pub(super) fn integers(items: impl IntoIterator<Item = i64>) -> Value {
     Value::Integers(items.into_iter().collect())
 }
 
+/// Axes as an attribute.
+pub(super) fn listed(axes: &[usize]) -> Value {
+    integers(axes.iter().map(|axis| *axis as i64))
+}
+
 /// Pairs of integers as an attribute.
 pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
     Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
@@ -234,6 +239,14 @@ impl<'o> Emitter<'o> {
     pub(super) fn own_constant(&mut self, tensor: Tensor) -> Lowered<FlatTensor> {
         let name = self.fresh(CONSTANT);
         self.store(&Arc::new(tensor), name)
+    }
+
+    /// Adds a constant of the numbers from 0 on along an axis; the other extents are 1.
+    pub(super) fn counting(&mut self, rank: usize, axis: usize, count: i64) -> Lowered<FlatTensor> {
+        let mut shape = vec![1; rank];
+        *shape.get_mut(axis).ok_or(NodeRefusal::RANK)? = usize::try_from(count).map_err(|_| NodeRefusal::UNFIT)?;
+        let numbers = Tensor::integers(&shape, (0..count).collect()).map_err(|_| NodeRefusal::UNFIT)?;
+        self.own_constant(numbers)
     }
 
     /// Adds a tensor: a short one with its items, others as a variable. With registries, all are variables: literals of

@@ -15,6 +15,12 @@ pub(super) enum FormulaTerm {
     FlatTensor(FlatTensor),
 }
 
+impl From<FlatTensor> for FormulaTerm {
+    fn from(flat: FlatTensor) -> Self {
+        FormulaTerm::FlatTensor(flat)
+    }
+}
+
 impl FormulaTerm {
     /// A number of a formula.
     pub(super) fn of(number: f64) -> FormulaTerm {
@@ -48,9 +54,10 @@ impl FormulaTerm {
 
 impl Emitter<'_> {
     /// Adds a formula on operands, which are broadcast already.
-    pub(super) fn formula(&mut self, text: &str, terms: &[FormulaTerm]) -> Lowered<FlatTensor> {
+    pub(super) fn formula<T: Copy + Into<FormulaTerm>>(&mut self, text: &str, terms: &[T]) -> Lowered<FlatTensor> {
         let parts = formula::read(text).ok_or(NodeRefusal::because("its formula is malformed"))?;
-        self.parts(&parts, terms)
+        let terms: Vec<FormulaTerm> = terms.iter().map(|term| (*term).into()).collect();
+        self.parts(&parts, &terms)
     }
 
     fn parts(&mut self, parts: &[Part], terms: &[FormulaTerm]) -> Lowered<FlatTensor> {

@@ -13,11 +13,11 @@ use super::line::{NodeLine, NodeResults};
 use super::refusal::{Lowered, NodeRefusal};
 use super::table;
 use crate::Options;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Budget;
 use crate::graph::names::NameId;
 use crate::onnx::edit::is_function;
-use crate::onnx::inline::Imports;
+use crate::onnx::inline::{Imports, NodeFinding};
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::{NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
@@ -122,11 +122,11 @@ impl<'m> Import<'m> {
         }
     }
 
-    /// The name and the place of the operations of a node.
-    pub(super) fn place(&mut self, node: &NodeProto) -> (NameId, Location) {
+    /// Begins the operations of a node: with its name and its place.
+    pub(super) fn begin(&mut self, node: &NodeProto) {
         let scope = node.outputs.iter().find(|name| **name != NameId::ROOT).copied();
         let scope = scope.map_or(NameId::ROOT, |name| self.name(name));
-        (scope, Location::new(self.reading.file, Span::new(node.at, node.at)))
+        self.emit.begin(scope, Location::new(self.reading.file, Span::new(node.at, node.at)));
     }
 
     fn text(&self, name: NameId) -> String {
@@ -153,8 +153,7 @@ impl<'m> Import<'m> {
             NodeRefusal::Because(_) => {}
         }
         let Reading { file, places, .. } = self.reading;
-        let place = Location::new(file, Span::new(at, at));
-        self.found.report(Diagnostic::new(code, place, places.tell(message, at)));
+        NodeFinding::new(code, at, message).report(file, places, &mut self.found);
     }
 
     /// Adds an input of the graph. One with a constant of the same name has this value.
@@ -259,8 +258,7 @@ impl<'m> Import<'m> {
             return Ok(());
         }
         let row = table::find(domain, operator).ok_or(NodeRefusal::because("there is no rule for it"))?;
-        let (scope, place) = self.place(node);
-        self.emit.begin(scope, place);
+        self.begin(node);
         let mark = self.emit.builder.graph.tensors.len();
         let attributes = NodeAttributes { names: &self.model.names, node, bound: None };
         let computing = (self.reading.stores, self.reading.budget);
@@ -290,7 +288,7 @@ impl<'m> Import<'m> {
                     }
                     NnefItem::FlatTensor(flat)
                 }
-                NnefOutcome::Known(tensor) => self.hold(*name, tensor),
+                NnefOutcome::Known(tensor) => NnefItem::Loose(tensor),
                 NnefOutcome::Operand(i) => operands.get(i).cloned().flatten().ok_or(NodeRefusal::UNFIT)?,
                 NnefOutcome::Held(item) => item,
             };

@@ -221,6 +221,11 @@ impl NodeLine<'_, '_, '_> {
         Ok(self.attributes.ints(name)?)
     }
 
+    /// A list of integers that is an attribute in early versions and an operand in later ones, if it is given.
+    pub(super) fn ints_or(&self, name: &str, operand: usize) -> Lowered<Option<Vec<i64>>> {
+        self.ints(name)?.map_or_else(|| self.list(operand), |list| Ok(Some(list)))
+    }
+
     /// A text attribute with a default.
     pub(super) fn text(&self, name: &str, default: &str) -> Lowered<String> {
         Ok(self.attributes.text(name)?.unwrap_or_else(|| default.to_owned()))
@@ -233,10 +238,6 @@ impl NodeLine<'_, '_, '_> {
 
     /// The axes that are an attribute in early versions and an operand in later ones; none if they are not given.
     pub(super) fn axes(&self, operand: usize, rank: usize) -> Lowered<Option<Vec<usize>>> {
-        let given = match self.ints("axes")? {
-            Some(axes) => Some(axes),
-            None => self.list(operand)?,
-        };
-        given.map(|axes| axes_of(&axes, rank)).transpose()
+        self.ints_or("axes", operand)?.map(|axes| axes_of(&axes, rank)).transpose()
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of shapes, which are left out where they change nothing.
 
-use super::emit::{Emitter, integers};
+use super::emit::{Emitter, integers, listed};
 use super::item::FlatTensor;
 use super::refusal::{Lowered, NodeRefusal};
 use crate::graph::Value;
@@ -18,9 +18,14 @@ pub(super) fn axis_of(axis: i64, rank: usize) -> Lowered<usize> {
     found.ok_or_else(|| NodeRefusal::from(format!("there is no axis {axis} of {rank}")))
 }
 
+/// Axes within a rank, in their order.
+pub(super) fn each_axis(axes: &[i64], rank: usize) -> Lowered<Vec<usize>> {
+    axes.iter().map(|axis| axis_of(*axis, rank)).collect()
+}
+
 /// Axes within a rank, in ascending order.
 pub(super) fn axes_of(axes: &[i64], rank: usize) -> Lowered<Vec<usize>> {
-    let mut found = axes.iter().map(|axis| axis_of(*axis, rank)).collect::<Lowered<Vec<usize>>>()?;
+    let mut found = each_axis(axes, rank)?;
     found.sort_unstable();
     found.dedup();
     Ok(found)
@@ -43,7 +48,7 @@ impl Emitter<'_> {
 
     /// Removes axes of extent 1.
     pub(super) fn squeeze(&mut self, x: FlatTensor, axes: &[usize]) -> Lowered<FlatTensor> {
-        if axes.is_empty() { Ok(x) } else { self.on("squeeze", x, [integers(axes.iter().map(|axis| *axis as i64))]) }
+        if axes.is_empty() { Ok(x) } else { self.on("squeeze", x, [listed(axes)]) }
     }
 
     /// A tensor with the same items in other extents.
@@ -63,7 +68,7 @@ impl Emitter<'_> {
         if axes.iter().enumerate().all(|(i, axis)| i == *axis) {
             return Ok(x);
         }
-        self.on("transpose", x, [integers(axes.iter().map(|axis| *axis as i64))])
+        self.on("transpose", x, [listed(axes)])
     }
 
     /// The items from `begin` to `end` along an axis, which must be there.

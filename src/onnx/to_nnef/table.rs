@@ -8,7 +8,6 @@ pub(super) type TranslationRule = fn(&mut NodeLine) -> NodeResults;
 
 /// The rule of an operator.
 pub(super) struct RuleRow {
-    domain: &'static str,
     name: &'static str,
     pub(super) rule: TranslationRule,
     /// What it becomes, for the documentation; empty for what the dictionary says.
@@ -17,7 +16,7 @@ pub(super) struct RuleRow {
 }
 
 const fn row(name: &'static str, rule: TranslationRule, how: &'static str) -> RuleRow {
-    RuleRow { domain: "", name, rule, how }
+    RuleRow { name, rule, how }
 }
 
 /// An operator that is a function of the items of its operands, as the dictionary has it.
@@ -195,7 +194,7 @@ pub(super) static RULES: &[RuleRow] = &[
 
 /// The row of an operator.
 pub(super) fn find(domain: &str, name: &str) -> Option<&'static RuleRow> {
-    RULES.iter().find(|row| (row.domain, row.name) == (domain, name))
+    RULES.iter().find(|row| domain.is_empty() && row.name == name)
 }
 
 /// The operators that have bodies, and no rule.

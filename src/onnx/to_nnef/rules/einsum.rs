@@ -1,12 +1,12 @@
 //! Sums of products by a formula of axes: each pair of operands becomes one product of matrices.
 
+use crate::onnx::to_nnef::emit::listed;
 use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::product;
 
 use super::matrices;
-use super::reductions::listed;
 
 /// A tensor with a letter for each axis.
 struct Lettered {

@@ -3,7 +3,7 @@
 use crate::dictionary::{self, Kernel, Vocabulary, elementwise as meanings};
 use crate::onnx::run::dtype_of;
 use crate::onnx::to_nnef::formula::FormulaTerm;
-use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, counts};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::tensor::{DType, Data, Tensor};
@@ -65,9 +65,7 @@ pub(in crate::onnx::to_nnef) fn dropout(line: &mut NodeLine) -> NodeResults {
     }
     let mut results = vec![NnefOutcome::Operand(0)];
     if line.wants(1) {
-        let shape = line.shape(0)?;
-        let extents: Option<Vec<usize>> = shape.iter().map(|extent| usize::try_from(*extent).ok()).collect();
-        let extents = extents.ok_or(NodeRefusal::UNFIT)?;
+        let extents = counts(&line.shape(0)?)?;
         let count = crate::tensor::volume(&extents).ok_or(NodeRefusal::UNFIT)?;
         let all = Tensor::logicals(&extents, vec![true; count]).map_err(|_| NodeRefusal::UNFIT)?;
         results.push(NnefOutcome::Known(all.into()));
@@ -104,7 +102,7 @@ fn folded(line: &mut NodeLine, text: &str) -> Lowered<FlatTensor> {
     for term in terms {
         result = match (result, term) {
             (FormulaTerm::Number(a, of), FormulaTerm::Number(b, _)) => FormulaTerm::Number(known(text, a, b)?, of),
-            (a, b) => FormulaTerm::FlatTensor(line.emit.formula(text, &[a, b])?),
+            (a, b) => line.emit.formula(text, &[a, b])?.into(),
         };
     }
     match result {
@@ -136,7 +134,7 @@ pub(in crate::onnx::to_nnef) fn mean(line: &mut NodeLine) -> NodeResults {
         return identity(line);
     }
     let sum = folded(line, "add(@0,@1)")?;
-    one(line.emit.formula("div(@0,@1)", &[FormulaTerm::FlatTensor(sum), FormulaTerm::of(line.count() as f64)])?)
+    one(line.emit.formula("div(@0,@1)", &[sum.into(), FormulaTerm::of(line.count() as f64)])?)
 }
 
 /// The remainder, with the sign of the divisor, or with that of the dividend if `fmod` is set.
@@ -200,7 +198,7 @@ pub(in crate::onnx::to_nnef) fn is_inf(line: &mut NodeLine) -> NodeResults {
 
 /// The bounds are attributes in early versions.
 pub(in crate::onnx::to_nnef) fn clip(line: &mut NodeLine) -> NodeResults {
-    let mut result = FormulaTerm::FlatTensor(line.flat(0)?);
+    let mut result = FormulaTerm::from(line.flat(0)?);
     let bounds = [("max", 2, "minimum(@0,@1)", f32::MAX), ("min", 1, "maximum(@0,@1)", f32::MIN)];
     // The upper bound wins if they contradict each other.
     for (name, operand, text, none) in bounds.into_iter().rev() {
@@ -210,7 +208,7 @@ pub(in crate::onnx::to_nnef) fn clip(line: &mut NodeLine) -> NodeResults {
             false => None,
         };
         if let Some(bound) = bound {
-            result = FormulaTerm::FlatTensor(line.emit.formula(text, &[result, bound])?);
+            result = line.emit.formula(text, &[result, bound])?.into();
         }
     }
     match result {

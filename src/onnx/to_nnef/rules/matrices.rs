@@ -72,7 +72,7 @@ pub(in crate::onnx::to_nnef) fn mat_mul_integer(line: &mut NodeLine) -> NodeResu
         let zero = line.emit.cast(zero, DType::Float32)?;
         let rank = line.emit.rank(x)?;
         let zero = line.emit.raised(zero, rank)?;
-        line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(zero)])
+        line.emit.formula("sub(@0,@1)", &[x, zero])
     };
     let (left, right) = (line.rank(0)?, line.rank(1)?);
     if left < 2 || right < 2 {
@@ -99,15 +99,15 @@ pub(in crate::onnx::to_nnef) fn gemm(line: &mut NodeLine) -> NodeResults {
     }
     let mut result = product(line, a, b, transposed)?;
     if alpha != 1.0 {
-        result = line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(result), FormulaTerm::of(alpha)])?;
+        result = line.emit.formula("mul(@0,@1)", &[result.into(), FormulaTerm::of(alpha)])?;
     }
     if added {
         let mut bias = line.raised(2, 2)?;
         bias = scalars(line, bias)?;
         if beta != 1.0 {
-            bias = line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(bias), FormulaTerm::of(beta)])?;
+            bias = line.emit.formula("mul(@0,@1)", &[bias.into(), FormulaTerm::of(beta)])?;
         }
-        result = line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(result), FormulaTerm::FlatTensor(bias)])?;
+        result = line.emit.formula("add(@0,@1)", &[result, bias])?;
     }
     one(line.emit.cast(result, of)?)
 }

@@ -1,14 +1,12 @@
 //! Normalizations.
 
 use crate::graph::Value;
-use crate::onnx::to_nnef::emit::{integers, pairs, text};
+use crate::onnx::to_nnef::emit::{integers, listed, pairs, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::product;
-
-use super::reductions::listed;
 
 /// The default epsilon of ONNX.
 const EPSILON: f32 = 1e-5;
@@ -25,27 +23,30 @@ pub(in crate::onnx::to_nnef) fn batch_normalization(line: &mut NodeLine) -> Node
     one(line.emit.on("batch_normalization", x, operands.into_iter().chain([Value::Scalar(epsilon)]))?)
 }
 
+/// The mean along axes, the operand less its mean, and the variance.
+fn moments(line: &mut NodeLine, x: FlatTensor, axes: &[usize]) -> Lowered<[FlatTensor; 3]> {
+    let mean = line.emit.on("mean_reduce", x, [listed(axes)])?;
+    let less = line.emit.formula("sub(@0,@1)", &[x, mean])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[less])?;
+    let variance = line.emit.on("mean_reduce", squares, [listed(axes)])?;
+    Ok([mean, less, variance])
+}
+
 /// The operand less its mean along axes, the mean, and the factor by which it gets the variance 1.
 fn standardized(line: &mut NodeLine, x: FlatTensor, axes: &[usize], epsilon: f64) -> Lowered<[FlatTensor; 3]> {
-    let mean = line.emit.on("mean_reduce", x, [listed(axes)])?;
-    let less = line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(mean)])?;
-    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(less)])?;
-    let variance = line.emit.on("mean_reduce", squares, [listed(axes)])?;
-    let factor =
-        line.emit.formula("rsqrt(add(@0,@1))", &[FormulaTerm::FlatTensor(variance), FormulaTerm::of(epsilon)])?;
+    let [mean, less, variance] = moments(line, x, axes)?;
+    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[variance.into(), FormulaTerm::of(epsilon)])?;
     Ok([less, mean, factor])
 }
 
 fn scaled(line: &mut NodeLine, less: FlatTensor, factor: FlatTensor) -> Lowered<FlatTensor> {
-    line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(less), FormulaTerm::FlatTensor(factor)])
+    line.emit.formula("mul(@0,@1)", &[less, factor])
 }
 
 /// Multiplies by a scale and adds an offset, if it is there, after both have become tensors that are broadcast.
 fn affine(line: &mut NodeLine, y: FlatTensor, scale: FlatTensor, offset: Option<FlatTensor>) -> Lowered<FlatTensor> {
-    let y = line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(y), FormulaTerm::FlatTensor(scale)])?;
-    offset.map_or(Ok(y), |offset| {
-        line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(y), FormulaTerm::FlatTensor(offset)])
-    })
+    let y = scaled(line, y, scale)?;
+    offset.map_or(Ok(y), |offset| line.emit.formula("add(@0,@1)", &[y, offset]))
 }
 
 pub(in crate::onnx::to_nnef) fn layer_normalization(line: &mut NodeLine) -> NodeResults {
@@ -66,9 +67,9 @@ pub(in crate::onnx::to_nnef) fn rms_normalization(line: &mut NodeLine) -> NodeRe
     let axes: Vec<usize> = (line.axis(-1, rank)?..rank).collect();
     let epsilon = line.float("epsilon", EPSILON)?;
     let x = line.flat(0)?;
-    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(x)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[x])?;
     let mean = line.emit.on("mean_reduce", squares, [listed(&axes)])?;
-    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[FormulaTerm::FlatTensor(mean), FormulaTerm::of(epsilon)])?;
+    let factor = line.emit.formula("rsqrt(add(@0,@1))", &[mean.into(), FormulaTerm::of(epsilon)])?;
     let y = scaled(line, x, factor)?;
     let scale = line.raised(1, rank)?;
     one(affine(line, y, scale, None)?)
@@ -119,13 +120,8 @@ pub(in crate::onnx::to_nnef) fn mean_variance_normalization(line: &mut NodeLine)
     let given = line.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]);
     let axes = crate::onnx::to_nnef::shape::axes_of(&given, rank)?;
     let x = line.flat(0)?;
-    let mean = line.emit.on("mean_reduce", x, [listed(&axes)])?;
-    let less = line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(mean)])?;
-    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(less)])?;
-    let variance = line.emit.on("mean_reduce", squares, [listed(&axes)])?;
-    one(line
-        .emit
-        .formula("div(@0,add(root(@1),1e-9))", &[FormulaTerm::FlatTensor(less), FormulaTerm::FlatTensor(variance)])?)
+    let [_, less, variance] = moments(line, x, &axes)?;
+    one(line.emit.formula("div(@0,add(root(@1),1e-9))", &[less, variance])?)
 }
 
 /// Each channel divided by a power of the sum of squares of its neighbours.
@@ -136,7 +132,7 @@ pub(in crate::onnx::to_nnef) fn lrn(line: &mut NodeLine) -> NodeResults {
     let extents = line.shape(0)?;
     let [batch, channels, inner @ ..] = &extents[..] else { return Err(NodeRefusal::RANK) };
     let x = line.flat(0)?;
-    let squares = line.emit.formula("mul(@0,@0)", &[FormulaTerm::FlatTensor(x)])?;
+    let squares = line.emit.formula("mul(@0,@0)", &[x])?;
     // With a registry, windows have the extent 1 along the first two axes.
     let squares = line.emit.reshape(squares, &[1, 1, *batch, *channels, product(inner)?])?;
     let before = (size - 1) / 2;
@@ -144,6 +140,6 @@ pub(in crate::onnx::to_nnef) fn lrn(line: &mut NodeLine) -> NodeResults {
     let sums = line.emit.on("box", squares, [integers([1, 1, 1, size, 1]), text("constant"), padding])?;
     let sums = line.emit.reshape(sums, &extents)?;
     let [alpha, beta, bias] = [alpha / size as f64, beta, bias].map(FormulaTerm::of);
-    let terms = [FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(sums), alpha, beta, bias];
+    let terms = [x.into(), sums.into(), alpha, beta, bias];
     one(line.emit.formula("div(@0,pow(add(mul(@1,@2),@4),@3))", &terms)?)
 }

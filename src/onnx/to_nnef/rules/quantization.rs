@@ -2,7 +2,6 @@
 
 use crate::graph::Value;
 use crate::onnx::run::dtype_of;
-use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::FlatTensor;
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
@@ -14,20 +13,19 @@ fn beside(line: &mut NodeLine, i: usize) -> Lowered<FlatTensor> {
     if line.flag("block_size", false)? {
         return Err(NodeRefusal::because("it has blocks"));
     }
+    let flat = scalars(line, i)?;
+    let axis = match line.shape(i)?[..] {
+        [] | [1] => 0,
+        [_] => line.axis(1, rank)?,
+        _ => return Err(NodeRefusal::RANK),
+    };
+    placed(line, flat, (rank.max(1), axis))
+}
+
+/// An operand as scalars.
+fn scalars(line: &mut NodeLine, i: usize) -> Lowered<FlatTensor> {
     let flat = line.flat(i)?;
-    let flat = line.emit.cast(flat, DType::Float32)?;
-    let extents = line.shape(i)?;
-    match extents[..] {
-        [] => Ok(flat),
-        [1] => line.emit.reshape(flat, &vec![1; rank.max(1)]),
-        [count] => {
-            let axis = line.axis(1, rank)?;
-            let mut shape = vec![1; rank];
-            shape[axis] = count;
-            line.emit.reshape(flat, &shape)
-        }
-        _ => Err(NodeRefusal::RANK),
-    }
+    line.emit.cast(flat, DType::Float32)
 }
 
 pub(in crate::onnx::to_nnef) fn dequantize(line: &mut NodeLine) -> NodeResults {
@@ -37,11 +35,11 @@ pub(in crate::onnx::to_nnef) fn dequantize(line: &mut NodeLine) -> NodeResults {
     let scale = beside(line, 1)?;
     let x = if line.has(2) {
         let zero = beside(line, 2)?;
-        line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(zero)])?
+        line.emit.formula("sub(@0,@1)", &[x, zero])?
     } else {
         x
     };
-    one(line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(scale)])?)
+    one(line.emit.formula("mul(@0,@1)", &[x, scale])?)
 }
 
 /// Halves are rounded to even integers, and numbers beyond the range of the type become its bounds.
@@ -51,7 +49,7 @@ pub(in crate::onnx::to_nnef) fn quantize(line: &mut NodeLine) -> NodeResults {
         false => i32::try_from(line.int("output_dtype", 0)?).ok().and_then(dtype_of).unwrap_or(DType::UINT8),
     };
     let (x, scale) = (line.flat(0)?, beside(line, 1)?);
-    let y = line.emit.formula("div(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(scale)])?;
+    let y = line.emit.formula("div(@0,@1)", &[x, scale])?;
     let zero = if line.has(2) { Some(beside(line, 2)?) } else { None };
     rounded(line, y, zero, to)
 }
@@ -59,9 +57,9 @@ pub(in crate::onnx::to_nnef) fn quantize(line: &mut NodeLine) -> NodeResults {
 /// Adds a zero point, rounds, and limits numbers to the range of the type.
 fn rounded(line: &mut NodeLine, y: FlatTensor, zero: Option<FlatTensor>, to: DType) -> NodeResults {
     let (low, high) = to.range().ok_or(NodeRefusal::because("it quantizes to floats"))?;
-    let mut y = line.emit.formula("round_even(@0)", &[FormulaTerm::FlatTensor(y)])?;
+    let mut y = line.emit.formula("round_even(@0)", &[y])?;
     if let Some(zero) = zero {
-        y = line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(y), FormulaTerm::FlatTensor(zero)])?;
+        y = line.emit.formula("add(@0,@1)", &[y, zero])?;
     }
     let y = line.emit.on("clamp", y, [Value::Scalar(low as f64), Value::Scalar(high as f64)])?;
     one(line.emit.cast(y, to)?)
@@ -69,23 +67,25 @@ fn rounded(line: &mut NodeLine, y: FlatTensor, zero: Option<FlatTensor>, to: DTy
 
 /// An operand less its zero point, as scalars. The parameters of a filter or a row stand along an axis.
 fn centred(line: &mut NodeLine, (operand, zero): (usize, usize), axis: usize) -> Lowered<FlatTensor> {
-    let x = line.flat(operand)?;
-    let x = line.emit.cast(x, DType::Float32)?;
+    let x = scalars(line, operand)?;
     match line.has(zero) {
         false => Ok(x),
         true => {
             let zero = parameter(line, zero, (line.rank(operand)?, axis))?;
-            line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(zero)])
+            line.emit.formula("sub(@0,@1)", &[x, zero])
         }
     }
 }
 
 /// A parameter as scalars: one number, one along an axis, or of the rank of the operand.
-fn parameter(line: &mut NodeLine, i: usize, (rank, axis): (usize, usize)) -> Lowered<FlatTensor> {
-    let flat = line.flat(i)?;
-    let flat = line.emit.cast(flat, DType::Float32)?;
-    let extents = line.shape(i)?;
-    match extents[..] {
+fn parameter(line: &mut NodeLine, i: usize, place: (usize, usize)) -> Lowered<FlatTensor> {
+    let flat = scalars(line, i)?;
+    placed(line, flat, place)
+}
+
+/// A tensor of one axis along an axis within a rank, and others with leading axes.
+fn placed(line: &mut NodeLine, flat: FlatTensor, (rank, axis): (usize, usize)) -> Lowered<FlatTensor> {
+    match line.emit.extents(flat)?[..] {
         [] => Ok(flat),
         [count] if axis < rank => {
             let mut shape = vec![1; rank];
@@ -106,13 +106,9 @@ pub(in crate::onnx::to_nnef) fn qlinear_mat_mul(line: &mut NodeLine) -> NodeResu
     let (a, b) = (centred(line, (0, 2), left - 2)?, centred(line, (3, 5), right - 1)?);
     let (a, b) = (line.emit.raised(a, rank)?, line.emit.raised(b, rank)?);
     let product = super::matrices::product(line, a, b, (false, false))?;
-    let scales = [
-        parameter(line, 1, (rank, rank - 2))?,
-        parameter(line, 4, (rank, rank - 1))?,
-        parameter(line, 6, (rank, rank - 2))?,
-    ];
-    let [a, b, y] = scales.map(FormulaTerm::FlatTensor);
-    let y = line.emit.formula("div(mul(mul(@0,@1),@2),@3)", &[FormulaTerm::FlatTensor(product), a, b, y])?;
+    let (a, b) = (parameter(line, 1, (rank, rank - 2))?, parameter(line, 4, (rank, rank - 1))?);
+    let y = parameter(line, 6, (rank, rank - 2))?;
+    let y = line.emit.formula("div(mul(mul(@0,@1),@2),@3)", &[product, a, b, y])?;
     let zero = parameter(line, 7, (rank, rank - 2))?;
     let to = line.dtype(7)?;
     rounded(line, y, Some(zero), to)
@@ -137,9 +133,8 @@ pub(in crate::onnx::to_nnef) fn qlinear_conv(line: &mut NodeLine) -> NodeResults
         false => Value::Scalar(0.0),
     };
     let sums = super::windows::convolved(line, (x, weight), (0, 3), bias)?;
-    let scales = [parameter(line, 1, (rank, 1))?, parameter(line, 4, (rank, 1))?, parameter(line, 6, (rank, 1))?];
-    let [x, w, y] = scales.map(FormulaTerm::FlatTensor);
-    let y = line.emit.formula("div(mul(@0,mul(@1,@2)),@3)", &[FormulaTerm::FlatTensor(sums), x, w, y])?;
+    let [x, w, y] = [1, 4, 6].map(|i| parameter(line, i, (rank, 1)));
+    let y = line.emit.formula("div(mul(@0,mul(@1,@2)),@3)", &[sums, x?, w?, y?])?;
     let zero = parameter(line, 7, (rank, 1))?;
     let to = line.dtype(7)?;
     rounded(line, y, Some(zero), to)

@@ -3,10 +3,10 @@
 use super::activations::{Activation, activations};
 use super::matrices;
 use crate::onnx::to_nnef::formula::FormulaTerm;
-use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, zeros};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::tensor::Tensor;
+use crate::tensor::{DType, Tensor};
 
 /// The step of a layer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,17 +96,13 @@ fn part(line: &mut NodeLine, i: usize, direction: i64) -> Lowered<FlatTensor> {
 }
 
 fn add(line: &mut NodeLine, x: FlatTensor, y: Option<FlatTensor>) -> Lowered<FlatTensor> {
-    y.map_or(Ok(x), |y| line.emit.formula("add(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(y)]))
+    y.map_or(Ok(x), |y| line.emit.formula("add(@0,@1)", &[x, y]))
 }
 
 /// The state before the first step: zeros, unless there is an operand.
 fn initial(line: &mut NodeLine, (i, direction): (usize, i64), of: LayerExtents) -> Lowered<FlatTensor> {
     if !line.has(i) {
-        let count = crate::onnx::to_nnef::shape::product(&[of.batch, of.hidden])?;
-        let count = usize::try_from(count).map_err(|_| NodeRefusal::UNFIT)?;
-        let zeros =
-            Tensor::new(&[of.batch as usize, of.hidden as usize], crate::tensor::Data::Float32(vec![0.0; count]));
-        return line.emit.own_constant(zeros.ok_or(NodeRefusal::UNFIT)?);
+        return line.emit.own_constant(zeros(&[of.batch, of.hidden], DType::Float32)?);
     }
     if line.int("layout", 0)? == 0 {
         return part(line, i, direction);
@@ -200,7 +196,7 @@ impl Direction<'_> {
     fn activate(&self, line: &mut NodeLine, at: usize, x: FlatTensor) -> Lowered<FlatTensor> {
         let mut x = x;
         if let Some(clip) = self.clip {
-            let bounds = [FormulaTerm::FlatTensor(x), FormulaTerm::of(-clip), FormulaTerm::of(clip)];
+            let bounds = [x.into(), FormulaTerm::of(-clip), FormulaTerm::of(clip)];
             x = line.emit.formula("minimum(maximum(@0,@1),@2)", &bounds)?;
         }
         self.plain(line, at, x)
@@ -208,7 +204,7 @@ impl Direction<'_> {
 
     fn plain(&self, line: &mut NodeLine, at: usize, x: FlatTensor) -> Lowered<FlatTensor> {
         let activation = self.activations.get(at).ok_or(NodeRefusal::because("it has too few activations"))?;
-        line.emit.formula(&activation.formula, &[FormulaTerm::FlatTensor(x)])
+        line.emit.formula(&activation.formula, &[x])
     }
 
     /// A gate with what it gets from the cell.
@@ -221,7 +217,7 @@ impl Direction<'_> {
         match self.peephole.as_ref().and_then(|all| all.get(weights)) {
             None => Ok(gate),
             Some(weights) => {
-                let terms = [gate, cell, *weights].map(FormulaTerm::FlatTensor);
+                let terms = [gate, cell, *weights];
                 line.emit.formula("add(@0,mul(@1,@2))", &terms)
             }
         }
@@ -261,20 +257,19 @@ impl Direction<'_> {
         let input = self.seeing(line, (input, 0), cell)?;
         let input = self.activate(line, 0, input)?;
         let forget = match self.coupled {
-            true => line.emit.formula("sub(1.0,@0)", &[FormulaTerm::FlatTensor(input)])?,
+            true => line.emit.formula("sub(1.0,@0)", &[input])?,
             false => {
                 let forget = self.seeing(line, (forget, 2), cell)?;
                 self.activate(line, 0, forget)?
             }
         };
         let fresh = self.activate(line, 1, fresh)?;
-        let terms = [forget, cell, input, fresh].map(FormulaTerm::FlatTensor);
+        let terms = [forget, cell, input, fresh];
         let cell = line.emit.formula("add(mul(@0,@1),mul(@2,@3))", &terms)?;
         let output = self.seeing(line, (output, 1), cell)?;
         let output = self.activate(line, 0, output)?;
         let shown = self.plain(line, 2, cell)?;
-        let state =
-            line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(output), FormulaTerm::FlatTensor(shown)])?;
+        let state = line.emit.formula("mul(@0,@1)", &[output, shown])?;
         Ok((state, cell))
     }
 
@@ -295,9 +290,7 @@ impl Direction<'_> {
         let gates = add(line, first, Some(product))?;
         let (update, reset) = (self.gate(line, gates, 0)?, self.gate(line, gates, 1)?);
         let (update, reset) = (self.activate(line, 0, update)?, self.activate(line, 0, reset)?);
-        let multiply = |line: &mut NodeLine, x: FlatTensor| {
-            line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(reset), FormulaTerm::FlatTensor(x)])
-        };
+        let multiply = |line: &mut NodeLine, x: FlatTensor| line.emit.formula("mul(@0,@1)", &[reset, x]);
         let state_before = if self.reset_after { state } else { multiply(line, state)? };
         let product = matrices::product(line, state_before, fresh_weights, (false, true))?;
         let product = add(line, product, fresh_bias)?;
@@ -305,7 +298,7 @@ impl Direction<'_> {
         let fresh = self.gate(line, inputs, 2)?;
         let fresh = add(line, fresh, Some(product))?;
         let fresh = self.activate(line, 1, fresh)?;
-        let terms = [update, fresh, state].map(FormulaTerm::FlatTensor);
+        let terms = [update, fresh, state];
         line.emit.formula("add(mul(sub(1.0,@0),@1),mul(@0,@2))", &terms)
     }
 

@@ -1,18 +1,12 @@
 //! Reductions, and normalizations by sums along axes.
 
 use crate::graph::Value;
-use crate::onnx::to_nnef::emit::{integers, pairs, text};
-use crate::onnx::to_nnef::formula::FormulaTerm;
+use crate::onnx::to_nnef::emit::{integers, listed, pairs, text};
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::product;
+use crate::onnx::to_nnef::shape::{axis_of, product};
 use crate::tensor::DType;
-
-/// Axes as an attribute.
-pub(super) fn listed(axes: &[usize]) -> Value {
-    integers(axes.iter().map(|axis| *axis as i64))
-}
 
 /// What is done before and after the reduction.
 #[derive(Clone, Copy)]
@@ -22,16 +16,20 @@ struct Form {
     after: Option<&'static str>,
 }
 
-/// Reduces the operand along axes, of which all are meant if none are given.
-fn reduce(line: &mut NodeLine, form: Form) -> NodeResults {
+/// The axes of a reduction, of which all are meant if none are given; none if it reduces nothing.
+fn reduced_axes(line: &NodeLine) -> Lowered<Option<Vec<usize>>> {
     let rank = line.rank(0)?;
-    let given = line.axes(1, rank)?;
-    let none = given.as_ref().is_none_or(Vec::is_empty);
-    let axes = given.filter(|axes| !axes.is_empty()).unwrap_or_else(|| (0..rank).collect());
-    let keeps = line.flag("keepdims", true)?;
-    if none && line.flag("noop_with_empty_axes", false)? || rank == 0 {
-        return unreduced(line, form);
+    let axes = line.axes(1, rank)?.filter(|axes| !axes.is_empty());
+    if axes.is_none() && line.flag("noop_with_empty_axes", false)? || rank == 0 {
+        return Ok(None);
     }
+    Ok(Some(axes.unwrap_or_else(|| (0..rank).collect())))
+}
+
+/// Reduces the operand along its axes.
+fn reduce(line: &mut NodeLine, form: Form) -> NodeResults {
+    let keeps = line.flag("keepdims", true)?;
+    let Some(axes) = reduced_axes(line)? else { return unreduced(line, form) };
     let extents = line.shape(0)?;
     let mut x = line.flat(0)?;
     let of = x.dtype;
@@ -39,11 +37,11 @@ fn reduce(line: &mut NodeLine, form: Form) -> NodeResults {
         return Err(NodeRefusal::because("it reduces no items"));
     }
     if let Some(before) = form.before {
-        x = line.emit.formula(before, &[FormulaTerm::FlatTensor(x)])?;
+        x = line.emit.formula(before, &[x])?;
     }
     x = line.emit.on(form.operation, x, [listed(&axes)])?;
     if let Some(after) = form.after {
-        x = line.emit.formula(after, &[FormulaTerm::FlatTensor(x)])?;
+        x = line.emit.formula(after, &[x])?;
     }
     if x.dtype != of {
         x = line.emit.cast(x, of)?;
@@ -58,7 +56,7 @@ fn unreduced(line: &mut NodeLine, form: Form) -> NodeResults {
     }
     let mut x = line.flat(0)?;
     for text in [form.before, form.after].into_iter().flatten() {
-        x = line.emit.formula(text, &[FormulaTerm::FlatTensor(x)])?;
+        x = line.emit.formula(text, &[x])?;
     }
     one(x)
 }
@@ -112,20 +110,13 @@ pub(in crate::onnx::to_nnef) fn log_sum(line: &mut NodeLine) -> NodeResults {
 
 /// The largest item is subtracted first, so that no exponential overflows. An infinite one is not.
 pub(in crate::onnx::to_nnef) fn log_sum_exp(line: &mut NodeLine) -> NodeResults {
-    let rank = line.rank(0)?;
-    let axes = line.axes(1, rank)?.filter(|axes| !axes.is_empty());
-    if axes.is_none() && line.flag("noop_with_empty_axes", false)? || rank == 0 {
-        return Ok(vec![NnefOutcome::Operand(0)]);
-    }
-    let axes = axes.unwrap_or_else(|| (0..rank).collect());
+    let Some(axes) = reduced_axes(line)? else { return Ok(vec![NnefOutcome::Operand(0)]) };
     let x = line.flat(0)?;
     let peak = line.emit.on("max_reduce", x, [listed(&axes)])?;
-    let finite = line.emit.formula("select(eq(mul(@0,0.5),@0),0.0,@0)", &[FormulaTerm::FlatTensor(peak)])?;
-    let weights =
-        line.emit.formula("exp(sub(@0,@1))", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(finite)])?;
+    let finite = line.emit.formula("select(eq(mul(@0,0.5),@0),0.0,@0)", &[peak])?;
+    let weights = line.emit.formula("exp(sub(@0,@1))", &[x, finite])?;
     let sum = line.emit.on("sum_reduce", weights, [listed(&axes)])?;
-    let result =
-        line.emit.formula("add(log(@0),@1)", &[FormulaTerm::FlatTensor(sum), FormulaTerm::FlatTensor(finite)])?;
+    let result = line.emit.formula("add(log(@0),@1)", &[sum, finite])?;
     one(if line.flag("keepdims", true)? { result } else { line.emit.squeeze(result, &axes)? })
 }
 
@@ -168,10 +159,10 @@ pub(in crate::onnx::to_nnef) fn log_softmax(line: &mut NodeLine) -> NodeResults 
     let axes = softmax_axes(line)?;
     let x = line.flat(0)?;
     let peak = line.emit.on("max_reduce", x, [listed(&axes)])?;
-    let rest = line.emit.formula("sub(@0,@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(peak)])?;
-    let weights = line.emit.formula("exp(@0)", &[FormulaTerm::FlatTensor(rest)])?;
+    let rest = line.emit.formula("sub(@0,@1)", &[x, peak])?;
+    let weights = line.emit.formula("exp(@0)", &[rest])?;
     let sum = line.emit.on("sum_reduce", weights, [listed(&axes)])?;
-    one(line.emit.formula("sub(@0,log(@1))", &[FormulaTerm::FlatTensor(rest), FormulaTerm::FlatTensor(sum)])?)
+    one(line.emit.formula("sub(@0,log(@1))", &[rest, sum])?)
 }
 
 /// One at the place of the first largest item, and zero elsewhere.
@@ -186,22 +177,34 @@ pub(in crate::onnx::to_nnef) fn hardmax(line: &mut NodeLine) -> NodeResults {
     let flat = [&extents[..first], &[inner], &extents[last + 1..]].concat();
     let x = line.emit.reshape(x, &flat)?;
     let place = line.emit.add("argmax_reduce", [Value::Tensor(x.id), listed(&[first])], DType::Int64)?;
-    let mut shape = vec![1; flat.len()];
-    shape[first] = usize::try_from(inner).map_err(|_| NodeRefusal::UNFIT)?;
-    let places = crate::tensor::Tensor::integers(&shape, (0..inner).collect()).map_err(|_| NodeRefusal::UNFIT)?;
-    let places = line.emit.own_constant(places)?;
-    let hot = line.emit.formula("eq(@0,@1)", &[FormulaTerm::FlatTensor(places), FormulaTerm::FlatTensor(place)])?;
+    let places = line.emit.counting(flat.len(), first, inner)?;
+    let hot = line.emit.formula("eq(@0,@1)", &[places, place])?;
     let ones = line.emit.add("select", [Value::Tensor(hot.id), Value::Scalar(1.0), Value::Scalar(0.0)], of)?;
     one(line.emit.reshape(ones, &extents)?)
 }
 
-/// Sums of windows that end at each item.
-pub(in crate::onnx::to_nnef) fn cum_sum(line: &mut NodeLine) -> NodeResults {
+/// What is added or multiplied up to each item along an axis.
+struct Running {
+    x: FlatTensor,
+    extents: Vec<i64>,
+    axis: usize,
+    /// Whether the item itself is left out.
+    exclusive: bool,
+    /// Whether it begins at the last item.
+    reverse: bool,
+}
+
+fn running(line: &mut NodeLine) -> Lowered<Running> {
     let extents = line.shape(0)?;
     let axis = line.number(1)?.map(|axis| axis as i64).ok_or(NodeRefusal::UNFIT)?;
-    let axis = crate::onnx::to_nnef::shape::axis_of(axis, extents.len())?;
+    let axis = axis_of(axis, extents.len())?;
     let (exclusive, reverse) = (line.flag("exclusive", false)?, line.flag("reverse", false)?);
-    let x = line.flat(0)?;
+    Ok(Running { x: line.flat(0)?, extents, axis, exclusive, reverse })
+}
+
+/// Sums of windows that end at each item.
+pub(in crate::onnx::to_nnef) fn cum_sum(line: &mut NodeLine) -> NodeResults {
+    let Running { x, extents, axis, exclusive, reverse } = running(line)?;
     let of = x.dtype;
     let (outer, count, inner) = (product(&extents[..axis])?, extents[axis], product(&extents[axis + 1..])?);
     if count == 0 {
@@ -226,9 +229,7 @@ pub(in crate::onnx::to_nnef) fn lp_normalization(line: &mut NodeLine) -> NodeRes
     let axis = line.axis(-1, line.rank(0)?)?;
     let x = line.flat(0)?;
     let norm = norm(line, x, &[axis])?;
-    one(line
-        .emit
-        .formula("select(eq(@1,0.0),0.0,div(@0,@1))", &[FormulaTerm::FlatTensor(x), FormulaTerm::FlatTensor(norm)])?)
+    one(line.emit.formula("select(eq(@1,0.0),0.0,div(@0,@1))", &[x, norm])?)
 }
 
 /// The norm of order 1 or 2 along axes.
@@ -238,9 +239,9 @@ fn norm(line: &mut NodeLine, x: FlatTensor, axes: &[usize]) -> Lowered<FlatTenso
         2 => ("mul(@0,@0)", Some("root(@0)")),
         _ => return Err(NodeRefusal::because("its order is neither 1 nor 2")),
     };
-    let powers = line.emit.formula(before, &[FormulaTerm::FlatTensor(x)])?;
+    let powers = line.emit.formula(before, &[x])?;
     let sum = line.emit.on("sum_reduce", powers, [listed(axes)])?;
-    after.map_or(Ok(sum), |after| line.emit.formula(after, &[FormulaTerm::FlatTensor(sum)]))
+    after.map_or(Ok(sum), |after| line.emit.formula(after, &[sum]))
 }
 
 /// A norm of all items of each channel.
@@ -250,25 +251,24 @@ pub(in crate::onnx::to_nnef) fn global_lp_pool(line: &mut NodeLine) -> NodeResul
     one(norm(line, x, &axes)?)
 }
 
-pub(in crate::onnx::to_nnef) fn global_average_pool(line: &mut NodeLine) -> NodeResults {
+/// A reduction of all items of each channel.
+fn global(line: &mut NodeLine, operation: &'static str) -> NodeResults {
     let axes: Vec<usize> = (2..line.rank(0)?).collect();
     let x = line.flat(0)?;
-    one(line.emit.on("mean_reduce", x, [listed(&axes)])?)
+    one(line.emit.on(operation, x, [listed(&axes)])?)
+}
+
+pub(in crate::onnx::to_nnef) fn global_average_pool(line: &mut NodeLine) -> NodeResults {
+    global(line, "mean_reduce")
 }
 
 pub(in crate::onnx::to_nnef) fn global_max_pool(line: &mut NodeLine) -> NodeResults {
-    let axes: Vec<usize> = (2..line.rank(0)?).collect();
-    let x = line.flat(0)?;
-    one(line.emit.on("max_reduce", x, [listed(&axes)])?)
+    global(line, "max_reduce")
 }
 
 /// Products of the items up to each one, one after the other.
 pub(in crate::onnx::to_nnef) fn cum_prod(line: &mut NodeLine) -> NodeResults {
-    let extents = line.shape(0)?;
-    let axis = line.number(1)?.map(|axis| axis as i64).ok_or(NodeRefusal::UNFIT)?;
-    let axis = crate::onnx::to_nnef::shape::axis_of(axis, extents.len())?;
-    let (exclusive, reverse) = (line.flag("exclusive", false)?, line.flag("reverse", false)?);
-    let x = line.flat(0)?;
+    let Running { x, extents, axis, exclusive, reverse } = running(line)?;
     let mut product: Option<FlatTensor> = None;
     let mut parts = Vec::new();
     for step in 0..extents[axis] {
@@ -276,14 +276,12 @@ pub(in crate::onnx::to_nnef) fn cum_prod(line: &mut NodeLine) -> NodeResults {
         let item = line.emit.section(x, axis, (at, at + 1))?;
         let next = match product {
             None => item,
-            Some(product) => {
-                line.emit.formula("mul(@0,@1)", &[FormulaTerm::FlatTensor(product), FormulaTerm::FlatTensor(item)])?
-            }
+            Some(product) => line.emit.formula("mul(@0,@1)", &[product, item])?,
         };
         parts.push(match (exclusive, product) {
             (false, _) => next,
             (true, Some(product)) => product,
-            (true, None) => line.emit.formula("select(lt(@0,@0),@0,1)", &[FormulaTerm::FlatTensor(item)])?,
+            (true, None) => line.emit.formula("select(lt(@0,@0),@0,1)", &[item])?,
         });
         product = Some(next);
     }

@@ -9,7 +9,7 @@ use crate::onnx::model::{AttributeValue, NodeProto};
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::axis_of;
+use crate::onnx::to_nnef::shape::each_axis;
 use crate::tensor::{Data, Tensor};
 
 /// How an axis is resampled: by a factor, or to an extent.
@@ -22,7 +22,7 @@ enum Target {
 /// The targets of all axes; none for those that stay.
 fn targets(line: &NodeLine, rank: usize) -> Lowered<Vec<Option<Target>>> {
     let axes = match line.ints("axes")? {
-        Some(axes) => axes.iter().map(|axis| axis_of(*axis, rank)).collect::<Lowered<Vec<usize>>>()?,
+        Some(axes) => each_axis(&axes, rank)?,
         None => (0..rank).collect(),
     };
     let given = |i: usize| line.value(i).is_none_or(|value| !value.is_empty()) && line.has(i);

@@ -3,7 +3,7 @@
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{EMPTY, integers, text};
 use crate::onnx::to_nnef::formula::FormulaTerm;
-use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, empty};
+use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, empty, zeros};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
 use crate::onnx::to_nnef::shape::axis_of;
@@ -111,7 +111,7 @@ fn counted(indices: &Tensor, extent: i64) -> Option<Vec<i64>> {
 /// Indices of the graph in which negative ones count from the end.
 fn from_start(line: &mut NodeLine, indices: FlatTensor, extent: i64) -> Lowered<FlatTensor> {
     let extent = FormulaTerm::Number(extent as f64, indices.dtype);
-    line.emit.formula("select(lt(@0,0),add(@0,@1),@0)", &[FormulaTerm::FlatTensor(indices), extent])
+    line.emit.formula("select(lt(@0,0),add(@0,@1),@0)", &[indices.into(), extent])
 }
 
 pub(in crate::onnx::to_nnef) fn gather(line: &mut NodeLine) -> NodeResults {
@@ -197,11 +197,8 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
     let indices = line.flat(0)?;
     let indices = from_start(line, indices, depth)?;
     let indices = line.emit.unsqueeze(indices, vec![axis as i64])?;
-    let mut shape = vec![1; rank];
-    shape[axis] = usize::try_from(depth).map_err(|_| NodeRefusal::UNFIT)?;
-    let places = Tensor::integers(&shape, (0..depth).collect()).map_err(|_| NodeRefusal::UNFIT)?;
-    let places = line.emit.own_constant(places)?;
-    let hot = line.emit.formula("eq(@0,@1)", &[FormulaTerm::FlatTensor(indices), FormulaTerm::FlatTensor(places)])?;
+    let places = line.emit.counting(rank, axis, depth)?;
+    let hot = line.emit.formula("eq(@0,@1)", &[indices, places])?;
     match line.value(2).map(|values| values.to_scalars()).as_deref() {
         Some(&[off, on]) => chosen(line, hot, (on, off), of),
         Some(_) => Err(NodeRefusal::UNFIT),
@@ -212,7 +209,7 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
                 line.emit.reshape(section, &[])
             };
             let (off, on) = (value(0)?, value(1)?);
-            one(line.emit.formula("select(@0,@1,@2)", &[hot, on, off].map(FormulaTerm::FlatTensor))?)
+            one(line.emit.formula("select(@0,@1,@2)", &[hot, on, off])?)
         }
     }
 }
@@ -220,11 +217,7 @@ pub(in crate::onnx::to_nnef) fn one_hot(line: &mut NodeLine) -> NodeResults {
 /// One number where a condition holds, and another one elsewhere.
 fn chosen(line: &mut NodeLine, condition: FlatTensor, (yes, no): (f64, f64), of: DType) -> NodeResults {
     if of == DType::Bool {
-        return one(if yes != 0.0 {
-            condition
-        } else {
-            line.emit.formula("not(@0)", &[FormulaTerm::FlatTensor(condition)])?
-        });
+        return one(if yes != 0.0 { condition } else { line.emit.formula("not(@0)", &[condition])? });
     }
     let literal = |number: f64| if of.is_integer() { Value::Int(number as i64) } else { Value::Scalar(number) };
     one(line.emit.add("select", [Value::Tensor(condition.id), literal(yes), literal(no)], of)?)
@@ -270,7 +263,7 @@ pub(in crate::onnx::to_nnef) fn trilu(line: &mut NodeLine) -> NodeResults {
     let mask = places.map(|above| if upper { above >= k } else { above <= k }).collect();
     let mask = line.emit.own_constant(Tensor::logicals(&shape, mask).map_err(|_| NodeRefusal::UNFIT)?)?;
     let zero = FormulaTerm::Number(0.0, x.dtype);
-    one(line.emit.formula("select(@0,@1,@2)", &[FormulaTerm::FlatTensor(mask), FormulaTerm::FlatTensor(x), zero])?)
+    one(line.emit.formula("select(@0,@1,@2)", &[mask.into(), x.into(), zero])?)
 }
 
 /// The items at the places of a known condition.
@@ -314,10 +307,7 @@ pub(in crate::onnx::to_nnef) fn grid_sample(line: &mut NodeLine) -> NodeResults 
 
 /// Ones on a diagonal: a constant, since the extents are known.
 pub(in crate::onnx::to_nnef) fn eye_like(line: &mut NodeLine) -> NodeResults {
-    let extents: Option<Vec<usize>> = line.shape(0)?.iter().map(|extent| usize::try_from(*extent).ok()).collect();
-    let extents = extents.ok_or(NodeRefusal::UNFIT)?;
-    let count = crate::tensor::volume(&extents).ok_or(NodeRefusal::UNFIT)?;
-    let like = Tensor::new(&extents, crate::tensor::Data::zeros(line.dtype(0)?, count)).ok_or(NodeRefusal::UNFIT)?;
+    let like = zeros(&line.shape(0)?, line.dtype(0)?)?;
     let found = line.computed(line.attributes.node, &[Some(like.into())])?;
     Ok(found.into_iter().map(|tensor| NnefOutcome::Known(tensor.into())).collect())
 }

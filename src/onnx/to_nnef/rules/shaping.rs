@@ -2,11 +2,10 @@
 
 use crate::graph::Value;
 use crate::onnx::to_nnef::emit::{integers, pairs, text};
-use crate::onnx::to_nnef::formula::FormulaTerm;
 use crate::onnx::to_nnef::item::{FlatTensor, NnefOutcome, empty};
 use crate::onnx::to_nnef::line::{NodeLine, NodeResults, one};
 use crate::onnx::to_nnef::refusal::{Lowered, NodeRefusal};
-use crate::onnx::to_nnef::shape::{axes_of, axis_of, product};
+use crate::onnx::to_nnef::shape::{axes_of, each_axis, product};
 use crate::tensor::Tensor;
 
 /// The extents of the operand, or of a range of its axes.
@@ -72,10 +71,7 @@ pub(in crate::onnx::to_nnef) fn squeeze(line: &mut NodeLine) -> NodeResults {
 }
 
 pub(in crate::onnx::to_nnef) fn unsqueeze(line: &mut NodeLine) -> NodeResults {
-    let given = match line.ints("axes")? {
-        Some(axes) => axes,
-        None => line.list(1)?.ok_or(NodeRefusal::because("it has no axes"))?,
-    };
+    let given = line.ints_or("axes", 1)?.ok_or(NodeRefusal::because("it has no axes"))?;
     let axes = axes_of(&given, line.rank(0)?.saturating_add(given.len()))?;
     let x = line.flat(0)?;
     one(line.emit.unsqueeze(x, axes.into_iter().map(|axis| axis as i64).collect())?)
@@ -84,7 +80,7 @@ pub(in crate::onnx::to_nnef) fn unsqueeze(line: &mut NodeLine) -> NodeResults {
 pub(in crate::onnx::to_nnef) fn transpose(line: &mut NodeLine) -> NodeResults {
     let rank = line.rank(0)?;
     let axes = match line.ints("perm")? {
-        Some(axes) => axes.iter().map(|axis| axis_of(*axis, rank)).collect::<Lowered<Vec<usize>>>()?,
+        Some(axes) => each_axis(&axes, rank)?,
         None => (0..rank).rev().collect(),
     };
     let x = line.flat(0)?;
@@ -107,11 +103,7 @@ pub(in crate::onnx::to_nnef) fn concat(line: &mut NodeLine) -> NodeResults {
 
 /// The extents of the parts of a split.
 fn parts(line: &NodeLine, extent: i64) -> Lowered<Vec<i64>> {
-    let given = match line.ints("split")? {
-        Some(parts) => Some(parts),
-        None => line.list(1)?,
-    };
-    if let Some(given) = given {
+    if let Some(given) = line.ints_or("split", 1)? {
         return Ok(given);
     }
     let outputs = line.attributes.node.outputs.len() as i64;
@@ -170,23 +162,24 @@ pub(in crate::onnx::to_nnef) fn expand(line: &mut NodeLine) -> NodeResults {
         _ => Err(NodeRefusal::UNFIT),
     });
     let repeats = repeats.collect::<Lowered<Vec<i64>>>()?;
-    if repeats.contains(&0) {
-        let extents: Vec<i64> = line.emit.extents(x)?.iter().zip(&repeats).map(|(own, repeat)| own * repeat).collect();
-        return one(empty(&extents, x.dtype)?);
-    }
-    one(line.emit.tile(x, &repeats)?)
+    tiled(line, x, &repeats)
 }
 
 pub(in crate::onnx::to_nnef) fn tile(line: &mut NodeLine) -> NodeResults {
     let repeats = line.list(1)?.ok_or(NodeRefusal::because("it has no repeats"))?;
     let x = line.flat(0)?;
+    tiled(line, x, &repeats)
+}
+
+/// A tensor repeated along its axes, maybe not once.
+fn tiled(line: &mut NodeLine, x: FlatTensor, repeats: &[i64]) -> NodeResults {
     if repeats.contains(&0) {
         let extents = line.emit.extents(x)?;
         let extents: Lowered<Vec<i64>> =
-            extents.iter().zip(&repeats).map(|(own, repeat)| product(&[*own, *repeat])).collect();
+            extents.iter().zip(repeats).map(|(own, repeat)| product(&[*own, *repeat])).collect();
         return one(empty(&extents?, x.dtype)?);
     }
-    one(line.emit.tile(x, &repeats)?)
+    one(line.emit.tile(x, repeats)?)
 }
 
 /// The batch, channels and spatial extents of an operand with two spatial axes.
@@ -231,7 +224,7 @@ fn padding(line: &NodeLine, rank: usize) -> Lowered<Vec<(i64, i64)>> {
     };
     let given = given.ok_or(NodeRefusal::because("it has no padding"))?;
     let axes = match line.list(3)? {
-        Some(axes) => axes.iter().map(|axis| axis_of(*axis, rank)).collect::<Lowered<Vec<usize>>>()?,
+        Some(axes) => each_axis(&axes, rank)?,
         None => (0..rank).collect(),
     };
     if given.len() != 2 * axes.len() {
@@ -299,7 +292,7 @@ fn filled(line: &mut NodeLine, x: FlatTensor, padding: &[(i64, i64)]) -> Lowered
     let mask = line.emit.own_constant(Tensor::logicals(&shape, inner).map_err(|_| NodeRefusal::UNFIT)?)?;
     let value = line.flat(2)?;
     let value = line.emit.reshape(value, &[])?;
-    line.emit.formula("select(@0,@1,@2)", &[mask, x, value].map(FormulaTerm::FlatTensor))
+    line.emit.formula("select(@0,@1,@2)", &[mask, x, value])
 }
 
 /// Repeats the operand around itself.

@@ -110,16 +110,19 @@ pub(super) fn convolved(
     let windows = windows(line, spatial(&filter)?, spatial(&extents)?)?;
     // 0 groups of NNEF are one for each channel.
     let groups = line.int("group", 1)?.max(1);
-    let arguments = [
+    line.emit.on("conv", x, filtered(weight, bias, &windows).into_iter().chain([Value::Int(groups)]))
+}
+
+/// The arguments that a convolution and a transposed one have first.
+fn filtered(weight: FlatTensor, bias: Value, windows: &[Window]) -> [Value; 6] {
+    [
         Value::Tensor(weight.id),
         bias,
         text("constant"),
         pairs(windows.iter().map(|window| window.padding)),
         integers(windows.iter().map(|window| window.stride)),
         integers(windows.iter().map(|window| window.dilation)),
-        Value::Int(groups),
-    ];
-    line.emit.on("conv", x, arguments)
+    ]
 }
 
 /// The paddings and extents of a transposed convolution.
@@ -178,16 +181,7 @@ pub(in crate::onnx::to_nnef) fn conv_transpose(line: &mut NodeLine) -> NodeResul
         }
         false => [&[extents[0], channels], &output[..]].concat(),
     };
-    let arguments = [
-        Value::Tensor(weight.id),
-        bias,
-        text("constant"),
-        pairs(windows.iter().map(|window| window.padding)),
-        integers(windows.iter().map(|window| window.stride)),
-        integers(windows.iter().map(|window| window.dilation)),
-        integers(shape),
-        Value::Int(groups),
-    ];
+    let arguments = filtered(weight, bias, &windows).into_iter().chain([integers(shape), Value::Int(groups)]);
     one(line.emit.on("deconv", x, arguments)?)
 }
 
@@ -271,7 +265,7 @@ pub(in crate::onnx::to_nnef) fn lp_pool(line: &mut NodeLine) -> NodeResults {
     let (windows, excess) = pooling(line)?;
     let order = line.int("p", 2)? as f64;
     let x = line.flat(0)?;
-    let powers = line.emit.formula("pow(abs(@0),@1)", &[FormulaTerm::FlatTensor(x), FormulaTerm::of(order)])?;
+    let powers = line.emit.formula("pow(abs(@0),@1)", &[x.into(), FormulaTerm::of(order)])?;
     let sums = pooled(line, "box", (powers, "constant"), &widened(windows, &excess))?;
-    one(line.emit.formula("pow(@0,@1)", &[FormulaTerm::FlatTensor(sums), FormulaTerm::of(1.0 / order)])?)
+    one(line.emit.formula("pow(@0,@1)", &[sums.into(), FormulaTerm::of(1.0 / order)])?)
 }
