@@ -5,6 +5,7 @@
 //! lists the results of the graph.
 
 mod modules;
+mod named;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use self::named::NamedTensors;
 use super::infer::{GraphTypes, InnerPlace, ModelTypes, ValueType, infer};
 use super::inline::{Functions, Imports, each_node, own_names};
 use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
@@ -21,7 +23,6 @@ use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::constant::shortest;
-use crate::graph::dims::Dim;
 use crate::graph::names::NameId;
 use crate::graph::{
     Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
@@ -60,10 +61,7 @@ struct View<'m> {
     model: &'m ModelProto,
     file: FileId,
     graph: Graph,
-    /// The visible tensors.
-    tensors: FxHashMap<NameId, TensorId>,
-    /// The names that tensors have, visible or not.
-    taken: FxHashSet<NameId>,
+    tensors: NamedTensors,
     kinds: FxHashMap<(String, Vec<Name>), KindId>,
     /// What nodes of one operator with as many operands and results have in common.
     forms: FxHashMap<FormKey, Rc<NodeForm>>,
@@ -157,8 +155,7 @@ fn seen(
         model,
         file,
         graph,
-        tensors: FxHashMap::default(),
-        taken: FxHashSet::default(),
+        tensors: NamedTensors::new(model.names.values.len()),
         kinds: FxHashMap::default(),
         forms: FxHashMap::default(),
         strings: FxHashMap::default(),
@@ -205,14 +202,14 @@ impl<'m> View<'m> {
 
     /// The tensor with a name; created on the first use of the name.
     fn value(&mut self, name: NameId) -> TensorId {
-        if let Some(tensor) = self.tensors.get(&name) {
-            return *tensor;
+        if let Some(tensor) = self.tensors.get(name) {
+            return tensor;
         }
         // Values of graphs around one without types have tensors already.
         let known = self.types.iter().rev().map_while(|types| *types);
-        let types = known.into_iter().find_map(|types| types.values.get(&name));
+        let types = known.into_iter().find_map(|types| types.values.get(name));
         let (element, shape) = match types {
-            Some(ValueType::Tensor(facts)) => (facts.element, facts.shape.as_deref().map(shape_of)),
+            Some(ValueType::Tensor(facts)) => (facts.element, facts.shape.as_deref().map(Shape::of_dims)),
             _ => (None, None),
         };
         self.tensor(name, element, shape)
@@ -221,14 +218,14 @@ impl<'m> View<'m> {
     fn tensor(&mut self, name: NameId, element: Option<Element>, shape: Option<Shape>) -> TensorId {
         // Graphs beside each other may use one name for several values.
         let mut own = name;
-        if !self.taken.insert(name) && name != NameId::ROOT {
+        if self.tensors.is_taken(name) && name != NameId::ROOT {
             own = self.graph.names.sibling(name);
             self.graph.names.mark_used(own);
         }
         let tensor = self.graph.add_tensor(own, element.and_then(Element::primitive));
         self.graph.set_element(tensor, element);
         self.graph.set_shape(tensor, shape);
-        self.tensors.insert(name, tensor);
+        self.tensors.show(name, tensor);
         tensor
     }
 
@@ -459,22 +456,20 @@ impl<'m> View<'m> {
         self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(&place)));
         let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
         let open = std::mem::take(&mut self.open);
-        let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.remove(&name))).collect();
+        let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();
         self.body(graph, NodePlace { call: node.origin, group })?;
         (self.around, self.open) = (around, open);
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
         self.types.pop();
         for (name, before) in hidden {
-            self.tensors.remove(&name);
-            self.tensors.extend(before.map(|before| (name, before)));
+            self.tensors.hide(name);
+            if let Some(before) = before {
+                self.tensors.show(name, before);
+            }
         }
         Ok(Value::Array(results.into()))
     }
-}
-
-fn shape_of(extents: &[Dim]) -> Shape {
-    Shape::new(&extents.iter().cloned().map(GraphExtent::from).collect::<Vec<_>>())
 }
 
 /// `float[2, 3]`

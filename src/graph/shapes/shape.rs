@@ -155,6 +155,12 @@ impl Shape {
         Shape(extents.iter().cloned().collect())
     }
 
+    /// A shape of integers and expressions.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn of_dims(extents: &[Dim]) -> Self {
+        Shape(extents.iter().cloned().map(Extent::from).collect())
+    }
+
     /// A shape of known extents.
     pub(crate) fn of(extents: &[i64]) -> Self {
         Shape(extents.iter().map(|&extent| Extent::new(extent)).collect())

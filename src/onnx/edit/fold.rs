@@ -207,7 +207,7 @@ fn inferred(node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<A
     let types = types?;
     let result = |name: &NameId| match *name {
         NameId::ROOT => Some(None),
-        name => Some(Some(Arc::new(items(types.values.get(&name)?.as_tensor()?)?))),
+        name => Some(Some(Arc::new(items(types.values.get(name)?.as_tensor()?)?))),
     };
     node.outputs.iter().map(result).collect()
 }

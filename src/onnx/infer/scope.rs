@@ -1,9 +1,8 @@
 //! The values that are visible at a node.
 
-use rustc_hash::FxHashMap;
-
 use super::call::Known;
 use super::facts::ValueType;
+use super::tables::TypeTable;
 use crate::graph::names::NameId;
 
 /// The visible values of a graph and of the graphs around it. A value of an inner graph hides one of the same name
@@ -66,15 +65,11 @@ impl<'m> TypeScope<'m> {
     }
 
     /// Closes a graph, and returns the types of the values that it defines.
-    pub(super) fn close(&mut self, GraphStart(start): GraphStart) -> FxHashMap<NameId, ValueType> {
-        let mut types = FxHashMap::default();
-        types.reserve(self.definitions.len() - start);
-        for definition in self.definitions.drain(start..).rev() {
+    pub(super) fn close(&mut self, GraphStart(start): GraphStart) -> TypeTable {
+        for definition in self.definitions[start..].iter().rev() {
             self.latest[definition.name.index()] = definition.hidden;
-            // Of a value that is defined twice, the last definition counts.
-            types.entry(definition.name).or_insert(definition.known.ty);
         }
-        types
+        TypeTable::new(self.definitions.drain(start..).map(|definition| (definition.name, definition.known.ty)).collect())
     }
 
     /// Opens the body of a function.
@@ -85,10 +80,7 @@ impl<'m> TypeScope<'m> {
     }
 
     /// Closes the body of a function, and returns the types of the values that it defines.
-    pub(super) fn close_function(
-        &mut self,
-        FunctionStart(start, outside): FunctionStart,
-    ) -> FxHashMap<NameId, ValueType> {
+    pub(super) fn close_function(&mut self, FunctionStart(start, outside): FunctionStart) -> TypeTable {
         self.outside = outside;
         self.close(start)
     }

@@ -24,7 +24,65 @@ pub(crate) type InnerPlace = (usize, usize, usize);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GraphTypes {
     /// The types of inputs, initializers and results.
-    pub(crate) values: FxHashMap<NameId, ValueType>,
+    pub(crate) values: TypeTable,
     /// The types in the graphs of attributes.
     pub(crate) inner: FxHashMap<InnerPlace, GraphTypes>,
+}
+
+/// Types by the names of values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TypeTable {
+    /// Sorted by name, without two of one name.
+    rows: Vec<(NameId, ValueType)>,
+}
+
+impl TypeTable {
+    /// The types of values in the order of their definition. Of a value that is defined twice, the last definition counts.
+    pub(super) fn new(mut rows: Vec<(NameId, ValueType)>) -> Self {
+        rows.sort_by_key(|row| row.0);
+        rows.dedup_by(|later, kept| later.0 == kept.0 && { std::mem::swap(kept, later); true });
+        TypeTable { rows }
+    }
+
+    /// The type of a value.
+    pub(crate) fn get(&self, name: NameId) -> Option<&ValueType> {
+        // Names of a graph mostly have consecutive numbers. A row never comes later than if there were no gaps.
+        let distance = name.index().checked_sub(self.rows.first()?.0.index())?;
+        let mut end = distance.min(self.rows.len() - 1);
+        let mut step = 1;
+        while self.rows[end].0 > name {
+            let start = end.saturating_sub(step);
+            if self.rows[start].0 <= name {
+                let found = self.rows[start..end].binary_search_by_key(&name, |row| row.0).ok()?;
+                return Some(&self.rows[start + found].1);
+            }
+            (end, step) = (start, step * 2);
+        }
+        (self.rows[end].0 == name).then(|| &self.rows[end].1)
+    }
+
+    /// Keeps the types that a function keeps; it may change them.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(NameId, &mut ValueType) -> bool) {
+        self.rows.retain_mut(|row| keeps(row.0, &mut row.1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TypeTable, ValueType};
+    use crate::graph::Element;
+    use crate::graph::names::NameId;
+
+    #[test]
+    fn the_last_definition_of_a_name_counts() {
+        let types = [Element::Float32, Element::Int64].map(|element| ValueType::tensor(Some(element), None));
+        let names = [9usize, 5, 6, 900, 30, 7, 31, 5];
+        let rows = names.iter().enumerate().map(|(i, name)| (NameId::at(*name), types[usize::from(i == 7)].clone()));
+        let table = TypeTable::new(rows.collect());
+        for name in 0..1000 {
+            let wanted = names.contains(&name).then(|| &types[usize::from(name == 5)]);
+            assert_eq!(table.get(NameId::at(name)), wanted, "{name}");
+        }
+        assert_eq!(TypeTable::default().get(NameId::at(3)), None);
+    }
 }

@@ -52,7 +52,7 @@ fn check_in(version: i64, inputs: &str, nodes: &str, functions: &str, wanted: &s
     with_types(&text, &Options::default(), |types, id| {
         for wanted in wanted.split("; ") {
             let (name, ty) = wanted.split_once(": ").unwrap();
-            let found = types.main.values.get(&id(name)).map_or("absent".to_owned(), told);
+            let found = types.main.values.get(id(name)).map_or("absent".to_owned(), told);
             assert_eq!(found, ty, "{name} in {nodes}");
         }
     });

@@ -29,6 +29,6 @@ impl<'t> VisibleTypes<'t> {
 
     /// The type of a value.
     pub(super) fn of_value(&self, value: NameId) -> Option<&'t ValueType> {
-        self.graphs.iter().rev().find_map(|types| types.values.get(&value))
+        self.graphs.iter().rev().find_map(|types| types.values.get(value))
     }
 }
