@@ -351,6 +351,30 @@ impl Document {
         self.model().map_or(0, edit::share)
     }
 
+    /// Writes the types and shapes that follow from the operators into the graph of the model, and into the graphs of its
+    /// nodes: those of all results of nodes, as far as they are known. Extents may be expressions on the symbols of the
+    /// model, as in `2*N+1`. What the model declares stays.
+    ///
+    /// ```
+    /// use nnef_flatten::Options;
+    /// use nnef_flatten::onnx::Document;
+    /// use nnef_flatten::source::Sources;
+    ///
+    /// let text = r#"<ir_version: 10, opset_import: ["" : 21]>
+    /// g (float[N, 3] x) => (float[M] y) { t = Concat <axis = 0> (x, x) y = ReduceSum <keepdims = 0> (t, axis) }"#;
+    /// let text = text.replace("=> (float[M] y)", "=> (float[M] y) <int64[1] axis = {1}>");
+    /// let (document, _) = Document::parse("m", text, &mut Sources::new(), &Options::default());
+    /// let mut document = document.unwrap();
+    /// document.annotate(&Options::default());
+    /// assert!(document.to_text(false)?.0.contains("float[2*N,3] t"));
+    /// # Ok::<(), nnef_flatten::Diagnostics>(())
+    /// ```
+    pub fn annotate(&mut self, options: &Options) {
+        if let Some(model) = self.model() {
+            edit::annotate(model, options);
+        }
+    }
+
     /// [`Self::note_origins`] within limits.
     ///
     /// # Errors

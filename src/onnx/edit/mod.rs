@@ -1,5 +1,6 @@
-//! Edits of models that options request: inputs with given values and shapes, folding, merging of equal nodes.
+//! Edits of models that options request: inputs with given values and shapes, folding, merging of equal nodes, types.
 
+mod annotate;
 mod fold;
 mod given;
 mod pure;
@@ -9,6 +10,7 @@ mod share;
 mod tests;
 mod unused;
 
+pub(super) use annotate::annotate;
 pub(super) use given::{bind, set_shapes};
 pub(crate) use pure::is_function;
 pub(super) use rounds::fold;

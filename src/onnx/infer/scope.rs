@@ -69,7 +69,9 @@ impl<'m> TypeScope<'m> {
         for definition in self.definitions[start..].iter().rev() {
             self.latest[definition.name.index()] = definition.hidden;
         }
-        TypeTable::new(self.definitions.drain(start..).map(|definition| (definition.name, definition.known.ty)).collect())
+        TypeTable::new(
+            self.definitions.drain(start..).map(|definition| (definition.name, definition.known.ty)).collect(),
+        )
     }
 
     /// Opens the body of a function.

@@ -9,7 +9,8 @@ use crate::tensor::{DType, Data, Tensor, strides};
 
 /// An index along an axis, counted from its end if it is negative.
 fn place(call: &NodeCall, index: i64, extent: usize) -> Result<usize, EvalError> {
-    axes::axis(index, extent).ok_or_else(|| EvalError::value(format!("`{}`: index {index} of an extent of {extent}", call.name())))
+    axes::axis(index, extent)
+        .ok_or_else(|| EvalError::value(format!("`{}`: index {index} of an extent of {extent}", call.name())))
 }
 
 /// Slices at indices along an axis.
