@@ -26,7 +26,8 @@ import onnx.helper
 import onnx.inliner
 import onnx.shape_inference
 
-TURNS = 5
+# The turns of a pass that takes long, and those of one that ends within milliseconds and is slower at first.
+TURNS, WARM_TURNS = 5, 100
 PASSES = {"infer": ["onnx"], "fold": ["onnxslim", "onnxsim"], "lower": ["onnx"]}
 
 
@@ -68,9 +69,9 @@ def peers():
     return found
 
 
-def ours(program, file):
+def ours(program, file, turns=TURNS):
     """The least CPU seconds of each pass, in a separate process."""
-    done = subprocess.run([program, file, str(TURNS)], capture_output=True, text=True)
+    done = subprocess.run([program, file, str(turns)], capture_output=True, text=True)
     if done.returncode:
         return {}
     lines = [dict(re.findall(r"(\w+)=([\d.]+)", line)) for line in done.stdout.splitlines()]
@@ -81,14 +82,14 @@ def compare(program, models):
     """The pairs of seconds, ours and those of a peer, by pass and peer."""
     pairs = {}
     for file in models:
-        own = ours(program, file)
+        own = ours(program, file, WARM_TURNS)
         model = onnx.load(file)
-        copied = min(timed(lambda: onnx.ModelProto.FromString(model.SerializeToString())) for _ in range(TURNS))
+        copied = min(timed(lambda: onnx.ModelProto.FromString(model.SerializeToString())) for _ in range(WARM_TURNS))
         for (name, peer), function in peers().items():
             if name not in own:
                 continue
-            runs = []
-            for _ in range(TURNS):
+            runs, start = [], time.monotonic()
+            while len(runs) < TURNS or (len(runs) < WARM_TURNS and time.monotonic() < start + 1.0):
                 given = onnx.ModelProto.FromString(model.SerializeToString())
                 runs.append(timed(lambda: function(given)))
                 if runs[-1] is None:
@@ -137,17 +138,17 @@ def large(command, folder, size):
     launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
     copies, runs, memory = [], [], 0
     for _ in range(TURNS):
-        for file in (copy, flat):
-            if os.path.exists(file):
-                os.unlink(file)
         start = time.perf_counter()
         shutil.copyfile(source, copy)
         copies.append(time.perf_counter() - start)
+        # Pages that are not on the disk yet would delay the other program.
+        os.unlink(copy)
         start = time.perf_counter()
         done = subprocess.run(
             [sys.executable, launch, "1", command, "-q", source, "-o", flat], capture_output=True, text=True, check=True
         )
         runs.append(time.perf_counter() - start)
+        os.unlink(flat)
         _, peak, status = done.stdout.split()
         assert status == "0"
         memory = max(memory, int(peak) / 1024)

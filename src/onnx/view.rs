@@ -168,7 +168,7 @@ fn seen(
         open: Vec::new(),
         types: vec![types.map(|types| &types.main)],
         schemas: Schemas::new(),
-        functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
+        functions: Functions::of_calls(&model.names, &model.functions),
         imports: Imports::new(&model.names, &model.opsets),
     };
     if let Some(graph) = &model.graph {

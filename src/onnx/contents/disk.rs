@@ -5,8 +5,8 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-/// The bytes that are copied at once: they stay in the cache of the processor.
-pub(super) const PIECE: usize = 1 << 17;
+/// The bytes that are copied at once. Smaller pieces take longer: the system is called for each.
+pub(super) const PIECE: usize = 1 << 20;
 
 /// An open file.
 #[derive(Debug)]

@@ -32,6 +32,11 @@ impl FunctionTypes {
         }
     }
 
+    /// Adds a call with the types of one that was added.
+    pub(super) fn add_same(&mut self, call: &NodeProto) {
+        self.visited.insert(place(call));
+    }
+
     /// Records that a call is not looked at.
     pub(super) fn skip(&mut self, function: usize) {
         self.skipped.insert(function);

@@ -20,24 +20,48 @@ const SYMBOL: u64 = 256;
 /// What remains of the limits.
 #[derive(Debug)]
 pub(super) struct InferBudget {
-    /// The number of nodes that may still be visited.
-    pub(super) visits: u64,
+    /// The number of nodes that may still be visited, and whether it includes what the nodes of the model add.
+    visits: u64,
+    is_complete: bool,
     /// The number of open calls of functions that are still allowed.
     pub(super) depth: u64,
+    /// How often a limit kept something from becoming known.
+    pub(super) refused: u64,
     /// The number of bytes of extents and items that may still be made, and all bytes that are taken.
     bytes: u64,
     used: u64,
 }
 
 impl InferBudget {
-    pub(super) fn new(model: &ModelProto, options: &Options) -> InferBudget {
-        let mut nodes = 0;
-        let graph = model.graph.iter().map(|graph| &graph.nodes);
-        for nodes_of in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
-            each_node(nodes_of, &mut |_| nodes += 1);
+    pub(super) fn new(options: &Options) -> InferBudget {
+        let (visits, bytes) = (VISITS.min(options.max_ops), options.max_memory / 4);
+        InferBudget { visits, is_complete: false, depth: options.max_depth, refused: 0, bytes, used: 0 }
+    }
+
+    /// Counts a visit of a node.
+    pub(super) fn visit(&mut self) {
+        self.visits = self.visits.saturating_sub(1);
+    }
+
+    /// Whether nodes of graphs and functions may still be visited. The nodes of the model are counted when it matters.
+    pub(super) fn has_visits(&mut self, model: &ModelProto) -> bool {
+        if self.visits == 0 && !self.is_complete {
+            self.is_complete = true;
+            let mut nodes = 0;
+            let graph = model.graph.iter().map(|graph| &graph.nodes);
+            for nodes_of in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
+                each_node(nodes_of, &mut |_| nodes += 1);
+            }
+            self.visits = nodes * VISITS_OF_NODE;
         }
-        let visits = VISITS.min(options.max_ops) + nodes * VISITS_OF_NODE;
-        InferBudget { visits, depth: options.max_depth, bytes: options.max_memory / 4, used: 0 }
+        self.refused += u64::from(self.visits == 0);
+        self.visits > 0
+    }
+
+    /// Whether another call may be open.
+    pub(super) fn has_depth(&mut self) -> bool {
+        self.refused += u64::from(self.depth == 0);
+        self.depth > 0
     }
 
     /// Takes the memory of a type. If there is not enough left, its extents and items are forgotten.
@@ -54,6 +78,7 @@ impl InferBudget {
                 true
             }
             None => {
+                self.refused += 1;
                 (facts.shape, facts.items) = (None, None);
                 false
             }

@@ -17,8 +17,10 @@ use crate::source::names::Name;
 /// The largest number of items that are followed through operators.
 pub(crate) const MAX_ITEMS: usize = 64;
 
-/// The largest number of items of a constant that a rule reads.
-const MAX_CONSTANT: usize = 1 << 16;
+/// The largest number of items of a constant of integers that a rule reads, and of one of floats: these are factors and
+/// bounds, or weights, which decide nothing.
+const MAX_CONSTANT: i64 = 1 << 16;
+const MAX_FLOATS: i64 = 64;
 
 /// The largest rank that results have.
 const MAX_RANK: usize = 1024;
@@ -27,8 +29,15 @@ const MAX_RANK: usize = 1024;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known<'m> {
     pub(super) ty: ValueType,
-    /// The constant, if it is one.
+    /// The constant, if it is one that rules read.
     pub(super) constant: Option<&'m TensorProto>,
+}
+
+impl<'m> Known<'m> {
+    /// A value that may be a constant.
+    pub(super) fn new(ty: ValueType, constant: Option<&'m TensorProto>) -> Self {
+        Known { ty, constant: constant.filter(|constant| is_read(constant)) }
+    }
 }
 
 /// The attributes that a call gives a function, by name.
@@ -132,7 +141,7 @@ impl<'m> InferCall<'_, 'm> {
 
     /// The items of a constant operand of floats.
     pub(crate) fn floats(&self, operand: usize) -> Option<Vec<f64>> {
-        let tensor = self.known(operand)?.constant.filter(|tensor| is_small(tensor))?;
+        let tensor = self.known(operand)?.constant.filter(|tensor| is_read(tensor))?;
         match Elements::of(tensor).ok()? {
             Elements::Floats(items) => Some(items.into_iter().map(f64::from).collect()),
             Elements::Doubles(items) => Some(items),
@@ -289,17 +298,22 @@ impl<'m> InferCall<'_, 'm> {
     }
 }
 
-fn is_small(tensor: &TensorProto) -> bool {
+/// Whether rules read a constant.
+fn is_read(tensor: &TensorProto) -> bool {
+    let is_whole = whole(tensor).is_some();
     let count = tensor.dims.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
-    !tensor.is_external() && count.is_some_and(|count| (0..=MAX_CONSTANT as i64).contains(&count))
+    let most = if is_whole { MAX_CONSTANT } else { MAX_FLOATS };
+    !tensor.is_external() && count.is_some_and(|count| (0..=most).contains(&count))
+}
+
+/// The type of a constant of integers or truth values.
+fn whole(tensor: &TensorProto) -> Option<Element> {
+    Element::numbered(tensor.data_type?.into()).filter(|element| element.is_whole())
 }
 
 /// The items of a constant of integers or truth values.
 pub(in crate::onnx) fn integers(tensor: &TensorProto) -> Option<Vec<i64>> {
-    let element = Element::numbered(tensor.data_type?.into())?;
-    if !element.is_whole() || !is_small(tensor) {
-        return None;
-    }
+    whole(tensor).filter(|_| is_read(tensor))?;
     match Elements::of(tensor).ok()? {
         Elements::Ints(items) => Some(items),
         Elements::Unsigned(items) => items.into_iter().map(|item| i64::try_from(item).ok()).collect(),

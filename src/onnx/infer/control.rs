@@ -55,7 +55,7 @@ impl<'m> Inference<'m> {
 
     /// Infers in a graph and notes the types of its values.
     fn visit(&mut self, (place, graph): Inner<'m>, given: &[ValueType], inner: &mut InnerTypes) -> Vec<ValueType> {
-        if self.budget.visits == 0 {
+        if !self.budget.has_visits(self.model) {
             return vec![ValueType::Unknown; graph.outputs.len()];
         }
         let (types, outputs) = self.graph(graph, given);
@@ -98,7 +98,7 @@ impl<'m> Inference<'m> {
             given.iter_mut().for_each(|ty| *ty = self.completed(std::mem::take(ty)));
             let outputs = self.visit(body, &given, inner);
             let next: Vec<ValueType> = states.iter().zip(&outputs).map(|(state, next)| combine(state, next)).collect();
-            let is_last = turn > TURNS || self.budget.visits == 0;
+            let is_last = turn > TURNS || !self.budget.has_visits(self.model);
             if next == states || is_last {
                 return (next, outputs);
             }

@@ -13,6 +13,7 @@ use super::graphs::DeclaredTypes;
 use super::merge::unified;
 use super::operator::Operator;
 use super::scope::TypeScope;
+use super::seen::SeenCalls;
 use super::symbols::FreshSymbols;
 use super::tables::{GraphTypes, InnerPlace, ModelTypes};
 use crate::Options;
@@ -34,12 +35,13 @@ pub(crate) fn infer_functions(model: &ModelProto, options: &Options) -> ModelTyp
 fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes>) -> ModelTypes {
     let mut inference = Inference {
         model,
-        functions: Functions::new(&model.names, &model.functions, options).unwrap_or_default(),
+        functions: Functions::of_calls(&model.names, &model.functions),
         operators: FxHashMap::default(),
         scope: TypeScope::default(),
         frame: InferFrame { imports: Imports::new(&model.names, &model.opsets), ..InferFrame::default() },
         symbols: FreshSymbols::new(&model.names.texts),
-        budget: InferBudget::new(model, options),
+        budget: InferBudget::new(options),
+        seen: SeenCalls::default(),
         bodies,
     };
     let main = model.graph.as_ref().map(|graph| inference.graph(graph, &[]).0).unwrap_or_default();
@@ -73,8 +75,10 @@ pub(super) struct Inference<'m> {
     operators: FxHashMap<OperatorKey, Rc<Operator>>,
     pub(super) scope: TypeScope<'m>,
     pub(super) frame: InferFrame<'m>,
-    pub(super) symbols: FreshSymbols,
+    pub(super) symbols: FreshSymbols<'m>,
     pub(super) budget: InferBudget,
+    /// The calls that were looked at.
+    pub(super) seen: SeenCalls<'m>,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
 }
@@ -82,7 +86,7 @@ pub(super) struct Inference<'m> {
 impl<'m> Inference<'m> {
     /// Infers the types of the results of a node and defines them.
     pub(super) fn node(&mut self, node: &'m NodeProto, declared: &DeclaredTypes<'m>) -> InnerTypes {
-        self.budget.visits = self.budget.visits.saturating_sub(1);
+        self.budget.visit();
         let mut inner = InnerTypes::new();
         let (mut results, constant) = match self.functions.called(&self.model.names, node) {
             Ok(Some(function)) => (self.function_call(node, function), None),
@@ -93,7 +97,7 @@ impl<'m> Inference<'m> {
         };
         results.resize(node.outputs.len(), ValueType::Unknown);
         for (output, ty) in node.outputs.iter().zip(results) {
-            let known = Known { ty: self.settled(ty, *output, declared), constant };
+            let known = Known::new(self.settled(ty, *output, declared), constant);
             self.scope.define(*output, known);
         }
         inner

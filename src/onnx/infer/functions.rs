@@ -1,10 +1,11 @@
 //! Inference of calls: in the body of the function, with the operands and the attributes of the call.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::call::Bindings;
 use super::engine::{InferFrame, Inference, ResultTypes};
 use super::graphs::DeclaredTypes;
+use super::seen::{GivenCall, GivenOperand};
 use super::tables::GraphTypes;
 use crate::graph::names::NameId;
 use crate::onnx::inline::Imports;
@@ -15,35 +16,63 @@ impl<'m> Inference<'m> {
     pub(super) fn function_call(&mut self, node: &'m NodeProto, function: usize) -> ResultTypes {
         let model = self.model;
         let Some(body) = model.functions.get(function) else { return ResultTypes::new() };
-        if self.budget.visits == 0 || self.budget.depth == 0 {
+        if !self.budget.has_visits(model) || !self.budget.has_depth() {
             self.bodies.iter_mut().for_each(|bodies| bodies.skip(function));
             return ResultTypes::new();
         }
-        let mut absent = FxHashSet::default();
-        let mut operands = Vec::with_capacity(body.inputs.len());
-        for (i, formal) in body.inputs.iter().enumerate() {
-            let operand = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
-            if operand == NameId::ROOT || self.frame.absent.contains(&operand) {
-                absent.insert(*formal);
-            } else if let Some(known) = self.scope.get(operand) {
-                operands.push((*formal, known.clone()));
-            }
+        let call = self.given(node, (function, body));
+        let key = call.key();
+        if let Some(results) = self.seen.get(key, &call) {
+            let results = results.iter().take(node.outputs.len()).cloned().collect();
+            self.bodies.iter_mut().for_each(|bodies| bodies.add_same(node));
+            return results;
         }
-        let imports = Imports::new(&model.names, &body.opsets);
-        let frame = InferFrame { imports, bindings: self.bindings(node, body), absent };
+        let before = (self.symbols.mark(), self.budget.refused);
+        let results = self.in_body(node, body, &call);
+        // New symbols differ from call to call.
+        if before == (self.symbols.mark(), self.budget.refused) {
+            self.seen.add(key, call, &results);
+        }
+        results.into_iter().take(node.outputs.len()).collect()
+    }
+
+    /// What a call gives its function.
+    fn given(&self, node: &'m NodeProto, (function, body): (usize, &'m FunctionProto)) -> GivenCall<'m> {
+        let operand = |i: usize| match node.inputs.get(i).copied().unwrap_or(NameId::ROOT) {
+            NameId::ROOT => GivenOperand::Omitted,
+            operand if self.frame.absent.contains(&operand) => GivenOperand::Omitted,
+            operand => {
+                self.scope.get(operand).map_or(GivenOperand::Unknown, |known| GivenOperand::Known(known.clone()))
+            }
+        };
+        let operands = (0..body.inputs.len()).map(operand).collect();
+        GivenCall { function, operands, bindings: self.bindings(node, body) }
+    }
+
+    /// The types of all results of a function in a call.
+    fn in_body(&mut self, node: &'m NodeProto, body: &'m FunctionProto, call: &GivenCall<'m>) -> ResultTypes {
+        let pairs = || body.inputs.iter().zip(&call.operands);
+        let absent = pairs().filter(|(_, operand)| matches!(operand, GivenOperand::Omitted)).map(|(formal, _)| *formal);
+        let imports = Imports::new(&self.model.names, &body.opsets);
+        let frame = InferFrame { imports, bindings: call.bindings.clone(), absent: absent.collect() };
         let outer = std::mem::replace(&mut self.frame, frame);
         let start = self.scope.open_function();
-        for (formal, known) in operands {
-            self.scope.define(formal, known);
+        for (formal, operand) in pairs() {
+            if let GivenOperand::Known(known) = operand {
+                self.scope.define(*formal, known.clone());
+            }
         }
         self.budget.depth -= 1;
         let mut inner = FxHashMap::default();
         self.nodes(&body.nodes, &DeclaredTypes::default(), &mut inner);
         self.budget.depth += 1;
-        let results = body.outputs.iter().take(node.outputs.len()).map(|output| self.scope.type_of(*output)).collect();
-        let values = self.scope.close_function(start);
-        if let Some(bodies) = &mut self.bodies {
-            bodies.add(function, node, GraphTypes { values, inner });
+        let results = body.outputs.iter().map(|output| self.scope.type_of(*output)).collect();
+        match &mut self.bodies {
+            Some(bodies) => {
+                let values = self.scope.close_function(start);
+                bodies.add(call.function, node, GraphTypes { values, inner });
+            }
+            None => self.scope.leave_function(start),
         }
         self.frame = outer;
         results

@@ -38,7 +38,7 @@ impl<'m> Inference<'m> {
         let mut constants = FxHashMap::default();
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
-            self.scope.define(name, Known { ty: of_constant(constant), constant: Some(constant) });
+            self.scope.define(name, Known::new(of_constant(constant), Some(constant)));
             constants.insert(name, constant);
         }
         self.inputs(graph, given, &constants);
@@ -75,7 +75,7 @@ impl<'m> Inference<'m> {
                 ty = of_constant(constant);
             }
             let ty = self.completed(ty);
-            self.scope.define(name, Known { ty, constant });
+            self.scope.define(name, Known::new(ty, constant));
         }
     }
 }

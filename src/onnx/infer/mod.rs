@@ -17,6 +17,7 @@ pub(crate) mod merge;
 mod operator;
 pub(crate) mod rules;
 mod scope;
+mod seen;
 mod symbols;
 mod tables;
 #[cfg(test)]

@@ -66,12 +66,20 @@ impl<'m> TypeScope<'m> {
 
     /// Closes a graph, and returns the types of the values that it defines.
     pub(super) fn close(&mut self, GraphStart(start): GraphStart) -> TypeTable {
+        let row = |definition: Definition| (definition.name, definition.known.ty);
+        if start == 0 {
+            self.latest.clear();
+            return TypeTable::new(std::mem::take(&mut self.definitions).into_iter().map(row).collect());
+        }
+        self.uncover(start);
+        TypeTable::new(self.definitions.drain(start..).map(row).collect())
+    }
+
+    /// Makes those definitions visible that definitions from a place on hide.
+    fn uncover(&mut self, start: usize) {
         for definition in self.definitions[start..].iter().rev() {
             self.latest[definition.name.index()] = definition.hidden;
         }
-        TypeTable::new(
-            self.definitions.drain(start..).map(|definition| (definition.name, definition.known.ty)).collect(),
-        )
     }
 
     /// Opens the body of a function.
@@ -85,5 +93,12 @@ impl<'m> TypeScope<'m> {
     pub(super) fn close_function(&mut self, FunctionStart(start, outside): FunctionStart) -> TypeTable {
         self.outside = outside;
         self.close(start)
+    }
+
+    /// Closes the body of a function without returning its types.
+    pub(super) fn leave_function(&mut self, FunctionStart(GraphStart(start), outside): FunctionStart) {
+        self.outside = outside;
+        self.uncover(start);
+        self.definitions.truncate(start);
     }
 }

@@ -10,7 +10,7 @@ use crate::source::names::{Name, Names};
 const PREFIX: &str = "unk__";
 
 /// A point in the sequence of new symbols.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SymbolMark(u64);
 
 /// Whether an extent mentions a symbol that was made since a mark.
@@ -22,23 +22,28 @@ fn is_local(dim: &Dim, SymbolMark(mark): SymbolMark) -> bool {
 }
 
 /// A source of symbols that do not occur in the model.
-#[derive(Debug, Default)]
-pub(super) struct FreshSymbols {
+#[derive(Debug)]
+pub(super) struct FreshSymbols<'m> {
+    texts: &'m Names,
     next: u64,
-    taken: FxHashSet<u64>,
+    /// The numbers of symbols that texts of the model have; none before the first new symbol.
+    taken: Option<FxHashSet<u64>>,
 }
 
-impl FreshSymbols {
+impl<'m> FreshSymbols<'m> {
     /// Symbols that are none of these texts.
-    pub(super) fn new(texts: &Names) -> Self {
-        let texts = (0..texts.len()).map(|i| texts.text(Name::new(i)));
-        let numbers = texts.filter_map(|text| text.strip_prefix(PREFIX)?.parse().ok());
-        FreshSymbols { next: 0, taken: numbers.collect() }
+    pub(super) fn new(texts: &'m Names) -> Self {
+        FreshSymbols { texts, next: 0, taken: None }
     }
 
     /// A new symbol.
     pub(super) fn symbol(&mut self) -> Dim {
-        while self.taken.contains(&self.next) {
+        let texts = self.texts;
+        let taken = self.taken.get_or_insert_with(|| {
+            let texts = (0..texts.len()).map(|i| texts.text(Name::new(i)));
+            texts.filter_map(|text| text.strip_prefix(PREFIX)?.parse().ok()).collect()
+        });
+        while taken.contains(&self.next) {
             self.next += 1;
         }
         self.next += 1;

@@ -90,7 +90,8 @@ pub(in crate::onnx) struct Functions {
     pub(in crate::onnx) keys: Vec<FunctionKey>,
     /// Whether calls of a function are expanded.
     pub(in crate::onnx) expanded: Vec<bool>,
-    /// The functions of each name, by the number of the name, for fast lookup: most nodes are not calls.
+    /// The functions of each name, by the number of the name, for fast lookup: most nodes are not calls. Empty without
+    /// functions.
     named: Vec<Named>,
     /// The size of an expanded call of each function.
     sizes: Vec<Size>,
@@ -120,8 +121,29 @@ impl Functions {
         functions: &[FunctionProto],
         selected: impl Fn(FunctionKey) -> bool,
     ) -> Result<Self, Vec<NodeFinding>> {
-        let mut table = Functions { named: vec![Named::None; names.texts.len()], ..Functions::default() };
-        let mut found = Vec::new();
+        let (mut table, mut found) = Self::table(names, functions, selected);
+        match call_graph::sizes(names, functions, &table) {
+            Ok((sizes, order)) => (table.sizes, table.order) = (sizes, order),
+            Err(cycle) => found.push(cycle),
+        }
+        if found.is_empty() { Ok(table) } else { Err(found) }
+    }
+
+    /// The functions for finding those that nodes call: none is expanded, and their sizes are not known.
+    pub(in crate::onnx) fn of_calls(names: &ModelNames, functions: &[FunctionProto]) -> Self {
+        Self::table(names, functions, |_| false).0
+    }
+
+    /// The functions by their keys, and those that are declared twice.
+    fn table(
+        names: &ModelNames,
+        functions: &[FunctionProto],
+        selected: impl Fn(FunctionKey) -> bool,
+    ) -> (Self, Vec<NodeFinding>) {
+        let (mut table, mut found) = (Functions::default(), Vec::new());
+        if !functions.is_empty() {
+            table.named = vec![Named::None; names.texts.len()];
+        }
         for (i, function) in functions.iter().enumerate() {
             let key = FunctionKey::of_function(names, function);
             table.keys.push(key);
@@ -138,11 +160,7 @@ impl Functions {
                 found.push(NodeFinding::new(Code::OnnxDuplicate, function.at, message));
             }
         }
-        match call_graph::sizes(names, functions, &table) {
-            Ok((sizes, order)) => (table.sizes, table.order) = (sizes, order),
-            Err(cycle) => found.push(cycle),
-        }
-        if found.is_empty() { Ok(table) } else { Err(found) }
+        (table, found)
     }
 
     /// The function that a node with these texts would call.

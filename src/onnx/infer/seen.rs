@@ -1,0 +1,87 @@
+//! The calls of functions that inference has looked at.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+
+use super::call::{Bindings, Known};
+use super::engine::ResultTypes;
+
+/// What a call gives an input of its function.
+#[derive(Clone, Debug)]
+pub(super) enum GivenOperand<'m> {
+    Omitted,
+    /// A value of which nothing is known.
+    Unknown,
+    Known(Known<'m>),
+}
+
+impl GivenOperand<'_> {
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Omitted, Self::Omitted) | (Self::Unknown, Self::Unknown) => true,
+            (Self::Known(a), Self::Known(b)) => {
+                let place = |of: &Known| of.constant.map(|constant| std::ptr::from_ref(constant).addr());
+                place(a) == place(b) && a.ty == b.ty
+            }
+            _ => false,
+        }
+    }
+
+    fn hash(&self, state: &mut FxHasher) {
+        let Self::Known(known) = self else { return };
+        known.ty.element().hash(state);
+        known.ty.shape().into_iter().flat_map(|shape| shape.iter()).for_each(|extent| extent.known().hash(state));
+    }
+}
+
+/// What a call gives its function.
+#[derive(Debug)]
+pub(super) struct GivenCall<'m> {
+    pub(super) function: usize,
+    pub(super) operands: SmallVec<[GivenOperand<'m>; 4]>,
+    pub(super) bindings: Bindings<'m>,
+}
+
+impl GivenCall<'_> {
+    fn is_same(&self, other: &Self) -> bool {
+        self.function == other.function
+            && self.operands.len() == other.operands.len()
+            && self.operands.iter().zip(&other.operands).all(|(a, b)| a.is_same(b))
+            && self.bindings.len() == other.bindings.len()
+            && self.bindings.iter().all(|(name, a)| other.bindings.get(name).is_some_and(|b| std::ptr::eq(*a, *b)))
+    }
+
+    /// A number that equal calls have in common.
+    pub(super) fn key(&self) -> u64 {
+        let mut state = FxHasher::default();
+        self.function.hash(&mut state);
+        self.operands.iter().for_each(|operand| operand.hash(&mut state));
+        state.finish()
+    }
+}
+
+/// The results of calls by what they were given: layers of a network often call a function with the same types.
+#[derive(Debug, Default)]
+pub(super) struct SeenCalls<'m> {
+    by_key: FxHashMap<u64, SmallVec<[(GivenCall<'m>, ResultTypes); 1]>>,
+}
+
+impl<'m> SeenCalls<'m> {
+    /// The most different calls of one key that are kept.
+    const ALIKE: usize = 4;
+
+    /// The results of an equal call.
+    pub(super) fn get(&self, key: u64, call: &GivenCall<'m>) -> Option<&ResultTypes> {
+        let found = self.by_key.get(&key)?.iter().find(|(seen, _)| seen.is_same(call));
+        found.map(|(_, results)| results)
+    }
+
+    pub(super) fn add(&mut self, key: u64, call: GivenCall<'m>, results: &ResultTypes) {
+        let alike = self.by_key.entry(key).or_default();
+        if alike.len() < Self::ALIKE {
+            alike.push((call, results.clone()));
+        }
+    }
+}
