@@ -1,6 +1,6 @@
 //! Types of values as inference finds them, written into the model.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use crate::Options;
 use crate::graph::dims::Dim as Found;
@@ -28,20 +28,17 @@ struct Annotation<'n> {
 
 impl Annotation<'_> {
     fn graph(&mut self, graph: &mut GraphProto, types: &GraphTypes) {
-        let mut declared: FxHashMap<NameId, usize> = FxHashMap::default();
-        for (i, value) in graph.value_info.iter_mut().enumerate() {
+        let mut declared: FxHashSet<NameId> = FxHashSet::default();
+        for value in graph.value_info.iter_mut().chain(&mut graph.outputs) {
             self.complete(value, types);
-            declared.extend(value.name.map(|name| (name, i)));
+            declared.extend(value.name);
         }
-        for output in &mut graph.outputs {
-            self.complete(output, types);
-            declared.extend(output.name.map(|name| (name, 0)));
-        }
+        graph.value_info.reserve(graph.nodes.len().saturating_sub(declared.len()));
         for (i, node) in graph.nodes.iter_mut().enumerate() {
             if node.has_graphs() {
                 self.inner(node, i, types);
             }
-            for name in node.outputs.iter().filter(|name| **name != NameId::ROOT && !declared.contains_key(name)) {
+            for name in node.outputs.iter().filter(|name| **name != NameId::ROOT && !declared.contains(name)) {
                 let ty = types.values.get(*name).and_then(|ty| self.written(ty));
                 graph.value_info.extend(ty.map(|ty| ValueInfo { name: Some(*name), ty: Some(ty), rest: None }));
             }

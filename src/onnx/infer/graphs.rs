@@ -34,7 +34,7 @@ fn declared_types<'m>(values: impl Iterator<Item = &'m ValueInfo>) -> DeclaredTy
 impl<'m> Inference<'m> {
     /// The types of the values of a graph, and of its outputs, given those of its inputs as far as they are known.
     pub(super) fn graph(&mut self, graph: &'m GraphProto, given: &[ValueType]) -> (GraphTypes, Vec<ValueType>) {
-        let start = self.scope.open();
+        let start = self.scope.open(graph.inputs.len() + graph.initializers.len() + graph.nodes.len());
         let mut constants = FxHashMap::default();
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);

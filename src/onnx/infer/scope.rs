@@ -59,8 +59,9 @@ impl<'m> TypeScope<'m> {
         self.definitions.push(Definition { name, known, hidden });
     }
 
-    /// Opens a graph.
-    pub(super) fn open(&mut self) -> GraphStart {
+    /// Opens a graph with about as many values.
+    pub(super) fn open(&mut self, values: usize) -> GraphStart {
+        self.definitions.reserve(values);
         GraphStart(self.definitions.len())
     }
 
@@ -84,7 +85,7 @@ impl<'m> TypeScope<'m> {
 
     /// Opens the body of a function.
     pub(super) fn open_function(&mut self) -> FunctionStart {
-        let start = FunctionStart(self.open(), self.outside);
+        let start = FunctionStart(self.open(0), self.outside);
         self.outside = self.definitions.len();
         start
     }

@@ -39,7 +39,9 @@ pub(crate) struct TypeTable {
 impl TypeTable {
     /// The types of values in the order of their definition. Of a value that is defined twice, the last definition counts.
     pub(super) fn new(mut rows: Vec<(NameId, ValueType)>) -> Self {
-        rows.sort_by_key(|row| row.0);
+        if !rows.is_sorted_by_key(|row| row.0) {
+            rows.sort_by_key(|row| row.0);
+        }
         rows.dedup_by(|later, kept| {
             later.0 == kept.0 && {
                 std::mem::swap(kept, later);
