@@ -34,8 +34,7 @@ pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Optio
     let types = infer(model, options);
     let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return 0 };
     let imports = Imports::new(names, opsets);
-    let mut uses = FxHashMap::default();
-    count_uses(&graph.nodes, &mut uses);
+    let uses = counted_uses(&graph.nodes, names.values.len());
     let mut folding = Folding {
         names,
         imports,
@@ -47,13 +46,21 @@ pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Optio
         uses,
         folded: 0,
     };
-    folding.graph(graph, Some(&types.main));
+    folding.nodes(graph, Some(&types.main));
     folding.folded
 }
 
-/// Counts how often nodes use each value.
-fn count_uses(nodes: &[NodeProto], uses: &mut FxHashMap<NameId, u32>) {
-    each_node(nodes, &mut |node| node.inputs.iter().for_each(|input| *uses.entry(*input).or_default() += 1));
+/// How often nodes use each value, by the number of its name.
+fn counted_uses(nodes: &[NodeProto], names: usize) -> Vec<u32> {
+    let mut uses = vec![0u32; names];
+    each_node(nodes, &mut |node| {
+        for input in &node.inputs {
+            if let Some(count) = uses.get_mut(input.index()) {
+                *count = count.saturating_add(1);
+            }
+        }
+    });
+    uses
 }
 
 /// What a name had before a scope.
@@ -70,17 +77,27 @@ struct Folding<'m> {
     known: FxHashMap<NameId, Arc<Tensor>>,
     /// What the names of open scopes had as values before.
     undo: Vec<Before>,
-    /// How often nodes use each value.
-    uses: FxHashMap<NameId, u32>,
+    /// How often nodes use each value, by the number of its name.
+    uses: Vec<u32>,
     folded: u64,
 }
 
 impl Folding<'_> {
-    fn graph(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
+    /// Folds a graph of a node, whose values hide those of the same names around it.
+    fn inner(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
         let mark = self.undo.len();
         for name in own_names(graph) {
             self.undo.push((name, self.known.remove(&name), self.stored.remove(&name)));
         }
+        self.nodes(graph, types);
+        for (name, known, stored) in self.undo.drain(mark..).rev() {
+            restore(&mut self.known, name, known);
+            restore(&mut self.stored, name, stored);
+        }
+    }
+
+    /// Folds the nodes of a graph.
+    fn nodes(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
         let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
         let constants = graph.initializers.iter().filter_map(|constant| Some((constant.name?, constant)));
@@ -94,17 +111,13 @@ impl Folding<'_> {
                 each_graph_mut(&mut attribute.value, &mut |inner| {
                     let types = types.and_then(|types| types.inner.get(&(i, a, position)));
                     position += 1;
-                    with_stack(|| self.graph(inner, types));
+                    with_stack(|| self.inner(inner, types));
                 });
             }
             match self.results(&node, types) {
                 Some(results) => self.replace(graph, node, results, &outputs),
                 None => graph.nodes.push(node),
             }
-        }
-        for (name, known, stored) in self.undo.drain(mark..).rev() {
-            restore(&mut self.known, name, known);
-            restore(&mut self.stored, name, stored);
         }
     }
 
@@ -134,7 +147,7 @@ impl Folding<'_> {
             operands.push(if *input == NameId::ROOT { None } else { Some(self.value(*input)?) });
         }
         // Operands that nothing else uses are removed from the model.
-        let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input) == Some(&1));
+        let removed = node.inputs.iter().zip(&operands).filter(|(input, _)| self.uses.get(input.index()) == Some(&1));
         let removed: usize = removed.filter_map(|(_, operand)| operand.as_ref().map(|tensor| tensor.len())).sum();
         let results = evaluate_node(self.names, node, version, &operands, (self.stores, &self.budget)).ok();
         self.budget.forgive();

@@ -38,7 +38,8 @@ fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes
         functions: Functions::of_calls(&model.names, &model.functions),
         operators: FxHashMap::default(),
         scope: TypeScope::default(),
-        frame: InferFrame { imports: Imports::new(&model.names, &model.opsets), ..InferFrame::default() },
+        frame: InferFrame { imports: Rc::new(Imports::new(&model.names, &model.opsets)), ..InferFrame::default() },
+        imports: vec![None; model.functions.len()],
         symbols: FreshSymbols::new(&model.names.texts),
         budget: InferBudget::new(options),
         seen: SeenCalls::default(),
@@ -61,7 +62,7 @@ pub(super) type InnerTypes = Vec<(InnerPlace, GraphTypes)>;
 /// What the nodes of a graph or of the body of a function share.
 #[derive(Debug, Default)]
 pub(super) struct InferFrame<'m> {
-    pub(super) imports: Imports,
+    pub(super) imports: Rc<Imports>,
     /// The attributes of the call, if it is a function.
     pub(super) bindings: Bindings<'m>,
     /// The inputs of the function that the call omits.
@@ -77,6 +78,8 @@ pub(super) struct Inference<'m> {
     pub(super) frame: InferFrame<'m>,
     pub(super) symbols: FreshSymbols<'m>,
     pub(super) budget: InferBudget,
+    /// The imports of the functions that were looked at.
+    pub(super) imports: Vec<Option<Rc<Imports>>>,
     /// The calls that were looked at.
     pub(super) seen: SeenCalls<'m>,
     /// The types in functions, if they are wanted.

@@ -1,5 +1,7 @@
 //! Inference of calls: in the body of the function, with the operands and the attributes of the call.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::call::Bindings;
@@ -53,7 +55,7 @@ impl<'m> Inference<'m> {
     fn in_body(&mut self, node: &'m NodeProto, body: &'m FunctionProto, call: &GivenCall<'m>) -> ResultTypes {
         let pairs = || body.inputs.iter().zip(&call.operands);
         let absent = pairs().filter(|(_, operand)| matches!(operand, GivenOperand::Omitted)).map(|(formal, _)| *formal);
-        let imports = Imports::new(&self.model.names, &body.opsets);
+        let imports = self.imports_of(call.function, body);
         let frame = InferFrame { imports, bindings: call.bindings.clone(), absent: absent.collect() };
         let outer = std::mem::replace(&mut self.frame, frame);
         let start = self.scope.open_function();
@@ -76,6 +78,12 @@ impl<'m> Inference<'m> {
         }
         self.frame = outer;
         results
+    }
+
+    /// The operator sets of a function.
+    fn imports_of(&mut self, function: usize, body: &FunctionProto) -> Rc<Imports> {
+        let new = || Rc::new(Imports::new(&self.model.names, &body.opsets));
+        self.imports.get_mut(function).map_or_else(new, |imports| Rc::clone(imports.get_or_insert_with(new)))
     }
 
     /// The attributes of a function in a call: those of the call, and the defaults of the others.
