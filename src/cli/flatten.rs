@@ -28,7 +28,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let (source, mut settings, language) = input.read()?;
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
-    settings.passes = Passes { fold: cli.output.fold, share: cli.output.share };
+    settings.passes = Passes { fold: cli.output.fold, share: cli.output.share, annotate: cli.output.annotate };
     let mut request = Request {
         language: &language,
         settings: &settings,

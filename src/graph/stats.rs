@@ -16,6 +16,8 @@ use crate::graph::Primitive;
 use crate::graph::standard::VARIABLE;
 pub(crate) use elements::bytes_of;
 use products::Count;
+#[cfg(feature = "onnx")]
+pub(crate) use products::has_products;
 pub(crate) use products::{Known, NNEF, ONNX};
 
 /// What is known about a graph beside its operations.

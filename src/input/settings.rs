@@ -39,6 +39,8 @@ pub(crate) struct Passes {
     pub(crate) fold: bool,
     /// Merges what is equal.
     pub(crate) share: bool,
+    /// Writes the types of all values.
+    pub(crate) annotate: bool,
 }
 
 impl Settings {

@@ -366,7 +366,7 @@ impl Document {
     /// let (document, _) = Document::parse("m", text, &mut Sources::new(), &Options::default());
     /// let mut document = document.unwrap();
     /// document.annotate(&Options::default());
-    /// assert!(document.to_text(false)?.0.contains("float[2*N,3] t"));
+    /// assert!(document.to_text(false)?.0.contains(r#"float["2*N", 3] t"#));
     /// # Ok::<(), nnef_flatten::Diagnostics>(())
     /// ```
     pub fn annotate(&mut self, options: &Options) {

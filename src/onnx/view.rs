@@ -24,6 +24,7 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::constant::shortest;
 use crate::graph::names::NameId;
+use crate::graph::stats;
 use crate::graph::{
     Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
 };
@@ -107,6 +108,7 @@ pub(crate) fn graph(
     within(bytes, options.max_memory).map_err(too_large)?;
     let types = match types {
         ViewTypes::Inferred => Some(infer(model, options)),
+        ViewTypes::ForCounts => has_products(model).then(|| infer(model, options)),
         ViewTypes::Omitted => None,
     };
     seen(model, (file, types.as_ref()), options, bytes).map_err(too_large)
@@ -116,7 +118,30 @@ pub(crate) fn graph(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ViewTypes {
     Inferred,
+    /// They are inferred if the number of multiply-adds depends on them.
+    ForCounts,
     Omitted,
+}
+
+/// Whether nodes of a model have sums of products.
+fn has_products(model: &ModelProto) -> bool {
+    let (mut last, mut seen, mut found) = (None, FxHashSet::default(), false);
+    let mut visit = |node: &NodeProto| {
+        let operator = Some((node.domain, node.op_type));
+        if last != operator && seen.insert(operator) {
+            let (domain, operator) = model.names.operator(node);
+            found |= stats::has_products(&kind_name(domain, operator));
+        }
+        last = operator;
+    };
+    model.graph.iter().for_each(|graph| each_node(&graph.nodes, &mut visit));
+    found
+}
+
+/// The name of the operations of an operator.
+fn kind_name(domain: &str, operator: &str) -> String {
+    let point = if domain.is_empty() { "" } else { "." };
+    format!("{domain}{point}{operator}")
 }
 
 /// The graph takes too much memory.
@@ -337,8 +362,7 @@ impl<'m> View<'m> {
         }
         let (domain, operator) = self.model.names.operator(node);
         let (inputs, outputs) = self.parameters(node, domain, operator);
-        let point = if domain.is_empty() { "" } else { "." };
-        let kind = self.kind(format!("{domain}{point}{operator}"), outputs);
+        let kind = self.kind(kind_name(domain, operator), outputs);
         let form = Rc::new(NodeForm { inputs, kind });
         self.forms.insert(key, form.clone());
         form

@@ -130,6 +130,7 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--threads", "1").by(Effect::Speed),
     trial(FLATTEN, "--source-map", "map.json"),
     trial(FLATTEN, "--provenance", ""),
+    trial(FLATTEN, "--annotate", ""),
     trial(FLATTEN, "--fold", ""),
     trial(FLATTEN, "--fold", "").with("-q").only(&["nnef"]),
     trial(FLATTEN, "--share", "").with("-q"),

@@ -105,6 +105,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json"]))]),
     row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
+    row("annotate", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)]),
     row("stats", OUTPUT, VIEWS),
     row("fold", PASSES, MODEL_PASS),
     row("share", PASSES, MODEL_PASS),

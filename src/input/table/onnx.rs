@@ -115,6 +115,9 @@ impl ParsedModel {
                 if settings.passes.share {
                     document.share();
                 }
+                if settings.passes.annotate {
+                    document.annotate(options);
+                }
                 Ok(warnings)
             };
             let flattened = flattened();
@@ -177,7 +180,7 @@ impl Source for ModelBytes {
             parsed.found.report(*over);
         }
         // A source map has no types.
-        let types = if settings.counted { ViewTypes::Inferred } else { ViewTypes::Omitted };
+        let types = if settings.counted { ViewTypes::ForCounts } else { ViewTypes::Omitted };
         let graph = settings.viewed.as_deref().map(|what| parsed.view(types, options, what)).transpose()?.flatten();
         parsed.note_change();
         let ParsedModel { sources, document, found, .. } = parsed;

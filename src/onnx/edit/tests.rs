@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 
 /// The model of a graph, and of functions of the domain `l`.
 fn document(graph: &str) -> Document {
-    let text = format!("<ir_version: 9, opset_import: [\"\" : 18, \"l\" : 1]>\n{graph}");
+    let text = format!("<ir_version: 9, opset_import: [\"\" : 18, \"l\" : 1, \"other\" : 1]>\n{graph}");
     let (document, found) = Document::parse("test", &*text, &mut Sources::new(), &Options::default());
     document.unwrap_or_else(|| panic!("{graph}: {found}"))
 }
@@ -146,4 +146,51 @@ fn symbols_and_shapes_are_written_into_types() {
     assert_eq!(code(given(&[], "w", &[1])), Code::OptionInput);
     assert_eq!(code(given(&[], "x", &[1])), Code::OptionShape);
     assert_eq!(code(given(&[("N", 3)], "x", &[4, 6])), Code::OptionShape);
+}
+
+/// The text of a model with the types of all values.
+fn annotated(graph: &str) -> String {
+    let mut document = document(graph);
+    document.annotate(&Options::default());
+    let text = document.to_text(false).unwrap().0;
+    let mut again = document.copy();
+    again.annotate(&Options::default());
+    assert_eq!(again.to_text(false).unwrap().0, text, "once is enough");
+    text
+}
+
+#[test]
+fn types_of_all_values_are_written() {
+    let body = "a = Concat <axis = 0> (x, x) b = Shape (a) c = l.f (a) y = Neg (c)";
+    let function = "<domain: \"l\", opset_import: [\"\" : 18]> f (a) => (c) { c = Exp (a) }";
+    let text = annotated(&format!("g (float16[N, 3] x) => (y) {{ {body} }}\n{function}"));
+    for wanted in [r#"float16["2*N", 3] a"#, "int64[2] b", r#"float16["2*N", 3] c"#, r#"=> (float16["2*N", 3] y)"#] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    // Types in functions differ from call to call.
+    assert_eq!(text.matches("float16").count(), 4, "{text}");
+}
+
+#[test]
+fn what_is_declared_stays() {
+    let model =
+        |declared: &str| format!("g (float[2, N] x) => (float[M, K] y) <{declared}> {{ t = Exp (x) y = Neg (t) }}");
+    // A symbol that is a number becomes the number; other symbols stay.
+    let text = annotated(&model("float[A, B] t"));
+    assert!(text.contains("float[2, B] t") && text.contains("(float[2, K] y)"), "{text}");
+    // Inference does not contradict what is declared.
+    let text = annotated(&model("double[5, 7] t"));
+    assert!(text.contains("double[5, 7] t"), "{text}");
+}
+
+#[test]
+fn values_in_graphs_of_nodes_have_types_too() {
+    let branches = "then_branch = a () => (o) { t = Neg (x) o = Abs (t) }, else_branch = b () => (o) { o = Exp (x) }";
+    let text = annotated(&format!("g (float[2] x, bool p) => (y) {{ y = If <{branches}> (p) }}"));
+    assert!(text.contains("<float[2] t>") && text.contains("=> (float[2] o)"), "{text}");
+    let sequence =
+        annotated("g (float[2] x) => (float[2] y) { s = SequenceConstruct (x) y = ConcatFromSequence <axis = 0> (s) }");
+    assert!(sequence.contains("seq(float[2]) s"), "{sequence}");
+    let foreign = annotated("g (float[2] x) => (float[2] y) { t = other.f (x) y = Exp (t) }");
+    assert!(!foreign.contains(" t>"), "{foreign}");
 }
