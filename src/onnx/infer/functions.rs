@@ -23,8 +23,8 @@ impl<'m> Inference<'m> {
             return ResultTypes::new();
         }
         let call = self.given(node, (function, body));
-        let key = call.key();
-        if let Some(results) = self.seen.get(key, &call) {
+        let key = self.seen.key(&call);
+        if let Some(results) = key.and_then(|key| self.seen.get(key, &call)) {
             let results = results.iter().take(node.outputs.len()).cloned().collect();
             self.bodies.iter_mut().for_each(|bodies| bodies.add_same(node));
             return results;
@@ -32,7 +32,9 @@ impl<'m> Inference<'m> {
         let before = (self.symbols.mark(), self.budget.refused);
         let results = self.in_body(node, body, &call);
         // New symbols differ from call to call.
-        if before == (self.symbols.mark(), self.budget.refused) {
+        if let Some(key) = key
+            && before == (self.symbols.mark(), self.budget.refused)
+        {
             self.seen.add(key, call, &results);
         }
         results.into_iter().take(node.outputs.len()).collect()

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 
 use super::call::{Bindings, Known};
@@ -40,7 +40,7 @@ impl GivenOperand<'_> {
 #[derive(Debug)]
 pub(super) struct GivenCall<'m> {
     pub(super) function: usize,
-    pub(super) operands: SmallVec<[GivenOperand<'m>; 4]>,
+    pub(super) operands: Vec<GivenOperand<'m>>,
     pub(super) bindings: Bindings<'m>,
 }
 
@@ -54,7 +54,7 @@ impl GivenCall<'_> {
     }
 
     /// A number that equal calls have in common.
-    pub(super) fn key(&self) -> u64 {
+    fn key(&self) -> u64 {
         let mut state = FxHasher::default();
         self.function.hash(&mut state);
         self.operands.iter().for_each(|operand| operand.hash(&mut state));
@@ -65,23 +65,32 @@ impl GivenCall<'_> {
 /// The results of calls by what they were given: layers of a network often call a function with the same types.
 #[derive(Debug, Default)]
 pub(super) struct SeenCalls<'m> {
-    by_key: FxHashMap<u64, SmallVec<[(GivenCall<'m>, ResultTypes); 1]>>,
+    /// The functions with a call: those with a single one keep nothing.
+    functions: FxHashSet<usize>,
+    calls: Vec<(GivenCall<'m>, ResultTypes)>,
+    by_key: FxHashMap<u64, SmallVec<[u32; 4]>>,
 }
 
 impl<'m> SeenCalls<'m> {
     /// The most different calls of one key that are kept.
     const ALIKE: usize = 4;
 
+    /// The key of a call; none for the first call of a function.
+    pub(super) fn key(&mut self, call: &GivenCall) -> Option<u64> {
+        if self.functions.insert(call.function) { None } else { Some(call.key()) }
+    }
+
     /// The results of an equal call.
     pub(super) fn get(&self, key: u64, call: &GivenCall<'m>) -> Option<&ResultTypes> {
-        let found = self.by_key.get(&key)?.iter().find(|(seen, _)| seen.is_same(call));
-        found.map(|(_, results)| results)
+        let mut alike = self.by_key.get(&key)?.iter().filter_map(|i| self.calls.get(*i as usize));
+        alike.find(|(seen, _)| seen.is_same(call)).map(|(_, results)| results)
     }
 
     pub(super) fn add(&mut self, key: u64, call: GivenCall<'m>, results: &ResultTypes) {
         let alike = self.by_key.entry(key).or_default();
         if alike.len() < Self::ALIKE {
-            alike.push((call, results.clone()));
+            alike.push(self.calls.len() as u32);
+            self.calls.push((call, results.clone()));
         }
     }
 }
