@@ -22,10 +22,7 @@ use crate::room::with_stack;
 use crate::source::names::Name;
 
 /// The control flow operators that are expanded.
-pub(super) const CONTROL: [&str; 6] = ["If", "Loop", "Scan", "LSTM", "GRU", "RNN"];
-
-/// Those of them whose steps are part of the operator, so that they stay.
-const RECURRENT: &[&str] = &["LSTM", "GRU", "RNN"];
+pub(super) const CONTROL: [&str; 3] = ["If", "Loop", "Scan"];
 
 /// The first version in which `Scan` has no batch axis.
 const SCAN_WITHOUT_BATCHES: i64 = 9;
@@ -141,9 +138,6 @@ impl<'f> Expansion<'f> {
         self.flow.attempts += 1;
         let mut expanded = with_stack(|| match operator {
             "If" => self.branch(&flow, call, target, imports),
-            operator if RECURRENT.contains(&operator) => {
-                Ok(Err("its steps are part of the operator, and are not expanded".to_owned()))
-            }
             "Loop" | "Scan" if !self.flow.unroll => Ok(Err("it is expanded only with --unroll".to_owned())),
             "Loop" | "Scan" if self.flow.within_failed => Ok(Err("it is part of a loop that is kept".to_owned())),
             "Loop" => self.unrolled_loop(&flow, call, target, imports),

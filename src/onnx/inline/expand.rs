@@ -32,9 +32,10 @@ pub(crate) fn expand(
     let functions = std::mem::take(&mut model.functions);
     let expanded = Functions::new(&model.names, &functions, options)
         .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]));
+    let expanded = expanded.and_then(|stays| unrolled(model, stays, options));
     let mut diagnostics = Diagnostics::new(options.strict);
     let (mut found, mut accepted) = match expanded {
-        Ok(stays) => (stays, !options.flat),
+        Ok((stays, _)) => (stays, !options.flat),
         Err(found) => (found, false),
     };
     accepted = (accepted || found.is_empty()) && unknown.is_empty();
@@ -62,23 +63,44 @@ pub(in crate::onnx) fn expand_control(
     places: &Places,
     options: &Options,
 ) -> Result<(Diagnostics, bool), Diagnostics> {
-    if !has_control(&model.names) {
-        return Ok((Diagnostics::new(options.strict), false));
-    }
-    let functions = std::mem::take(&mut model.functions);
     let before = model.calls.len();
-    let expanded = Functions::expanding(&model.names, &functions, |_| false)
-        .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]));
-    let names = &mut model.names;
-    names.values.resolve(&names.texts, &Default::default());
+    let expanded = match has_control(&model.names) {
+        true => {
+            let functions = std::mem::take(&mut model.functions);
+            Functions::expanding(&model.names, &functions, |_| false)
+                .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]))
+        }
+        false => Ok(Vec::new()),
+    };
+    let expanded = expanded.and_then(|stays| unrolled(model, stays, options));
+    if model.calls.len() != before {
+        let names = &mut model.names;
+        names.values.resolve(&names.texts, &Default::default());
+    }
     let mut diagnostics = Diagnostics::new(options.strict);
-    let (found, accepted) = match expanded {
-        Ok(stays) => (stays, !options.flat),
-        Err(found) => (found, false),
+    let (found, accepted, unrolled) = match expanded {
+        Ok((stays, unrolled)) => (stays, !options.flat, unrolled),
+        Err(found) => (found, false, false),
     };
     let accepted = accepted || found.is_empty();
     report(found, (file, places), options, &mut diagnostics);
-    if accepted { Ok((diagnostics, model.calls.len() != before)) } else { Err(diagnostics) }
+    if accepted { Ok((diagnostics, unrolled || model.calls.len() != before)) } else { Err(diagnostics) }
+}
+
+/// Replaces recurrent layers by their steps where that is possible. Adds those that stay to the control flow that stays,
+/// and returns whether any was replaced.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow.
+fn unrolled(
+    model: &mut ModelProto,
+    mut stays: Vec<NodeFinding>,
+    options: &Options,
+) -> Result<(Vec<NodeFinding>, bool), Vec<NodeFinding>> {
+    let unrolled = standard::unroll(model, options)?;
+    stays.extend(standard::recurrent(model, options));
+    Ok((stays, unrolled))
 }
 
 /// Reports what is wrong with nodes; loops that stay are errors if a flat model is required.

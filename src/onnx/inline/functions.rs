@@ -251,7 +251,8 @@ pub(in crate::onnx) fn is_lowered(names: &ModelNames, key: FunctionKey, options:
     lowered && !is_kept(names, key, options)
 }
 
-fn is_kept(names: &ModelNames, key: FunctionKey, options: &Options) -> bool {
+/// Whether the options keep an operation.
+pub(in crate::onnx) fn is_kept(names: &ModelNames, key: FunctionKey, options: &Options) -> bool {
     options.keep.iter().any(|name| key.is(names, name))
 }
 

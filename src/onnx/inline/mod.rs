@@ -28,7 +28,7 @@ pub(crate) use expand::expand;
 pub(super) use expand::{expand_bodies, expand_control};
 pub(super) use finding::NodeFinding;
 pub(super) use functions::{
-    FunctionKey, Functions, each_graph, each_graph_mut, each_node, each_node_mut, is_lowered, own_names,
+    FunctionKey, Functions, each_graph, each_graph_mut, each_node, each_node_mut, is_kept, is_lowered, own_names,
 };
 pub(super) use metadata::add as add_metadata;
 pub(super) use opsets::Imports;

@@ -74,6 +74,12 @@ impl StandardCall<'_> {
         shape.get(axis).and_then(|extent| extent.known()).ok_or(NotKnown)
     }
 
+    /// Whether all items of an operand of integers are known to be a number.
+    pub(super) fn all_items_are(&self, i: usize, number: i64) -> bool {
+        let items = self.operand(i).ok().and_then(|facts| facts.items.as_ref());
+        items.is_some_and(|items| items.iter().all(|item| item.known() == Some(number)))
+    }
+
     /// What is known of an attribute: whether it is given, and its value.
     fn attribute(&self, name: &str) -> Build<Option<&AttributeProto>> {
         let is = |attribute: &&AttributeProto| attribute.name.is_some_and(|own| self.names.texts.text(own) == name);
@@ -114,6 +120,28 @@ impl StandardCall<'_> {
         match self.attribute(name)?.map(|attribute| &attribute.value) {
             None => Ok(None),
             Some(AttributeValue::Ints(values)) => Ok(Some(values.clone())),
+            Some(AttributeValue::None) => Ok(Some(Vec::new())),
+            Some(_) => Err(NotKnown),
+        }
+    }
+
+    /// A list of floats; none if it is not given.
+    pub(super) fn floats(&self, name: &str) -> Build<Option<Vec<f32>>> {
+        match self.attribute(name)?.map(|attribute| &attribute.value) {
+            None => Ok(None),
+            Some(AttributeValue::Floats(values)) => Ok(Some(values.clone())),
+            Some(AttributeValue::None) => Ok(Some(Vec::new())),
+            Some(_) => Err(NotKnown),
+        }
+    }
+
+    /// A list of texts; none if it is not given.
+    pub(super) fn texts(&self, name: &str) -> Build<Option<Vec<String>>> {
+        match self.attribute(name)?.map(|attribute| &attribute.value) {
+            None => Ok(None),
+            Some(AttributeValue::Strings(values)) => {
+                Ok(Some(values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect()))
+            }
             Some(AttributeValue::None) => Ok(Some(Vec::new())),
             Some(_) => Err(NotKnown),
         }

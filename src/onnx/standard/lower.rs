@@ -3,9 +3,11 @@
 use rustc_hash::FxHashSet;
 
 use super::plan::BodyPlan;
+use super::table::BodyTable;
 use crate::diagnostics::Code;
+use crate::graph::names::NameId;
 use crate::onnx::infer::infer_functions;
-use crate::onnx::inline::{FunctionKey, NodeFinding, each_node_mut, expand_bodies};
+use crate::onnx::inline::{FunctionKey, NodeFinding, each_node, each_node_mut, expand_bodies};
 use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
 use crate::{Lower, Options};
 
@@ -30,11 +32,12 @@ pub(crate) fn lower(
     let mut lowered = FxHashSet::default();
     let mut blocked = FxHashSet::default();
     for _ in 0..MAX_ROUNDS {
-        if !BodyPlan::is_needed(model, options) {
+        let selected = (BodyTable::Functions, options);
+        if !BodyPlan::is_needed(model, selected) {
             blocked.clear();
             break;
         }
-        let plan = BodyPlan::of(model, &infer_functions(model, options), options).map_err(|found| vec![*found])?;
+        let plan = BodyPlan::of(model, &infer_functions(model, options), selected).map_err(|found| vec![*found])?;
         lowered.extend(plan.found.lowered);
         blocked = plan.found.blocked;
         if plan.functions.is_empty() {
@@ -52,6 +55,65 @@ pub(crate) fn lower(
     let warning =
         |name: String| NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"));
     Ok(stay.into_iter().map(warning).collect())
+}
+
+/// Replaces recurrent layers by their steps, if loops are unrolled and their lengths are known. Returns whether there were
+/// any.
+///
+/// # Errors
+///
+/// There are more nodes than the options allow.
+pub(crate) fn unroll(model: &mut ModelProto, options: &Options) -> Result<bool, Vec<NodeFinding>> {
+    let (first, selected) = (model.calls.len(), (BodyTable::Steps, options));
+    if !options.unroll || !has_recurrent(&model.names) || !BodyPlan::is_needed(model, selected) {
+        return Ok(false);
+    }
+    let plan = BodyPlan::of(model, &infer_functions(model, options), selected).map_err(|found| vec![*found])?;
+    let found = !plan.functions.is_empty();
+    if found {
+        expand_bodies(model, plan.functions, options)?;
+        place_calls(model, first);
+    }
+    Ok(found)
+}
+
+/// The recurrent layers of a model that loops are unrolled in, or that has to be flat: they stay.
+pub(crate) fn recurrent(model: &mut ModelProto, options: &Options) -> Vec<NodeFinding> {
+    if !(options.unroll || options.flat) || !has_recurrent(&model.names) {
+        return Vec::new();
+    }
+    let reason = match options.unroll {
+        true => "its length, the other extents, or its attributes are not known",
+        false => "its steps are expanded only with --unroll",
+    };
+    let mut kept = Vec::new();
+    let mut visit = |node: &NodeProto| {
+        let (domain, operator) = model.names.operator(node);
+        if domain.is_empty() && RECURRENT.contains(&operator) {
+            let name = node.outputs.iter().find(|output| **output != NameId::ROOT).copied();
+            kept.push((operator.to_owned(), name, node.at));
+        }
+    };
+    let graphs = model.graph.iter().map(|graph| &graph.nodes);
+    graphs.chain(model.functions.iter().map(|function| &function.nodes)).for_each(|nodes| each_node(nodes, &mut visit));
+    let names = &mut model.names;
+    if !kept.is_empty() {
+        names.values.resolve(&names.texts, &Default::default());
+    }
+    let finding = |(operator, name, at): (String, Option<NameId>, u32)| {
+        let mut text = String::new();
+        name.into_iter().for_each(|name| names.values.write(&names.texts, name, &mut text));
+        let what = if text.is_empty() { text } else { format!(" of `{text}`") };
+        NodeFinding::new(Code::LoopKept, at, format!("the `{operator}`{what} is kept: {reason}"))
+    };
+    kept.into_iter().map(finding).collect()
+}
+
+/// The operators whose steps are part of them.
+const RECURRENT: [&str; 3] = ["LSTM", "GRU", "RNN"];
+
+fn has_recurrent(names: &ModelNames) -> bool {
+    RECURRENT.iter().any(|operator| names.texts.get(operator).is_some())
 }
 
 /// Why a body cannot be made.

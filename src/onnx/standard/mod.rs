@@ -16,5 +16,5 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use lower::lower;
+pub(crate) use lower::{lower, recurrent, unroll};
 pub(crate) use table::{names_body, with_bodies};

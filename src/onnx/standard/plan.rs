@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call::StandardCall;
 use super::facts::VisibleTypes;
 use super::selection::Selection;
-use super::table::{self, BodyRow};
+use super::table::{BodyRow, BodyTable};
 use super::template::TemplateSettings;
 use crate::Options;
 use crate::onnx::infer::ModelTypes;
@@ -34,10 +34,13 @@ type BodyKey = (String, Vec<(Option<Name>, Option<i64>)>);
 pub(super) struct BodyPlan<'o> {
     /// The domain of the functions. No model has it.
     domain: Name,
+    table: BodyTable,
     selection: Selection<'o>,
     /// The overloads of the bodies of the current graph or function, by their rows and what fills them in: most nodes
     /// need no text.
     filled: FxHashMap<((&'static str, i64), TemplateSettings), Name>,
+    /// The lines that builders assembled.
+    lines: usize,
     /// The overload of each body.
     overloads: FxHashMap<BodyKey, Name>,
     pub(super) functions: Vec<FunctionProto>,
@@ -51,6 +54,9 @@ struct PlanPlace<'p> {
     types: VisibleTypes<'p>,
 }
 
+/// The most lines that builders assemble for a model: steps of recurrent layers are written one by one.
+const MAX_LINES: usize = 1 << 20;
+
 /// The place of graphs whose values nobody knows: those in defaults of functions.
 const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
 
@@ -58,8 +64,8 @@ type Planned<T> = Result<T, Box<NodeFinding>>;
 
 impl<'o> BodyPlan<'o> {
     /// Whether a model has nodes that are to be expanded.
-    pub(super) fn is_needed(model: &ModelProto, options: &Options) -> bool {
-        let mut selection = Selection::new(&model.names, &model.functions, options);
+    pub(super) fn is_needed(model: &ModelProto, (table, options): (BodyTable, &Options)) -> bool {
+        let mut selection = Selection::new(&model.names, &model.functions, (table, options));
         let mut found = false;
         let graph = model.graph.iter().map(|graph| &graph.nodes);
         for nodes in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
@@ -69,11 +75,17 @@ impl<'o> BodyPlan<'o> {
     }
 
     /// Finds the calls in a model and turns them into calls of functions, which are in the plan.
-    pub(super) fn of(model: &mut ModelProto, types: &ModelTypes, options: &'o Options) -> Planned<BodyPlan<'o>> {
+    pub(super) fn of(
+        model: &mut ModelProto,
+        types: &ModelTypes,
+        (table, options): (BodyTable, &'o Options),
+    ) -> Planned<BodyPlan<'o>> {
         let names = &mut model.names;
         let mut plan = BodyPlan {
             domain: unused_domain(names),
-            selection: Selection::new(names, &model.functions, options),
+            table,
+            selection: Selection::new(names, &model.functions, (table, options)),
+            lines: 0,
             filled: FxHashMap::default(),
             overloads: FxHashMap::default(),
             functions: Vec::new(),
@@ -134,7 +146,7 @@ impl<'o> BodyPlan<'o> {
     fn node(&mut self, names: &mut ModelNames, node: &mut NodeProto, place: &PlanPlace) -> Planned<()> {
         let key = FunctionKey::of_node(names, node);
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
-        let Some(row) = table::body(key.domain(names), key.name(names), version) else { return Ok(()) };
+        let Some(row) = self.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
         let domain = names.texts.text(self.domain);
         let call = StandardCall { names, node, version: base, types: &place.types, domain };
@@ -142,6 +154,11 @@ impl<'o> BodyPlan<'o> {
             self.found.blocked.insert(key);
             return Ok(());
         };
+        self.lines += settings.line_count();
+        if self.lines > MAX_LINES {
+            self.found.blocked.insert(key);
+            return Ok(());
+        }
         let body = ((row.name, row.version), settings);
         let overload = match self.filled.get(&body) {
             Some(overload) => *overload,

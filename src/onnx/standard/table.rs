@@ -1,7 +1,8 @@
 //! The table of bodies: one row for each operator and each version in which its body changes.
 
 use super::builders::{
-    activations, attention, comparisons, layouts, linear, losses, normalizations, reductions, sequences, sources,
+    activations, attention, comparisons, layouts, linear, losses, normalizations, recurrent, reductions, sequences,
+    sources,
 };
 use super::call::{Build, NotKnown, StandardCall};
 use super::template::{self, TemplateSettings};
@@ -34,11 +35,47 @@ const LINEAR: &str = include_str!("bodies/linear.txt");
 const LOSSES: &str = include_str!("bodies/losses.txt");
 const NORMALIZATIONS: &str = include_str!("bodies/normalizations.txt");
 const QUANTIZATION: &str = include_str!("bodies/quantization.txt");
+const RECURRENT: &str = include_str!("bodies/recurrent.txt");
 const REDUCTIONS: &str = include_str!("bodies/reductions.txt");
 const SEQUENCES: &str = include_str!("bodies/sequences.txt");
 const SOURCES: &str = include_str!("bodies/sources.txt");
 
-/// All bodies. The versions of an operator are in ascending order.
+/// Which bodies calls are replaced by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BodyTable {
+    /// Those of operators that the standard defines as functions.
+    Functions,
+    /// The steps of recurrent layers.
+    Steps,
+}
+
+impl BodyTable {
+    fn rows(self) -> &'static [BodyRow] {
+        match self {
+            BodyTable::Functions => TABLE,
+            BodyTable::Steps => STEPS,
+        }
+    }
+
+    /// The body of an operator in a version of its operator set.
+    pub(super) fn body(self, domain: &str, name: &str, version: i64) -> Option<&'static BodyRow> {
+        self.rows().iter().rfind(|row| row.name == name && row.domain == domain && row.version <= version)
+    }
+
+    /// Whether an operator has a body in some version.
+    pub(super) fn has(self, domain: &str, name: &str) -> bool {
+        self.body(domain, name, i64::MAX).is_some()
+    }
+}
+
+/// The recurrent layers. Their steps are operators that all versions from 9 on have.
+static STEPS: &[BodyRow] = &[
+    row("GRU", 9, RECURRENT, recurrent::gru),
+    row("LSTM", 9, RECURRENT, recurrent::lstm),
+    row("RNN", 9, RECURRENT, recurrent::rnn),
+];
+
+/// The bodies of functions. The versions of an operator are in ascending order.
 pub(super) static TABLE: &[BodyRow] = &[
     row("AffineGrid", 20, LAYOUTS, layouts::affine_grid),
     row("Attention", 23, ATTENTION, attention::attention),
@@ -121,11 +158,6 @@ impl BodyRow {
     }
 }
 
-/// The body of an operator in a version of its operator set.
-pub(super) fn body(domain: &str, name: &str, version: i64) -> Option<&'static BodyRow> {
-    TABLE.iter().rfind(|row| row.name == name && row.domain == domain && row.version <= version)
-}
-
 /// The operators with bodies, each once.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -144,9 +176,4 @@ pub(crate) fn names_body(option: &str) -> bool {
 /// The operators with bodies, with their domains; some occur several times.
 pub(crate) fn with_bodies() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.iter().map(|row| (row.domain, row.name))
-}
-
-/// Whether an operator has a body in some version.
-pub(super) fn has_body(domain: &str, name: &str) -> bool {
-    body(domain, name, i64::MAX).is_some()
 }

@@ -44,6 +44,11 @@ impl TemplateSettings {
         self
     }
 
+    /// The number of lines that a builder assembled.
+    pub(super) fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The value of a key; empty if it has none.
     pub(super) fn value(&self, key: &str) -> &str {
         self.values.iter().rev().find(|value| value.0 == key).map_or("", |value| &value.1)

@@ -1,4 +1,4 @@
-use super::table::{self, TABLE};
+use super::table::{self, BodyTable, TABLE};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::onnx::Document;
 use crate::onnx::schema::{SchemaLookup, Schemas};
@@ -56,7 +56,7 @@ fn versions_are_in_order_and_have_a_template() {
 fn every_function_of_the_standard_has_a_body() {
     let schemas = Schemas::new();
     for (domain, name) in schemas.functions() {
-        assert!(table::has_body(domain, name), "{domain} {name}");
+        assert!(BodyTable::Functions.has(domain, name), "{domain} {name}");
         assert!(samples::SAMPLES.iter().any(|sample| sample.name == name), "{name} has no sample");
     }
     assert_eq!(schemas.functions().count(), table::names().count());
@@ -78,7 +78,10 @@ fn every_body_consists_of_operators_without_a_body_and_passes_the_checks() {
                     SchemaLookup::Schema(schema) => !schema.deprecated,
                     _ => !row.domain.is_empty(),
                 };
-                let body = row.domain.is_empty().then(|| table::body("", row.name, version).map(|row| row.version));
+                let body = row
+                    .domain
+                    .is_empty()
+                    .then(|| BodyTable::Functions.body("", row.name, version).map(|row| row.version));
                 if !exists || body.is_some_and(|version| version != Some(row.version)) {
                     continue;
                 }
@@ -101,7 +104,11 @@ fn check(version: i64, sample: &samples::Sample) {
     for node in flat.lines().filter_map(|line| line.split_once(" = ")) {
         let operator = node.1.split([' ', '(']).next().unwrap_or("").trim_start_matches("ai.onnx.preview.");
         let domain = if node.1.starts_with("ai.onnx.preview.") { "ai.onnx.preview" } else { "" };
-        assert!(table::body(domain, operator, version).is_none(), "{version} {}: {operator} in\n{flat}", sample.graph);
+        assert!(
+            BodyTable::Functions.body(domain, operator, version).is_none(),
+            "{version} {}: {operator} in\n{flat}",
+            sample.graph
+        );
     }
 }
 

@@ -1,5 +1,6 @@
 //! What fills the templates of bodies in for calls, by families of operators.
 
+mod activation;
 pub(super) mod activations;
 pub(super) mod attention;
 pub(super) mod comparisons;
@@ -7,6 +8,7 @@ pub(super) mod layouts;
 pub(super) mod linear;
 pub(super) mod losses;
 pub(super) mod normalizations;
+pub(super) mod recurrent;
 pub(super) mod reductions;
 pub(super) mod sequences;
 pub(super) mod sources;

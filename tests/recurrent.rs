@@ -1,0 +1,139 @@
+//! Recurrent layers of ONNX under `--unroll`: their steps compute what the layers compute.
+#![allow(clippy::unwrap_used, clippy::panic)]
+#![cfg(all(feature = "cli", feature = "onnx"))]
+
+#[path = "common/command.rs"]
+mod command;
+
+use std::fmt::Write;
+
+use command::feed;
+
+/// The extents of all layers: steps, batch, features, hidden.
+const EXTENTS: [usize; 4] = [3, 2, 4, 5];
+
+/// Numbers between -1 and 1, which differ from one seed to another.
+fn numbers(count: usize, seed: usize) -> String {
+    let number = |i: usize| ((i * 37 + seed * 101 + 11) % 199) as f64 / 99.0 - 1.0;
+    (0..count).map(|i| format!("{:.4}", number(i))).collect::<Vec<_>>().join(", ")
+}
+
+/// A model with a layer. Optional operands are those of these letters: B, h (initial state), c (initial cell), P.
+fn model(operator: &str, attributes: &str, given: &str) -> String {
+    let [steps, batch, features, hidden] = EXTENTS;
+    let gates = match operator {
+        "LSTM" => 4,
+        "GRU" => 3,
+        _ => 1,
+    };
+    let directions = if attributes.contains("bidirectional") { 2 } else { 1 };
+    let batch_first = attributes.contains("layout");
+    let order = |first: usize, second: usize| if batch_first { [second, first] } else { [first, second] };
+    let [a, b] = order(steps, batch);
+    let [c, d] = order(directions, batch);
+    let operands = [
+        ("W", "W", vec![directions, gates * hidden, features]),
+        ("R", "R", vec![directions, gates * hidden, hidden]),
+        ("B", "B", vec![directions, 2 * gates * hidden]),
+        ("h", "h0", vec![c, d, hidden]),
+        ("c", "c0", vec![c, d, hidden]),
+        ("P", "P", vec![directions, 3 * hidden]),
+    ];
+    let mut constants = String::new();
+    for (i, (letter, name, shape)) in operands.iter().enumerate() {
+        if i < 2 || given.contains(letter) {
+            let count = shape.iter().product();
+            write!(constants, "float{shape:?} {name} = {{{}}},\n", numbers(count, i)).unwrap();
+        }
+    }
+    let constants = constants.trim_end().trim_end_matches(',');
+    let name = |letter: &str, name: &'static str| if given.contains(letter) { name } else { "" };
+    let mut all = format!("x, W, R, {}, , {}", name("B", "B"), name("h", "h0"));
+    let mut results = "y, yh".to_owned();
+    let mut outputs = "float[I, J, K, L] y, float[M, N, O] yh".to_owned();
+    if operator == "LSTM" {
+        write!(all, ", {}, {}", name("c", "c0"), name("P", "P")).unwrap();
+        results.push_str(", yc");
+        outputs.push_str(", float[Q, S, T] yc");
+    }
+    format!(
+        "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+         g (float[{a}, {b}, {features}] x) => ({outputs})\n<{constants}> {{ {results} = {operator} <hidden_size = {hidden}{attributes}> ({all}) }}"
+    )
+}
+
+/// Compares a layer with its steps.
+fn compare(operator: &str, attributes: &str, given: &str) {
+    let text = model(operator, attributes, given);
+    let args = ["--from", "onnxtxt", "--unroll", "--flat", "--verify", "-"];
+    let output = feed(&args, &text);
+    let (flat, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{operator} {attributes} {given}: {told}\n{text}");
+    assert!(flat.contains("MatMul") && !flat.contains(operator), "{operator} {attributes} {given}: {flat}");
+}
+
+#[test]
+fn steps_compute_what_layers_compute() {
+    for (operator, given) in
+        [("LSTM", "BhcP"), ("LSTM", ""), ("LSTM", "B"), ("GRU", "Bh"), ("GRU", ""), ("RNN", "Bh"), ("RNN", "")]
+    {
+        for attributes in
+            ["", ", direction = \"reverse\"", ", direction = \"bidirectional\"", ", layout = 1", ", clip = 0.3"]
+        {
+            compare(operator, attributes, given);
+        }
+    }
+    compare("GRU", ", linear_before_reset = 1", "Bh");
+    compare("GRU", ", linear_before_reset = 1, direction = \"bidirectional\", layout = 1", "Bh");
+    compare("LSTM", ", input_forget = 1", "BhcP");
+}
+
+#[test]
+fn steps_have_the_activations_of_layers() {
+    for name in [
+        "Relu",
+        "Tanh",
+        "Sigmoid",
+        "Affine",
+        "LeakyRelu",
+        "ThresholdedRelu",
+        "ScaledTanh",
+        "HardSigmoid",
+        "Elu",
+        "Softsign",
+        "Softplus",
+    ] {
+        compare("RNN", &format!(", activations = [\"{name}\"]"), "B");
+        compare(
+            "RNN",
+            &format!(", activations = [\"{name}\"], activation_alpha = [0.4], activation_beta = [0.7]"),
+            "B",
+        );
+    }
+    let lists = ", direction = \"bidirectional\", activations = [\"HardSigmoid\", \"Tanh\", \"Elu\", \"LeakyRelu\", \"Affine\", \"Softsign\"], \
+                 activation_alpha = [0.3, 0.5, 0.2, 0.9], activation_beta = [0.4, 0.1]";
+    compare("LSTM", lists, "B");
+}
+
+#[test]
+fn layers_that_stay_are_named() {
+    let kept = |args: &[&str], text: &str| {
+        let output = feed(&[&["--from", "onnxtxt", "-"], args].concat(), text);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let text = model("GRU", "", "");
+    let (code, told) = kept(&["--flat"], &text);
+    assert!(code == Some(1) && told.contains("E0976") && told.contains("only with --unroll"), "{told}");
+    // The number of steps is not known, until an option tells it.
+    let open = text.replace("float[3, 2, 4] x", "float[T, 2, 4] x");
+    let (code, told) = kept(&["--flat", "--unroll"], &open);
+    assert!(code == Some(1) && told.contains("the `GRU` of `y` is kept"), "{told}");
+    assert_eq!(kept(&["--flat", "--unroll", "--set", "T=3"], &open).0, Some(0));
+    let (code, told) = kept(&["--unroll"], &open);
+    assert!(code == Some(0) && told.contains("E0975"), "{told}");
+    let (code, told) = kept(&["--unroll", "--keep", "GRU"], &text);
+    assert!(code == Some(0) && told.contains("is kept"), "{told}");
+    // A layer of a million steps is left alone.
+    let (code, told) = kept(&["--unroll"], &text.replace("float[3, 2, 4] x", "float[1000000, 2, 4] x"));
+    assert!(code == Some(0) && told.contains("E0975"), "{told}");
+}
