@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::declared::of_constant;
 use super::facts::{KnownItems, TensorExtents, TensorFacts, ValueType};
 use crate::graph::Element;
 use crate::graph::dims::Dim;
@@ -16,6 +17,9 @@ use crate::source::names::Name;
 
 /// The largest number of items that are followed through operators.
 pub(crate) const MAX_ITEMS: usize = 64;
+
+/// [`MAX_ITEMS`] as a count of a constant.
+const MAX_SHORT: i64 = MAX_ITEMS as i64;
 
 /// The largest number of items of a constant of integers that a rule reads, and of one of floats: these are factors and
 /// bounds, or weights, which decide nothing.
@@ -37,6 +41,16 @@ impl<'m> Known<'m> {
     /// A value that may be a constant.
     pub(super) fn new(ty: ValueType, constant: Option<&'m TensorProto>) -> Self {
         Known { ty, constant: constant.filter(|constant| is_read(constant)) }
+    }
+
+    /// A constant; the items of a short one of integers or truth values are part of its type.
+    pub(super) fn of_constant(constant: &'m TensorProto) -> Self {
+        let mut known = Known::new(of_constant(constant), Some(constant));
+        let count = constant.dims.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
+        if let (ValueType::Tensor(facts), Some(0..=MAX_SHORT)) = (&mut known.ty, count) {
+            facts.items = integers(constant).map(|items| items.into_iter().map(Dim::Int).collect());
+        }
+        known
     }
 }
 

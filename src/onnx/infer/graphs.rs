@@ -38,7 +38,9 @@ impl<'m> Inference<'m> {
         let mut constants = FxHashMap::default();
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
-            self.scope.define(name, Known::new(of_constant(constant), Some(constant)));
+            let mut known = Known::of_constant(constant);
+            self.budget.allows(&mut known.ty);
+            self.scope.define(name, known);
             constants.insert(name, constant);
         }
         self.inputs(graph, given, &constants);
