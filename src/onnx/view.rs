@@ -71,6 +71,10 @@ struct View<'m> {
     /// The bytes of the graph, and of its strings each time that they are written.
     bytes: u64,
     limit: u64,
+    /// The groups of calls outside all graphs of nodes and modules, by the number of the call; [`OriginId::NONE`] if there
+    /// is none yet.
+    outer_origins: Vec<OriginId>,
+    /// The groups of calls inside others.
     origins: FxHashMap<(OriginId, OriginId), OriginId>,
     /// The rows of places of calls, by function and place.
     call_places: FxHashMap<(Name, u32), u32>,
@@ -186,6 +190,7 @@ fn seen(
         strings: FxHashMap::default(),
         bytes,
         limit: options.max_memory,
+        outer_origins: vec![OriginId::NONE; model.calls.len()],
         origins: FxHashMap::default(),
         call_places: FxHashMap::default(),
         scopes: NodeScopes::default(),
@@ -317,7 +322,11 @@ impl<'m> View<'m> {
         if of == place.call || of == OriginId::NONE {
             return place.group;
         }
-        if let Some(origin) = self.origins.get(&(of, place.group)) {
+        let known = match place.group {
+            OriginId::NONE => self.outer_origins.get(of.index()).filter(|origin| **origin != OriginId::NONE),
+            group => self.origins.get(&(of, group)),
+        };
+        if let Some(origin) = known {
             return *origin;
         }
         let Some(call) = self.model.calls.get(of.index()) else { return place.group };
@@ -326,7 +335,10 @@ impl<'m> View<'m> {
         let (graph, place_of) = (&mut self.graph, (call.function, call.at));
         let row = *self.call_places.entry(place_of).or_insert_with(|| graph.add_call_place(call.function, at));
         let origin = graph.add_origin(parent, row);
-        self.origins.insert((of, place.group), origin);
+        match (place.group, self.outer_origins.get_mut(of.index())) {
+            (OriginId::NONE, Some(outer)) => *outer = origin,
+            (group, _) => _ = self.origins.insert((of, group), origin),
+        }
         origin
     }
 
