@@ -1,4 +1,4 @@
-//! Five hundred inputs made to take time or memory, the same in each run: every call ends with exit
+//! Six hundred inputs made to take time or memory, the same in each run: every call ends with exit
 //! status 0 or 1 within two seconds of processor time and one gigabyte of memory.
 //!
 //! The system ends a call that takes longer; the memory in use is looked up all the while. A build for
@@ -27,7 +27,7 @@ const SECONDS: u32 = if cfg!(debug_assertions) { 10 } else { 2 };
 const MEMORY: u64 = 1 << 20;
 /// Addresses in KiB: tables reserve more than they use.
 const ADDRESSES: u32 = 4 << 20;
-const INPUTS: usize = 500;
+const INPUTS: usize = 600;
 
 /// An input: the ending of its file, its bytes, and the calls on it.
 struct Input {
@@ -366,8 +366,38 @@ fn arrays(random: &mut Random) -> Input {
     Input { ending: "npz", bytes: spliced(bytes, random), calls: &[&["run", "GRAPH", "--inputs"]] }
 }
 
+const ONNX_CALLS: &[&[&str]] = &[
+    &["check"],
+    &["-q", "--fold", "--share"],
+    &["-q", "--fold", "--unroll", "--lower", "all"],
+    &["-q", "--unroll", "--max-trips", "1000", "--annotate"],
+    &["-q", "--to", "json", "--limits", "untrusted"],
+    &["-q", "--to", "nnef"],
+    &["run", "--limits", "untrusted"],
+];
+
+/// Graphs of ONNX in which extents, trips and items are computed.
+const ONNX_GRAPHS: &[&str] = &[
+    "g (float[2,3] x) => (y) <int64[2] s = {64, 65}, int64[2] r = {9, 9}> { a = Expand (x, r) b = Tile (a, s) y = Softmax (b) }",
+    "g (float[2] x) => (y) <int64 n = {100}, bool c = {1}> { y = Loop <body = b (int64 i, bool d, float[2] a) => (d, e) { e = Add (a, a) }> (n, c, x) }",
+    "g (float[5,2,3] x, float[1,16,3] w, float[1,16,4] r) => (y) { y, h, c = LSTM <hidden_size = 4> (x, w, r) }",
+    "g (float[4,2] x) => (y, z) { y, z = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (f, f) { f = Add (a, e) }> (x, x) }",
+    "g (int64[2] x) => (y) <int64 a = {0}, int64 b = {1000}, int64 c = {1}, float[2] v = {0, 1}> { d = Range (a, b, c) e = OneHot (d, b, v) y = ReduceSum (e) }",
+    "g (float[1,4,8,8] x) => (y) <int64[4] p = {1, 4, 80, 80}> { s = ConstantOfShape (p) y = Resize <mode = \"cubic\"> (x, , , p) }",
+    "g (float[1,4,6,8] q, float[1,2,9,8] k) => (y) { y = Attention <is_causal = 1> (q, k, k) }",
+    "g (float[2,3] x) => (y) { a = l.f (x) b = l.f (a) y = Einsum <equation = \"ab,cb,dc->ad\"> (a, b, b) } <domain: \"l\", opset_import: [\"\" : 23]> f (a) => (c) { b = Gelu (a) c = LayerNormalization (b, b) }",
+];
+
+/// Models of ONNX, with larger numbers, and parts at other places.
+fn models(random: &mut Random) -> Input {
+    let graph = ONNX_GRAPHS[random.below(ONNX_GRAPHS.len())];
+    let text = format!("<ir_version: 10, opset_import: [\"\" : 23, \"l\" : 1]>\n{graph}");
+    let bytes = if random.below(8) == 0 { text.into_bytes() } else { spliced(text.into_bytes(), random) };
+    Input { ending: "onnxtxt", bytes, calls: ONNX_CALLS }
+}
+
 const MAKERS: &[fn(&mut Random) -> Input] =
-    &[words, nested, calls, recursion, comprehensions, shapes, names, mutants, archives, networks, arrays];
+    &[words, nested, calls, recursion, comprehensions, shapes, names, mutants, archives, networks, arrays, models];
 
 /// Calls the command on an input made from a seed; what is wrong with how it ends.
 fn attack(folder: &Path, i: usize) -> Option<String> {
