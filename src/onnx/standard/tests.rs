@@ -112,6 +112,59 @@ fn check(version: i64, sample: &samples::Sample) {
     }
 }
 
+/// Operators without a comparison: results are random, and there are no random sequences.
+#[cfg(feature = "input")]
+const NOT_COMPARED: &[&str] = &["Bernoulli", "SequenceMap"];
+
+/// Operands that are sizes: a part of the graph, the name of the input, and its items.
+#[cfg(feature = "input")]
+const SIZES: &[(&str, &str, &[i64])] = &[
+    ("int64[4] s) => (float[2,5,6,2] y)", "s", &[2, 1, 5, 6]),
+    ("int64[5] s) => (float[2,4,5,6,3] y)", "s", &[2, 1, 4, 5, 6]),
+    ("int32[1] s) => (float[4,9] y)", "s", &[9]),
+    ("int64[2] s) => (float[3,9] y)", "s", &[3, 9]),
+    ("(int64 n)", "n", &[7]),
+    ("(int32 n)", "n", &[7]),
+];
+
+#[cfg(feature = "input")]
+#[test]
+fn bodies_compute_what_kernels_compute() {
+    use crate::input::model_run::{compare, random_inputs};
+    use crate::input::settings::Settings;
+    use crate::tensor::Tensor;
+
+    let (mut compared, mut wrong, settings) = (Vec::new(), Vec::new(), Settings::new(&Options::default()));
+    for sample in samples::SAMPLES {
+        let options = lowering(Lower::All);
+        let (document, _) = Document::parse("test", model(28, sample.graph, ""), &mut Sources::new(), &options);
+        let source = document.unwrap();
+        let mut flat = source.copy();
+        flat.flatten(&options).unwrap();
+        let given = SIZES.iter().filter(|(graph, ..)| sample.graph.contains(graph)).map(|(_, name, items)| {
+            let shape: &[usize] =
+                if items.len() == 1 && !sample.graph.contains(&format!("[1] {name}")) { &[] } else { &[items.len()] };
+            ((*name).to_owned(), Tensor::integers(shape, items.to_vec()).unwrap())
+        });
+        let Ok(inputs) = random_inputs(&source, (&given.collect::<Vec<_>>(), 1), &settings) else { continue };
+        match compare([&source, &flat], &inputs, &settings) {
+            Ok((_, difference)) => {
+                // Types of 16 bits and fewer round after each step of a body.
+                let narrow = ["float16", "bfloat16", "float8", "float4"].iter().any(|ty| sample.graph.contains(ty));
+                let bound = if narrow { 0.05 } else { 1e-5 };
+                if difference > bound {
+                    wrong.push(format!("{}: {difference}", sample.graph));
+                }
+                compared.push(sample.name);
+            }
+            Err(refused) => println!("{}: {}", sample.name, refused.message),
+        }
+    }
+    let missing: Vec<_> = table::names().map(|(_, name)| name).filter(|name| !compared.contains(name)).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+    assert_eq!(missing, NOT_COMPARED);
+}
+
 #[test]
 fn constants_have_the_type_of_the_operand() {
     let elu =

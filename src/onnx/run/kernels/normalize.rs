@@ -110,6 +110,8 @@ struct NormalizedLayer<'c> {
     scale: Vec<f64>,
     bias: Option<Vec<f64>>,
     epsilon: f64,
+    /// The type of the result, which is that of the scale.
+    dtype: DType,
     /// The type in which numbers are normalized.
     precision: DType,
 }
@@ -123,10 +125,11 @@ impl<'c> NormalizedLayer<'c> {
             true => repeated(call, of, x.shape),
             false => repeated(call, of, &x.shape[axis..]),
         };
-        let scale = full(&Reals::of(call, 1)?)?;
+        let scale = Reals::of(call, 1)?;
+        let (dtype, scale) = (scale.dtype, full(&scale)?);
         let bias = Reals::optional(call, 2)?.map(|bias| full(&bias)).transpose()?;
         let precision = call.dtype_attribute("stash_type")?.unwrap_or(DType::Float32);
-        Ok(NormalizedLayer { x, axis, scale, bias, epsilon: call.float_or("epsilon", 1e-5)?, precision })
+        Ok(NormalizedLayer { x, axis, scale, bias, epsilon: call.float_or("epsilon", 1e-5)?, dtype, precision })
     }
 
     /// Normalizes each group by a shift and a factor. Returns the result, the shifts and the factors.
@@ -150,7 +153,7 @@ impl<'c> NormalizedLayer<'c> {
         }
         let shape = self.x.shape.iter().enumerate().map(|(i, &extent)| if i < self.axis { extent } else { 1 });
         let shape: Vec<usize> = shape.collect();
-        let mut results = vec![call.rounded(self.x.dtype, self.x.shape, result)?.into()];
+        let mut results = vec![call.rounded(self.dtype, self.x.shape, result)?.into()];
         if call.results() > 1 {
             results.push(call.rounded(self.precision, &shape, shifts)?.into());
             results.push(call.rounded(self.precision, &shape, factors)?.into());
