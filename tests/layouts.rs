@@ -331,6 +331,23 @@ mod calls {
         assert_eq!(fed(&["-"], b"\x1f\x8b\x08").status.code(), Some(1));
     }
 
+    #[test]
+    fn sizes_are_added_up_by_memory_space() {
+        let text = "f32[8,128]{1,0:T(8,128)} f32[8,128]{1,0:T(8,128)} f32[256]{0} bf16[16,128]{1,0:T(8,128)(2,1)S(1)}";
+        let listed: serde_json::Value = serde_json::from_str(&stdout(&run(&["-", "--to", "json"], text))).unwrap();
+        let sums: Vec<_> = listed["memory_spaces"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|sum| {
+                let number = |key: &str| sum[key].as_u64().unwrap();
+                ["memory_space", "shapes", "array_size_bytes", "count", "array_size_bytes_of_all"].map(number)
+            })
+            .collect();
+        assert_eq!(sums, [[0, 2, 4096 + 1024, 3, 2 * 4096 + 1024], [1, 1, 4096, 1, 4096]]);
+        assert!(stdout(&run(&["-"], text)).contains("memory space 1: 4.0 KiB for 1 shapes, 4.0 KiB for 1 occurrences"));
+    }
+
     fn flatten(args: &[&str], text: &str) -> Output {
         feed(&[args, &["-"]].concat(), text)
     }

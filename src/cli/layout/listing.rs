@@ -1,5 +1,6 @@
 //! The shapes in a text, such as a dump of HLO or a trace, by the memory that they take.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde_json::json;
@@ -15,9 +16,22 @@ struct ListedShape<'l> {
     bytes: Option<(u64, u64)>,
 }
 
+/// What the shapes of a memory space take. Those of unknown sizes do not count.
+#[derive(Clone, Copy, Debug, Default)]
+struct SpaceSum {
+    shapes: u64,
+    /// The bytes of all shapes, each once.
+    bytes: u64,
+    /// The occurrences of the shapes in the text, and the bytes that as many arrays take.
+    times: u64,
+    all_bytes: u64,
+}
+
 /// The shapes of a list, the largest first.
 pub(super) struct Listing<'l> {
     rows: Vec<ListedShape<'l>>,
+    /// The sums by memory spaces.
+    spaces: BTreeMap<u64, SpaceSum>,
     unread: u64,
 }
 
@@ -30,7 +44,16 @@ impl<'l> Listing<'l> {
         let mut rows: Vec<ListedShape> = list.shapes().map(row).collect();
         let size = |row: &ListedShape| row.bytes.map_or(0, |(_, allocated)| allocated);
         rows.sort_by(|a, b| size(b).cmp(&size(a)).then(a.line.cmp(&b.line)));
-        Listing { rows, unread: list.unread() }
+        let mut spaces: BTreeMap<u64, SpaceSum> = BTreeMap::new();
+        for (row, (_, allocated)) in rows.iter().filter_map(|row| Some((row, row.bytes?))) {
+            let space = row.shape.layout().memory_space();
+            let sum = spaces.entry(space).or_default();
+            sum.shapes += 1;
+            sum.times = sum.times.saturating_add(row.count);
+            sum.bytes = sum.bytes.saturating_add(allocated);
+            sum.all_bytes = sum.all_bytes.saturating_add(allocated.saturating_mul(row.count));
+        }
+        Listing { rows, spaces, unread: list.unread() }
     }
 
     /// The table for people.
@@ -45,6 +68,10 @@ impl<'l> Listing<'l> {
             };
             let ListedShape { shape, line, count, .. } = row;
             writeln!(out, "{allocated:>12}  {waste:>12}  {times:>8}  {count:>7}  {line:>7}  {shape}")?;
+        }
+        for (space, SpaceSum { shapes, bytes: once, times, all_bytes }) in &self.spaces {
+            let (once, all) = (bytes(*once), bytes(*all_bytes));
+            writeln!(out, "memory space {space}: {once} for {shapes} shapes, {all} for {times} occurrences")?;
         }
         if self.unread > 0 {
             writeln!(out, "{} texts look like shapes, but are not", self.unread)?;
@@ -66,6 +93,16 @@ impl<'l> Listing<'l> {
             });
             write!(out, "{}{object}", if i > 0 { "," } else { "" })?;
         }
-        writeln!(out, "],\"unread\":{}}}", self.unread)
+        let space = |(space, sum): (&u64, &SpaceSum)| {
+            json!({
+                "memory_space": space,
+                "shapes": sum.shapes,
+                "array_size_bytes": sum.bytes,
+                "count": sum.times,
+                "array_size_bytes_of_all": sum.all_bytes,
+            })
+        };
+        let spaces: Vec<_> = self.spaces.iter().map(space).collect();
+        writeln!(out, "],\"memory_spaces\":{},\"unread\":{}}}", json!(spaces), self.unread)
     }
 }
