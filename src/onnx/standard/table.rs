@@ -68,11 +68,11 @@ impl BodyTable {
     }
 }
 
-/// The recurrent layers. Their steps are operators that all versions from 9 on have.
+/// The recurrent layers. Their steps are operators that all versions from 7 on have.
 static STEPS: &[BodyRow] = &[
-    row("GRU", 9, RECURRENT, recurrent::gru),
-    row("LSTM", 9, RECURRENT, recurrent::lstm),
-    row("RNN", 9, RECURRENT, recurrent::rnn),
+    row("GRU", 7, RECURRENT, recurrent::gru),
+    row("LSTM", 7, RECURRENT, recurrent::lstm),
+    row("RNN", 7, RECURRENT, recurrent::rnn),
 ];
 
 /// The bodies of functions. The versions of an operator are in ascending order.

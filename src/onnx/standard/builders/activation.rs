@@ -41,6 +41,9 @@ const ACTIVATIONS: &[ActivationRow] = &[
     row("ThresholdedRelu", Form::Attributes, [Some(1.0), None]),
 ];
 
+/// The first version with the operator `ThresholdedRelu`.
+const THRESHOLDED: i64 = 10;
+
 const TANH: ActivationRow = row("Tanh", Form::Plain, [None, None]);
 
 /// An activation with its parameters.
@@ -55,11 +58,12 @@ impl Activation {
     pub(super) const TANH: Activation = Activation { row: TANH, parameters: [0.0, 0.0] };
 
     /// The activations of all directions. Parameters are listed for the functions that have them. `defaults` are those of
-    /// a direction.
+    /// a direction, and `version` is that of the operator set.
     pub(super) fn all(
         names: Option<Vec<String>>,
         parameters: [Option<Vec<f32>>; 2],
         (defaults, directions): (&[&str], i64),
+        version: i64,
     ) -> Build<Vec<Activation>> {
         let own = || defaults.iter().map(|name| (*name).to_owned()).collect();
         let names: Vec<String> = names.filter(|names| !names.is_empty()).unwrap_or_else(own);
@@ -70,6 +74,9 @@ impl Activation {
         let mut lists = parameters.map(|list| list.unwrap_or_default().into_iter());
         let find = |name: &String| {
             let row = ACTIVATIONS.iter().find(|row| row.name.eq_ignore_ascii_case(name)).ok_or(NotKnown)?;
+            if version < THRESHOLDED && row.name == "ThresholdedRelu" {
+                return Err(NotKnown);
+            }
             let mut parameters = [0.0, 0.0];
             for ((to, default), list) in parameters.iter_mut().zip(row.defaults).zip(&mut lists) {
                 *to = default.map_or(0.0, |default| list.next().unwrap_or(default));

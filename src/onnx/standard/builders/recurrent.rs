@@ -10,6 +10,9 @@ const MAX_LINES: i64 = 1 << 18;
 /// An upper bound of the lines of a step, and of those around the steps of a direction.
 const LINES_OF_STEP: i64 = 64;
 
+/// The first version with the operator that makes states of zeros.
+const ZEROS: i64 = 8;
+
 /// The places of operands in a call.
 const X: usize = 0;
 const W: usize = 1;
@@ -76,6 +79,7 @@ struct Layer {
     peepholes: bool,
     initial: bool,
     initial_cell: bool,
+    starts_with_zeros: bool,
     /// The activations of all directions.
     activations: Vec<Activation>,
     clip: Option<f32>,
@@ -103,6 +107,11 @@ impl Layer {
         if !fits || call.has_input(LENGTHS) && !call.all_items_are(LENGTHS, steps) {
             return Err(NotKnown);
         }
+        let initial_cell = cell == Cell::Lstm && call.has_input(INITIAL_C);
+        let starts_with_zeros = !call.has_input(INITIAL_H) || cell == Cell::Lstm && !initial_cell;
+        if starts_with_zeros && call.version < ZEROS {
+            return Err(NotKnown);
+        }
         let names = call.texts("activations")?;
         let parameters = [call.floats("activation_alpha")?, call.floats("activation_beta")?];
         Ok(Layer {
@@ -115,8 +124,9 @@ impl Layer {
             biased: call.has_input(B),
             peepholes: cell == Cell::Lstm && call.has_input(P),
             initial: call.has_input(INITIAL_H),
-            initial_cell: cell == Cell::Lstm && call.has_input(INITIAL_C),
-            activations: Activation::all(names, parameters, (cell.activations(), directions))?,
+            initial_cell,
+            starts_with_zeros,
+            activations: Activation::all(names, parameters, (cell.activations(), directions), call.version)?,
             clip: call.float("clip")?.filter(|clip| *clip > 0.0),
             reset_after: call.int("linear_before_reset", 0)? != 0,
             coupled: call.int("input_forget", 0)? != 0,
@@ -169,7 +179,7 @@ impl Layer {
         if self.batch_first {
             out.node("steps_first", "Transpose <perm: ints = [1, 0, 2]>", "X");
         }
-        if !self.initial || self.cell == Cell::Lstm && !self.initial_cell {
+        if self.starts_with_zeros {
             out.line("zero = const $T (0)".to_owned());
             out.line("batch_axis = const int64[1] (1)".to_owned());
             out.line(format!("width = const int64[1] ({hidden})"));
