@@ -4,6 +4,8 @@
 //! The language parses the same texts, since compounds have bodies. Everything else needs only names, parameters,
 //! defaults and results, which [`read`] finds without the language.
 
+#[cfg(any(feature = "onnx", feature = "pnnx"))]
+pub(crate) mod assembly;
 pub(crate) mod build;
 pub(crate) mod datatypes;
 pub(crate) mod declared;

@@ -12,6 +12,7 @@ use crate::diagnostics::too_many;
 use crate::graph::names::NameId;
 use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{Shape, TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
@@ -278,6 +279,31 @@ impl<'o> Emitter<'o> {
         };
         let id = *added.map_err(|_| NodeRefusal::UNFIT)?.first().ok_or(NodeRefusal::UNFIT)?;
         Ok(FlatTensor { id, dtype })
+    }
+}
+
+impl Assembly for Emitter<'_> {
+    type Tensor = FlatTensor;
+    type Refusal = NodeRefusal;
+
+    fn refusal(&self, reason: &'static str) -> NodeRefusal {
+        NodeRefusal::because(reason)
+    }
+
+    fn extents_of(&self, x: FlatTensor) -> Lowered<Vec<i64>> {
+        self.extents(x)
+    }
+
+    fn argument(x: FlatTensor) -> Value {
+        Value::Tensor(x.id)
+    }
+
+    fn operation(&mut self, nnef: &'static str, arguments: Vec<Value>, like: FlatTensor) -> Lowered<FlatTensor> {
+        self.add(nnef, arguments, like.dtype)
+    }
+
+    fn formula_of(&mut self, text: &str, operands: &[FlatTensor]) -> Lowered<FlatTensor> {
+        self.formula(text, operands)
     }
 }
 

@@ -1,0 +1,285 @@
+//! Recurrent layers of known lengths: the operations of each step.
+
+use super::{Assembly, integers};
+
+/// The step of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecurrentKind {
+    Lstm,
+    Gru,
+    Rnn,
+}
+
+impl RecurrentKind {
+    /// The number of gates.
+    pub(crate) fn gates(self) -> i64 {
+        match self {
+            RecurrentKind::Lstm => 4,
+            RecurrentKind::Gru => 3,
+            RecurrentKind::Rnn => 1,
+        }
+    }
+}
+
+/// The order in which weights have the gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GateOrder {
+    /// LSTM: input, output, forget, cell; GRU: update, reset, new.
+    Onnx,
+    /// LSTM: input, forget, cell, output; GRU: reset, update, new.
+    Torch,
+}
+
+/// The places of the gates of an LSTM: input, output, forget, cell.
+const LSTM_GATES: [(GateOrder, [i64; 4]); 2] = [(GateOrder::Onnx, [0, 1, 2, 3]), (GateOrder::Torch, [0, 3, 1, 2])];
+/// The places of the first gates of a GRU: update, reset.
+const GRU_GATES: [(GateOrder, [i64; 2]); 2] = [(GateOrder::Onnx, [0, 1]), (GateOrder::Torch, [1, 0])];
+
+/// The places of gates in an order.
+fn places<const N: usize>(table: &[(GateOrder, [i64; N])], order: GateOrder) -> [i64; N] {
+    table.iter().find(|(known, _)| *known == order).map_or([0; N], |(_, places)| *places)
+}
+
+/// One direction of a layer.
+#[derive(Clone, Debug)]
+pub(crate) struct Direction<T> {
+    pub(crate) kind: RecurrentKind,
+    pub(crate) order: GateOrder,
+    /// The number of steps.
+    pub(crate) steps: i64,
+    /// The number of items of a gate.
+    pub(crate) hidden: i64,
+    pub(crate) reverse: bool,
+    /// The products of all steps with the input, of the shape (steps, batch, gates × hidden).
+    pub(crate) projected: T,
+    /// The weights of the state, of the shape (gates × hidden, items of the state).
+    pub(crate) recurrent: T,
+    /// What is added to the products with the state, of the shape (1, gates × hidden).
+    pub(crate) bias: Option<T>,
+    /// The weights from the cell to its gates: input, output, forget.
+    pub(crate) peephole: Option<[T; 3]>,
+    /// The weights that make the state of an LSTM smaller, of the shape (items of the state, hidden).
+    pub(crate) projection: Option<T>,
+    /// The formulas of the activations: of gates, of new values, of the cell that is shown.
+    pub(crate) activations: Vec<String>,
+    /// The bound of what activations get.
+    pub(crate) clip: Option<f64>,
+    /// Whether the reset gate of a GRU applies to the product.
+    pub(crate) reset_after: bool,
+    /// Whether the forget gate of an LSTM is the complement of the input gate.
+    pub(crate) coupled: bool,
+}
+
+/// The results of a direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unrolled<T> {
+    /// The states in the order of the input, of the shape (steps, batch, items of the state).
+    pub(crate) states: T,
+    /// The last state.
+    pub(crate) last: T,
+    /// The last cell of an LSTM.
+    pub(crate) cell: Option<T>,
+}
+
+/// The operations of a direction.
+struct Steps<'a, A: Assembly> {
+    to: &'a mut A,
+    of: &'a Direction<A::Tensor>,
+}
+
+/// The state, and the cell of an LSTM.
+type States<T> = (T, Option<T>);
+
+impl<T: Copy> Direction<T> {
+    /// Adds the operations of all steps.
+    ///
+    /// # Errors
+    ///
+    /// There are no steps, or the operands do not fit.
+    pub(crate) fn unrolled<A: Assembly<Tensor = T>>(
+        &self,
+        to: &mut A,
+        (mut state, mut cell): States<T>,
+    ) -> Result<Unrolled<T>, A::Refusal> {
+        if self.steps < 1 {
+            return Err(to.refusal("it has no steps"));
+        }
+        let mut steps = Steps { to, of: self };
+        let mut states = Vec::new();
+        for step in 0..self.steps {
+            let at = if self.reverse { self.steps.saturating_sub(1).saturating_sub(step) } else { step };
+            let inputs = steps.to.part_of(self.projected, 0, (at, at.saturating_add(1)))?;
+            let inputs = steps.to.without_axes(inputs, &[0])?;
+            (state, cell) = steps.step(inputs, (state, cell))?;
+            states.push(steps.to.with_more_axes(state, &[0])?);
+        }
+        if self.reverse {
+            states.reverse();
+        }
+        Ok(Unrolled { states: to.concatenated(&states, 0)?, last: state, cell })
+    }
+}
+
+impl<A: Assembly> Steps<'_, A> {
+    fn add(&mut self, x: A::Tensor, y: Option<A::Tensor>) -> Result<A::Tensor, A::Refusal> {
+        y.map_or(Ok(x), |y| self.to.formula_of("add(@0,@1)", &[x, y]))
+    }
+
+    /// The gate at a place of a tensor of gates.
+    fn gate(&mut self, gates: A::Tensor, at: i64) -> Result<A::Tensor, A::Refusal> {
+        let bound = |at: i64| self.of.hidden.checked_mul(at).ok_or_else(|| self.to.unfit());
+        let range = (bound(at)?, bound(at.saturating_add(1))?);
+        self.to.part_of(gates, 1, range)
+    }
+
+    fn activate(&mut self, at: usize, x: A::Tensor) -> Result<A::Tensor, A::Refusal> {
+        let x = match self.of.clip {
+            Some(clip) => self.to.formula_of(&format!("minimum(maximum(@0,{:?}),{clip:?})", -clip), &[x])?,
+            None => x,
+        };
+        self.plain(at, x)
+    }
+
+    fn plain(&mut self, at: usize, x: A::Tensor) -> Result<A::Tensor, A::Refusal> {
+        match self.of.activations.get(at) {
+            Some(formula) => self.to.formula_of(formula, &[x]),
+            None => Err(self.to.refusal("it has too few activations")),
+        }
+    }
+
+    /// A gate with what it gets from the cell.
+    fn seeing(&mut self, gate: A::Tensor, weights: usize, cell: A::Tensor) -> Result<A::Tensor, A::Refusal> {
+        match self.of.peephole.as_ref().and_then(|all| all.get(weights)) {
+            None => Ok(gate),
+            Some(weights) => self.to.formula_of("add(@0,mul(@1,@2))", &[gate, cell, *weights]),
+        }
+    }
+
+    /// One step: the next state, and the next cell.
+    fn step(
+        &mut self,
+        inputs: A::Tensor,
+        (state, cell): States<A::Tensor>,
+    ) -> Result<States<A::Tensor>, A::Refusal> {
+        match (self.of.kind, cell) {
+            (RecurrentKind::Lstm, Some(cell)) => self.lstm(inputs, state, cell),
+            (RecurrentKind::Lstm, None) => Err(self.to.unfit()),
+            (RecurrentKind::Gru, _) => Ok((self.gru(inputs, state)?, None)),
+            (RecurrentKind::Rnn, _) => {
+                let product = self.product(state, self.of.recurrent)?;
+                let product = self.add(product, self.of.bias)?;
+                let sum = self.add(inputs, Some(product))?;
+                Ok((self.activate(0, sum)?, None))
+            }
+        }
+    }
+
+    /// The product of a state with weights.
+    fn product(&mut self, state: A::Tensor, weights: A::Tensor) -> Result<A::Tensor, A::Refusal> {
+        self.to.multiplied(state, weights, (false, true))
+    }
+
+    fn lstm(
+        &mut self,
+        inputs: A::Tensor,
+        state: A::Tensor,
+        cell: A::Tensor,
+    ) -> Result<States<A::Tensor>, A::Refusal> {
+        let product = self.product(state, self.of.recurrent)?;
+        let product = self.add(product, self.of.bias)?;
+        let gates = self.add(inputs, Some(product))?;
+        let [input, output, forget, fresh] = places(&LSTM_GATES, self.of.order);
+        let input = self.gate(gates, input)?;
+        let input = self.seeing(input, 0, cell)?;
+        let input = self.activate(0, input)?;
+        let forget = if self.of.coupled {
+            self.to.formula_of("sub(1.0,@0)", &[input])?
+        } else {
+            let forget = self.gate(gates, forget)?;
+            let forget = self.seeing(forget, 2, cell)?;
+            self.activate(0, forget)?
+        };
+        let fresh = self.gate(gates, fresh)?;
+        let fresh = self.activate(1, fresh)?;
+        let cell = self.to.formula_of("add(mul(@0,@1),mul(@2,@3))", &[forget, cell, input, fresh])?;
+        let output = self.gate(gates, output)?;
+        let output = self.seeing(output, 1, cell)?;
+        let output = self.activate(0, output)?;
+        let shown = self.plain(2, cell)?;
+        let mut state = self.to.formula_of("mul(@0,@1)", &[output, shown])?;
+        if let Some(projection) = self.of.projection {
+            state = self.product(state, projection)?;
+        }
+        Ok((state, Some(cell)))
+    }
+
+    fn gru(&mut self, inputs: A::Tensor, state: A::Tensor) -> Result<A::Tensor, A::Refusal> {
+        let twice = self.of.hidden.checked_mul(2).ok_or_else(|| self.to.unfit())?;
+        let all = twice.checked_add(self.of.hidden).ok_or_else(|| self.to.unfit())?;
+        let parts = |steps: &mut Self, x: A::Tensor, axis: usize| {
+            Ok([steps.to.part_of(x, axis, (0, twice))?, steps.to.part_of(x, axis, (twice, all))?])
+        };
+        let [weights, fresh_weights] = parts(self, self.of.recurrent, 0)?;
+        let [bias, fresh_bias] = match self.of.bias {
+            None => [None, None],
+            Some(bias) => parts(self, bias, 1)?.map(Some),
+        };
+        let [first, fresh] = parts(self, inputs, 1)?;
+        let product = self.product(state, weights)?;
+        let product = self.add(product, bias)?;
+        let gates = self.add(first, Some(product))?;
+        let [update, reset] = places(&GRU_GATES, self.of.order);
+        let update = self.gate(gates, update)?;
+        let update = self.activate(0, update)?;
+        let reset = self.gate(gates, reset)?;
+        let reset = self.activate(0, reset)?;
+        let multiply = |steps: &mut Self, x: A::Tensor| steps.to.formula_of("mul(@0,@1)", &[reset, x]);
+        let before = if self.of.reset_after { state } else { multiply(self, state)? };
+        let product = self.product(before, fresh_weights)?;
+        let product = self.add(product, fresh_bias)?;
+        let product = if self.of.reset_after { multiply(self, product)? } else { product };
+        let fresh = self.add(fresh, Some(product))?;
+        let fresh = self.activate(1, fresh)?;
+        self.to.formula_of("add(mul(sub(1.0,@0),@1),mul(@0,@2))", &[update, fresh, state])
+    }
+}
+
+/// The products of all steps with the input, plus the bias: (steps, batch, items) becomes (steps, batch, rows of the
+/// weights).
+///
+/// # Errors
+///
+/// The operands do not fit.
+pub(crate) fn projected<A: Assembly>(
+    to: &mut A,
+    x: A::Tensor,
+    weights: A::Tensor,
+    bias: Option<A::Tensor>,
+) -> Result<A::Tensor, A::Refusal> {
+    let (&[steps, batch, items], &[rows, columns]) = (&to.extents_of(x)?[..], &to.extents_of(weights)?[..]) else {
+        return Err(to.unfit());
+    };
+    if items != columns {
+        return Err(to.unfit());
+    }
+    let flat = to.count(&[steps, batch])?;
+    let flat = to.reshaped(x, &[flat, items])?;
+    let mut product = to.multiplied(flat, weights, (false, true))?;
+    if let Some(bias) = bias {
+        product = to.formula_of("add(@0,@1)", &[product, bias])?;
+    }
+    to.reshaped(product, &[steps, batch, rows])
+}
+
+/// The last state of each direction as one tensor with a leading axis for them.
+///
+/// # Errors
+///
+/// There are none.
+pub(crate) fn stacked<A: Assembly>(to: &mut A, states: &[A::Tensor]) -> Result<A::Tensor, A::Refusal> {
+    let mut raised = Vec::with_capacity(states.len());
+    for state in states {
+        raised.push(to.on("unsqueeze", *state, [integers(&[0])])?);
+    }
+    to.concatenated(&raised, 0)
+}
