@@ -2,12 +2,20 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod activations;
+mod attention;
+mod grids;
 mod linear;
 mod norms;
+mod patches;
+mod pools;
+mod recurrent;
 mod reductions;
 mod resample;
+mod resize;
 mod settings;
 mod shaping;
+mod steps;
 mod windows;
 
 use std::borrow::Cow;
@@ -26,6 +34,7 @@ use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
+use crate::library::assembly::recurrent::RecurrentKind;
 use crate::library::build::{Builder, Results};
 use crate::source::{FileId, Location};
 use settings::SettingKind;
@@ -90,8 +99,9 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["nn.Hardshrink", "F.hardshrink"], With("select(gt(abs(@0),%lambd),@0,0.0)", &[("lambd", 0.5)])),
     (&["nn.Softshrink", "F.softshrink"], With("mul(sign(@0),maximum(sub(abs(@0),%lambd),0.0))", &[("lambd", 0.5)])),
     (&["nn.Softplus", "F.softplus"], With(SOFTPLUS, &[("beta", 1.0), ("threshold", 20.0)])),
-    (&["nn.GELU", "F.gelu"], By(gelu)),
+    (&["nn.GELU", "F.gelu"], By(activations::gelu)),
     (&["nn.LeakyReLU", "F.leaky_relu"], By(|line| line.with_number("leaky_relu", "negative_slope", 0.01))),
+    (&["nn.RReLU", "F.rrelu"], By(activations::randomized)),
     (&["nn.ELU", "F.elu"], By(|line| line.with_number("elu", "alpha", 1.0))),
     (&["nn.Hardtanh", "F.hardtanh"], By(|line| clamp(line, ["min_val", "max_val"], [Some(-1.0), Some(1.0)]))),
     (&["torch.clamp"], By(|line| clamp(line, ["min", "max"], [None, None]))),
@@ -110,7 +120,12 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["torch.matmul", "torch.bmm", "torch.mm"], By(linear::matmul)),
     (&["torch.addmm"], By(linear::addmm)),
     (&["nn.Embedding", "F.embedding"], By(linear::embedding)),
-    (&["F.scaled_dot_product_attention"], By(linear::attention)),
+    (&["F.scaled_dot_product_attention"], By(attention::scaled)),
+    (&["nn.MultiheadAttention"], By(attention::multihead)),
+    (&["torch.einsum"], By(linear::einsum)),
+    (&["nn.LSTM"], By(|line| recurrent::layers(line, RecurrentKind::Lstm))),
+    (&["nn.GRU"], By(|line| recurrent::layers(line, RecurrentKind::Gru))),
+    (&["nn.RNN"], By(|line| recurrent::layers(line, RecurrentKind::Rnn))),
     (&["nn.Conv1d", "nn.Conv2d", "nn.Conv3d", "F.conv1d", "F.conv2d", "F.conv3d"], By(windows::conv)),
     (
         &[
@@ -140,7 +155,7 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
             "F.adaptive_avg_pool2d",
             "F.adaptive_avg_pool3d",
         ],
-        By(|line| windows::adaptive(line, ["mean_reduce", "avg_pool"])),
+        By(pools::adaptive_mean),
     ),
     (
         &[
@@ -151,7 +166,7 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
             "F.adaptive_max_pool2d",
             "F.adaptive_max_pool3d",
         ],
-        By(|line| windows::adaptive(line, ["max_reduce", "max_pool"])),
+        By(pools::adaptive_max),
     ),
     (&["nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d", "F.batch_norm"], By(norms::batch_norm)),
     (&["nn.LayerNorm", "F.layer_norm"], By(norms::layer_norm)),
@@ -161,6 +176,8 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["nn.LocalResponseNorm", "F.local_response_norm"], By(norms::local_response)),
     (&["F.normalize"], By(reductions::normalize)),
     (&["nn.Softmax", "F.softmax"], By(reductions::softmax)),
+    (&["nn.Softmin", "F.softmin"], By(reductions::softmin)),
+    (&["nn.Softmax2d"], By(reductions::softmax_of_channels)),
     (&["nn.LogSoftmax", "F.log_softmax"], By(reductions::log_softmax)),
     (&["torch.sum"], By(|line| reductions::reduce(line, "sum_reduce"))),
     (&["torch.mean"], By(|line| reductions::reduce(line, "mean_reduce"))),
@@ -209,8 +226,12 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
             "F.upsample_nearest",
             "F.upsample_bilinear",
         ],
-        By(resample::interpolate),
+        By(resize::interpolate),
     ),
+    (&["nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d", "F.lp_pool1d", "F.lp_pool2d", "F.lp_pool3d"], By(pools::norms)),
+    (&["nn.Unfold", "F.unfold"], By(patches::unfold)),
+    (&["nn.Fold", "F.fold"], By(patches::fold)),
+    (&["F.affine_grid"], By(grids::affine)),
     (&["nn.PixelShuffle", "F.pixel_shuffle"], By(resample::pixel_shuffle)),
     (&["nn.PixelUnshuffle", "F.pixel_unshuffle"], By(resample::pixel_unshuffle)),
     (&["nn.ChannelShuffle", "F.channel_shuffle"], By(resample::channel_shuffle)),
@@ -239,7 +260,8 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let wanted = line.operator.outputs.len();
     match results.len() {
-        found if found == wanted => Ok(results),
+        // One result may be the tuple of all.
+        found if found == wanted || wanted == 1 && found > 1 => Ok(results),
         found => Err(Refusal::Because(format!("NNEF gives {found} results instead of {wanted}").into())),
     }
 }
@@ -307,10 +329,20 @@ impl Line<'_> {
                 format!("`{nnef}` would have an argument that is not a finite number").into(),
             ));
         }
+        self.within_budget()?;
         let name = self.fresh(nnef);
         let tensor = self.builder.emit(nnef, arguments, name, None).map_err(|_| Refusal::UNFIT)?;
         self.builder.infer(tensor).map_err(|_| Refusal::UNFIT)?;
         Ok(tensor)
+    }
+
+    /// Refuses operations beyond the limit.
+    fn within_budget(&self) -> Lowered<()> {
+        let most = self.options.max_ops;
+        if (self.builder.graph.operations().len() as u64) < most {
+            return Ok(());
+        }
+        Err(Refusal::Because(format!("the graph would have more than {most} operations").into()))
     }
 
     /// Adds an operation whose result is an array of tensors.
@@ -404,13 +436,6 @@ fn identity(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.off("training")?;
     ["p", "memory_format"].iter().for_each(|key| line.ignore(key));
     Ok(vec![line.tensor("input")?])
-}
-
-/// Only the approximation by `tanh`: NNEF has no error function.
-fn gelu(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    line.choice("approximate", &[("tanh", ())], None)?;
-    let text = "mul(mul(@0,0.5),add(tanh(mul(mul(@0,add(mul(mul(@0,@0),0.044715),1.0)),0.7978845608028654)),1.0))";
-    Ok(vec![line.text_of(text)?])
 }
 
 /// A bound that is missing or `None` is the default.

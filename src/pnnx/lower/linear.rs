@@ -1,7 +1,8 @@
-//! Matrix products, attention, and embeddings.
+//! Matrix products, sums of products, and embeddings.
 
-use super::{Line, Lowered, Refusal, integers};
-use crate::graph::{Primitive, TensorId, Value};
+use super::{Line, Lowered, Refusal, integers, shaping};
+use crate::graph::{TensorId, Value};
+use crate::library::assembly::einsum;
 
 /// The product of each vector along the last axis with the transposed weight matrix, plus the bias.
 pub(super) fn linear(line: &mut Line) -> Lowered<Vec<TensorId>> {
@@ -65,32 +66,9 @@ pub(super) fn embedding(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.add("gather", vec![Value::Tensor(table), Value::Tensor(indices), Value::Int(0)])?])
 }
 
-/// Attention: the values, weighted by the softmax of the scaled products of queries and keys.
-pub(super) fn attention(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let (query, key, value) = (line.tensor("query")?, line.tensor("key")?, line.tensor("value")?);
-    let extents = line.extents(query)?;
-    let [outer @ .., width] = &extents[..] else { return Err(Refusal::UNFIT) };
-    let rank = extents.len() as i64;
-    if outer.is_empty() || line.rank(key)? != rank || line.rank(value)? != rank {
-        return Err(Refusal::UNFIT);
-    }
-    let dropped: f64 = line.setting_or("dropout_p", 0.0)?;
-    line.require("dropout_p", dropped == 0.0, "0")?;
-    line.off("is_causal")?;
-    line.off("enable_gqa")?;
-    let default = 1.0 / (*width as f64).sqrt();
-    let scale = line.optional("scale")?.unwrap_or(default);
-    let [no, yes] = [false, true].map(Value::Logical);
-    let scores = line.add("matmul", vec![Value::Tensor(query), Value::Tensor(key), no, yes])?;
-    let mut scores = line.add("mul", vec![Value::Tensor(scores), Value::Scalar(scale)])?;
-    if let Ok(mask) = line.tensor("attn_mask") {
-        let mask = line.with_rank(mask, rank)?;
-        // Only numeric masks are added; logical masks select, which is not supported.
-        if line.builder.graph.dtype(mask) != Some(Primitive::Scalar) {
-            return Err(Refusal::Because("its mask is not known to be one of scalars".into()));
-        }
-        scores = line.add("add", vec![Value::Tensor(scores), Value::Tensor(mask)])?;
-    }
-    let weights = line.add("softmax", vec![Value::Tensor(scores), integers([outer.len() as i64])])?;
-    Ok(vec![line.add("matmul", vec![Value::Tensor(weights), Value::Tensor(value)])?])
+/// Sums of products by a formula of axes.
+pub(super) fn einsum(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let equation: String = line.required("equation")?;
+    let operands = shaping::tensors(line)?;
+    Ok(vec![einsum::einsum(line, &equation, &operands)?])
 }

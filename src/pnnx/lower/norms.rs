@@ -2,6 +2,7 @@
 
 use super::reductions::centred;
 use super::settings::SettingKind;
+use super::windows::{Window, pooled};
 use super::{Line, Lowered, Refusal, extent_of, in_groups, integers};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
@@ -143,13 +144,30 @@ fn grouped(line: &mut Line, x: TensorId, groups: i64) -> Lowered<Vec<TensorId>> 
 pub(super) fn local_response(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let size = line.at_least("size", 1, None)?;
-    // Windows of even size have no middle item, and NNEF and torch round in different directions.
-    line.require("size", size % 2 == 1, "an odd integer")?;
     let rank = Some(line.rank(x)?).filter(|rank| *rank > 2).ok_or(Refusal::UNFIT)?;
+    if size % 2 == 0 {
+        return between(line, x, size, rank).map(|y| vec![y]);
+    }
     let window = [1, size].into_iter().chain(std::iter::repeat(1)).take(rank as usize);
     let mut arguments = vec![Value::Tensor(x), integers(window)];
     for (key, default) in [("alpha", 1e-4), ("beta", 0.75), ("k", 1.0)] {
         arguments.push(Value::Scalar(line.setting_or(key, default)?));
     }
     Ok(vec![line.add("local_response_normalization", arguments)?])
+}
+
+/// The same over an even number of channels, which have no middle one: torch counts one more before than behind, NNEF
+/// one more behind.
+fn between(line: &mut Line, x: TensorId, size: i64, rank: i64) -> Lowered<TensorId> {
+    let (alpha, beta): (f64, f64) = (line.setting_or("alpha", 1e-4)?, line.setting_or("beta", 0.75)?);
+    let k: f64 = line.setting_or("k", 1.0)?;
+    let unit = Window { size: 1, stride: 1, dilation: 1, padding: (0, 0) };
+    let channels = Window { size, padding: (size / 2, size.saturating_sub(1) / 2), ..unit };
+    let windows: Vec<Window> = std::iter::once(channels).chain((2..rank).map(|_| unit)).collect();
+    let squares = line.add("sqr", vec![Value::Tensor(x)])?;
+    let mean = pooled(line, "avg_pool", squares, "constant", &windows)?;
+    let scaled = line.add("mul", vec![Value::Tensor(mean), Value::Scalar(alpha)])?;
+    let scaled = line.add("add", vec![Value::Tensor(scaled), Value::Scalar(k)])?;
+    let divisor = line.add("pow", vec![Value::Tensor(scaled), Value::Scalar(beta)])?;
+    line.add("div", vec![Value::Tensor(x), Value::Tensor(divisor)])
 }

@@ -16,6 +16,21 @@ pub(super) fn softmax(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.add("softmax", vec![Value::Tensor(x), integers([axis])])?])
 }
 
+/// The softmax of the negated operand.
+pub(super) fn softmin(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let axis = line.axis("dim", line.rank(x)?, None)?;
+    let less = line.add("neg", vec![Value::Tensor(x)])?;
+    Ok(vec![line.add("softmax", vec![Value::Tensor(less), integers([axis])])?])
+}
+
+/// The softmax along the channels of images, of which there may be one without a batch.
+pub(super) fn softmax_of_channels(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let axis = Some(line.rank(x)?).filter(|rank| [3, 4].contains(rank)).ok_or(Refusal::UNFIT)?.saturating_sub(3);
+    Ok(vec![line.add("softmax", vec![Value::Tensor(x), integers([axis])])?])
+}
+
 /// `y - log(sum(exp(y)))` with `y = x - max(x)`, which prevents overflow.
 pub(super) fn log_softmax(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;

@@ -1,15 +1,9 @@
-//! Padding, resampling, and shuffles between channels and pixels.
+//! Padding, and shuffles between channels and pixels.
 
-use super::settings::SettingKind;
 use super::windows::{pairs, spatial};
 use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
-
-/// The spatial extents, after batch and channels.
-fn inner(extents: &[i64]) -> Lowered<&[i64]> {
-    extents.get(2..).filter(|inner| !inner.is_empty()).ok_or(Refusal::UNFIT)
-}
 
 /// Pads a tensor by a setting with pairs for the axes from the last one on.
 fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<TensorId>> {
@@ -43,89 +37,6 @@ pub(super) fn pad_with(line: &mut Line, border: &'static str) -> Lowered<Vec<Ten
     let (given, wanted) = (line.required::<Vec<i64>>("padding")?.len(), spatial(line)?.saturating_mul(2));
     line.require("padding", given == wanted, &format!("a list of {wanted} integers"))?;
     padded(line, "padding", border, value)
-}
-
-/// The factors of a resampling, and whether it is a down-sampling, from the setting `size` or `scale_factor`. Only
-/// integral factors are supported.
-fn factors(line: &Line, inner: &[i64]) -> Lowered<(Vec<i64>, bool)> {
-    let count = inner.len();
-    let size = line.optional::<Vec<i64>>("size")?.filter(|size| !size.is_empty());
-    let scale = line.optional::<Vec<f64>>("scale_factor")?.filter(|scale| !scale.is_empty());
-    let (key, ratios) = match (size, scale.as_deref()) {
-        (Some(_), Some(_)) => return Err(line.refuse("scale_factor", "`None` beside a size")),
-        (None, None) => return Err(line.refuse("size", <Vec<i64>>::EXPECTED)),
-        (Some(_), None) => {
-            let size = line.per_axis("size", count, 1, None)?;
-            ("size", size.iter().zip(inner).map(|(to, from)| *to as f64 / *from as f64).collect())
-        }
-        (None, Some([one])) => ("scale_factor", vec![*one; count]),
-        (None, Some(scale)) => ("scale_factor", scale.to_vec()),
-    };
-    let whole = |ratios: &[f64]| {
-        let whole = ratios.iter().all(|ratio| *ratio >= 1.0 && *ratio < 1e6 && ratio.fract() == 0.0);
-        (whole && ratios.len() == count).then(|| ratios.iter().map(|ratio| *ratio as i64).collect::<Vec<i64>>())
-    };
-    if let Some(factors) = whole(&ratios) {
-        return Ok((factors, false));
-    }
-    let inverse = whole(&ratios.iter().map(|ratio| 1.0 / ratio).collect::<Vec<f64>>());
-    let fits = |(extent, factor): (&i64, &i64)| exact_quotient(*extent, *factor).is_some();
-    let inverse = inverse.filter(|factors| inner.iter().zip(factors).all(fits));
-    let expected = || line.refuse(key, format!("a resampling of {count} axes by integers"));
-    inverse.map(|factors| (factors, true)).ok_or_else(expected)
-}
-
-/// A function by which items are resampled.
-#[derive(Clone, Copy, PartialEq)]
-enum Mode {
-    Nearest,
-    /// Differs from `Nearest` if there are fewer items than before.
-    NearestExact,
-    Area,
-    Linear,
-}
-
-/// The words for functions.
-const MODES: &[(&str, Mode)] = &[
-    ("nearest", Mode::Nearest),
-    ("nearest-exact", Mode::NearestExact),
-    ("area", Mode::Area),
-    ("linear", Mode::Linear),
-    ("bilinear", Mode::Linear),
-    ("trilinear", Mode::Linear),
-];
-
-/// A resampling by integral factors.
-pub(super) fn interpolate(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let kind = line.operator.kind.as_str();
-    let (mode, aligned) = match kind {
-        "nn.UpsamplingNearest2d" | "F.upsample_nearest" => (Mode::Nearest, false),
-        "nn.UpsamplingBilinear2d" | "F.upsample_bilinear" => (Mode::Linear, true),
-        _ => (line.choice("mode", MODES, Some(Mode::Nearest))?, line.flag("align_corners")?),
-    };
-    line.agrees_with("align_corners", aligned && mode == Mode::Linear)?;
-    line.off("antialias")?;
-    // For integral factors, the size of the result is the same.
-    line.ignore("recompute_scale_factor");
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let (factors, smaller) = factors(line, inner(&extents)?)?;
-    let factor = integers(factors);
-    let method = |method: &str| Value::String(method.into());
-    let (nnef, more) = match (mode, smaller) {
-        (Mode::Nearest | Mode::NearestExact, false) => ("nearest_upsample", vec![]),
-        (Mode::Nearest, true) => ("nearest_downsample", vec![]),
-        (Mode::Area, true) => ("area_downsample", vec![]),
-        (Mode::Linear, false) => {
-            let ways = if aligned { "aligned" } else { "symmetric" };
-            ("multilinear_upsample", vec![method(ways), method("replicate")])
-        }
-        (Mode::NearestExact | Mode::Linear, true) | (Mode::Area, false) => {
-            let which = if smaller { "fewer" } else { "more" };
-            return Err(Refusal::Because(format!("NNEF has no such resampling to {which} items").into()));
-        }
-    };
-    Ok(vec![line.add(nnef, [vec![Value::Tensor(x), factor], more].concat())?])
 }
 
 /// Splits axes, transposes them, and joins them again.

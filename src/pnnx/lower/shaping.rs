@@ -71,7 +71,7 @@ pub(super) fn unsqueeze(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// All operands but the axis as tensors; lists are flattened.
-fn tensors(line: &Line) -> Lowered<Vec<TensorId>> {
+pub(super) fn tensors(line: &Line) -> Lowered<Vec<TensorId>> {
     let none = |name: &str| Refusal::Because(format!("its operand `{name}` does not consist of tensors").into());
     let mut found = Vec::new();
     for operand in line.operands.iter().filter(|operand| operand.name != "dim") {

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Line, Lowered, Refusal, integers};
-use crate::graph::operators::exact_quotient;
+use super::{Line, Lowered, Refusal, integers, pools, product};
 use crate::graph::{TensorId, Value};
-use crate::pnnx::lower::settings::SettingKind;
 
 /// Pairs of integers as an attribute.
 pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
@@ -13,20 +11,20 @@ pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
 }
 
 /// The refusal of numbers that have more than 63 bits.
-const LARGE: Refusal = Refusal::Because(Cow::Borrowed("the settings of its window are too large"));
+pub(super) const LARGE: Refusal = Refusal::Because(Cow::Borrowed("the settings of its window are too large"));
 
 /// A window along one axis.
 #[derive(Clone, Copy)]
-struct Window {
-    size: i64,
-    stride: i64,
-    dilation: i64,
-    padding: (i64, i64),
+pub(super) struct Window {
+    pub(super) size: i64,
+    pub(super) stride: i64,
+    pub(super) dilation: i64,
+    pub(super) padding: (i64, i64),
 }
 
 impl Window {
     /// The number of items from its first to its last one, less 1; none if it has more than 63 bits, as below.
-    fn span(&self) -> Option<i64> {
+    pub(super) fn span(&self) -> Option<i64> {
         self.size.checked_sub(1)?.checked_mul(self.dilation)
     }
 
@@ -51,6 +49,13 @@ impl Window {
         Some(())
     }
 
+    /// The number of windows over an axis.
+    pub(super) fn count(&self, extent: i64) -> Option<i64> {
+        let all = extent.checked_add(self.padding.0)?.checked_add(self.padding.1)?;
+        let last = all.checked_sub(self.span()?)?.checked_sub(1)?;
+        if last < 0 { None } else { last.checked_div(self.stride)?.checked_add(1) }
+    }
+
     /// The extent of the result of a transposed operation with `output_padding`, which reduces the padding at the end.
     fn spread(&mut self, extent: i64, output_padding: i64) -> Option<i64> {
         self.padding.1 = self.padding.1.checked_sub(output_padding)?;
@@ -60,7 +65,7 @@ impl Window {
 }
 
 /// Windows of a size, and of a stride unless that is a setting.
-fn windows(line: &Line, size: &[i64], stride: Option<Vec<i64>>) -> Lowered<Vec<Window>> {
+pub(super) fn windows(line: &Line, size: &[i64], stride: Option<Vec<i64>>) -> Lowered<Vec<Window>> {
     let count = size.len();
     let dilation = line.per_axis("dilation", count, 1, Some(1))?;
     let stride = stride.map_or_else(|| line.per_axis("stride", count, 1, Some(1)), Ok)?;
@@ -154,8 +159,24 @@ pub(super) fn spatial(line: &Line) -> Lowered<usize> {
     digit.map(|digit| digit as usize).ok_or(Refusal::UNFIT)
 }
 
-/// Pooling over the last axes.
-fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Lowered<Vec<TensorId>> {
+/// Windows of pooling over the last axes.
+pub(super) struct Pooling {
+    pub(super) x: TensorId,
+    /// The windows with the padding that is set.
+    pub(super) windows: Vec<Window>,
+    /// The same, with what the last incomplete windows of `ceil_mode` need.
+    pub(super) widened: Vec<Window>,
+}
+
+impl Pooling {
+    /// The number of items of a window.
+    pub(super) fn volume(&self) -> Lowered<i64> {
+        product(&self.windows.iter().map(|window| window.size).collect::<Vec<i64>>())
+    }
+}
+
+/// The windows of an operator.
+pub(super) fn pooling(line: &Line) -> Lowered<Pooling> {
     let x = line.tensor("input")?;
     let spatial = spatial(line)?;
     let extents = line.extents(x)?;
@@ -167,75 +188,81 @@ fn pool(line: &mut Line, nnef: &'static str, border: &str) -> Lowered<Vec<Tensor
         Ok(Some(stride)) if stride.is_empty() => size.clone(),
         _ => line.per_axis("stride", spatial, 1, None)?,
     };
-    line.off("return_indices")?;
-    let mut windows = windows(line, &size, Some(stride))?;
-    let up = line.flag("ceil_mode")?;
-    if up {
-        // The padding added by `ceil_mode` must not be included in a mean.
-        let apart = border == "ignore" || windows.iter().all(|window| window.padding == (0, 0));
-        line.require("ceil_mode", apart, "`False` with padding that counts")?;
-        for (window, extent) in windows.iter_mut().zip(extents.iter().skip(outer)) {
+    let windows = windows(line, &size, Some(stride))?;
+    let mut widened = windows.clone();
+    if line.flag("ceil_mode")? {
+        for (window, extent) in widened.iter_mut().zip(extents.iter().skip(outer)) {
             window.round_up(*extent).ok_or(LARGE)?;
         }
     }
-    pooled(line, nnef, x, if up { "ignore" } else { border }, &windows).map(|y| vec![y])
+    Ok(Pooling { x, windows, widened })
 }
 
-/// Adds a pooling operation with windows along the last axes.
-fn pooled(line: &mut Line, nnef: &'static str, x: TensorId, border: &str, windows: &[Window]) -> Lowered<TensorId> {
+/// The arguments of a pooling operation with windows along the last axes, after its operands.
+pub(super) fn arguments(line: &Line, x: TensorId, border: &str, windows: &[Window]) -> Lowered<Vec<Value>> {
     let outer = (line.rank(x)? as usize).checked_sub(windows.len()).ok_or(Refusal::UNFIT)?;
     let with_outer = |of: fn(&Window) -> i64| integers(std::iter::repeat_n(1, outer).chain(windows.iter().map(of)));
     let padding = std::iter::repeat_n((0, 0), outer).chain(windows.iter().map(|window| window.padding));
-    let arguments = vec![
-        Value::Tensor(x),
+    Ok(vec![
         with_outer(|window| window.size),
         Value::String(border.into()),
         pairs(padding),
         with_outer(|window| window.stride),
         with_outer(|window| window.dilation),
-    ];
-    line.add(nnef, arguments)
+    ])
 }
 
+/// Adds a pooling operation with windows along the last axes.
+pub(super) fn pooled(
+    line: &mut Line,
+    nnef: &'static str,
+    x: TensorId,
+    border: &str,
+    windows: &[Window],
+) -> Lowered<TensorId> {
+    let arguments = arguments(line, x, border, windows)?;
+    line.add(nnef, [vec![Value::Tensor(x)], arguments].concat())
+}
+
+/// Maxima, and their places in the plane if these are asked for.
 pub(super) fn max_pool(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    pool(line, "max_pool", "ignore")
-}
-
-pub(super) fn avg_pool(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    // The padding may be included in the mean. NNEF has no counterpart for another divisor.
-    let own = line.optional::<i64>("divisor_override")?.is_some();
-    line.require("divisor_override", !own, "`None`")?;
-    let counts = line.setting_or("count_include_pad", true)?;
-    pool(line, "avg_pool", if counts { "constant" } else { "ignore" })
-}
-
-/// Adaptive pooling: of all items, or by equal windows if the extents are multiples of the extents of the result.
-/// Windows of different sizes have no counterpart in NNEF.
-pub(super) fn adaptive(line: &mut Line, [all, pool]: [&'static str; 2]) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let (extents, spatial) = (line.extents(x)?, spatial(line)?);
-    let outer = extents.len().checked_sub(spatial).ok_or(Refusal::UNFIT)?;
-    let inner = || extents.iter().skip(outer).copied();
-    line.off("return_indices")?;
-    let key = "output_size";
-    let items = match (line.is_list(key), &line.required::<Vec<Option<i64>>>(key)?[..]) {
-        (false, [one]) => vec![*one; spatial],
-        (_, several) => several.to_vec(),
-    };
-    line.require(key, items.len() == spatial, <Vec<Option<i64>>>::EXPECTED)?;
-    // An extent of `None`, for which pnnx also writes 0 if there are several axes, is not changed.
-    let unchanged = |item: &Option<i64>| item.is_none_or(|item| item == 0 && spatial > 1);
-    let wanted = items.iter().zip(inner()).map(|(item, from)| item.filter(|_| !unchanged(item)).unwrap_or(from));
-    let wanted: Vec<i64> = wanted.collect();
-    if wanted.iter().all(|extent| *extent == 1) {
-        let axes = outer as i64..extents.len() as i64;
-        return Ok(vec![line.add(all, vec![Value::Tensor(x), integers(axes)])?]);
+    let of = pooling(line)?;
+    if line.flag("return_indices")? {
+        return pools::with_places(line, of.x, &of.widened, |place| place);
     }
-    let window = |(from, to): (i64, i64)| {
-        let size = exact_quotient(from, to).filter(|_| to > 0)?;
-        Some(Window { size, stride: size, dilation: 1, padding: (0, 0) })
-    };
-    let windows = inner().zip(wanted).map(window).collect::<Option<Vec<Window>>>();
-    let windows = windows.ok_or_else(|| line.refuse(key, "a list of divisors of the extents"))?;
-    pooled(line, pool, x, "constant", &windows).map(|y| vec![y])
+    pooled(line, "max_pool", of.x, "ignore", &of.widened).map(|y| vec![y])
+}
+
+/// Means, which may include the padding, but not what `ceil_mode` adds to it; or sums, divided by a number.
+pub(super) fn avg_pool(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let of = pooling(line)?;
+    let counts = line.setting_or("count_include_pad", true)?;
+    if let Some(divisor) = line.optional::<i64>("divisor_override")? {
+        line.require("divisor_override", divisor != 0, "an integer other than 0")?;
+        let sums = pooled(line, "box", of.x, "constant", &of.widened)?;
+        return Ok(vec![line.add("div", vec![Value::Tensor(sums), Value::Scalar(divisor as f64)])?]);
+    }
+    if !counts {
+        return pooled(line, "avg_pool", of.x, "ignore", &of.widened).map(|y| vec![y]);
+    }
+    let excess = |(plain, wide): (&Window, &Window)| wide.padding.1.checked_sub(plain.padding.1);
+    let excess = of.windows.iter().zip(&of.widened).map(excess).collect::<Option<Vec<i64>>>().ok_or(LARGE)?;
+    if excess.iter().all(|more| *more == 0) {
+        return pooled(line, "avg_pool", of.x, "constant", &of.windows).map(|y| vec![y]);
+    }
+    let padded = padded(line, of.x, &of.windows)?;
+    let bare: Vec<Window> =
+        of.windows.iter().zip(excess).map(|(window, more)| Window { padding: (0, more), ..*window }).collect();
+    pooled(line, "avg_pool", padded, "ignore", &bare).map(|y| vec![y])
+}
+
+/// The operand with zeros around it, as the padding of windows has it.
+pub(super) fn padded(line: &mut Line, x: TensorId, windows: &[Window]) -> Lowered<TensorId> {
+    if windows.iter().all(|window| window.padding == (0, 0)) {
+        return Ok(x);
+    }
+    let outer = (line.rank(x)? as usize).checked_sub(windows.len()).ok_or(Refusal::UNFIT)?;
+    let padding = std::iter::repeat_n((0, 0), outer).chain(windows.iter().map(|window| window.padding));
+    let border = [Value::String("constant".into()), Value::Scalar(0.0)];
+    line.add("pad", [vec![Value::Tensor(x), pairs(padding)], border.to_vec()].concat())
 }
