@@ -27,6 +27,13 @@ pub(crate) trait Assembly {
     /// The tensor as an argument of operations.
     fn argument(x: Self::Tensor) -> Value;
 
+    /// Refuses a number of operations that would exceed the limit.
+    ///
+    /// # Errors
+    ///
+    /// There would be too many.
+    fn allows(&self, operations: i64) -> Result<(), Self::Refusal>;
+
     /// Adds an operation with arguments by position, whose result has elements like those of a tensor.
     ///
     /// # Errors

@@ -101,6 +101,7 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["nn.Softplus", "F.softplus"], With(SOFTPLUS, &[("beta", 1.0), ("threshold", 20.0)])),
     (&["nn.GELU", "F.gelu"], By(activations::gelu)),
     (&["nn.LeakyReLU", "F.leaky_relu"], By(|line| line.with_number("leaky_relu", "negative_slope", 0.01))),
+    (&["torch.erf"], By(activations::erf)),
     (&["nn.RReLU", "F.rrelu"], By(activations::randomized)),
     (&["nn.ELU", "F.elu"], By(|line| line.with_number("elu", "alpha", 1.0))),
     (&["nn.Hardtanh", "F.hardtanh"], By(|line| clamp(line, ["min_val", "max_val"], [Some(-1.0), Some(1.0)]))),
@@ -329,17 +330,17 @@ impl Line<'_> {
                 format!("`{nnef}` would have an argument that is not a finite number").into(),
             ));
         }
-        self.within_budget()?;
+        self.within_budget(1)?;
         let name = self.fresh(nnef);
         let tensor = self.builder.emit(nnef, arguments, name, None).map_err(|_| Refusal::UNFIT)?;
         self.builder.infer(tensor).map_err(|_| Refusal::UNFIT)?;
         Ok(tensor)
     }
 
-    /// Refuses operations beyond the limit.
-    fn within_budget(&self) -> Lowered<()> {
+    /// Refuses more operations than the limit has room for.
+    fn within_budget(&self, more: u64) -> Lowered<()> {
         let most = self.options.max_ops;
-        if (self.builder.graph.operations().len() as u64) < most {
+        if (self.builder.graph.operations().len() as u64).saturating_add(more) <= most {
             return Ok(());
         }
         Err(Refusal::Because(format!("the graph would have more than {most} operations").into()))
@@ -384,11 +385,19 @@ impl Line<'_> {
         self.text(text, &items)
     }
 
-    /// Adds an expression.
+    /// Adds a formula with names of the dictionary.
     fn text(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
+        self.read(text, operands, Reading { template: true, ..Reading::default() })
+    }
+
+    /// Adds an expression with the names that files have.
+    fn expression(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
+        self.read(text, operands, Reading::default())
+    }
+
+    fn read(&mut self, text: &str, operands: &[ExpandedItem], reading: Reading) -> Lowered<TensorId> {
         const NONE: Refusal =
             Refusal::Because(Cow::Borrowed("an expression of its operands has no counterpart in NNEF"));
-        let reading = Reading { template: true, ..Reading::default() };
         let parsed = parse(text, (self.file, 0), reading).map_err(|_| NONE)?.0;
         let name = self.fresh("expr");
         let at = (self.file, Some(Location::new(self.file, self.operator.span)));

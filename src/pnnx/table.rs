@@ -147,6 +147,11 @@ impl Operation {
         Operation { nnef: Logical(row), ..self }
     }
 
+    /// NNEF computes it only approximately, by a formula.
+    const fn approximated(self, text: &'static str) -> Operation {
+        Operation { nnef: Template(text), ..self }
+    }
+
     const fn infix(self, symbol: &'static str, precedence: u8) -> Operation {
         Operation { infix: Some((symbol, precedence)), ..self }
     }
@@ -177,7 +182,7 @@ static NAMED: &[Operation] = &[
     of("cos", &elementwise::COS),
     of("cosh", &elementwise::COSH),
     of("div", &elementwise::DIV).on_integers(Meaning::Floats(|x, y| x / y)).infix("/", 6),
-    of("erf", &elementwise::ERF),
+    of("erf", &elementwise::ERF).approximated(elementwise::ERF_POLYNOMIAL),
     of("exp", &elementwise::EXP),
     of("expm1", &elementwise::EXPM1),
     of("floor", &elementwise::FLOOR).rounded(),

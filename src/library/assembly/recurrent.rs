@@ -81,6 +81,9 @@ pub(crate) struct Unrolled<T> {
     pub(crate) cell: Option<T>,
 }
 
+/// The least number of operations of a step.
+const LEAST_OPERATIONS: i64 = 4;
+
 /// The operations of a direction.
 struct Steps<'a, A: Assembly> {
     to: &'a mut A,
@@ -104,6 +107,7 @@ impl<T: Copy> Direction<T> {
         if self.steps < 1 {
             return Err(to.refusal("it has no steps"));
         }
+        to.allows(self.steps.saturating_mul(LEAST_OPERATIONS))?;
         let mut steps = Steps { to, of: self };
         let mut states = Vec::new();
         for step in 0..self.steps {

@@ -294,6 +294,14 @@ impl Assembly for Emitter<'_> {
         self.extents(x)
     }
 
+    fn allows(&self, operations: i64) -> Lowered<()> {
+        let all = (self.builder.graph.operations().len() as u64).saturating_add(operations.unsigned_abs());
+        match all > self.options.max_ops {
+            true => Err(NodeRefusal::from(too_many("the graph", self.options.max_ops, "operations"))),
+            false => Ok(()),
+        }
+    }
+
     fn argument(x: FlatTensor) -> Value {
         Value::Tensor(x.id)
     }

@@ -70,5 +70,7 @@ pub(super) fn embedding(line: &mut Line) -> Lowered<Vec<TensorId>> {
 pub(super) fn einsum(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let equation: String = line.required("equation")?;
     let operands = shaping::tensors(line)?;
-    Ok(vec![einsum::einsum(line, &equation, &operands)?])
+    operands.iter().try_for_each(|operand| line.extents(*operand).map(drop))?;
+    let found = einsum::einsum(line, &equation, &operands);
+    Ok(vec![found.map_err(|reason| line.refuse("equation", format!("a formula for its operands: {reason}")))?])
 }

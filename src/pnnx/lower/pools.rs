@@ -162,7 +162,7 @@ pub(super) fn adaptive_max(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
     let (mut x, mut windows, mut all) = (of.x, Vec::new(), Vec::new());
     for (axis, (from, to)) in (of.outer..).zip(of.from.iter().zip(&of.to)) {
-        line.items_of(&[*to])?;
+        line.items_of(&[*from.max(to)])?;
         let (size, places) = match exact_quotient(*from, *to) {
             Some(size) => (size, (0..*from).collect()),
             None => spread(*from, *to).ok_or(LARGE)?,

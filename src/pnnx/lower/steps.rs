@@ -19,6 +19,10 @@ impl Assembly for Line<'_> {
         self.extents(x)
     }
 
+    fn allows(&self, operations: i64) -> Lowered<()> {
+        self.within_budget(operations.unsigned_abs())
+    }
+
     fn argument(x: TensorId) -> Value {
         Value::Tensor(x)
     }
@@ -66,7 +70,7 @@ impl Line<'_> {
 
     /// Adds an operation with several results.
     pub(super) fn add_each(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Lowered<Vec<TensorId>> {
-        self.within_budget()?;
+        self.within_budget(1)?;
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
         let added = self.builder.add(nnef, None, arguments, Results::Each(&results));
         let tensors = added.map_err(|_| Refusal::UNFIT)?;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+mod layers;
+
 use super::TABLE;
 use crate::diagnostics::Code;
 use crate::dictionary;
@@ -69,6 +71,8 @@ const EXAMPLES: &[(&[&str], &str, &str)] = &[
     (&["(4)f32"], "F.softshrink", "lambd=0.5"),
     (&["(4)f32"], "F.softplus", "beta=1.0 threshold=20.0"),
     (&["(4)f32"], "F.gelu", "approximate=tanh"),
+    (&["(4)f32"], "torch.erf", ""),
+    (&["(4)f32"], "F.rrelu", "lower=0.125 upper=0.5"),
     (&["(4)f32"], "F.leaky_relu", "negative_slope=0.01"),
     (&["(4)f32"], "F.elu", "alpha=1.0"),
     (&["(4)f32"], "F.hardtanh", "min_val=-1.0 max_val=1.0"),
@@ -93,6 +97,31 @@ const EXAMPLES: &[(&[&str], &str, &str)] = &[
         "$query=0 $key=1 $value=2 dropout_p=0.0 is_causal=False enable_gqa=False scale=0.5",
     ),
     (
+        &["(3,1,4)f32"],
+        "nn.MultiheadAttention",
+        "add_bias_kv=False add_zero_attn=False batch_first=False bias=False embed_dim=4 kdim=4 num_heads=2 vdim=4 \
+            @in_proj_weight=(12,4)f32 @out_proj.weight=(4,4)f32",
+    ),
+    (&["(2,3)f32", "(3,4)f32"], "torch.einsum", "equation=ij,jk->ik"),
+    (
+        &["(3,1,2)f32"],
+        "nn.LSTM",
+        "batch_first=False bias=False bidirectional=False hidden_size=2 input_size=2 num_layers=1 proj_size=0 \
+            @weight_ih_l0=(8,2)f32 @weight_hh_l0=(8,2)f32",
+    ),
+    (
+        &["(3,1,2)f32"],
+        "nn.GRU",
+        "batch_first=False bias=False bidirectional=False hidden_size=2 input_size=2 num_layers=1 \
+            @weight_ih_l0=(6,2)f32 @weight_hh_l0=(6,2)f32",
+    ),
+    (
+        &["(3,1,2)f32"],
+        "nn.RNN",
+        "batch_first=False bias=False bidirectional=False hidden_size=2 input_size=2 nonlinearity=relu num_layers=1 \
+            @weight_ih_l0=(2,2)f32 @weight_hh_l0=(2,2)f32",
+    ),
+    (
         &["(1,4,5,5)f32"],
         "nn.Conv2d",
         "bias=False dilation=(1,1) groups=2 in_channels=4 kernel_size=(3,3) out_channels=4 padding=(1,1) \
@@ -114,6 +143,18 @@ const EXAMPLES: &[(&[&str], &str, &str)] = &[
         "F.avg_pool2d",
         "kernel_size=(2,2) stride=(2,2) padding=(1,1) ceil_mode=False count_include_pad=True",
     ),
+    (&["(1,4,5,5)f32"], "F.lp_pool2d", "kernel_size=(2,2) stride=(2,2) norm_type=2.0 ceil_mode=True"),
+    (
+        &["(1,4,5,5)f32"],
+        "F.unfold",
+        "kernel_size=(2,2) stride=(1,1) padding=(0,0) dilation=(1,1)",
+    ),
+    (
+        &["(1,8,9)f32"],
+        "F.fold",
+        "output_size=(4,4) kernel_size=(2,2) stride=(1,1) padding=(0,0) dilation=(1,1)",
+    ),
+    (&["(2,2,3)f32"], "F.affine_grid", "size=(2,1,3,4) align_corners=True"),
     (&["(1,4,4,4)f32"], "F.adaptive_avg_pool2d", "output_size=(2,1)"),
     (&["(1,4,4,4)f32"], "F.adaptive_max_pool2d", "output_size=(2,1) return_indices=False"),
     (
@@ -129,6 +170,8 @@ const EXAMPLES: &[(&[&str], &str, &str)] = &[
     (&["(1,4,3)f32"], "F.local_response_norm", "size=3 alpha=0.1 beta=0.5 k=1.0"),
     (&["(1,4,3)f32"], "F.normalize", "p=2.0 dim=1 eps=0.1"),
     (&["(2,3)f32"], "F.softmax", "dim=1"),
+    (&["(2,3)f32"], "F.softmin", "dim=1"),
+    (&["(1,2,3,3)f32"], "nn.Softmax2d", ""),
     (&["(2,3)f32"], "F.log_softmax", "dim=1"),
     (&["(2,3)f32"], "torch.sum", "dim=(1) keepdim=False"),
     (&["(2,3)f32"], "torch.mean", "dim=(1) keepdim=False"),
@@ -232,11 +275,8 @@ fn settings_without_a_counterpart_are_named() {
         (&["(1,2,5)f32"], "nn.Conv1d", "padding_mode=circular padding=(1) @weight=(2,2,3)f32", "padding_mode"),
         (&["(1,2,5)f32"], "nn.Conv1d", "padding=full @weight=(2,2,3)f32", "padding"),
         (&["(1,2,5)f32"], "F.max_pool1d", "stride=(1)", "kernel_size"),
-        (&["(1,2,5)f32"], "F.avg_pool1d", "kernel_size=(2) divisor_override=3", "divisor_override"),
-        (&["(1,2,5)f32"], "F.avg_pool1d", "kernel_size=(2) ceil_mode=True padding=(1)", "ceil_mode"),
         (&["(1,2,5)f32"], "F.interpolate", "size=(10,10)", "size"),
         (&["(1,2,5)f32"], "F.interpolate", "size=(10) scale_factor=2.0", "scale_factor"),
-        (&["(1,2,5)f32"], "F.interpolate", "size=(7)", "size"),
         (&["(1,2,5)f32"], "F.interpolate", "size=(10) mode=nearest align_corners=True", "align_corners"),
         (&["(1,2,5)f32"], "F.dropout", "p=0.5 training=True", "training"),
         (&["(5)f32"], "torch.clamp", "min=2.0 max=1.0", "max"),
