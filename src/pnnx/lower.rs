@@ -23,13 +23,14 @@ use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
+use super::elements;
 use super::import::expand_items;
 use super::item::ExpandedItem;
 use super::model::{Operator, OperatorParam};
 use super::parse::{Reading, parse};
 use super::tokens::Literal;
 use crate::Options;
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, too_many};
 use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
@@ -323,33 +324,34 @@ impl Line<'_> {
         self.builder.graph.shape(tensor).map(|shape| shape.rank() as i64).ok_or(Refusal::SHAPE)
     }
 
-    /// Adds an operation and infers the shape of its result.
+    /// Adds an operation and infers the shape of its result, whose elements follow from the operands.
     fn add(&mut self, nnef: &'static str, arguments: Vec<Value>) -> Lowered<TensorId> {
+        let of = elements::of_result(&self.builder.graph, nnef, &arguments);
+        self.add_of(nnef, of, arguments)
+    }
+
+    /// Adds an operation whose result has elements of a type: by default, what it declares.
+    fn add_of(&mut self, nnef: &'static str, of: Option<Primitive>, arguments: Vec<Value>) -> Lowered<TensorId> {
+        if self.builder.graph.operations().len() as u64 >= self.options.max_ops {
+            return Err(Refusal::Because(too_many("the graph", self.options.max_ops, "operations").into()));
+        }
         if arguments.iter().any(|value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite())) {
             return Err(Refusal::Because(
                 format!("`{nnef}` would have an argument that is not a finite number").into(),
             ));
         }
-        self.within_budget(1)?;
         let name = self.fresh(nnef);
-        let tensor = self.builder.emit(nnef, arguments, name, None).map_err(|_| Refusal::UNFIT)?;
+        let added = self.builder.add(nnef, of, arguments, Results::Each(&[(name, None)]));
+        let tensor = added.ok().and_then(|tensors| tensors.first().copied()).ok_or(Refusal::UNFIT)?;
         self.builder.infer(tensor).map_err(|_| Refusal::UNFIT)?;
         Ok(tensor)
-    }
-
-    /// Refuses more operations than the limit has room for.
-    fn within_budget(&self, more: u64) -> Lowered<()> {
-        let most = self.options.max_ops;
-        if (self.builder.graph.operations().len() as u64).saturating_add(more) <= most {
-            return Ok(());
-        }
-        Err(Refusal::Because(format!("the graph would have more than {most} operations").into()))
     }
 
     /// Adds an operation whose result is an array of tensors.
     fn add_array(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Lowered<Vec<TensorId>> {
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
-        let added = self.builder.add(nnef, None, arguments, Results::Array(&results));
+        let of = elements::of_result(&self.builder.graph, nnef, &arguments);
+        let added = self.builder.add(nnef, of, arguments, Results::Array(&results));
         let tensors = added.map_err(|_| Refusal::UNFIT)?;
         self.builder.infer(*tensors.first().ok_or(Refusal::UNFIT)?).map_err(|_| Refusal::UNFIT)?;
         Ok(tensors.into_vec())
@@ -391,7 +393,7 @@ impl Line<'_> {
     }
 
     /// Adds an expression with the names that files have.
-    fn expression(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
+    fn spelled(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
         self.read(text, operands, Reading::default())
     }
 

@@ -8,6 +8,9 @@ struct Lettered<T> {
     letters: Vec<char>,
 }
 
+/// The operands with their letters, and the letters of the result.
+type Terms<T> = (Vec<Lettered<T>>, Vec<char>);
+
 /// The first of the letters that stand for the axes of an ellipsis. Formulas have letters of ASCII only.
 const ELLIPSIS: u32 = 0x391;
 
@@ -17,7 +20,8 @@ const MOST_AXES: usize = 64;
 /// The letters of an operand or of the result; `inner` is the number of axes of its ellipsis, which are the last ones
 /// of the `widest` ellipsis.
 fn letters(text: &str, inner: usize, widest: usize) -> Vec<char> {
-    let axes = || (widest.saturating_sub(inner)..widest).filter_map(|i| char::from_u32(ELLIPSIS.checked_add(i as u32)?));
+    let axes =
+        || (widest.saturating_sub(inner)..widest).filter_map(|i| char::from_u32(ELLIPSIS.checked_add(i as u32)?));
     match text.split_once("...") {
         Some((before, after)) => before.chars().chain(axes()).chain(after.chars()).collect(),
         None => text.chars().collect(),
@@ -34,12 +38,8 @@ fn implied<T>(operands: &[Lettered<T>]) -> Vec<char> {
     once
 }
 
-/// The operands with their letters, and the letters of the result.
-fn read<A: Assembly>(
-    to: &A,
-    equation: &str,
-    operands: &[A::Tensor],
-) -> Result<(Vec<Lettered<A::Tensor>>, Vec<char>), A::Refusal> {
+/// Reads an equation for its operands.
+fn read<A: Assembly>(to: &A, equation: &str, operands: &[A::Tensor]) -> Result<Terms<A::Tensor>, A::Refusal> {
     let equation: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let (inputs, output) = match equation.split_once("->") {
         Some((inputs, output)) => (inputs, Some(output)),
@@ -73,13 +73,11 @@ fn read<A: Assembly>(
 /// # Errors
 ///
 /// The equation is malformed, or does not fit the operands.
-pub(crate) fn einsum<A: Assembly>(
-    to: &mut A,
-    equation: &str,
-    operands: &[A::Tensor],
-) -> Result<A::Tensor, A::Refusal> {
+pub(crate) fn einsum<A: Assembly>(to: &mut A, equation: &str, operands: &[A::Tensor]) -> Result<A::Tensor, A::Refusal> {
     let (operands, output) = read(to, equation, operands)?;
-    if (1..output.len()).any(|i| output.get(..i).is_some_and(|before| output.get(i).is_some_and(|c| before.contains(c)))) {
+    if (1..output.len())
+        .any(|i| output.get(..i).is_some_and(|before| output.get(i).is_some_and(|c| before.contains(c))))
+    {
         return Err(to.refusal("the result has a letter twice"));
     }
     let mut rest = Vec::with_capacity(operands.len());

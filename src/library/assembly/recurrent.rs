@@ -160,11 +160,7 @@ impl<A: Assembly> Steps<'_, A> {
     }
 
     /// One step: the next state, and the next cell.
-    fn step(
-        &mut self,
-        inputs: A::Tensor,
-        (state, cell): States<A::Tensor>,
-    ) -> Result<States<A::Tensor>, A::Refusal> {
+    fn step(&mut self, inputs: A::Tensor, (state, cell): States<A::Tensor>) -> Result<States<A::Tensor>, A::Refusal> {
         match (self.of.kind, cell) {
             (RecurrentKind::Lstm, Some(cell)) => self.lstm(inputs, state, cell),
             (RecurrentKind::Lstm, None) => Err(self.to.unfit()),
@@ -183,12 +179,7 @@ impl<A: Assembly> Steps<'_, A> {
         self.to.multiplied(state, weights, (false, true))
     }
 
-    fn lstm(
-        &mut self,
-        inputs: A::Tensor,
-        state: A::Tensor,
-        cell: A::Tensor,
-    ) -> Result<States<A::Tensor>, A::Refusal> {
+    fn lstm(&mut self, inputs: A::Tensor, state: A::Tensor, cell: A::Tensor) -> Result<States<A::Tensor>, A::Refusal> {
         let product = self.product(state, self.of.recurrent)?;
         let product = self.add(product, self.of.bias)?;
         let gates = self.add(inputs, Some(product))?;

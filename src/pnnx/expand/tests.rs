@@ -31,7 +31,7 @@ fn templates_mean_their_operations() {
         for x in samples {
             for y in if two { &samples[..] } else { &samples[..1] } {
                 let (wanted, found) = (number(&own, &[x, *y]), number(template, &[x, *y]));
-                let close = (wanted - found).abs() <= 1e-9 * wanted.abs().max(x.abs()).max(1e-9)
+                let close = (wanted - found).abs() <= 1e-9 * wanted.abs().max(x.abs()).max(1e-9) + op.bound()
                     || wanted == found
                     || wanted.is_nan() && found.is_nan();
                 // A quotient may be rounded to the next integer.

@@ -14,13 +14,13 @@ pub(super) fn gelu(line: &mut Line) -> Lowered<Vec<TensorId>> {
         return Ok(vec![line.text_of(BY_TANH)?]);
     }
     let x = ExpandedItem::Tensor(line.tensor("input")?);
-    Ok(vec![line.expression("mul(mul(@0,0.5),add(erf(mul(@0,0.7071067811865476)),1.0))", &[x])?])
+    Ok(vec![line.spelled("mul(mul(@0,0.5),add(erf(mul(@0,0.7071067811865476)),1.0))", &[x])?])
 }
 
 /// The error function, as expressions have it.
 pub(super) fn erf(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = ExpandedItem::Tensor(line.tensor("input")?);
-    Ok(vec![line.expression("erf(@0)", &[x])?])
+    Ok(vec![line.spelled("erf(@0)", &[x])?])
 }
 
 /// In evaluation, the slope below 0 is the middle of the two bounds.

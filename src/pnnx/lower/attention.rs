@@ -171,11 +171,8 @@ fn batch_first(line: &mut Line, x: TensorId, first: bool) -> Lowered<TensorId> {
 fn extended(line: &mut Line, x: TensorId, key: &str, of: HeadExtents) -> Lowered<TensorId> {
     let more = line.data(key)?;
     let more = line.reshaped(more, &[1, 1, of.width])?;
-    let more = if of.batch == 1 {
-        more
-    } else {
-        line.add("tile", vec![Value::Tensor(more), integers([of.batch, 1, 1])])?
-    };
+    let more =
+        if of.batch == 1 { more } else { line.add("tile", vec![Value::Tensor(more), integers([of.batch, 1, 1])])? };
     line.concatenated(&[x, more], 1)
 }
 
@@ -258,7 +255,8 @@ pub(super) fn multihead(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let &[query, key, value] = &operands[..] else { return Err(Refusal::UNFIT) };
     let of = checked(line, [query, key, value])?;
     let [q, k, v] = projections(line, of.width)?;
-    let (query, mut key, mut value) = (projected(line, query, q)?, projected(line, key, k)?, projected(line, value, v)?);
+    let (query, mut key, mut value) =
+        (projected(line, query, q)?, projected(line, key, k)?, projected(line, value, v)?);
     let more = i64::from(line.flag("add_bias_kv")?);
     if more > 0 {
         (key, value) = (extended(line, key, "bias_k", of)?, extended(line, value, "bias_v", of)?);

@@ -61,9 +61,13 @@ pub(super) fn fold(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let images = product(&[outer.first().copied().unwrap_or(1), channels])?;
     let x = line.reshaped(x, &[images, items, counts.0, counts.1])?;
     let square = items.saturating_add(1);
-    let filter = line.numbers(&[items, 1, rows.size, columns.size], |at| {
-        if at.checked_rem(square) == Some(0) { 1.0 } else { 0.0 }
-    })?;
+    let filter =
+        line.numbers(
+            &[items, 1, rows.size, columns.size],
+            |at| {
+                if at.checked_rem(square) == Some(0) { 1.0 } else { 0.0 }
+            },
+        )?;
     let arguments = [
         Value::Tensor(filter),
         Value::Scalar(0.0),

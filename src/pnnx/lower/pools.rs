@@ -30,7 +30,7 @@ pub(super) fn with_places(
     let planes = line.on("tile", plane, [repeats])?;
     let given = arguments(line, x, "constant", windows)?;
     let places = line.add("sample", [vec![Value::Tensor(planes), Value::Tensor(index)], given].concat())?;
-    Ok(vec![values, line.to_integers(places)?])
+    Ok(vec![values, line.cast_to_integers(places)?])
 }
 
 /// The norm of each window. What `ceil_mode` adds to a window counts as the mean of its items.

@@ -149,7 +149,7 @@ fn direction(line: &mut Line, of: Settings, x: TensorId, suffix: &str) -> Lowere
 pub(super) fn layers(line: &mut Line, kind: RecurrentKind) -> Lowered<Vec<TensorId>> {
     let (given, states) = operands(line)?;
     let most = if kind == RecurrentKind::Lstm { 2 } else { 1 };
-    if states.len() != 0 && states.len() != most {
+    if !states.is_empty() && states.len() != most {
         return Err(Refusal::UNFIT);
     }
     let (single, batch_first) = (line.rank(given)? == 2, line.flag("batch_first")?);

@@ -1,10 +1,11 @@
 //! What rules add besides single operations: constants, and the operators that all notations share.
 
 use super::{Line, Lowered, Refusal, integers};
+use crate::diagnostics::too_many;
 use crate::graph::standard::CONSTANT;
-use crate::graph::{Primitive, Shape, TensorId, Value};
+use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
-use crate::library::build::{CAST, Results};
+use crate::library::build::{CAST, Results, declared};
 use crate::pnnx::item::ExpandedItem;
 
 impl Assembly for Line<'_> {
@@ -20,7 +21,11 @@ impl Assembly for Line<'_> {
     }
 
     fn allows(&self, operations: i64) -> Lowered<()> {
-        self.within_budget(operations.unsigned_abs())
+        let (made, most) = (self.builder.graph.operations().len() as u64, self.options.max_ops);
+        match made.saturating_add(operations.unsigned_abs()) > most {
+            true => Err(Refusal::Because(too_many("the graph", most, "operations").into())),
+            false => Ok(()),
+        }
     }
 
     fn argument(x: TensorId) -> Value {
@@ -45,46 +50,45 @@ impl Line<'_> {
         count.ok_or_else(|| Refusal::Because("a constant would have too many items".into()))
     }
 
-    fn constant(&mut self, shape: &[i64], of: Primitive, items: Value) -> Lowered<TensorId> {
-        let name = self.fresh(CONSTANT);
-        let results = [(name, Some(Shape::of(shape)))];
-        let arguments = [integers(shape.iter().copied()), items];
-        let added = self.builder.add(CONSTANT, Some(of), arguments, Results::Each(&results));
-        added.map_err(|_| Refusal::UNFIT)?.first().copied().ok_or(Refusal::UNFIT)
-    }
-
     /// Adds a constant of numbers, each of which is a function of its place.
     pub(super) fn numbers(&mut self, shape: &[i64], item: impl Fn(i64) -> f64) -> Lowered<TensorId> {
         let items: Vec<f64> = (0..self.items_of(shape)? as i64).map(item).collect();
         if !items.iter().all(|item| item.is_finite()) {
             return Err(Refusal::Because("a constant would have an item that is not a finite number".into()));
         }
-        self.constant(shape, Primitive::Scalar, Value::Scalars(items.into()))
+        let arguments = vec![integers(shape.iter().copied()), Value::Scalars(items.into())];
+        self.add_of(CONSTANT, Some(Primitive::Scalar), arguments)
     }
 
     /// Adds a constant of integers, each of which is a function of its place.
     pub(super) fn indices(&mut self, shape: &[i64], item: impl Fn(i64) -> i64) -> Lowered<TensorId> {
         let items = integers((0..self.items_of(shape)? as i64).map(item));
-        self.constant(shape, Primitive::Integer, items)
+        self.add_of(CONSTANT, Some(Primitive::Integer), vec![integers(shape.iter().copied()), items])
     }
 
-    /// Adds an operation with several results.
-    pub(super) fn add_each(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Lowered<Vec<TensorId>> {
-        self.within_budget(1)?;
+    /// Adds an operation with several results, whose elements are those of its declaration.
+    pub(super) fn add_each(
+        &mut self,
+        nnef: &'static str,
+        arguments: Vec<Value>,
+        count: usize,
+    ) -> Lowered<Vec<TensorId>> {
+        self.allows(1)?;
         let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
         let added = self.builder.add(nnef, None, arguments, Results::Each(&results));
         let tensors = added.map_err(|_| Refusal::UNFIT)?;
+        for (tensor, result) in tensors.iter().zip(declared(nnef).iter().flat_map(|declared| &declared.results)) {
+            if let Some(known) = self.builder.graph.tensors.get_mut(tensor.index()) {
+                known.dtype = result.gives;
+            }
+        }
         self.builder.infer(*tensors.first().ok_or(Refusal::UNFIT)?).map_err(|_| Refusal::UNFIT)?;
         Ok(tensors.into_vec())
     }
 
     /// Converts numbers to integers.
-    pub(super) fn to_integers(&mut self, x: TensorId) -> Lowered<TensorId> {
-        let results = [(self.fresh(CAST), None)];
-        let added = self.builder.add(CAST, Some(Primitive::Integer), [Value::Tensor(x)], Results::Each(&results));
-        let tensor = added.map_err(|_| Refusal::UNFIT)?.first().copied().ok_or(Refusal::UNFIT)?;
-        self.builder.infer(tensor).map_err(|_| Refusal::UNFIT)?;
-        Ok(tensor)
+    pub(super) fn cast_to_integers(&mut self, x: TensorId) -> Lowered<TensorId> {
+        self.add_of(CAST, Some(Primitive::Integer), vec![Value::Tensor(x)])
     }
 
     /// Items of an axis by their constant places, in their order.

@@ -89,7 +89,12 @@ fn input(line: &mut NodeLine, kind: RecurrentKind) -> Lowered<(FlatTensor, Layer
 }
 
 /// The biases of a direction: of the products with the input, and of those with the state.
-fn biases(line: &mut NodeLine, direction: i64, of: LayerExtents, kind: RecurrentKind) -> Lowered<[Option<FlatTensor>; 2]> {
+fn biases(
+    line: &mut NodeLine,
+    direction: i64,
+    of: LayerExtents,
+    kind: RecurrentKind,
+) -> Lowered<[Option<FlatTensor>; 2]> {
     if !line.has(3) {
         return Ok([None, None]);
     }
