@@ -210,10 +210,17 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["Tensor.repeat", "torch.tile"], By(shaping::repeat)),
     (&["F.pad"], By(resample::pad)),
     (
-        &["nn.ZeroPad2d", "nn.ConstantPad1d", "nn.ConstantPad2d", "nn.ConstantPad3d"],
+        &["nn.ZeroPad1d", "nn.ZeroPad2d", "nn.ZeroPad3d", "nn.ConstantPad1d", "nn.ConstantPad2d", "nn.ConstantPad3d"],
         By(|line| resample::pad_with(line, "constant")),
     ),
-    (&["nn.ReflectionPad1d", "nn.ReflectionPad2d"], By(|line| resample::pad_with(line, "reflect"))),
+    (
+        &["nn.CircularPad1d", "nn.CircularPad2d", "nn.CircularPad3d"],
+        By(|line| resample::pad_with(line, resample::CIRCULAR)),
+    ),
+    (
+        &["nn.ReflectionPad1d", "nn.ReflectionPad2d", "nn.ReflectionPad3d"],
+        By(|line| resample::pad_with(line, "reflect")),
+    ),
     (
         &["nn.ReplicationPad1d", "nn.ReplicationPad2d", "nn.ReplicationPad3d"],
         By(|line| resample::pad_with(line, "replicate")),

@@ -5,6 +5,23 @@ use super::{Line, Lowered, Refusal, extent_of, in_groups, integers, product};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 
+/// The border mode in which the items of an axis follow each other without end. NNEF does not have it.
+pub(super) const CIRCULAR: &str = "circular";
+
+/// Pads axes by the items at their other ends.
+pub(super) fn circular(line: &mut Line, x: TensorId, padding: &[(i64, i64)]) -> Lowered<TensorId> {
+    let mut y = x;
+    for (axis, (before, after)) in (0..).zip(padding).filter(|(_, padding)| **padding != (0, 0)) {
+        let extent = extent_of(&line.extents(y)?, axis)?;
+        let count = before.checked_add(extent).and_then(|count| count.checked_add(*after)).ok_or(Refusal::UNFIT)?;
+        line.items_of(&[count])?;
+        let place = |at: i64| at.checked_sub(*before)?.checked_rem_euclid(extent);
+        let places = (0..count).map(place).collect::<Option<Vec<i64>>>().ok_or(Refusal::UNFIT)?;
+        y = line.taken(y, axis, &places)?;
+    }
+    Ok(y)
+}
+
 /// Pads a tensor by a setting with pairs for the axes from the last one on.
 fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
@@ -16,13 +33,18 @@ fn padded(line: &mut Line, key: &str, border: &str, value: f64) -> Lowered<Vec<T
     let mut padding: Vec<(i64, i64)> = amounts.as_chunks().0.iter().map(|[before, after]| (*before, *after)).collect();
     padding.resize(rank, (0, 0));
     padding.reverse();
+    if border == CIRCULAR {
+        let fits = line.extents(x)?.iter().zip(&padding).all(|(extent, (before, after))| before.max(after) <= extent);
+        line.require(key, fits, "a list of numbers that are no larger than the extents")?;
+        return circular(line, x, &padding).map(|y| vec![y]);
+    }
     let arguments = vec![Value::Tensor(x), pairs(padding), Value::String(border.into()), Value::Scalar(value)];
     Ok(vec![line.add("pad", arguments)?])
 }
 
 /// A padding whose border mode is a parameter.
 pub(super) fn pad(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let modes = [("constant", "constant"), ("reflect", "reflect"), ("replicate", "replicate")];
+    let modes = [("constant", "constant"), ("reflect", "reflect"), ("replicate", "replicate"), (CIRCULAR, CIRCULAR)];
     let border = line.choice("mode", &modes, Some("constant"))?;
     let value: Option<f64> = line.optional("value")?;
     let has_meaning = border == "constant" || value.is_none_or(|value| value == 0.0);

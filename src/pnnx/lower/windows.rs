@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::resample::{CIRCULAR, circular};
 use super::{Line, Lowered, Refusal, integers, pools, product};
 use crate::graph::{TensorId, Value};
 
@@ -107,9 +108,17 @@ pub(super) fn conv(line: &mut Line) -> Lowered<Vec<TensorId>> {
     if line.rank(x)? != line.rank(weight)? {
         return Err(Refusal::UNFIT);
     }
-    let (windows, groups) = filter(line, weight, "in_channels", "out_channels")?;
-    let borders = [("zeros", "constant"), ("reflect", "reflect"), ("replicate", "replicate")];
-    let border = line.choice("padding_mode", &borders, Some("constant"))?;
+    let (mut windows, groups) = filter(line, weight, "in_channels", "out_channels")?;
+    let borders = [("zeros", "constant"), ("reflect", "reflect"), ("replicate", "replicate"), (CIRCULAR, CIRCULAR)];
+    let mut border = line.choice("padding_mode", &borders, Some("constant"))?;
+    let mut x = x;
+    if border == CIRCULAR {
+        let padding: Vec<(i64, i64)> =
+            [(0, 0); 2].into_iter().chain(windows.iter().map(|window| window.padding)).collect();
+        x = circular(line, x, &padding)?;
+        windows.iter_mut().for_each(|window| window.padding = (0, 0));
+        border = "constant";
+    }
     let bias = bias(line)?;
     let arguments = vec![
         Value::Tensor(x),

@@ -70,6 +70,21 @@ fn resampling_reaches_any_extent() {
 }
 
 #[test]
+fn padding_may_be_circular() {
+    check(&[
+        (&[&[1, 3]], "F.pad", "pad=(2,1) mode=circular", &[1, 6], &[2.0, 3.0, 1.0, 2.0, 3.0, 1.0]),
+        (&[&[1, 1, 2]], "nn.CircularPad1d", "padding=(0,2)", &[1, 1, 4], &[1.0, 2.0, 1.0, 2.0]),
+        (
+            &[&[1, 1, 3], &[1, 1, 2]],
+            "F.conv1d",
+            "$input=0 $weight=1 padding=1 padding_mode=circular",
+            &[1, 1, 4],
+            &[5.0, 5.0, 8.0, 5.0],
+        ),
+    ]);
+}
+
+#[test]
 fn pooling_follows_its_windows() {
     check(&[
         (&[&[1, 1, 5]], "F.adaptive_avg_pool1d", "output_size=3", &[1, 1, 3], &[1.5, 3.0, 4.5]),
