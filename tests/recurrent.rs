@@ -43,7 +43,7 @@ fn model(operator: &str, attributes: &str, given: &str) -> String {
     for (i, (letter, name, shape)) in operands.iter().enumerate() {
         if i < 2 || given.contains(letter) {
             let count = shape.iter().product();
-            write!(constants, "float{shape:?} {name} = {{{}}},\n", numbers(count, i)).unwrap();
+            writeln!(constants, "float{shape:?} {name} = {{{}}},", numbers(count, i)).unwrap();
         }
     }
     let constants = constants.trim_end().trim_end_matches(',');

@@ -179,10 +179,7 @@ pub(super) static RULES: &[RuleRow] = &[
     row("MatMul", matrices::mat_mul, "`matmul`"),
     row("MatMulInteger", matrices::mat_mul_integer, "`sub`, `matmul`, `cast`"),
     row("MaxPool", windows::max_pool, "`max_pool`"),
-    row("GRU", recurrent::gru, "the operations of each step"),
-    row("LSTM", recurrent::lstm, "the operations of each step"),
     row("Resize", resample::resize, "`nearest_upsample`, `gather`, or `matmul` along each axis"),
-    row("RNN", recurrent::rnn, "the operations of each step"),
     row("Upsample", resample::resize, "`nearest_upsample`, `gather`, or `matmul` along each axis"),
     // Quantization.
     row("ConvInteger", quantization::conv_integer, "`sub`, `conv`, `cast`"),

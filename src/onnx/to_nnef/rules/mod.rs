@@ -1,12 +1,10 @@
 //! The rules, by family.
 
-mod activations;
 pub(super) mod einsum;
 pub(super) mod elementwise;
 pub(super) mod matrices;
 pub(super) mod norms;
 pub(super) mod quantization;
-pub(super) mod recurrent;
 pub(super) mod reductions;
 pub(super) mod resample;
 pub(super) mod selection;
