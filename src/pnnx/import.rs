@@ -438,7 +438,11 @@ impl<'a> Import<'a> {
                 false => self.lowered(operator, &names, named, &data, &told),
             };
             match lowered {
-                Ok(results) => return self.hold(operator, results.into_iter().map(ExpandedItem::Tensor).collect()),
+                Ok(results) => {
+                    let items: Vec<ExpandedItem> = results.into_iter().map(ExpandedItem::Tensor).collect();
+                    let tuple = if items.len() > operator.outputs.len() { List::new(&items) } else { None };
+                    return self.hold(operator, tuple.map_or(items, |tuple| vec![ExpandedItem::List(tuple)]));
+                }
                 Err(refusal) => self.passed(operator, &refusal),
             }
         }
@@ -635,7 +639,7 @@ fn primitive(element: &str) -> Option<Primitive> {
 }
 
 /// Whether elements of a type are complex numbers.
-fn is_complex(element: &str) -> bool {
+pub(super) fn is_complex(element: &str) -> bool {
     matches!(element, "c32" | "c64" | "c128")
 }
 

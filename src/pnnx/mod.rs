@@ -2,6 +2,7 @@
 
 mod arguments;
 pub(crate) mod data;
+mod elements;
 pub(crate) mod evaluate;
 pub(crate) mod expand;
 pub(crate) mod export;

@@ -4,7 +4,7 @@ use super::{Line, Lowered, Refusal, extent_of, integers};
 use crate::graph::{TensorId, Value};
 
 /// The axes of a reduction: all without the setting, or if it is `()`.
-fn reduced(line: &Line, x: TensorId) -> Lowered<Vec<i64>> {
+pub(super) fn reduced(line: &Line, x: TensorId) -> Lowered<Vec<i64>> {
     let rank = line.rank(x)?;
     let given = line.axes("dim", rank)?.filter(|axes| !axes.is_empty());
     Ok(given.unwrap_or_else(|| (0..rank).collect()))
@@ -37,7 +37,7 @@ pub(super) fn reduce(line: &mut Line, nnef: &'static str) -> Lowered<Vec<TensorI
 }
 
 /// Removes the reduced axes, unless they are to be kept.
-fn drop_axes(line: &mut Line, tensor: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
+pub(super) fn drop_axes(line: &mut Line, tensor: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
     if line.flag("keepdim")? || axes.is_empty() {
         return Ok(tensor);
     }
@@ -116,14 +116,6 @@ pub(super) fn log_sum_exp(line: &mut Line) -> Lowered<Vec<TensorId>> {
     drop_axes(line, y, axes).map(|y| vec![y])
 }
 
-/// The index of the largest or smallest item along one axis.
-pub(super) fn place(line: &mut Line, nnef: &'static str) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let axis = line.axis("dim", line.rank(x)?, None)?;
-    let y = line.add(nnef, vec![Value::Tensor(x), integers([axis])])?;
-    drop_axes(line, y, vec![axis]).map(|y| vec![y])
-}
-
 /// The element-wise maximum or minimum of two operands; otherwise, the largest or smallest item along axes, and its
 /// index if there are two results.
 pub(super) fn extreme(line: &mut Line, [elements, items, places]: [&'static str; 3]) -> Lowered<Vec<TensorId>> {
@@ -133,7 +125,7 @@ pub(super) fn extreme(line: &mut Line, [elements, items, places]: [&'static str;
     }
     let mut results = reduce(line, items)?;
     if line.operator.outputs.len() == 2 {
-        results.extend(place(line, places)?);
+        results.extend(super::order::place(line, places)?);
     }
     Ok(results)
 }
