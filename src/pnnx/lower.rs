@@ -2,9 +2,12 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod aten;
+mod diagonals;
 mod fills;
 mod fourier;
 mod indexing;
+mod lengths;
 mod linear;
 mod logic;
 mod moves;
@@ -102,6 +105,8 @@ fn table() -> impl Iterator<Item = &'static LoweringRow> {
         order::ROWS,
         running::ROWS,
         moves::ROWS,
+        diagonals::ROWS,
+        lengths::ROWS,
         vectors::ROWS,
         fourier::ROWS,
     ];
@@ -190,7 +195,6 @@ const TABLE: &[LoweringRow] = &[
     (&["nn.GroupNorm", "F.group_norm"], By(norms::group_norm)),
     (&["nn.InstanceNorm1d", "nn.InstanceNorm2d", "nn.InstanceNorm3d", "F.instance_norm"], By(norms::instance_norm)),
     (&["nn.LocalResponseNorm", "F.local_response_norm"], By(norms::local_response)),
-    (&["F.normalize"], By(reductions::normalize)),
     (&["nn.Softmax", "F.softmax"], By(reductions::softmax)),
     (&["nn.LogSoftmax", "F.log_softmax"], By(reductions::log_softmax)),
     (&["torch.sum"], By(|line| reductions::reduce(line, "sum_reduce"))),
@@ -202,7 +206,6 @@ const TABLE: &[LoweringRow] = &[
     (&["torch.var"], By(|line| reductions::variance(line, false))),
     (&["torch.std"], By(|line| reductions::variance(line, true))),
     (&["torch.logsumexp"], By(reductions::log_sum_exp)),
-    (&["torch.norm"], By(reductions::norm)),
     (&["torch.transpose"], By(shaping::transpose)),
     (&["torch.permute", "Tensor.permute"], By(shaping::permute)),
     (&["torch.t"], By(shaping::turn)),
@@ -255,12 +258,12 @@ const CELU: &str = "add(maximum(@0,0.0),mul(%alpha,expm1(div(minimum(@0,0.0),%al
 ///
 /// The table has no rule for it, the rule does not support its operands or settings, or it does not use all of them.
 pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let kind = line.operator.kind.as_str();
-    let rule = table().find(|(kinds, _)| kinds.contains(&kind)).map(|(_, rule)| rule);
+    let kind = aten::kind(line);
+    let rule = table().find(|(kinds, _)| kinds.contains(&kind.as_str())).map(|(_, rule)| rule);
     let results = match rule {
         Some(With(text, params)) => vec![line.text_with(text, params)?],
         Some(By(function)) => function(line)?,
-        None => vec![line.by_item(kind)?],
+        None => vec![line.by_item(&kind)?],
     };
     if let Some(refusal) = line.unread() {
         return Err(refusal);

@@ -16,10 +16,11 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["Tensor.int", "Tensor.long"], By(|line| converted_to(line, Primitive::Integer))),
     (&["Tensor.bool"], By(|line| converted_to(line, Primitive::Logical))),
     (&["Tensor.fill", "torch.full_like"], By(|line| like(line, None))),
-    (&["torch.zeros_like"], By(|line| like(line, Some(0)))),
+    (&["torch.zeros_like", "torch.empty_like"], By(|line| like(line, Some(0)))),
     (&["torch.ones_like"], By(|line| like(line, Some(1)))),
     (&["torch.full", "Tensor.new_full"], By(|line| full(line, None))),
-    (&["torch.zeros", "Tensor.new_zeros"], By(|line| full(line, Some(0)))),
+    // Memory that is not initialized may have any items.
+    (&["torch.zeros", "torch.empty", "Tensor.new_zeros", "Tensor.new_empty"], By(|line| full(line, Some(0)))),
     (&["torch.ones", "Tensor.new_ones"], By(|line| full(line, Some(1)))),
     (&["torch.arange"], By(arange)),
     (&["torch.linspace"], By(linspace)),
@@ -192,7 +193,6 @@ fn eye(line: &mut Line) -> Lowered<Vec<TensorId>> {
 /// Each operand along an axis of its own, repeated along the others.
 fn meshgrid(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let of_columns = line.choice("indexing", &[("ij", false), ("xy", true)], Some(false))?;
-    line.ignore("indexing");
     let tensors = super::shaping::tensors(line)?;
     let count = tensors.len() as i64;
     let mut counts = Vec::new();

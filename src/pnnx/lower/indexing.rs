@@ -111,24 +111,28 @@ fn take(line: &mut Line) -> Lowered<Vec<TensorId>> {
 
 /// The indices of `Tensor.index`: an expression in a setting, or the second operand. None for whole axes.
 fn wanted(line: &mut Line) -> Lowered<Vec<Option<ExpandedItem>>> {
-    let form = || Refusal::Because("its indices are not a list".into());
+    let form = |line: &Line| match line.operands.len() {
+        1 => line.refuse("expr", "a list of indices"),
+        _ => Refusal::Because("its indices are not a list".into()),
+    };
     let given = match line.params.iter().find(|(param, _)| param.key == "expr") {
         Some((param, used)) => {
             used.set(true);
             let reading = Reading { compat: true, ..Reading::default() };
-            let parsed = parse(&param.text, (line.file, param.span.start), reading).map_err(|_| form())?.0;
+            let parsed = parse(&param.text, (line.file, param.span.start), reading).map_err(|_| form(line))?.0;
             let items: Vec<ExpandedItem> = line.operands.iter().map(|operand| operand.item.clone()).collect();
             line.operands.iter().skip(1).for_each(|operand| operand.used.set(true));
             line.expression(&parsed.expression, &items)
         }
         None => {
-            let operand = line.operands.get(1).ok_or_else(form)?;
+            let operand = line.operands.get(1).ok_or_else(|| form(line))?;
             operand.used.set(true);
             operand.item.clone()
         }
     };
-    let ExpandedItem::List(items) = given else { return Err(form()) };
-    let whole = |item: &ExpandedItem| if *item == ExpandedItem::Literal(Literal::None) { None } else { Some(item.clone()) };
+    let ExpandedItem::List(items) = given else { return Err(form(line)) };
+    let whole =
+        |item: &ExpandedItem| if *item == ExpandedItem::Literal(Literal::None) { None } else { Some(item.clone()) };
     Ok(items.iter().map(whole).collect())
 }
 
@@ -226,7 +230,10 @@ fn repeat_interleave(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.with_axes(x, vec![inner])?;
     let repeats = (0..=extents.len() as i64).map(|other| if other == inner { times } else { 1 });
     let x = line.add("tile", vec![Value::Tensor(x), integers(repeats)])?;
-    let shape = extents.iter().zip(0..).map(|(extent, other)| if other == axis { product(&[*extent, times]) } else { Ok(*extent) });
+    let shape = extents
+        .iter()
+        .zip(0..)
+        .map(|(extent, other)| if other == axis { product(&[*extent, times]) } else { Ok(*extent) });
     let shape = shape.collect::<Lowered<Vec<i64>>>()?;
     Ok(vec![line.reshaped(x, &shape)?])
 }
@@ -288,7 +295,8 @@ fn select_copy(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let extent = extent_of(&extents, axis)?;
     let index = line.axis("index", extent, None)?;
     let places = line.items(extent, |place| Some(if place == index { extent } else { place }))?;
-    let part: Vec<i64> = extents.iter().zip(0..).map(|(extent, other)| if other == axis { 1 } else { *extent }).collect();
+    let part: Vec<i64> =
+        extents.iter().zip(0..).map(|(extent, other)| if other == axis { 1 } else { *extent }).collect();
     replaced(line, x, (axis, places), &part)
 }
 

@@ -39,9 +39,6 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.clamp", "torch.clip"], By(|line| clamp(line, ["min", "max"], [None, None]))),
     (&["torch.clamp_min"], By(|line| clamp(line, ["min", "none"], [None, None]))),
     (&["torch.clamp_max"], By(|line| clamp(line, ["none", "max"], [None, None]))),
-    (&["aten::clamp", "aten::clip"], By(|line| clamp(line, ["input1", "input2"], [None, None]))),
-    (&["aten::clamp_min"], By(|line| clamp(line, ["input1", "none"], [None, None]))),
-    (&["aten::clamp_max"], By(|line| clamp(line, ["none", "input1"], [None, None]))),
     (&["torch.lerp"], By(lerp)),
     (&["torch.addcmul"], By(|line| added(line, "mul(@1,@2)"))),
     (&["torch.addcdiv"], By(|line| added(line, "div(@1,@2)"))),
@@ -240,7 +237,11 @@ pub(super) fn value_of(literal: Literal, of: Primitive) -> Option<Value> {
 
 /// A choice between two operands, which may be numbers.
 fn choose(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let keys = if line.operand("condition").is_some() { ["condition", "input", "other"] } else { ["input", "input1", "input2"] };
+    let keys = if line.operand("condition").is_some() {
+        ["condition", "input", "other"]
+    } else {
+        ["input", "input1", "input2"]
+    };
     let condition = line.tensor(keys[0])?;
     let branches = [line.term(keys[1])?, line.term(keys[2])?];
     Ok(vec![line.select(condition, branches)?])

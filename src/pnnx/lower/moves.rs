@@ -100,7 +100,13 @@ fn rotate(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let &[from, to] = &axes[..] else { return Err(line.refuse("dims", "a list of two axes")) };
     let mut order: Vec<i64> = (0..rank).collect();
     for axis in &mut order {
-        *axis = if *axis == from { to } else if *axis == to { from } else { *axis };
+        *axis = if *axis == from {
+            to
+        } else if *axis == to {
+            from
+        } else {
+            *axis
+        };
     }
     Ok(vec![match turns {
         0 => x,

@@ -63,9 +63,7 @@ fn ranked(line: &mut Line, x: TensorId, ranks: &Ranks) -> Lowered<[TensorId; 2]>
     let other = line.with_axes(x, vec![axis])?;
     let of = line.primitive(x)?;
     let (greater, equal) = match of {
-        Primitive::Scalar => {
-            ("or(gt(@0,@1),and(ne(@0,@0),eq(@1,@1)))", "or(eq(@0,@1),and(ne(@0,@0),ne(@1,@1)))")
-        }
+        Primitive::Scalar => ("or(gt(@0,@1),and(ne(@0,@0),eq(@1,@1)))", "or(eq(@0,@1),and(ne(@0,@0),ne(@1,@1)))"),
         _ => ("gt(@0,@1)", "eq(@0,@1)"),
     };
     let pair = if ranks.largest_first { [other, own] } else { [own, other] };

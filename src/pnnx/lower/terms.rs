@@ -114,7 +114,8 @@ impl Line<'_> {
 
     /// The items of a list, if it is neither empty nor longer than lists may be.
     pub(super) fn items<T>(&self, count: i64, item: impl Fn(i64) -> Option<T>) -> Lowered<Vec<T>> {
-        let long = || Refusal::Because(format!("it needs a list of more than {} items", self.options.max_length).into());
+        let long =
+            || Refusal::Because(format!("it needs a list of more than {} items", self.options.max_length).into());
         let most = i64::try_from(self.options.max_length).unwrap_or(i64::MAX);
         match count {
             1.. if count <= most => (0..count).map(item).collect::<Option<_>>().ok_or(Refusal::UNFIT),
