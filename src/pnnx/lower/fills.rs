@@ -118,7 +118,7 @@ fn full(line: &mut Line, known: Option<i64>) -> Lowered<Vec<TensorId>> {
 
 impl Line<'_> {
     /// A tensor of one value.
-    fn filled(&mut self, shape: &[i64], value: ExpandedItem, of: Primitive) -> Lowered<TensorId> {
+    pub(super) fn filled(&mut self, shape: &[i64], value: ExpandedItem, of: Primitive) -> Lowered<TensorId> {
         if shape.iter().any(|extent| *extent < 1) {
             return Err(Refusal::Because("NNEF has no tensors without items".into()));
         }
@@ -142,7 +142,7 @@ impl Line<'_> {
 /// The number of items from `start` to `end`.
 fn steps(start: f64, end: f64, step: f64) -> Option<i64> {
     let count = ((end - start) / step).ceil();
-    (count >= 1.0 && count < 9_007_199_254_740_992.0).then_some(count as i64)
+    (1.0..9_007_199_254_740_992.0).contains(&count).then_some(count as i64)
 }
 
 /// Equally spaced numbers: integers if all settings are, and no other type is given.

@@ -36,7 +36,7 @@ impl Line<'_> {
     }
 
     /// Indices in which negative ones count from the end.
-    pub(super) fn from_start(&mut self, indices: TensorId, extent: i64) -> Lowered<TensorId> {
+    pub(super) fn counted_from_start(&mut self, indices: TensorId, extent: i64) -> Lowered<TensorId> {
         let is_negative = self.add("lt", vec![Value::Tensor(indices), Value::Int(0)])?;
         let counted = self.add("add", vec![Value::Tensor(indices), Value::Int(extent)])?;
         self.add("select", vec![Value::Tensor(is_negative), Value::Tensor(counted), Value::Tensor(indices)])
@@ -105,7 +105,7 @@ fn take(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, indices) = (line.tensor("input")?, line.indices("index")?);
     let count = product(&line.extents(x)?)?;
     let flat = line.reshaped(x, &[count])?;
-    let indices = line.from_start(indices, count)?;
+    let indices = line.counted_from_start(indices, count)?;
     Ok(vec![line.taken(flat, indices, 0)?])
 }
 
@@ -146,7 +146,7 @@ fn counted(line: &mut Line, item: &ExpandedItem, extent: i64) -> Lowered<TensorI
     let within = |index: &i64| (0..extent).contains(index);
     let unfit = || Refusal::Because("its indices are not integers within an axis".into());
     match item {
-        ExpandedItem::Tensor(tensor) if line.is_integer(*tensor) => line.from_start(*tensor, extent),
+        ExpandedItem::Tensor(tensor) if line.is_integer(*tensor) => line.counted_from_start(*tensor, extent),
         ExpandedItem::Tensor(_) => {
             Err(Refusal::Because("the shape of a result that a mask chooses is not known".into()))
         }

@@ -205,6 +205,9 @@ impl Line<'_> {
             }
         }
         let condition = self.truth(condition)?;
+        if of == Primitive::Logical {
+            return self.select_truth(condition, branches);
+        }
         let mut values = vec![Value::Tensor(self.raised(condition, rank)?)];
         for item in branches {
             values.push(match item {
@@ -217,6 +220,18 @@ impl Line<'_> {
             });
         }
         self.add_of("select", Some(of), values)
+    }
+
+    /// One of two truth values. A selection would do, but readers of ONNX lack that of truth values.
+    fn select_truth(&mut self, condition: TensorId, branches: [ExpandedItem; 2]) -> Lowered<TensorId> {
+        let mut items = vec![condition];
+        for item in branches {
+            items.push(match item {
+                ExpandedItem::Tensor(tensor) => self.cast(tensor, Primitive::Logical)?,
+                item => self.filled(&[], item, Primitive::Logical)?,
+            });
+        }
+        self.formula("or(and(@0,@1),and(not(@0),@2))", &items)
     }
 
     /// Adds leading axes unless the tensor has none: tensors of rank 0 are broadcast to any shape.

@@ -108,7 +108,7 @@ fn index_put(line: &mut Line) -> Lowered<Vec<TensorId>> {
         if !line.is_integer(*tensor) {
             return Err(whole());
         }
-        indices.push(line.from_start(*tensor, *extent)?);
+        indices.push(line.counted_from_start(*tensor, *extent)?);
     }
     let inner = extents.get(items.len()..).ok_or(Refusal::UNFIT)?.to_vec();
     let outer = extents.get(..items.len()).ok_or(Refusal::UNFIT)?.to_vec();

@@ -109,7 +109,7 @@ pub(super) fn stack(line: &mut Line) -> Lowered<Vec<TensorId>> {
 fn parts(line: &Line, extent: i64, count: Option<usize>) -> Lowered<(&'static str, Vec<i64>)> {
     let cut = |size: i64| {
         let starts = (0..).map(|i| size.saturating_mul(i)).take_while(|at| *at < extent);
-        let starts = starts.take(count.unwrap_or(line.options.max_length as usize).saturating_add(1));
+        let starts = starts.take(count.unwrap_or(line.options.max_length).saturating_add(1));
         starts.map(|at| size.min(extent.saturating_sub(at))).collect::<Vec<i64>>()
     };
     match line.operator.kind.as_str() {
@@ -124,7 +124,7 @@ fn parts(line: &Line, extent: i64, count: Option<usize>) -> Lowered<(&'static st
         }
         _ if line.key_of(&["indices", "sections"]) == "sections" => {
             let sections = line.at_least("sections", 1, None)?;
-            let most = count.unwrap_or(line.options.max_length as usize) as i64;
+            let most = count.unwrap_or(line.options.max_length) as i64;
             line.require("sections", count.map_or(sections <= most, |_| sections == most), &format!("`{most}`"))?;
             // The first parts are larger by one.
             let (each, rest) = (extent.div_euclid(sections), extent.rem_euclid(sections));

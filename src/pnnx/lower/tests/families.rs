@@ -114,11 +114,14 @@ pub(super) const EXAMPLES: &[Example] = &[
     (&["(2,3)f32"], "torch.fft.hfftn", "dim=(0,1) s=(2,4)"),
 ];
 
+/// The shape and the items of an operand.
+type Input<'a> = (&'a str, &'a [f64]);
+
 /// The items of the results of a file.
-fn results(text: &str, inputs: &[(&str, &[f64])]) -> Vec<Vec<f64>> {
+fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
     let (graph, passed) = lowered(text);
     assert!(!passed, "{text}{:?}", told(text).1);
-    let input = |(i, (shape, items)): (usize, &(&str, &[f64]))| {
+    let input = |(i, (shape, items)): (usize, &Input)| {
         let (extents, of) = shape[1..].split_once(')').unwrap();
         let extents: Vec<usize> = extents.split(',').filter_map(|extent| extent.parse().ok()).collect();
         let whole = || items.iter().map(|item| *item as i64);
@@ -136,7 +139,7 @@ fn results(text: &str, inputs: &[(&str, &[f64])]) -> Vec<Vec<f64>> {
 }
 
 /// Operands with their items, the kind, the parameters, and the items of the results.
-type Case<'a> = (&'a [(&'a str, &'a [f64])], &'a str, &'a str, &'a [&'a [f64]]);
+type Case<'a> = (&'a [Input<'a>], &'a str, &'a str, &'a [&'a [f64]]);
 
 fn check(cases: &[Case]) {
     for (inputs, kind, params, wanted) in cases {
@@ -150,12 +153,12 @@ fn check(cases: &[Case]) {
     }
 }
 
-const SIX: (&str, &[f64]) = ("(2,3)f32", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+const SIX: Input = ("(2,3)f32", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 const INF: f64 = f64::INFINITY;
 
 #[test]
 fn items_are_taken_at_indices() {
-    let mixed: (&str, &[f64]) = ("(2,3)f32", &[3.0, 1.0, 2.0, 4.0, 6.0, 5.0]);
+    let mixed: Input = ("(2,3)f32", &[3.0, 1.0, 2.0, 4.0, 6.0, 5.0]);
     check(&[
         (&[SIX, ("(1,3)i64", &[1.0, 0.0, 1.0])], "torch.gather", "$input=0 $index=1 dim=0", &[&[4.0, 2.0, 6.0]]),
         (&[SIX, ("(2,1)i64", &[2.0, 0.0])], "torch.gather", "$input=0 $index=1 dim=-1", &[&[3.0, 4.0]]),
@@ -199,8 +202,8 @@ fn items_are_taken_at_indices() {
 
 #[test]
 fn items_are_put_at_indices() {
-    let four: (&str, &[f64]) = ("(4)f32", &[1.0, 2.0, 3.0, 4.0]);
-    let (twice, source): ((&str, &[f64]), (&str, &[f64])) = (("(3)i64", &[2., 0., 2.]), ("(3)f32", &[10., 20., 30.]));
+    let four: Input = ("(4)f32", &[1.0, 2.0, 3.0, 4.0]);
+    let [twice, source]: [Input; 2] = [("(3)i64", &[2., 0., 2.]), ("(3)f32", &[10., 20., 30.])];
     let named = "$input=0 $index=1 $src=2 dim=0";
     let of = "$input=0 $index=1 $source=2 dim=0";
     check(&[
@@ -242,7 +245,7 @@ fn items_are_accumulated() {
 
 #[test]
 fn items_are_moved() {
-    let other: (&str, &[f64]) = ("(2,3)f32", &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    let other: Input = ("(2,3)f32", &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     check(&[
         (&[SIX], "torch.roll", "shifts=(1) dims=(1)", &[&[3.0, 1.0, 2.0, 6.0, 4.0, 5.0]]),
         (&[SIX], "torch.roll", "shifts=-2 dims=None", &[&[3.0, 4.0, 5.0, 6.0, 1.0, 2.0]]),
@@ -259,7 +262,7 @@ fn items_are_moved() {
 
 #[test]
 fn norms_have_any_order() {
-    let row: (&str, &[f64]) = ("(1,3)f32", &[-1.0, 0.0, 2.0]);
+    let row: Input = ("(1,3)f32", &[-1.0, 0.0, 2.0]);
     check(&[
         (&[row], "torch.norm", "p=inf dim=(1)", &[&[2.0]]),
         (&[row], "torch.norm", "p=-inf", &[&[0.0]]),
@@ -273,7 +276,7 @@ fn norms_have_any_order() {
 
 #[test]
 fn diagonals_are_items_of_matrices() {
-    let two: (&str, &[f64]) = ("(2)f32", &[7.0, 8.0]);
+    let two: Input = ("(2)f32", &[7.0, 8.0]);
     check(&[
         (&[SIX], "torch.diag", "diagonal=1", &[&[2.0, 6.0]]),
         (&[SIX], "torch.diag", "diagonal=-1", &[&[4.0]]),
@@ -287,9 +290,8 @@ fn diagonals_are_items_of_matrices() {
 
 #[test]
 fn types_are_carried() {
-    let (signs, bits): ((&str, &[f64]), (&str, &[f64])) =
-        (("(4)i64", &[-5., -1., 0., 5.]), ("(4)bool", &[0., 1., 1., 0.]));
-    let fractions: (&str, &[f64]) = ("(4)f32", &[-1.5, 0.0, 0.5, 2.5]);
+    let [signs, bits]: [Input; 2] = [("(4)i64", &[-5., -1., 0., 5.]), ("(4)bool", &[0., 1., 1., 0.])];
+    let fractions: Input = ("(4)f32", &[-1.5, 0.0, 0.5, 2.5]);
     check(&[
         (&[fractions], "Tensor.to", "dtype=torch.int copy=False", &[&[-1.0, 0.0, 0.0, 2.0]]),
         (&[fractions], "Tensor.to", "dtype=torch.bool", &[&[1.0, 0.0, 1.0, 1.0]]),
@@ -328,7 +330,7 @@ fn types_are_carried() {
 
 #[test]
 fn products_have_vectors_and_batches() {
-    let (two, three): ((&str, &[f64]), (&str, &[f64])) = (("(2)f32", &[1.0, 2.0]), ("(3)f32", &[1.0, 2.0, 3.0]));
+    let [two, three]: [Input; 2] = [("(2)f32", &[1.0, 2.0]), ("(3)f32", &[1.0, 2.0, 3.0])];
     check(&[
         (&[three, three], "torch.dot", "$input=0 $tensor=1", &[&[14.0]]),
         (&[SIX, three], "torch.mv", "$input=0 $vec=1", &[&[14.0, 32.0]]),
@@ -349,7 +351,7 @@ fn products_have_vectors_and_batches() {
 /// The transform of `1, 2, 3` as the first half of a spectrum is that of `1, 2, 3, 2`.
 #[test]
 fn transforms_give_real_numbers() {
-    let three: (&str, &[f64]) = ("(3)f32", &[1.0, 2.0, 3.0]);
+    let three: Input = ("(3)f32", &[1.0, 2.0, 3.0]);
     check(&[
         (&[three], "torch.fft.hfft", "", &[&[8.0, -2.0, 0.0, -2.0]]),
         (&[three], "torch.fft.irfft", "", &[&[2.0, -0.5, 0.0, -0.5]]),
