@@ -9,17 +9,17 @@ use super::{Line, Lowered, LoweringRow, Refusal, extent_of};
 use crate::graph::{Primitive, TensorId, Value};
 
 pub(super) const ROWS: &[LoweringRow] = &[
-    (&["torch.fft.irfft"], By(|line| inverse(line, Axes::One, false))),
-    (&["torch.fft.irfft2"], By(|line| inverse(line, Axes::Two, false))),
-    (&["torch.fft.irfftn"], By(|line| inverse(line, Axes::Any, false))),
-    (&["torch.fft.hfft"], By(|line| inverse(line, Axes::One, true))),
-    (&["torch.fft.hfft2"], By(|line| inverse(line, Axes::Two, true))),
-    (&["torch.fft.hfftn"], By(|line| inverse(line, Axes::Any, true))),
+    (&["torch.fft.irfft"], By(|line| inverse(line, TransformAxes::One, false))),
+    (&["torch.fft.irfft2"], By(|line| inverse(line, TransformAxes::Two, false))),
+    (&["torch.fft.irfftn"], By(|line| inverse(line, TransformAxes::Any, false))),
+    (&["torch.fft.hfft"], By(|line| inverse(line, TransformAxes::One, true))),
+    (&["torch.fft.hfft2"], By(|line| inverse(line, TransformAxes::Two, true))),
+    (&["torch.fft.hfftn"], By(|line| inverse(line, TransformAxes::Any, true))),
 ];
 
 /// Along which axes a transform is, unless a setting says it.
 #[derive(Clone, Copy, PartialEq)]
-enum Axes {
+enum TransformAxes {
     /// The last one.
     One,
     /// The last two.
@@ -29,14 +29,14 @@ enum Axes {
 }
 
 /// The axes of a transform, and the number of items of the result along each, as far as it is given.
-fn along(line: &Line, axes: Axes, rank: i64) -> Lowered<Vec<(i64, Option<i64>)>> {
-    if axes == Axes::One {
+fn along(line: &Line, axes: TransformAxes, rank: i64) -> Lowered<Vec<(i64, Option<i64>)>> {
+    if axes == TransformAxes::One {
         return Ok(vec![(line.axis("dim", rank, Some(-1))?, line.optional("n")?)]);
     }
     let sizes = line.optional::<Vec<i64>>("s")?;
     let all: Vec<i64> = match (line.axes("dim", rank)?, axes, &sizes) {
         (Some(given), ..) => given,
-        (None, Axes::Two, _) => vec![rank.saturating_sub(2), rank.saturating_sub(1)],
+        (None, TransformAxes::Two, _) => vec![rank.saturating_sub(2), rank.saturating_sub(1)],
         (None, _, Some(sizes)) => (rank.saturating_sub(sizes.len() as i64)..rank).collect(),
         (None, _, None) => (0..rank).collect(),
     };
@@ -66,7 +66,7 @@ fn waves(line: &mut Line, rows: i64, count: i64, columns: i64) -> Lowered<[Tenso
 
 /// The real inverse transform; the Hermitian one of real numbers is the same with the other normalization, since real
 /// numbers are their conjugates.
-fn inverse(line: &mut Line, axes: Axes, hermitian: bool) -> Lowered<Vec<TensorId>> {
+fn inverse(line: &mut Line, axes: TransformAxes, hermitian: bool) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let mut re = line.cast(x, Primitive::Scalar)?;
     let extents = line.extents(x)?;
