@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::elements;
 use super::item::{ExpandedItem, List, MAX_DEPTH};
 use super::number::{self, Meaning, Number};
 use super::parse::{Reading, parse};
@@ -338,12 +339,19 @@ impl Expander<'_> {
         }
         let name = name.unwrap_or_else(|| self.fresh(nnef));
         let logic = ["and", "or", "not"].contains(&nnef);
+        let is_integer = |operand: &ExpandedItem| {
+            matches!(operand, ExpandedItem::Tensor(_)) && self.element(operand) == Some(Primitive::Integer)
+        };
+        let whole = operands.iter().any(is_integer);
         let values = operands.iter().filter_map(|operand| match operand {
             ExpandedItem::Literal(Literal::Bool(truth)) if logic => Some(Value::Logical(*truth)),
+            ExpandedItem::Literal(Literal::Int(number)) if whole => Some(Value::Int(*number)),
             operand => value(operand),
         });
-        match self.builder.emit(nnef, values, name, shape) {
-            Ok(tensor) => ExpandedItem::Tensor(tensor),
+        let values: Vec<Value> = values.collect();
+        let of = elements::of_result(&self.builder.graph, nnef, &values);
+        match self.builder.add(nnef, of, values, Results::Each(&[(name, shape)])) {
+            Ok(tensors) => ExpandedItem::Tensor(tensors[0]),
             Err(unknown) => {
                 let message = format!("NNEF has no operation `{}`", unknown.0);
                 self.refuse(Code::ExpressionCounterpart, place.span, message)

@@ -6,6 +6,7 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::import::is_complex;
 use super::model::{EXPR, EXPRESSION, FLOATS, Operator, OperatorParam, PnnxModel, Role, Typed, UNKNOWN};
 use super::parse::{Reading, is_text, parse};
 use super::table::Counterpart;
@@ -119,6 +120,11 @@ impl Flattening<'_> {
             }
             Err(errors) => return self.found.extend(errors),
         };
+        // NNEF has no complex numbers: such an expression is an operation of its own.
+        let is_complex = |name: &String| self.shapes.get(name).is_some_and(|typed| is_complex(&typed.element));
+        if expression.operations() > 0 && (expression.has_complex() || operator.inputs.iter().any(is_complex)) {
+            return self.other(operator);
+        }
         let extents = |number: u64| {
             let name = operator.inputs.get(usize::try_from(number).ok()?)?;
             self.shapes.get(name).map(|typed| typed.extents.clone())

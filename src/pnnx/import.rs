@@ -639,7 +639,7 @@ fn primitive(element: &str) -> Option<Primitive> {
 }
 
 /// Whether elements of a type are complex numbers.
-fn is_complex(element: &str) -> bool {
+pub(super) fn is_complex(element: &str) -> bool {
     matches!(element, "c32" | "c64" | "c128")
 }
 

@@ -3,19 +3,32 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod activations;
+mod aten;
 mod attention;
+mod diagonals;
+mod fills;
+mod fourier;
 mod grids;
+mod indexing;
+mod lengths;
 mod linear;
+mod logic;
+mod moves;
 mod norms;
+mod order;
 mod patches;
 mod pools;
 mod recurrent;
 mod reductions;
 mod resample;
 mod resize;
+mod running;
+mod scatter;
 mod settings;
 mod shaping;
 mod steps;
+mod terms;
+mod vectors;
 mod windows;
 
 use std::borrow::Cow;
@@ -28,17 +41,15 @@ use super::import::expand_items;
 use super::item::ExpandedItem;
 use super::model::{Operator, OperatorParam};
 use super::parse::{Reading, parse};
-use super::tokens::Literal;
+use super::tree::Expression;
 use crate::Options;
 use crate::diagnostics::{Diagnostics, too_many};
-use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
 use crate::library::assembly::recurrent::RecurrentKind;
 use crate::library::build::{Builder, Results};
 use crate::source::{FileId, Location};
-use settings::SettingKind;
 
 pub(super) use settings::{Lowered, Refusal};
 
@@ -89,9 +100,30 @@ enum LoweringRule {
 
 use LoweringRule::{By, With};
 
-/// The rules, each with the kinds of operators that it applies to. Functions of the elements of one tensor are in the
-/// dictionary.
-const TABLE: &[(&[&str], LoweringRule)] = &[
+/// A rule with the kinds of operators that it applies to.
+type LoweringRow = (&'static [&'static str], LoweringRule);
+
+/// The rules. Functions of the elements of one tensor are in the dictionary.
+fn table() -> impl Iterator<Item = &'static LoweringRow> {
+    let families = [
+        TABLE,
+        logic::ROWS,
+        fills::ROWS,
+        indexing::ROWS,
+        scatter::ROWS,
+        order::ROWS,
+        running::ROWS,
+        moves::ROWS,
+        diagonals::ROWS,
+        lengths::ROWS,
+        vectors::ROWS,
+        fourier::ROWS,
+    ];
+    families.into_iter().flatten()
+}
+
+/// Rules of layers, and of other operators that are older than the families.
+const TABLE: &[LoweringRow] = &[
     (&["nn.CELU", "F.celu"], With(CELU, &[("alpha", 1.0)])),
     (
         &["nn.Threshold", "F.threshold"],
@@ -105,21 +137,24 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["torch.erf"], By(activations::erf)),
     (&["nn.RReLU", "F.rrelu"], By(activations::randomized)),
     (&["nn.ELU", "F.elu"], By(|line| line.with_number("elu", "alpha", 1.0))),
-    (&["nn.Hardtanh", "F.hardtanh"], By(|line| clamp(line, ["min_val", "max_val"], [Some(-1.0), Some(1.0)]))),
-    (&["torch.clamp"], By(|line| clamp(line, ["min", "max"], [None, None]))),
+    (&["nn.Hardtanh", "F.hardtanh"], By(|line| logic::clamp(line, ["min_val", "max_val"], [Some(-1.0), Some(1.0)]))),
     (&["nn.PReLU", "F.prelu"], By(prelu)),
     (&["nn.GLU", "F.glu"], By(shaping::gated)),
-    (&["nn.Dropout", "nn.Dropout2d", "nn.Identity", "F.dropout", "torch.clone", "Tensor.contiguous"], By(identity)),
-    (&["torch.eq"], By(|line| compare(line, "eq"))),
-    (&["torch.ne"], By(|line| compare(line, "ne"))),
-    (&["torch.lt"], By(|line| compare(line, "lt"))),
-    (&["torch.le"], By(|line| compare(line, "le"))),
-    (&["torch.gt"], By(|line| compare(line, "gt"))),
-    (&["torch.ge"], By(|line| compare(line, "ge"))),
-    (&["torch.logical_not"], By(logical_not)),
-    (&["torch.where"], By(choose)),
+    (
+        &[
+            "nn.Dropout",
+            "nn.Dropout2d",
+            "nn.Identity",
+            "F.dropout",
+            "torch.clone",
+            "torch.positive",
+            "Tensor.clone",
+            "Tensor.contiguous",
+            "Tensor.detach",
+        ],
+        By(identity),
+    ),
     (&["nn.Linear", "F.linear"], By(linear::linear)),
-    (&["torch.matmul", "torch.bmm", "torch.mm"], By(linear::matmul)),
     (&["torch.addmm"], By(linear::addmm)),
     (&["nn.Embedding", "F.embedding"], By(linear::embedding)),
     (&["F.scaled_dot_product_attention"], By(attention::scaled)),
@@ -176,7 +211,6 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["nn.GroupNorm", "F.group_norm"], By(norms::group_norm)),
     (&["nn.InstanceNorm1d", "nn.InstanceNorm2d", "nn.InstanceNorm3d", "F.instance_norm"], By(norms::instance_norm)),
     (&["nn.LocalResponseNorm", "F.local_response_norm"], By(norms::local_response)),
-    (&["F.normalize"], By(reductions::normalize)),
     (&["nn.Softmax", "F.softmax"], By(reductions::softmax)),
     (&["nn.Softmin", "F.softmin"], By(reductions::softmin)),
     (&["nn.Softmax2d"], By(reductions::softmax_of_channels)),
@@ -187,12 +221,9 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["torch.amin"], By(|line| reductions::reduce(line, "min_reduce"))),
     (&["torch.max"], By(|line| reductions::extreme(line, ["maximum", "max_reduce", "argmax_reduce"]))),
     (&["torch.min"], By(|line| reductions::extreme(line, ["minimum", "min_reduce", "argmin_reduce"]))),
-    (&["torch.argmax"], By(|line| reductions::place(line, "argmax_reduce"))),
-    (&["torch.argmin"], By(|line| reductions::place(line, "argmin_reduce"))),
     (&["torch.var"], By(|line| reductions::variance(line, false))),
     (&["torch.std"], By(|line| reductions::variance(line, true))),
     (&["torch.logsumexp"], By(reductions::log_sum_exp)),
-    (&["torch.norm"], By(reductions::norm)),
     (&["torch.transpose"], By(shaping::transpose)),
     (&["torch.permute", "Tensor.permute"], By(shaping::permute)),
     (&["torch.t"], By(shaping::turn)),
@@ -206,7 +237,6 @@ const TABLE: &[(&[&str], LoweringRule)] = &[
     (&["torch.unbind"], By(shaping::unbind)),
     (&["Tensor.select"], By(shaping::select)),
     (&["Tensor.slice"], By(shaping::slice)),
-    (&["Tensor.expand"], By(shaping::expand)),
     (&["Tensor.repeat", "torch.tile"], By(shaping::repeat)),
     (&["F.pad"], By(resample::pad)),
     (
@@ -257,12 +287,12 @@ const CELU: &str = "add(maximum(@0,0.0),mul(%alpha,expm1(div(minimum(@0,0.0),%al
 ///
 /// The table has no rule for it, the rule does not support its operands or settings, or it does not use all of them.
 pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let kind = line.operator.kind.as_str();
-    let rule = TABLE.iter().find(|(kinds, _)| kinds.contains(&kind)).map(|(_, rule)| rule);
+    let kind = aten::kind(line);
+    let rule = table().find(|(kinds, _)| kinds.contains(&kind.as_str())).map(|(_, rule)| rule);
     let results = match rule {
         Some(With(text, params)) => vec![line.text_with(text, params)?],
         Some(By(function)) => function(line)?,
-        None => vec![line.function(kind)?],
+        None => vec![line.by_item(&kind)?],
     };
     if let Some(refusal) = line.unread() {
         return Err(refusal);
@@ -370,19 +400,6 @@ impl Line<'_> {
         self.builder.numbered(self.name, nnef, *count)
     }
 
-    /// Adds an operator that is a function of the elements of one tensor, as the dictionary has it.
-    fn function(&mut self, kind: &str) -> Lowered<TensorId> {
-        let row = dictionary::find(Vocabulary::Torch, kind).filter(|row| row.function().is_some());
-        match row.map(|row| row.nnef) {
-            Some(InNnef::Operation(nnef)) => {
-                let x = self.tensor(INPUT)?;
-                self.add(nnef, vec![Value::Tensor(x)])
-            }
-            Some(InNnef::Formula(text)) => self.text_of(text),
-            Some(InNnef::Missing) | None => Err(Refusal::Because("NNEF has no counterpart".into())),
-        }
-    }
-
     /// Adds an expression of the operands by number.
     fn text_of(&mut self, text: &str) -> Lowered<TensorId> {
         for (number, operand) in self.operands.iter().enumerate() {
@@ -408,12 +425,17 @@ impl Line<'_> {
         const NONE: Refusal =
             Refusal::Because(Cow::Borrowed("an expression of its operands has no counterpart in NNEF"));
         let parsed = parse(text, (self.file, 0), reading).map_err(|_| NONE)?.0;
-        let name = self.fresh("expr");
-        let at = (self.file, Some(Location::new(self.file, self.operator.span)));
-        match expand_items(self.builder, &parsed.expression, operands, name, at, self.options, self.found) {
+        match self.expression(&parsed.expression, operands) {
             ExpandedItem::Tensor(tensor) => Ok(tensor),
             _ => Err(NONE),
         }
+    }
+
+    /// Adds an expression, which may be a list.
+    fn expression(&mut self, expression: &Expression, operands: &[ExpandedItem]) -> ExpandedItem {
+        let name = self.fresh("expr");
+        let at = (self.file, Some(Location::new(self.file, self.operator.span)));
+        expand_items(self.builder, expression, operands, name, at, self.options, self.found)
     }
 
     /// Adds an expression of the operand with numeric parameters.
@@ -456,24 +478,6 @@ fn identity(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.tensor("input")?])
 }
 
-/// A bound that is missing or `None` is the default.
-fn clamp(line: &mut Line, keys: [&str; 2], defaults: [Option<f64>; 2]) -> Lowered<Vec<TensorId>> {
-    let least = line.optional(keys[0])?.or(defaults[0]);
-    let most = line.optional(keys[1])?.or(defaults[1]);
-    let x = line.tensor("input")?;
-    let arguments = |y: f64| vec![Value::Tensor(x), Value::Scalar(y)];
-    Ok(vec![match (least, most) {
-        (Some(least), Some(most)) => {
-            // For contradictory bounds, torch and NNEF give different ones.
-            line.require(keys[1], least <= most, &format!("a number of at least {least:?}"))?;
-            line.add("clamp", [arguments(least), vec![Value::Scalar(most)]].concat())?
-        }
-        (Some(least), None) => line.add("max", arguments(least))?,
-        (None, Some(most)) => line.add("min", arguments(most))?,
-        (None, None) => return Err(line.refuse(keys[0], <f64 as SettingKind>::EXPECTED)),
-    }])
-}
-
 fn prelu(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let weight = line.data("weight")?;
@@ -481,39 +485,6 @@ fn prelu(line: &mut Line) -> Lowered<Vec<TensorId>> {
     // Channels are the second axis.
     let weight = if line.rank(x)? > 1 { line.with_axes(weight, vec![0])? } else { weight };
     Ok(vec![line.add("prelu", vec![Value::Tensor(x), Value::Tensor(weight)])?])
-}
-
-/// A choice between two operands, which may be numbers.
-fn choose(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let text = "select(@0,@1,@2)";
-    if line.operand("condition").is_none() {
-        return Ok(vec![line.text_of(text)?]);
-    }
-    let condition = line.tensor("condition")?;
-    let item = |key: &str| match line.tensor(key) {
-        Ok(tensor) => Ok(ExpandedItem::Tensor(tensor)),
-        Err(_) => line.required(key).map(|number| ExpandedItem::Literal(Literal::Float(number))),
-    };
-    let items = [ExpandedItem::Tensor(condition), item("input")?, item("other")?];
-    Ok(vec![line.text(text, &items)?])
-}
-
-/// The negation of truth values; of numbers, whether they are 0.
-fn logical_not(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let is_logical = line.builder.graph.dtype(x) == Some(Primitive::Logical);
-    let (name, rest) = if is_logical { ("not", None) } else { ("eq", Some(Value::Scalar(0.0))) };
-    Ok(vec![line.add(name, std::iter::once(Value::Tensor(x)).chain(rest).collect())?])
-}
-
-fn compare(line: &mut Line, nnef: &'static str) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let y = match line.tensor("other") {
-        Ok(y) if line.rank(x)? == line.rank(y)? => Value::Tensor(y),
-        Ok(_) => return Err(Refusal::UNFIT),
-        Err(_) => Value::Scalar(line.required("other")?),
-    };
-    Ok(vec![line.add(nnef, vec![Value::Tensor(x), y])?])
 }
 
 #[cfg(test)]

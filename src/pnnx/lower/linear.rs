@@ -25,19 +25,6 @@ pub(super) fn linear(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![y])
 }
 
-pub(super) fn matmul(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let (a, b) = (line.tensor("input")?, line.tensor(line.key_of(&["other", "mat2"]))?);
-    let (m, n) = (line.rank(a)?, line.rank(b)?);
-    // Products with vectors have another rank.
-    if m < 2 || n < 2 {
-        return Err(Refusal::UNFIT);
-    }
-    let rank = m.max(n);
-    let a = line.with_rank(a, rank)?;
-    let b = line.with_rank(b, rank)?;
-    Ok(vec![line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?])
-}
-
 /// `beta * input + alpha * (mat1 @ mat2)`.
 pub(super) fn addmm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (c, a, b) = (line.tensor("input")?, line.tensor("mat1")?, line.tensor("mat2")?);

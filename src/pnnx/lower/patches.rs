@@ -29,9 +29,9 @@ pub(super) fn unfold(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let at = outer.len() as i64;
     let x = padded(line, x, &windows)?;
     let down = places(line, &rows, counts.0)?;
-    let x = line.taken(x, at.saturating_add(1), &down)?;
+    let x = line.taken_at(x, down, at.saturating_add(1))?;
     let along = places(line, &columns, counts.1)?;
-    let x = line.taken(x, at.saturating_add(2), &along)?;
+    let x = line.taken_at(x, along, at.saturating_add(2))?;
     let apart = [&outer[..], &[channels, rows.size, counts.0, columns.size, counts.1]].concat();
     let x = line.reshaped(x, &apart)?;
     let order = (0..at).chain([0, 1, 3, 2, 4].map(|axis: i64| axis.saturating_add(at))).collect::<Vec<i64>>();

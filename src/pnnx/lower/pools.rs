@@ -169,7 +169,7 @@ pub(super) fn adaptive_max(line: &mut Line) -> Lowered<Vec<TensorId>> {
         };
         line.items_of(&[places.len() as i64])?;
         if places.len() as i64 != *from || exact_quotient(*from, *to).is_none() {
-            x = line.taken(x, axis, &places)?;
+            x = line.taken_at(x, places.clone(), axis)?;
         }
         windows.push(side_by_side(size));
         all.push((*from, places));

@@ -17,7 +17,7 @@ pub(super) fn circular(line: &mut Line, x: TensorId, padding: &[(i64, i64)]) -> 
         line.items_of(&[count])?;
         let place = |at: i64| at.checked_sub(*before)?.checked_rem_euclid(extent);
         let places = (0..count).map(place).collect::<Option<Vec<i64>>>().ok_or(Refusal::UNFIT)?;
-        y = line.taken(y, axis, &places)?;
+        y = line.taken_at(y, places, axis)?;
     }
     Ok(y)
 }

@@ -215,7 +215,7 @@ impl Line<'_> {
         self.items_of(&[size.to])?;
         let place = |item: i64| (((item as f32 + shift) * step).floor() as i64).min(size.from.saturating_sub(1));
         let places: Vec<i64> = (0..size.to).map(place).collect();
-        self.taken(x, axis, &places)
+        self.taken_at(x, places, axis)
     }
 
     /// Sums of the items of an axis by weights: a product with a constant matrix.

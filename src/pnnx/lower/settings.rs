@@ -386,7 +386,7 @@ impl Line<'_> {
 const INERT: &[&str] = &["inplace"];
 
 /// The place of an item; a negative place counts from the end.
-fn index(place: i64, count: i64) -> Option<i64> {
+pub(super) fn index(place: i64, count: i64) -> Option<i64> {
     let place = if place < 0 { place.checked_add(count)? } else { place };
     (0..count).contains(&place).then_some(place)
 }

@@ -105,10 +105,11 @@ pub(super) fn stack(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// The extents of the parts of `torch.chunk`, `torch.split` or `torch.tensor_split`, with the setting they follow
-/// from. No more parts than one beyond `count` are computed.
-fn parts(line: &Line, extent: i64, count: usize) -> Lowered<(&'static str, Vec<i64>)> {
+/// from. No more parts than one beyond `count` are computed, nor more than lists may have.
+fn parts(line: &Line, extent: i64, count: Option<usize>) -> Lowered<(&'static str, Vec<i64>)> {
     let cut = |size: i64| {
-        let starts = (0..).map(|i| size.saturating_mul(i)).take_while(|at| *at < extent).take(count.saturating_add(1));
+        let starts = (0..).map(|i| size.saturating_mul(i)).take_while(|at| *at < extent);
+        let starts = starts.take(count.unwrap_or(line.options.max_length).saturating_add(1));
         starts.map(|at| size.min(extent.saturating_sub(at))).collect::<Vec<i64>>()
     };
     match line.operator.kind.as_str() {
@@ -123,7 +124,8 @@ fn parts(line: &Line, extent: i64, count: usize) -> Lowered<(&'static str, Vec<i
         }
         _ if line.key_of(&["indices", "sections"]) == "sections" => {
             let sections = line.at_least("sections", 1, None)?;
-            line.agrees("sections", &[Some(count as i64)])?;
+            let most = count.unwrap_or(line.options.max_length) as i64;
+            line.require("sections", count.map_or(sections <= most, |_| sections == most), &format!("`{most}`"))?;
             // The first parts are larger by one.
             let (each, rest) = (extent.div_euclid(sections), extent.rem_euclid(sections));
             let parts = (0..sections).map(|i| each.saturating_add(i64::from(i < rest)));
@@ -141,12 +143,21 @@ fn parts(line: &Line, extent: i64, count: usize) -> Lowered<(&'static str, Vec<i
     }
 }
 
+impl Line<'_> {
+    /// The number of results; none if one result may be the tuple of all.
+    fn several(&self) -> Option<usize> {
+        Some(self.operator.outputs.len()).filter(|count| *count != 1)
+    }
+}
+
 pub(super) fn split(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor(line.key_of(&["input", "tensor"]))?;
     let extents = line.extents(x)?;
     let axis = line.axis("dim", extents.len() as i64, Some(0))?;
-    let (extent, count) = (extent_of(&extents, axis)?, line.operator.outputs.len());
+    let extent = extent_of(&extents, axis)?;
+    let count = line.several();
     let (key, parts) = parts(line, extent, count)?;
+    let count = count.unwrap_or(parts.len());
     let sum = parts.iter().try_fold(0i64, |sum, part| sum.checked_add(*part));
     let fits = parts.len() == count && parts.iter().all(|part| *part > 0) && sum == Some(extent);
     line.require(key, fits, &format!("a division of {extent} items into {count} parts"))?;
@@ -157,8 +168,9 @@ pub(super) fn unbind(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
     let extents = line.extents(x)?;
     let axis = line.axis("dim", extents.len() as i64, Some(0))?;
-    let count = line.operator.outputs.len();
-    line.require("dim", extent_of(&extents, axis)? == count as i64, &format!("an axis of {count} items"))?;
+    let extent = extent_of(&extents, axis)?;
+    let count = line.several().unwrap_or(line.items(extent, Some)?.len());
+    line.require("dim", extent == count as i64, &format!("an axis of {count} items"))?;
     line.add_array("unstack", vec![Value::Tensor(x), Value::Int(axis)], count)
 }
 
@@ -207,26 +219,6 @@ fn places(line: &Line, keys: [&str; 2], count: usize) -> Lowered<Vec<Option<i64>
     let places = line.optional::<Vec<Option<i64>>>(key)?.unwrap_or_else(|| vec![None; count]);
     line.require(key, places.len() == count, &format!("an integer or `None` for each of {count} axes"))?;
     Ok(places)
-}
-
-pub(super) fn expand(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let extents = line.extents(x)?;
-    let key = line.key_of(&["shape", "sizes"]);
-    let to: Vec<i64> = line.required(key)?;
-    let unfit = |line: &Line| line.refuse(key, format!("a shape to which {extents:?} can be expanded"));
-    let more = to.len().checked_sub(extents.len()).ok_or_else(|| unfit(line))?;
-    // -1 is an extent that is not changed. New axes have no such extent.
-    let from = std::iter::repeat_n(None, more).chain(extents.iter().copied().map(Some));
-    let repeats = from.zip(to).map(|(from, to)| match (from, to) {
-        (Some(_), -1) => Some(1),
-        (Some(from), to) if from == to => Some(1),
-        (None | Some(1), 1..) => Some(to),
-        _ => None,
-    });
-    let repeats = repeats.collect::<Option<Vec<i64>>>().ok_or_else(|| unfit(line))?;
-    let x = line.with_axes(x, (0..more as i64).collect())?;
-    one(line, "tile", x, integers(repeats))
 }
 
 /// Repeats the operand along each axis.

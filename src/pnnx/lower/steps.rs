@@ -60,12 +60,6 @@ impl Line<'_> {
         self.add_of(CONSTANT, Some(Primitive::Scalar), arguments)
     }
 
-    /// Adds a constant of integers, each of which is a function of its place.
-    pub(super) fn indices(&mut self, shape: &[i64], item: impl Fn(i64) -> i64) -> Lowered<TensorId> {
-        let items = integers((0..self.items_of(shape)? as i64).map(item));
-        self.add_of(CONSTANT, Some(Primitive::Integer), vec![integers(shape.iter().copied()), items])
-    }
-
     /// Adds an operation with several results, whose elements are those of its declaration.
     pub(super) fn add_each(
         &mut self,
@@ -89,12 +83,5 @@ impl Line<'_> {
     /// Converts numbers to integers.
     pub(super) fn cast_to_integers(&mut self, x: TensorId) -> Lowered<TensorId> {
         self.add_of(CAST, Some(Primitive::Integer), vec![Value::Tensor(x)])
-    }
-
-    /// Items of an axis by their constant places, in their order.
-    pub(super) fn taken(&mut self, x: TensorId, axis: i64, places: &[i64]) -> Lowered<TensorId> {
-        let item = |at: i64| usize::try_from(at).ok().and_then(|at| places.get(at)).copied().unwrap_or(0);
-        let indices = self.indices(&[places.len() as i64], item)?;
-        self.add("gather", vec![Value::Tensor(x), Value::Tensor(indices), Value::Int(axis)])
     }
 }

@@ -1,0 +1,362 @@
+//! Operators that index, scatter, sort, accumulate, fill and convert.
+
+use std::collections::BTreeMap;
+
+use super::{Example, file, lowered, told};
+use crate::eval::Evaluator;
+use crate::tensor::Tensor;
+
+/// Examples for the rules of families, as those of the other rules.
+pub(super) const EXAMPLES: &[Example] = &[
+    (&["(4)f32"], "torch.clamp_min", "min=1.0"),
+    (&["(4)f32"], "torch.clamp_max", "max=1.0"),
+    (&["(4)f32"], "torch.isnan", ""),
+    (&["(4)f32"], "torch.isinf", ""),
+    (&["(4)f32"], "torch.isposinf", ""),
+    (&["(4)f32"], "torch.isneginf", ""),
+    (&["(4)f32"], "torch.isfinite", ""),
+    (&["(4)f32", "(4)bool"], "torch.logical_and", "$input=0 $other=1"),
+    (&["(4)f32", "(4)bool"], "torch.logical_or", "$input=0 $other=1"),
+    (&["(4)i64", "(4)bool"], "torch.logical_xor", "$input=0 $other=1"),
+    (&["(4)bool", "(4)bool"], "torch.bitwise_and", "$input=0 $other=1"),
+    (&["(4)bool", "(4)bool"], "torch.bitwise_or", "$input=0 $other=1"),
+    (&["(4)bool", "(4)bool"], "torch.bitwise_xor", "$input=0 $other=1"),
+    (&["(4)i64"], "torch.bitwise_not", ""),
+    (&["(4)i64"], "torch.bitwise_left_shift", "other=1"),
+    (&["(4)i64"], "torch.bitwise_right_shift", "other=1"),
+    (&["(4)f32", "(4)bool", "()f32"], "Tensor.masked_fill", "$input=0 $mask=1 $value=2"),
+    (&["(4)f32", "(4)f32", "()f32"], "torch.lerp", "$input=0 $end=1 $weight=2"),
+    (&["(4)f32", "(4)f32", "(4)f32"], "torch.addcmul", "$input=0 $tensor1=1 $tensor2=2 value=2.0"),
+    (&["(4)f32", "(4)f32", "(4)f32"], "torch.addcdiv", "$input=0 $tensor1=1 $tensor2=2 value=2.0"),
+    (&["(4)f32"], "Tensor.to", "dtype=torch.int"),
+    (&["(4)f32", "(2)i64"], "Tensor.type_as", "$input=0 $other=1"),
+    (&["(4)i64"], "Tensor.float", ""),
+    (&["(4)f32"], "Tensor.int", ""),
+    (&["(4)f32"], "Tensor.bool", ""),
+    (&["(4)f32", "()f32"], "Tensor.fill", "$input=0 $value=1"),
+    (&["(4)f32"], "torch.zeros_like", "dtype=torch.long"),
+    (&["(4)f32"], "torch.ones_like", ""),
+    (&["()f32"], "torch.full", "$fill_value=0 size=(2)"),
+    (&["(4)f32"], "Tensor.new_zeros", "size=(2)"),
+    (&["(4)f32"], "Tensor.new_ones", "size=(2)"),
+    (&[], "torch.arange", "start=1.0 end=3.0 step=1.0"),
+    (&[], "torch.linspace", "start=1.0 end=3.0 steps=3"),
+    (&[], "torch.eye", "n=2 m=3"),
+    (&["(2)f32", "(3)f32"], "torch.meshgrid", "indexing=xy"),
+    (&["(2,3)f32", "(1,3)i64"], "torch.gather", "$input=0 $index=1 dim=0"),
+    (&["(2,3)f32", "(4)i64"], "torch.index_select", "$input=0 $index=1 dim=0"),
+    (&["(2,3)f32", "(4)i64"], "torch.take", "$input=0 $index=1"),
+    (&["(2,3)f32"], "Tensor.index", "expr=[None,[2,0]]"),
+    (&["(2,3)f32"], "torch.repeat_interleave", "repeats=2 dim=0"),
+    (&["(4)f32"], "Tensor.unfold", "dimension=0 size=2 step=1"),
+    (&["(4)f32", "(1)f32"], "Tensor.slice_copy", "$self=0 $src=1 dim=0 start=0 end=1 step=1"),
+    (&["(4,2)f32", "(2)f32"], "torch.select_scatter", "$input=0 $src=1 dim=0 index=1"),
+    (&["(4,2)f32", "(2)f32"], "Tensor.copy", "$self=0 $src=1"),
+    (&["(4)f32", "(2)i64", "(2)f32"], "torch.scatter", "$input=0 $index=1 $src=2 dim=0"),
+    (&["(4)f32", "(2)i64", "(2)f32"], "torch.scatter_add", "$input=0 $index=1 $src=2 dim=0"),
+    (&["(4)f32", "(2)i64", "(2)f32"], "torch.scatter_reduce", "$input=0 $index=1 $src=2 dim=0 reduce=sum"),
+    (&["(4)f32", "(2)i64", "(2)f32"], "torch.index_add", "$input=0 $index=1 $source=2 dim=0 alpha=2.0"),
+    (&["(4)f32", "(2)i64", "(2)f32"], "torch.index_copy", "$input=0 $index=1 $source=2 dim=0"),
+    (&["(4)f32", "(2)i64", "()f32"], "torch.index_fill", "$input=0 $index=1 $value=2 dim=0"),
+    (&["(4)f32", "(2)i64", "(2)f32"], "Tensor.index_put", "$input=0 $indices=1 $values=2 accumulate=False"),
+    (&["(2,3)f32"], "torch.argmax", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.argmin", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.topk", "dim=1 k=2 largest=True sorted=True"),
+    (&["(2,3)f32"], "torch.sort", "dim=1 descending=False"),
+    (&["(2,3)f32"], "torch.argsort", "dim=1 descending=False"),
+    (&["(2,3)f32"], "torch.msort", ""),
+    (&["(2,3)f32"], "torch.kthvalue", "dim=1 k=2 keepdim=False"),
+    (&["(2,3)f32"], "torch.median", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.cumsum", "dim=1"),
+    (&["(2,3)f32"], "torch.cumprod", "dim=1 dtype=torch.float"),
+    (&["(2,3)f32"], "torch.logcumsumexp", "dim=1"),
+    (&["(2,3)f32"], "torch.prod", "dim=1 keepdim=False"),
+    (&["(2,3)f32"], "torch.any", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.all", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.roll", "shifts=(1) dims=(1)"),
+    (&["(2,3)f32"], "torch.flip", "dims=(1)"),
+    (&["(2,3)f32"], "torch.fliplr", ""),
+    (&["(2,3)f32"], "torch.flipud", ""),
+    (&["(2,3)f32"], "torch.rot90", "k=1 dims=(0,1)"),
+    (&["(2,3)f32"], "torch.narrow", "dim=1 start=0 length=2"),
+    (&["(2,3)f32"], "torch.select", "dim=1 index=2"),
+    (&["(2,6)f32"], "Tensor.unflatten", "dim=1 sizes=(2,3)"),
+    (&["(2,6)f32"], "torch.ravel", ""),
+    (&["(1,3)f32", "(2,3)f32"], "Tensor.expand_as", "$input=0 $other=1"),
+    (&["(6)f32", "(2,3)f32"], "Tensor.reshape_as", "$input=0 $other=1"),
+    (&["(2,3)f32"], "torch.movedim", "source=0 destination=1"),
+    (&["(2,3)f32", "(2,3)f32"], "torch.cross", "$input=0 $other=1 dim=1"),
+    (&["(2,3)f32", "(2,3)f32"], "torch.linalg.cross", "$input=0 $other=1"),
+    (&["(1,4,3)f32"], "F.normalize", "dim=1 eps=0.1"),
+    (&["(2,3)f32"], "torch.norm", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.linalg.vector_norm", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.linalg.norm", "dim=(1) keepdim=False"),
+    (&["(2,3)f32"], "torch.var_mean", "dim=(1) keepdim=False correction=0.5"),
+    (&["(2,3)f32"], "torch.std_mean", "dim=(1) keepdim=False unbiased=True"),
+    (&["(2,3)f32"], "torch.diag", "diagonal=1"),
+    (&["(2,3)f32"], "torch.diagonal", "offset=1 dim1=0 dim2=1"),
+    (&["(2,3)f32"], "torch.linalg.diagonal", "offset=1 dim1=0 dim2=1"),
+    (&["(2,3)f32"], "torch.trace", ""),
+    (&["(2,3)f32"], "torch.tril", "diagonal=0"),
+    (&["(2,3)f32"], "torch.triu", "diagonal=1"),
+    (&["(2,3)f32", "(3)f32"], "torch.mv", "$input=0 $vec=1"),
+    (&["(3)f32", "(3)f32"], "torch.dot", "$input=0 $tensor=1"),
+    (&["(2,3)f32", "(4,3)f32"], "torch.inner", "$input=0 $other=1"),
+    (&["(2)f32", "(3)f32"], "torch.outer", "$input=0 $vec2=1"),
+    (&["(1,2,2)f32"; 3], "torch.baddbmm", "$input=0 $batch1=1 $batch2=2 alpha=2.0 beta=3.0"),
+    (&["(2)f32", "(2,3)f32", "(3)f32"], "torch.addmv", "$input=0 $mat=1 $vec=2 alpha=2.0"),
+    (&["(2,3)f32", "(2)f32", "(3)f32"], "torch.addr", "$input=0 $vec1=1 $vec2=2 beta=2.0"),
+    (&["(2,3)f32"], "torch.fft.irfft", "dim=1 n=4 norm=ortho"),
+    (&["(2,3)f32"], "torch.fft.irfft2", "dim=(0,1) s=(2,4) norm=forward"),
+    (&["(2,3)f32"], "torch.fft.irfftn", "dim=(0,1) s=(2,4)"),
+    (&["(2,3)f32"], "torch.fft.hfft", "dim=1 n=4 norm=ortho"),
+    (&["(2,3)f32"], "torch.fft.hfft2", "dim=(0,1) s=(2,4) norm=forward"),
+    (&["(2,3)f32"], "torch.fft.hfftn", "dim=(0,1) s=(2,4)"),
+];
+
+/// The shape and the items of an operand.
+type Input<'a> = (&'a str, &'a [f64]);
+
+/// The items of the results of a file.
+fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
+    let (graph, passed) = lowered(text);
+    assert!(!passed, "{text}{:?}", told(text).1);
+    let input = |(i, (shape, items)): (usize, &Input)| {
+        let (extents, of) = shape[1..].split_once(')').unwrap();
+        let extents: Vec<usize> = extents.split(',').filter_map(|extent| extent.parse().ok()).collect();
+        let whole = || items.iter().map(|item| *item as i64);
+        let tensor = match of {
+            "i64" => Tensor::integers(&extents, whole().collect()),
+            "bool" => Tensor::logicals(&extents, whole().map(|item| item != 0).collect()),
+            _ => Tensor::scalars(&extents, items.to_vec()),
+        };
+        (format!("v_{i}"), tensor.unwrap())
+    };
+    let inputs: Vec<_> = inputs.iter().enumerate().map(input).collect();
+    let found = Evaluator::default().run(&graph, &inputs, &BTreeMap::new());
+    let found = found.unwrap_or_else(|error| panic!("{text}{}", error.message));
+    found.outputs.iter().map(|(_, output)| output.to_scalars().to_vec()).collect()
+}
+
+/// Operands with their items, the kind, the parameters, and the items of the results.
+type Case<'a> = (&'a [Input<'a>], &'a str, &'a str, &'a [&'a [f64]]);
+
+fn check(cases: &[Case]) {
+    for (inputs, kind, params, wanted) in cases {
+        let shapes: Vec<&str> = inputs.iter().map(|(shape, _)| *shape).collect();
+        let text = file(&shapes, kind, params);
+        let found = results(&text, inputs);
+        let near = |a: &f64, b: &f64| (a - b).abs() < 1e-6 || a == b || a.is_nan() && b.is_nan();
+        let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| near(a, b));
+        let all = found.len() == wanted.len() && found.iter().zip(*wanted).all(|(a, b)| same(a, b));
+        assert!(all, "{text}{found:?} instead of {wanted:?}");
+    }
+}
+
+const SIX: Input = ("(2,3)f32", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+const INF: f64 = f64::INFINITY;
+
+#[test]
+fn items_are_taken_at_indices() {
+    let mixed: Input = ("(2,3)f32", &[3.0, 1.0, 2.0, 4.0, 6.0, 5.0]);
+    check(&[
+        (&[SIX, ("(1,3)i64", &[1.0, 0.0, 1.0])], "torch.gather", "$input=0 $index=1 dim=0", &[&[4.0, 2.0, 6.0]]),
+        (&[SIX, ("(2,1)i64", &[2.0, 0.0])], "torch.gather", "$input=0 $index=1 dim=-1", &[&[3.0, 4.0]]),
+        (&[SIX, ("(2)i64", &[2.0, 0.0])], "torch.index_select", "$input=0 $index=1 dim=1", &[&[3.0, 1.0, 6.0, 4.0]]),
+        (&[SIX, ("(2)i64", &[-1.0, 1.0])], "torch.take", "$input=0 $index=1", &[&[6.0, 2.0]]),
+        (&[SIX], "Tensor.index", "expr=[None,[2,-3]]", &[&[3.0, 1.0, 6.0, 4.0]]),
+        (&[SIX], "Tensor.index", "expr=[[1,0],[2,0]]", &[&[6.0, 1.0]]),
+        (&[SIX], "Tensor.index", "expr=[1]", &[&[4.0, 5.0, 6.0]]),
+        (&[SIX, ("(2)i64", &[-1.0, 0.0])], "Tensor.index", "expr=[@1,[1,2]]", &[&[5.0, 3.0]]),
+        (&[("(1,2,3)f32", SIX.1)], "Tensor.index", "expr=[[0,0],None,[2,0]]", &[&[3.0, 6.0, 1.0, 4.0]]),
+        (&[SIX], "torch.repeat_interleave", "repeats=2 dim=0", &[&[1., 2., 3., 1., 2., 3., 4., 5., 6., 4., 5., 6.]]),
+        (&[("(2)f32", &[1.0, 2.0])], "torch.repeat_interleave", "repeats=2", &[&[1.0, 1.0, 2.0, 2.0]]),
+        (&[("(5)f32", &[1., 2., 3., 4., 5.])], "Tensor.unfold", "dimension=0 size=2 step=3", &[&[1., 2., 4., 5.]]),
+        (
+            &[SIX, ("(2)f32", &[8.0, 9.0])],
+            "Tensor.slice_copy",
+            "$self=0 $src=1 dim=1 start=0 end=3 step=2",
+            &[&[8.0, 2.0, 9.0, 8.0, 5.0, 9.0]],
+        ),
+        (
+            &[SIX, ("(2)f32", &[8.0, 9.0])],
+            "torch.select_scatter",
+            "$input=0 $src=1 dim=1 index=-1",
+            &[&[1.0, 2.0, 8.0, 4.0, 5.0, 9.0]],
+        ),
+        (&[mixed], "torch.topk", "dim=1 k=2 largest=True sorted=True", &[&[3., 2., 6., 5.], &[0., 2., 1., 2.]]),
+        (&[mixed], "torch.topk", "dim=0 k=1 largest=False", &[&[3.0, 1.0, 2.0], &[0.0, 0.0, 0.0]]),
+        (
+            &[("(4)f32", &[1.0, f64::NAN, 1.0, -INF])],
+            "torch.sort",
+            "",
+            &[&[-INF, 1.0, 1.0, f64::NAN], &[3., 0., 2., 1.]],
+        ),
+        (&[mixed], "torch.argsort", "dim=-1 descending=True", &[&[0.0, 2.0, 1.0, 1.0, 2.0, 0.0]]),
+        (&[mixed], "torch.kthvalue", "k=2", &[&[2.0, 5.0], &[2.0, 2.0]]),
+        (&[mixed], "torch.median", "", &[&[3.0]]),
+        (&[mixed], "torch.argmax", "dim=None keepdim=False", &[&[4.0]]),
+        (&[mixed], "torch.argmin", "keepdim=True", &[&[1.0]]),
+    ]);
+}
+
+#[test]
+fn items_are_put_at_indices() {
+    let four: Input = ("(4)f32", &[1.0, 2.0, 3.0, 4.0]);
+    let [twice, source]: [Input; 2] = [("(3)i64", &[2., 0., 2.]), ("(3)f32", &[10., 20., 30.])];
+    let named = "$input=0 $index=1 $src=2 dim=0";
+    let of = "$input=0 $index=1 $source=2 dim=0";
+    check(&[
+        (&[four, twice, source], "torch.scatter_add", named, &[&[21.0, 2.0, 43.0, 4.0]]),
+        (&[four, twice, source], "torch.scatter", named, &[&[20.0, 2.0, 30.0, 4.0]]),
+        (&[four, twice], "torch.scatter", "$input=0 $index=1 dim=0 value=7", &[&[7.0, 2.0, 7.0, 4.0]]),
+        (&[SIX, ("(1,2)i64", &[1.0, 0.0]), SIX], "torch.scatter", named, &[&[1.0, 2.0, 3.0, 1.0, 5.0, 6.0]]),
+        (&[SIX, ("(1,2)i64", &[1.0, 0.0]), SIX], "torch.scatter_add", named, &[&[1.0, 4.0, 3.0, 5.0, 5.0, 6.0]]),
+        (&[four, twice, source], "torch.index_add", of, &[&[21.0, 2.0, 43.0, 4.0]]),
+        (&[four, twice, source], "torch.index_copy", of, &[&[20.0, 2.0, 30.0, 4.0]]),
+        (
+            &[SIX, ("(1)i64", &[1.0])],
+            "torch.index_fill",
+            "$input=0 $index=1 dim=1 value=0",
+            &[&[1., 0., 3., 4., 0., 6.]],
+        ),
+        (
+            &[SIX, ("(1)i64", &[-1.0]), ("(3)f32", &[7., 8., 9.])],
+            "Tensor.index_put",
+            "$input=0 $indices=1 $values=2",
+            &[&[1.0, 2.0, 3.0, 7.0, 8.0, 9.0]],
+        ),
+    ]);
+}
+
+#[test]
+fn items_are_accumulated() {
+    check(&[
+        (&[SIX], "torch.cumsum", "dim=1", &[&[1.0, 3.0, 6.0, 4.0, 9.0, 15.0]]),
+        (&[SIX], "torch.cumprod", "dim=0", &[&[1.0, 2.0, 3.0, 4.0, 10.0, 18.0]]),
+        (&[("(3)i64", &[1.0, 2.0, 3.0])], "torch.cumsum", "dim=-1", &[&[1.0, 3.0, 6.0]]),
+        (&[SIX], "torch.prod", "dim=1 keepdim=True", &[&[6.0, 120.0]]),
+        (&[SIX], "torch.prod", "", &[&[720.0]]),
+        (&[("(2,2)bool", &[0.0, 1.0, 1.0, 1.0])], "torch.all", "dim=1", &[&[0.0, 1.0]]),
+        (&[("(2,2)f32", &[0.0, 0.0, 2.0, 0.0])], "torch.any", "dim=(1)", &[&[0.0, 1.0]]),
+        (&[("(3)f32", &[0.0, 0.0, 0.0])], "torch.logcumsumexp", "dim=0", &[&[0.0, 2f64.ln(), 3f64.ln()]]),
+    ]);
+}
+
+#[test]
+fn items_are_moved() {
+    let other: Input = ("(2,3)f32", &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    check(&[
+        (&[SIX], "torch.roll", "shifts=(1) dims=(1)", &[&[3.0, 1.0, 2.0, 6.0, 4.0, 5.0]]),
+        (&[SIX], "torch.roll", "shifts=-2 dims=None", &[&[3.0, 4.0, 5.0, 6.0, 1.0, 2.0]]),
+        (&[SIX], "torch.flip", "dims=(0,1)", &[&[6.0, 5.0, 4.0, 3.0, 2.0, 1.0]]),
+        (&[SIX], "torch.rot90", "k=1 dims=(0,1)", &[&[3.0, 6.0, 2.0, 5.0, 1.0, 4.0]]),
+        (&[SIX], "torch.rot90", "k=-1 dims=(0,1)", &[&[4.0, 1.0, 5.0, 2.0, 6.0, 3.0]]),
+        (&[SIX], "torch.narrow", "dim=1 start=-2 length=2", &[&[2.0, 3.0, 5.0, 6.0]]),
+        (&[SIX, other], "torch.cross", "$input=0 $other=1 dim=None", &[&[0.0, 3.0, -2.0, -6.0, 0.0, 4.0]]),
+        (&[SIX], "torch.tril", "", &[&[1.0, 0.0, 0.0, 4.0, 5.0, 0.0]]),
+        (&[SIX], "torch.triu", "diagonal=1", &[&[0.0, 2.0, 3.0, 0.0, 0.0, 6.0]]),
+        (&[("(1,3)f32", &[1., 2., 3.]), SIX], "Tensor.expand_as", "$input=0 $other=1", &[&[1., 2., 3., 1., 2., 3.]]),
+    ]);
+}
+
+#[test]
+fn norms_have_any_order() {
+    let row: Input = ("(1,3)f32", &[-1.0, 0.0, 2.0]);
+    check(&[
+        (&[row], "torch.norm", "p=inf dim=(1)", &[&[2.0]]),
+        (&[row], "torch.norm", "p=-inf", &[&[0.0]]),
+        (&[row], "torch.norm", "p=0 dim=1 keepdim=True", &[&[2.0]]),
+        (&[row], "torch.norm", "p=3", &[&[9f64.cbrt()]]),
+        (&[row], "torch.norm", "p=fro dim=(0,1)", &[&[5f64.sqrt()]]),
+        (&[row], "F.normalize", "p=1.0 dim=1", &[&[-1.0 / 3.0, 0.0, 2.0 / 3.0]]),
+        (&[row], "torch.var_mean", "dim=(1) correction=0", &[&[14.0 / 9.0], &[1.0 / 3.0]]),
+    ]);
+}
+
+#[test]
+fn diagonals_are_items_of_matrices() {
+    let two: Input = ("(2)f32", &[7.0, 8.0]);
+    check(&[
+        (&[SIX], "torch.diag", "diagonal=1", &[&[2.0, 6.0]]),
+        (&[SIX], "torch.diag", "diagonal=-1", &[&[4.0]]),
+        (&[two], "torch.diag", "", &[&[7.0, 0.0, 0.0, 8.0]]),
+        (&[two], "torch.diag", "diagonal=1", &[&[0.0, 7.0, 0.0, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0]]),
+        (&[two], "torch.diag", "diagonal=-1", &[&[0.0, 0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 8.0, 0.0]]),
+        (&[("(3,1,2)f32", SIX.1)], "torch.diagonal", "dim1=0 dim2=-1", &[&[1.0, 4.0]]),
+        (&[SIX], "torch.trace", "", &[&[6.0]]),
+    ]);
+}
+
+#[test]
+fn types_are_carried() {
+    let [signs, bits]: [Input; 2] = [("(4)i64", &[-5., -1., 0., 5.]), ("(4)bool", &[0., 1., 1., 0.])];
+    let fractions: Input = ("(4)f32", &[-1.5, 0.0, 0.5, 2.5]);
+    check(&[
+        (&[fractions], "Tensor.to", "dtype=torch.int copy=False", &[&[-1.0, 0.0, 0.0, 2.0]]),
+        (&[fractions], "Tensor.to", "dtype=torch.bool", &[&[1.0, 0.0, 1.0, 1.0]]),
+        (&[bits], "Tensor.to", "dtype=torch.float", &[bits.1]),
+        (&[fractions, signs], "Tensor.type_as", "$input=0 $other=1", &[&[-1.0, 0.0, 0.0, 2.0]]),
+        (&[signs], "torch.bitwise_not", "", &[&[4.0, 0.0, -1.0, -6.0]]),
+        (&[signs], "torch.bitwise_left_shift", "other=2", &[&[-20.0, -4.0, 0.0, 20.0]]),
+        (&[signs], "torch.bitwise_right_shift", "other=1", &[&[-3.0, -1.0, 0.0, 2.0]]),
+        (&[signs, ("(4)i64", &[1., 1., 1., 2.])], "torch.bitwise_right_shift", "", &[&[-3.0, -1.0, 0.0, 1.0]]),
+        (&[bits, fractions], "torch.logical_xor", "$input=0 $other=1", &[&[1.0, 1.0, 0.0, 1.0]]),
+        (&[fractions, bits], "Tensor.masked_fill", "$input=0 $mask=1 value=-inf", &[&[-1.5, -INF, -INF, 2.5]]),
+        (&[signs, bits], "Tensor.masked_fill", "$input=0 $mask=1 value=2.7", &[&[-5.0, 2.0, 2.0, 5.0]]),
+        (&[bits, fractions], "torch.where", "$condition=0 $input=1 other=9", &[&[9.0, 0.0, 0.5, 9.0]]),
+        (&[fractions, ("(1)f32", &[1.0])], "torch.clamp", "$input=0 $max=1 min=-1", &[&[-1.0, 0.0, 0.5, 1.0]]),
+        (&[fractions, ("()f32", &[0.25])], "aten::clamp_max", "", &[&[-1.5, 0.0, 0.25, 0.25]]),
+        (&[fractions, ("()f32", &[0.0]), ("()f32", &[1.0])], "aten::clamp", "", &[&[0.0, 0.0, 0.5, 1.0]]),
+        (&[fractions, bits, ("()f32", &[9.0])], "aten::masked_fill", "", &[&[-1.5, 9.0, 9.0, 2.5]]),
+        (&[signs], "torch.floor_divide", "other=2", &[&[-3.0, -1.0, 0.0, 2.0]]),
+        (&[fractions, fractions], "torch.sub", "$input=0 $other=1 alpha=2.0", &[&[1.5, 0.0, -0.5, -2.5]]),
+        (&[("(4)f32", &[1.0, INF, -INF, f64::NAN])], "torch.isinf", "", &[&[0.0, 1.0, 1.0, 0.0]]),
+        (&[("(4)f32", &[1.0, INF, -INF, f64::NAN])], "torch.isfinite", "", &[&[1.0, 0.0, 0.0, 0.0]]),
+        (
+            &[("(2)f32", &[1., 2.]), ("(3)f32", &[3., 4., 5.])],
+            "torch.meshgrid",
+            "indexing=xy",
+            &[&[1., 2., 1., 2., 1., 2.], &[3., 3., 4., 4., 5., 5.]],
+        ),
+        (&[signs], "Tensor.new_full", "$input=0 fill_value=3 size=(2)", &[&[3.0, 3.0]]),
+        (&[signs], "torch.ones_like", "", &[&[1.0; 4]]),
+    ]);
+    for (params, kind) in [("other=1.5", "torch.bitwise_left_shift"), ("dtype=torch.complex64", "Tensor.to")] {
+        assert!(lowered(&file(&["(4)i64"], kind, params)).1, "{kind} {params}");
+    }
+    assert!(lowered(&file(&["(4)i64", "(4)i64"], "torch.bitwise_and", "$input=0 $other=1")).1);
+}
+
+#[test]
+fn products_have_vectors_and_batches() {
+    let [two, three]: [Input; 2] = [("(2)f32", &[1.0, 2.0]), ("(3)f32", &[1.0, 2.0, 3.0])];
+    check(&[
+        (&[three, three], "torch.dot", "$input=0 $tensor=1", &[&[14.0]]),
+        (&[SIX, three], "torch.mv", "$input=0 $vec=1", &[&[14.0, 32.0]]),
+        (&[two, SIX], "torch.matmul", "$input=0 $other=1", &[&[9.0, 12.0, 15.0]]),
+        (
+            &[("(2,1,2)f32", &[1., 2., 3., 4.]), ("(2,1)f32", &[1., 1.])],
+            "torch.matmul",
+            "$input=0 $other=1",
+            &[&[3., 7.]],
+        ),
+        (&[two, ("(2,2,1)f32", &[1., 2., 3., 4.])], "torch.matmul", "$input=0 $other=1", &[&[5.0, 11.0]]),
+        (&[two, three], "torch.outer", "$input=0 $vec2=1", &[&[1.0, 2.0, 3.0, 2.0, 4.0, 6.0]]),
+        (&[SIX, SIX], "torch.inner", "$input=0 $other=1", &[&[14.0, 32.0, 32.0, 77.0]]),
+        (&[two, SIX, three], "torch.addmv", "$input=0 $mat=1 $vec=2 alpha=2 beta=3", &[&[31.0, 70.0]]),
+    ]);
+}
+
+/// The transform of `1, 2, 3` as the first half of a spectrum is that of `1, 2, 3, 2`.
+#[test]
+fn transforms_give_real_numbers() {
+    let three: Input = ("(3)f32", &[1.0, 2.0, 3.0]);
+    check(&[
+        (&[three], "torch.fft.hfft", "", &[&[8.0, -2.0, 0.0, -2.0]]),
+        (&[three], "torch.fft.irfft", "", &[&[2.0, -0.5, 0.0, -0.5]]),
+        (&[three], "torch.fft.irfft", "n=3", &[&[5.0 / 3.0, -1.0 / 3.0, -1.0 / 3.0]]),
+        (&[("(1,3)f32", three.1)], "torch.fft.hfftn", "", &[&[8.0, -2.0, 0.0, -2.0]]),
+        (&[SIX], "torch.fft.hfftn", "norm=backward", &[&[28.0, -4.0, 0.0, -4.0, -12.0, 0.0, 0.0, 0.0]]),
+    ]);
+}

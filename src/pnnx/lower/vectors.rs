@@ -1,0 +1,100 @@
+//! Products of matrices and vectors.
+
+use super::LoweringRule::By;
+use super::{Line, Lowered, LoweringRow, Refusal, integers, product};
+use crate::graph::{TensorId, Value};
+
+pub(super) const ROWS: &[LoweringRow] = &[
+    (&["torch.matmul", "torch.bmm", "torch.mm"], By(|line| matmul(line, &["other", "mat2"]))),
+    (&["torch.mv"], By(|line| matmul(line, &["vec"]))),
+    (&["torch.dot", "torch.vdot"], By(|line| matmul(line, &["tensor", "other"]))),
+    (&["torch.inner"], By(inner)),
+    (&["torch.outer", "torch.ger"], By(outer)),
+    (&["torch.baddbmm"], By(|line| sum(line, ["batch1", "batch2"]))),
+    (&["torch.addmv"], By(|line| sum(line, ["mat", "vec"]))),
+    (&["torch.addr"], By(|line| sum(line, ["vec1", "vec2"]))),
+];
+
+impl Line<'_> {
+    /// A product of matrices or vectors, over all pairs of their leading axes.
+    pub(super) fn matrix_product(&mut self, a: TensorId, b: TensorId) -> Lowered<TensorId> {
+        let (m, n) = (self.rank(a)?, self.rank(b)?);
+        if m < 1 || n < 1 {
+            return Err(Refusal::UNFIT);
+        }
+        let a = if m == 1 { self.with_axes(a, vec![0])? } else { a };
+        let b = if n == 1 { self.with_axes(b, vec![1])? } else { b };
+        let rank = m.max(n).max(2);
+        let (a, b) = (self.with_rank(a, rank)?, self.with_rank(b, rank)?);
+        let y = self.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?;
+        let (row, column) = (rank.saturating_sub(2), rank.saturating_sub(1));
+        let axes: Vec<i64> = [(m == 1).then_some(row), (n == 1).then_some(column)].into_iter().flatten().collect();
+        self.squeezed(y, &axes)
+    }
+}
+
+fn matmul(line: &mut Line, keys: &[&str]) -> Lowered<Vec<TensorId>> {
+    let (a, b) = (line.tensor("input")?, line.tensor(line.key_of(keys))?);
+    line.matrix_product(a, b).map(|y| vec![y])
+}
+
+/// The products of all vectors along the last axes.
+fn inner(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (a, b) = (line.tensor("input")?, line.tensor("other")?);
+    let (left, right) = (line.extents(a)?, line.extents(b)?);
+    let ([outer @ .., length], [others @ .., width]) = (&left[..], &right[..]) else {
+        return Ok(vec![line.formula("mul(@0,@1)", &[a, b])?]);
+    };
+    if length != width {
+        return Err(Refusal::UNFIT);
+    }
+    let a = line.reshaped(a, &[product(outer)?, *length])?;
+    let b = line.reshaped(b, &[product(others)?, *width])?;
+    let [no, yes] = [false, true].map(Value::Logical);
+    let y = line.add("matmul", vec![Value::Tensor(a), Value::Tensor(b), no, yes])?;
+    Ok(vec![line.reshaped(y, &[outer, others].concat())?])
+}
+
+/// The product of each item of a vector with each of another one.
+fn outer_product(line: &mut Line, a: TensorId, b: TensorId) -> Lowered<TensorId> {
+    let (a, b) = (line.with_axes(a, vec![1])?, line.with_axes(b, vec![0])?);
+    line.add("mul", vec![Value::Tensor(a), Value::Tensor(b)])
+}
+
+fn outer(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (a, b) = (line.tensor("input")?, line.tensor(line.key_of(&["vec2", "other"]))?);
+    outer_product(line, a, b).map(|y| vec![y])
+}
+
+/// `beta * input + alpha * product`.
+fn sum(line: &mut Line, keys: [&str; 2]) -> Lowered<Vec<TensorId>> {
+    let (mut x, a, b) = (line.tensor("input")?, line.tensor(keys[0])?, line.tensor(keys[1])?);
+    let mut y = match keys[0] {
+        "vec1" => outer_product(line, a, b)?,
+        _ => line.matrix_product(a, b)?,
+    };
+    for (key, term) in [("alpha", &mut y), ("beta", &mut x)] {
+        let factor: f64 = line.setting_or(key, 1.0)?;
+        if factor != 1.0 {
+            *term = line.add("mul", vec![Value::Tensor(*term), Value::Scalar(factor)])?;
+        }
+    }
+    Ok(vec![line.formula("add(@0,@1)", &[x, y])?])
+}
+
+impl Line<'_> {
+    /// A product along one axis with a matrix, whose rows are its items.
+    pub(super) fn product_along(&mut self, x: TensorId, axis: i64, matrix: TensorId) -> Lowered<TensorId> {
+        let rank = self.rank(x)?;
+        let last = rank.saturating_sub(1);
+        let mut order: Vec<i64> = (0..rank).collect();
+        let swapped = usize::try_from(axis).ok().zip(usize::try_from(last).ok()).ok_or(Refusal::UNFIT)?;
+        order.swap(swapped.0, swapped.1);
+        let y = self.ordered(x, &order)?;
+        let y = if rank == 1 { self.with_axes(y, vec![0])? } else { y };
+        let matrix = self.with_rank(matrix, rank.max(2))?;
+        let y = self.add("matmul", vec![Value::Tensor(y), Value::Tensor(matrix)])?;
+        let y = if rank == 1 { self.add("squeeze", vec![Value::Tensor(y), integers([0])])? } else { y };
+        self.ordered(y, &order)
+    }
+}
