@@ -94,7 +94,7 @@ rows! {
         .elements(Widest).in_onnx("Neg");
     RCP = real("rcp", float!(recip), "Reciprocal(x)", "Reciprocal").sign(SignRule::Operands);
     RECIP = Row::derived("recip", "").by_operation("rcp").kernel(float!(recip))
-        .in_vendors("recip");
+        .in_vendors("recip").formula(Real, "Reciprocal(x)");
     ABS = Row::by_item("abs").kernel(number!(|x| x.abs(), i128::abs)).formula(Numbers, "Abs(x)")
         .items(ItemRule::NeverNegative).elements(Widest).in_onnx("Abs").sign(SignRule::Always);
     /// Zeros keep their sign, and NaN is kept.
@@ -131,7 +131,8 @@ rows! {
     /// A power by its definition, as the following four.
     SQR = Row::by_item("sqr").kernel(double!(|x| x.powf(2.0))).formula(Real, "Mul(x, x)").items(ItemRule::Squared)
         .elements(Widest).sign(SignRule::Always);
-    SQUARE = Row::derived("square", "").by_operation("sqr").kernel(number!(|x| x * x, |x| x * x)).in_vendors("square");
+    SQUARE = Row::derived("square", "").by_operation("sqr").kernel(number!(|x| x * x, |x| x * x)).in_vendors("square")
+        .formula(Numbers, "Mul(x, x)");
     /// The power of IEEE 754, which is not a root for -∞.
     SQRT = Row::by_item("sqrt").kernel(double!(|x| x.powf(0.5))).formula(Real, "Sqrt(x)").items(ItemRule::Root)
         .onnx_differs(|x| x[0] == f64::NEG_INFINITY, "`x` is -∞").sign(SignRule::Operands);
@@ -173,11 +174,11 @@ rows! {
         .formula(Numbers, "Max(x, y)");
     /// The other operand if one is NaN.
     MIN_NUMBER = Row::derived("min_number", "select(ne(@1,@1),@0,min(@0,@1))").kernel(Arithmetic(MinNumber))
-        .elements(Widest).items(ItemRule::Least).in_registries("min")
+        .elements(Widest).items(ItemRule::Least).in_registries("min").translated(ToOnnx::Nodes("`Min`; the other operand beside NaN"))
         .deviations(&[Deviation::NumberBeforeNan])
         .sign(SignRule::Operands);
     MAX_NUMBER = Row::derived("max_number", "select(ne(@1,@1),@0,max(@0,@1))").kernel(Arithmetic(MaxNumber))
-        .elements(Widest).items(ItemRule::Greatest).in_registries("max")
+        .elements(Widest).items(ItemRule::Greatest).in_registries("max").translated(ToOnnx::Nodes("`Max`; the other operand beside NaN"))
         .deviations(&[Deviation::NumberBeforeNan])
         .sign(SignRule::Larger);
     MOD = Row::derived("mod", "sub(@0,mul(@1,floor(div(@0,@1))))").kernel(Arithmetic(Mod));
@@ -237,22 +238,31 @@ rows! {
         .in_torch("torch.logical_or");
     /// Exactly one of the operands.
     XOR = Row::derived("xor", "and(or(@0,@1),not(and(@0,@1)))").kernel(Logic(|x, y| x ^ y))
-        .in_vendors("tract_core_xor").elements(Widest).in_onnx("Xor").in_torch("torch.logical_xor");
-    BIT_AND = bits("bit_and", "tract_core_bitand", |x, y| Some(x & y)).in_onnx("BitwiseAnd");
-    BIT_OR = bits("bit_or", "tract_core_bitor", |x, y| Some(x | y)).in_onnx("BitwiseOr");
-    BIT_XOR = bits("bit_xor", "tract_core_bitxor", |x, y| Some(x ^ y)).in_onnx("BitwiseXor");
+        .in_vendors("tract_core_xor").formula(Logicals, "Xor(x, y)").elements(Widest).in_onnx("Xor").in_torch("torch.logical_xor");
+    BIT_AND = bits("bit_and", "tract_core_bitand", |x, y| Some(x & y)).translated(ToOnnx::Nodes("`BitwiseAnd`; `And` of logicals"))
+        .in_onnx("BitwiseAnd");
+    BIT_OR = bits("bit_or", "tract_core_bitor", |x, y| Some(x | y)).translated(ToOnnx::Nodes("`BitwiseOr`; `Or` of logicals"))
+        .in_onnx("BitwiseOr");
+    BIT_XOR = bits("bit_xor", "tract_core_bitxor", |x, y| Some(x ^ y)).translated(ToOnnx::Nodes("`BitwiseXor`; `Xor` of logicals"))
+        .in_onnx("BitwiseXor");
     /// A left shift of an integer; bits that leave the 64 bits are an error.
     SHIFT_LEFT = Row::new("shift_left", Category::Elementwise).shape(ShapeRule::Broadcast).kernel(Bits(shift_left));
     SHIFT_RIGHT = Row::new("shift_right", Category::Elementwise).shape(ShapeRule::Broadcast).kernel(Bits(shift_right));
     /// A left shift of an integer; bits that leave the 64 bits are dropped.
-    SHIFT_LEFT_WRAPPED = bits("shift_left_wrapped", "tract_shl", |x, y| x.checked_shl(u32::try_from(y).ok()?));
-    SHIFT_RIGHT_WRAPPED = bits("shift_right_wrapped", "tract_shr", |x, y| x.checked_shr(u32::try_from(y).ok()?));
+    SHIFT_LEFT_WRAPPED = bits("shift_left_wrapped", "tract_shl", |x, y| x.checked_shl(u32::try_from(y).ok()?))
+        .translated(ToOnnx::Nodes("`BitShift` of unsigned integers"));
+    SHIFT_RIGHT_WRAPPED = bits("shift_right_wrapped", "tract_shr", |x, y| x.checked_shr(u32::try_from(y).ok()?))
+        .translated(ToOnnx::Nodes("`BitShift` of unsigned integers, inverted ones for negative operands"));
     BIT_NOT = Row::new("bit_not", Category::Elementwise).shape(ShapeRule::Broadcast).in_vendors("tract_core_bitnot")
+        .translated(ToOnnx::Nodes("`BitwiseNot`; `Not` of logicals"))
         .in_onnx("BitwiseNot");
     IS_NAN = Row::new("is_nan", Category::Elementwise).shape(ShapeRule::Broadcast).in_vendors("tract_core_is_nan")
+        .formula(Real, "IsNaN(x)")
         .in_onnx("IsNaN");
-    IS_INF = Row::vendor("is_inf", "tract_core_is_inf", Category::Elementwise, ShapeRule::LikeFirst).in_onnx("IsInf");
-    POW_CONST = Row::vendor("pow_const", "tract_core_pow_const", Category::Elementwise, ShapeRule::LikeFirst);
+    IS_INF = Row::vendor("is_inf", "tract_core_is_inf", Category::Elementwise, ShapeRule::LikeFirst)
+        .translated(ToOnnx::Nodes("`IsInf`")).in_onnx("IsInf");
+    POW_CONST = Row::vendor("pow_const", "tract_core_pow_const", Category::Elementwise, ShapeRule::LikeFirst)
+        .formula(Real, "Pow(input, exponent)");
 
     // Activations.
     RELU = activation(real("relu", double!(|x| if x > 0.0 { x } else { 0.0 }), "Relu(x)", ""))
@@ -283,6 +293,7 @@ rows! {
     /// The quotient, not the product with the logistic function, which is 0 where this one is NaN.
     SILU_QUOTIENT = activation(Row::derived("silu_quotient", "div(@0,add(exp(neg(@0)),1.0))"))
         .kernel(float!(|x| x / (1.0 + (-x).exp()))).in_vendors("tract_core_silu tract_transformers_silu")
+        .formula(Real, "Div(x, Add(Exp(Neg(x)), 1.0))")
         .in_torch("nn.SiLU F.silu");
     LEAKY_RELU = activation(Row::by_item("leaky_relu")).formula(Real, "LeakyRelu<alpha>(x)").in_onnx("LeakyRelu")
         .in_torch("nn.LeakyReLU F.leaky_relu");
@@ -325,7 +336,7 @@ rows! {
         "tract_core_gelu_approx tract_transformers_gelu_approx",
         Activation,
         ShapeRule::LikeFirst,
-    );
+    ).translated(ToOnnx::Nodes("its formula"));
 
     // Quantization (4.9.3 and 5.1).
     LINEAR_QUANTIZE = quantization("linear_quantize");

@@ -37,13 +37,14 @@ rows! {
     QUANTIZED_WEIGHTS = Row::new("quantized_weights", Product).products(Products::ByAttribute)
         .in_onnx("com.microsoft.MatMulNBits com.microsoft.MatMulBnb4");
     EINSUM = Row::vendor("einsum", "tract_core_einsum tract_core_einsum_q", Product, ShapeRule::Einsum)
+        .translated(Nodes("`MatMul` if it is one, otherwise `Einsum`; not of quantized operands"))
         .products(Products::Einsum).in_onnx("Einsum").in_torch("torch.einsum");
     EINSUM_PRODUCT = Row::vendor(
         "einsum_product",
         "tract_core_matmul tract_core_qmatmul",
         Product,
         ShapeRule::EinsumProduct,
-    ).products(Products::AlongAxes);
+    ).products(Products::AlongAxes).translated(Nodes("as `tract_core_einsum`"));
     QUANTIZED_CONV = Row::vendor("quantized_conv", "tract_core_qconv", Product, ShapeRule::Convolution)
         .products(Products::ForEachResult);
     LSTM = product("lstm", Products::Recurrent, "LSTM", "nn.LSTM");
@@ -53,7 +54,8 @@ rows! {
     GRU_CELL = product("gru_cell", NotCounted, "", "nn.GRUCell");
     RNN_CELL = product("rnn_cell", NotCounted, "", "nn.RNNCell");
     SDPA = Row::vendor("sdpa", "tract_transformers_sdpa", Product, ShapeRule::Attention)
-        .products(Products::Attention).in_onnx("Attention").in_torch("F.scaled_dot_product_attention");
+        .products(Products::Attention)
+        .translated(Nodes("`MatMul`, `Mul`, the mask by `Add`, `Trilu` and `Where`, `Softmax`, `MatMul`")).in_onnx("Attention").in_torch("F.scaled_dot_product_attention");
     CACHED_SDPA = Row::vendor(
         "cached_sdpa",
         "tract_transformers_window_kv_sdpa tract_transformers_quantized_kv_sdpa",
@@ -74,8 +76,10 @@ rows! {
         Product,
         ShapeRule::WithState,
     ).products(NotCounted);
-    GRU_EPILOGUE = Row::vendor("gru_epilogue", "tract_core_gru_epilogue", Category::Other, ShapeRule::LikeThird);
-    LSTM_EPILOGUE = Row::vendor("lstm_epilogue", "tract_core_lstm_epilogue", Category::Other, ShapeRule::LikeSecond);
+    GRU_EPILOGUE = Row::vendor("gru_epilogue", "tract_core_gru_epilogue", Category::Other, ShapeRule::LikeThird)
+        .translated(Nodes("`Split` and its formula"));
+    LSTM_EPILOGUE = Row::vendor("lstm_epilogue", "tract_core_lstm_epilogue", Category::Other, ShapeRule::LikeSecond)
+        .translated(Nodes("`Split` and its formula"));
     SCAN = Row::vendor("scan", "tract_core_scan", Category::Other, ShapeRule::Scan).products(NotCounted)
         .elements(ElementRule::Recurrences).in_onnx("Scan");
     LOOP = product("loop", NotCounted, "Loop", "").drawn(Category::Other);

@@ -37,10 +37,12 @@ rows! {
         .in_onnx("ArgMax").in_torch("torch.argmax");
     ARGMIN_REDUCE = reduction("argmin_reduce").translated(Nodes("`ArgMin`, of one axis that is made of several"))
         .in_onnx("ArgMin").in_torch("torch.argmin");
-    LAST_MAX = Row::vendor("last_max", "tract_core_argmax_reduce_last", Reduction, ShapeRule::Reduction);
-    LAST_MIN = Row::vendor("last_min", "tract_core_argmin_reduce_last", Reduction, ShapeRule::Reduction);
+    LAST_MAX = Row::vendor("last_max", "tract_core_argmax_reduce_last", Reduction, ShapeRule::Reduction)
+        .translated(Nodes("`ArgMax` of the last index"));
+    LAST_MIN = Row::vendor("last_min", "tract_core_argmin_reduce_last", Reduction, ShapeRule::Reduction)
+        .translated(Nodes("`ArgMin` of the last index"));
     PRODUCT_REDUCE = Row::vendor("product_reduce", "tract_core_product_reduce", Reduction, ShapeRule::Reduction)
-        .items(ItemRule::ProductOfAll).in_onnx("ReduceProd").in_torch("torch.prod");
+        .items(ItemRule::ProductOfAll).formula(Numbers, "ReduceProd(input, axes)").in_onnx("ReduceProd").in_torch("torch.prod");
     REDUCE_L1 = Row::new("reduce_l1", Reduction).in_onnx("ReduceL1");
     REDUCE_L2 = Row::new("reduce_l2", Reduction).in_onnx("ReduceL2");
     REDUCE_SUM_SQUARE = Row::new("reduce_sum_square", Reduction).in_onnx("ReduceSumSquare");
@@ -53,20 +55,23 @@ rows! {
     CUMSUM = Row::new("cumsum", Reduction).in_onnx("CumSum").in_torch("torch.cumsum");
     CUMPROD = Row::new("cumprod", Reduction).in_onnx("CumProd").in_torch("torch.cumprod");
     MOMENTS = reduction("moments");
-    TOP_K = Row::vendor("top_k", "tract_core_topk", Reduction, ShapeRule::TopK).in_onnx("TopK").in_torch("torch.topk");
+    TOP_K = Row::vendor("top_k", "tract_core_topk", Reduction, ShapeRule::TopK)
+        .translated(Nodes("`TopK`")).in_onnx("TopK").in_torch("torch.topk");
 
     SOFTMAX = along("softmax", Activation).translated(Nodes("`Softmax`; `Exp`, `ReduceSum`, `Div` along several axes"))
         .in_onnx("Softmax").in_torch("nn.Softmax nn.Softmax2d F.softmax");
     SOFTMAX_OF_TRACT = vendor("softmax_of_tract", "tract_core_softmax", Activation).translated(Nodes("`Softmax`"));
     LOG_SOFTMAX = vendor("log_softmax", "tract_core_log_softmax", Activation).translated(Nodes("`LogSoftmax`"))
         .in_onnx("LogSoftmax").in_torch("nn.LogSoftmax F.log_softmax");
-    MASKED_SOFTMAX = vendor("masked_softmax", "tract_transformers_scaled_masked_softmax", Category::Other);
+    MASKED_SOFTMAX = vendor("masked_softmax", "tract_transformers_scaled_masked_softmax", Category::Other)
+        .translated(Nodes("`Mul`, `Add` or `Where`, `Softmax`"));
     L1_NORMALIZATION = along("l1_normalization", Normalization);
     L2_NORMALIZATION = along("l2_normalization", Normalization).in_torch("F.normalize");
     BATCH_NORMALIZATION = Row::standard("batch_normalization", Normalization, ShapeRule::Normalization)
         .translated(Nodes("`BatchNormalization`, or its formula")).in_onnx("BatchNormalization").in_torch(BATCH_OF_TORCH);
     MEAN_VARIANCE_NORMALIZATION = Row::converter("mean_variance_normalization", "mean_variance_normalization", Normalization).translated(Nodes("`ReduceMean` and its formula"));
     RMS_NORM = vendor("rms_norm", "tract_core_rms_norm tract_transformers_rms_norm", Normalization)
+        .translated(Nodes("`ReduceMean` and its formula"))
         .in_onnx("RMSNormalization").in_torch("nn.RMSNorm F.rms_norm");
     LAYER_NORMALIZATION = Row::new("layer_normalization", Normalization).in_onnx("LayerNormalization")
         .in_torch("nn.LayerNorm F.layer_norm");
@@ -74,7 +79,7 @@ rows! {
         .in_torch("nn.GroupNorm F.group_norm");
     INSTANCE_NORMALIZATION = Row::new("instance_normalization", Normalization).in_onnx("InstanceNormalization")
         .in_torch(INSTANCE_OF_TORCH);
-    LRN = vendor("lrn", "tract_onnx_lrn", Category::Other);
+    LRN = vendor("lrn", "tract_onnx_lrn", Category::Other).translated(Nodes("`LRN`, or its formula"));
     EXP_UNIT_NORM = vendor("exp_unit_norm", "tract_extra_exp_unit_norm", Category::Other);
     EXP_MEAN_NORM = vendor("exp_mean_norm", "tract_extra_exp_mean_norm", Category::Other);
 }

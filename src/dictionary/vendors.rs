@@ -14,13 +14,16 @@ rows! {
     RANDOM = other("random", "tract_onnx_random", ShapeRule::Stated).elements(DatumType);
     /// If the type is missing, it is in graph.quant: a quantized type.
     TYPED_CAST = Row::vendor("typed_cast", "tract_core_cast", Elementwise, ShapeRule::LikeFirst)
-        .elements(ElementRule::To).items(ItemRule::Cast);
+        .elements(ElementRule::To).items(ItemRule::Cast).translated(ToOnnx::Nodes("`Cast`"));
     RANGE = Row::vendor("range", "tract_core_range", Category::Data, ShapeRule::Range).elements(Widest)
-        .items(ItemRule::Range).in_onnx("Range");
-    FFT = other("fft", "tract_core_fft", ShapeRule::LikeFirst);
-    STFT = other("stft", "tract_core_stft", ShapeRule::Stft);
-    GRID_SAMPLE = other("grid_sample", "tract_core_grid_sample tract_onnx_grid_sample", ShapeRule::GridSample);
-    ROPE = other("rope", "tract_transformers_apply_rope", ShapeRule::LikeFirst);
+        .items(ItemRule::Range).translated(ToOnnx::Nodes("`Range`")).in_onnx("Range");
+    FFT = other("fft", "tract_core_fft", ShapeRule::LikeFirst).translated(ToOnnx::Nodes("`DFT`; the inverse times the number of items"));
+    STFT = other("stft", "tract_core_stft", ShapeRule::Stft)
+        .translated(ToOnnx::Nodes("`STFT` along the second of three axes, otherwise `Gather`, `Mul` and `DFT`"));
+    GRID_SAMPLE = other("grid_sample", "tract_core_grid_sample tract_onnx_grid_sample", ShapeRule::GridSample)
+        .translated(ToOnnx::Nodes("`GridSample`"));
+    ROPE = other("rope", "tract_transformers_apply_rope", ShapeRule::LikeFirst)
+        .translated(ToOnnx::Nodes("`Split`, `Neg`, `Concat`, `Mul`, `Add`"));
     KV_CACHE = other("kv_cache", "tract_transformers_dyn_kv_cache", ShapeRule::Cache).elements(DatumTypeOrFirst);
     QUANTIZED_KV_CACHE = other("quantized_kv_cache", "tract_transformers_quantized_dyn_kv_cache", ShapeRule::Cache);
     DIRECT_LOOKUP = other("direct_lookup", "tract_onnx_ml_direct_lookup", ShapeRule::LikeFirst).elements(Values);

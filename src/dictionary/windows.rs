@@ -96,6 +96,7 @@ rows! {
     BILINEAR_UPSAMPLE_SYMMETRIC = twice("bilinear_upsample2x_symmetric");
     BILINEAR_UPSAMPLE_ASYMMETRIC = twice("bilinear_upsample2x_asymmetric");
     RESIZE = Row::vendor("resize", "tract_core_resize tract_onnx_resize", Layout, ShapeRule::Resize)
+        .translated(Nodes("`Resize`"))
         .in_onnx("Resize Upsample").in_torch(RESIZE_OF_TORCH);
     LOCAL_RESPONSE_NORMALIZATION = neighbourhood("local_response_normalization")
         .translated(Nodes("`LRN` over channels, else its formula")).in_torch("nn.LocalResponseNorm F.local_response_norm");

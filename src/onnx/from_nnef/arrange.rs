@@ -6,14 +6,15 @@ use super::formula::common_rank;
 use super::lists;
 use crate::onnx::model::AttributeValue;
 
-fn axis(axis: usize) -> (&'static str, AttributeValue) {
+pub(super) fn axis(axis: usize) -> (&'static str, AttributeValue) {
     ("axis", AttributeValue::Int(axis as i64))
 }
 
 /// `reshape`: ONNX has no `axis_start` and `axis_count`, so the other extents are added to the shape.
 pub(super) fn reshape(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
-    let (wanted, start, count) = (call.ints("shape")?, call.int("axis_start")?, call.int("axis_count")?);
+    let (start, count) = (call.int("axis_start")?, call.int("axis_count")?);
+    let Ok(wanted) = call.ints("shape") else { return reshape_to(call, &value, (start, count)) };
     if start == 0 && (count == -1 || value.rank() == usize::try_from(count).ok()) {
         return Ok(vec![call.out.reshape(&value, &wanted)]);
     }
@@ -36,6 +37,35 @@ pub(super) fn reshape(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>>
     }
     shape.extend(rest);
     Ok(vec![call.out.reshape(&value, &shape)])
+}
+
+/// `reshape` to extents that tensors compute.
+fn reshape_to(call: &mut TranslatedCall, value: &ModelValue, axes: (i64, i64)) -> Translation<Vec<ModelValue>> {
+    let wanted = call.integer_list("shape")?;
+    let whole = axes.1 == -1 || value.rank().is_some_and(|rank| i64::try_from(rank) == Ok(axes.1));
+    if axes.0 == 0 && whole {
+        return Ok(vec![call.node("Reshape", &[value, &wanted], Vec::new())]);
+    }
+    let rank = call.rank(value)?;
+    let start = usize::try_from(axes.0).ok().filter(|start| *start <= rank);
+    let end = start.and_then(|start| match axes.1 {
+        -1 => Some(rank),
+        count => usize::try_from(count).ok()?.checked_add(start).filter(|end| *end <= rank),
+    });
+    let (Some(start), Some(end)) = (start, end) else {
+        return Err(Refused::meaning("`reshape` has axes that its operand does not have"));
+    };
+    // Extents of 0 are copied.
+    let before = call.out.list("extents", &vec![0; start]);
+    let after = call.extents_from(value, end);
+    let shape = call.joined(vec![before, wanted, after]);
+    Ok(vec![call.node("Reshape", &[value, &shape], Vec::new())])
+}
+
+/// `tile`
+pub(super) fn tile(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
+    let (value, repeats) = (call.value("input")?, call.integer_list("repeats")?);
+    Ok(vec![call.node("Tile", &[&value, &repeats], Vec::new())])
 }
 
 /// `transpose`: axes that are not listed stay at the end.
@@ -73,7 +103,7 @@ pub(super) fn unsqueeze(call: &mut TranslatedCall) -> Translation<Vec<ModelValue
 }
 
 /// Converts tensors to a common element type: those of several types become scalars.
-fn unified(call: &mut TranslatedCall, values: Vec<ModelValue>) -> Vec<ModelValue> {
+pub(super) fn unified(call: &mut TranslatedCall, values: Vec<ModelValue>) -> Vec<ModelValue> {
     if values.windows(2).all(|pair| matches!(pair, [one, other] if one.element == other.element)) {
         return values;
     }
@@ -148,7 +178,8 @@ pub(super) fn unstack(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>>
 /// `slice`: an end of 0 means the end of the axis.
 pub(super) fn slice(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.value("input")?;
-    let (axes, begin, mut end) = (call.ints("axes")?, call.ints("begin")?, call.ints("end")?);
+    let axes = call.ints("axes")?;
+    let (Ok(begin), Ok(mut end)) = (call.ints("begin"), call.ints("end")) else { return slice_to(call, &value, &axes) };
     let mut stride = call.ints("stride")?;
     if stride.is_empty() {
         stride = vec![1; axes.len()];
@@ -171,6 +202,34 @@ pub(super) fn slice(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
         lists.iter().take(if steps { 4 } else { 3 }).map(|(name, items)| call.out.list(name, items)).collect();
     let inputs: Vec<&ModelValue> = std::iter::once(&value).chain(&lists).collect();
     Ok(vec![call.node("Slice", &inputs, Vec::new())])
+}
+
+/// `slice` between indices that tensors compute.
+fn slice_to(call: &mut TranslatedCall, value: &ModelValue, axes: &[i64]) -> Translation<Vec<ModelValue>> {
+    call.checked_axes(axes, value.rank())?;
+    let stride = call.ints("stride")?;
+    if stride.iter().any(|stride| *stride < 1) {
+        return Err(call.unknown("end"));
+    }
+    let begin = call.integer_list("begin")?;
+    let end = match call.ints("end") {
+        Ok(end) => {
+            let whole = |end: &i64| if *end == 0 { i64::MAX } else { *end };
+            call.out.list("ends", &end.iter().map(whole).collect::<Vec<_>>())
+        }
+        Err(_) => {
+            let end = call.integer_list("end")?;
+            let (zero, most) = (call.out.integer(0), call.out.integer(i64::MAX));
+            let whole = call.node("Equal", &[&end, &zero], Vec::new());
+            call.node("Where", &[&whole, &most, &end], Vec::new())
+        }
+    };
+    let places = call.out.list("axes", axes);
+    let mut inputs = vec![value.clone(), begin, end, places];
+    if stride.iter().any(|stride| *stride != 1) {
+        inputs.push(call.out.list("steps", &stride));
+    }
+    Ok(vec![call.node("Slice", &inputs.iter().collect::<Vec<_>>(), Vec::new())])
 }
 
 /// `gather`
@@ -213,7 +272,8 @@ pub(super) fn add_n(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
 
 /// The index of the least or greatest item in the row-major order of the reduced axes, which are combined into one axis
 /// at the end.
-fn extreme(call: &mut TranslatedCall, op: &str) -> Translation<Vec<ModelValue>> {
+fn extreme(call: &mut TranslatedCall, op: &str, last_place: bool) -> Translation<Vec<ModelValue>> {
+    let chosen = || last_place.then_some(("select_last_index", AttributeValue::Int(1)));
     let mut value = call.value("input")?;
     if value.element == NnefElement::Bool {
         value = call.out.cast(&value, NnefElement::Float);
@@ -223,7 +283,7 @@ fn extreme(call: &mut TranslatedCall, op: &str) -> Translation<Vec<ModelValue>> 
     if let [axis] = given[..] {
         checked_axis(call, axis, value.rank())?;
         let axis = ("axis", AttributeValue::Int(axis));
-        return Ok(vec![call.node(op, &[&value], vec![axis])]);
+        return Ok(vec![call.node(op, &[&value], [axis].into_iter().chain(chosen()).collect())]);
     }
     let rank = call.rank(&value)?;
     let mut axes = given.iter().map(|axis| checked_axis(call, *axis, Some(rank))).collect::<Translation<Vec<_>>>()?;
@@ -237,7 +297,8 @@ fn extreme(call: &mut TranslatedCall, op: &str) -> Translation<Vec<ModelValue>> 
         true => call.out.unsqueeze(&moved, &[rank as i64]),
         false => call.out.reshape(&moved, &shape),
     };
-    let made = call.node(op, &[&flat], vec![last, ("keepdims", AttributeValue::Int(0))]);
+    let attributes = [last, ("keepdims", AttributeValue::Int(0))].into_iter().chain(chosen()).collect();
+    let made = call.node(op, &[&flat], attributes);
     if axes.is_empty() {
         return Ok(vec![made]);
     }
@@ -247,10 +308,20 @@ fn extreme(call: &mut TranslatedCall, op: &str) -> Translation<Vec<ModelValue>> 
 
 /// `argmax_reduce`
 pub(super) fn argmax(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    extreme(call, "ArgMax")
+    extreme(call, "ArgMax", false)
+}
+
+/// The last place of the greatest item.
+pub(super) fn last_max(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
+    extreme(call, "ArgMax", true)
+}
+
+/// The last place of the least item.
+pub(super) fn last_min(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
+    extreme(call, "ArgMin", true)
 }
 
 /// `argmin_reduce`
 pub(super) fn argmin(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    extreme(call, "ArgMin")
+    extreme(call, "ArgMin", false)
 }

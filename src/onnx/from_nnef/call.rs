@@ -1,5 +1,6 @@
 //! An operation as seen by rules: its arguments as values of the model and as numbers.
 
+use super::computed;
 use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
 use crate::core::budget::Failure;
 use crate::diagnostics::Code;
@@ -97,15 +98,15 @@ impl<'c> TranslatedCall<'c> {
         graph.argument(operation, name).or_else(|| unnamed().map(|(_, operand)| operand))
     }
 
-    fn missing(&self, name: &str) -> Refused {
+    pub(super) fn missing(&self, name: &str) -> Refused {
         Refused::unknown(format!("`{}` has no argument `{name}`", self.name()))
     }
 
-    fn unknown(&self, name: &str) -> Refused {
+    pub(super) fn unknown(&self, name: &str) -> Refused {
         Refused::unknown(format!("`{name}` of `{}` depends on tensors or symbols; ONNX requires numbers", self.name()))
     }
 
-    fn tensor(&self, tensor: TensorId) -> Translation<ModelValue> {
+    pub(super) fn tensor(&self, tensor: TensorId) -> Translation<ModelValue> {
         let follows = || Refused { group: Some(FOLLOWS), ..self.missing("input") };
         self.values.get(tensor.index()).cloned().flatten().ok_or_else(follows)
     }
@@ -188,11 +189,8 @@ impl<'c> TranslatedCall<'c> {
 
     /// Like `ints`, for an operation that may be undeclared.
     pub(super) fn ints_at(&self, name: &str, position: usize) -> Translation<Vec<i64>> {
-        match self.attribute(name, position).ok_or_else(|| self.missing(name))? {
-            Operand::Value(Argument::Int(item)) => Ok(vec![*item]),
-            Operand::Value(value) => integers(value).ok_or_else(|| self.unknown(name)),
-            Operand::Tensor(_) | Operand::Tensors(_) => Err(self.unknown(name)),
-        }
+        let operand = self.attribute(name, position).ok_or_else(|| self.missing(name))?;
+        computed::known(self.graph, operand).ok_or_else(|| self.unknown(name))
     }
 
     /// The axes of an operand or a result with this rank, see [`Self::checked_axes`].
@@ -238,6 +236,11 @@ impl<'c> TranslatedCall<'c> {
             }
             _ => Err(self.unknown(name)),
         }
+    }
+
+    /// A logical, which is false where an operation that is not declared does not have it.
+    pub(super) fn flag_or_false(&self, name: &str) -> Translation<bool> {
+        if self.attribute(name, usize::MAX).is_none() { Ok(false) } else { self.flag(name) }
     }
 
     /// A logical.
@@ -300,7 +303,7 @@ pub(super) fn checked_axis(call: &TranslatedCall, axis: i64, rank: Option<usize>
 }
 
 /// The items of an array or a tuple of integers.
-fn integers(value: &Argument) -> Option<Vec<i64>> {
+pub(super) fn integers(value: &Argument) -> Option<Vec<i64>> {
     let integer = |item: &Argument| match item {
         Argument::Int(item) => Some(*item),
         _ => None,

@@ -484,8 +484,9 @@ pub(super) fn raw(bytes: Bytes) -> EncodedField {
 fn element_of(op: &str, inputs: &[&ModelValue]) -> NnefElement {
     let of = |i: usize| inputs.get(i).map_or(NnefElement::Float, |value| value.element);
     match op {
-        "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal" | "Not" | "And" | "Or" => NnefElement::Bool,
-        "ArgMax" | "ArgMin" | "Shape" => NnefElement::Int,
+        "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal" | "Not" | "And" | "Or" | "Xor" | "IsNaN"
+        | "IsInf" => NnefElement::Bool,
+        "ArgMax" | "ArgMin" | "Shape" | "NonZero" => NnefElement::Int,
         "Where" => of(1),
         _ => of(0),
     }

@@ -7,6 +7,7 @@
 
 mod arrange;
 mod call;
+mod computed;
 mod convert;
 mod convolution;
 mod emit;
@@ -20,6 +21,7 @@ mod padding;
 mod places;
 mod pool;
 mod refusals;
+mod registry;
 mod resample;
 mod rules;
 mod sources;

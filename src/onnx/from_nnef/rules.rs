@@ -3,10 +3,10 @@
 
 use super::call::{TranslatedCall, Translation};
 use super::emit::ModelValue;
-use super::{arrange, convolution, normalize, padding, places, pool, resample};
+use super::{arrange, convolution, normalize, padding, places, pool, registry, resample};
 #[cfg(test)]
 use crate::dictionary::ToOnnx;
-use crate::dictionary::{self, Row, elementwise, layouts, matrices, reductions, windows};
+use crate::dictionary::{self, Row, elementwise, layouts, matrices, reductions, vendors, windows};
 use crate::graph::{Graph, Kind};
 
 /// Adds the nodes of an operation and returns its results.
@@ -53,6 +53,47 @@ const FUNCTIONS: &[(&Row, Function)] = &[
     (&reductions::SOFTMAX_OF_TRACT, normalize::softmax_of_tract),
     (&reductions::LOG_SOFTMAX, normalize::log_softmax_of_tract),
     (&reductions::MEAN_VARIANCE_NORMALIZATION, normalize::mean_variance),
+    (&reductions::LAST_MAX, arrange::last_max),
+    (&reductions::LAST_MIN, arrange::last_min),
+    (&reductions::TOP_K, registry::arrange::top_k),
+    (&reductions::RMS_NORM, registry::items::rms_norm),
+    (&reductions::LRN, registry::items::lrn),
+    (&reductions::MASKED_SOFTMAX, registry::attention::masked_softmax),
+    (&layouts::TILE, arrange::tile),
+    (&layouts::SHAPE_OF, registry::arrange::shape_of),
+    (&layouts::BROADCAST, registry::arrange::broadcast),
+    (&layouts::EVERY_NTH, registry::arrange::every_nth),
+    (&layouts::DYN_SLICE, registry::arrange::dyn_slice),
+    (&layouts::TRILU, registry::arrange::trilu),
+    (&layouts::TAKE, registry::places::take),
+    (&layouts::GATHER_ELEMENTS, registry::places::gather_elements),
+    (&layouts::GATHER_ND, registry::places::gather_nd),
+    (&layouts::SCATTER_ELEMENTS, registry::places::scatter_elements),
+    (&layouts::SCATTER_ND, registry::places::scatter_nd),
+    (&layouts::ONE_HOT, registry::places::one_hot),
+    (&layouts::NON_ZERO, registry::arrange::non_zero),
+    (&elementwise::MIN_NUMBER, registry::items::min_number),
+    (&elementwise::MAX_NUMBER, registry::items::max_number),
+    (&elementwise::BIT_AND, registry::items::bit_and),
+    (&elementwise::BIT_OR, registry::items::bit_or),
+    (&elementwise::BIT_XOR, registry::items::bit_xor),
+    (&elementwise::BIT_NOT, registry::items::bit_not),
+    (&elementwise::SHIFT_LEFT_WRAPPED, registry::items::shift_left),
+    (&elementwise::SHIFT_RIGHT_WRAPPED, registry::items::shift_right),
+    (&elementwise::IS_INF, registry::items::is_inf),
+    (&elementwise::GELU_BY_TANH, registry::items::gelu_by_tanh),
+    (&matrices::EINSUM, registry::einsum::einsum),
+    (&matrices::EINSUM_PRODUCT, registry::einsum::product),
+    (&matrices::SDPA, registry::attention::sdpa),
+    (&matrices::GRU_EPILOGUE, registry::recurrent::gru),
+    (&matrices::LSTM_EPILOGUE, registry::recurrent::lstm),
+    (&vendors::TYPED_CAST, registry::arrange::cast),
+    (&vendors::RANGE, registry::arrange::range),
+    (&vendors::FFT, registry::signal::fft),
+    (&vendors::STFT, registry::signal::stft),
+    (&vendors::ROPE, registry::attention::apply_rope),
+    (&windows::RESIZE, registry::resample::resize),
+    (&vendors::GRID_SAMPLE, registry::resample::grid_sample),
 ];
 
 /// The function of a meaning that is [`ToOnnx::Nodes`].
