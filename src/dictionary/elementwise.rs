@@ -174,11 +174,11 @@ rows! {
         .formula(Numbers, "Max(x, y)");
     /// The other operand if one is NaN.
     MIN_NUMBER = Row::derived("min_number", "select(ne(@1,@1),@0,min(@0,@1))").kernel(Arithmetic(MinNumber))
-        .elements(Widest).items(ItemRule::Least).in_registries("min").translated(ToOnnx::Nodes("`Min`; the other operand beside NaN"))
+        .elements(Widest).items(ItemRule::Least).in_registries("min")
         .deviations(&[Deviation::NumberBeforeNan])
         .sign(SignRule::Operands);
     MAX_NUMBER = Row::derived("max_number", "select(ne(@1,@1),@0,max(@0,@1))").kernel(Arithmetic(MaxNumber))
-        .elements(Widest).items(ItemRule::Greatest).in_registries("max").translated(ToOnnx::Nodes("`Max`; the other operand beside NaN"))
+        .elements(Widest).items(ItemRule::Greatest).in_registries("max")
         .deviations(&[Deviation::NumberBeforeNan])
         .sign(SignRule::Larger);
     MOD = Row::derived("mod", "sub(@0,mul(@1,floor(div(@0,@1))))").kernel(Arithmetic(Mod));

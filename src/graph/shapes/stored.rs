@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+use super::call::Call;
 use super::infer::infer;
 use super::items::{Item, Items};
 use super::plan::Plan;
@@ -11,22 +15,36 @@ use crate::graph::standard::VARIABLE;
 use crate::graph::{Graph, KindId, OperationId, TensorId, Value};
 
 /// The maximum number of items of a variable that extents depend on.
-const MOST_ITEMS: i64 = 16;
+const MOST_ITEMS: i64 = 64;
 
 impl Graph {
-    /// The variables of a few items that are operands of operations whose shapes are not known, with their labels and
-    /// shapes.
+    /// The variables of a few items that operations whose shapes are not known depend on, directly or by operations on
+    /// a few items, with their labels and shapes.
     pub(crate) fn variables_of_shapes(&self) -> Vec<(TensorId, &str, Vec<i64>)> {
-        let mut found = Vec::new();
+        let mut waiting = Vec::new();
         for operation in &self.operations {
-            if !self.tensors_of(operation).any(|tensor| self.is_open(tensor)) {
+            if self.tensors_of(operation).any(|tensor| self.is_open(tensor)) {
+                self.each_operand_tensor(operation, |tensor| waiting.push(tensor));
+            }
+        }
+        let of_items: Vec<bool> =
+            self.kinds.iter().map(|kind| self.meaning(kind).is_some_and(|row| row.items.is_some())).collect();
+        let mut seen = FxHashSet::default();
+        let mut found = Vec::new();
+        while let Some(tensor) = waiting.pop() {
+            if !seen.insert(tensor) {
                 continue;
             }
-            self.each_operand_tensor(operation, |tensor| found.push(tensor));
+            found.extend(self.small_variable(tensor));
+            let small = self.shape(tensor).is_none_or(|shape| shape.rank() < 2);
+            let Some(producer) = self.tensors[tensor.index()].producer.filter(|_| small) else { continue };
+            let operation = &self.operations[producer.index()];
+            if of_items[self.kind_id(operation).index()] {
+                self.each_operand_tensor(operation, |tensor| waiting.push(tensor));
+            }
         }
         found.sort_unstable();
-        found.dedup();
-        found.into_iter().filter_map(|tensor| self.small_variable(tensor)).collect()
+        found
     }
 
     fn small_variable(&self, tensor: TensorId) -> Option<(TensorId, &str, Vec<i64>)> {
@@ -56,29 +74,52 @@ impl Graph {
         if stored.is_empty() {
             return;
         }
+        let mut added: FxHashSet<TensorId> = FxHashSet::default();
         for (tensor, items, scalars) in &stored {
             let items = items.iter().map(|item| Item::of_scalar(*item)).collect();
             self.values.extend(Items::new(items, *scalars).map(|items| (*tensor, Arc::new(items))));
+            added.insert(*tensor);
         }
         let draft = self.dialect == crate::graph::Dialect::Draft;
         let plans: Vec<Option<Plan>> =
             (0..self.kinds.len() as u32).map(|kind| Plan::new(self, KindId(kind), draft)).collect();
         for i in 0..self.operations.len() {
-            let operation = &self.operations[i];
-            let Some(plan) = &plans[self.kind_id(operation).index()] else { continue };
-            let results: Vec<TensorId> = self.tensors_of(operation).collect();
-            if !results.iter().any(|result| self.is_open(*result)) {
-                continue;
-            }
-            // Faults have been reported where the shapes were inferred first.
-            let Ok(inferred) = infer(self, OperationId::at(i), plan) else { continue };
-            for (place, result) in results.into_iter().enumerate() {
-                if let Some(shape) = inferred.get(place).filter(|_| self.is_open(result)) {
-                    let shape = self.completed(result, shape);
-                    self.set_shape(result, Some(shape));
-                }
+            let Some(plan) = &plans[self.kind_id(&self.operations[i]).index()] else { continue };
+            let id = OperationId::at(i);
+            self.complete_shapes(id, plan);
+            added.extend(self.complete_items(id, plan));
+        }
+        // Data may be replaced: only shapes depend on them.
+        added.iter().for_each(|tensor| drop(self.values.remove(tensor)));
+    }
+
+    /// Infers the shapes of the results of an operation that are not known.
+    fn complete_shapes(&mut self, id: OperationId, plan: &Plan) {
+        let results: Vec<TensorId> = self.tensors_of(&self.operations[id.index()]).collect();
+        if !results.iter().any(|result| self.is_open(*result)) {
+            return;
+        }
+        // Faults have been reported where the shapes were inferred first.
+        let Ok(inferred) = infer(self, id, plan) else { return };
+        for (place, result) in results.into_iter().enumerate() {
+            if let Some(shape) = inferred.get(place).filter(|_| self.is_open(result)) {
+                let shape = self.completed(result, shape);
+                self.set_shape(result, Some(shape));
             }
         }
-        stored.iter().for_each(|(tensor, ..)| drop(self.values.remove(tensor)));
+    }
+
+    /// Infers the items of the only result of an operation, if none were known.
+    fn complete_items(&mut self, id: OperationId, plan: &Plan) -> Option<TensorId> {
+        let operation = &self.operations[id.index()];
+        let results: SmallVec<[TensorId; 2]> = self.tensors_of(operation).collect();
+        let &[result] = &results[..] else { return None };
+        if self.values.contains_key(&result) {
+            return None;
+        }
+        let call = Call { graph: self, kind: self.kind(operation), operation, plan };
+        let items = call.value(plan.row.items?, result)?;
+        self.values.insert(result, Arc::new(items));
+        Some(result)
     }
 }

@@ -353,6 +353,16 @@ impl Emitter {
         Some(made)
     }
 
+    /// The items of a constant tensor of floats, if the value is one and not too large.
+    pub(super) fn floats(&self, value: &ModelValue) -> Option<Vec<f32>> {
+        let tensor = self.initializers.get(*self.by_id.get(&value.id)?)?;
+        let bytes = tensor.rest.as_ref()?.first()?.bytes.held()?;
+        if value.element != NnefElement::Float || bytes.len() > LONGEST_COPY {
+            return None;
+        }
+        Some(bytes.chunks_exact(4).filter_map(|item| Some(f32::from_le_bytes(item.try_into().ok()?))).collect())
+    }
+
     /// Reshapes a value; one extent may be -1, and extents of 0 are copied from the value.
     pub(super) fn reshape(&mut self, value: &ModelValue, dims: &[i64]) -> ModelValue {
         if value.known().as_deref() == Some(dims) {

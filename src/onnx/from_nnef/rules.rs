@@ -72,8 +72,6 @@ const FUNCTIONS: &[(&Row, Function)] = &[
     (&layouts::SCATTER_ND, registry::places::scatter_nd),
     (&layouts::ONE_HOT, registry::places::one_hot),
     (&layouts::NON_ZERO, registry::arrange::non_zero),
-    (&elementwise::MIN_NUMBER, registry::items::min_number),
-    (&elementwise::MAX_NUMBER, registry::items::max_number),
     (&elementwise::BIT_AND, registry::items::bit_and),
     (&elementwise::BIT_OR, registry::items::bit_or),
     (&elementwise::BIT_XOR, registry::items::bit_xor),

@@ -15,26 +15,6 @@ pub(in crate::onnx::from_nnef) fn gelu_by_tanh(call: &mut TranslatedCall) -> Tra
     Ok(vec![evaluate(call, Operands::Real, &format!("Mul(Mul(0.5, input), Add(1.0, Tanh({inner})))"))?])
 }
 
-/// The smaller or the larger one of two numbers, or the number beside NaN.
-fn number_before_nan(call: &mut TranslatedCall, op: &str) -> Translation<Vec<ModelValue>> {
-    let operands = [call.value_at("x", 0)?, call.value_at("y", 1)?];
-    if operands.iter().all(|value| value.element == NnefElement::Int) {
-        return Ok(vec![evaluate(call, Operands::Numbers, &format!("{op}(x, y)"))?]);
-    }
-    let formula = format!("Where(IsNaN(x), y, Where(IsNaN(y), x, {op}(x, y)))");
-    Ok(vec![evaluate(call, Operands::Real, &formula)?])
-}
-
-/// The smaller one of two numbers.
-pub(in crate::onnx::from_nnef) fn min_number(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    number_before_nan(call, "Min")
-}
-
-/// The larger one of two numbers.
-pub(in crate::onnx::from_nnef) fn max_number(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
-    number_before_nan(call, "Max")
-}
-
 /// Whether items are infinite.
 pub(in crate::onnx::from_nnef) fn is_inf(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.scalars("input")?;
@@ -150,8 +130,8 @@ pub(in crate::onnx::from_nnef) fn lrn(call: &mut TranslatedCall) -> Translation<
         ];
         return Ok(vec![call.node("LRN", &[&value], attributes)]);
     }
-    if size.rem_euclid(2) == 0 || rank < 2 {
-        return Err(Refused::meaning(format!("`{}` of an even number of channels", call.name())));
+    if rank < 2 {
+        return Err(Refused::meaning(format!("`{}` of {rank} axes", call.name())));
     }
     let window: Vec<i64> = (0..rank).map(|axis| if axis == 1 { size } else { 1 }).collect();
     let squares = call.node("Mul", &[&value, &value], Vec::new());

@@ -51,6 +51,12 @@ fn may_shrink_to_one(call: &mut TranslatedCall, value: &ModelValue) -> bool {
     from.iter().zip(to.iter()).any(|(from, to)| to.is_none_or(|to| to == 1) && (from.is_none() || from != to))
 }
 
+/// Whether scales are known and give whole extents.
+fn is_whole(call: &TranslatedCall, value: &ModelValue, scales: &ModelValue) -> bool {
+    let (Some(extents), Some(scales)) = (value.known(), call.out.floats(scales)) else { return false };
+    extents.iter().zip(scales).all(|(extent, scale)| (*extent as f32 * scale).fract() == 0.0)
+}
+
 /// Resampling to sizes or by scales along each axis.
 pub(in crate::onnx::from_nnef) fn resize(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let value = call.scalars("input")?;
@@ -61,6 +67,13 @@ pub(in crate::onnx::from_nnef) fn resize(call: &mut TranslatedCall) -> Translati
     }
     let transformer = word(call, "coord_transformer", TRANSFORMERS)?;
     let mode = word(call, "interpolator", INTERPOLATORS)?;
+    let sizes = numbers(call, "sizes", NnefElement::Int)?;
+    let scales = if sizes.is_none() { numbers(call, "scales", NnefElement::Float)? } else { None };
+    let by_extent = transformer == "align_corners" || (transformer == "half_pixel_symmetric" && mode == "nearest");
+    if by_extent && scales.as_ref().is_some_and(|scales| !is_whole(call, &value, scales)) {
+        // The extents are rounded before places are computed.
+        return Err(Refused::meaning(format!("`{}` by '{transformer}' to fractions of extents", call.name())));
+    }
     if transformer == "pytorch_half_pixel" && mode == "cubic" && may_shrink_to_one(call, &value) {
         // Another place is interpolated there.
         return Err(Refused::meaning(format!("`{}` to one item by '{transformer}'", call.name())));
@@ -74,12 +87,10 @@ pub(in crate::onnx::from_nnef) fn resize(call: &mut TranslatedCall) -> Translati
         attributes.push(("cubic_coeff_a", AttributeValue::Float(factor as f32)));
     }
     let absent = ModelValue::ABSENT;
-    let inputs = match numbers(call, "sizes", NnefElement::Int)? {
-        Some(sizes) => vec![value, absent.clone(), absent, sizes],
-        None => {
-            let scales = numbers(call, "scales", NnefElement::Float)?.ok_or_else(|| call.missing("scales"))?;
-            vec![value, absent, scales]
-        }
+    let inputs = match (sizes, scales) {
+        (Some(sizes), _) => vec![value, absent.clone(), absent, sizes],
+        (None, Some(scales)) => vec![value, absent, scales],
+        (None, None) => return Err(call.missing("scales")),
     };
     Ok(vec![call.node("Resize", &inputs.iter().collect::<Vec<_>>(), attributes)])
 }
@@ -93,11 +104,15 @@ pub(in crate::onnx::from_nnef) fn grid_sample(call: &mut TranslatedCall) -> Tran
     let grid = call.out.cast(&grid, NnefElement::Float);
     let mode = word(call, "mode", MODES)?;
     let rank = call.rank(&value)?;
+    let padding = word(call, "padding_mode", PADDINGS)?;
+    if mode == "cubic" && padding == "border" {
+        // Points beyond the border are moved to it before items are weighted, in ONNX the items are.
+        return Err(Refused::meaning(format!("`{}` by 'bicubic' with the padding 'border'", call.name())));
+    }
     if rank != 4 && mode == "cubic" {
         return Err(Refused::meaning(format!("`{}` by 'bicubic' of {rank} axes", call.name())));
     }
     let aligned = AttributeValue::Int(i64::from(call.flag_or_false("align_corners")?));
-    let padding = word(call, "padding_mode", PADDINGS)?;
     let attributes = vec![("mode", text(mode)), ("padding_mode", text(padding)), ("align_corners", aligned)];
     Ok(vec![call.node("GridSample", &[&value, &grid], attributes)])
 }
