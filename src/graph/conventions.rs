@@ -7,6 +7,4 @@ pub(crate) struct Conventions {
     pub(crate) follows: bool,
     /// Whether standard operations have the deviations of documents with registries.
     pub(crate) deviates: bool,
-    /// Whether literal arrays stay literals in the output, for tools that do not have the operation `constant`.
-    pub(crate) keeps_literals: bool,
 }

@@ -7,7 +7,6 @@ use super::lexer;
 use super::registries;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::graph::Dialect;
-use crate::graph::standard::OPERATOR_EXPRESSIONS;
 use crate::library::registries::{BUILT_IN, Registry, find};
 use crate::library::texts::standard;
 use crate::options::Options;
@@ -148,12 +147,6 @@ impl Document {
     /// run time, and ignore arguments that an operation does not have.
     pub(crate) fn of_practice(&self) -> bool {
         !self.registries.is_empty()
-    }
-
-    /// Whether the document enables compound expressions, as the standard demands.
-    pub(crate) fn enables_operators(&self) -> bool {
-        let mut words = self.main().extensions.iter().flat_map(|extension| &extension.words);
-        words.any(|word| self.names.text(word.name) == OPERATOR_EXPRESSIONS)
     }
 
     /// Whether a module is a registry.

@@ -167,7 +167,7 @@ impl<'g, 'b> Text<'g, 'b> {
 
     /// `a, b = name<type>(x, y, k = 1);` and the indentation of the next statement.
     fn operation(&mut self, operation: &Operation) {
-        if self.graph.conventions.keeps_literals && self.literal(operation) {
+        if self.literal(operation) {
             return;
         }
         let form = self.forms.of(self.graph, operation);

@@ -69,16 +69,14 @@ impl Graph {
         Shape::from(extents)
     }
 
-    /// Infers the shapes that are not known again, with the items of variables: `scalars` is set if they are scalars.
+    /// Infers the shapes and the items that are not known again, with the items of variables: `scalars` is set if they are scalars.
     pub(crate) fn infer_with(&mut self, stored: Vec<(TensorId, Vec<f64>, bool)>) {
         if stored.is_empty() {
             return;
         }
-        let mut added: FxHashSet<TensorId> = FxHashSet::default();
         for (tensor, items, scalars) in &stored {
             let items = items.iter().map(|item| Item::of_scalar(*item)).collect();
             self.values.extend(Items::new(items, *scalars).map(|items| (*tensor, Arc::new(items))));
-            added.insert(*tensor);
         }
         let draft = self.dialect == crate::graph::Dialect::Draft;
         let plans: Vec<Option<Plan>> =
@@ -87,10 +85,8 @@ impl Graph {
             let Some(plan) = &plans[self.kind_id(&self.operations[i]).index()] else { continue };
             let id = OperationId::at(i);
             self.complete_shapes(id, plan);
-            added.extend(self.complete_items(id, plan));
+            self.complete_items(id, plan);
         }
-        // Data may be replaced: only shapes depend on them.
-        added.iter().for_each(|tensor| drop(self.values.remove(tensor)));
     }
 
     /// Infers the shapes of the results of an operation that are not known.
@@ -110,7 +106,7 @@ impl Graph {
     }
 
     /// Infers the items of the only result of an operation, if none were known.
-    fn complete_items(&mut self, id: OperationId, plan: &Plan) -> Option<TensorId> {
+    fn complete_items(&mut self, id: OperationId, plan: &Plan) -> Option<()> {
         let operation = &self.operations[id.index()];
         let results: SmallVec<[TensorId; 2]> = self.tensors_of(operation).collect();
         let &[result] = &results[..] else { return None };
@@ -120,6 +116,6 @@ impl Graph {
         let call = Call { graph: self, kind: self.kind(operation), operation, plan };
         let items = call.value(plan.row.items?, result)?;
         self.values.insert(result, Arc::new(items));
-        Some(result)
+        Some(())
     }
 }

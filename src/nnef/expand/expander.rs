@@ -84,8 +84,7 @@ impl Expander {
         let mut graph = Graph::new(name, Arc::clone(checked.document.shared_names()));
         graph.dialect = checked.document.dialect();
         let follows = checked.document.of_practice();
-        let keeps_literals = true;
-        graph.conventions = Conventions { follows, deviates: follows, keeps_literals };
+        graph.conventions = Conventions { follows, deviates: follows };
         let mut expander = Expander::new(checked, Rc::new(units::of(checked)), options, more, graph);
         let names = checked.document.names();
         let shape = |(name, shape): &(String, Vec<Extent>)| Some((names.get(name)?, Arc::from(shape.as_slice())));
