@@ -87,6 +87,8 @@ impl Graph {
             self.complete_shapes(id, plan);
             self.complete_items(id, plan);
         }
+        // The variables stay, since they have data.
+        stored.iter().for_each(|(tensor, ..)| drop(self.values.remove(tensor)));
     }
 
     /// Infers the shapes of the results of an operation that are not known.
