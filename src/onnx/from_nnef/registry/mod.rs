@@ -8,3 +8,5 @@ pub(super) mod places;
 pub(super) mod recurrent;
 pub(super) mod resample;
 pub(super) mod signal;
+#[cfg(test)]
+mod tests;
