@@ -3,7 +3,7 @@
 use super::row::{Category, ElementRule, Products, Row, ShapeRule, ToOnnx, Words};
 use Category::Product;
 use Products::NotCounted;
-use ToOnnx::Nodes;
+use ToOnnx::{Nodes, Refused};
 
 /// Products that NNEF has no operation for.
 const fn product(name: &'static str, products: Products, onnx: Words, torch: Words) -> Row {
@@ -46,7 +46,7 @@ rows! {
         ShapeRule::EinsumProduct,
     ).products(Products::AlongAxes).translated(Nodes("as `tract_core_einsum`"));
     QUANTIZED_CONV = Row::vendor("quantized_conv", "tract_core_qconv", Product, ShapeRule::Convolution)
-        .products(Products::ForEachResult);
+        .products(Products::ForEachResult).translated(Refused("the operands are quantized numbers"));
     LSTM = product("lstm", Products::Recurrent, "LSTM", "nn.LSTM");
     GRU = product("gru", Products::Recurrent, "GRU", "nn.GRU");
     RNN = product("rnn", Products::Recurrent, "RNN", "nn.RNN");
@@ -61,7 +61,7 @@ rows! {
         "tract_transformers_window_kv_sdpa tract_transformers_quantized_kv_sdpa",
         Product,
         ShapeRule::Attention,
-    ).products(NotCounted);
+    ).products(NotCounted).translated(Refused("a model of ONNX has no state"));
     MULTIHEAD_ATTENTION = Row::new("multihead_attention", Product).products(NotCounted)
         .in_torch("nn.MultiheadAttention");
     CAUSAL_CONV = Row::vendor(
@@ -69,20 +69,20 @@ rows! {
         "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update",
         Product,
         ShapeRule::WithState,
-    ).products(NotCounted);
+    ).products(NotCounted).translated(Refused("there is no rule yet"));
     GATED_DELTA = Row::vendor(
         "gdn_recurrent",
         "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent",
         Product,
         ShapeRule::WithState,
-    ).products(NotCounted);
+    ).products(NotCounted).translated(Refused("there is no rule yet"));
     GRU_EPILOGUE = Row::vendor("gru_epilogue", "tract_core_gru_epilogue", Category::Other, ShapeRule::LikeThird)
         .translated(Nodes("`Split` and its formula"));
     LSTM_EPILOGUE = Row::vendor("lstm_epilogue", "tract_core_lstm_epilogue", Category::Other, ShapeRule::LikeSecond)
         .translated(Nodes("`Split` and its formula"));
     SCAN = Row::vendor("scan", "tract_core_scan", Category::Other, ShapeRule::Scan).products(NotCounted)
-        .elements(ElementRule::Recurrences).in_onnx("Scan");
+        .elements(ElementRule::Recurrences).translated(Refused("its body has to be expanded")).in_onnx("Scan");
     LOOP = product("loop", NotCounted, "Loop", "").drawn(Category::Other);
     SUBMODEL = Row::vendor("submodel", "tract_core_submodel", Category::Other, ShapeRule::Unknown)
-        .products(NotCounted).elements(ElementRule::Unknown);
+        .products(NotCounted).elements(ElementRule::Unknown).translated(Refused("the other model is not read"));
 }

@@ -80,6 +80,8 @@ rows! {
     INSTANCE_NORMALIZATION = Row::new("instance_normalization", Normalization).in_onnx("InstanceNormalization")
         .in_torch(INSTANCE_OF_TORCH);
     LRN = vendor("lrn", "tract_onnx_lrn", Category::Other).translated(Nodes("`LRN`, or its formula"));
-    EXP_UNIT_NORM = vendor("exp_unit_norm", "tract_extra_exp_unit_norm", Category::Other);
-    EXP_MEAN_NORM = vendor("exp_mean_norm", "tract_extra_exp_mean_norm", Category::Other);
+    EXP_UNIT_NORM = vendor("exp_unit_norm", "tract_extra_exp_unit_norm", Category::Other)
+        .translated(ToOnnx::Refused("each item depends on the one before"));
+    EXP_MEAN_NORM = vendor("exp_mean_norm", "tract_extra_exp_mean_norm", Category::Other)
+        .translated(ToOnnx::Refused("each item depends on the one before"));
 }

@@ -11,7 +11,8 @@ const fn other(name: &'static str, vendor: Words, shape: ShapeRule) -> Row {
 rows! {
     TYPED_EXTERNAL = Row::vendor("typed_external", "tract_core_external", Category::Port, ShapeRule::Stated)
         .elements(DatumType).translated(ToOnnx::Source("an input of the graph"));
-    RANDOM = other("random", "tract_onnx_random", ShapeRule::Stated).elements(DatumType);
+    RANDOM = other("random", "tract_onnx_random", ShapeRule::Stated).elements(DatumType)
+        .translated(ToOnnx::Refused("its numbers are those of a generator of tract"));
     /// If the type is missing, it is in graph.quant: a quantized type.
     TYPED_CAST = Row::vendor("typed_cast", "tract_core_cast", Elementwise, ShapeRule::LikeFirst)
         .elements(ElementRule::To).items(ItemRule::Cast).translated(ToOnnx::Nodes("`Cast`"));
@@ -24,18 +25,29 @@ rows! {
         .translated(ToOnnx::Nodes("`GridSample`"));
     ROPE = other("rope", "tract_transformers_apply_rope", ShapeRule::LikeFirst)
         .translated(ToOnnx::Nodes("`Split`, `Neg`, `Concat`, `Mul`, `Add`"));
-    KV_CACHE = other("kv_cache", "tract_transformers_dyn_kv_cache", ShapeRule::Cache).elements(DatumTypeOrFirst);
-    QUANTIZED_KV_CACHE = other("quantized_kv_cache", "tract_transformers_quantized_dyn_kv_cache", ShapeRule::Cache);
-    DIRECT_LOOKUP = other("direct_lookup", "tract_onnx_ml_direct_lookup", ShapeRule::LikeFirst).elements(Values);
-    REVERSE_LOOKUP = other("reverse_lookup", "tract_onnx_ml_reverse_lookup", ShapeRule::LikeFirst);
-    PULSE_MASK = other("pulse_mask", "tract_pulse_mask tract_pulse_pulse_pad", ShapeRule::LikeFirst);
-    DELAY = other("delay", "tract_pulse_delay", ShapeRule::Delay);
-    MULTINOMIAL = other("multinomial", "tract_onnx_multinomial", ShapeRule::Multinomial);
-    NON_MAX_SUPPRESSION = other("non_max_suppression", "tract_onnx_non_max_suppression", ShapeRule::Suppression);
-    CLASSIFIER = other("classifier", "tract_onnx_ml_tree_ensemble_classifier", ShapeRule::Classes);
-    TO_COMPLEX = other("to_complex", "tract_core_inner_dim_to_complex", ShapeRule::ToComplex);
-    FROM_COMPLEX = other("from_complex", "tract_core_complex_to_inner_dim", ShapeRule::FromComplex);
-    RESOURCE = other("resource", "tract_resource_get", ShapeRule::Unknown).elements(Unknown);
+    KV_CACHE = other("kv_cache", "tract_transformers_dyn_kv_cache", ShapeRule::Cache).elements(DatumTypeOrFirst)
+        .translated(ToOnnx::Refused("a model of ONNX has no state"));
+    QUANTIZED_KV_CACHE = other("quantized_kv_cache", "tract_transformers_quantized_dyn_kv_cache", ShapeRule::Cache)
+        .translated(ToOnnx::Refused("a model of ONNX has no state"));
+    DIRECT_LOOKUP = other("direct_lookup", "tract_onnx_ml_direct_lookup", ShapeRule::LikeFirst).elements(Values)
+        .translated(ToOnnx::Refused("its operators are those of another domain"));
+    REVERSE_LOOKUP = other("reverse_lookup", "tract_onnx_ml_reverse_lookup", ShapeRule::LikeFirst)
+        .translated(ToOnnx::Refused("its operators are those of another domain"));
+    PULSE_MASK = other("pulse_mask", "tract_pulse_mask tract_pulse_pulse_pad", ShapeRule::LikeFirst)
+        .translated(ToOnnx::Refused("a model of ONNX has no state"));
+    DELAY = other("delay", "tract_pulse_delay", ShapeRule::Delay).translated(ToOnnx::Refused("a model of ONNX has no state"));
+    MULTINOMIAL = other("multinomial", "tract_onnx_multinomial", ShapeRule::Multinomial)
+        .translated(ToOnnx::Refused("its numbers are those of a generator of tract"));
+    NON_MAX_SUPPRESSION = other("non_max_suppression", "tract_onnx_non_max_suppression", ShapeRule::Suppression)
+        .translated(ToOnnx::Refused("there is no rule yet"));
+    CLASSIFIER = other("classifier", "tract_onnx_ml_tree_ensemble_classifier", ShapeRule::Classes)
+        .translated(ToOnnx::Refused("its operators are those of another domain"));
+    TO_COMPLEX = other("to_complex", "tract_core_inner_dim_to_complex", ShapeRule::ToComplex)
+        .translated(ToOnnx::Refused("its operators have no complex numbers"));
+    FROM_COMPLEX = other("from_complex", "tract_core_complex_to_inner_dim", ShapeRule::FromComplex)
+        .translated(ToOnnx::Refused("its operators have no complex numbers"));
+    RESOURCE = other("resource", "tract_resource_get", ShapeRule::Unknown).elements(Unknown)
+        .translated(ToOnnx::Refused("resources are given to tract when it loads the model"));
 
     QUANTIZE = Row::new("quantize", Category::Quantization).in_onnx("QuantizeLinear");
     DEQUANTIZE = Row::new("dequantize", Category::Quantization).in_onnx("DequantizeLinear");

@@ -121,3 +121,32 @@ impl Graph {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, expand, parse};
+
+    #[test]
+    fn shapes_follow_from_data_through_operations() {
+        let text = "version 1.0;\nextension tract_registry tract_core;
+            graph G(x) -> (y, z)\n{
+                x = tract_core_external(shape = [2, 3, 4], datum_type = 'f32');
+                r = variable<integer>(label = 'r', shape = [3]);
+                n = tract_core_cast(mul(tract_core_shape_of(x), r), to = 'tdim');
+                b = variable<scalar>(label = 'b', shape = [5]);
+                t = tile(x, repeats = [1, 2, 1]);
+                y = reshape(t, shape = n);
+                z = tract_core_shape_of(y);
+            }";
+        let options = Options::default();
+        let mut graph = expand(&parse("test", text.to_owned(), &options).document, &options).unwrap().graph;
+        let variables: Vec<_> = graph.variables_of_shapes().iter().map(|(tensor, ..)| *tensor).collect();
+        // `b` decides no shape.
+        assert_eq!(variables.iter().map(|tensor| graph.tensor_name(*tensor)).collect::<Vec<_>>(), ["r"]);
+        graph.infer_with(vec![(variables[0], vec![1.0, 2.0, 1.0], false)]);
+        let shape = |graph: &crate::graph::Graph, at: usize| format!("{:?}", graph.shape(graph.outputs[at]).unwrap());
+        assert_eq!((shape(&graph, 0), shape(&graph, 1)), ("[2, 6, 4]".to_owned(), "[3]".to_owned()));
+        assert!(!graph.values.contains_key(&variables[0]));
+        assert_eq!(graph.values[&graph.outputs[1]].items.len(), 3);
+    }
+}

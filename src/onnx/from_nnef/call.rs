@@ -138,6 +138,9 @@ impl<'c> TranslatedCall<'c> {
 
     /// Like `value`, for an operation that may be undeclared.
     pub(super) fn value_at(&mut self, name: &str, position: usize) -> Translation<ModelValue> {
+        if let Some(extent) = self.symbolic(name, position)? {
+            return Ok(extent);
+        }
         match self.bound(name, position)? {
             Bound::One(value) => Ok(value),
             Bound::Number(element, number) => Ok(self.out.number(element, number)),

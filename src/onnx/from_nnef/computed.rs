@@ -3,6 +3,8 @@
 
 use super::call::{TranslatedCall, Translation, integers};
 use super::emit::{ModelValue, NnefElement};
+use super::lists::known_at;
+use crate::graph::dims::Dim;
 use crate::graph::{Graph, Operand, TensorId, Value};
 use crate::onnx::model::AttributeValue;
 
@@ -57,13 +59,50 @@ impl TranslatedCall<'_> {
                     parts.push(match item {
                         Value::Tensor(tensor) => self.as_list(*tensor)?,
                         Value::Int(item) => self.out.list(name, &[*item]),
+                        Value::Symbol(text) => self.symbol(text, name)?,
                         _ => return Err(self.unknown(name)),
                     });
                 }
             }
+            Operand::Value(Value::Symbol(text)) => parts.push(self.symbol(text, name)?),
             Operand::Value(_) => return Err(self.unknown(name)),
         }
         Ok(self.joined(parts))
+    }
+
+    /// An expression on symbols, as a list of one integer: the extent of an input that is given by it.
+    fn symbol(&mut self, text: &str, name: &str) -> Translation<ModelValue> {
+        let wanted = Dim::of_text(text);
+        let graph = self.graph;
+        let place = |input: &TensorId| {
+            let axis = graph.shape(*input)?.extents().iter().position(|extent| extent.dim() == wanted)?;
+            Some((*input, axis))
+        };
+        let found = if wanted == Dim::Unknown { None } else { graph.inputs.iter().find_map(place) };
+        let (input, axis) = found.ok_or_else(|| self.unknown(name))?;
+        let value = self.tensor(input)?;
+        Ok(self.extent_of(&value, axis))
+    }
+
+    /// The extent of a value along an axis, as a list of one integer: a constant if it is known, else computed.
+    pub(super) fn extent_of(&mut self, value: &ModelValue, axis: usize) -> ModelValue {
+        if let Some(extent) = value.dims.as_ref().and_then(|dims| known_at(dims, axis)) {
+            return self.out.list("extents", &[extent]);
+        }
+        let end = axis.saturating_add(1) as i64;
+        let range = vec![("start", AttributeValue::Int(axis as i64)), ("end", AttributeValue::Int(end))];
+        self.node("Shape", &[value], range).with([Some(1)])
+    }
+
+    /// An operand that is an expression on symbols, as a value of rank 0; none for any other operand.
+    pub(super) fn symbolic(&mut self, name: &str, position: usize) -> Translation<Option<ModelValue>> {
+        match self.attribute(name, position) {
+            Some(Operand::Value(Value::Symbol(text))) => {
+                let extent = self.symbol(text, name)?;
+                Ok(Some(self.out.reshape(&extent, &[])))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Lists of integers one after the other.

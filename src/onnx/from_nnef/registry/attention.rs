@@ -92,8 +92,8 @@ pub(in crate::onnx::from_nnef) fn sdpa(call: &mut TranslatedCall) -> Translation
         scores = call.node("Add", &[&scores, &mask], Vec::new());
     }
     if call.flag_or_false("is_causal")? {
-        let rows = extent_at(call, &query, rank.saturating_sub(2))?;
-        let columns = extent_at(call, &key, rank.saturating_sub(2))?;
+        let rows = call.extent_of(&query, rank.saturating_sub(2));
+        let columns = call.extent_of(&key, rank.saturating_sub(2));
         scores = causal(call, &scores, [rows, columns]);
     }
     let weights = call.node("Softmax", &[&scores], axis(-1));
@@ -132,17 +132,6 @@ fn repeated(call: &mut TranslatedCall, query: &ModelValue, value: ModelValue) ->
     let apart = ModelValue { dims: Some(open(5)), ..apart };
     let made = call.out.reshape(&apart, &[0, heads, -1, width]);
     Ok(made.with([at(&value, 0), Some(heads), at(&value, 2), Some(width)]))
-}
-
-/// The extent of a value along an axis, as a list of one integer.
-fn extent_at(call: &mut TranslatedCall, value: &ModelValue, axis: usize) -> Translation<ModelValue> {
-    let known = value.dims.as_ref().and_then(|dims| known_at(dims, axis));
-    if let Some(extent) = known {
-        return Ok(call.out.list("extents", &[extent]));
-    }
-    let end = axis.saturating_add(1) as i64;
-    let range = vec![("start", AttributeValue::Int(axis as i64)), ("end", AttributeValue::Int(end))];
-    Ok(call.node("Shape", &[value], range).with([Some(1)]))
 }
 
 /// Scores without those of keys behind a query. The last query attends to all keys.

@@ -173,6 +173,8 @@ fn extents_are_computed_where_they_are_open() {
         format!("tile(x, repeats = [1, {extent}, 1])"),
         format!("slice(x, axes = [1], begin = [1], end = [{extent}])"),
         format!("tract_core_broadcast(1.0, shape = [2, {extent}])"),
+        "tract_core_broadcast(1.0, shape = [2, S])".to_owned(),
+        "add(tract_core_cast(tract_core_range(0, S, 1), to = 'f32'), 0.5)".to_owned(),
     ] {
         assert!(compared("x[2, S, 4]", "y", &call).contains("Shape"), "{call}");
     }
