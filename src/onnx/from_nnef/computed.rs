@@ -134,7 +134,7 @@ impl TranslatedCall<'_> {
 
     /// An integer operand as a value of rank 0.
     pub(super) fn integer_at(&mut self, name: &str, position: usize) -> Translation<ModelValue> {
-        if let Some(&[item]) = self.ints_at(name, position).as_deref().ok() {
+        if let Ok(&[item]) = self.ints_at(name, position).as_deref() {
             return Ok(self.out.integer(item));
         }
         let value = self.value_at(name, position)?;

@@ -53,12 +53,15 @@ pub(super) fn evaluate(call: &mut TranslatedCall, prepared: Operands, formula: &
     let tokens = tokens(formula);
     let names = operands(&tokens);
     let bound = names.iter().enumerate().map(|(i, name)| call.bound(name, i)).collect::<Translation<Vec<_>>>()?;
+    let logical = |bound: &Bound| bound.elements().all(|element| element == NnefElement::Bool);
+    let logicals = prepared == Operands::Choice && bound.iter().skip(1).all(logical);
     let (bound, element) = prepare(call, prepared, bound)?;
     let tokens = tokens.iter().copied().peekable();
     let mut evaluation = FormulaEvaluation { call, tokens, names: &names, bound: &bound, element };
     let mut made = Vec::new();
     evaluation.operand(&mut made)?;
-    made.pop().ok_or_else(|| Refused::meaning("an empty formula"))
+    let made = made.pop().ok_or_else(|| Refused::meaning("an empty formula"))?;
+    Ok(if logicals { call.out.cast(&made, NnefElement::Bool) } else { made })
 }
 
 impl Bound {
@@ -99,6 +102,8 @@ fn common_element(prepared: Operands, bound: &[Bound]) -> NnefElement {
     match (prepared, first.filter(|_| alike)) {
         (Operands::Logicals, _) => NnefElement::Bool,
         (Operands::Numbers, Some(NnefElement::Int)) => NnefElement::Int,
+        // onnxruntime does not choose between logicals.
+        (Operands::Choice, Some(NnefElement::Bool)) => NnefElement::Int,
         (Operands::Alike | Operands::Choice | Operands::Plain, Some(element)) => element,
         _ => NnefElement::Float,
     }
