@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use self::named::NamedTensors;
+use self::named::VisibleTensors;
 use super::infer::{GraphTypes, InnerPlace, ModelTypes, ValueType, infer};
 use super::inline::{Functions, Imports, each_node, own_names};
 use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
@@ -62,7 +62,7 @@ struct View<'m> {
     model: &'m ModelProto,
     file: FileId,
     graph: Graph,
-    tensors: NamedTensors,
+    tensors: VisibleTensors,
     kinds: FxHashMap<(String, Vec<Name>), KindId>,
     /// What nodes of one operator with as many operands and results have in common.
     forms: FxHashMap<FormKey, Rc<NodeForm>>,
@@ -184,7 +184,7 @@ fn seen(
         model,
         file,
         graph,
-        tensors: NamedTensors::new(model.names.values.len()),
+        tensors: VisibleTensors::new(model.names.values.len()),
         kinds: FxHashMap::default(),
         forms: FxHashMap::default(),
         strings: FxHashMap::default(),

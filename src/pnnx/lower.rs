@@ -11,6 +11,7 @@ mod fourier;
 mod grids;
 mod indexing;
 mod lengths;
+mod line;
 mod linear;
 mod logic;
 mod moves;
@@ -31,77 +32,15 @@ mod terms;
 mod vectors;
 mod windows;
 
-use std::borrow::Cow;
-use std::cell::Cell;
-
-use rustc_hash::FxHashMap;
-
-use super::elements;
-use super::import::expand_items;
-use super::item::ExpandedItem;
-use super::model::{Operator, OperatorParam};
-use super::parse::{Reading, parse};
-use super::tree::Expression;
-use crate::Options;
-use crate::diagnostics::{Diagnostics, too_many};
-use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
-use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
+use crate::graph::{TensorId, Value};
 use crate::library::assembly::recurrent::RecurrentKind;
-use crate::library::build::{Builder, Results};
-use crate::source::{FileId, Location};
 
+pub(super) use line::{Line, Operand};
+use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};
 pub(super) use settings::{Lowered, Refusal};
 
-/// The argument that is the operand of most operators.
-const INPUT: &str = "input";
-
-/// An operand of an operator that is being lowered.
-pub(super) struct Operand {
-    /// The name of its argument.
-    name: String,
-    item: ExpandedItem,
-    /// Whether a rule has read it.
-    used: Cell<bool>,
-}
-
-impl Operand {
-    /// An operand that no rule has read.
-    pub(super) fn new(name: &str, item: &ExpandedItem) -> Operand {
-        Operand { name: name.to_owned(), item: item.clone(), used: Cell::new(false) }
-    }
-}
-
-/// An operator that is being lowered.
-pub(super) struct Line<'a> {
-    pub(super) builder: &'a mut Builder,
-    pub(super) operator: &'a Operator,
-    pub(super) operands: Vec<Operand>,
-    /// The parameters, and whether a rule has read them.
-    pub(super) params: Vec<(&'a OperatorParam, Cell<bool>)>,
-    /// The stored data.
-    pub(super) data: &'a [(String, TensorId)],
-    /// The name of the result.
-    pub(super) name: NameId,
-    pub(super) file: FileId,
-    pub(super) options: &'a Options,
-    pub(super) found: &'a mut Diagnostics,
-    pub(super) counts: FxHashMap<&'static str, u32>,
-}
-
-/// The lowering of an operator.
-#[derive(Clone, Copy)]
-enum LoweringRule {
-    /// A formula of the operand with numeric parameters: `%name` is replaced by the value or the default of each.
-    With(&'static str, &'static [(&'static str, f64)]),
-    /// A function that adds operations.
-    By(fn(&mut Line) -> Lowered<Vec<TensorId>>),
-}
-
 use LoweringRule::{By, With};
-
-/// A rule with the kinds of operators that it applies to.
-type LoweringRow = (&'static [&'static str], LoweringRule);
 
 /// The rules. Functions of the elements of one tensor are in the dictionary.
 fn table() -> impl Iterator<Item = &'static LoweringRow> {
@@ -302,172 +241,6 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
         // One result may be the tuple of all.
         found if found == wanted || wanted == 1 && found > 1 => Ok(results),
         found => Err(Refusal::Because(format!("NNEF gives {found} results instead of {wanted}").into())),
-    }
-}
-
-/// The extent of an axis.
-fn extent_of(extents: &[i64], axis: i64) -> Lowered<i64> {
-    usize::try_from(axis).ok().and_then(|axis| extents.get(axis)).copied().ok_or(Refusal::UNFIT)
-}
-
-/// A product of extents.
-fn product(factors: &[i64]) -> Lowered<i64> {
-    factors.iter().try_fold(1i64, |all, factor| all.checked_mul(*factor)).ok_or(Refusal::UNFIT)
-}
-
-/// The extents of a tensor whose channels, the second axis, are split into groups. None if there are other channels
-/// left, or no items.
-fn in_groups(extents: &[i64], groups: i64) -> Option<Vec<i64>> {
-    let [batch, channels, inner @ ..] = extents else { return None };
-    let each = exact_quotient(*channels, groups).filter(|_| !extents.contains(&0))?;
-    Some([&[*batch, groups, each], inner].concat())
-}
-
-/// Integers as an attribute.
-fn integers(items: impl IntoIterator<Item = i64>) -> Value {
-    Value::Integers(items.into_iter().collect())
-}
-
-impl Line<'_> {
-    /// The tensor for an argument; if operands have no argument names, the first one is `input`.
-    fn tensor(&self, name: &str) -> Lowered<TensorId> {
-        let sole = || self.sole().filter(|_| name == INPUT && self.data.is_empty());
-        match self.operand(name).or_else(sole) {
-            Some(Operand { item: ExpandedItem::Tensor(tensor), used, .. }) => {
-                used.set(true);
-                Ok(*tensor)
-            }
-            _ => Err(Refusal::Because(format!("it has no operand `{name}` that is a tensor").into())),
-        }
-    }
-
-    /// Stored data with a name.
-    fn stored(&self, name: &str) -> Option<TensorId> {
-        self.data.iter().find(|(known, _)| known == name).map(|(_, tensor)| *tensor)
-    }
-
-    /// The extents of a tensor; all have to be known.
-    fn extents(&self, tensor: TensorId) -> Lowered<Vec<i64>> {
-        self.builder.graph.shape(tensor).and_then(Shape::known).ok_or(Refusal::SHAPE)
-    }
-
-    /// The extents of a tensor as far as they are known.
-    fn shape(&self, tensor: TensorId) -> Lowered<Vec<Option<i64>>> {
-        let shape = self.builder.graph.shape(tensor).ok_or(Refusal::SHAPE)?;
-        Ok(shape.extents().iter().map(Extent::known).collect())
-    }
-
-    fn rank(&self, tensor: TensorId) -> Lowered<i64> {
-        self.builder.graph.shape(tensor).map(|shape| shape.rank() as i64).ok_or(Refusal::SHAPE)
-    }
-
-    /// Adds an operation and infers the shape of its result, whose elements follow from the operands.
-    fn add(&mut self, nnef: &'static str, arguments: Vec<Value>) -> Lowered<TensorId> {
-        let of = elements::of_result(&self.builder.graph, nnef, &arguments);
-        self.add_of(nnef, of, arguments)
-    }
-
-    /// Adds an operation whose result has elements of a type: by default, what it declares.
-    fn add_of(&mut self, nnef: &'static str, of: Option<Primitive>, arguments: Vec<Value>) -> Lowered<TensorId> {
-        if self.builder.graph.operations().len() as u64 >= self.options.max_ops {
-            return Err(Refusal::Because(too_many("the graph", self.options.max_ops, "operations").into()));
-        }
-        if arguments.iter().any(|value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite())) {
-            return Err(Refusal::Because(
-                format!("`{nnef}` would have an argument that is not a finite number").into(),
-            ));
-        }
-        let name = self.fresh(nnef);
-        let added = self.builder.add(nnef, of, arguments, Results::Each(&[(name, None)]));
-        let tensor = added.ok().and_then(|tensors| tensors.first().copied()).ok_or(Refusal::UNFIT)?;
-        self.builder.infer(tensor).map_err(|_| Refusal::UNFIT)?;
-        Ok(tensor)
-    }
-
-    /// Adds an operation whose result is an array of tensors.
-    fn add_array(&mut self, nnef: &'static str, arguments: Vec<Value>, count: usize) -> Lowered<Vec<TensorId>> {
-        let results: Vec<_> = (0..count).map(|_| (self.fresh(nnef), None)).collect();
-        let of = elements::of_result(&self.builder.graph, nnef, &arguments);
-        let added = self.builder.add(nnef, of, arguments, Results::Array(&results));
-        let tensors = added.map_err(|_| Refusal::UNFIT)?;
-        self.builder.infer(*tensors.first().ok_or(Refusal::UNFIT)?).map_err(|_| Refusal::UNFIT)?;
-        Ok(tensors.into_vec())
-    }
-
-    fn fresh(&mut self, nnef: &'static str) -> NameId {
-        let count = self.counts.entry(nnef).or_default();
-        *count = count.saturating_add(1);
-        self.builder.numbered(self.name, nnef, *count)
-    }
-
-    /// Adds an expression of the operands by number.
-    fn text_of(&mut self, text: &str) -> Lowered<TensorId> {
-        for (number, operand) in self.operands.iter().enumerate() {
-            if text.contains(&format!("@{number}")) {
-                operand.used.set(true);
-            }
-        }
-        let items: Vec<ExpandedItem> = self.operands.iter().map(|operand| operand.item.clone()).collect();
-        self.text(text, &items)
-    }
-
-    /// Adds a formula with names of the dictionary.
-    fn text(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
-        self.read(text, operands, Reading { template: true, ..Reading::default() })
-    }
-
-    /// Adds an expression with the names that files have.
-    fn spelled(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
-        self.read(text, operands, Reading::default())
-    }
-
-    fn read(&mut self, text: &str, operands: &[ExpandedItem], reading: Reading) -> Lowered<TensorId> {
-        const NONE: Refusal =
-            Refusal::Because(Cow::Borrowed("an expression of its operands has no counterpart in NNEF"));
-        let parsed = parse(text, (self.file, 0), reading).map_err(|_| NONE)?.0;
-        match self.expression(&parsed.expression, operands) {
-            ExpandedItem::Tensor(tensor) => Ok(tensor),
-            _ => Err(NONE),
-        }
-    }
-
-    /// Adds an expression, which may be a list.
-    fn expression(&mut self, expression: &Expression, operands: &[ExpandedItem]) -> ExpandedItem {
-        let name = self.fresh("expr");
-        let at = (self.file, Some(Location::new(self.file, self.operator.span)));
-        expand_items(self.builder, expression, operands, name, at, self.options, self.found)
-    }
-
-    /// Adds an expression of the operand with numeric parameters.
-    fn text_with(&mut self, text: &str, params: &[(&str, f64)]) -> Lowered<TensorId> {
-        let mut text = text.to_owned();
-        for (key, default) in params {
-            let number = self.setting_or(key, *default)?;
-            text = text.replace(&format!("%{key}"), &format!("{number:?}"));
-        }
-        let x = self.tensor("input")?;
-        self.text(&text, &[ExpandedItem::Tensor(x)])
-    }
-
-    /// Adds an operation on one tensor and a number.
-    fn with_number(&mut self, nnef: &'static str, key: &str, default: f64) -> Lowered<Vec<TensorId>> {
-        let number = self.setting_or(key, default)?;
-        let x = self.tensor("input")?;
-        Ok(vec![self.add(nnef, vec![Value::Tensor(x), Value::Scalar(number)])?])
-    }
-
-    /// Adds axes of extent 1 to a tensor.
-    fn with_axes(&mut self, tensor: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
-        if axes.is_empty() {
-            return Ok(tensor);
-        }
-        self.add("unsqueeze", vec![Value::Tensor(tensor), integers(axes)])
-    }
-
-    /// Adds leading axes of extent 1 to a tensor up to a rank.
-    fn with_rank(&mut self, tensor: TensorId, rank: i64) -> Lowered<TensorId> {
-        let more = rank.saturating_sub(self.rank(tensor)?);
-        self.with_axes(tensor, (0..more).collect())
     }
 }
 

@@ -15,15 +15,15 @@ enum NamedTensor {
 
 /// The tensors by the names that values of the model have.
 #[derive(Debug)]
-pub(super) struct NamedTensors {
+pub(super) struct VisibleTensors {
     /// By the number of the name. The last row is that of values without a name.
     rows: Vec<NamedTensor>,
 }
 
-impl NamedTensors {
+impl VisibleTensors {
     /// No tensors of a model with as many names.
     pub(super) fn new(names: usize) -> Self {
-        NamedTensors { rows: vec![NamedTensor::Absent; names + 1] }
+        VisibleTensors { rows: vec![NamedTensor::Absent; names + 1] }
     }
 
     fn place(&self, name: NameId) -> usize {

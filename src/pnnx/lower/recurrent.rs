@@ -8,7 +8,7 @@ use crate::pnnx::item::ExpandedItem;
 
 /// The settings of an operator.
 #[derive(Clone, Copy)]
-struct Settings {
+struct LayerSettings {
     kind: RecurrentKind,
     layers: i64,
     directions: i64,
@@ -53,7 +53,7 @@ fn steps_first(line: &mut Line, x: TensorId, batch_first: bool) -> Lowered<Tenso
     }
 }
 
-fn settings(line: &Line, kind: RecurrentKind, x: TensorId) -> Lowered<Settings> {
+fn settings(line: &Line, kind: RecurrentKind, x: TensorId) -> Lowered<LayerSettings> {
     let extents = line.extents(x)?;
     line.agrees("input_size", &[extents.get(2).copied()])?;
     let hidden = line.at_least("hidden_size", 1, None)?;
@@ -70,7 +70,7 @@ fn settings(line: &Line, kind: RecurrentKind, x: TensorId) -> Lowered<Settings> 
     };
     // It has a meaning only in training.
     line.ignore("dropout");
-    Ok(Settings {
+    Ok(LayerSettings {
         kind,
         layers: line.at_least("num_layers", 1, Some(1))?,
         directions: if line.flag("bidirectional")? { 2 } else { 1 },
@@ -95,7 +95,7 @@ fn initial(line: &mut Line, given: Option<TensorId>, at: i64, shape: [i64; 2]) -
 }
 
 /// The biases of a direction: of the products with the input, and of those with the state, as rows.
-fn biases(line: &mut Line, of: Settings, suffix: &str) -> Lowered<[Option<TensorId>; 2]> {
+fn biases(line: &mut Line, of: LayerSettings, suffix: &str) -> Lowered<[Option<TensorId>; 2]> {
     if !of.biased {
         return Ok([None, None]);
     }
@@ -111,7 +111,7 @@ fn biases(line: &mut Line, of: Settings, suffix: &str) -> Lowered<[Option<Tensor
     }
 }
 
-fn direction(line: &mut Line, of: Settings, x: TensorId, suffix: &str) -> Lowered<Direction<TensorId>> {
+fn direction(line: &mut Line, of: LayerSettings, x: TensorId, suffix: &str) -> Lowered<Direction<TensorId>> {
     let [bias, state_bias] = biases(line, of, suffix)?;
     let weights = line.data(&format!("weight_ih_l{suffix}"))?;
     let recurrent = line.data(&format!("weight_hh_l{suffix}"))?;

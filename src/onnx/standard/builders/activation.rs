@@ -4,7 +4,7 @@ use crate::onnx::standard::call::{Build, NotKnown};
 
 /// How a node of an activation uses its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ActivationForm {
     /// An operator without parameters.
     Plain,
     /// An operator with the attributes `alpha` and, if there is a second parameter, `beta`.
@@ -19,32 +19,32 @@ enum Form {
 #[derive(Clone, Copy, Debug)]
 struct ActivationRow {
     name: &'static str,
-    form: Form,
+    form: ActivationForm,
     defaults: [Option<f32>; 2],
 }
 
-const fn row(name: &'static str, form: Form, defaults: [Option<f32>; 2]) -> ActivationRow {
+const fn row(name: &'static str, form: ActivationForm, defaults: [Option<f32>; 2]) -> ActivationRow {
     ActivationRow { name, form, defaults }
 }
 
 const ACTIVATIONS: &[ActivationRow] = &[
-    row("Affine", Form::Affine, [Some(1.0), Some(0.0)]),
-    row("Elu", Form::Attributes, [Some(1.0), None]),
-    row("HardSigmoid", Form::Attributes, [Some(0.2), Some(0.5)]),
-    row("LeakyRelu", Form::Attributes, [Some(0.01), None]),
-    row("Relu", Form::Plain, [None, None]),
-    row("ScaledTanh", Form::ScaledTanh, [Some(1.0), Some(1.0)]),
-    row("Sigmoid", Form::Plain, [None, None]),
-    row("Softplus", Form::Plain, [None, None]),
-    row("Softsign", Form::Plain, [None, None]),
+    row("Affine", ActivationForm::Affine, [Some(1.0), Some(0.0)]),
+    row("Elu", ActivationForm::Attributes, [Some(1.0), None]),
+    row("HardSigmoid", ActivationForm::Attributes, [Some(0.2), Some(0.5)]),
+    row("LeakyRelu", ActivationForm::Attributes, [Some(0.01), None]),
+    row("Relu", ActivationForm::Plain, [None, None]),
+    row("ScaledTanh", ActivationForm::ScaledTanh, [Some(1.0), Some(1.0)]),
+    row("Sigmoid", ActivationForm::Plain, [None, None]),
+    row("Softplus", ActivationForm::Plain, [None, None]),
+    row("Softsign", ActivationForm::Plain, [None, None]),
     TANH,
-    row("ThresholdedRelu", Form::Attributes, [Some(1.0), None]),
+    row("ThresholdedRelu", ActivationForm::Attributes, [Some(1.0), None]),
 ];
 
 /// The first version with the operator `ThresholdedRelu`.
 const THRESHOLDED: i64 = 10;
 
-const TANH: ActivationRow = row("Tanh", Form::Plain, [None, None]);
+const TANH: ActivationRow = row("Tanh", ActivationForm::Plain, [None, None]);
 
 /// An activation with its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -91,18 +91,18 @@ impl Activation {
     pub(super) fn write(&self, x: &str, result: &str, line: &mut dyn FnMut(String)) {
         let (name, [alpha, beta]) = (self.row.name, self.parameters);
         match (self.row.form, self.row.defaults[1]) {
-            (Form::Plain, _) => line(format!("{result} = {name} ({x})")),
-            (Form::Attributes, None) => line(format!("{result} = {name} <alpha: float = {alpha:e}> ({x})")),
-            (Form::Attributes, Some(_)) => {
+            (ActivationForm::Plain, _) => line(format!("{result} = {name} ({x})")),
+            (ActivationForm::Attributes, None) => line(format!("{result} = {name} <alpha: float = {alpha:e}> ({x})")),
+            (ActivationForm::Attributes, Some(_)) => {
                 line(format!("{result} = {name} <alpha: float = {alpha:e}, beta: float = {beta:e}> ({x})"));
             }
-            (Form::Affine, _) => {
+            (ActivationForm::Affine, _) => {
                 line(format!("{result}_alpha = const $T ({alpha:e})"));
                 line(format!("{result}_beta = const $T ({beta:e})"));
                 line(format!("{result}_scaled = Mul ({x}, {result}_alpha)"));
                 line(format!("{result} = Add ({result}_scaled, {result}_beta)"));
             }
-            (Form::ScaledTanh, _) => {
+            (ActivationForm::ScaledTanh, _) => {
                 line(format!("{result}_alpha = const $T ({alpha:e})"));
                 line(format!("{result}_beta = const $T ({beta:e})"));
                 line(format!("{result}_scaled = Mul ({x}, {result}_beta)"));

@@ -198,7 +198,7 @@ impl Layer {
     fn direction(&self, out: &mut Lines, number: i64) -> [String; 3] {
         let each = self.cell.activations().len();
         let activations = self.activations.chunks(each).nth(number as usize).unwrap_or_default();
-        let steps = Steps { layer: self, number, activations };
+        let steps = DirectionSteps { layer: self, number, activations };
         steps.weights(out);
         let mut state = steps.initial(out, "h", ("initial_h", self.initial));
         let mut cell = match self.cell {
@@ -250,13 +250,13 @@ impl Lines<'_> {
 }
 
 /// The steps of one direction.
-struct Steps<'l> {
+struct DirectionSteps<'l> {
     layer: &'l Layer,
     number: i64,
     activations: &'l [Activation],
 }
 
-impl Steps<'_> {
+impl DirectionSteps<'_> {
     /// A name of the direction.
     fn own(&self, name: &str) -> String {
         format!("{name}_{}", self.number)
