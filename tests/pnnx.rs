@@ -85,9 +85,15 @@ fn values_that_there_are_not_are_refused() {
 
 #[test]
 fn what_nnef_cannot_say_is_refused_by_name() {
-    for text in
-        ["lshift(@0,@1)", "and(@0,@1)", "mul(@0,2j)", "add(@0,inf)", "size(@0,0)", "add(@0,floor_divide(1,0))", "int(@0)"]
-    {
+    for text in [
+        "lshift(@0,@1)",
+        "and(@0,@1)",
+        "mul(@0,2j)",
+        "add(@0,inf)",
+        "size(@0,0)",
+        "add(@0,floor_divide(1,0))",
+        "int(@0)",
+    ] {
         assert_eq!(refused(&["expr", "--to", "nnef", "--", text], b""), ["E2211"], "{text}");
     }
     let sized = done(&["expr", "--to", "nnef", "--shape", "5", "--", "mul(@0,size(@0,0))"], "");
