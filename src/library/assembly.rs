@@ -3,6 +3,7 @@
 //! A notation implements [`Assembly`] for what it adds operations with. An operator is then written once, on top of it.
 
 pub(crate) mod einsum;
+#[cfg(feature = "pnnx")]
 pub(crate) mod recurrent;
 
 use crate::graph::Value;

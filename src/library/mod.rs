@@ -12,5 +12,7 @@ pub(crate) mod declared;
 pub(crate) mod distinct;
 pub(crate) mod identifier;
 mod read;
+#[cfg(any(feature = "onnx", feature = "pnnx"))]
+pub(crate) mod recurrent;
 pub(crate) mod registries;
 pub(crate) mod texts;

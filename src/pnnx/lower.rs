@@ -34,7 +34,7 @@ mod windows;
 
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
-use crate::library::assembly::recurrent::RecurrentKind;
+use crate::library::recurrent::RecurrentKind;
 
 pub(super) use line::{Line, Operand};
 use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};

@@ -1,50 +1,13 @@
-//! Recurrent layers of known lengths: the operations of each step.
+//! Recurrent layers of known lengths, as torch has them: the operations of each step. The gates of weights are, for an LSTM,
+//! input, forget, cell, output, and for a GRU reset, update, new; its reset gate applies to the product with the state.
 
 use super::{Assembly, integers};
-
-/// The step of a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RecurrentKind {
-    Lstm,
-    Gru,
-    Rnn,
-}
-
-impl RecurrentKind {
-    /// The number of gates.
-    pub(crate) fn gates(self) -> i64 {
-        match self {
-            RecurrentKind::Lstm => 4,
-            RecurrentKind::Gru => 3,
-            RecurrentKind::Rnn => 1,
-        }
-    }
-}
-
-/// The order in which weights have the gates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GateOrder {
-    /// LSTM: input, output, forget, cell; GRU: update, reset, new.
-    Onnx,
-    /// LSTM: input, forget, cell, output; GRU: reset, update, new.
-    Torch,
-}
-
-/// The places of the gates of an LSTM: input, output, forget, cell.
-const LSTM_GATES: [(GateOrder, [i64; 4]); 2] = [(GateOrder::Onnx, [0, 1, 2, 3]), (GateOrder::Torch, [0, 3, 1, 2])];
-/// The places of the first gates of a GRU: update, reset.
-const GRU_GATES: [(GateOrder, [i64; 2]); 2] = [(GateOrder::Onnx, [0, 1]), (GateOrder::Torch, [1, 0])];
-
-/// The places of gates in an order.
-fn places<const N: usize>(table: &[(GateOrder, [i64; N])], order: GateOrder) -> [i64; N] {
-    table.iter().find(|(known, _)| *known == order).map_or([0; N], |(_, places)| *places)
-}
+use crate::library::recurrent::RecurrentKind;
 
 /// One direction of a layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction<T> {
     pub(crate) kind: RecurrentKind,
-    pub(crate) order: GateOrder,
     /// The number of steps.
     pub(crate) steps: i64,
     /// The number of items of a gate.
@@ -56,18 +19,10 @@ pub(crate) struct Direction<T> {
     pub(crate) recurrent: T,
     /// What is added to the products with the state, of the shape (1, gates × hidden).
     pub(crate) bias: Option<T>,
-    /// The weights from the cell to its gates: input, output, forget.
-    pub(crate) peephole: Option<[T; 3]>,
     /// The weights that make the state of an LSTM smaller, of the shape (items of the state, hidden).
     pub(crate) projection: Option<T>,
     /// The formulas of the activations: of gates, of new values, of the cell that is shown.
     pub(crate) activations: Vec<String>,
-    /// The bound of what activations get.
-    pub(crate) clip: Option<f64>,
-    /// Whether the reset gate of a GRU applies to the product.
-    pub(crate) reset_after: bool,
-    /// Whether the forget gate of an LSTM is the complement of the input gate.
-    pub(crate) coupled: bool,
 }
 
 /// The results of a direction.
@@ -137,25 +92,9 @@ impl<A: Assembly> Steps<'_, A> {
     }
 
     fn activate(&mut self, at: usize, x: A::Tensor) -> Result<A::Tensor, A::Refusal> {
-        let x = match self.of.clip {
-            Some(clip) => self.to.formula_of(&format!("minimum(maximum(@0,{:?}),{clip:?})", -clip), &[x])?,
-            None => x,
-        };
-        self.plain(at, x)
-    }
-
-    fn plain(&mut self, at: usize, x: A::Tensor) -> Result<A::Tensor, A::Refusal> {
         match self.of.activations.get(at) {
             Some(formula) => self.to.formula_of(formula, &[x]),
             None => Err(self.to.refusal("it has too few activations")),
-        }
-    }
-
-    /// A gate with what it gets from the cell.
-    fn seeing(&mut self, gate: A::Tensor, weights: usize, cell: A::Tensor) -> Result<A::Tensor, A::Refusal> {
-        match self.of.peephole.as_ref().and_then(|all| all.get(weights)) {
-            None => Ok(gate),
-            Some(weights) => self.to.formula_of("add(@0,mul(@1,@2))", &[gate, cell, *weights]),
         }
     }
 
@@ -183,24 +122,16 @@ impl<A: Assembly> Steps<'_, A> {
         let product = self.product(state, self.of.recurrent)?;
         let product = self.add(product, self.of.bias)?;
         let gates = self.add(inputs, Some(product))?;
-        let [input, output, forget, fresh] = places(&LSTM_GATES, self.of.order);
-        let input = self.gate(gates, input)?;
-        let input = self.seeing(input, 0, cell)?;
+        let input = self.gate(gates, 0)?;
         let input = self.activate(0, input)?;
-        let forget = if self.of.coupled {
-            self.to.formula_of("sub(1.0,@0)", &[input])?
-        } else {
-            let forget = self.gate(gates, forget)?;
-            let forget = self.seeing(forget, 2, cell)?;
-            self.activate(0, forget)?
-        };
-        let fresh = self.gate(gates, fresh)?;
+        let forget = self.gate(gates, 1)?;
+        let forget = self.activate(0, forget)?;
+        let fresh = self.gate(gates, 2)?;
         let fresh = self.activate(1, fresh)?;
         let cell = self.to.formula_of("add(mul(@0,@1),mul(@2,@3))", &[forget, cell, input, fresh])?;
-        let output = self.gate(gates, output)?;
-        let output = self.seeing(output, 1, cell)?;
+        let output = self.gate(gates, 3)?;
         let output = self.activate(0, output)?;
-        let shown = self.plain(2, cell)?;
+        let shown = self.activate(2, cell)?;
         let mut state = self.to.formula_of("mul(@0,@1)", &[output, shown])?;
         if let Some(projection) = self.of.projection {
             state = self.product(state, projection)?;
@@ -223,16 +154,13 @@ impl<A: Assembly> Steps<'_, A> {
         let product = self.product(state, weights)?;
         let product = self.add(product, bias)?;
         let gates = self.add(first, Some(product))?;
-        let [update, reset] = places(&GRU_GATES, self.of.order);
-        let update = self.gate(gates, update)?;
+        let update = self.gate(gates, 1)?;
         let update = self.activate(0, update)?;
-        let reset = self.gate(gates, reset)?;
+        let reset = self.gate(gates, 0)?;
         let reset = self.activate(0, reset)?;
-        let multiply = |steps: &mut Self, x: A::Tensor| steps.to.formula_of("mul(@0,@1)", &[reset, x]);
-        let before = if self.of.reset_after { state } else { multiply(self, state)? };
-        let product = self.product(before, fresh_weights)?;
+        let product = self.product(state, fresh_weights)?;
         let product = self.add(product, fresh_bias)?;
-        let product = if self.of.reset_after { multiply(self, product)? } else { product };
+        let product = self.to.formula_of("mul(@0,@1)", &[reset, product])?;
         let fresh = self.add(fresh, Some(product))?;
         let fresh = self.activate(1, fresh)?;
         self.to.formula_of("add(mul(sub(1.0,@0),@1),mul(@0,@2))", &[update, fresh, state])

@@ -3,7 +3,8 @@
 use super::{Line, Lowered, Refusal, extent_of};
 use crate::graph::TensorId;
 use crate::library::assembly::Assembly;
-use crate::library::assembly::recurrent::{Direction, GateOrder, RecurrentKind, projected, stacked};
+use crate::library::assembly::recurrent::{Direction, projected, stacked};
+use crate::library::recurrent::RecurrentKind;
 use crate::pnnx::item::ExpandedItem;
 
 /// The settings of an operator.
@@ -129,19 +130,14 @@ fn direction(line: &mut Line, of: LayerSettings, x: TensorId, suffix: &str) -> L
     };
     Ok(Direction {
         kind: of.kind,
-        order: GateOrder::Torch,
         steps: extent_of(&line.extents(x)?, 0)?,
         hidden: of.hidden,
         reverse: suffix.ends_with("_reverse"),
         projected: projected(line, x, weights, bias)?,
         recurrent,
         bias: state_bias,
-        peephole: None,
         projection,
         activations: activations.iter().map(|formula| (*formula).to_owned()).collect(),
-        clip: None,
-        reset_after: true,
-        coupled: false,
     })
 }
 
