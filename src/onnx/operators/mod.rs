@@ -1,5 +1,6 @@
 //! The operators of the standard domains: one row for each, with what the rest of the crate does with it.
 
+pub(in crate::onnx) mod recurrent;
 mod row;
 mod table;
 #[cfg(test)]

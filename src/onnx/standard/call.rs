@@ -94,66 +94,53 @@ impl StandardCall<'_> {
         !matches!(self.attribute(name), Ok(None))
     }
 
+    /// The value of an attribute as a function reads it; none if it is not given. Files omit zeros and empty lists, which
+    /// are `T`'s default.
+    fn read<T: Default>(&self, name: &str, of: impl Fn(&AttributeValue) -> Option<T>) -> Build<Option<T>> {
+        match self.attribute(name)?.map(|attribute| &attribute.value) {
+            None => Ok(None),
+            Some(AttributeValue::None) => Ok(Some(T::default())),
+            Some(value) => of(value).map(Some).ok_or(NotKnown),
+        }
+    }
+
     /// An integer attribute.
     pub(super) fn int(&self, name: &str, default: i64) -> Build<i64> {
-        match self.attribute(name)?.map(|attribute| &attribute.value) {
-            None => Ok(default),
-            Some(AttributeValue::Int(value)) => Ok(*value),
-            // Files omit zeros.
-            Some(AttributeValue::None) => Ok(0),
-            Some(_) => Err(NotKnown),
-        }
+        let of = |value: &AttributeValue| if let AttributeValue::Int(value) = value { Some(*value) } else { None };
+        Ok(self.read(name, of)?.unwrap_or(default))
     }
 
     /// A float attribute; none if it is not given.
     pub(super) fn float(&self, name: &str) -> Build<Option<f32>> {
-        match self.attribute(name)?.map(|attribute| &attribute.value) {
-            None => Ok(None),
-            Some(AttributeValue::Float(value)) => Ok(Some(*value)),
-            Some(AttributeValue::None) => Ok(Some(0.0)),
-            Some(_) => Err(NotKnown),
-        }
+        self.read(name, |value| if let AttributeValue::Float(value) = value { Some(*value) } else { None })
     }
 
     /// A list of integers; none if it is not given.
     pub(super) fn ints(&self, name: &str) -> Build<Option<Vec<i64>>> {
-        match self.attribute(name)?.map(|attribute| &attribute.value) {
-            None => Ok(None),
-            Some(AttributeValue::Ints(values)) => Ok(Some(values.clone())),
-            Some(AttributeValue::None) => Ok(Some(Vec::new())),
-            Some(_) => Err(NotKnown),
-        }
+        self.read(name, |value| if let AttributeValue::Ints(values) = value { Some(values.clone()) } else { None })
     }
 
     /// A list of floats; none if it is not given.
     pub(super) fn floats(&self, name: &str) -> Build<Option<Vec<f32>>> {
-        match self.attribute(name)?.map(|attribute| &attribute.value) {
-            None => Ok(None),
-            Some(AttributeValue::Floats(values)) => Ok(Some(values.clone())),
-            Some(AttributeValue::None) => Ok(Some(Vec::new())),
-            Some(_) => Err(NotKnown),
-        }
+        self.read(name, |value| if let AttributeValue::Floats(values) = value { Some(values.clone()) } else { None })
     }
 
     /// A list of texts; none if it is not given.
     pub(super) fn texts(&self, name: &str) -> Build<Option<Vec<String>>> {
-        match self.attribute(name)?.map(|attribute| &attribute.value) {
-            None => Ok(None),
-            Some(AttributeValue::Strings(values)) => {
-                Ok(Some(values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect()))
+        self.read(name, |value| match value {
+            AttributeValue::Strings(values) => {
+                Some(values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect())
             }
-            Some(AttributeValue::None) => Ok(Some(Vec::new())),
-            Some(_) => Err(NotKnown),
-        }
+            _ => None,
+        })
     }
 
     /// A text attribute.
     pub(super) fn text(&self, name: &str, default: &str) -> Build<String> {
-        match self.attribute(name)?.map(|attribute| &attribute.value) {
-            None => Ok(default.to_owned()),
-            Some(AttributeValue::String(value)) => Ok(String::from_utf8_lossy(value).into_owned()),
-            Some(AttributeValue::None) => Ok(String::new()),
-            Some(_) => Err(NotKnown),
-        }
+        let of = |value: &AttributeValue| match value {
+            AttributeValue::String(value) => Some(String::from_utf8_lossy(value).into_owned()),
+            _ => None,
+        };
+        Ok(self.read(name, of)?.unwrap_or_else(|| default.to_owned()))
     }
 }

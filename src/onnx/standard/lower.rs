@@ -89,7 +89,7 @@ pub(crate) fn recurrent(model: &mut ModelProto, options: &Options) -> Vec<NodeFi
     let mut kept = Vec::new();
     let mut visit = |node: &NodeProto| {
         let (domain, operator) = model.names.operator(node);
-        if domain.is_empty() && RECURRENT.contains(&operator) {
+        if BodyTable::Steps.has(domain, operator) {
             let name = node.outputs.iter().find(|output| **output != NameId::ROOT).copied();
             kept.push((operator.to_owned(), name, node.at));
         }
@@ -109,11 +109,9 @@ pub(crate) fn recurrent(model: &mut ModelProto, options: &Options) -> Vec<NodeFi
     kept.into_iter().map(finding).collect()
 }
 
-/// The operators whose steps are part of them.
-const RECURRENT: [&str; 3] = ["LSTM", "GRU", "RNN"];
-
+/// Whether a model may have recurrent layers.
 fn has_recurrent(names: &ModelNames) -> bool {
-    RECURRENT.iter().any(|operator| names.texts.get(operator).is_some())
+    BodyTable::Steps.names().any(|operator| names.texts.get(operator).is_some())
 }
 
 /// Why a body cannot be made.

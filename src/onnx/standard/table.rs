@@ -57,6 +57,11 @@ impl BodyTable {
         }
     }
 
+    /// The names of the operators; some occur several times.
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
+        self.rows().iter().map(|row| row.name)
+    }
+
     /// The body of an operator in a version of its operator set.
     pub(super) fn body(self, domain: &str, name: &str, version: i64) -> Option<&'static BodyRow> {
         self.rows().iter().rfind(|row| row.name == name && row.domain == domain && row.version <= version)

@@ -1,6 +1,5 @@
 //! The kernels of operators, by families.
 
-pub(in crate::onnx) mod activation;
 pub(in crate::onnx) mod attention;
 pub(in crate::onnx) mod cast;
 pub(in crate::onnx) mod columns;

@@ -1,42 +1,31 @@
 //! Recurrent layers: RNN, GRU and LSTM.
 
-use super::activation::{Activation, clipped};
 use super::reals::{Reals, exchanged, multiplied};
 use crate::eval::EvalError;
+use crate::library::recurrent::RecurrentKind;
+use crate::onnx::operators::recurrent::{self, Activation, ActivationError};
 use crate::onnx::run::call::{KernelResult, NodeCall};
 use crate::tensor::Tensor;
 
-/// A kind of cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cell {
-    Rnn,
-    Gru,
-    Lstm,
+/// The activations of a layer, those of one direction after another.
+fn activations(call: &NodeCall, kind: RecurrentKind, directions: usize) -> Result<Vec<Activation>, EvalError> {
+    let parameters = [call.float_list("activation_alpha")?, call.float_list("activation_beta")?];
+    recurrent::activations(kind, directions, call.texts("activations")?, parameters).map_err(|error| {
+        call.refused(match error {
+            ActivationError::Count { found, wanted } => format!("there are {found} activations instead of {wanted}"),
+            ActivationError::Unknown(name) => format!("the activation '{name}' is not known"),
+        })
+    })
 }
 
-impl Cell {
-    /// The number of gates.
-    fn gates(self) -> usize {
-        match self {
-            Cell::Rnn => 1,
-            Cell::Gru => 3,
-            Cell::Lstm => 4,
-        }
-    }
-
-    /// The activations of a direction.
-    fn activations(self) -> &'static [&'static str] {
-        match self {
-            Cell::Rnn => &["Tanh"],
-            Cell::Gru => &["Sigmoid", "Tanh"],
-            Cell::Lstm => &["Sigmoid", "Tanh", "Tanh"],
-        }
-    }
+/// A number within a bound and its negative, if there is one.
+fn clipped(x: f64, bound: Option<f64>) -> f64 {
+    bound.map_or(x, |bound| x.max(-bound).min(bound))
 }
 
 /// What the layer computes with.
 struct RecurrentLayer<'c> {
-    cell: Cell,
+    kind: RecurrentKind,
     /// The operand with the axes time, batch, and features.
     x: Vec<f64>,
     time: usize,
@@ -70,12 +59,12 @@ fn directions(call: &NodeCall) -> Result<&'static [bool], EvalError> {
 }
 
 impl<'c> RecurrentLayer<'c> {
-    fn read(call: &'c NodeCall, cell: Cell, directions: usize, batch_first: bool) -> Result<Self, EvalError> {
+    fn read(call: &'c NodeCall, kind: RecurrentKind, directions: usize, batch_first: bool) -> Result<Self, EvalError> {
         let x = Reals::of(call, 0)?.ranked(call, 3)?;
         let (time, batch) = if batch_first { (x.shape[1], x.shape[0]) } else { (x.shape[0], x.shape[1]) };
         let features = x.shape[2];
         call.budget.room(&[time.max(1), batch.max(1)])?;
-        let (gates, r) = (cell.gates(), Reals::of(call, 2)?.ranked(call, 3)?);
+        let (gates, r) = (kind.gates() as usize, Reals::of(call, 2)?.ranked(call, 3)?);
         let hidden = r.shape[2];
         let stated = call.int("hidden_size")?.is_some_and(|stated| usize::try_from(stated) != Ok(hidden));
         let rows = gates.checked_mul(hidden).filter(|_| !stated);
@@ -83,8 +72,8 @@ impl<'c> RecurrentLayer<'c> {
         let r = Reals::shaped(call, 2, &[directions, rows, hidden])?;
         let w = Reals::shaped(call, 1, &[directions, rows, features])?;
         let b = Reals::optional_shaped(call, 3, &[directions, 2 * rows])?;
-        let peepholes = match cell {
-            Cell::Lstm => Reals::optional_shaped(call, 7, &[directions, 3 * hidden])?,
+        let peepholes = match kind {
+            RecurrentKind::Lstm => Reals::optional_shaped(call, 7, &[directions, 3 * hidden])?,
             _ => None,
         };
         let lengths = match call.optional_list(4)? {
@@ -98,17 +87,21 @@ impl<'c> RecurrentLayer<'c> {
         call.budget.room(x.shape)?;
         let x = if batch_first { exchanged(&x.items, [1, batch, time, features]) } else { x.items.into_owned() };
         let clip = call.float("clip")?.filter(|&clip| clip > 0.0);
-        let variant = match cell {
-            Cell::Rnn => false,
-            Cell::Gru => call.flag("linear_before_reset", false)?,
-            Cell::Lstm => call.flag("input_forget", false)?,
+        let variant = match kind {
+            RecurrentKind::Rnn => false,
+            RecurrentKind::Gru => call.flag("linear_before_reset", false)?,
+            RecurrentKind::Lstm => call.flag("input_forget", false)?,
         };
-        Ok(RecurrentLayer { cell, x, time, batch, features, hidden, w, r, b, peepholes, lengths, clip, variant })
+        Ok(RecurrentLayer { kind, x, time, batch, features, hidden, w, r, b, peepholes, lengths, clip, variant })
+    }
+
+    fn gates(&self) -> usize {
+        self.kind.gates() as usize
     }
 
     /// The sum of both biases of a gate, or one of them.
     fn bias(&self, direction: usize, row: usize, which: [bool; 2]) -> f64 {
-        let rows = self.cell.gates() * self.hidden;
+        let rows = self.gates() * self.hidden;
         let Some(b) = &self.b else { return 0.0 };
         let part = |half: usize| if which[half] { b.items[direction * 2 * rows + half * rows + row] } else { 0.0 };
         part(0) + part(1)
@@ -122,7 +115,7 @@ impl<'c> RecurrentLayer<'c> {
         activations: &[Activation],
         mut state: RecurrentState,
     ) -> Result<(Vec<f64>, RecurrentState), EvalError> {
-        let (hidden, rows, batch) = (self.hidden, self.cell.gates() * self.hidden, self.batch);
+        let (hidden, rows, batch) = (self.hidden, self.gates() * self.hidden, self.batch);
         let matrix = |of: &Reals, columns: usize| {
             exchanged(&of.items[direction * rows * columns..][..rows * columns], [1, rows, columns, 1])
         };
@@ -136,13 +129,13 @@ impl<'c> RecurrentLayer<'c> {
                 let time = if backward { length - 1 - step } else { step };
                 let input = &inputs[(time * batch + i) * rows..][..rows];
                 let (h, c) = (&state.h[i * hidden..][..hidden], &state.c[i * hidden..][..hidden]);
-                let (next, cell) = match self.cell {
-                    Cell::Rnn => (context.rnn(input, &recurrent[i * rows..][..rows]), None),
-                    Cell::Gru => {
+                let (next, cell) = match self.kind {
+                    RecurrentKind::Rnn => (context.rnn(input, &recurrent[i * rows..][..rows]), None),
+                    RecurrentKind::Gru => {
                         call.budget.product(hidden, hidden)?;
                         (context.gru(input, &recurrent[i * rows..][..rows], h), None)
                     }
-                    Cell::Lstm => {
+                    RecurrentKind::Lstm => {
                         let (h, c) = context.lstm(input, &recurrent[i * rows..][..rows], c);
                         (h, Some(c))
                     }
@@ -224,11 +217,11 @@ impl Step<'_, '_> {
     }
 }
 
-fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
+fn layer(call: &NodeCall, kind: RecurrentKind) -> KernelResult {
     let (directions, batch_first) = (directions(call)?, call.flag("layout", false)?);
-    let layer = RecurrentLayer::read(call, cell, directions.len(), batch_first)?;
+    let layer = RecurrentLayer::read(call, kind, directions.len(), batch_first)?;
     let (time, batch, hidden, count) = (layer.time, layer.batch, layer.hidden, directions.len());
-    let activations = Activation::all(call, cell.activations(), count)?;
+    let activations = activations(call, kind, count)?;
     let extents = if batch_first { [batch, count, hidden] } else { [count, batch, hidden] };
     let initial = |i: usize| -> Result<Vec<f64>, EvalError> {
         call.budget.room(&extents)?;
@@ -238,9 +231,9 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
             Some(found) => found.items.into_owned(),
         })
     };
-    let (first_h, first_c) = (initial(5)?, if cell == Cell::Lstm { initial(6)? } else { initial(5)? });
+    let (first_h, first_c) = (initial(5)?, if kind == RecurrentKind::Lstm { initial(6)? } else { initial(5)? });
     let (mut y, mut h, mut c) = (Vec::new(), Vec::new(), Vec::new());
-    let each = cell.activations().len();
+    let each = recurrent::defaults(kind).len();
     for (i, &backward) in directions.iter().enumerate() {
         let own = |items: &[f64]| items[i * batch * hidden..][..batch * hidden].to_vec();
         let state = RecurrentState { h: own(&first_h), c: own(&first_c) };
@@ -261,7 +254,7 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
         call.rounded(dtype, &extents, items)
     };
     let mut results = vec![call.rounded(dtype, &shape, y)?.into(), last(h)?.into()];
-    if cell == Cell::Lstm {
+    if kind == RecurrentKind::Lstm {
         results.push(last(c)?.into());
     }
     Ok(results)
@@ -269,15 +262,15 @@ fn layer(call: &NodeCall, cell: Cell) -> KernelResult {
 
 /// `RNN`.
 pub(in crate::onnx) fn rnn(call: &NodeCall) -> KernelResult {
-    layer(call, Cell::Rnn)
+    layer(call, RecurrentKind::Rnn)
 }
 
 /// `GRU`.
 pub(in crate::onnx) fn gru(call: &NodeCall) -> KernelResult {
-    layer(call, Cell::Gru)
+    layer(call, RecurrentKind::Gru)
 }
 
 /// `LSTM`.
 pub(in crate::onnx) fn lstm(call: &NodeCall) -> KernelResult {
-    layer(call, Cell::Lstm)
+    layer(call, RecurrentKind::Lstm)
 }

@@ -1,6 +1,8 @@
 //! Recurrent layers of known lengths: the operations of each step.
 
-use super::activation::Activation;
+use super::activation;
+use crate::library::recurrent::RecurrentKind;
+use crate::onnx::operators::recurrent::{self, Activation};
 use crate::onnx::standard::call::{Build, NotKnown, StandardCall};
 use crate::onnx::standard::template::TemplateSettings;
 
@@ -23,52 +25,24 @@ const INITIAL_H: usize = 5;
 const INITIAL_C: usize = 6;
 const P: usize = 7;
 
-/// The step of a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cell {
-    Lstm,
-    Gru,
-    Rnn,
-}
-
-impl Cell {
-    /// The number of gates.
-    fn gates(self) -> i64 {
-        match self {
-            Cell::Lstm => 4,
-            Cell::Gru => 3,
-            Cell::Rnn => 1,
-        }
-    }
-
-    /// The activations of a direction, unless the node states others.
-    fn activations(self) -> &'static [&'static str] {
-        match self {
-            Cell::Lstm => &["Sigmoid", "Tanh", "Tanh"],
-            Cell::Gru => &["Sigmoid", "Tanh"],
-            Cell::Rnn => &["Tanh"],
-        }
-    }
-}
-
 pub(in crate::onnx::standard) fn lstm(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
-    Layer::new(call, Cell::Lstm)?.write(settings);
+    Layer::new(call, RecurrentKind::Lstm)?.write(settings);
     Ok(())
 }
 
 pub(in crate::onnx::standard) fn gru(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
-    Layer::new(call, Cell::Gru)?.write(settings);
+    Layer::new(call, RecurrentKind::Gru)?.write(settings);
     Ok(())
 }
 
 pub(in crate::onnx::standard) fn rnn(call: &StandardCall, settings: &mut TemplateSettings) -> Build<()> {
-    Layer::new(call, Cell::Rnn)?.write(settings);
+    Layer::new(call, RecurrentKind::Rnn)?.write(settings);
     Ok(())
 }
 
 /// A layer, as far as its steps depend on it.
 struct Layer {
-    cell: Cell,
+    kind: RecurrentKind,
     steps: i64,
     hidden: i64,
     directions: i64,
@@ -92,7 +66,7 @@ struct Layer {
 }
 
 impl Layer {
-    fn new(call: &StandardCall, cell: Cell) -> Build<Layer> {
+    fn new(call: &StandardCall, kind: RecurrentKind) -> Build<Layer> {
         let batch_first = call.int("layout", 0)? != 0;
         let steps = call.extent(X, usize::from(batch_first))?;
         let (directions, hidden) = (call.extent(W, 0)?, call.extent(R, 2)?);
@@ -107,26 +81,30 @@ impl Layer {
         if !fits || call.has_input(LENGTHS) && !call.all_items_are(LENGTHS, steps) {
             return Err(NotKnown);
         }
-        let initial_cell = cell == Cell::Lstm && call.has_input(INITIAL_C);
-        let starts_with_zeros = !call.has_input(INITIAL_H) || cell == Cell::Lstm && !initial_cell;
+        let initial_cell = kind == RecurrentKind::Lstm && call.has_input(INITIAL_C);
+        let starts_with_zeros = !call.has_input(INITIAL_H) || kind == RecurrentKind::Lstm && !initial_cell;
         if starts_with_zeros && call.version < ZEROS {
             return Err(NotKnown);
         }
         let names = call.texts("activations")?;
         let parameters = [call.floats("activation_alpha")?, call.floats("activation_beta")?];
+        let activations = recurrent::activations(kind, directions as usize, names, parameters).map_err(|_| NotKnown)?;
+        if !activations.iter().all(|activation| activation::exists(activation, call.version)) {
+            return Err(NotKnown);
+        }
         Ok(Layer {
-            cell,
+            kind,
             steps,
             hidden,
             directions,
             reverse: direction == "reverse",
             batch_first,
             biased: call.has_input(B),
-            peepholes: cell == Cell::Lstm && call.has_input(P),
+            peepholes: kind == RecurrentKind::Lstm && call.has_input(P),
             initial: call.has_input(INITIAL_H),
             initial_cell,
             starts_with_zeros,
-            activations: Activation::all(names, parameters, (cell.activations(), directions), call.version)?,
+            activations,
             clip: call.float("clip")?.filter(|clip| *clip > 0.0),
             reset_after: call.int("linear_before_reset", 0)? != 0,
             coupled: call.int("input_forget", 0)? != 0,
@@ -138,7 +116,7 @@ impl Layer {
     fn write(&self, settings: &mut TemplateSettings) {
         let [all, last, cells] = self.used;
         settings.flag("layout", self.batch_first).flag("all", all).flag("last", last);
-        settings.flag("cells", cells && self.cell == Cell::Lstm);
+        settings.flag("cells", cells && self.kind == RecurrentKind::Lstm);
         let mut out = Lines { settings };
         self.shared(&mut out);
         let mut results: [Vec<String>; 3] = Default::default();
@@ -154,14 +132,14 @@ impl Layer {
         if last {
             out.node(&name("last_states", "Y_h"), "Concat <axis: int = 0>", &last_states.join(", "));
         }
-        if cells && self.cell == Cell::Lstm {
+        if cells && self.kind == RecurrentKind::Lstm {
             out.node(&name("last_cells", "Y_c"), "Concat <axis: int = 0>", &last_cells.join(", "));
         }
     }
 
     /// Constants, the input with its steps first, and the state of zeros.
     fn shared(&self, out: &mut Lines) {
-        let (gates, hidden) = (self.cell.gates(), self.hidden);
+        let (gates, hidden) = (self.kind.gates(), self.hidden);
         for i in 0..self.steps.max(gates).max(2) {
             out.line(format!("at{i} = const int64 ({i})"));
         }
@@ -196,14 +174,14 @@ impl Layer {
 
     /// The steps of a direction. Returns the names of all states, the last state, and the last cell.
     fn direction(&self, out: &mut Lines, number: i64) -> [String; 3] {
-        let each = self.cell.activations().len();
+        let each = recurrent::defaults(self.kind).len();
         let activations = self.activations.chunks(each).nth(number as usize).unwrap_or_default();
         let steps = DirectionSteps { layer: self, number, activations };
         steps.weights(out);
         let mut state = steps.initial(out, "h", ("initial_h", self.initial));
-        let mut cell = match self.cell {
-            Cell::Lstm => steps.initial(out, "c", ("initial_c", self.initial_cell)),
-            Cell::Gru | Cell::Rnn => String::new(),
+        let mut cell = match self.kind {
+            RecurrentKind::Lstm => steps.initial(out, "c", ("initial_c", self.initial_cell)),
+            RecurrentKind::Gru | RecurrentKind::Rnn => String::new(),
         };
         let mut states = Vec::new();
         let reverse = self.reverse || number == 1;
@@ -227,7 +205,7 @@ impl Layer {
         if self.used[1] {
             out.node(&last, "Reshape", &format!("{state}, last_shape"));
         }
-        if self.used[2] && self.cell == Cell::Lstm {
+        if self.used[2] && self.kind == RecurrentKind::Lstm {
             out.node(&last_cell, "Reshape", &format!("{cell}, last_shape"));
         }
         [all, last, last_cell]
@@ -286,10 +264,10 @@ impl DirectionSteps<'_> {
             self.biases(out, &product);
         }
         let recurrent = self.part(out, "recurrent", "R");
-        if layer.cell == Cell::Gru {
+        if layer.kind == RecurrentKind::Gru {
             let parts = self.own("recurrent_parts");
             out.node(&parts, "Reshape", &format!("{recurrent}, weights_shape"));
-            for gate in 0..layer.cell.gates() {
+            for gate in 0..layer.kind.gates() {
                 let part = self.name("recurrent_part", gate);
                 out.node(&part, "Gather <axis: int = 0>", &format!("{parts}, at{gate}"));
                 out.node(&self.name("state_weights", gate), TRANSPOSE, &part);
@@ -317,7 +295,7 @@ impl DirectionSteps<'_> {
         out.node(&first, "Gather <axis: int = 0>", &format!("{halves}, at0"));
         out.node(&second, "Gather <axis: int = 0>", &format!("{halves}, at1"));
         let mut added = first;
-        if self.layer.cell == Cell::Gru {
+        if self.layer.kind == RecurrentKind::Gru {
             let parts = self.own("state_biases");
             out.node(&parts, "Reshape", &format!("{second}, parts_shape"));
             for gate in 0..3 {
@@ -343,15 +321,15 @@ impl DirectionSteps<'_> {
 
     /// One step: the names of the next state and the next cell.
     fn step(&self, out: &mut Lines, at: i64, inputs: &str, (state, cell): (String, String)) -> (String, String) {
-        match self.layer.cell {
-            Cell::Rnn => {
+        match self.layer.kind {
+            RecurrentKind::Rnn => {
                 let (product, sum) = (self.name("product", at), self.name("sum", at));
                 out.node(&product, "MatMul", &format!("{state}, {}", self.own("state_weights")));
                 out.node(&sum, "Add", &format!("{inputs}, {product}"));
                 (self.activated(out, 0, (&sum, "h", at)), cell)
             }
-            Cell::Gru => (self.gru(out, at, inputs, &state), cell),
-            Cell::Lstm => self.lstm(out, at, inputs, (&state, &cell)),
+            RecurrentKind::Gru => (self.gru(out, at, inputs, &state), cell),
+            RecurrentKind::Lstm => self.lstm(out, at, inputs, (&state, &cell)),
         }
     }
 
@@ -393,7 +371,7 @@ impl DirectionSteps<'_> {
         let output = self.seeing(out, (&output, 1), &name("cell"));
         let output = self.activated(out, 0, (&output, "output", at));
         let shown = name("shown");
-        self.function(2).write(&name("cell"), &shown, &mut |line| out.line(line));
+        self.function(out, 2, (&name("cell"), &shown));
         out.node(&name("h"), "Mul", &format!("{output}, {shown}"));
         (name("h"), name("cell"))
     }
@@ -456,8 +434,12 @@ impl DirectionSteps<'_> {
         sum
     }
 
-    fn function(&self, i: usize) -> Activation {
-        self.activations.get(i).copied().unwrap_or(Activation::TANH)
+    /// The value of an activation.
+    fn function(&self, out: &mut Lines, i: usize, (x, result): (&str, &str)) {
+        // Each direction has all activations of its kind.
+        if let Some(of) = self.activations.get(i) {
+            activation::write(of, x, result, &mut |line| out.line(line));
+        }
     }
 
     /// The value of an activation, whose operand is clipped.
@@ -470,7 +452,7 @@ impl DirectionSteps<'_> {
             x = within;
         }
         let result = self.name(result, at);
-        self.function(i).write(&x, &result, &mut |line| out.line(line));
+        self.function(out, i, (&x, &result));
         result
     }
 }
