@@ -46,8 +46,7 @@ impl<'m> Known<'m> {
     /// A constant; the items of a short one of integers or truth values are part of its type.
     pub(super) fn of_constant(constant: &'m TensorProto) -> Self {
         let mut known = Known::new(of_constant(constant), Some(constant));
-        let count = constant.dims.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
-        if let (ValueType::Tensor(facts), Some(0..=MAX_SHORT)) = (&mut known.ty, count) {
+        if let (ValueType::Tensor(facts), Some(0..=MAX_SHORT)) = (&mut known.ty, count_of(constant)) {
             facts.items = integers(constant).map(|items| items.into_iter().map(Dim::Int).collect());
         }
         known
@@ -312,12 +311,15 @@ impl<'m> InferCall<'_, 'm> {
     }
 }
 
+/// The number of items of a constant.
+fn count_of(tensor: &TensorProto) -> Option<i64> {
+    tensor.dims.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent))
+}
+
 /// Whether rules read a constant.
 fn is_read(tensor: &TensorProto) -> bool {
-    let is_whole = whole(tensor).is_some();
-    let count = tensor.dims.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
-    let most = if is_whole { MAX_CONSTANT } else { MAX_FLOATS };
-    !tensor.is_external() && count.is_some_and(|count| (0..=most).contains(&count))
+    let most = if whole(tensor).is_some() { MAX_CONSTANT } else { MAX_FLOATS };
+    !tensor.is_external() && count_of(tensor).is_some_and(|count| (0..=most).contains(&count))
 }
 
 /// The type of a constant of integers or truth values.

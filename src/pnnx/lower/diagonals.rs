@@ -3,6 +3,7 @@
 use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
 
@@ -33,7 +34,7 @@ fn diag(line: &mut Line) -> Lowered<Vec<TensorId>> {
     // Each item in its row, then in its column.
     let column = line.select_as(of, own, [ExpandedItem::Tensor(items), zero()])?;
     let column = line.add("sum_reduce", vec![Value::Tensor(column), integers([0])])?;
-    let column = line.ordered(column, &[1, 0])?;
+    let column = line.transposed(column, &[1, 0])?;
     let row = line.spaced((2, 0), (offset, 1, size))?;
     let is_own = line.add("eq", vec![Value::Tensor(row), Value::Tensor(all)])?;
     Ok(vec![line.select_as(of, is_own, [ExpandedItem::Tensor(column), zero()])?])
@@ -58,7 +59,7 @@ fn diagonal(line: &mut Line, keys: [&str; 3], defaults: Option<[i64; 2]>) -> Low
     let count = rows.saturating_sub(row).min(columns.saturating_sub(column));
     line.require(keys[0], count > 0, "an offset within the matrix")?;
     let order: Vec<i64> = others.into_iter().chain([first, second]).collect();
-    let x = line.ordered(x, &order)?;
+    let x = line.transposed(x, &order)?;
     let x = line.reshaped(x, &[&outer[..], &[product(&[rows, columns])?]].concat())?;
     let begin = product(&[row, columns])?.checked_add(column).ok_or(Refusal::UNFIT)?;
     let places = line.spaced((1, 0), (begin, columns.saturating_add(1), count))?;
@@ -69,5 +70,5 @@ fn trace(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let items = diagonal(line, ["", "", ""], None)?;
     let items = *items.first().ok_or(Refusal::UNFIT)?;
     let sum = line.add("sum_reduce", vec![Value::Tensor(items), integers([0])])?;
-    Ok(vec![line.squeezed(sum, &[0])?])
+    Ok(vec![line.without_axes(sum, &[0])?])
 }

@@ -6,6 +6,7 @@
 use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::parse::{Reading, parse};
 use crate::pnnx::tokens::Literal;
@@ -183,7 +184,7 @@ fn index(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let count = axes.len() as i64;
     if last.saturating_sub(first) >= count {
         let order: Vec<i64> = axes.iter().copied().chain((0..rank).filter(|axis| !axes.contains(axis))).collect();
-        x = line.ordered(x, &order)?;
+        x = line.transposed(x, &order)?;
         extents = line.extents(x)?;
         place = 0;
     }
@@ -254,7 +255,7 @@ fn unfold(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.taken(x, indices, axis)?;
     let inner = axis.saturating_add(1);
     let order: Vec<i64> = (0..=rank).filter(|other| *other != inner).chain([inner]).collect();
-    Ok(vec![line.ordered(x, &order)?])
+    Ok(vec![line.transposed(x, &order)?])
 }
 
 /// The operand in which the slice from `start` to `end` is replaced.

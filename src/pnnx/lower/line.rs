@@ -6,10 +6,11 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 
 use crate::Options;
-use crate::diagnostics::{Diagnostics, too_many};
+use crate::diagnostics::Diagnostics;
 use crate::graph::names::NameId;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::library::build::{Builder, Results};
 use crate::pnnx::elements;
 use crate::pnnx::expand::expand_items;
@@ -138,9 +139,7 @@ impl Line<'_> {
         of: Option<Primitive>,
         arguments: Vec<Value>,
     ) -> Lowered<TensorId> {
-        if self.builder.graph.operations().len() as u64 >= self.options.max_ops {
-            return Err(Refusal::Because(too_many("the graph", self.options.max_ops, "operations").into()));
-        }
+        self.allows(1)?;
         if arguments.iter().any(|value| matches!(value, Value::Scalar(scalar) if !scalar.is_finite())) {
             return Err(Refusal::Because(
                 format!("`{nnef}` would have an argument that is not a finite number").into(),

@@ -7,6 +7,7 @@ use super::terms::whole;
 use super::{Line, Lowered, LoweringRow, Refusal};
 use crate::dictionary::{self, InNnef, Vocabulary};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::parse::{Reading, parse};
 use crate::pnnx::table::Op;
@@ -116,7 +117,7 @@ fn logical_not(line: &mut Line) -> Lowered<Vec<TensorId>> {
 fn logical(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
     let (x, y) = (line.tensor("input")?, line.tensor(line.key_of(&["other", "input1"]))?);
     let (x, y) = (line.truth(x)?, line.truth(y)?);
-    Ok(vec![line.formula(text, &[x, y])?])
+    Ok(vec![line.formula_of(text, &[x, y])?])
 }
 
 /// An operation on bits, of truth values.
@@ -125,7 +126,7 @@ fn bits(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
     if !line.is_logical(x) || !line.is_logical(y) {
         return Err(Refusal::Because("NNEF has no operations on the bits of integers".into()));
     }
-    Ok(vec![line.formula(text, &[x, y])?])
+    Ok(vec![line.formula_of(text, &[x, y])?])
 }
 
 /// The complement of the bits of integers, or the negation of truth values.
@@ -231,7 +232,7 @@ impl Line<'_> {
                 item => self.filled(&[], item, Primitive::Logical)?,
             });
         }
-        self.formula("or(and(@0,@1),and(not(@0),@2))", &items)
+        self.formula_of("or(and(@0,@1),and(not(@0),@2))", &items)
     }
 
     /// Adds leading axes unless the tensor has none: tensors of rank 0 are broadcast to any shape.
@@ -324,5 +325,5 @@ fn added(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
     let tensors = [line.tensor("input")?, line.tensor("tensor1")?, line.tensor("tensor2")?];
     let value: f64 = line.setting_or("value", 1.0)?;
     let text = if value == 1.0 { format!("add(@0,{text})") } else { format!("add(@0,mul({value:?},{text}))") };
-    Ok(vec![line.formula(&text, &tensors)?])
+    Ok(vec![line.formula_of(&text, &tensors)?])
 }

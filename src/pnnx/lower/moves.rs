@@ -3,6 +3,7 @@
 use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
 
@@ -112,12 +113,12 @@ fn rotate(line: &mut Line) -> Lowered<Vec<TensorId>> {
         0 => x,
         1 => {
             let x = line.reversed(x, &[to])?;
-            line.ordered(x, &order)?
+            line.transposed(x, &order)?
         }
         2 => line.reversed(x, &[from, to])?,
         _ => {
             let x = line.reversed(x, &[from])?;
-            line.ordered(x, &order)?
+            line.transposed(x, &order)?
         }
     }])
 }
@@ -205,7 +206,7 @@ fn move_axes(line: &mut Line) -> Lowered<Vec<TensorId>> {
         None => rest.next(),
     });
     let order = order.collect::<Option<Vec<i64>>>().ok_or(Refusal::UNFIT)?;
-    Ok(vec![line.ordered(x, &order)?])
+    Ok(vec![line.transposed(x, &order)?])
 }
 
 /// The cross product along an axis of three items: by default, the first one, unless the operator has another default.
@@ -227,7 +228,7 @@ fn cross(line: &mut Line, default: Option<i64>) -> Lowered<Vec<TensorId>> {
             line.section(x, axis, (at, at.saturating_add(1)))
         };
         let operands = [item(line, a, 1)?, item(line, b, 2)?, item(line, a, 2)?, item(line, b, 1)?];
-        parts.push(line.formula("sub(mul(@0,@1),mul(@2,@3))", &operands)?);
+        parts.push(line.formula_of("sub(mul(@0,@1),mul(@2,@3))", &operands)?);
     }
     Ok(vec![line.concat(parts, axis)?])
 }

@@ -5,6 +5,7 @@
 use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
 
@@ -28,13 +29,13 @@ pub(super) fn place(line: &mut Line, nnef: &'static str) -> Lowered<Vec<TensorId
     if line.optional::<i64>("dim")?.is_some() {
         let axis = line.axis("dim", rank, None)?;
         let y = line.add(nnef, vec![Value::Tensor(x), integers([axis])])?;
-        return if kept { Ok(vec![y]) } else { Ok(vec![line.squeezed(y, &[axis])?]) };
+        return if kept { Ok(vec![y]) } else { Ok(vec![line.without_axes(y, &[axis])?]) };
     }
     let flat = line.reshaped(x, &[product(&extents)?])?;
     let y = line.add(nnef, vec![Value::Tensor(flat), integers([0])])?;
     let y = match kept {
         true => line.reshaped(y, &vec![1; extents.len()])?,
-        false => line.squeezed(y, &[0])?,
+        false => line.without_axes(y, &[0])?,
     };
     Ok(vec![y])
 }
@@ -67,12 +68,12 @@ fn ranked(line: &mut Line, x: TensorId, ranks: &Ranks) -> Lowered<[TensorId; 2]>
         _ => ("gt(@0,@1)", "eq(@0,@1)"),
     };
     let pair = if ranks.largest_first { [other, own] } else { [own, other] };
-    let before = line.formula(greater, &pair)?;
-    let equal = line.formula(equal, &[other, own])?;
+    let before = line.formula_of(greater, &pair)?;
+    let equal = line.formula_of(equal, &[other, own])?;
     let places = line.counting((more, axis), count)?;
     let others = line.counting((more, inner), count)?;
     let earlier = line.add("lt", vec![Value::Tensor(others), Value::Tensor(places)])?;
-    let before = line.formula("or(@0,and(@1,@2))", &[before, equal, earlier])?;
+    let before = line.formula_of("or(@0,and(@1,@2))", &[before, equal, earlier])?;
     let before = line.cast(before, Primitive::Integer)?;
     let rank = line.add("sum_reduce", vec![Value::Tensor(before), integers([inner])])?;
     let wanted = line.spaced((more, inner), (ranks.first, 1, ranks.count))?;
@@ -82,7 +83,7 @@ fn ranked(line: &mut Line, x: TensorId, ranks: &Ranks) -> Lowered<[TensorId; 2]>
         let zero = ExpandedItem::Literal(Literal::Int(0));
         let chosen = line.select_as(of, picked, [ExpandedItem::Tensor(*result), zero])?;
         let chosen = line.add("sum_reduce", vec![Value::Tensor(chosen), integers([axis])])?;
-        *result = line.squeezed(chosen, &[axis])?;
+        *result = line.without_axes(chosen, &[axis])?;
     }
     Ok(results)
 }
@@ -132,7 +133,7 @@ fn one_rank(line: &mut Line, x: TensorId, axis: i64, first: i64) -> Lowered<Vec<
     if line.flag("keepdim")? {
         return Ok(found.into());
     }
-    found.into_iter().map(|result| line.squeezed(result, &[axis])).collect()
+    found.into_iter().map(|result| line.without_axes(result, &[axis])).collect()
 }
 
 fn kth_value(line: &mut Line) -> Lowered<Vec<TensorId>> {

@@ -6,6 +6,7 @@
 use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 
 pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.cumsum"], By(|line| running(line, "add(@0,@1)"))),
@@ -60,7 +61,7 @@ fn running(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
         let first = line.section(y, axis, (0, distance))?;
         let later = line.section(y, axis, (distance, count))?;
         let before = line.section(y, axis, (0, count.saturating_sub(distance)))?;
-        let combined = line.formula(text, &[before, later])?;
+        let combined = line.formula_of(text, &[before, later])?;
         y = line.concat(vec![first, combined], axis)?;
         distance = distance.saturating_mul(2);
     }
@@ -97,7 +98,7 @@ fn prod(line: &mut Line) -> Lowered<Vec<TensorId>> {
     if kept && line.optional::<i64>("dim")?.is_none() {
         return Ok(vec![line.reshaped(y, &vec![1; extents.len()])?]);
     }
-    if kept { Ok(vec![y]) } else { Ok(vec![line.squeezed(y, &[axis])?]) }
+    if kept { Ok(vec![y]) } else { Ok(vec![line.without_axes(y, &[axis])?]) }
 }
 
 /// Whether any or all items along axes are true.

@@ -4,6 +4,7 @@ use super::LoweringRule::By;
 use super::indexing::places;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
 
@@ -172,12 +173,12 @@ impl Line<'_> {
             let found = self.select_as(Primitive::Integer, hot, [ExpandedItem::Tensor(places), none])?;
             let found = self.add("max_reduce", vec![Value::Tensor(found), integers([axis])])?;
             hot = self.add("eq", vec![Value::Tensor(places), Value::Tensor(found)])?;
-            last = Some(self.squeezed(found, &[axis])?);
+            last = Some(self.without_axes(found, &[axis])?);
         }
         let number = if of == Primitive::Logical { Primitive::Integer } else { of };
         let put = self.select_as(number, hot, [source, ExpandedItem::Literal(Literal::Int(0))])?;
         let put = self.add("sum_reduce", vec![Value::Tensor(put), integers([axis])])?;
-        let put = self.squeezed(put, &[axis])?;
+        let put = self.without_axes(put, &[axis])?;
         let put = self.with_zeros(put, &extents)?;
         match last {
             None => self.add("add", vec![Value::Tensor(x), Value::Tensor(put)]),

@@ -150,22 +150,6 @@ impl Line<'_> {
         self.add("reshape", vec![Value::Tensor(x), integers(shape.iter().copied())])
     }
 
-    /// Removes axes of extent 1.
-    pub(super) fn squeezed(&mut self, x: TensorId, axes: &[i64]) -> Lowered<TensorId> {
-        match axes {
-            [] => Ok(x),
-            axes => self.add("squeeze", vec![Value::Tensor(x), integers(axes.iter().copied())]),
-        }
-    }
-
-    /// Orders axes in another way.
-    pub(super) fn ordered(&mut self, x: TensorId, order: &[i64]) -> Lowered<TensorId> {
-        if order.iter().zip(0..).all(|(axis, place)| *axis == place) {
-            return Ok(x);
-        }
-        self.add("transpose", vec![Value::Tensor(x), integers(order.iter().copied())])
-    }
-
     /// Repeats items along axes of extent 1, which may be new leading ones, up to a shape.
     pub(super) fn expanded(&mut self, x: TensorId, to: &[i64]) -> Lowered<TensorId> {
         let x = self.with_rank(x, to.len() as i64)?;
@@ -200,12 +184,6 @@ impl Line<'_> {
             Primitive::Integer => self.add("ne", vec![Value::Tensor(x), Value::Int(0)]),
             _ => self.add("ne", vec![Value::Tensor(x), Value::Scalar(0.0)]),
         }
-    }
-
-    /// An expression of tensors.
-    pub(super) fn formula(&mut self, text: &str, tensors: &[TensorId]) -> Lowered<TensorId> {
-        let items: Vec<ExpandedItem> = tensors.iter().copied().map(ExpandedItem::Tensor).collect();
-        self.text(text, &items)
     }
 
     /// The extents that shapes are broadcast to, with the last axes aligned.

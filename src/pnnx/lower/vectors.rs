@@ -3,6 +3,7 @@
 use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, integers, product};
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 
 pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.matmul", "torch.bmm", "torch.mm"], By(|line| matmul(line, &["other", "mat2"]))),
@@ -29,7 +30,7 @@ impl Line<'_> {
         let y = self.add("matmul", vec![Value::Tensor(a), Value::Tensor(b)])?;
         let (row, column) = (rank.saturating_sub(2), rank.saturating_sub(1));
         let axes: Vec<i64> = [(m == 1).then_some(row), (n == 1).then_some(column)].into_iter().flatten().collect();
-        self.squeezed(y, &axes)
+        self.without_axes(y, &axes)
     }
 }
 
@@ -43,7 +44,7 @@ fn inner(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (a, b) = (line.tensor("input")?, line.tensor("other")?);
     let (left, right) = (line.extents(a)?, line.extents(b)?);
     let ([outer @ .., length], [others @ .., width]) = (&left[..], &right[..]) else {
-        return Ok(vec![line.formula("mul(@0,@1)", &[a, b])?]);
+        return Ok(vec![line.formula_of("mul(@0,@1)", &[a, b])?]);
     };
     if length != width {
         return Err(Refusal::UNFIT);
@@ -79,7 +80,7 @@ fn sum(line: &mut Line, keys: [&str; 2]) -> Lowered<Vec<TensorId>> {
             *term = line.add("mul", vec![Value::Tensor(*term), Value::Scalar(factor)])?;
         }
     }
-    Ok(vec![line.formula("add(@0,@1)", &[x, y])?])
+    Ok(vec![line.formula_of("add(@0,@1)", &[x, y])?])
 }
 
 impl Line<'_> {
@@ -90,11 +91,11 @@ impl Line<'_> {
         let mut order: Vec<i64> = (0..rank).collect();
         let swapped = usize::try_from(axis).ok().zip(usize::try_from(last).ok()).ok_or(Refusal::UNFIT)?;
         order.swap(swapped.0, swapped.1);
-        let y = self.ordered(x, &order)?;
+        let y = self.transposed(x, &order)?;
         let y = if rank == 1 { self.with_axes(y, vec![0])? } else { y };
         let matrix = self.with_rank(matrix, rank.max(2))?;
         let y = self.add("matmul", vec![Value::Tensor(y), Value::Tensor(matrix)])?;
         let y = if rank == 1 { self.add("squeeze", vec![Value::Tensor(y), integers([0])])? } else { y };
-        self.ordered(y, &order)
+        self.transposed(y, &order)
     }
 }

@@ -22,7 +22,7 @@ pub(in crate::onnx::from_nnef) fn shape_of(call: &mut TranslatedCall) -> Transla
 }
 
 /// The element type of the name of one.
-fn named_element(call: &TranslatedCall, name: &str) -> Translation<NnefElement> {
+pub(super) fn named_element(call: &TranslatedCall, name: &str) -> Translation<NnefElement> {
     let element = Primitive::of_datum_type(name).and_then(NnefElement::of);
     element.ok_or_else(|| Refused::meaning(format!("`{}` to the type '{name}'", call.name())))
 }

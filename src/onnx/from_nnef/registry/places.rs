@@ -3,8 +3,7 @@
 use super::super::arrange::{axis, unified};
 use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::emit::{Attributes, ModelValue, NnefElement, text};
-use super::arrange::input_and_axis;
-use crate::graph::Primitive;
+use super::arrange::{input_and_axis, named_element};
 use crate::onnx::model::AttributeValue;
 
 /// The places of the operand `indices`.
@@ -20,8 +19,7 @@ pub(in crate::onnx::from_nnef) fn take(call: &mut TranslatedCall) -> Translation
     let made = call.node("Gather", &[&value, &places], vec![axis(place)]);
     let named = call.text("datum_type").ok().filter(|name| !name.is_empty());
     let Some(name) = named else { return Ok(vec![made]) };
-    let element = Primitive::of_datum_type(name).and_then(NnefElement::of);
-    let element = element.ok_or_else(|| Refused::meaning(format!("`{}` to the type '{name}'", call.name())))?;
+    let element = named_element(call, name)?;
     Ok(vec![call.out.cast(&made, element)])
 }
 
