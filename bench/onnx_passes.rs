@@ -1,6 +1,6 @@
-//! Measures what is done with the meaning of an ONNX model in protobuf: `onnx_passes FILE REPETITIONS`.
+//! Measures what is done with the meaning of an ONNX model in protobuf: `onnx_passes FILE REPETITIONS [PASS]`.
 //!
-//! Prints a line of `name=value` for each repetition: CPU seconds of `infer` (the types and shapes of all values are
+//! Without a PASS, all are measured. Prints a line of `name=value` for each repetition: CPU seconds of `infer` (the types and shapes of all values are
 //! inferred and written into the model), `fold` (expansion and folding) and `lower` (the expansion of standard operators with a
 //! body). A pass that the model refuses has no value.
 #![allow(clippy::print_stdout)]
@@ -31,8 +31,10 @@ const PASSES: &[(&str, Pass)] = &[
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, repetitions] = arguments.as_slice() else {
-        return Err("usage: onnx_passes FILE REPETITIONS".into());
+    let (file, repetitions, wanted) = match arguments.as_slice() {
+        [file, repetitions] => (file, repetitions, None),
+        [file, repetitions, pass] => (file, repetitions, Some(pass)),
+        _ => return Err("usage: onnx_passes FILE REPETITIONS [PASS]".into()),
     };
     let bytes = std::fs::read(file)?;
     warm_up();
@@ -40,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for _ in 0..repetitions.parse::<usize>()? {
         let options = Options::default();
         let mut line = Vec::new();
-        for (name, pass) in PASSES {
+        for (name, pass) in PASSES.iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name)) {
             let (document, found) = Document::decode(file, bytes.clone(), &mut Sources::new(), &options);
             let mut document = document.ok_or_else(|| found.to_string())?;
             let time = ProcessTime::try_now()?;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::pure;
 use crate::Options;
@@ -28,26 +28,19 @@ const SMALL: usize = 1 << 14;
 /// The number of items up to which constants are read, and results are computed.
 const LARGE: usize = 1 << 22;
 
-/// Computes what is known in the graph of a model. Returns the number of nodes that became constants. Functions of the
-/// model are left alone: what is known differs between their calls.
-pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Options, limits: Limits) -> u64 {
+/// Computes what is known in the graph of a model. Returns whether a node was computed: then more may follow from types
+/// than before. Functions of the model are left alone: what is known differs between their calls.
+pub(super) fn constants(model: &mut ModelProto, stores: &Stores, options: &Options, limits: Limits) -> bool {
     let types = infer(model, options);
-    let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return 0 };
+    let ModelProto { names, graph: Some(graph), opsets, .. } = model else { return false };
     let imports = Imports::new(names, opsets);
     let uses = counted_uses(&graph.nodes, names.values.len());
-    let mut folding = Folding {
-        names,
-        imports,
-        stores,
-        budget: Budget::new(limits),
-        stored: FxHashMap::default(),
-        known: FxHashMap::default(),
-        undo: Vec::new(),
-        uses,
-        folded: 0,
-    };
+    let known = vec![Known::Nothing; names.values.len()];
+    let budget = Budget::new(limits);
+    let (constants, undo) = (Vec::new(), Vec::new());
+    let mut folding = Folding { names, imports, stores, budget, constants, known, undo, uses, computed: false };
     folding.nodes(graph, Some(&types.main));
-    folding.folded
+    folding.computed
 }
 
 /// How often nodes use each value, by the number of its name.
@@ -63,23 +56,30 @@ fn counted_uses(nodes: &[NodeProto], names: usize) -> Vec<u32> {
     uses
 }
 
-/// What a name had before a scope.
-type Before = (NameId, Option<Arc<Tensor>>, Option<TensorProto>);
+/// What is known of a value.
+#[derive(Clone, Debug)]
+enum Known {
+    Nothing,
+    /// It is a constant that was not read yet, with this index among those of the open graphs.
+    Stored(u32),
+    Read(Arc<Tensor>),
+}
 
 struct Folding<'m> {
     names: &'m mut ModelNames,
     imports: Imports,
     stores: &'m Stores,
     budget: Budget,
-    /// Visible constants that were not read yet.
-    stored: FxHashMap<NameId, TensorProto>,
-    /// The values of visible constants that were read or computed.
-    known: FxHashMap<NameId, Arc<Tensor>>,
-    /// What the names of open scopes had as values before.
-    undo: Vec<Before>,
+    /// The initializers of the open graphs, those of the outermost graph first.
+    constants: Vec<TensorProto>,
+    /// What is known of each visible value, by the number of its name.
+    known: Vec<Known>,
+    /// What was known of the names of open graphs before.
+    undo: Vec<(NameId, Known)>,
     /// How often nodes use each value, by the number of its name.
     uses: Vec<u32>,
-    folded: u64,
+    /// Whether a node was computed whose results do not follow from types.
+    computed: bool,
 }
 
 impl Folding<'_> {
@@ -87,22 +87,39 @@ impl Folding<'_> {
     fn inner(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
         let mark = self.undo.len();
         for name in own_names(graph) {
-            self.undo.push((name, self.known.remove(&name), self.stored.remove(&name)));
+            let before = self.set(name, Known::Nothing);
+            self.undo.push((name, before));
         }
         self.nodes(graph, types);
-        for (name, known, stored) in self.undo.drain(mark..).rev() {
-            restore(&mut self.known, name, known);
-            restore(&mut self.stored, name, stored);
+        while self.undo.len() > mark {
+            let Some((name, before)) = self.undo.pop() else { break };
+            self.set(name, before);
         }
+    }
+
+    /// Notes what is known of a value. Returns what was known before.
+    fn set(&mut self, name: NameId, known: Known) -> Known {
+        let place = self.known.get_mut(name.index());
+        place.map_or(Known::Nothing, |place| std::mem::replace(place, known))
+    }
+
+    /// Adds an initializer to the innermost open graph, whose value is visible from now on.
+    fn store(&mut self, name: NameId, constant: TensorProto) {
+        self.set(name, Known::Stored(self.constants.len() as u32));
+        self.constants.push(constant);
     }
 
     /// Folds the nodes of a graph.
     fn nodes(&mut self, graph: &mut GraphProto, types: Option<&GraphTypes>) {
         let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
         let outputs: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
-        let constants = graph.initializers.iter().filter_map(|constant| Some((constant.name?, constant)));
-        let constants = constants.filter(|(name, _)| !inputs.contains(name));
-        self.stored.extend(constants.map(|(name, constant)| (name, constant.clone())));
+        let first = self.constants.len();
+        for constant in std::mem::take(&mut graph.initializers) {
+            match constant.name.filter(|name| !inputs.contains(name)) {
+                Some(name) => self.store(name, constant),
+                None => self.constants.push(constant),
+            }
+        }
         let nodes = std::mem::take(&mut graph.nodes);
         graph.nodes.reserve(nodes.len());
         for (i, mut node) in nodes.into_iter().enumerate() {
@@ -114,34 +131,40 @@ impl Folding<'_> {
                     with_stack(|| self.inner(inner, types));
                 });
             }
-            match self.results(&node, types) {
-                Some(results) => self.replace(graph, node, results, &outputs),
+            let Some((_, version)) = pure::schema_of(self.names, &self.imports, &node) else {
+                graph.nodes.push(node);
+                continue;
+            };
+            let inferred = inferred(&node, types);
+            let is_inferred = inferred.is_some() || node.inputs.is_empty() && self.is_constant(&node);
+            match inferred.or_else(|| self.results(&node, version)) {
+                Some(results) => {
+                    self.computed |= !is_inferred;
+                    self.replace(graph, node, results, &outputs);
+                }
                 None => graph.nodes.push(node),
             }
         }
+        graph.initializers = self.constants.split_off(first);
     }
 
     /// The value of a constant, if it is visible and not large.
     fn value(&mut self, name: NameId) -> Option<Arc<Tensor>> {
-        if let Some(known) = self.known.get(&name) {
-            return Some(Arc::clone(known));
-        }
-        let stored = self.stored.remove(&name)?;
+        let stored = match self.known.get(name.index())? {
+            Known::Nothing => return None,
+            Known::Read(value) => return Some(Arc::clone(value)),
+            Known::Stored(index) => self.constants.get(*index as usize)?,
+        };
         let count = stored.dims.iter().try_fold(1usize, |all, extent| all.checked_mul(usize::try_from(*extent).ok()?));
-        count.filter(|count| *count <= LARGE)?;
-        let value = Arc::new(tensor_of(&stored, self.stores, &self.budget).ok()?);
-        self.known.insert(name, Arc::clone(&value));
-        Some(value)
-    }
-
-    /// The results of a node, if they are known; none for those that it leaves out.
-    fn results(&mut self, node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<Arc<Tensor>>>> {
-        let (_, version) = pure::schema_of(self.names, &self.imports, node)?;
-        inferred(node, types).or_else(|| self.computed(node, version))
+        let value =
+            count.filter(|count| *count <= LARGE).and_then(|_| tensor_of(stored, self.stores, &self.budget).ok());
+        let value = value.map(Arc::new);
+        self.set(name, value.clone().map_or(Known::Nothing, Known::Read));
+        value
     }
 
     /// The results of a node whose operands are known.
-    fn computed(&mut self, node: &NodeProto, version: i64) -> Option<Vec<Option<Arc<Tensor>>>> {
+    fn results(&mut self, node: &NodeProto, version: i64) -> Option<Vec<Option<Arc<Tensor>>>> {
         let mut operands = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
             operands.push(if *input == NameId::ROOT { None } else { Some(self.value(*input)?) });
@@ -168,20 +191,18 @@ impl Folding<'_> {
         let is_constant = node.inputs.is_empty() && self.is_constant(&node);
         let named = node.outputs.iter().zip(results).filter(|(name, _)| **name != NameId::ROOT);
         for (name, tensor) in named.filter_map(|(name, tensor)| Some((*name, tensor?))) {
-            if !is_constant {
-                if outputs.contains(&name) {
-                    let constant = self.constant(&node, name, tensor_proto(&tensor, None));
-                    graph.nodes.push(constant);
-                } else {
-                    graph.initializers.push(tensor_proto(&tensor, Some(name)));
-                }
+            if !is_constant && !outputs.contains(&name) {
+                self.store(name, tensor_proto(&tensor, Some(name)));
+                continue;
             }
-            self.known.insert(name, tensor);
+            if !is_constant {
+                let constant = self.constant(&node, name, tensor_proto(&tensor, None));
+                graph.nodes.push(constant);
+            }
+            self.set(name, Known::Read(tensor));
         }
         if is_constant {
             graph.nodes.push(node);
-        } else {
-            self.folded += 1;
         }
     }
 
@@ -207,13 +228,6 @@ impl Folding<'_> {
 
 /// The operator of constants.
 const CONSTANT: &str = "Constant";
-
-fn restore<T>(table: &mut FxHashMap<NameId, T>, name: NameId, before: Option<T>) {
-    match before {
-        Some(value) => _ = table.insert(name, value),
-        None => _ = table.remove(&name),
-    }
-}
 
 /// The results of a node whose items all follow from types.
 fn inferred(node: &NodeProto, types: Option<&GraphTypes>) -> Option<Vec<Option<Arc<Tensor>>>> {

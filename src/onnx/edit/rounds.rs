@@ -31,9 +31,9 @@ pub(crate) fn fold(
     let expanded = expand(model, file, places, &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     for _ in 0..ROUNDS {
-        let folded = constants(model, stores, &early, limits);
+        let computed = constants(model, stores, &early, limits);
         let (_, expanded) = expand_control(model, file, places, &early)?;
-        if folded == 0 && !expanded {
+        if !computed && !expanded {
             break;
         }
     }
