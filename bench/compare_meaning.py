@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import glob
 import io
+import math
 import os
 import re
 import shutil
@@ -109,15 +110,15 @@ def chain(count):
 
 
 def growth(program, folder):
-    """How much longer a node takes in a model of ten times as many nodes, by pass. Each run has a process of its own, as
-    the command has: memory that is used again is faster than new memory."""
+    """The exponent of the time as a function of the number of nodes, by pass: 1 is linear. Each run has a process of its
+    own, as the command has: memory that is used again is faster than new memory."""
     figures = []
     for count in (30_000, 300_000):
         file = os.path.join(folder, f"chain{count}.onnx")
         onnx.save(chain(count), file)
         runs = [ours(program, file, 1) for _ in range(TURNS)]
-        figures.append({name: min(run[name] for run in runs) / count for name in runs[0]})
-    return {name: figures[1][name] / figures[0][name] for name in figures[0]}
+        figures.append({name: min(run[name] for run in runs) for name in runs[0]})
+    return {name: math.log10(figures[1][name] / figures[0][name]) for name in figures[0]}
 
 
 def large(command, folder, size):
@@ -173,7 +174,7 @@ def main():
         print(f"| {name} | {peer} | {len(pairs)} | {total:.1f} | {statistics.median(ratios):.1f} | {min(ratios):.1f} |")
     with tempfile.TemporaryDirectory() as folder:
         for name, factor in growth(program, folder).items():
-            print(f"| {name}, growth of the time for a node | | | {factor:.2f} | | |")
+            print(f"| {name}, exponent of the time | | | {factor:.2f} | | |")
         if options.size:
             copied, seconds, memory = large(command, folder, options.size)
             print(f"| {options.size} GB: {seconds:.2f} s, {memory:.0f} MB | cp: {copied:.2f} s | | {seconds / copied:.2f} | | |")

@@ -36,7 +36,7 @@ impl<'m> Inference<'m> {
         inner: &mut InnerTypes,
     ) {
         let graphs = graphs_of(node);
-        let found = match (operator.row.map(|row| row.name), &graphs[..]) {
+        let found = match (operator.row().map(|row| row.name), &graphs[..]) {
             (Some("If"), [_, _]) => self.branches(node, &graphs, inner),
             (Some("Loop"), [body]) => self.repeated(node, *body, inner),
             (Some("Scan"), [body]) => self.scanned(node, operator, *body, inner),

@@ -73,7 +73,7 @@ pub(super) struct InferFrame<'m> {
 pub(super) struct Inference<'m> {
     pub(super) model: &'m ModelProto,
     pub(super) functions: Functions,
-    operators: FxHashMap<OperatorKey, Rc<Operator>>,
+    operators: FxHashMap<OperatorKey, Operator>,
     pub(super) scope: TypeScope<'m>,
     pub(super) frame: InferFrame<'m>,
     pub(super) symbols: FreshSymbols<'m>,
@@ -126,7 +126,7 @@ impl<'m> Inference<'m> {
 
     /// The tensor of a node `Constant`, and of nodes that pass a constant on.
     fn constant(&self, node: &'m NodeProto, operator: &Operator) -> Option<&'m TensorProto> {
-        match operator.row?.name {
+        match operator.row()?.name {
             "Constant" => self.call(node, operator.version, ResultTypes::new()).tensor("value"),
             "Identity" => self.scope.get(*node.inputs.first()?)?.constant,
             _ => None,
@@ -134,15 +134,15 @@ impl<'m> Inference<'m> {
     }
 
     /// The operator of a node.
-    pub(super) fn operator(&mut self, node: &NodeProto) -> Rc<Operator> {
+    pub(super) fn operator(&mut self, node: &NodeProto) -> Operator {
         let names = &self.model.names;
         let version = self.frame.imports.version(names, node.domain).unwrap_or(i64::MAX);
         let key = (node.domain, node.op_type, version);
         if let Some(operator) = self.operators.get(&key) {
-            return operator.clone();
+            return *operator;
         }
         let operator = Operator::find(names.operator(node), version);
-        self.operators.insert(key, operator.clone());
+        self.operators.insert(key, operator);
         operator
     }
 
@@ -168,7 +168,7 @@ impl<'m> Inference<'m> {
         if node.has_graphs() {
             self.with_graphs(node, operator, &mut results, inner);
         }
-        let Some(row) = operator.row else { return results };
+        let Some(row) = operator.row() else { return results };
         let mut call = self.call(node, operator.version, results);
         let _ = (row.types)(&mut call);
         if let Some(values) = row.values {

@@ -1,7 +1,7 @@
 //! What inference knows of an operator in a version: its rule, and how element types of results follow from those of
 //! operands.
 
-use std::rc::Rc;
+use std::sync::{LazyLock, OnceLock};
 
 use smallvec::SmallVec;
 
@@ -12,10 +12,17 @@ use crate::onnx::schema::{Parameter, ParameterType, Presence, Schema, SchemaLook
 use crate::onnx::types::ElementType;
 
 /// An operator in a version of its operator set.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Operator {
     pub(super) version: i64,
-    pub(super) row: Option<&'static OperatorRow>,
+    /// What is known of it; none if it is not an operator of the standard.
+    meaning: Option<&'static Meaning>,
+}
+
+/// What inference knows of a schema.
+#[derive(Debug)]
+struct Meaning {
+    row: Option<&'static OperatorRow>,
     /// The type of each result of the schema.
     outputs: Vec<OutputType>,
     /// Whether the last result of the schema stands for any number of results.
@@ -23,6 +30,10 @@ pub(super) struct Operator {
     /// The number of operands of the schema.
     inputs: usize,
 }
+
+/// The meanings of all schemas by their numbers, each made when it is looked up.
+static MEANINGS: LazyLock<Vec<OnceLock<Meaning>>> =
+    LazyLock::new(|| (0..Schemas::new().count()).map(|_| OnceLock::new()).collect());
 
 /// How the type of a result is found.
 #[derive(Clone, Debug)]
@@ -35,28 +46,40 @@ enum OutputType {
     Open,
 }
 
-impl Operator {
-    /// Looks an operator up.
-    pub(super) fn find((domain, name): (&str, &str), version: i64) -> Rc<Operator> {
-        let schemas = Schemas::new();
-        let SchemaLookup::Schema(schema) = schemas.find(domain, name, version) else {
-            return Rc::new(Operator { version, ..Operator::default() });
-        };
-        let output = |parameter: &Parameter| output_type(schemas, schema, parameter);
+impl Meaning {
+    fn of(schema: &Schema, (domain, name): (&str, &str)) -> Meaning {
+        let output = |parameter: &Parameter| output_type(Schemas::new(), schema, parameter);
         let open = schema.outputs.last().is_some_and(|last| matches!(last.presence, Presence::Variadic { .. }));
         let outputs = schema.outputs.iter().map(output).collect();
-        Rc::new(Operator { version, row: row_of(domain, name), outputs, open, inputs: schema.inputs.len() })
+        Meaning { row: row_of(domain, name), outputs, open, inputs: schema.inputs.len() }
+    }
+}
+
+impl Operator {
+    /// Looks an operator up.
+    pub(super) fn find((domain, name): (&str, &str), version: i64) -> Operator {
+        let SchemaLookup::Schema(schema) = Schemas::new().find(domain, name, version) else {
+            return Operator { version, meaning: None };
+        };
+        let meaning = MEANINGS.get(schema.number);
+        let meaning = meaning.map(|meaning| meaning.get_or_init(|| Meaning::of(schema, (domain, name))));
+        Operator { version, meaning }
+    }
+
+    /// The row of the table of operators.
+    pub(super) fn row(&self) -> Option<&'static OperatorRow> {
+        self.meaning?.row
     }
 
     /// The type of a result as far as the schema determines it, given the types of operands.
     pub(super) fn result<'t>(&self, result: usize, operand: impl Fn(usize) -> Option<&'t ValueType>) -> ValueType {
-        let last = self.outputs.len().saturating_sub(1);
-        let output = self.outputs.get(if self.open { result.min(last) } else { result });
-        match output {
+        let Some(Meaning { outputs, open, .. }) = self.meaning else { return ValueType::Unknown };
+        let last = outputs.len().saturating_sub(1);
+        match outputs.get(if *open { result.min(last) } else { result }) {
             Some(OutputType::Fixed(ty)) => ty.clone(),
             Some(OutputType::Of(inputs)) => {
-                let types = inputs.iter().filter_map(|input| type_of_variable(operand(*input)?));
-                types.into_iter().next().unwrap_or_default()
+                let mut types = inputs.iter().filter_map(|input| type_of_variable(operand(*input)?));
+                types.next().unwrap_or_default()
             }
             Some(OutputType::Open) | None => ValueType::Unknown,
         }
@@ -64,7 +87,7 @@ impl Operator {
 
     /// The number of operands of the schema.
     pub(super) fn inputs(&self) -> usize {
-        self.inputs
+        self.meaning.map_or(0, |meaning| meaning.inputs)
     }
 }
 

@@ -146,6 +146,9 @@ impl<'f> Expansion<'f> {
         }
         self.declared.add_graph(graph);
         self.check_size(&graph.nodes)?;
+        if !self.has_control && self.callees.iter().all(|callee| callee.copies == 0) {
+            return Ok(());
+        }
         let mut imports = Imports::new(self.names, opsets);
         self.nodes(&mut graph.nodes, &mut graph.value_info, &mut imports)?;
         imports.add_to(self.names, opsets);

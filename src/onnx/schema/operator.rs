@@ -46,6 +46,8 @@ pub(crate) struct AttributeRow {
 /// A version of an operator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
+    /// Its number among the schemas of the table, from 0 on.
+    pub(crate) number: usize,
     pub(crate) version: i64,
     pub(crate) deprecated: bool,
     pub(crate) inputs: Vec<Parameter>,

@@ -33,6 +33,7 @@ pub(crate) struct Schemas(&'static SchemaTable);
 /// A version of an operator.
 #[derive(Debug)]
 struct SchemaRow {
+    number: usize,
     since: i64,
     line: &'static str,
     /// The schema, once it was looked up; none if the line is malformed, which a test excludes.
@@ -49,6 +50,8 @@ struct SchemaTable {
     rows: FxHashMap<OperatorKey, usize>,
     /// The versions of each operator, the oldest first.
     versions: Vec<Vec<SchemaRow>>,
+    /// The number of versions of all operators.
+    count: usize,
     domains: Vec<&'static str>,
 }
 
@@ -76,7 +79,9 @@ impl SchemaTable {
             name => {
                 let (version, _) = rest.split_once(' ')?;
                 let domain = self.domains.last()?;
-                let row = SchemaRow { since: version.parse().ok()?, line, schema: OnceLock::new() };
+                let (number, since) = (self.count, version.parse().ok()?);
+                let row = SchemaRow { number, since, line, schema: OnceLock::new() };
+                self.count += 1;
                 let place = *self.rows.entry((domain, name)).or_insert(self.versions.len());
                 match self.versions.get_mut(place) {
                     Some(versions) => versions.push(row),
@@ -112,10 +117,11 @@ impl SchemaTable {
     }
 
     /// Parses the line of an operator.
-    fn schema(&self, version: i64, line: &'static str) -> Option<Schema> {
+    fn schema(&self, row: &SchemaRow) -> Option<Schema> {
+        let &SchemaRow { number, since: version, line, .. } = row;
         let rest = line.splitn(3, ' ').nth(2)?;
         if rest == "deprecated" {
-            return Some(Schema { version, deprecated: true, ..Schema::default() });
+            return Some(Schema { number, version, deprecated: true, ..Schema::default() });
         }
         let mut parts = rest.split(';').map(str::trim);
         let (inputs, outputs) = parts.next()?.split_once("->")?;
@@ -129,7 +135,7 @@ impl SchemaTable {
             text.split_whitespace().map(|text| self.parameter(text, &variables)).collect()
         };
         let (inputs, outputs) = (parameters(inputs)?, parameters(outputs)?);
-        Some(Schema { version, deprecated: false, inputs, outputs, variables, attributes })
+        Some(Schema { number, version, deprecated: false, inputs, outputs, variables, attributes })
     }
 
     fn parameter(&self, text: &'static str, variables: &[(&str, TypeSet)]) -> Option<Parameter> {
@@ -157,6 +163,11 @@ impl Schemas {
     /// The table.
     pub(crate) fn new() -> Self {
         Schemas(&SHARED)
+    }
+
+    /// The number of schemas, of which each has a number below it.
+    pub(crate) fn count(self) -> usize {
+        self.0.count
     }
 
     /// The type with this spelling, without blanks; none if no operator has it.
@@ -206,7 +217,7 @@ impl Schemas {
         let Some(row) = versions.iter().rev().find(|row| row.since <= version) else {
             return versions.first().map_or(SchemaLookup::Unknown, |row| SchemaLookup::Later(row.since));
         };
-        let schema = row.schema.get_or_init(|| self.0.schema(row.since, row.line));
+        let schema = row.schema.get_or_init(|| self.0.schema(row));
         schema.as_ref().map_or(SchemaLookup::Unknown, SchemaLookup::Schema)
     }
 

@@ -6,7 +6,6 @@ use super::plan::BodyPlan;
 use super::table::BodyTable;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
-use crate::onnx::infer::infer_functions;
 use crate::onnx::inline::{FunctionKey, NodeFinding, each_node, each_node_mut, expand_bodies};
 use crate::onnx::model::{ExpandedCall, ModelNames, ModelProto, NodeProto};
 use crate::{Lower, Options};
@@ -32,12 +31,11 @@ pub(crate) fn lower(
     let mut lowered = FxHashSet::default();
     let mut blocked = FxHashSet::default();
     for _ in 0..MAX_ROUNDS {
-        let selected = (BodyTable::Functions, options);
-        if !BodyPlan::is_needed(model, selected) {
+        let plan = BodyPlan::for_model(model, (BodyTable::Functions, options)).map_err(|found| vec![*found])?;
+        let Some(plan) = plan else {
             blocked.clear();
             break;
-        }
-        let plan = BodyPlan::of(model, &infer_functions(model, options), selected).map_err(|found| vec![*found])?;
+        };
         lowered.extend(plan.found.lowered);
         blocked = plan.found.blocked;
         if plan.functions.is_empty() {
@@ -64,11 +62,12 @@ pub(crate) fn lower(
 ///
 /// There are more nodes than the options allow.
 pub(crate) fn unroll(model: &mut ModelProto, options: &Options) -> Result<bool, Vec<NodeFinding>> {
-    let (first, selected) = (model.calls.len(), (BodyTable::Steps, options));
-    if !options.unroll || !has_recurrent(&model.names) || !BodyPlan::is_needed(model, selected) {
+    let first = model.calls.len();
+    if !options.unroll || !has_recurrent(&model.names) {
         return Ok(false);
     }
-    let plan = BodyPlan::of(model, &infer_functions(model, options), selected).map_err(|found| vec![*found])?;
+    let plan = BodyPlan::for_model(model, (BodyTable::Steps, options)).map_err(|found| vec![*found])?;
+    let Some(plan) = plan else { return Ok(false) };
     let found = !plan.functions.is_empty();
     if found {
         expand_bodies(model, plan.functions, options)?;
@@ -89,7 +88,7 @@ pub(crate) fn recurrent(model: &mut ModelProto, options: &Options) -> Vec<NodeFi
     let mut kept = Vec::new();
     let mut visit = |node: &NodeProto| {
         let (domain, operator) = model.names.operator(node);
-        if BodyTable::Steps.has(domain, operator) {
+        if BodyTable::Steps.needs(domain, operator).is_some() {
             let name = node.outputs.iter().find(|output| **output != NameId::ROOT).copied();
             kept.push((operator.to_owned(), name, node.at));
         }

@@ -5,10 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call::StandardCall;
 use super::facts::VisibleTypes;
 use super::selection::Selection;
-use super::table::{BodyRow, BodyTable};
+use super::table::{BodyNeeds, BodyRow, BodyTable};
 use super::template::TemplateSettings;
 use crate::Options;
-use crate::onnx::infer::ModelTypes;
+use crate::onnx::infer::{ModelTypes, infer_functions};
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_node};
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
@@ -63,19 +63,34 @@ const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
 type Planned<T> = Result<T, Box<NodeFinding>>;
 
 impl<'o> BodyPlan<'o> {
-    /// Whether a model has nodes that are to be expanded.
-    pub(super) fn is_needed(model: &ModelProto, (table, options): (BodyTable, &Options)) -> bool {
+    /// What the bodies of the nodes that are to be expanded depend on; none if a model has no such nodes.
+    fn needs(model: &ModelProto, (table, options): (BodyTable, &Options)) -> Option<BodyNeeds> {
         let mut selection = Selection::new(&model.names, &model.functions, (table, options));
-        let mut found = false;
+        let mut needs = None;
         let graph = model.graph.iter().map(|graph| &graph.nodes);
         for nodes in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
-            each_node(nodes, &mut |node| found |= selection.has(&model.names, node));
+            each_node(nodes, &mut |node| needs = needs.max(selection.needs(&model.names, node)));
         }
-        found || model.functions.iter().any(|function| !function.defaults.is_empty())
+        // Graphs in defaults of functions are not visited here.
+        let has_defaults = model.functions.iter().any(|function| !function.defaults.is_empty());
+        if has_defaults { Some(BodyNeeds::Types) } else { needs }
+    }
+
+    /// The plan for a model, with an inference of types if bodies depend on them; none if nothing is to be expanded.
+    pub(super) fn for_model(
+        model: &mut ModelProto,
+        (table, options): (BodyTable, &'o Options),
+    ) -> Planned<Option<BodyPlan<'o>>> {
+        let types = match Self::needs(model, (table, options)) {
+            None => return Ok(None),
+            Some(BodyNeeds::Nothing) => ModelTypes::default(),
+            Some(BodyNeeds::Types) => infer_functions(model, options),
+        };
+        Self::of(model, &types, (table, options)).map(Some)
     }
 
     /// Finds the calls in a model and turns them into calls of functions, which are in the plan.
-    pub(super) fn of(
+    fn of(
         model: &mut ModelProto,
         types: &ModelTypes,
         (table, options): (BodyTable, &'o Options),
@@ -114,7 +129,7 @@ impl<'o> BodyPlan<'o> {
             for (k, attribute) in node.attributes.iter_mut().enumerate() {
                 self.graphs(names, &mut attribute.value, (i, k), place)?;
             }
-            if self.selection.has(names, node) {
+            if self.selection.needs(names, node).is_some() {
                 self.node(names, node, place)?;
             }
         }

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::table::BodyTable;
+use super::table::{BodyNeeds, BodyTable};
 use crate::Options;
 use crate::onnx::inline::{FunctionKey, is_kept, is_lowered};
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto};
@@ -14,8 +14,9 @@ pub(super) struct Selection<'o> {
     table: BodyTable,
     /// The functions of the model, which may have the names of standard operators.
     own: FxHashSet<FunctionKey>,
-    /// Whether nodes of a domain and an operator are to be expanded, as far as there were any.
-    known: FxHashMap<(Option<Name>, Option<Name>), bool>,
+    /// What the bodies of nodes of a domain and an operator depend on, as far as there were any; none if they are not to
+    /// be expanded.
+    known: FxHashMap<(Option<Name>, Option<Name>), Option<BodyNeeds>>,
 }
 
 impl<'o> Selection<'o> {
@@ -28,8 +29,8 @@ impl<'o> Selection<'o> {
         Selection { options, table, own, known: FxHashMap::default() }
     }
 
-    /// Whether a node is to be expanded.
-    pub(super) fn has(&mut self, names: &ModelNames, node: &NodeProto) -> bool {
+    /// What the body of a node depends on; none if it is not to be expanded.
+    pub(super) fn needs(&mut self, names: &ModelNames, node: &NodeProto) -> Option<BodyNeeds> {
         let (own, options, table) = (&self.own, self.options, self.table);
         let selected = || {
             let key = FunctionKey::of_node(names, node);
@@ -37,7 +38,8 @@ impl<'o> Selection<'o> {
                 BodyTable::Functions => is_lowered(names, key, options),
                 BodyTable::Steps => options.unroll && !is_kept(names, key, options),
             };
-            table.has(key.domain(names), key.name(names)) && !own.contains(&key) && is_selected()
+            let needs = table.needs(key.domain(names), key.name(names))?;
+            (!own.contains(&key) && is_selected()).then_some(needs)
         };
         *self.known.entry((node.domain, node.op_type)).or_insert_with(selected)
     }

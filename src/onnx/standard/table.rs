@@ -1,11 +1,15 @@
 //! The table of bodies: one row for each operator and each version in which its body changes.
 
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
 use super::builders::{
     activations, attention, comparisons, layouts, linear, losses, normalizations, recurrent, reductions, sequences,
     sources,
 };
 use super::call::{Build, NotKnown, StandardCall};
-use super::template::{self, TemplateSettings};
+use super::template::{Template, TemplateSettings};
 
 /// What fills a template in for a call.
 pub(super) type BodyBuilder = fn(&StandardCall, &mut TemplateSettings) -> Build<()>;
@@ -18,27 +22,50 @@ pub(super) struct BodyRow {
     pub(super) name: &'static str,
     /// The first version of the operator set in which it is the body.
     pub(super) version: i64,
-    /// The file with its template.
-    file: &'static str,
-    build: BodyBuilder,
+    /// What fills in more than the type of the first operand; none if there is nothing more.
+    build: Option<BodyBuilder>,
 }
 
-const fn row(name: &'static str, version: i64, file: &'static str, build: BodyBuilder) -> BodyRow {
-    BodyRow { domain: "", name, version, file, build }
+const fn row(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
+    BodyRow { domain: "", name, version, build: Some(build) }
 }
 
-const ACTIVATIONS: &str = include_str!("bodies/activations.txt");
-const ATTENTION: &str = include_str!("bodies/attention.txt");
-const COMPARISONS: &str = include_str!("bodies/comparisons.txt");
-const LAYOUTS: &str = include_str!("bodies/layouts.txt");
-const LINEAR: &str = include_str!("bodies/linear.txt");
-const LOSSES: &str = include_str!("bodies/losses.txt");
-const NORMALIZATIONS: &str = include_str!("bodies/normalizations.txt");
-const QUANTIZATION: &str = include_str!("bodies/quantization.txt");
-const RECURRENT: &str = include_str!("bodies/recurrent.txt");
-const REDUCTIONS: &str = include_str!("bodies/reductions.txt");
-const SEQUENCES: &str = include_str!("bodies/sequences.txt");
-const SOURCES: &str = include_str!("bodies/sources.txt");
+/// The body of an operator that depends on nothing but the type of the first operand.
+const fn plain(name: &'static str, version: i64) -> BodyRow {
+    BodyRow { domain: "", name, version, build: None }
+}
+
+/// The files with templates.
+const FILES: &[&str] = &[
+    include_str!("bodies/activations.txt"),
+    include_str!("bodies/attention.txt"),
+    include_str!("bodies/comparisons.txt"),
+    include_str!("bodies/layouts.txt"),
+    include_str!("bodies/linear.txt"),
+    include_str!("bodies/losses.txt"),
+    include_str!("bodies/normalizations.txt"),
+    include_str!("bodies/quantization.txt"),
+    include_str!("bodies/recurrent.txt"),
+    include_str!("bodies/reductions.txt"),
+    include_str!("bodies/sequences.txt"),
+    include_str!("bodies/sources.txt"),
+];
+
+/// The templates of all files by name and version.
+static TEMPLATES: LazyLock<FxHashMap<(&str, i64), Template>> =
+    LazyLock::new(|| FILES.iter().flat_map(|file| Template::all_of(file)).collect());
+
+/// The keys of the element type of the first operand, and of its number.
+const TYPE: &str = "T";
+const TYPE_NUMBER: &str = "t";
+
+/// What bodies depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum BodyNeeds {
+    Nothing,
+    /// Types and shapes of operands.
+    Types,
+}
 
 /// Which bodies calls are replaced by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,97 +94,100 @@ impl BodyTable {
         self.rows().iter().rfind(|row| row.name == name && row.domain == domain && row.version <= version)
     }
 
-    /// Whether an operator has a body in some version.
-    pub(super) fn has(self, domain: &str, name: &str) -> bool {
-        self.body(domain, name, i64::MAX).is_some()
+    /// What the bodies of an operator depend on; none if it has none in any version.
+    pub(super) fn needs(self, domain: &str, name: &str) -> Option<BodyNeeds> {
+        let rows = self.rows().iter().filter(|row| row.name == name && row.domain == domain);
+        rows.map(|row| if row.needs_types() { BodyNeeds::Types } else { BodyNeeds::Nothing }).max()
     }
 }
 
 /// The recurrent layers. Their steps are operators that all versions from 7 on have.
-static STEPS: &[BodyRow] = &[
-    row("GRU", 7, RECURRENT, recurrent::gru),
-    row("LSTM", 7, RECURRENT, recurrent::lstm),
-    row("RNN", 7, RECURRENT, recurrent::rnn),
-];
+static STEPS: &[BodyRow] =
+    &[row("GRU", 7, recurrent::gru), row("LSTM", 7, recurrent::lstm), row("RNN", 7, recurrent::rnn)];
 
 /// The bodies of functions. The versions of an operator are in ascending order.
 pub(super) static TABLE: &[BodyRow] = &[
-    row("AffineGrid", 20, LAYOUTS, layouts::affine_grid),
-    row("Attention", 23, ATTENTION, attention::attention),
-    row("Bernoulli", 15, SOURCES, sources::bernoulli),
-    row("BlackmanWindow", 17, SOURCES, sources::window),
-    row("CastLike", 15, COMPARISONS, comparisons::cast_like),
-    row("CastLike", 19, COMPARISONS, comparisons::cast_like),
-    row("CastLike", 24, COMPARISONS, comparisons::cast_like),
-    row("CausalConvWithState", 27, LINEAR, linear::causal_convolution),
-    row("Celu", 12, ACTIVATIONS, activations::plain),
-    row("CenterCropPad", 18, LAYOUTS, layouts::crop_or_pad),
-    row("Clip", 13, COMPARISONS, comparisons::clip),
-    row("DepthToSpace", 28, LAYOUTS, layouts::blocks),
-    row("DynamicQuantizeLinear", 11, QUANTIZATION, activations::plain),
-    row("Elu", 18, ACTIVATIONS, activations::plain),
-    row("Gelu", 20, ACTIVATIONS, activations::gelu),
-    row("GreaterOrEqual", 12, COMPARISONS, activations::plain),
-    row("GroupNormalization", 18, NORMALIZATIONS, normalizations::group),
-    row("GroupNormalization", 21, NORMALIZATIONS, normalizations::group),
-    row("HammingWindow", 17, SOURCES, sources::window),
-    row("HannWindow", 17, SOURCES, sources::window),
-    row("HardSigmoid", 18, ACTIVATIONS, activations::plain),
-    row("HardSwish", 14, ACTIVATIONS, activations::plain),
-    row("LayerNormalization", 17, NORMALIZATIONS, normalizations::layer),
-    row("LeakyRelu", 16, ACTIVATIONS, activations::plain),
-    row("LessOrEqual", 12, COMPARISONS, activations::plain),
-    row("LinearAttention", 27, LINEAR, linear::attention),
-    row("LogSoftmax", 13, REDUCTIONS, reductions::softmax),
-    row("MeanVarianceNormalization", 9, NORMALIZATIONS, activations::plain),
-    row("Mish", 18, ACTIVATIONS, activations::plain),
-    row("NegativeLogLikelihoodLoss", 12, LOSSES, losses::negative_log_likelihood),
-    row("PRelu", 16, ACTIVATIONS, activations::plain),
-    row("RMSNormalization", 23, NORMALIZATIONS, normalizations::root_mean_square),
-    row("Range", 11, SOURCES, sources::range),
-    row("ReduceL1", 18, REDUCTIONS, activations::plain),
-    row("ReduceL2", 18, REDUCTIONS, reductions::of_floats),
-    row("ReduceLogSum", 18, REDUCTIONS, reductions::of_floats),
-    row("ReduceLogSumExp", 18, REDUCTIONS, reductions::of_doubles),
-    row("ReduceSumSquare", 18, REDUCTIONS, activations::plain),
-    row("Relu", 18, ACTIVATIONS, activations::plain),
-    row("RotaryEmbedding", 23, LINEAR, linear::rotary_embedding),
-    row("Selu", 18, ACTIVATIONS, activations::plain),
-    row("SequenceMap", 17, SEQUENCES, sequences::map),
-    row("Shrink", 18, ACTIVATIONS, activations::shrink),
-    row("Softmax", 13, REDUCTIONS, reductions::softmax),
-    row("SoftmaxCrossEntropyLoss", 12, LOSSES, activations::plain),
-    row("Softplus", 18, ACTIVATIONS, activations::plain),
-    row("Softsign", 18, ACTIVATIONS, activations::plain),
-    row("SpaceToDepth", 28, LAYOUTS, layouts::blocks),
-    row("SwiGLU", 28, ACTIVATIONS, activations::plain),
-    row("Swish", 24, ACTIVATIONS, activations::plain),
-    row("ThresholdedRelu", 18, ACTIVATIONS, activations::plain),
-    BodyRow { domain: "ai.onnx.preview", ..row("FlexAttention", 1, ATTENTION, attention::flexible) },
+    row("AffineGrid", 20, layouts::affine_grid),
+    row("Attention", 23, attention::attention),
+    row("Bernoulli", 15, sources::bernoulli),
+    row("BlackmanWindow", 17, sources::window),
+    row("CastLike", 15, comparisons::cast_like),
+    row("CastLike", 19, comparisons::cast_like),
+    row("CastLike", 24, comparisons::cast_like),
+    row("CausalConvWithState", 27, linear::causal_convolution),
+    plain("Celu", 12),
+    row("CenterCropPad", 18, layouts::crop_or_pad),
+    row("Clip", 13, comparisons::clip),
+    row("DepthToSpace", 28, layouts::blocks),
+    plain("DynamicQuantizeLinear", 11),
+    plain("Elu", 18),
+    row("Gelu", 20, activations::gelu),
+    plain("GreaterOrEqual", 12),
+    row("GroupNormalization", 18, normalizations::group),
+    row("GroupNormalization", 21, normalizations::group),
+    row("HammingWindow", 17, sources::window),
+    row("HannWindow", 17, sources::window),
+    plain("HardSigmoid", 18),
+    plain("HardSwish", 14),
+    row("LayerNormalization", 17, normalizations::layer),
+    plain("LeakyRelu", 16),
+    plain("LessOrEqual", 12),
+    row("LinearAttention", 27, linear::attention),
+    row("LogSoftmax", 13, reductions::softmax),
+    plain("MeanVarianceNormalization", 9),
+    plain("Mish", 18),
+    row("NegativeLogLikelihoodLoss", 12, losses::negative_log_likelihood),
+    plain("PRelu", 16),
+    row("RMSNormalization", 23, normalizations::root_mean_square),
+    row("Range", 11, sources::range),
+    plain("ReduceL1", 18),
+    row("ReduceL2", 18, reductions::of_floats),
+    row("ReduceLogSum", 18, reductions::of_floats),
+    row("ReduceLogSumExp", 18, reductions::of_doubles),
+    plain("ReduceSumSquare", 18),
+    plain("Relu", 18),
+    row("RotaryEmbedding", 23, linear::rotary_embedding),
+    plain("Selu", 18),
+    row("SequenceMap", 17, sequences::map),
+    row("Shrink", 18, activations::shrink),
+    row("Softmax", 13, reductions::softmax),
+    plain("SoftmaxCrossEntropyLoss", 12),
+    plain("Softplus", 18),
+    plain("Softsign", 18),
+    row("SpaceToDepth", 28, layouts::blocks),
+    plain("SwiGLU", 28),
+    plain("Swish", 24),
+    plain("ThresholdedRelu", 18),
+    BodyRow { domain: "ai.onnx.preview", ..row("FlexAttention", 1, attention::flexible) },
 ];
 
 impl BodyRow {
     /// The template.
-    pub(super) fn section(&self) -> Option<&'static str> {
-        template::section(self.file, self.name, self.version)
+    pub(super) fn template(&self) -> Option<&'static Template<'static>> {
+        TEMPLATES.get(&(self.name, self.version))
+    }
+
+    /// Whether the body depends on types or shapes of operands.
+    fn needs_types(&self) -> bool {
+        self.build.is_some() || self.template().is_some_and(|template| template.has_key(&[TYPE, TYPE_NUMBER]))
     }
 
     /// What fills the template in for a call.
     pub(super) fn settings(&self, call: &StandardCall) -> Build<TemplateSettings> {
         let mut settings = TemplateSettings::default();
-        settings.set("T", call.element_name(0));
-        settings.set("t", call.element(0).map_or(0, |element| element.number));
+        settings.set(TYPE, call.element_name(0));
+        settings.set(TYPE_NUMBER, call.element(0).map_or(0, |element| element.number));
         settings.set("apply", format!("{}.apply", call.domain));
         for (flag, version) in [("v13", 13), ("v18", 18)] {
             settings.flag(flag, call.version >= version);
         }
-        (self.build)(call, &mut settings)?;
+        self.build.map_or(Ok(()), |build| build(call, &mut settings))?;
         Ok(settings)
     }
 
     /// The function with these settings, in the text notation.
     pub(super) fn text(&self, settings: &TemplateSettings) -> Build<String> {
-        let text = self.section().and_then(|section| template::assemble(self.name, section, settings));
+        let text = self.template().and_then(|template| template.assemble(self.name, settings));
         debug_assert!(text.is_some(), "{}: the settings lack a value: {settings:?}", self.name);
         text.ok_or(NotKnown)
     }

@@ -54,59 +54,123 @@ impl TemplateSettings {
         self.values.iter().rev().find(|value| value.0 == key).map_or("", |value| &value.1)
     }
 
-    fn has(&self, flags: &str) -> bool {
-        flags.split_whitespace().all(|flag| match flag.strip_prefix('!') {
-            Some(flag) => !self.flags.contains(&flag),
-            None => self.flags.contains(&flag),
+    fn has(&self, flag: &str) -> bool {
+        self.flags.contains(&flag)
+    }
+}
+
+/// A text with keys, which values replace.
+#[derive(Debug)]
+struct KeyedText<'t> {
+    start: &'t str,
+    /// The keys, each with the text after it.
+    parts: Vec<(&'t str, &'t str)>,
+}
+
+impl<'t> KeyedText<'t> {
+    fn of(text: &'t str) -> Self {
+        let mut parts = text.split('$');
+        let start = parts.next().unwrap_or("");
+        let keyed = |part: &'t str| {
+            let end = part.find(|symbol: char| !symbol.is_ascii_alphanumeric()).unwrap_or(part.len());
+            part.split_at(end)
+        };
+        KeyedText { start, parts: parts.map(keyed).collect() }
+    }
+
+    /// Adds the text with values in place of their keys; none if a key has no value.
+    fn fill(&self, settings: &TemplateSettings, text: &mut String) -> Option<()> {
+        text.push_str(self.start);
+        for (key, rest) in &self.parts {
+            text.push_str(&settings.values.iter().rev().find(|value| value.0 == *key)?.1);
+            text.push_str(rest);
+        }
+        Some(())
+    }
+}
+
+/// A line of a template.
+#[derive(Debug)]
+struct TemplateLine<'t> {
+    /// The flags that decide whether it is there: whether the settings must have them.
+    flags: Vec<(&'t str, bool)>,
+    text: KeyedText<'t>,
+    /// Whether it has one of the forms that make constants.
+    is_constant: bool,
+}
+
+impl<'t> TemplateLine<'t> {
+    fn of(line: &'t str) -> Self {
+        let (flags, line) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).unwrap_or(("", line));
+        let flag = |flag: &'t str| flag.strip_prefix('!').map_or((flag, true), |flag| (flag, false));
+        let is_constant = line.contains(" = const ") || line.contains(" = attribute ");
+        TemplateLine { flags: flags.split_whitespace().map(flag).collect(), text: KeyedText::of(line), is_constant }
+    }
+
+    /// Adds the nodes of the line, if the settings have its flags; none if they lack a value.
+    fn add(&self, settings: &TemplateSettings, like: &str, body: &mut String) -> Option<()> {
+        if !self.flags.iter().all(|(flag, wanted)| settings.has(flag) == *wanted) {
+            return Some(());
+        }
+        if self.is_constant {
+            let mut line = String::new();
+            self.text.fill(settings, &mut line)?;
+            body.push_str(&constant(&line, like).unwrap_or(line));
+        } else {
+            self.text.fill(settings, body)?;
+        }
+        body.push('\n');
+        Some(())
+    }
+}
+
+/// A template, of which most is read before it is filled in.
+#[derive(Debug)]
+pub(super) struct Template<'t> {
+    /// Attributes, inputs and outputs.
+    head: KeyedText<'t>,
+    lines: Vec<TemplateLine<'t>>,
+}
+
+impl<'t> Template<'t> {
+    /// The templates in a file with their names and versions.
+    pub(super) fn all_of(file: &'t str) -> impl Iterator<Item = ((&'t str, i64), Template<'t>)> {
+        file.split("\n== ").filter_map(|section| {
+            let (head, body) = section.trim_start_matches("== ").split_once('\n')?;
+            let (name, version) = head.split_once(' ')?;
+            Some(((name, version.parse().ok()?), Template::of(body)?))
         })
     }
 
-    /// The text with values in place of their keys; none if a key has no value.
-    fn filled(&self, text: &str) -> Option<String> {
-        let mut parts = text.split('$');
-        let mut filled = parts.next().unwrap_or("").to_owned();
-        for part in parts {
-            let end = part.find(|symbol: char| !symbol.is_ascii_alphanumeric()).unwrap_or(part.len());
-            let (key, rest) = part.split_at(end);
-            filled.push_str(&self.values.iter().rev().find(|value| value.0 == key)?.1);
-            filled.push_str(rest);
+    fn of(section: &'t str) -> Option<Self> {
+        let mut lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let head = KeyedText::of(lines.next()?);
+        Some(Template { head, lines: lines.map(TemplateLine::of).collect() })
+    }
+
+    /// Whether it contains one of these keys.
+    pub(super) fn has_key(&self, keys: &[&str]) -> bool {
+        let texts = self.lines.iter().map(|line| &line.text).chain([&self.head]);
+        texts.flat_map(|text| &text.parts).any(|(key, _)| keys.contains(key))
+    }
+
+    /// The function in the text notation; none if the settings lack a value.
+    pub(super) fn assemble(&self, name: &str, settings: &TemplateSettings) -> Option<String> {
+        let mut body = format!("{name} ");
+        self.head.fill(settings, &mut body)?;
+        let like = first_input(&body).to_owned();
+        body.push_str(" {\n");
+        for line in &self.lines {
+            if line.text.start == ASSEMBLED {
+                let mut lines = settings.lines.iter();
+                lines.try_for_each(|line| TemplateLine::of(line).add(settings, &like, &mut body))?;
+            } else {
+                line.add(settings, &like, &mut body)?;
+            }
         }
-        Some(filled)
+        body.push('}');
+        Some(body)
     }
-}
-
-/// The section of a body in a file; none if there is none.
-pub(super) fn section<'t>(file: &'t str, name: &str, version: i64) -> Option<&'t str> {
-    let mut sections = file.split("\n== ");
-    sections.find_map(|section| {
-        let (head, body) = section.trim_start_matches("== ").split_once('\n')?;
-        (head.split_once(' ')? == (name, version.to_string().as_str())).then_some(body)
-    })
-}
-
-/// The function in the text notation; none if the settings lack a value.
-pub(super) fn assemble(name: &str, section: &str, settings: &TemplateSettings) -> Option<String> {
-    let mut lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let head = lines.next()?;
-    let head = settings.filled(head)?;
-    let like = first_input(&head);
-    let mut body = format!("{name} {head} {{\n");
-    let assembled = |line| match line {
-        ASSEMBLED => settings.lines.iter().map(String::as_str).collect(),
-        line => vec![line],
-    };
-    for line in lines.flat_map(assembled) {
-        let line = match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
-            Some((flags, _)) if !settings.has(flags) => continue,
-            Some((_, rest)) => rest,
-            None => line,
-        };
-        let line = settings.filled(line)?;
-        body.push_str(&constant(&line, like).unwrap_or(line));
-        body.push('\n');
-    }
-    body.push('}');
-    Some(body)
 }
 
 /// The name of the first input of a function.
@@ -157,8 +221,9 @@ mod tests {
     #[test]
     fn templates_are_filled() {
         let file = "# A comment.\n== F 1\n<a> (X, Y) => (Z)\n[more] Z = Add (X, $k)\n[!more] Z = Neg (X)\n== F 12\n(X) => (Y)\none = const $T (1)\nY = Add (X, one)\n";
+        let templates: Vec<_> = Template::all_of(file).collect();
         let filled = |name: &str, version, settings: &mut TemplateSettings| {
-            assemble(name, section(file, name, version)?, settings)
+            templates.iter().find(|template| template.0 == (name, version))?.1.assemble(name, settings)
         };
         let mut one = TemplateSettings::default();
         assert_eq!(filled("F", 1, &mut one).unwrap(), "F <a> (X, Y) => (Z) {\nZ = Neg (X)\n}");
