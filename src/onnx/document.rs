@@ -10,7 +10,7 @@ use super::contents::Contents;
 use super::edit;
 use super::external::{self, Folder};
 use super::from_nnef;
-use super::inline;
+use super::inline::{self, Functions};
 use super::model::{ModelNames, ModelProto};
 use super::places::Places;
 use super::protobuf::{self, Decoded, EncodedPart, WireError};
@@ -265,9 +265,9 @@ impl Document {
     /// loops cannot be expanded, there are more nodes than the options allow, or external data are outside the folder of
     /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
-        self.expanded(options, |model, (file, places)| match options.lower {
+        self.expanded(options, |model, functions, places| match options.lower {
             Lower::None => Ok(Diagnostics::new(options.strict)),
-            _ => inline::expand(model, file, places, options),
+            _ => inline::expand(model, functions, places, options),
         })
     }
 
@@ -297,7 +297,9 @@ impl Document {
     /// Those of [`Self::flatten`].
     pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
         let stores = Stores::new(self.folder.as_deref());
-        self.expanded(options, |model, (file, places)| edit::fold(model, (file, places), (&stores, limits), options))
+        self.expanded(options, |model, functions, places| {
+            edit::fold(model, functions, places, (&stores, limits), options)
+        })
     }
 
     /// Translates a model to a flat graph of NNEF, with the data of its variables. The model is expanded and folded for
@@ -334,14 +336,14 @@ impl Document {
     fn expanded(
         &mut self,
         options: &Options,
-        expand: impl FnOnce(&mut ModelProto, (FileId, &Places)) -> Result<Diagnostics, Diagnostics>,
+        expand: impl FnOnce(&mut ModelProto, Functions, (FileId, &Places)) -> Result<Diagnostics, Diagnostics>,
     ) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
         let file = self.file;
         let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
-        let mut found = check::structure(model, file, &self.places, options)?;
+        let (mut found, functions) = check::structure(model, file, &self.places, options)?;
         edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
-        found.extend(expand(model, (file, &self.places))?);
+        found.extend(expand(model, functions, (file, &self.places))?);
         Ok(found)
     }
 

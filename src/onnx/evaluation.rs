@@ -45,7 +45,7 @@ impl Document {
     pub(crate) fn check_runs(&self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
         let ParsedText::Model(model) = &self.parsed else { return Ok(Diagnostics::new(options.strict)) };
-        check::structure(model, self.file, &self.places, options)
+        check::structure(model, self.file, &self.places, options).map(|(found, _)| found)
     }
 
     /// The number of bytes of the initializers of a model and of its external data.

@@ -6,6 +6,7 @@ use super::checker::{Check, Pass};
 use crate::Options;
 use crate::diagnostics::Diagnostics;
 use crate::onnx::external::{self, Finding, Folder};
+use crate::onnx::inline::Functions;
 use crate::onnx::model::{ModelNames, ModelProto};
 use crate::onnx::places::Places;
 use crate::onnx::protobuf::EncodedPart;
@@ -19,7 +20,8 @@ pub(crate) fn check(model: &ModelProto, file: FileId, places: &Places, options: 
 }
 
 /// Checks what a model must have in order that it can be expanded: values that are defined before they are used and
-/// only once, operands as many as there may be, and calls that fit the functions. Returns warnings.
+/// only once, operands as many as there may be, and calls that fit the functions. Returns warnings, and the functions by
+/// their calls.
 ///
 /// # Errors
 ///
@@ -29,11 +31,11 @@ pub(crate) fn structure(
     file: FileId,
     places: &Places,
     options: &Options,
-) -> Result<Diagnostics, Diagnostics> {
+) -> Result<(Diagnostics, Functions), Diagnostics> {
     let mut check = Check::new(&model.names, file, places, options);
     check.model(model, Pass::Structure, options);
-    let found = check.diagnostics;
-    if found.has_errors() { Err(found) } else { Ok(found) }
+    let (found, functions) = (check.diagnostics, check.functions);
+    if found.has_errors() { Err(found) } else { Ok((found, functions)) }
 }
 
 /// Checks the external data of a model or of a part of one, and their files if the folder of the model is known.

@@ -5,7 +5,7 @@ use super::unused;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Limits;
-use crate::onnx::inline::{expand, expand_control};
+use crate::onnx::inline::{Functions, expand, expand_control};
 use crate::onnx::model::ModelProto;
 use crate::onnx::places::Places;
 use crate::onnx::run::Stores;
@@ -14,13 +14,14 @@ use crate::source::FileId;
 /// The number of rounds after which folding ends: each one resolves a condition that the result of another one decides.
 const ROUNDS: usize = 100;
 
-/// Expands a model and computes what is known, and removes what is no longer needed. Returns warnings.
+/// Expands a model, given its functions, and computes what is known, and removes what is no longer needed. Returns warnings.
 ///
 /// # Errors
 ///
 /// The expansion is refused, see [`expand`].
 pub(crate) fn fold(
     model: &mut ModelProto,
+    functions: Functions,
     (file, places): (FileId, &Places),
     (stores, limits): (&Stores, Limits),
     options: &Options,
@@ -28,7 +29,7 @@ pub(crate) fn fold(
     // Loops that stay are told about in the end, when all that can be known is.
     let early = options.clone().with(|options| options.flat = false);
     let mut found = Diagnostics::new(options.strict);
-    let expanded = expand(model, file, places, &early)?;
+    let expanded = expand(model, functions, (file, places), &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     for _ in 0..ROUNDS {
         let computed = constants(model, stores, &early, limits);

@@ -15,8 +15,8 @@ use crate::onnx::places::Places;
 use crate::onnx::standard;
 use crate::source::FileId;
 
-/// Expands the function calls in a model that the options select, and known control flow. Returns warnings about
-/// control flow that was to be expanded but cannot be.
+/// Expands the function calls in a model that the options select, and known control flow; `table` has its functions.
+/// Returns warnings about control flow that was to be expanded but cannot be.
 ///
 /// # Errors
 ///
@@ -24,14 +24,13 @@ use crate::source::FileId;
 /// the options name unknown operations.
 pub(crate) fn expand(
     model: &mut ModelProto,
-    file: FileId,
-    places: &Places,
+    table: Functions,
+    (file, places): (FileId, &Places),
     options: &Options,
 ) -> Result<Diagnostics, Diagnostics> {
     let (unknown, wanted) = named::check(model, options);
     let functions = std::mem::take(&mut model.functions);
-    let expanded = Functions::new(&model.names, &functions, options)
-        .and_then(|table| expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]));
+    let expanded = expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]);
     let expanded = expanded.and_then(|stays| unrolled(model, stays, options));
     let mut diagnostics = Diagnostics::new(options.strict);
     let (mut found, mut accepted) = match expanded {
