@@ -26,7 +26,7 @@ pub(crate) fn check(model: &ModelProto, file: FileId, places: &Places, options: 
 /// # Errors
 ///
 /// The model is broken.
-pub(crate) fn structure(
+pub(in crate::onnx) fn structure(
     model: &ModelProto,
     file: FileId,
     places: &Places,

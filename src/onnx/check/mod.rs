@@ -23,5 +23,6 @@ mod tests;
 mod types;
 mod values;
 
-pub(crate) use entry::{check, external_data, structure};
+pub(super) use entry::structure;
+pub(crate) use entry::{check, external_data};
 pub(super) use sparse::extents as sparse_extents;
