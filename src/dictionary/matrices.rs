@@ -69,13 +69,13 @@ rows! {
         "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update",
         Product,
         ShapeRule::WithState,
-    ).products(NotCounted).translated(Refused("there is no rule yet"));
+    ).products(NotCounted).translated(Nodes("`Slice`, `Concat`, `Mul`, `ReduceSum` and the formula of SiLU"));
     GATED_DELTA = Row::vendor(
         "gdn_recurrent",
         "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent",
         Product,
         ShapeRule::WithState,
-    ).products(NotCounted).translated(Refused("there is no rule yet"));
+    ).products(NotCounted).translated(Nodes("`MatMul` and the formula of the step"));
     GRU_EPILOGUE = Row::vendor("gru_epilogue", "tract_core_gru_epilogue", Category::Other, ShapeRule::LikeThird)
         .translated(Nodes("`Split` and its formula"));
     LSTM_EPILOGUE = Row::vendor("lstm_epilogue", "tract_core_lstm_epilogue", Category::Other, ShapeRule::LikeSecond)

@@ -4,6 +4,7 @@ use super::computed;
 use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
 use crate::core::budget::Failure;
 use crate::diagnostics::Code;
+use crate::eval::Quantizations;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value as Argument};
 
 /// The reason why an operation cannot be translated.
@@ -45,6 +46,8 @@ pub(super) struct TranslatedCall<'c> {
     pub(super) out: &'c mut Emitter,
     /// The values of tensors.
     pub(super) values: &'c [Option<ModelValue>],
+    /// How tensors are quantized.
+    pub(super) quantizations: &'c Quantizations,
 }
 
 /// An argument that becomes an operand of the model.

@@ -59,6 +59,9 @@ impl NnefElement {
     }
 }
 
+/// The types of items of constant tensors, as numbers of `TensorProto.DataType`.
+pub(super) type ItemType = i32;
+
 /// Extents; none if one is not known. Tensors of equal shapes share them.
 pub(super) type KnownExtents = Rc<[Option<i64>]>;
 
@@ -136,7 +139,7 @@ pub(super) struct Emitter {
     pub(super) nodes: Vec<NodeProto>,
     pub(super) initializers: Vec<TensorProto>,
     by_id: FxHashMap<NameId, usize>,
-    constants: FxHashMap<(NnefElement, Vec<i64>, Bytes), ModelValue>,
+    constants: FxHashMap<(ItemType, Vec<i64>, Bytes), ModelValue>,
     reshaped: FxHashMap<(NameId, Vec<i64>), ModelValue>,
     lengthened: FxHashMap<(NameId, usize), ModelValue>,
     /// The extents of shapes of the graph.
@@ -290,17 +293,23 @@ impl Emitter {
 
     /// Adds a constant tensor.
     pub(super) fn initializer(&mut self, id: NameId, element: NnefElement, dims: &[i64], bytes: Bytes) -> ModelValue {
+        let made = self.codes(id, element.number(), dims, bytes);
+        ModelValue { element, ..made }
+    }
+
+    /// Adds a constant tensor of items that need not be those of NNEF, as an operand that only suitable operators get.
+    pub(super) fn codes(&mut self, id: NameId, items: ItemType, dims: &[i64], bytes: Bytes) -> ModelValue {
         let taken = bytes.len().saturating_add(size_of_val(dims)).saturating_add(NODE);
         self.memory.keep(taken as u64);
         self.by_id.insert(id, self.initializers.len());
         self.initializers.push(TensorProto {
             dims: SmallVec::from_slice(dims),
-            data_type: Some(element.number()),
+            data_type: Some(items),
             name: Some(id),
             external: Vec::new(),
             rest: Some(Box::new(vec![raw(bytes)])),
         });
-        ModelValue { id, element, dims: Some(dims.iter().copied().map(Some).collect()) }
+        ModelValue { id, element: NnefElement::Int, dims: Some(dims.iter().copied().map(Some).collect()) }
     }
 
     /// A constant tensor of numbers; equal constants are shared.
@@ -309,15 +318,26 @@ impl Emitter {
     }
 
     fn constant_of(&mut self, what: &str, element: NnefElement, dims: &[i64], bytes: Vec<u8>) -> ModelValue {
-        let key = (element, dims.to_vec(), Bytes::from(bytes));
+        let made = self.constant_codes(what, element.number(), dims, bytes);
+        ModelValue { element, ..made }
+    }
+
+    /// A constant tensor of items that need not be those of NNEF; equal constants are shared.
+    pub(super) fn constant_codes(&mut self, what: &str, items: ItemType, dims: &[i64], bytes: Vec<u8>) -> ModelValue {
+        let key = (items, dims.to_vec(), Bytes::from(bytes));
         if let Some(known) = self.constants.get(&key) {
             return known.clone();
         }
-        let segment = self.names.texts.intern(what);
-        let id = self.names.values.child(NameId::ROOT, segment, 0, true);
-        let made = self.initializer(id, element, dims, key.2.clone());
+        let id = self.new_name(what);
+        let made = self.codes(id, items, dims, key.2.clone());
         self.constants.insert(key, made.clone());
         made
+    }
+
+    /// A name that no other value has.
+    pub(super) fn new_name(&mut self, what: &str) -> NameId {
+        let segment = self.names.texts.intern(what);
+        self.names.values.child(NameId::ROOT, segment, 0, true)
     }
 
     /// A number.
@@ -498,6 +518,7 @@ fn element_of(op: &str, inputs: &[&ModelValue]) -> NnefElement {
         | "IsInf" => NnefElement::Bool,
         "ArgMax" | "ArgMin" | "Shape" | "NonZero" => NnefElement::Int,
         "Where" => of(1),
+        "DequantizeLinear" => NnefElement::Float,
         _ => of(0),
     }
 }

@@ -8,5 +8,6 @@ pub(super) mod places;
 pub(super) mod recurrent;
 pub(super) mod resample;
 pub(super) mod signal;
+pub(super) mod suppression;
 #[cfg(test)]
 mod tests;

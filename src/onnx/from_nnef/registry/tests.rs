@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::convert::document;
 use super::super::{Items, names};
-use crate::eval::{Evaluator, Limits};
+use crate::eval::{Evaluator, Limits, Quantizations};
 use crate::graph::Graph;
 use crate::tensor::{DType, Tensor};
 use crate::{Options, expand, parse};
@@ -73,7 +73,8 @@ fn compared(given: &str, results: &str, call: &str) -> String {
     let given = inputs(given);
     let graph = graph(&given, results, call);
     let options = Options::default();
-    let model = document(&graph, &Items(&|_, _| None), (true, options.max_memory)).unwrap();
+    let model =
+        document(&graph, (&Items(&|_, _| None), &Quantizations::default()), (true, options.max_memory)).unwrap();
     assert!(model.check(&options).is_empty(), "{call}");
     let tensors: Vec<(String, Tensor)> = given.iter().map(|input| (input.name.clone(), tensor(input))).collect();
     let evaluator = Evaluator::with_limits(Limits::default());
@@ -92,7 +93,7 @@ fn compared(given: &str, results: &str, call: &str) -> String {
 
 fn refused(given: &str, call: &str) -> String {
     let graph = graph(&inputs(given), "y", call);
-    let found = document(&graph, &Items(&|_, _| None), (true, 1 << 30)).unwrap_err();
+    let found = document(&graph, (&Items(&|_, _| None), &Quantizations::default()), (true, 1 << 30)).unwrap_err();
     found.iter().map(|found| found.message.clone()).collect::<Vec<_>>().join("; ")
 }
 
