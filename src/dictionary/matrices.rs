@@ -81,7 +81,7 @@ rows! {
     LSTM_EPILOGUE = Row::vendor("lstm_epilogue", "tract_core_lstm_epilogue", Category::Other, ShapeRule::LikeSecond)
         .translated(Nodes("`Split` and its formula"));
     SCAN = Row::vendor("scan", "tract_core_scan", Category::Other, ShapeRule::Scan).products(NotCounted)
-        .elements(ElementRule::Recurrences).translated(Refused("its body has to be expanded")).in_onnx("Scan");
+        .elements(ElementRule::Recurrences).translated(Nodes("`Scan`, with sections as items of a new axis")).in_onnx("Scan");
     LOOP = product("loop", NotCounted, "Loop", "").drawn(Category::Other);
     SUBMODEL = Row::vendor("submodel", "tract_core_submodel", Category::Other, ShapeRule::Unknown)
         .products(NotCounted).elements(ElementRule::Unknown).translated(Refused("the other model is not read"));

@@ -42,6 +42,8 @@ pub(super) type Translation<T> = Result<T, Refused>;
 /// An operation, and the values of the preceding operations.
 pub(super) struct TranslatedCall<'c> {
     pub(super) graph: &'c Graph,
+    /// The graph with the fragments that operations refer to: the graph itself, unless it is the body of one.
+    pub(super) outer: &'c Graph,
     pub(super) operation: &'c Operation,
     pub(super) out: &'c mut Emitter,
     /// The values of tensors.

@@ -46,7 +46,7 @@ fn convert(
     let meanings: Vec<_> = graph.kinds.iter().map(|kind| rules::find(graph, kind)).collect();
     for operation in &graph.operations {
         let meaning = meanings.get(graph.kind_id(operation).index()).copied().flatten();
-        let made = operation_of(graph, (operation, meaning), &mut out, (&values, quantizations), &mut sources);
+        let made = operation_of((graph, operation, meaning), &mut out, &values, (graph, quantizations), &mut sources);
         let results = graph.tensors_of(operation);
         let results = match made.and_then(|made| out.check_memory().map(|()| made)) {
             Ok(made) => results.zip(made).collect::<Vec<_>>(),

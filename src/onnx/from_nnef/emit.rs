@@ -13,7 +13,7 @@ use crate::dictionary::{self, ShapeRule, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::{Graph, Primitive, ShapeId, TensorId};
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, EncodedField, ModelNames, NodeProto, TensorProto, Values, Wire,
+    AttributeProto, AttributeValue, EncodedField, GraphProto, ModelNames, NodeProto, TensorProto, Values, Wire,
 };
 use crate::onnx::protobuf::fields::tensor::RAW_DATA;
 use crate::source::names::Name;
@@ -154,6 +154,17 @@ pub(super) struct Emitter {
     path: NameId,
     /// The first node of the current operation.
     first: usize,
+    /// The number of bodies that the current graph is in.
+    nested: usize,
+}
+
+/// The state of the graph around a body.
+pub(super) struct OuterGraph {
+    nodes: Vec<NodeProto>,
+    lengthened: FxHashMap<(NameId, usize), ModelValue>,
+    shapes: FxHashMap<ShapeId, Option<KnownExtents>>,
+    path: NameId,
+    first: usize,
 }
 
 impl Emitter {
@@ -172,7 +183,38 @@ impl Emitter {
             shared: FxHashSet::default(),
             path: NameId::ROOT,
             first: 0,
+            nested: 0,
         }
+    }
+
+    /// Begins the graph of a body; constant tensors stay in the graph around it.
+    pub(super) fn enter(&mut self) -> OuterGraph {
+        self.nested = self.nested.saturating_add(1);
+        OuterGraph {
+            nodes: std::mem::take(&mut self.nodes),
+            lengthened: std::mem::take(&mut self.lengthened),
+            shapes: std::mem::take(&mut self.shapes),
+            path: self.path,
+            first: std::mem::take(&mut self.first),
+        }
+    }
+
+    /// Ends the graph of a body, and returns its nodes.
+    pub(super) fn leave(&mut self, outer: OuterGraph) -> Vec<NodeProto> {
+        self.nested = self.nested.saturating_sub(1);
+        (self.lengthened, self.shapes) = (outer.lengthened, outer.shapes);
+        (self.path, self.first) = (outer.path, outer.first);
+        std::mem::replace(&mut self.nodes, outer.nodes)
+    }
+
+    /// The number of bodies that the current graph is in.
+    pub(super) fn nested(&self) -> usize {
+        self.nested
+    }
+
+    /// The prefix of the names of new values.
+    pub(super) fn path(&self) -> NameId {
+        self.path
     }
 
     /// Fails if the model takes more memory than allowed.
@@ -468,8 +510,8 @@ impl Emitter {
     ///
     /// The model takes more memory than allowed.
     pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) -> Translation<()> {
-        let nodes = self.nodes.iter().flat_map(|node| node.inputs.iter().copied());
-        let used: FxHashSet<NameId> = nodes.chain(used).collect();
+        let mut used: FxHashSet<NameId> = used.into_iter().collect();
+        each_node(&self.nodes, &mut |node| used.extend(node.inputs.iter().copied()));
         self.initializers.retain(|tensor| tensor.name.is_some_and(|name| used.contains(&name)));
         // If only a copy with other extents is left of a constant tensor, the copy gets the name.
         let left: FxHashSet<NameId> = self.initializers.iter().filter_map(|tensor| tensor.name).collect();
@@ -484,9 +526,12 @@ impl Emitter {
         }
         let new = |id: &mut NameId| *id = moved.get(id).copied().unwrap_or(*id);
         self.initializers.iter_mut().for_each(|tensor| tensor.name.iter_mut().for_each(new));
-        self.nodes.iter_mut().for_each(|node| node.inputs.iter_mut().for_each(new));
-        let names = self.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-        let names: Vec<NameId> = names.chain(self.initializers.iter().filter_map(|tensor| tensor.name)).collect();
+        each_operand(&mut self.nodes, &new);
+        let mut names: Vec<NameId> = self.initializers.iter().filter_map(|tensor| tensor.name).collect();
+        each_node(&self.nodes, &mut |node| {
+            names.extend(&node.outputs);
+            names.extend(bodies(node).flat_map(|body| body.inputs.iter().filter_map(|input| input.name)));
+        });
         names.into_iter().for_each(|name| self.names.values.mark_used(name));
         self.names.values.resolve(&self.names.texts, &Default::default());
         self.memory.keep(self.written());
@@ -501,7 +546,37 @@ impl Emitter {
             let names: u64 = node.inputs.iter().chain(&node.outputs).chain(&node.name).map(length).sum();
             names.saturating_add(node.heap_bytes() as u64).saturating_add(16)
         };
-        self.nodes.iter().map(of).fold(0, u64::saturating_add)
+        let mut all = 0_u64;
+        each_node(&self.nodes, &mut |node| all = all.saturating_add(of(node)));
+        all
+    }
+}
+
+/// The bodies that a node has as attributes.
+fn bodies(node: &NodeProto) -> impl Iterator<Item = &GraphProto> {
+    node.attributes.iter().filter_map(|attribute| match &attribute.value {
+        AttributeValue::Graph(body) => Some(&**body),
+        _ => None,
+    })
+}
+
+/// Calls a function with all nodes, also with those in bodies, which are not many within each other.
+fn each_node<'n>(nodes: &'n [NodeProto], f: &mut impl FnMut(&'n NodeProto)) {
+    for node in nodes {
+        f(node);
+        bodies(node).for_each(|body| each_node(&body.nodes, f));
+    }
+}
+
+/// Calls a function with all operands of nodes, also with those in bodies.
+fn each_operand(nodes: &mut [NodeProto], f: &impl Fn(&mut NameId)) {
+    for node in nodes {
+        node.inputs.iter_mut().for_each(f);
+        for attribute in &mut node.attributes {
+            if let AttributeValue::Graph(body) = &mut attribute.value {
+                each_operand(&mut body.nodes, f);
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod arrange;
+mod body;
 mod call;
 mod computed;
 mod convert;

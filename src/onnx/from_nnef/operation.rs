@@ -10,18 +10,18 @@ use crate::dictionary::{Operands, Row, ToOnnx};
 use crate::eval::Quantizations;
 use crate::graph::{Graph, Operation};
 
-/// Translates an operation, and returns its results.
+/// Translates an operation, and returns its results. `outer` has the fragments that operations refer to.
 pub(super) fn operation_of(
-    graph: &Graph,
-    (operation, meaning): (&Operation, Option<&Row>),
+    (graph, operation, meaning): (&Graph, &Operation, Option<&Row>),
     out: &mut Emitter,
-    (values, quantizations): (&[Option<ModelValue>], &Quantizations),
+    values: &[Option<ModelValue>],
+    (outer, quantizations): (&Graph, &Quantizations),
     sources: &mut Sources,
 ) -> Translation<Vec<ModelValue>> {
     let name = graph.operation_name(operation);
     let targets: Vec<_> = graph.tensors_of(operation).map(|tensor| (tensor, graph.name_of(tensor))).collect();
     out.begin(targets.first().map_or(crate::graph::names::NameId::ROOT, |target| target.1));
-    let mut call = TranslatedCall { graph, operation, out, values, quantizations };
+    let mut call = TranslatedCall { graph, outer, operation, out, values, quantizations };
     let mut made = match meaning.and_then(|row| Some((row, row.to_onnx?))) {
         Some((_, ToOnnx::Source(_))) => return sources.make(&mut call),
         Some((_, ToOnnx::Formula(operands, formula))) => vec![evaluate(&mut call, operands, formula)?],

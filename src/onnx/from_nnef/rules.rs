@@ -85,6 +85,7 @@ const FUNCTIONS: &[(&Row, Function)] = &[
     (&matrices::SDPA, registry::attention::sdpa),
     (&matrices::GRU_EPILOGUE, registry::recurrent::gru),
     (&matrices::LSTM_EPILOGUE, registry::recurrent::lstm),
+    (&matrices::SCAN, registry::scan::scan),
     (&matrices::CAUSAL_CONV, registry::recurrent::causal_conv),
     (&matrices::GATED_DELTA, registry::recurrent::gated_delta),
     (&vendors::NON_MAX_SUPPRESSION, registry::suppression::non_max_suppression),

@@ -69,6 +69,15 @@ impl Weights for Items<'_> {
     }
 }
 
+/// No data.
+pub(super) struct Nothing;
+
+impl Weights for Nothing {
+    fn load(&self, _: &str, _: &[usize], _: Option<NnefElement>) -> Result<Option<Weight>, String> {
+        Ok(None)
+    }
+}
+
 /// The maximum size of constants with equal elements; larger ones are created when the model runs.
 const MOST_FILLED: i64 = 1 << 10;
 
@@ -288,7 +297,7 @@ pub(super) fn bytes(tensor: &TensorProto) -> usize {
     tensor.rest.iter().flat_map(|fields| fields.iter()).map(|field| field.bytes.len()).sum()
 }
 
-fn info(id: NameId, element: NnefElement, extents: Option<Vec<Extent>>) -> ValueInfo {
+pub(super) fn info(id: NameId, element: NnefElement, extents: Option<Vec<Extent>>) -> ValueInfo {
     let dim = |extent: Extent| Dim { extent, rest: None };
     let shape = extents.map(|extents| ShapeProto { dims: extents.into_iter().map(dim).collect(), rest: None });
     let form = TypeForm::Tensor(TensorType { element: Some(element.number()), shape, rest: None });

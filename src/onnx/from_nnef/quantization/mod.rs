@@ -7,6 +7,8 @@
 mod algorithm;
 mod codes;
 mod parameter;
+#[cfg(all(test, feature = "model"))]
+mod tests;
 
 use algorithm::{Algorithm, CodeType, Linear};
 use parameter::Parameter;

@@ -1,0 +1,164 @@
+//! Graphs of ONNX that are attributes: the bodies of fragments that an operation runs.
+
+use super::call::{Refused, TranslatedCall, Translation};
+use super::emit::{KnownExtents, ModelValue, NnefElement};
+use super::operation::operation_of;
+use super::rules;
+use super::sources::{Nothing, Sources, info};
+use crate::dictionary::ToOnnx;
+use crate::eval::Quantizations;
+use crate::graph::{Extent, Graph, KeptFragment, Primitive, Shape};
+use crate::onnx::model::GraphProto;
+
+/// The most bodies within each other.
+const MOST_NESTED: usize = 8;
+
+/// The flat graph of a fragment.
+pub(super) struct Body<'c> {
+    graph: &'c Graph,
+}
+
+/// What a parameter of a body is.
+#[derive(Clone)]
+pub(super) enum Parameter {
+    /// An input of the graph, with its elements and extents.
+    Local(NnefElement, Option<KnownExtents>),
+    /// A value of the model around it.
+    Outer(ModelValue),
+}
+
+/// A translated body.
+pub(super) struct TranslatedBody {
+    pub(super) graph: GraphProto,
+    /// The wanted results.
+    pub(super) results: Vec<ModelValue>,
+}
+
+impl<'c> Body<'c> {
+    /// The body with a name.
+    pub(super) fn find(call: &TranslatedCall<'c>, name: &str) -> Translation<Body<'c>> {
+        let found = call.outer.fragments.iter().find_map(|fragment| match fragment {
+            KeptFragment::Flat(_, body) if body.text_of(body.name) == name => Some(&**body),
+            _ => None,
+        });
+        found
+            .map(|graph| Body { graph })
+            .ok_or_else(|| Refused::meaning(format!("the body `{name}` of `{}` is not flat", call.name())))
+    }
+
+    /// The names of its parameters.
+    pub(super) fn params(&self) -> Vec<String> {
+        self.graph.inputs.iter().map(|input| self.graph.tensor_name(*input)).collect()
+    }
+
+    /// The names of its results.
+    pub(super) fn results(&self) -> Vec<String> {
+        self.graph.outputs.iter().map(|output| self.graph.tensor_name(*output)).collect()
+    }
+
+    /// The body with the names of the model, and with the shapes of its parameters.
+    fn adapted(&self, call: &mut TranslatedCall, given: &[Option<Parameter>]) -> Translation<Graph> {
+        let mut graph = self.graph.clone();
+        let path = call.out.path();
+        for at in 0..graph.tensors.len() {
+            let name = self.graph.tensors.get(at).map(|_| self.graph.tensor_name(crate::graph::TensorId(at as u32)));
+            let segment = call.out.names.texts.intern(&name.unwrap_or_default());
+            let name = call.out.names.values.child(path, segment, 0, true);
+            if let Some(tensor) = graph.tensors.get_mut(at) {
+                tensor.name = name;
+            }
+        }
+        let inputs = graph.inputs.clone();
+        for ((input, name), given) in inputs.into_iter().zip(self.params()).zip(given) {
+            let missing = || Refused::meaning(format!("the parameter `{name}` of a body has no value"));
+            let (element, dims) = match given.as_ref().ok_or_else(missing)? {
+                Parameter::Local(element, dims) => (*element, dims.clone()),
+                Parameter::Outer(value) => (value.element, value.dims.clone()),
+            };
+            let extent = |extent: &Option<i64>| extent.map_or(Extent::UNKNOWN, Extent::new);
+            let shape = dims.map(|dims| Shape::new(&dims.iter().map(extent).collect::<Vec<_>>()));
+            graph.set_shape(input, shape);
+            if let Some(tensor) = graph.tensors.get_mut(input.index()) {
+                tensor.dtype = tensor.dtype.or(Some(primitive(element)));
+            }
+        }
+        graph.infer_again();
+        Ok(graph)
+    }
+
+    /// Translates the body. `order` has the parameters that are inputs, `wanted` the results that are outputs.
+    pub(super) fn translated(
+        &self,
+        call: &mut TranslatedCall<'c>,
+        given: Vec<Option<Parameter>>,
+        (order, wanted): (&[usize], &[usize]),
+    ) -> Translation<TranslatedBody> {
+        if call.out.nested() >= MOST_NESTED {
+            return Err(Refused::meaning(format!("`{}` is in more than {MOST_NESTED} bodies", call.name())));
+        }
+        let graph = self.adapted(call, &given)?;
+        let mut values: Vec<Option<ModelValue>> = vec![None; graph.tensors.len()];
+        for (input, given) in graph.inputs.iter().zip(given) {
+            let value = given.map(|given| match given {
+                Parameter::Outer(value) => value,
+                Parameter::Local(element, dims) => ModelValue { id: graph.name_of(*input), element, dims },
+            });
+            if let Some(place) = values.get_mut(input.index()) {
+                *place = value;
+            }
+        }
+        let local = |at: &usize| {
+            let value = values.get(graph.inputs.get(*at)?.index())?.as_ref()?;
+            Some(info(value.id, value.element, None))
+        };
+        let inputs = order.iter().filter_map(local).collect();
+        let outer = call.out.enter();
+        let made = operations(call, &graph, &mut values).and_then(|()| {
+            let tensors = wanted.iter().filter_map(|at| graph.outputs.get(*at));
+            tensors
+                .map(|tensor| {
+                    let value = values.get(tensor.index()).cloned().flatten();
+                    let value = value.ok_or_else(|| Refused::meaning("a result of a body is not computed"))?;
+                    // Outputs of a graph have names of their own.
+                    let copy = call.out.node("Identity", &[&value], Vec::new());
+                    Ok(ModelValue { dims: value.dims.clone(), element: value.element, ..copy })
+                })
+                .collect::<Translation<Vec<ModelValue>>>()
+        });
+        let nodes = call.out.leave(outer);
+        let results = made?;
+        let outputs = results.iter().map(|result| info(result.id, result.element, None)).collect();
+        let name = Some(call.out.names.texts.intern(self.graph.text_of(self.graph.name)));
+        Ok(TranslatedBody { graph: GraphProto { name, nodes, inputs, outputs, ..GraphProto::default() }, results })
+    }
+}
+
+/// Translates the operations of a body.
+fn operations(call: &mut TranslatedCall, graph: &Graph, values: &mut [Option<ModelValue>]) -> Translation<()> {
+    let (mut sources, quantizations) = (Sources::new(&Nothing), Quantizations::default());
+    for operation in &graph.operations {
+        let meaning = rules::find(graph, graph.kind(operation));
+        let name = graph.operation_name(operation);
+        let is_source = meaning.is_some_and(|row| matches!(row.to_onnx, Some(ToOnnx::Source(_))));
+        if is_source && name != "constant" {
+            return Err(Refused::meaning(format!("the body of `{}` has a `{name}`", call.name())));
+        }
+        let around = (call.outer, &quantizations);
+        let made = operation_of((graph, operation, meaning), call.out, values, around, &mut sources)?;
+        call.out.check_memory()?;
+        for (tensor, value) in graph.tensors_of(operation).zip(made) {
+            if let Some(place) = values.get_mut(tensor.index()) {
+                *place = Some(value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn primitive(element: NnefElement) -> Primitive {
+    match element {
+        NnefElement::Float => Primitive::Scalar,
+        NnefElement::Int => Primitive::Integer,
+        NnefElement::Bool => Primitive::Logical,
+    }
+}
