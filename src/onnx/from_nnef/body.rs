@@ -58,6 +58,8 @@ impl<'c> Body<'c> {
 
     /// The body with the names of the model, and with the shapes of its parameters.
     fn adapted(&self, call: &mut TranslatedCall, given: &[Option<Parameter>]) -> Translation<Graph> {
+        call.out.keep(self.graph.bytes());
+        call.check_memory()?;
         let mut graph = self.graph.clone();
         let path = call.out.path();
         for at in 0..graph.tensors.len() {
@@ -93,9 +95,6 @@ impl<'c> Body<'c> {
         given: Vec<Option<Parameter>>,
         (order, wanted): (&[usize], &[usize]),
     ) -> Translation<TranslatedBody> {
-        if call.out.nested() >= MOST_NESTED {
-            return Err(Refused::meaning(format!("`{}` is in more than {MOST_NESTED} bodies", call.name())));
-        }
         let graph = self.adapted(call, &given)?;
         let mut values: Vec<Option<ModelValue>> = vec![None; graph.tensors.len()];
         for (input, given) in graph.inputs.iter().zip(given) {
@@ -107,30 +106,51 @@ impl<'c> Body<'c> {
                 *place = value;
             }
         }
-        let local = |at: &usize| {
-            let value = values.get(graph.inputs.get(*at)?.index())?.as_ref()?;
-            Some(info(value.id, value.element, None))
-        };
-        let inputs = order.iter().filter_map(local).collect();
-        let outer = call.out.enter();
-        let made = operations(call, &graph, &mut values).and_then(|()| {
-            let tensors = wanted.iter().filter_map(|at| graph.outputs.get(*at));
-            tensors
-                .map(|tensor| {
-                    let value = values.get(tensor.index()).cloned().flatten();
-                    let value = value.ok_or_else(|| Refused::meaning("a result of a body is not computed"))?;
-                    // Outputs of a graph have names of their own.
-                    let copy = call.out.node("Identity", &[&value], Vec::new());
-                    Ok(ModelValue { dims: value.dims.clone(), element: value.element, ..copy })
-                })
-                .collect::<Translation<Vec<ModelValue>>>()
-        });
-        let nodes = call.out.leave(outer);
-        let results = made?;
-        let outputs = results.iter().map(|result| info(result.id, result.element, None)).collect();
-        let name = Some(call.out.names.texts.intern(self.graph.text_of(self.graph.name)));
-        Ok(TranslatedBody { graph: GraphProto { name, nodes, inputs, outputs, ..GraphProto::default() }, results })
+        let inputs: Vec<ModelValue> =
+            order.iter().filter_map(|at| values.get(graph.inputs.get(*at)?.index()).cloned().flatten()).collect();
+        enclosed(call, self.graph.text_of(self.graph.name), &inputs, |call| {
+            operations(call, &graph, &mut values)?;
+            let result = |at: &usize| values.get(graph.outputs.get(*at)?.index()).cloned().flatten();
+            let results = wanted.iter().map(result).collect::<Option<Vec<ModelValue>>>();
+            results.ok_or_else(|| Refused::meaning("a result of a body is not computed"))
+        })
     }
+}
+
+/// A value that is an input of a body.
+pub(super) fn local(
+    call: &mut TranslatedCall,
+    name: &str,
+    element: NnefElement,
+    dims: Option<KnownExtents>,
+) -> ModelValue {
+    let segment = call.out.names.texts.intern(name);
+    let path = call.out.path();
+    ModelValue { id: call.out.names.values.child(path, segment, 0, true), element, dims }
+}
+
+/// A graph with these inputs, whose nodes and results a function adds.
+pub(super) fn enclosed(
+    call: &mut TranslatedCall,
+    name: &str,
+    inputs: &[ModelValue],
+    compute: impl FnOnce(&mut TranslatedCall) -> Translation<Vec<ModelValue>>,
+) -> Translation<TranslatedBody> {
+    if call.out.nested() >= MOST_NESTED {
+        return Err(Refused::meaning(format!("`{}` is in more than {MOST_NESTED} bodies", call.name())));
+    }
+    let outer = call.out.enter();
+    let made = compute(call).map(|results| {
+        // Outputs of a graph have names of their own.
+        let copy = |value: ModelValue| ModelValue { id: call.out.node("Identity", &[&value], Vec::new()).id, ..value };
+        results.into_iter().map(copy).collect::<Vec<ModelValue>>()
+    });
+    let nodes = call.out.leave(outer);
+    let results = made?;
+    let of = |value: &ModelValue| info(value.id, value.element, None);
+    let (inputs, outputs) = (inputs.iter().map(of).collect(), results.iter().map(of).collect());
+    let name = Some(call.out.names.texts.intern(name));
+    Ok(TranslatedBody { graph: GraphProto { name, nodes, inputs, outputs, ..GraphProto::default() }, results })
 }
 
 /// Translates the operations of a body.

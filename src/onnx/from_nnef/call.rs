@@ -150,7 +150,8 @@ impl<'c> TranslatedCall<'c> {
             Bound::One(value) => Ok(value),
             Bound::Number(element, number) => Ok(self.out.number(element, number)),
             Bound::Large(number) => Ok(self.out.integer(number)),
-            Bound::Many(_) | Bound::Ints(_) => Err(self.unknown(name)),
+            Bound::Ints(items) => Ok(self.out.list(name, &items)),
+            Bound::Many(_) => Err(self.unknown(name)),
         }
     }
 

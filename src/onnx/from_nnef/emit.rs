@@ -212,6 +212,11 @@ impl Emitter {
         self.nested
     }
 
+    /// Counts bytes that are kept in memory.
+    pub(super) fn keep(&self, bytes: u64) {
+        self.memory.keep(bytes);
+    }
+
     /// The prefix of the names of new values.
     pub(super) fn path(&self) -> NameId {
         self.path

@@ -85,6 +85,8 @@ const FUNCTIONS: &[(&Row, Function)] = &[
     (&matrices::SDPA, registry::attention::sdpa),
     (&matrices::GRU_EPILOGUE, registry::recurrent::gru),
     (&matrices::LSTM_EPILOGUE, registry::recurrent::lstm),
+    (&reductions::EXP_UNIT_NORM, registry::running::unit_norm),
+    (&reductions::EXP_MEAN_NORM, registry::running::mean_norm),
     (&matrices::SCAN, registry::scan::scan),
     (&matrices::CAUSAL_CONV, registry::recurrent::causal_conv),
     (&matrices::GATED_DELTA, registry::recurrent::gated_delta),

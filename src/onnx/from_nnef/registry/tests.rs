@@ -11,6 +11,7 @@ use crate::tensor::{DType, Tensor};
 use crate::{Options, expand, parse};
 
 const HEAD: &str = "version 1.0;\nextension tract_registry tract_core;\nextension tract_registry tract_onnx;
+extension tract_registry tract_extra;
 extension tract_registry tract_transformers;\nextension tract_symbol S;\n";
 
 /// An input of a case: its name, its extents, in which `S` is 3, and the type of its items.
@@ -179,6 +180,14 @@ fn operations_compute_the_same() {
             "y",
             "tract_onnx_non_max_suppression(b, s, 2, 0.3, 0.1, center_point_box = 1)",
             "center_point_box: int = 1",
+        ),
+        ("x[4, S]; s[4]", "y", "tract_extra_exp_mean_norm(x, s, axis = 1, alpha = 0.9, scaling_factor = 2.0)", "Scan"),
+        ("x[4, 3]; s[3]", "y", "tract_extra_exp_unit_norm(x, add(1.5, s), axis = 0, alpha = 0.5, skip = 2)", "Less"),
+        (
+            "x[2, 4, 3, 2]; s[2, 3]",
+            "y",
+            "tract_extra_exp_unit_norm(x, add(1.5, s), axis = 1, alpha = 0.5, complex = true, epsilon = 0.5)",
+            "ReduceSum",
         ),
         ("x[2, 8]; c[2, 2]", "h, d", "tract_core_lstm_epilogue(x, c, hidden = 2)", "Tanh"),
     ];
