@@ -7,7 +7,7 @@
 mod algorithm;
 mod codes;
 mod parameter;
-#[cfg(all(test, feature = "model"))]
+#[cfg(test)]
 mod tests;
 
 use algorithm::{Algorithm, CodeType, Linear};

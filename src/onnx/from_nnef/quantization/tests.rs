@@ -1,4 +1,5 @@
 //! A model rounds tensors like the evaluator.
+#![cfg(feature = "model")]
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::collections::BTreeMap;

@@ -43,7 +43,9 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
     let mut given: Vec<Option<Parameter>> = vec![None; params.len()];
     let mut give = |name: &str, parameter: Parameter| {
         let at = place(params.iter(), name, "parameter")?;
-        given.get_mut(at).map(|given| *given = Some(parameter));
+        if let Some(given) = given.get_mut(at) {
+            *given = Some(parameter);
+        }
         Ok(at)
     };
     let (mut inputs, mut order) = (Vec::new(), Vec::new());
