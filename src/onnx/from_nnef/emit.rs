@@ -8,12 +8,13 @@ use smallvec::SmallVec;
 
 use super::call::{Refused, Translation};
 use super::lists;
+use super::walk::{bodies, each_node, each_operand};
 use crate::core::budget::Memory;
 use crate::dictionary::{self, ShapeRule, Vocabulary};
 use crate::graph::names::NameId;
 use crate::graph::{Graph, Primitive, ShapeId, TensorId};
 use crate::onnx::model::{
-    AttributeProto, AttributeValue, EncodedField, GraphProto, ModelNames, NodeProto, TensorProto, Values, Wire,
+    AttributeProto, AttributeValue, EncodedField, ModelNames, NodeProto, TensorProto, Values, Wire,
 };
 use crate::onnx::protobuf::fields::tensor::RAW_DATA;
 use crate::source::names::Name;
@@ -554,34 +555,6 @@ impl Emitter {
         let mut all = 0_u64;
         each_node(&self.nodes, &mut |node| all = all.saturating_add(of(node)));
         all
-    }
-}
-
-/// The bodies that a node has as attributes.
-fn bodies(node: &NodeProto) -> impl Iterator<Item = &GraphProto> {
-    node.attributes.iter().filter_map(|attribute| match &attribute.value {
-        AttributeValue::Graph(body) => Some(&**body),
-        _ => None,
-    })
-}
-
-/// Calls a function with all nodes, also with those in bodies, which are not many within each other.
-fn each_node<'n>(nodes: &'n [NodeProto], f: &mut impl FnMut(&'n NodeProto)) {
-    for node in nodes {
-        f(node);
-        bodies(node).for_each(|body| each_node(&body.nodes, f));
-    }
-}
-
-/// Calls a function with all operands of nodes, also with those in bodies.
-fn each_operand(nodes: &mut [NodeProto], f: &impl Fn(&mut NameId)) {
-    for node in nodes {
-        node.inputs.iter_mut().for_each(f);
-        for attribute in &mut node.attributes {
-            if let AttributeValue::Graph(body) = &mut attribute.value {
-                each_operand(&mut body.nodes, f);
-            }
-        }
     }
 }
 

@@ -30,6 +30,7 @@ mod sources;
 #[cfg(test)]
 mod tests;
 mod versions;
+mod walk;
 
 pub(crate) use convert::document;
 pub(crate) use emit::NnefElement;
