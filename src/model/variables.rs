@@ -8,7 +8,7 @@ use super::index::ByteLocation;
 use super::stored_model::Model;
 use super::{folder, path};
 use crate::eval::Variables;
-use crate::tensor::dat::{Blocks, HEADER_LENGTH, Raw, blocks_from, raw_from, read_from};
+use crate::tensor::dat::{CodedBlocks, HEADER_LENGTH, Raw, blocks_from, raw_from, read_from};
 use crate::tensor::{DType, Tensor, TensorError, volume};
 
 /// The data of a model's variables. A compressed archive is decompressed into a temporary file when
@@ -86,7 +86,7 @@ impl ModelVariables<'_> {
     /// # Errors
     ///
     /// The data exist but cannot be read.
-    pub(crate) fn blocks(&self, label: &str, shape: &[usize]) -> Result<Option<Blocks>, TensorError> {
+    pub(crate) fn blocks(&self, label: &str, shape: &[usize]) -> Result<Option<CodedBlocks>, TensorError> {
         Ok(self.read(label, shape, |content, size| blocks_from(content, size, shape))?.flatten())
     }
 }

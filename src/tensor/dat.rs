@@ -9,7 +9,7 @@ mod header;
 use std::io::Read;
 
 use super::{DType, Data, Tensor, TensorError, volume};
-pub(crate) use blocks::{BLOCK, Blocks};
+pub(crate) use blocks::{BLOCK, CodedBlocks};
 pub(crate) use header::{HEADER_LENGTH, Header, ItemType, MAX_RANK};
 
 fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
@@ -84,7 +84,7 @@ pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError
         ItemType::QuantizedUnsigned => Tensor::scalars(&shape, dequantize(header, raw)?),
         ItemType::QuantizedSigned => fail("the items are quantized codes, whose values only graph.quant defines"),
         ItemType::Vendor { vendor, code } => match header.block() {
-            Some(packing) => Tensor::scalars(&shape, Blocks::read(packing, data).items()),
+            Some(packing) => Tensor::scalars(&shape, CodedBlocks::read(packing, data).items()),
             None => fail(format!("item type {code} of vendor {vendor} is not known")),
         },
     }
@@ -147,7 +147,11 @@ pub(crate) fn raw_from(file: &mut dyn Read, length: u64, wanted: Wanted) -> Resu
 /// # Errors
 ///
 /// Those of [`read_from`].
-pub(crate) fn blocks_from(file: &mut dyn Read, length: u64, shape: &[usize]) -> Result<Option<Blocks>, TensorError> {
+pub(crate) fn blocks_from(
+    file: &mut dyn Read,
+    length: u64,
+    shape: &[usize],
+) -> Result<Option<CodedBlocks>, TensorError> {
     let header = header_from(file, length)?;
     let Some(packing) = header.block().filter(|_| volume(shape) == volume(&header.shape())) else { return Ok(None) };
     let data = data_from(&header, file, length)?;
@@ -155,7 +159,7 @@ pub(crate) fn blocks_from(file: &mut dyn Read, length: u64, shape: &[usize]) -> 
     if header.needed() != Some(data.len() as u64) {
         return fail(format!("the header says {} bytes of items, the file has {}", header.data_length, data.len()));
     }
-    Ok(Some(Blocks::read(packing, &data)))
+    Ok(Some(CodedBlocks::read(packing, &data)))
 }
 
 /// The header of a file and the bytes after it.

@@ -2,7 +2,6 @@
 
 pub(super) mod arrange;
 pub(super) mod attention;
-pub(super) mod boxes;
 pub(super) mod einsum;
 pub(super) mod items;
 pub(super) mod recurrent;

@@ -14,13 +14,13 @@ use crate::onnx::model::GraphProto;
 const MOST_NESTED: usize = 8;
 
 /// The flat graph of a fragment.
-pub(super) struct Body<'c> {
+pub(super) struct FragmentBody<'c> {
     graph: &'c Graph,
 }
 
 /// What a parameter of a body is.
 #[derive(Clone)]
-pub(super) enum Parameter {
+pub(super) enum BodyParameter {
     /// An input of the graph, with its elements and extents.
     Local(NnefElement, Option<KnownExtents>),
     /// A value of the model around it.
@@ -34,15 +34,15 @@ pub(super) struct TranslatedBody {
     pub(super) results: Vec<ModelValue>,
 }
 
-impl<'c> Body<'c> {
+impl<'c> FragmentBody<'c> {
     /// The body with a name.
-    pub(super) fn find(call: &TranslatedCall<'c>, name: &str) -> Translation<Body<'c>> {
+    pub(super) fn find(call: &TranslatedCall<'c>, name: &str) -> Translation<FragmentBody<'c>> {
         let found = call.outer.fragments.iter().find_map(|fragment| match fragment {
             KeptFragment::Flat(_, body) if body.text_of(body.name) == name => Some(&**body),
             _ => None,
         });
         found
-            .map(|graph| Body { graph })
+            .map(|graph| FragmentBody { graph })
             .ok_or_else(|| Refused::meaning(format!("the body `{name}` of `{}` is not flat", call.name())))
     }
 
@@ -57,7 +57,7 @@ impl<'c> Body<'c> {
     }
 
     /// The body with the names of the model, and with the shapes of its parameters.
-    fn adapted(&self, call: &mut TranslatedCall, given: &[Option<Parameter>]) -> Translation<Graph> {
+    fn adapted(&self, call: &mut TranslatedCall, given: &[Option<BodyParameter>]) -> Translation<Graph> {
         call.out.keep(self.graph.bytes());
         call.check_memory()?;
         let mut graph = self.graph.clone();
@@ -74,8 +74,8 @@ impl<'c> Body<'c> {
         for ((input, name), given) in inputs.into_iter().zip(self.params()).zip(given) {
             let missing = || Refused::meaning(format!("the parameter `{name}` of a body has no value"));
             let (element, dims) = match given.as_ref().ok_or_else(missing)? {
-                Parameter::Local(element, dims) => (*element, dims.clone()),
-                Parameter::Outer(value) => (value.element, value.dims.clone()),
+                BodyParameter::Local(element, dims) => (*element, dims.clone()),
+                BodyParameter::Outer(value) => (value.element, value.dims.clone()),
             };
             let extent = |extent: &Option<i64>| extent.map_or(Extent::UNKNOWN, Extent::new);
             let shape = dims.map(|dims| Shape::new(&dims.iter().map(extent).collect::<Vec<_>>()));
@@ -92,15 +92,15 @@ impl<'c> Body<'c> {
     pub(super) fn translated(
         &self,
         call: &mut TranslatedCall<'c>,
-        given: Vec<Option<Parameter>>,
+        given: Vec<Option<BodyParameter>>,
         (order, wanted): (&[usize], &[usize]),
     ) -> Translation<TranslatedBody> {
         let graph = self.adapted(call, &given)?;
         let mut values: Vec<Option<ModelValue>> = vec![None; graph.tensors.len()];
         for (input, given) in graph.inputs.iter().zip(given) {
             let value = given.map(|given| match given {
-                Parameter::Outer(value) => value,
-                Parameter::Local(element, dims) => ModelValue { id: graph.name_of(*input), element, dims },
+                BodyParameter::Outer(value) => value,
+                BodyParameter::Local(element, dims) => ModelValue { id: graph.name_of(*input), element, dims },
             });
             if let Some(place) = values.get_mut(input.index()) {
                 *place = value;

@@ -55,7 +55,7 @@ impl Packing {
 
 /// The items of a file in blocks.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Blocks {
+pub(crate) struct CodedBlocks {
     /// The bits of a code.
     pub(crate) bits: u32,
     /// The scale of each block.
@@ -64,11 +64,11 @@ pub(crate) struct Blocks {
     pub(crate) codes: Vec<i8>,
 }
 
-impl Blocks {
+impl CodedBlocks {
     /// The blocks in the bytes after a header, whose number has been checked.
-    pub(super) fn read(packing: Packing, data: &[u8]) -> Blocks {
+    pub(super) fn read(packing: Packing, data: &[u8]) -> CodedBlocks {
         let count = data.len() / packing.bytes() as usize;
-        let mut blocks = Blocks {
+        let mut blocks = CodedBlocks {
             bits: packing.bits(),
             scales: Vec::with_capacity(count),
             codes: Vec::with_capacity(count * BLOCK),
@@ -98,7 +98,7 @@ mod tests {
         let block: Vec<u8> = [0x00, 0x38].into_iter().chain(nibbles).collect();
         let first: Vec<f64> = (0..16).map(|i| 0.5 * f64::from(i - 8)).collect();
         let second: Vec<f64> = (0..16).map(|i| 0.5 * f64::from(7 - i)).collect();
-        let items = |packing, block: &[u8]| Blocks::read(packing, block).items();
+        let items = |packing, block: &[u8]| CodedBlocks::read(packing, block).items();
         assert_eq!(items(Packing::Q4, &block), [first.clone(), second.clone()].concat());
         let mixed: Vec<f64> = first.iter().zip(&second).flat_map(|(a, b)| [*a, *b]).collect();
         assert_eq!(items(Packing::Q4InOrder, &block), mixed);

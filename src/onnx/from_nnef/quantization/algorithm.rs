@@ -1,6 +1,6 @@
 //! What the algorithms of the standard compute (5.3 of the 1.0.5 text).
 
-use super::parameter::Parameter;
+use super::parameter::ChannelNumbers;
 use crate::graph::Value;
 
 /// How the items of a tensor are rounded.
@@ -9,18 +9,18 @@ pub(super) enum Algorithm {
     /// To the values of integers.
     Linear(Linear),
     /// To powers of two with their signs, whose exponents are within bounds.
-    Logarithmic { lowest: Parameter, highest: Parameter },
+    Logarithmic { lowest: ChannelNumbers, highest: ChannelNumbers },
 }
 
 /// Values at equal distances: `(code - zero) * scale + offset`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Linear {
     /// The distance of two values.
-    pub(super) scale: Parameter,
+    pub(super) scale: ChannelNumbers,
     /// The code of `offset`.
-    pub(super) zero: Parameter,
+    pub(super) zero: ChannelNumbers,
     /// What is added to all values; none if it is 0.
-    pub(super) offset: Option<Parameter>,
+    pub(super) offset: Option<ChannelNumbers>,
     /// The smallest code.
     pub(super) lowest: f64,
     /// The largest code.
@@ -68,16 +68,16 @@ impl Linear {
 }
 
 /// The arguments of a quantization.
-struct Arguments<'a>(&'a [(String, Value)]);
+struct AlgorithmArguments<'a>(&'a [(String, Value)]);
 
-impl Arguments<'_> {
+impl AlgorithmArguments<'_> {
     fn value(&self, name: &str) -> Result<&Value, String> {
         let found = self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         found.ok_or_else(|| format!("there is no argument `{name}`"))
     }
 
-    fn numbers(&self, name: &str) -> Result<Parameter, String> {
-        let found = Parameter::of(self.value(name)?).filter(|found| !found.items.is_empty());
+    fn numbers(&self, name: &str) -> Result<ChannelNumbers, String> {
+        let found = ChannelNumbers::of(self.value(name)?).filter(|found| !found.items.is_empty());
         found.filter(|found| found.all(f64::is_finite)).ok_or_else(|| format!("`{name}` has to consist of numbers"))
     }
 
@@ -103,7 +103,7 @@ impl Algorithm {
     ///
     /// It is not one of the standard, or has no values to round to.
     pub(super) fn of(name: &str, arguments: &[(String, Value)]) -> Result<Algorithm, String> {
-        let arguments = Arguments(arguments);
+        let arguments = AlgorithmArguments(arguments);
         match name {
             "zero_point_linear_quantize" => zero_point(&arguments).map(Algorithm::Linear),
             "min_max_linear_quantize" => {
@@ -125,7 +125,7 @@ impl Algorithm {
 }
 
 /// Codes and scales are given.
-fn zero_point(arguments: &Arguments) -> Result<Linear, String> {
+fn zero_point(arguments: &AlgorithmArguments) -> Result<Linear, String> {
     let (bits, signed) = (arguments.bits()?, arguments.flag("signed")?);
     let highest = 2_f64.powi(bits) / if signed { 2.0 } else { 1.0 } - 1.0;
     let lowest = match (signed, arguments.flag("symmetric")?) {
@@ -137,7 +137,7 @@ fn zero_point(arguments: &Arguments) -> Result<Linear, String> {
 }
 
 /// The smallest and the largest value are given.
-fn between(arguments: &Arguments, signed: bool, symmetric: bool) -> Result<Linear, String> {
+fn between(arguments: &AlgorithmArguments, signed: bool, symmetric: bool) -> Result<Linear, String> {
     let bits = arguments.bits()?;
     let (min, max) = (arguments.numbers("min")?, arguments.numbers("max")?);
     let levels = 2_f64.powi(bits) - 1.0 - f64::from(u8::from(signed && symmetric));
@@ -150,7 +150,7 @@ fn between(arguments: &Arguments, signed: bool, symmetric: bool) -> Result<Linea
         Some(zero) => Linear { scale, zero, offset: None, lowest, highest },
         // The smallest value is not a multiple of the scale.
         None => {
-            let zero = Parameter { dims: Vec::new(), items: vec![least] };
+            let zero = ChannelNumbers { dims: Vec::new(), items: vec![least] };
             Linear { scale, zero, offset: Some(min), lowest, highest }
         }
     };
@@ -198,7 +198,7 @@ mod tests {
                 ("symmetric", Value::Logical(symmetric)),
             ];
             let found = linear("min_max_linear_quantize", &given).unwrap();
-            let shift = found.offset.as_ref().and_then(Parameter::only);
+            let shift = found.offset.as_ref().and_then(ChannelNumbers::only);
             assert_eq!((found.zero.only(), shift), (Some(zero), offset), "{min} {max}");
             assert_eq!(found.code_type().map(|of| of.number), Some(number));
         }

@@ -1,7 +1,7 @@
 //! Codes as bytes of constant tensors.
 
 use super::algorithm::{CodeType, Linear, SIGNED};
-use super::parameter::Parameter;
+use super::parameter::ChannelNumbers;
 use crate::onnx::from_nnef::emit::ItemType;
 use crate::onnx::from_nnef::sources::{BlockWeight, Weight};
 
@@ -9,7 +9,7 @@ use crate::onnx::from_nnef::sources::{BlockWeight, Weight};
 pub(super) fn of(linear: &Linear, of: CodeType, weight: &Weight) -> Option<Vec<u8>> {
     let items = weight.bytes.chunks_exact(size_of::<f32>()).filter_map(|item| item.try_into().ok());
     let code = |(at, item): (usize, [u8; 4])| {
-        let number = |of: &Parameter| number_at(of, &weight.dims, at);
+        let number = |of: &ChannelNumbers| number_at(of, &weight.dims, at);
         let (scale, zero) = (number(&linear.scale)?, number(&linear.zero)?);
         let offset = linear.offset.as_ref().map_or(Some(0.0), number)?;
         let value = f64::from(f32::from_le_bytes(item));
@@ -35,7 +35,7 @@ pub(super) fn of_blocks(of: &BlockWeight) -> (ItemType, Vec<u8>) {
 }
 
 /// The number of a parameter for the item at a position of a tensor.
-fn number_at(of: &Parameter, dims: &[i64], at: usize) -> Option<f64> {
+fn number_at(of: &ChannelNumbers, dims: &[i64], at: usize) -> Option<f64> {
     if let Some(number) = of.only() {
         return Some(number);
     }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn numbers_belong_to_channels() {
-        let of = Parameter { dims: vec![1, 2], items: vec![5.0, 6.0] };
+        let of = ChannelNumbers { dims: vec![1, 2], items: vec![5.0, 6.0] };
         let found: Vec<_> = (0..8).map(|at| number_at(&of, &[2, 2, 2], at)).collect();
         assert_eq!(found, [5.0, 5.0, 6.0, 6.0, 5.0, 5.0, 6.0, 6.0].map(Some));
     }

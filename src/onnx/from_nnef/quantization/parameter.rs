@@ -4,34 +4,34 @@ use crate::graph::Value;
 
 /// Numbers along the first axes of a tensor; a single one applies to all items.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Parameter {
+pub(super) struct ChannelNumbers {
     pub(super) dims: Vec<i64>,
     pub(super) items: Vec<f64>,
 }
 
-impl Parameter {
+impl ChannelNumbers {
     /// The numbers of a literal; none if it has others than numbers, or arrays of different shapes.
-    pub(super) fn of(value: &Value) -> Option<Parameter> {
+    pub(super) fn of(value: &Value) -> Option<ChannelNumbers> {
         match value {
-            Value::Int(item) => Some(Parameter { dims: Vec::new(), items: vec![*item as f64] }),
-            Value::Scalar(item) => Some(Parameter { dims: Vec::new(), items: vec![*item] }),
-            Value::Integers(items) => Some(Parameter::list(items.iter().map(|item| *item as f64).collect())),
-            Value::Scalars(items) => Some(Parameter::list(items.to_vec())),
+            Value::Int(item) => Some(ChannelNumbers { dims: Vec::new(), items: vec![*item as f64] }),
+            Value::Scalar(item) => Some(ChannelNumbers { dims: Vec::new(), items: vec![*item] }),
+            Value::Integers(items) => Some(ChannelNumbers::list(items.iter().map(|item| *item as f64).collect())),
+            Value::Scalars(items) => Some(ChannelNumbers::list(items.to_vec())),
             Value::Array(parts) => {
-                let parts = parts.iter().map(Parameter::of).collect::<Option<Vec<_>>>()?;
+                let parts = parts.iter().map(ChannelNumbers::of).collect::<Option<Vec<_>>>()?;
                 let inner = parts.first()?.dims.clone();
                 if parts.iter().any(|part| part.dims != inner) {
                     return None;
                 }
                 let dims = [parts.len() as i64].into_iter().chain(inner).collect();
-                Some(Parameter { dims, items: parts.into_iter().flat_map(|part| part.items).collect() })
+                Some(ChannelNumbers { dims, items: parts.into_iter().flat_map(|part| part.items).collect() })
             }
             _ => None,
         }
     }
 
-    fn list(items: Vec<f64>) -> Parameter {
-        Parameter { dims: vec![items.len() as i64], items }
+    fn list(items: Vec<f64>) -> ChannelNumbers {
+        ChannelNumbers { dims: vec![items.len() as i64], items }
     }
 
     /// The number, if there is a single one.
@@ -50,12 +50,12 @@ impl Parameter {
     }
 
     /// The same with a function applied to each number.
-    pub(super) fn map(&self, f: impl Fn(f64) -> f64) -> Parameter {
-        Parameter { dims: self.dims.clone(), items: self.items.iter().map(|item| f(*item)).collect() }
+    pub(super) fn map(&self, f: impl Fn(f64) -> f64) -> ChannelNumbers {
+        ChannelNumbers { dims: self.dims.clone(), items: self.items.iter().map(|item| f(*item)).collect() }
     }
 
     /// A function applied to the numbers of two parameters; none if both have several, along different axes.
-    pub(super) fn with(&self, other: &Parameter, f: impl Fn(f64, f64) -> f64) -> Option<Parameter> {
+    pub(super) fn with(&self, other: &ChannelNumbers, f: impl Fn(f64, f64) -> f64) -> Option<ChannelNumbers> {
         if let Some(number) = other.only() {
             return Some(self.map(|item| f(item, number)));
         }
@@ -63,7 +63,7 @@ impl Parameter {
             return Some(other.map(|item| f(number, item)));
         }
         let items = self.items.iter().zip(&other.items).map(|(a, b)| f(*a, *b)).collect();
-        (self.dims == other.dims).then(|| Parameter { dims: self.dims.clone(), items })
+        (self.dims == other.dims).then(|| ChannelNumbers { dims: self.dims.clone(), items })
     }
 
     /// Whether each number has a property.
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn literals_are_numbers_along_axes() {
         let scalars = |items: &[f64]| Value::Scalars(items.into());
-        let of = |value: &Value| Parameter::of(value).map(|found| (found.dims.clone(), found.axis()));
+        let of = |value: &Value| ChannelNumbers::of(value).map(|found| (found.dims.clone(), found.axis()));
         assert_eq!(of(&Value::Int(3)), Some((vec![], Ok(None))));
         assert_eq!(of(&scalars(&[1.0, 2.0])), Some((vec![2], Ok(Some(0)))));
         let second = Value::list(vec![scalars(&[1.0, 2.0])]);
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(of(&both), Some((vec![2, 2], Err(()))));
         assert_eq!(of(&Value::list(vec![scalars(&[1.0]), scalars(&[3.0, 4.0])])), None);
         assert_eq!(of(&Value::Logical(true)), None);
-        let sum = Parameter::of(&second).unwrap().with(&Parameter::of(&Value::Int(1)).unwrap(), |a, b| a + b);
+        let sum = ChannelNumbers::of(&second).unwrap().with(&ChannelNumbers::of(&Value::Int(1)).unwrap(), |a, b| a + b);
         assert_eq!(sum.map(|sum| sum.items), Some(vec![2.0, 3.0]));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::algorithm::{Algorithm, CodeType, Linear};
 use super::codes;
-use super::parameter::Parameter;
+use super::parameter::ChannelNumbers;
 use crate::graph::TensorId;
 use crate::onnx::from_nnef::call::{Refused, TranslatedCall, Translation};
 use crate::onnx::from_nnef::emit::{Attributes, ModelValue, NnefElement};
@@ -59,7 +59,7 @@ pub(super) fn along_axis(axis: Option<usize>) -> Attributes<'static> {
 }
 
 /// A parameter as a constant tensor.
-fn constant(call: &mut TranslatedCall, what: &str, of: &Parameter) -> ModelValue {
+fn constant(call: &mut TranslatedCall, what: &str, of: &ChannelNumbers) -> ModelValue {
     let dims = if of.only().is_some() { &[][..] } else { &of.dims };
     call.out.constant(what, NnefElement::Float, dims, &of.items)
 }
@@ -107,7 +107,7 @@ impl Linear {
     /// Scales and zero points as operands of operators on codes.
     fn constants(&self, call: &mut TranslatedCall, of: CodeType) -> (ModelValue, ModelValue) {
         let count = self.scale.items.len().max(self.zero.items.len());
-        let all = |of: &Parameter| of.only().map_or_else(|| of.items.clone(), |item| vec![item; count]);
+        let all = |of: &ChannelNumbers| of.only().map_or_else(|| of.items.clone(), |item| vec![item; count]);
         let dims = if count == 1 { Vec::new() } else { vec![count as i64] };
         let scale = call.out.constant("scale", NnefElement::Float, &dims, &all(&self.scale));
         let zero = codes::packed(of.bits, all(&self.zero).into_iter().map(|zero| zero as i64));

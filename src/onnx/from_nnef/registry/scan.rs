@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::super::body::{Body, Parameter};
+use super::super::body::{BodyParameter, FragmentBody};
 use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
 use super::super::emit::{Attributes, KnownExtents, ModelValue, NnefElement, ints};
 use super::super::lists::{before, from, known_at};
@@ -22,7 +22,7 @@ struct Sections {
 }
 
 /// What becomes of a result of the body.
-enum Outcome {
+enum ScanResult {
     /// The value of a state after the last step.
     State(usize),
     /// The results of all steps along an axis of their own; `usize` is the number of the output.
@@ -38,10 +38,10 @@ fn place<'n>(mut names: impl Iterator<Item = &'n String>, written: &str, what: &
 /// Runs the body for each section.
 pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let of = read(call)?;
-    let body = Body::find(call, &of.body)?;
+    let body = FragmentBody::find(call, &of.body)?;
     let (params, results) = (body.params(), body.results());
-    let mut given: Vec<Option<Parameter>> = vec![None; params.len()];
-    let mut give = |name: &str, parameter: Parameter| {
+    let mut given: Vec<Option<BodyParameter>> = vec![None; params.len()];
+    let mut give = |name: &str, parameter: BodyParameter| {
         let at = place(params.iter(), name, "parameter")?;
         if let Some(given) = given.get_mut(at) {
             *given = Some(parameter);
@@ -51,20 +51,20 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
     let (mut inputs, mut order) = (Vec::new(), Vec::new());
     for state in &of.states {
         let initial = operand(call, &state.initial)?;
-        order.push(give(&state.param, Parameter::Local(initial.element, initial.dims.clone()))?);
+        order.push(give(&state.param, BodyParameter::Local(initial.element, initial.dims.clone()))?);
         inputs.push(initial);
     }
     let (mut axes, mut directions) = (Vec::new(), Vec::new());
     for scanned in &of.scanned {
         let cut = sections(call, scanned)?;
-        order.push(give(&scanned.param, Parameter::Local(cut.value.element, Some(cut.section)))?);
+        order.push(give(&scanned.param, BodyParameter::Local(cut.value.element, Some(cut.section)))?);
         axes.push(cut.axis as i64);
         directions.push(i64::from(cut.reverse));
         inputs.push(cut.value);
     }
     for (param, value) in &of.full {
         let value = operand(call, value)?;
-        give(param, Parameter::Outer(value))?;
+        give(param, BodyParameter::Outer(value))?;
     }
     if of.scanned.is_empty() {
         return Err(Refused::meaning(format!("`{}` without inputs that are cut", call.name())));
@@ -77,9 +77,9 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
     for output in &of.outputs {
         let at = place(results.iter(), &output.result, "result")?;
         match before(&wanted, states).iter().position(|state| *state == at).filter(|_| output.last) {
-            Some(state) => outcomes.push(Outcome::State(state)),
+            Some(state) => outcomes.push(ScanResult::State(state)),
             None => {
-                outcomes.push(Outcome::Stacked(wanted.len(), output.clone()));
+                outcomes.push(ScanResult::Stacked(wanted.len(), output.clone()));
                 wanted.push(at);
             }
         }
@@ -90,8 +90,8 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
     }
     let stacked = |f: fn(&Collected) -> i64| {
         let each = outcomes.iter().filter_map(move |outcome| match outcome {
-            Outcome::Stacked(_, output) => Some(f(output)),
-            Outcome::State(_) => None,
+            ScanResult::Stacked(_, output) => Some(f(output)),
+            ScanResult::State(_) => None,
         });
         ints(each.collect::<Vec<_>>())
     };
@@ -186,10 +186,10 @@ fn extents(call: &mut TranslatedCall, value: &ModelValue, axes: std::ops::Range<
 }
 
 /// A result of the operation.
-fn finished(call: &mut TranslatedCall, all: &[ModelValue], outcome: &Outcome) -> Translation<ModelValue> {
+fn finished(call: &mut TranslatedCall, all: &[ModelValue], outcome: &ScanResult) -> Translation<ModelValue> {
     let (number, of) = match outcome {
-        Outcome::State(state) => return all.get(*state).cloned().ok_or_else(|| call.missing("state")),
-        Outcome::Stacked(number, of) => (*number, of),
+        ScanResult::State(state) => return all.get(*state).cloned().ok_or_else(|| call.missing("state")),
+        ScanResult::Stacked(number, of) => (*number, of),
     };
     let made = all.get(number).cloned().ok_or_else(|| call.missing("output"))?;
     let (step, element) = (made.dims.clone(), made.element);
