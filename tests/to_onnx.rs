@@ -105,14 +105,20 @@ fn what_cannot_be_said_is_refused() {
 }
 
 #[test]
-fn quantizations_that_are_left_out_are_told() {
+fn quantizations_are_followed_or_refused() {
     let place = tempfile::tempdir().unwrap();
     let model = folder(place.path());
     fs::write(place.path().join("graph.quant"), "'stem': linear_quantize(min = 0.0, max = 1.0, bits = 8);").unwrap();
-    let output = run(&[&model, "--to", "onnxtxt"]);
+    let text = done(&[&model, "--to", "onnxtxt", "--strict"]);
+    assert!(text.contains("QuantizeLinear") && text.contains("DequantizeLinear"), "{text}");
+    let written = place.path().join("written.pnnx.param");
+    let output = run(&[&model, "-o", written.to_str().unwrap()]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && told.contains("Warning[E2093]"), "{told}");
-    assert_eq!(codes(&[&model, "--to", "onnxtxt", "--strict"]), ["E2093"]);
+    for (text, code) in [("'stem': linear_quantize(min", "E1221"), ("'stem': acme_quantize(bits = 8);", "E2090")] {
+        fs::write(place.path().join("graph.quant"), text).unwrap();
+        assert_eq!(codes(&[&model, "--to", "onnxtxt"]), [code]);
+    }
 }
 
 #[test]

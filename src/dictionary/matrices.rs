@@ -69,19 +69,19 @@ rows! {
         "tract_transformers_causal_conv1d_update tract_qwen35_causal_conv1d_update",
         Product,
         ShapeRule::WithState,
-    ).products(NotCounted).translated(Refused("there is no rule yet"));
+    ).products(NotCounted).translated(Nodes("`Slice`, `Concat`, `Mul`, `ReduceSum` and the formula of SiLU"));
     GATED_DELTA = Row::vendor(
         "gdn_recurrent",
         "tract_transformers_gdn_recurrent tract_qwen35_gdn_recurrent",
         Product,
         ShapeRule::WithState,
-    ).products(NotCounted).translated(Refused("there is no rule yet"));
+    ).products(NotCounted).translated(Nodes("`MatMul` and the formula of the step"));
     GRU_EPILOGUE = Row::vendor("gru_epilogue", "tract_core_gru_epilogue", Category::Other, ShapeRule::LikeThird)
         .translated(Nodes("`Split` and its formula"));
     LSTM_EPILOGUE = Row::vendor("lstm_epilogue", "tract_core_lstm_epilogue", Category::Other, ShapeRule::LikeSecond)
         .translated(Nodes("`Split` and its formula"));
     SCAN = Row::vendor("scan", "tract_core_scan", Category::Other, ShapeRule::Scan).products(NotCounted)
-        .elements(ElementRule::Recurrences).translated(Refused("its body has to be expanded")).in_onnx("Scan");
+        .elements(ElementRule::Recurrences).translated(Nodes("`Scan`, with sections as items of a new axis")).in_onnx("Scan");
     LOOP = product("loop", NotCounted, "Loop", "").drawn(Category::Other);
     SUBMODEL = Row::vendor("submodel", "tract_core_submodel", Category::Other, ShapeRule::Unknown)
         .products(NotCounted).elements(ElementRule::Unknown).translated(Refused("the other model is not read"));

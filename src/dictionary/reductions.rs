@@ -81,7 +81,7 @@ rows! {
         .in_torch(INSTANCE_OF_TORCH);
     LRN = vendor("lrn", "tract_onnx_lrn", Category::Other).translated(Nodes("`LRN`, or its formula"));
     EXP_UNIT_NORM = vendor("exp_unit_norm", "tract_extra_exp_unit_norm", Category::Other)
-        .translated(ToOnnx::Refused("each item depends on the one before"));
+        .translated(Nodes("`Scan`, whose state is the mean"));
     EXP_MEAN_NORM = vendor("exp_mean_norm", "tract_extra_exp_mean_norm", Category::Other)
-        .translated(ToOnnx::Refused("each item depends on the one before"));
+        .translated(Nodes("`Scan`, whose state is the mean"));
 }

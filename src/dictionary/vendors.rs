@@ -39,7 +39,8 @@ rows! {
     MULTINOMIAL = other("multinomial", "tract_onnx_multinomial", ShapeRule::Multinomial)
         .translated(ToOnnx::Refused("its numbers are those of a generator of tract"));
     NON_MAX_SUPPRESSION = other("non_max_suppression", "tract_onnx_non_max_suppression", ShapeRule::Suppression)
-        .translated(ToOnnx::Refused("there is no rule yet"));
+        .in_onnx("NonMaxSuppression")
+        .translated(ToOnnx::Nodes("`NonMaxSuppression`; the most boxes are all where they are 0"));
     CLASSIFIER = other("classifier", "tract_onnx_ml_tree_ensemble_classifier", ShapeRule::Classes)
         .translated(ToOnnx::Refused("its operators are those of another domain"));
     TO_COMPLEX = other("to_complex", "tract_core_inner_dim_to_complex", ShapeRule::ToComplex)

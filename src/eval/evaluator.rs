@@ -78,6 +78,12 @@ impl Evaluator {
         self
     }
 
+    /// The quantizations of the evaluated graph.
+    #[cfg(feature = "input")]
+    pub(crate) fn quantizations(&self) -> &Quantizations {
+        &self.quantizations
+    }
+
     /// Adds a kernel for an operation of a document or a vendor; it replaces an existing kernel.
     ///
     /// ```

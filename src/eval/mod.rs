@@ -45,6 +45,7 @@ mod sections;
 mod selection;
 mod sources;
 mod stored;
+mod suppression;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -61,6 +62,7 @@ pub use error::EvalError;
 pub use evaluator::{Evaluation, Evaluator, Variables};
 pub use quantized::Quantizations;
 pub(crate) use resize::{Taps, interpolate, taps};
+pub(crate) use suppression::Suppression;
 pub use verify::Difference;
 pub(crate) use verify::Random;
 pub(crate) use window::advance;

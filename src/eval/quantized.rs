@@ -25,7 +25,7 @@ pub struct Quantizations {
 
 impl Quantizations {
     /// Whether a tensor is quantized.
-    pub(super) fn has(&self, tensor: TensorId) -> bool {
+    pub(crate) fn has(&self, tensor: TensorId) -> bool {
         self.of.contains_key(&tensor)
     }
 

@@ -101,6 +101,7 @@ const FUNCTIONS: &[(&Row, Function)] = &[
     (&reductions::LRN, registry::items::lrn),
     (&matrices::GRU_EPILOGUE, registry::recurrent::gru),
     (&matrices::LSTM_EPILOGUE, registry::recurrent::lstm),
+    (&vendors::NON_MAX_SUPPRESSION, registry::arrange::non_max_suppression),
     (&matrices::CAUSAL_CONV, registry::recurrent::causal_conv),
     (&matrices::GATED_DELTA, registry::recurrent::gated_delta),
     (&reductions::EXP_UNIT_NORM, registry::recurrent::unit_norm),

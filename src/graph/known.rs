@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::shapes::{Item, Items};
 use super::{Graph, Key, Operand, Operation, Primitive, Shape, TensorId, Value, prune};
+use crate::dictionary::layouts;
 
 /// Standard operations that take a number in place of a tensor of one item; in documents of registries, which have no
 /// operation for constants, known scalars are written there.
@@ -26,6 +27,18 @@ impl Graph {
         let mut replaced = vec![false; self.tensors.len()];
         let changed: Vec<Option<Vec<Value>>> =
             self.operations.iter().map(|operation| self.with_known(operation, &known, &mut replaced)).collect();
+        let count = self.replace(changed, &known, &replaced, keep_unused);
+        count + if keep_unused { 0 } else { self.write_extents() }
+    }
+
+    /// Replaces arguments, and drops what only computed the replaced tensors. Returns how many were replaced.
+    fn replace(
+        &mut self,
+        changed: Vec<Option<Vec<Value>>>,
+        known: &FxHashMap<TensorId, Value>,
+        replaced: &[bool],
+        keep_unused: bool,
+    ) -> usize {
         let count = replaced.iter().filter(|replaced| **replaced).count();
         if count == 0 {
             return 0;
@@ -37,6 +50,64 @@ impl Graph {
             prune::prune_except(self, &droppable);
         }
         count
+    }
+
+    /// Writes known extents as lists where operations of registries take them as tensors: a list of integers has the
+    /// type of extents there.
+    fn write_extents(&mut self) -> usize {
+        if !self.conventions.follows {
+            return 0;
+        }
+        let extents = self.tensors_of_extents();
+        let known: FxHashMap<TensorId, Value> = self
+            .values
+            .iter()
+            .filter(|(tensor, _)| extents[tensor.index()])
+            .filter_map(|(tensor, items)| Some((*tensor, self.literal(*tensor, items)?)))
+            .collect();
+        let mut replaced = vec![false; self.tensors.len()];
+        let changed = self.operations.iter().map(|operation| {
+            let taken = |operand: Operand| match operand {
+                Operand::Tensor(tensor) => known.get(&tensor).cloned(),
+                _ => None,
+            };
+            let kind = self.kind(operation);
+            if kind.standard || !kind.declared || self.tensors_of(operation).any(|tensor| extents[tensor.index()]) {
+                return None;
+            }
+            let mut values = Vec::new();
+            let mut any = false;
+            for (_, operand) in self.arguments(operation) {
+                let found = taken(operand);
+                if found.is_some() {
+                    operand.each_tensor(&mut |tensor| replaced[tensor.index()] = true);
+                    any = true;
+                }
+                values.push(found.unwrap_or_else(|| operand.to_value()));
+            }
+            any.then_some(values)
+        });
+        let changed: Vec<Option<Vec<Value>>> = changed.collect();
+        self.replace(changed, &known, &replaced, false)
+    }
+
+    /// Whether each tensor has extents: results of `tract_core_shape_of`, and of standard operations on nothing else.
+    fn tensors_of_extents(&self) -> Vec<bool> {
+        let is_shape: Vec<bool> =
+            self.kinds.iter().map(|kind| self.meaning(kind) == Some(&layouts::SHAPE_OF) && !kind.standard).collect();
+        let mut extents = vec![false; self.tensors.len()];
+        for operation in &self.operations {
+            let kind = self.kind_id(operation).index();
+            let (mut all, mut any) = (self.kinds[kind].standard, false);
+            self.each_operand_tensor(operation, |tensor| {
+                all &= extents[tensor.index()];
+                any = true;
+            });
+            if is_shape[kind] || all && any {
+                self.tensors_of(operation).for_each(|tensor| extents[tensor.index()] = true);
+            }
+        }
+        extents
     }
 
     /// The items of a tensor as a literal: a number for a tensor of rank 0, else an array; none if an item is unknown.

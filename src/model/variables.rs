@@ -8,7 +8,7 @@ use super::index::ByteLocation;
 use super::stored_model::Model;
 use super::{folder, path};
 use crate::eval::Variables;
-use crate::tensor::dat::{HEADER_LENGTH, Raw, raw_from, read_from};
+use crate::tensor::dat::{CodedBlocks, HEADER_LENGTH, Raw, blocks_from, raw_from, read_from};
 use crate::tensor::{DType, Tensor, TensorError, volume};
 
 /// The data of a model's variables. A compressed archive is decompressed into a temporary file when
@@ -78,12 +78,21 @@ impl ModelVariables<'_> {
     ///
     /// The data exist but cannot be read.
     pub(crate) fn raw(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Raw>, TensorError> {
-        self.read(label, shape, |content, size| raw_from(content, size, of))
+        self.read(label, shape, |content, size| raw_from(content, size, (of, Some(shape))))
+    }
+
+    /// The elements of the variable with a label, if they are packed in blocks.
+    ///
+    /// # Errors
+    ///
+    /// The data exist but cannot be read.
+    pub(crate) fn blocks(&self, label: &str, shape: &[usize]) -> Result<Option<CodedBlocks>, TensorError> {
+        Ok(self.read(label, shape, |content, size| blocks_from(content, size, shape))?.flatten())
     }
 }
 
 impl Variables for ModelVariables<'_> {
     fn load(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Tensor>, TensorError> {
-        self.read(label, shape, |content, size| read_from(content, size, of))
+        self.read(label, shape, |content, size| read_from(content, size, (of, Some(shape))))
     }
 }

@@ -20,7 +20,7 @@ use super::text::{self, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::eval::Limits;
+use crate::eval::{Limits, Quantizations};
 use crate::source::{FileId, Location, Sources, Span};
 use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options};
@@ -160,7 +160,11 @@ impl Document {
         data: &dyn Fn(&str, &[usize]) -> Option<Vec<f32>>,
         options: &Options,
     ) -> Result<Document, Diagnostics> {
-        from_nnef::document(graph, &from_nnef::Items(data), (options.strict, options.max_memory))
+        from_nnef::document(
+            graph,
+            (&from_nnef::Items(data), &Quantizations::default()),
+            (options.strict, options.max_memory),
+        )
     }
 
     /// A model that was created from a file in another notation.

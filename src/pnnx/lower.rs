@@ -5,6 +5,7 @@
 mod activations;
 mod aten;
 mod attention;
+mod deform;
 mod diagonals;
 mod fills;
 mod fourier;
@@ -57,6 +58,7 @@ fn table() -> impl Iterator<Item = &'static LoweringRow> {
         lengths::ROWS,
         vectors::ROWS,
         fourier::ROWS,
+        deform::ROWS,
     ];
     families.into_iter().flatten()
 }

@@ -3,11 +3,13 @@
 //! A header of 128 bytes is followed by the items as a stream of bits, all little-endian. [`Header::parse`] reads the
 //! header, [`decode`] the bytes after it.
 
+mod blocks;
 mod header;
 
 use std::io::Read;
 
 use super::{DType, Data, Tensor, TensorError, volume};
+pub(crate) use blocks::{BLOCK, CodedBlocks};
 pub(crate) use header::{HEADER_LENGTH, Header, ItemType, MAX_RANK};
 
 fn fail<T>(message: impl Into<String>) -> Result<T, TensorError> {
@@ -21,7 +23,7 @@ impl Tensor {
     ///
     /// The file is too short or too long, its header is not valid, or its items cannot be read.
     pub fn from_dat(bytes: &[u8]) -> Result<Tensor, TensorError> {
-        read_from(&mut &*bytes, bytes.len() as u64, None)
+        read_from(&mut &*bytes, bytes.len() as u64, (None, None))
     }
 
     /// The bytes of a tensor file of NNEF (`.dat`): scalars have 32 bits, integers 64, logicals 8.
@@ -81,18 +83,25 @@ pub(crate) fn decode(header: &Header, data: &[u8]) -> Result<Tensor, TensorError
         }
         ItemType::QuantizedUnsigned => Tensor::scalars(&shape, dequantize(header, raw)?),
         ItemType::QuantizedSigned => fail("the items are quantized codes, whose values only graph.quant defines"),
-        ItemType::Vendor { vendor, code } => fail(format!("item type {code} of vendor {vendor} is not known")),
+        ItemType::Vendor { vendor, code } => match header.block() {
+            Some(packing) => Tensor::scalars(&shape, CodedBlocks::read(packing, data).items()),
+            None => fail(format!("item type {code} of vendor {vendor} is not known")),
+        },
     }
 }
 
+/// What a file is read for: the type of the elements and the shape, if they are known.
+pub(crate) type Wanted<'s> = (Option<DType>, Option<&'s [usize]>);
+
 /// Reads a file of a known length, whatever length its header states. If integers are wanted, the codes of quantized
-/// items are read as integers: tract writes integers in this way.
+/// items are read as integers: tract writes integers in this way. tract stores blocks as a matrix, which gets the shape
+/// that is wanted if it has as many items.
 ///
 /// # Errors
 ///
 /// Those of [`Tensor::from_dat`], and a failure to read.
-pub(crate) fn read_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<Tensor, TensorError> {
-    let (header, data) = parts_from(file, length, of)?;
+pub(crate) fn read_from(file: &mut dyn Read, length: u64, wanted: Wanted) -> Result<Tensor, TensorError> {
+    let (header, data) = parts_from(file, length, wanted)?;
     decode(&header, &data)
 }
 
@@ -113,8 +122,9 @@ pub(crate) struct Raw {
 /// # Errors
 ///
 /// Those of [`read_from`].
-pub(crate) fn raw_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<Raw, TensorError> {
-    let (header, data) = parts_from(file, length, of)?;
+pub(crate) fn raw_from(file: &mut dyn Read, length: u64, wanted: Wanted) -> Result<Raw, TensorError> {
+    let (header, data) = parts_from(file, length, wanted)?;
+    let (of, _) = wanted;
     let dtype = match (header.item_type, header.bits) {
         (ItemType::Float, 32) => Some(DType::Float32),
         (ItemType::Signed, 64) => Some(DType::Int64),
@@ -132,26 +142,61 @@ pub(crate) fn raw_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> R
     Ok(Raw { shape: tensor.shape().to_vec(), dtype: tensor.dtype(), bytes: tensor.data().stored() })
 }
 
-/// The header of a file and the bytes after it.
-fn parts_from(file: &mut dyn Read, length: u64, of: Option<DType>) -> Result<(Header, Vec<u8>), TensorError> {
-    let io = |error: std::io::Error| TensorError::new(error.to_string());
-    if length < HEADER_LENGTH as u64 {
-        return fail(format!("the file has {length} bytes, the header alone has {HEADER_LENGTH}"));
+/// The blocks of a file; none if its items are not packed in blocks, or are not as many as wanted.
+///
+/// # Errors
+///
+/// Those of [`read_from`].
+pub(crate) fn blocks_from(
+    file: &mut dyn Read,
+    length: u64,
+    shape: &[usize],
+) -> Result<Option<CodedBlocks>, TensorError> {
+    let header = header_from(file, length)?;
+    let Some(packing) = header.block().filter(|_| volume(shape) == volume(&header.shape())) else { return Ok(None) };
+    let data = data_from(&header, file, length)?;
+    // Checks the length.
+    if header.needed() != Some(data.len() as u64) {
+        return fail(format!("the header says {} bytes of items, the file has {}", header.data_length, data.len()));
     }
-    let mut bytes = [0; HEADER_LENGTH];
-    file.read_exact(&mut bytes).map_err(io)?;
-    let mut header = Header::parse(&bytes)?;
+    Ok(Some(CodedBlocks::read(packing, &data)))
+}
+
+/// The header of a file and the bytes after it.
+fn parts_from(file: &mut dyn Read, length: u64, (of, shape): Wanted) -> Result<(Header, Vec<u8>), TensorError> {
+    let mut header = header_from(file, length)?;
     let plain = of == Some(DType::Int64) && header.parameters == [0; 32];
     header.item_type = match header.item_type {
         ItemType::QuantizedUnsigned if plain => ItemType::Unsigned,
         ItemType::QuantizedSigned if plain => ItemType::Signed,
         other => other,
     };
+    if let Some(shape) = shape.filter(|shape| header.block().is_some() && volume(shape) == volume(&header.shape())) {
+        header.extents = shape.iter().map(|extent| u32::try_from(*extent).unwrap_or(u32::MAX)).collect();
+    }
+    let data = data_from(&header, file, length)?;
+    Ok((header, data))
+}
+
+/// The header of a file.
+fn header_from(file: &mut dyn Read, length: u64) -> Result<Header, TensorError> {
+    let io = |error: std::io::Error| TensorError::new(error.to_string());
+    if length < HEADER_LENGTH as u64 {
+        return fail(format!("the file has {length} bytes, the header alone has {HEADER_LENGTH}"));
+    }
+    let mut bytes = [0; HEADER_LENGTH];
+    file.read_exact(&mut bytes).map_err(io)?;
+    Header::parse(&bytes)
+}
+
+/// The bytes after a header.
+fn data_from(header: &Header, file: &mut dyn Read, length: u64) -> Result<Vec<u8>, TensorError> {
+    let io = |error: std::io::Error| TensorError::new(error.to_string());
     // One more byte than needed, to detect a file that is too long.
     let room = u64::from(header.data_length).min(length) + 1;
     let mut data = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
     file.take(u64::from(header.data_length) + 1).read_to_end(&mut data).map_err(io)?;
-    Ok((header, data))
+    Ok(data)
 }
 
 /// Decodes linear quantization with the deprecated parameters.
@@ -269,10 +314,10 @@ mod tests {
     #[test]
     fn codes_are_integers_where_integers_are_wanted() {
         let bytes = file(ItemType::QuantizedSigned, 8, &[2], &[0xFF, 2]);
-        let read = |of| read_from(&mut &bytes[..], bytes.len() as u64, of);
+        let read = |of| read_from(&mut &bytes[..], bytes.len() as u64, (of, None));
         assert_eq!(read(Some(DType::Int64)), Tensor::integers(&[2], vec![-1, 2]));
         assert!(read(Some(DType::Float64)).is_err() && read(None).is_err());
-        assert!(read_from(&mut &bytes[..], 20, None).unwrap_err().0.contains("20 bytes"));
+        assert!(read_from(&mut &bytes[..], 20, (None, None)).unwrap_err().0.contains("20 bytes"));
     }
 
     #[test]
@@ -289,8 +334,20 @@ mod tests {
             header(0, 64, &[3], 24),
         ] {
             assert_eq!(Header::parse(&good.write()).as_ref(), Ok(&good));
-            assert!(decode(&good, &vec![0; good.data_length as usize]).is_err());
+            let decoded = decode(&good, &vec![0; good.data_length as usize]);
+            assert_eq!(decoded.is_ok(), good.block().is_some());
         }
+        let block = header(0x3040, NO_BITS, &[2, 32], 36);
+        let file = [&block.write()[..], &[0x3C; 36]].concat();
+        let read = |shape: &[usize]| {
+            let found = read_from(&mut &file[..], file.len() as u64, (None, Some(shape)));
+            found.map(|tensor| tensor.shape().to_vec())
+        };
+        assert_eq!((read(&[4, 2, 8]), read(&[3])), (Ok(vec![4, 2, 8]), Ok(vec![2, 32])));
+        let blocks = |length, shape: &[usize]| blocks_from(&mut &file[..length], length as u64, shape);
+        assert!(blocks(file.len(), &[3]).is_ok_and(|found| found.is_none()));
+        assert!(blocks(file.len(), &[64]).is_ok_and(|found| found.is_some_and(|found| found.scales.len() == 2)));
+        assert!(blocks(file.len() - 1, &[64]).is_err());
         for bad in [header(0x3040, NO_BITS, &[2, 32], 35), header(0x2040, NO_BITS, &[33], 18), header(0, 64, &[3], 25)]
         {
             assert!(Header::parse(&bad.write()).is_err(), "{bad:?}");

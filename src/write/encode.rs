@@ -16,11 +16,12 @@ use crate::graph::standard::{CONSTANT, VARIABLE};
 use crate::graph::{TensorId, Value};
 use crate::model::{Model, ModelVariables};
 use crate::onnx;
-use crate::onnx::from_nnef::{self, NnefElement, Weight, Weights};
+use crate::onnx::from_nnef::{self, BlockWeight, NnefElement, Weight, Weights};
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::pnnx::data::Archive;
 use crate::pnnx::export;
 use crate::source::{Location, Sources};
+use crate::tensor::dat::BLOCK;
 use crate::tensor::{DType, Tensor, TensorError};
 use crate::{Graph, Options};
 use bytes::Bytes;
@@ -30,10 +31,10 @@ use bytes::Bytes;
 pub(crate) struct VariableData {
     /// The model with the data.
     pub(crate) model: Option<Rc<Model>>,
-    /// Whether the input has quantizations.
-    pub(crate) quantized: bool,
-    /// The quantizations, if they are valid.
+    /// The quantizations, if the input has any.
     pub(crate) quantizations: Option<Quantizations>,
+    /// Warnings about them.
+    pub(crate) found: Diagnostics,
 }
 
 impl VariableData {
@@ -51,7 +52,9 @@ pub(crate) struct Encode {
     evaluator: Evaluator,
     quantized: FxHashMap<String, TensorId>,
     /// Whether the input has quantizations.
-    has_quantizations: bool,
+    is_quantized: bool,
+    /// Warnings about them.
+    found: Diagnostics,
     strict: bool,
     /// The most bytes of memory.
     memory: u64,
@@ -88,6 +91,7 @@ impl Encode {
             return None;
         }
         let (mut quantized, mut evaluator) = (FxHashMap::default(), Evaluator::with_limits(within.evaluation));
+        let is_quantized = data.quantizations.is_some();
         if let Some(of) = data.quantizations {
             quantized = of.tensors().filter_map(|tensor| Some((label(graph, tensor)?, tensor))).collect();
             evaluator = evaluator.quantized(of);
@@ -97,7 +101,8 @@ impl Encode {
             data: data.model,
             evaluator,
             quantized,
-            has_quantizations: data.quantized,
+            is_quantized,
+            found: data.found,
             strict: within.strict,
             memory: within.memory,
             with_data: to.has_data(file),
@@ -117,7 +122,8 @@ impl Encode {
     pub(crate) fn encode(&self, graph: &Graph) -> Result<(Vec<u8>, Diagnostics), Diagnostics> {
         let (bytes, mut found) = match self.writer {
             Writer::Onnx(form) => {
-                let document = from_nnef::document(graph, &self.variables(graph), (self.strict, self.memory))?;
+                let data = (&self.variables(graph) as &dyn Weights, self.evaluator.quantizations());
+                let document = from_nnef::document(graph, data, (self.strict, self.memory))?;
                 form.encoded(&document, self.strict)?
             }
             _ => {
@@ -126,7 +132,8 @@ impl Encode {
                 if self.with_data { self.beside(graph)? } else { (Vec::new(), Diagnostics::new(self.strict)) }
             }
         };
-        if self.has_quantizations {
+        self.found.iter().for_each(|warning| found.report(warning.clone()));
+        if self.is_quantized && !matches!(self.writer, Writer::Onnx(_)) {
             let message = "the quantizations of `graph.quant` are ignored: nothing is rounded";
             found.report(Diagnostic::new(Code::OnnxQuantized, first_place(graph), message));
         }
@@ -318,6 +325,12 @@ impl Variables for Decoded<'_> {
 }
 
 impl Weights for Decoded<'_> {
+    fn blocks(&self, label: &str, shape: &[usize]) -> Result<Option<BlockWeight>, String> {
+        let Some(data) = &self.data else { return Ok(None) };
+        let blocks = data.blocks(label, shape).map_err(|error| error.to_string())?;
+        Ok(blocks.map(|of| BlockWeight { bits: of.bits, size: BLOCK, scales: of.scales, codes: of.codes }))
+    }
+
     fn load(&self, label: &str, shape: &[usize], of: Option<NnefElement>) -> Result<Option<Weight>, String> {
         let Some(data) = &self.data else { return Ok(None) };
         let dims = |shape: &[usize]| shape.iter().map(|&extent| extent as i64).collect();

@@ -24,6 +24,8 @@ STANDARD = set(re.findall(r"^fragment (\w+)", (HERE / "src/library/std/nnef-1.0.
 SOURCES = ("tract_core_external",)
 # Refused, but in a row with operations that are not; and what tract itself does not run.
 NOT_COMPARED = ("tract_core_einsum_q", "tract_core_qmatmul", "tract_core_matmul")
+# Compared by the tests of the library, since their bodies are fragments.
+BODIES = ("tract_core_scan",)
 
 
 def literal_or_tensor(s, make):
@@ -188,6 +190,23 @@ def by_item_of_vendors(s, name):
     return {"x": np.round(x * 2) / 2}, "%s(x)" % name, [x]
 
 
+# tract runs the steps of these models with floats of 16 bits only.
+@case("tract_transformers_causal_conv1d_update", "tract_qwen35_causal_conv1d_update")
+def causal_conv(s, name):
+    channels = s.int(1, 5)
+    x, w, h = s.tensor([1, channels, 1]), s.tensor([channels, 4]), s.tensor([1, channels, 4])
+    return {"x": x, "w": w, "h": h}, "%s(x, w, h)" % name, [x, h]
+
+
+@case("tract_transformers_gdn_recurrent", "tract_qwen35_gdn_recurrent")
+def gated_delta(s, name):
+    batch, heads, width = s.int(1, 2), s.int(1, 3), s.int(1, 4)
+    row, one = [batch, heads, width], [batch, heads]
+    given = {"q": s.tensor(row), "k": s.tensor(row), "v": s.tensor(row), "g": s.tensor(one), "b": s.tensor(one)}
+    given["h"] = s.tensor(row + [width])
+    return given, "%s(q, k, v, g, b, h)" % name, [given["q"], given["h"]]
+
+
 @case("HardSigmoid")
 def hard_sigmoid(s, name):
     x = s.tensor(s.shape(1, 4), -4, 4)
@@ -236,6 +255,8 @@ def apart(got, want):
 def check(binary, folder, made):
     inputs, invocation, expected = made
     text, names = document(inputs, invocation, expected)
+    if invocation.startswith(("tract_transformers_", "tract_qwen35_")):
+        text = text.replace(";", ";\nextension tract_registry tract_transformers;", 1)
     if "tract_core_external" in folder:
         text = text.replace("external<scalar>(", "tract_core_external(").replace("]);", "], datum_type = 'f32');", 1)
     given, found, model = (os.path.join(folder, name) for name in ("in.npz", "out.npz", "model.onnx"))
@@ -271,7 +292,7 @@ def operations(args, folder):
     # What has no case: inputs and data are in every case, and states are refused. Operations of registries are compared
     # with tract, unless they are refused.
     registries = re.findall(r"\w+", (HERE / "tests/interop/registry_ops.py").read_text())
-    elsewhere = {"external", "update", "variable", *NOT_COMPARED, *registries}
+    elsewhere = {"external", "update", "variable", *NOT_COMPARED, *BODIES, *registries}
     compared = lambda name: name in CASES or name in elsewhere or (table[name] and name.startswith("tract_"))
     missing = [name for name in table if not compared(name)]
     assert not missing, "no cases for %s" % missing

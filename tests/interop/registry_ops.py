@@ -20,7 +20,7 @@ except (ImportError, OSError) as error:
 from practice import apart
 
 # What has no translation to ONNX; see docs/onnx.md.
-UNTRANSLATED = ("exp_unit_norm", "exp_mean_norm", "grid_sample bicubic border")
+UNTRANSLATED = ("grid_sample bicubic border",)
 REGISTRIES = ("tract_core", "tract_transformers", "tract_onnx", "tract_extra")
 
 def cases(rng):
@@ -118,6 +118,10 @@ def cases(rng):
     yield "lrn", {"x": F((1, a + 2, b, c))}, f"tract_onnx_lrn(x, alpha = 0.1, beta = 0.5, bias = 1.5, size = {a})"
     yield "exp_unit_norm", {"x": F((a, b)), "s": F((b,), 1, 0.5)}, "tract_extra_exp_unit_norm(x, s, axis = 0, alpha = 0.9, stateless = true)"
     yield "exp_mean_norm", {"x": F((a, b)), "s": F((b,))}, "tract_extra_exp_mean_norm(x, s, axis = 0, alpha = 0.9, stateless = true, scaling_factor = 2.0)"
+    yield "exp_unit_norm of complex numbers", {"x": F((a, b, c, 2)), "s": F((a, c), 1, 0.5)}, f"tract_extra_exp_unit_norm(x, s, axis = 1, alpha = 0.9, skip = 1, stateless = true, complex = true)"
+    boxes = {"x": F((a, b + 3, 4), 1, 0.0), "y": F((a, c, b + 3))}
+    for most in (0, 2):
+        yield f"non_max_suppression {most}", boxes, f"tract_onnx_non_max_suppression(x, y, {most}, 0.3, 0.1, center_point_box = {most // 2})"
     # Operations of the standard on integers, as documents of registries have them.
     for name in ("add", "sub", "mul", "div", "min", "max"):
         # An integer beside a tensor of integers makes dimensions of them, which tract does not give out.

@@ -157,6 +157,18 @@ fn element_types_of_registries_are_not_lost() {
     assert_eq!(graph(body, V1, &Options::default()).fold(Limits::default(), &[], false), 1);
 }
 
+#[test]
+fn extents_that_are_known_are_numbers() {
+    let header = "version 1.0;\nextension tract_registry tract_core;\n";
+    let body = "t = unsqueeze(x, axes = [1]); n = tract_core_shape_of(exp(t)); v = tract_core_cast(n, to = 'f32');
+        w = tract_core_cast(n * 2, to = 'f32'); y = t * sum_reduce(v, axes = [0]) + w;";
+    let mut graph = graph(body, header, &Options::default());
+    assert_eq!(graph.fold(Limits::default(), &[], false), 2);
+    let text = statements(&graph);
+    assert!(!text.contains("shape_of") && text.contains("mul(t, 3.0)"), "{text}");
+    assert!(text.contains("tract_core_cast([4, 2], to = 'f32')"), "{text}");
+}
+
 /// Bodies of scans have the element types of the registry, and each body would have the limits for itself.
 #[test]
 fn kept_fragments_remain() {

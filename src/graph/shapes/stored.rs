@@ -78,6 +78,13 @@ impl Graph {
             let items = items.iter().map(|item| Item::of_scalar(*item)).collect();
             self.values.extend(Items::new(items, *scalars).map(|items| (*tensor, Arc::new(items))));
         }
+        self.infer_again();
+        // The variables stay, since they have data.
+        stored.iter().for_each(|(tensor, ..)| drop(self.values.remove(tensor)));
+    }
+
+    /// Infers the shapes and the items that are not known again.
+    pub(crate) fn infer_again(&mut self) {
         let draft = self.dialect == crate::graph::Dialect::Draft;
         let plans: Vec<Option<Plan>> =
             (0..self.kinds.len() as u32).map(|kind| Plan::new(self, KindId(kind), draft)).collect();
@@ -87,8 +94,6 @@ impl Graph {
             self.complete_shapes(id, plan);
             self.complete_items(id, plan);
         }
-        // The variables stay, since they have data.
-        stored.iter().for_each(|(tensor, ..)| drop(self.values.remove(tensor)));
     }
 
     /// Infers the shapes of the results of an operation that are not known.

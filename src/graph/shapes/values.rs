@@ -271,12 +271,19 @@ fn select(call: &Call) -> Option<Items> {
 
 /// Reduces all items of a tensor with one axis to a single item.
 fn fold(call: &Call, f: impl Fn(Dim, Dim) -> Dim, first: Dim) -> Option<Items> {
-    let (items, _) = argument(call, 0).filter(|(items, rank)| *rank == 1 && !items.scalars)?;
+    let (items, _) = argument(call, 0).filter(|(_, rank)| *rank == 1)?;
     if call.ints(Role::Axes)?[..] != [Some(0)] || call.is_set("normalize") {
         return None;
     }
-    Items::dims([items.items.iter().fold(first, |sum, item| f(sum, item.dim()))])
+    // Scalars are combined where no order of steps rounds them.
+    let is_exact = |dim: &Dim| !items.scalars || dim.known().is_some_and(|dim| dim.unsigned_abs() <= MOST_EXACT);
+    let step = |all: Dim, item: &Item| Some(f(all, item.dim())).filter(is_exact);
+    let all = items.items.iter().try_fold(first, step)?;
+    Items::new(vec![Item::Dim(all)], items.scalars)
 }
+
+/// The largest number up to which all integers are floats of 32 bits.
+const MOST_EXACT: u64 = 1 << f32::MANTISSA_DIGITS;
 
 fn extremes(call: &Call, f: impl Fn(Dim, Dim) -> Dim) -> Option<Items> {
     let (items, _) = argument(call, 0)?;

@@ -180,9 +180,11 @@ impl Backing for Documents {
         }
         let model = models::data(&self.origin, &[graph], settings)?;
         let Some(text) = self.quant(model.as_ref())? else { return Ok(VariableData::of(model)) };
-        // Errors in the text have been reported where it was checked.
-        let quantizations = self.document.quantizations(&text.name, &text.text, graph, &mut Diagnostics::default());
-        Ok(VariableData { model, quantized: true, quantizations })
+        let mut found = Diagnostics::default();
+        match self.document.quantizations(&text.name, &text.text, graph, &mut found) {
+            Some(quantizations) => Ok(VariableData { model, quantizations: Some(quantizations), found }),
+            None => Err(Refusal::Found(Box::new(Findings::new(self.sources().clone(), found)))),
+        }
     }
 
     fn values(&mut self, graph: &Graph, settings: &Settings) -> Result<Values<'_>, Refusal> {

@@ -4,6 +4,7 @@ use super::computed;
 use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
 use crate::core::budget::Failure;
 use crate::diagnostics::Code;
+use crate::eval::Quantizations;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value as Argument};
 
 /// The reason why an operation cannot be translated.
@@ -41,10 +42,14 @@ pub(super) type Translation<T> = Result<T, Refused>;
 /// An operation, and the values of the preceding operations.
 pub(super) struct TranslatedCall<'c> {
     pub(super) graph: &'c Graph,
+    /// The graph with the fragments that operations refer to: the graph itself, unless it is the body of one.
+    pub(super) outer: &'c Graph,
     pub(super) operation: &'c Operation,
     pub(super) out: &'c mut Emitter,
     /// The values of tensors.
     pub(super) values: &'c [Option<ModelValue>],
+    /// How tensors are quantized.
+    pub(super) quantizations: &'c Quantizations,
 }
 
 /// An argument that becomes an operand of the model.
@@ -145,7 +150,8 @@ impl<'c> TranslatedCall<'c> {
             Bound::One(value) => Ok(value),
             Bound::Number(element, number) => Ok(self.out.number(element, number)),
             Bound::Large(number) => Ok(self.out.integer(number)),
-            Bound::Many(_) | Bound::Ints(_) => Err(self.unknown(name)),
+            Bound::Ints(items) => Ok(self.out.list(name, &items)),
+            Bound::Many(_) => Err(self.unknown(name)),
         }
     }
 

@@ -12,6 +12,7 @@ use super::sources::{self, Sources, Weights};
 use super::versions::{IR_VERSION, OPSET};
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostics};
+use crate::eval::Quantizations;
 use crate::graph::{Dialect, Graph};
 use crate::onnx::Document;
 use crate::onnx::model::{GraphProto as ModelGraph, ModelNames, ModelProto, OperatorSet};
@@ -21,7 +22,11 @@ use crate::onnx::model::{GraphProto as ModelGraph, ModelNames, ModelProto, Opera
 /// # Errors
 ///
 /// Operations that ONNX cannot express, required properties that are not known, or missing data.
-fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) -> Result<ModelProto, Diagnostics> {
+fn convert(
+    graph: &Graph,
+    (weights, quantizations): (&dyn Weights, &Quantizations),
+    (strict, memory): (bool, u64),
+) -> Result<ModelProto, Diagnostics> {
     let mut found = Refusals { graph, all: IndexMap::new() };
     if graph.dialect == Dialect::Draft {
         let refused = Refused::meaning("only graphs of NNEF 1.0 have a counterpart in ONNX");
@@ -41,7 +46,7 @@ fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) 
     let meanings: Vec<_> = graph.kinds.iter().map(|kind| rules::find(graph, kind)).collect();
     for operation in &graph.operations {
         let meaning = meanings.get(graph.kind_id(operation).index()).copied().flatten();
-        let made = operation_of(graph, (operation, meaning), &mut out, &values, &mut sources);
+        let made = operation_of((graph, operation, meaning), &mut out, &values, (graph, quantizations), &mut sources);
         let results = graph.tensors_of(operation);
         let results = match made.and_then(|made| out.check_memory().map(|()| made)) {
             Ok(made) => results.zip(made).collect::<Vec<_>>(),
@@ -85,13 +90,17 @@ fn convert(graph: &Graph, weights: &dyn Weights, (strict, memory): (bool, u64)) 
         .map_err(|refused| found.refused(graph.operations.first(), refused).reported(strict))
 }
 
-/// Translates a flat graph to a document. `limits` are whether warnings are errors, and the most bytes of memory.
+/// Translates a flat graph to a document, with the data of its variables and the quantizations of its tensors. `limits` are whether warnings are errors, and the most bytes of memory.
 ///
 /// # Errors
 ///
 /// Those of [`convert`].
-pub(crate) fn document(graph: &Graph, weights: &dyn Weights, limits: (bool, u64)) -> Result<Document, Diagnostics> {
-    let model = convert(graph, weights, limits)?;
+pub(crate) fn document(
+    graph: &Graph,
+    data: (&dyn Weights, &Quantizations),
+    limits: (bool, u64),
+) -> Result<Document, Diagnostics> {
+    let model = convert(graph, data, limits)?;
     let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
     Ok(Document::made(model, at.file))
 }

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::call::{Refused, Translation};
 use super::lists;
+use super::walk::{bodies, each_node, each_operand};
 use crate::core::budget::Memory;
 use crate::dictionary::{self, ShapeRule, Vocabulary};
 use crate::graph::names::NameId;
@@ -58,6 +59,9 @@ impl NnefElement {
         }
     }
 }
+
+/// The types of items of constant tensors, as numbers of `TensorProto.DataType`.
+pub(super) type ItemType = i32;
 
 /// Extents; none if one is not known. Tensors of equal shapes share them.
 pub(super) type KnownExtents = Rc<[Option<i64>]>;
@@ -136,7 +140,7 @@ pub(super) struct Emitter {
     pub(super) nodes: Vec<NodeProto>,
     pub(super) initializers: Vec<TensorProto>,
     by_id: FxHashMap<NameId, usize>,
-    constants: FxHashMap<(NnefElement, Vec<i64>, Bytes), ModelValue>,
+    constants: FxHashMap<(ItemType, Vec<i64>, Bytes), ModelValue>,
     reshaped: FxHashMap<(NameId, Vec<i64>), ModelValue>,
     lengthened: FxHashMap<(NameId, usize), ModelValue>,
     /// The extents of shapes of the graph.
@@ -150,6 +154,17 @@ pub(super) struct Emitter {
     /// The prefix of the names of new values.
     path: NameId,
     /// The first node of the current operation.
+    first: usize,
+    /// The number of bodies that the current graph is in.
+    nested: usize,
+}
+
+/// The state of the graph around a body.
+pub(super) struct OuterGraph {
+    nodes: Vec<NodeProto>,
+    lengthened: FxHashMap<(NameId, usize), ModelValue>,
+    shapes: FxHashMap<ShapeId, Option<KnownExtents>>,
+    path: NameId,
     first: usize,
 }
 
@@ -169,7 +184,43 @@ impl Emitter {
             shared: FxHashSet::default(),
             path: NameId::ROOT,
             first: 0,
+            nested: 0,
         }
+    }
+
+    /// Begins the graph of a body; constant tensors stay in the graph around it.
+    pub(super) fn enter(&mut self) -> OuterGraph {
+        self.nested = self.nested.saturating_add(1);
+        OuterGraph {
+            nodes: std::mem::take(&mut self.nodes),
+            lengthened: std::mem::take(&mut self.lengthened),
+            shapes: std::mem::take(&mut self.shapes),
+            path: self.path,
+            first: std::mem::take(&mut self.first),
+        }
+    }
+
+    /// Ends the graph of a body, and returns its nodes.
+    pub(super) fn leave(&mut self, outer: OuterGraph) -> Vec<NodeProto> {
+        self.nested = self.nested.saturating_sub(1);
+        (self.lengthened, self.shapes) = (outer.lengthened, outer.shapes);
+        (self.path, self.first) = (outer.path, outer.first);
+        std::mem::replace(&mut self.nodes, outer.nodes)
+    }
+
+    /// The number of bodies that the current graph is in.
+    pub(super) fn nested(&self) -> usize {
+        self.nested
+    }
+
+    /// Counts bytes that are kept in memory.
+    pub(super) fn keep(&self, bytes: u64) {
+        self.memory.keep(bytes);
+    }
+
+    /// The prefix of the names of new values.
+    pub(super) fn path(&self) -> NameId {
+        self.path
     }
 
     /// Fails if the model takes more memory than allowed.
@@ -290,17 +341,23 @@ impl Emitter {
 
     /// Adds a constant tensor.
     pub(super) fn initializer(&mut self, id: NameId, element: NnefElement, dims: &[i64], bytes: Bytes) -> ModelValue {
+        let made = self.codes(id, element.number(), dims, bytes);
+        ModelValue { element, ..made }
+    }
+
+    /// Adds a constant tensor of items that need not be those of NNEF, as an operand that only suitable operators get.
+    pub(super) fn codes(&mut self, id: NameId, items: ItemType, dims: &[i64], bytes: Bytes) -> ModelValue {
         let taken = bytes.len().saturating_add(size_of_val(dims)).saturating_add(NODE);
         self.memory.keep(taken as u64);
         self.by_id.insert(id, self.initializers.len());
         self.initializers.push(TensorProto {
             dims: SmallVec::from_slice(dims),
-            data_type: Some(element.number()),
+            data_type: Some(items),
             name: Some(id),
             external: Vec::new(),
             rest: Some(Box::new(vec![raw(bytes)])),
         });
-        ModelValue { id, element, dims: Some(dims.iter().copied().map(Some).collect()) }
+        ModelValue { id, element: NnefElement::Int, dims: Some(dims.iter().copied().map(Some).collect()) }
     }
 
     /// A constant tensor of numbers; equal constants are shared.
@@ -309,15 +366,26 @@ impl Emitter {
     }
 
     fn constant_of(&mut self, what: &str, element: NnefElement, dims: &[i64], bytes: Vec<u8>) -> ModelValue {
-        let key = (element, dims.to_vec(), Bytes::from(bytes));
+        let made = self.constant_codes(what, element.number(), dims, bytes);
+        ModelValue { element, ..made }
+    }
+
+    /// A constant tensor of items that need not be those of NNEF; equal constants are shared.
+    pub(super) fn constant_codes(&mut self, what: &str, items: ItemType, dims: &[i64], bytes: Vec<u8>) -> ModelValue {
+        let key = (items, dims.to_vec(), Bytes::from(bytes));
         if let Some(known) = self.constants.get(&key) {
             return known.clone();
         }
-        let segment = self.names.texts.intern(what);
-        let id = self.names.values.child(NameId::ROOT, segment, 0, true);
-        let made = self.initializer(id, element, dims, key.2.clone());
+        let id = self.new_name(what);
+        let made = self.codes(id, items, dims, key.2.clone());
         self.constants.insert(key, made.clone());
         made
+    }
+
+    /// A name that no other value has.
+    pub(super) fn new_name(&mut self, what: &str) -> NameId {
+        let segment = self.names.texts.intern(what);
+        self.names.values.child(NameId::ROOT, segment, 0, true)
     }
 
     /// A number.
@@ -448,8 +516,8 @@ impl Emitter {
     ///
     /// The model takes more memory than allowed.
     pub(super) fn finish(&mut self, used: impl IntoIterator<Item = NameId>) -> Translation<()> {
-        let nodes = self.nodes.iter().flat_map(|node| node.inputs.iter().copied());
-        let used: FxHashSet<NameId> = nodes.chain(used).collect();
+        let mut used: FxHashSet<NameId> = used.into_iter().collect();
+        each_node(&self.nodes, &mut |node| used.extend(node.inputs.iter().copied()));
         self.initializers.retain(|tensor| tensor.name.is_some_and(|name| used.contains(&name)));
         // If only a copy with other extents is left of a constant tensor, the copy gets the name.
         let left: FxHashSet<NameId> = self.initializers.iter().filter_map(|tensor| tensor.name).collect();
@@ -464,9 +532,12 @@ impl Emitter {
         }
         let new = |id: &mut NameId| *id = moved.get(id).copied().unwrap_or(*id);
         self.initializers.iter_mut().for_each(|tensor| tensor.name.iter_mut().for_each(new));
-        self.nodes.iter_mut().for_each(|node| node.inputs.iter_mut().for_each(new));
-        let names = self.nodes.iter().flat_map(|node| node.outputs.iter().copied());
-        let names: Vec<NameId> = names.chain(self.initializers.iter().filter_map(|tensor| tensor.name)).collect();
+        each_operand(&mut self.nodes, &new);
+        let mut names: Vec<NameId> = self.initializers.iter().filter_map(|tensor| tensor.name).collect();
+        each_node(&self.nodes, &mut |node| {
+            names.extend(&node.outputs);
+            names.extend(bodies(node).flat_map(|body| body.inputs.iter().filter_map(|input| input.name)));
+        });
         names.into_iter().for_each(|name| self.names.values.mark_used(name));
         self.names.values.resolve(&self.names.texts, &Default::default());
         self.memory.keep(self.written());
@@ -481,7 +552,9 @@ impl Emitter {
             let names: u64 = node.inputs.iter().chain(&node.outputs).chain(&node.name).map(length).sum();
             names.saturating_add(node.heap_bytes() as u64).saturating_add(16)
         };
-        self.nodes.iter().map(of).fold(0, u64::saturating_add)
+        let mut all = 0_u64;
+        each_node(&self.nodes, &mut |node| all = all.saturating_add(of(node)));
+        all
     }
 }
 
@@ -498,6 +571,7 @@ fn element_of(op: &str, inputs: &[&ModelValue]) -> NnefElement {
         | "IsInf" => NnefElement::Bool,
         "ArgMax" | "ArgMin" | "Shape" | "NonZero" => NnefElement::Int,
         "Where" => of(1),
+        "DequantizeLinear" => NnefElement::Float,
         _ => of(0),
     }
 }

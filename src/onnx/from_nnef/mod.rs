@@ -6,6 +6,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod arrange;
+mod body;
 mod call;
 mod computed;
 mod convert;
@@ -20,6 +21,7 @@ mod operation;
 mod padding;
 mod places;
 mod pool;
+mod quantization;
 mod refusals;
 mod registry;
 mod resample;
@@ -28,8 +30,9 @@ mod sources;
 #[cfg(test)]
 mod tests;
 mod versions;
+mod walk;
 
 pub(crate) use convert::document;
 pub(crate) use emit::NnefElement;
 pub(crate) use rules::names;
-pub(crate) use sources::{Items, Weight, Weights};
+pub(crate) use sources::{BlockWeight, Items, Weight, Weights};

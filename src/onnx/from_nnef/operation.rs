@@ -3,24 +3,26 @@
 use super::call::{Refused, TranslatedCall, Translation};
 use super::emit::{Emitter, ModelValue};
 use super::formula::evaluate;
+use super::quantization;
 use super::rules::{self};
 use super::sources::Sources;
 use crate::dictionary::{Operands, Row, ToOnnx};
+use crate::eval::Quantizations;
 use crate::graph::{Graph, Operation};
 
-/// Translates an operation, and returns its results.
+/// Translates an operation, and returns its results. `outer` has the fragments that operations refer to.
 pub(super) fn operation_of(
-    graph: &Graph,
-    (operation, meaning): (&Operation, Option<&Row>),
+    (graph, operation, meaning): (&Graph, &Operation, Option<&Row>),
     out: &mut Emitter,
     values: &[Option<ModelValue>],
+    (outer, quantizations): (&Graph, &Quantizations),
     sources: &mut Sources,
 ) -> Translation<Vec<ModelValue>> {
     let name = graph.operation_name(operation);
     let targets: Vec<_> = graph.tensors_of(operation).map(|tensor| (tensor, graph.name_of(tensor))).collect();
     out.begin(targets.first().map_or(crate::graph::names::NameId::ROOT, |target| target.1));
-    let mut call = TranslatedCall { graph, operation, out, values };
-    let made = match meaning.and_then(|row| Some((row, row.to_onnx?))) {
+    let mut call = TranslatedCall { graph, outer, operation, out, values, quantizations };
+    let mut made = match meaning.and_then(|row| Some((row, row.to_onnx?))) {
         Some((_, ToOnnx::Source(_))) => return sources.make(&mut call),
         Some((_, ToOnnx::Formula(operands, formula))) => vec![evaluate(&mut call, operands, formula)?],
         Some((_, ToOnnx::Choice(flag, set, unset))) => {
@@ -36,6 +38,10 @@ pub(super) fn operation_of(
         }
         None => return Err(Refused::meaning(format!("`{name}` has no known counterpart in ONNX"))),
     };
+    for ((tensor, _), made) in targets.iter().zip(&mut made).filter(|((tensor, _), _)| quantizations.has(*tensor)) {
+        let dims = call.out.dims_of(graph, *tensor).or(made.dims.take());
+        *made = quantization::rounded(&mut call, *tensor, ModelValue { dims, ..made.clone() })?;
+    }
     let ids: Vec<_> = targets.iter().map(|target| target.1).collect();
     call.out.end(&made, &ids);
     let out = call.out;

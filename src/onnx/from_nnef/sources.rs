@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::call::{Refused, TranslatedCall, Translation};
 use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
 use super::lists::product;
+use super::quantization;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::{Graph, TensorId, Value as Argument};
@@ -20,6 +21,18 @@ pub(crate) struct Weight {
     pub(crate) bytes: Bytes,
 }
 
+/// The data of a variable as codes, in blocks of consecutive items that have one scale.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockWeight {
+    /// The bits of a code, 4 or 8.
+    pub(crate) bits: u32,
+    /// The items of a block.
+    pub(crate) size: usize,
+    pub(crate) scales: Vec<f32>,
+    /// The codes in row-major order.
+    pub(crate) codes: Vec<i8>,
+}
+
 /// A source of the data of variables.
 pub(crate) trait Weights {
     /// The data of the variable with a label, a shape and, if it is known, an element type; none if it has no data.
@@ -28,6 +41,15 @@ pub(crate) trait Weights {
     ///
     /// The data cannot be read.
     fn load(&self, label: &str, shape: &[usize], of: Option<NnefElement>) -> Result<Option<Weight>, String>;
+
+    /// The data of the variable with a label and a shape, if they are stored in blocks.
+    ///
+    /// # Errors
+    ///
+    /// The data cannot be read.
+    fn blocks(&self, _label: &str, _shape: &[usize]) -> Result<Option<BlockWeight>, String> {
+        Ok(None)
+    }
 }
 
 /// Items of variables, by label and shape.
@@ -44,6 +66,15 @@ impl Weights for Items<'_> {
         let dims = shape.iter().map(|extent| *extent as i64).collect();
         let bytes: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
         Ok(Some(Weight { dims, element: NnefElement::Float, bytes: bytes.into() }))
+    }
+}
+
+/// No data.
+pub(super) struct Nothing;
+
+impl Weights for Nothing {
+    fn load(&self, _: &str, _: &[usize], _: Option<NnefElement>) -> Result<Option<Weight>, String> {
+        Ok(None)
     }
 }
 
@@ -72,8 +103,24 @@ impl<'w> Sources<'w> {
         let id = call.graph.name_of(result);
         let value = match call.name() {
             "variable" => self.variable(call, result, id)?,
+            "constant" if call.quantizations.has(result) => {
+                let name = call.out.new_name("constant");
+                let value = constant(call, result, name)?;
+                let made = quantization::rounded(call, result, value)?;
+                call.out.end(std::slice::from_ref(&made), &[id]);
+                ModelValue { id, ..made }
+            }
             "constant" => constant(call, result, id)?,
-            _ => self.input(call, result, id),
+            _ => {
+                let value = self.input(call, result, id);
+                if call.quantizations.has(result) && call.graph.outputs.contains(&result) {
+                    let name = call.graph.tensor_name(result);
+                    let message =
+                        format!("input `{name}` is quantized, so that the output of this name differs from it");
+                    return Err(Refused::meaning(message));
+                }
+                quantization::rounded(call, result, value)?
+            }
         };
         Ok(vec![value])
     }
@@ -95,13 +142,24 @@ impl<'w> Sources<'w> {
     fn variable(&mut self, call: &mut TranslatedCall, tensor: TensorId, id: NameId) -> Translation<ModelValue> {
         let label = call.text("label")?;
         let of = element_of_source(call, tensor);
-        if let Some(known) = self.labels.get(label) {
+        let quantized = call.quantizations.has(tensor);
+        if let Some(known) = self.labels.get(label).filter(|_| !quantized) {
             return Ok(call.out.cast(known, of.unwrap_or(known.element)));
         }
         let fail = |message: String| Refused { code: Code::OnnxWeights, message, group: None };
         let shape: Option<Vec<usize>> =
             call.ints("shape")?.iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let shape = shape.ok_or_else(|| fail(format!("variable '{label}' has a negative extent")))?;
+        let own = call.graph.name_of(tensor);
+        let unread = |why: String| fail(format!("the data of variable '{label}': {why}"));
+        if !quantized && let Some(blocks) = self.weights.blocks(label, &shape).map_err(unread)? {
+            let name = call.out.new_name(label);
+            let value = quantization::blocks(call, name, &blocks, &call.ints("shape")?)?;
+            call.out.end(std::slice::from_ref(&value), &[own]);
+            let value = ModelValue { id: own, ..value };
+            self.labels.insert(label.to_owned(), value.clone());
+            return Ok(value);
+        }
         let weight = match self.weights.load(label, &shape, of) {
             Ok(Some(weight)) => weight,
             Ok(None) => {
@@ -119,14 +177,15 @@ impl<'w> Sources<'w> {
             return Err(fail(message));
         }
         // The constant tensor has the label as its name.
-        let id = if call.graph.tensor_name(tensor) == label {
-            id
-        } else {
-            let segment = call.out.names.texts.intern(label);
-            call.out.names.values.child(NameId::ROOT, segment, 0, true)
-        };
+        let id = if call.graph.tensor_name(tensor) == label { id } else { call.out.new_name(label) };
+        if quantized && let Some(value) = quantization::stored(call, tensor, &weight)? {
+            call.out.end(std::slice::from_ref(&value), &[own]);
+            return Ok(ModelValue { id: own, ..value });
+        }
         let value = call.out.initializer(id, weight.element, &weight.dims, weight.bytes);
-        self.labels.insert(label.to_owned(), value.clone());
+        if !quantized {
+            self.labels.insert(label.to_owned(), value.clone());
+        }
         Ok(value)
     }
 }
@@ -238,7 +297,7 @@ pub(super) fn bytes(tensor: &TensorProto) -> usize {
     tensor.rest.iter().flat_map(|fields| fields.iter()).map(|field| field.bytes.len()).sum()
 }
 
-fn info(id: NameId, element: NnefElement, extents: Option<Vec<Extent>>) -> ValueInfo {
+pub(super) fn info(id: NameId, element: NnefElement, extents: Option<Vec<Extent>>) -> ValueInfo {
     let dim = |extent: Extent| Dim { extent, rest: None };
     let shape = extents.map(|extents| ShapeProto { dims: extents.into_iter().map(dim).collect(), rest: None });
     let form = TypeForm::Tensor(TensorType { element: Some(element.number()), shape, rest: None });

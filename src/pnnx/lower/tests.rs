@@ -154,6 +154,12 @@ const EXAMPLES: &[Example] = &[
     ),
     (&["(1,4,5,5)f32"], "F.lp_pool2d", "kernel_size=(2,2) stride=(2,2) norm_type=2.0 ceil_mode=True"),
     (&["(1,4,5,5)f32"], "F.unfold", "kernel_size=(2,2) stride=(1,1) padding=(0,0) dilation=(1,1)"),
+    (
+        &["(1,2,4,4)f32", "(1,16,3,3)f32"],
+        "torchvision.ops.DeformConv2d",
+        "bias=False dilation=(1,1) groups=2 in_channels=2 kernel_size=(2,2) out_channels=2 padding=(0,0) stride=(1,1) \
+            @weight=(2,1,2,2)f32",
+    ),
     (&["(1,8,9)f32"], "F.fold", "output_size=(4,4) kernel_size=(2,2) stride=(1,1) padding=(0,0) dilation=(1,1)"),
     (&["(2,2,3)f32"], "F.affine_grid", "size=(2,1,3,4) align_corners=True"),
     (&["(1,4,4,4)f32"], "F.adaptive_avg_pool2d", "output_size=(2,1)"),

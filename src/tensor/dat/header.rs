@@ -1,5 +1,6 @@
 //! The header of tensor files.
 
+use super::blocks::{BLOCK, Packing};
 use super::fail;
 use crate::tensor::{TensorError, volume};
 
@@ -59,9 +60,13 @@ impl ItemType {
     }
 }
 
-/// Vendor types whose items are packed in blocks: vendor, code, number of items and of bytes of a block.
-const BLOCKS: &[(u16, u16, u64, u64)] =
-    &[(TRACT, 0x2040, 32, 18), (TRACT, 0x3040, 32, 18), (TRACT, 0x3080, 32, 36), (TRACT, 0x3081, 32, 36)];
+/// Vendor types whose items are packed in blocks: vendor, code.
+const BLOCKS: &[(u16, u16, Packing)] = &[
+    (TRACT, 0x2040, Packing::Q4InOrder),
+    (TRACT, 0x3040, Packing::Q4),
+    (TRACT, 0x3080, Packing::Q8),
+    (TRACT, 0x3081, Packing::Q8),
+];
 
 /// The value of the field `bits` if the number of bits differs between items.
 pub(super) const NO_BITS: u32 = u32::MAX;
@@ -170,18 +175,21 @@ impl Header {
         self.block().is_none() && matches!(self.item_type, ItemType::Vendor { .. }) && self.bits == NO_BITS
     }
 
-    /// The numbers of items and bytes of a block, for types that are packed in blocks.
-    fn block(&self) -> Option<(u64, u64)> {
+    /// How items are packed, for types that are packed in blocks.
+    pub(super) fn block(&self) -> Option<Packing> {
         let ItemType::Vendor { vendor, code } = self.item_type else { return None };
         let found = BLOCKS.iter().find(|(of, block, ..)| (*of, *block) == (vendor, code));
-        found.map(|(_, _, items, bytes)| (*items, *bytes))
+        found.map(|(_, _, packing)| *packing)
     }
 
     /// The number of bytes that the items need.
     pub(super) fn needed(&self) -> Option<u64> {
         let count = volume(&self.shape())? as u64;
         match self.block() {
-            Some((items, bytes)) => count.is_multiple_of(items).then_some(count / items)?.checked_mul(bytes),
+            Some(packing) => {
+                let items = BLOCK as u64;
+                count.is_multiple_of(items).then_some(count / items)?.checked_mul(packing.bytes())
+            }
             None => Some(count.checked_mul(u64::from(self.bits))?.div_ceil(8)),
         }
     }

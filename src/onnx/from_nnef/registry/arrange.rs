@@ -32,6 +32,10 @@ pub(in crate::onnx::from_nnef) fn cast(call: &mut TranslatedCall) -> Translation
     let value = call.value("input")?;
     let to = call.text("to")?;
     if to.is_empty() {
+        // Its result is rounded like any quantized tensor.
+        if call.results().first().is_some_and(|result| call.quantizations.has(*result)) {
+            return Ok(vec![value]);
+        }
         return Err(Refused::meaning(format!("`{}` to a quantized type", call.name())));
     }
     let element = named_element(call, to)?;

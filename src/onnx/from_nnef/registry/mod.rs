@@ -7,6 +7,9 @@ pub(super) mod items;
 pub(super) mod places;
 pub(super) mod recurrent;
 pub(super) mod resample;
+pub(super) mod running;
+pub(super) mod scan;
 pub(super) mod signal;
+pub(super) mod suppression;
 #[cfg(test)]
 mod tests;

@@ -61,3 +61,71 @@ pub(in crate::onnx::from_nnef) fn lstm(call: &mut TranslatedCall) -> Translation
     let hidden = step(call, "Mul(Sigmoid(o), Tanh(c))", &[("o", output), ("c", &cell)])?;
     Ok(vec![hidden, cell])
 }
+
+/// An operand as scalars with other extents, one of which may be -1.
+fn shaped(call: &mut TranslatedCall, at: (&str, usize), dims: &[i64]) -> Translation<ModelValue> {
+    let value = state(call, at.0, at.1)?;
+    Ok(call.out.reshape(&value, dims))
+}
+
+/// A value with the extents of an operand.
+fn like(call: &mut TranslatedCall, value: &ModelValue, (name, position): (&str, usize)) -> Translation<ModelValue> {
+    let operand = call.value_at(name, position)?;
+    let shape = call.extents_from(&operand, 0);
+    Ok(ModelValue { dims: operand.dims, ..call.node("Reshape", &[value, &shape], Vec::new()) })
+}
+
+/// Sums along the last axis, which stays with extent 1.
+fn row_sums(call: &mut TranslatedCall, value: &ModelValue) -> ModelValue {
+    let axes = call.out.list("axes", &[-1]);
+    let made = call.node("ReduceSum", &[value, &axes], Vec::new());
+    ModelValue { dims: value.rank().map(open), ..made }
+}
+
+/// The extent of the last axis of an operand, which must be known.
+fn width(call: &mut TranslatedCall, name: &str, position: usize) -> Translation<i64> {
+    let value = call.value_at(name, position)?;
+    let known = value.dims.as_ref().and_then(|dims| *dims.last()?);
+    known.filter(|width| *width > 0).ok_or_else(|| call.open_extents())
+}
+
+/// A step of a depthwise causal convolution with SiLU: the state moves by one item.
+pub(in crate::onnx::from_nnef) fn causal_conv(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
+    let width = width(call, "weight", 1)?;
+    let input = shaped(call, ("input", 0), &[-1, 1])?;
+    let weight = shaped(call, ("weight", 1), &[-1, width])?;
+    let before = shaped(call, ("initial_state", 2), &[-1, width])?;
+    let bounds = [("starts", 1), ("ends", width), ("axes", 1)].map(|(name, item)| call.out.list(name, &[item]));
+    let kept = call.node("Slice", &[&before, &bounds[0], &bounds[1], &bounds[2]], Vec::new());
+    let now = call.node("Concat", &[&kept, &input], vec![("axis", AttributeValue::Int(1))]);
+    let now = now.with([None, Some(width)]);
+    let products = combine(call, "Mul(x, w)", &[("x", &now), ("w", &weight)])?;
+    let sum = row_sums(call, &products);
+    let made = combine(call, "Mul(x, Sigmoid(x))", &[("x", &sum)])?;
+    Ok(vec![like(call, &made, ("input", 0))?, like(call, &now, ("initial_state", 2))?])
+}
+
+/// A step of the gated delta rule for each head, whose state is a matrix.
+pub(in crate::onnx::from_nnef) fn gated_delta(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
+    let width = width(call, "query", 0)?;
+    let unit = |call: &mut TranslatedCall, at: (&str, usize)| {
+        let value = shaped(call, at, &[-1, 1, width])?;
+        let squares = combine(call, "Mul(x, x)", &[("x", &value)])?;
+        let sum = row_sums(call, &squares);
+        combine(call, "Div(x, Sqrt(Add(s, 0.000001)))", &[("x", &value), ("s", &sum)])
+    };
+    let (query, key) = (unit(call, ("query", 0))?, unit(call, ("key", 1))?);
+    let value = shaped(call, ("value", 2), &[-1, 1, width])?;
+    let decay = shaped(call, ("log_decay", 3), &[-1, 1, 1])?;
+    let beta = shaped(call, ("beta", 4), &[-1, 1, 1])?;
+    let before = shaped(call, ("initial_state", 5), &[-1, width, width])?;
+    let before = combine(call, "Mul(s, Exp(g))", &[("s", &before), ("g", &decay)])?;
+    let predicted = call.node("MatMul", &[&key, &before], Vec::new()).with([None, Some(1), Some(width)]);
+    let rest = combine(call, "Mul(Sub(v, p), b)", &[("v", &value), ("p", &predicted), ("b", &beta)])?;
+    let column = call.out.reshape(&key, &[-1, width, 1]);
+    let after = combine(call, "Add(s, Mul(k, r))", &[("s", &before), ("k", &column), ("r", &rest)])?;
+    let made = call.node("MatMul", &[&query, &after], Vec::new()).with([None, Some(1), Some(width)]);
+    let root = call.out.number(NnefElement::Float, (width as f64).sqrt());
+    let made = combine(call, "Div(x, r)", &[("x", &made), ("r", &root)])?;
+    Ok(vec![like(call, &made, ("query", 0))?, like(call, &after, ("initial_state", 5))?])
+}

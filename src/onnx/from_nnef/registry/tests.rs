@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use super::super::convert::document;
 use super::super::{Items, names};
-use crate::eval::{Evaluator, Limits};
+use crate::eval::{Evaluator, Limits, Quantizations};
 use crate::graph::Graph;
 use crate::tensor::{DType, Tensor};
 use crate::{Options, expand, parse};
 
 const HEAD: &str = "version 1.0;\nextension tract_registry tract_core;\nextension tract_registry tract_onnx;
+extension tract_registry tract_extra;
 extension tract_registry tract_transformers;\nextension tract_symbol S;\n";
 
 /// An input of a case: its name, its extents, in which `S` is 3, and the type of its items.
@@ -51,7 +52,7 @@ fn tensor(input: &Input) -> Tensor {
     }
 }
 
-fn graph(given: &[Input], results: &str, call: &str) -> Graph {
+fn graph(given: &[Input], results: &str, call: &str, fragments: &str) -> Graph {
     let external = |input: &Input| {
         let of = match input.of {
             DType::Int64 => "i64",
@@ -63,17 +64,23 @@ fn graph(given: &[Input], results: &str, call: &str) -> Graph {
     let externals: String = given.iter().map(external).collect();
     let list = given.iter().map(|input| input.name.as_str()).collect::<Vec<_>>().join(", ");
     let left = if results.contains(", ") { format!("({results})") } else { results.to_owned() };
-    let text = format!("{HEAD}graph G({list}) -> ({results})\n{{\n{externals}{left} = {call};\n}}\n");
+    let text = format!("{HEAD}{fragments}graph G({list}) -> ({results})\n{{\n{externals}{left} = {call};\n}}\n");
     let options = Options::default().with(|options| options.internal.compounds = Some(names().collect()));
     expand(&parse("test", text, &options).document, &options).unwrap().graph
 }
 
 /// The model as text; compares what it computes with the evaluator.
 fn compared(given: &str, results: &str, call: &str) -> String {
+    compared_with(given, results, call, "")
+}
+
+/// The same with fragments.
+fn compared_with(given: &str, results: &str, call: &str, fragments: &str) -> String {
     let given = inputs(given);
-    let graph = graph(&given, results, call);
+    let graph = graph(&given, results, call, fragments);
     let options = Options::default();
-    let model = document(&graph, &Items(&|_, _| None), (true, options.max_memory)).unwrap();
+    let model =
+        document(&graph, (&Items(&|_, _| None), &Quantizations::default()), (true, options.max_memory)).unwrap();
     assert!(model.check(&options).is_empty(), "{call}");
     let tensors: Vec<(String, Tensor)> = given.iter().map(|input| (input.name.clone(), tensor(input))).collect();
     let evaluator = Evaluator::with_limits(Limits::default());
@@ -91,8 +98,12 @@ fn compared(given: &str, results: &str, call: &str) -> String {
 }
 
 fn refused(given: &str, call: &str) -> String {
-    let graph = graph(&inputs(given), "y", call);
-    let found = document(&graph, &Items(&|_, _| None), (true, 1 << 30)).unwrap_err();
+    refused_with(given, call, "")
+}
+
+fn refused_with(given: &str, call: &str, fragments: &str) -> String {
+    let graph = graph(&inputs(given), "y", call, fragments);
+    let found = document(&graph, (&Items(&|_, _| None), &Quantizations::default()), (true, 1 << 30)).unwrap_err();
     found.iter().map(|found| found.message.clone()).collect::<Vec<_>>().join("; ")
 }
 
@@ -156,6 +167,28 @@ fn operations_compute_the_same() {
         ("x[1, 1, 3, 2]", "y", &format!("tract_core_resize(x, [1.0, 1.0, 2.0, 1.5], {how})"), "Resize"),
         ("x[1, 1, 3, 2]; g[1, 2, 2, 2]", "y", "tract_core_grid_sample(x, g)", "GridSample"),
         ("x[2, 6]; r[2, 6]; h[2, 2]", "y", "tract_core_gru_epilogue(x, r, h, hidden = 2)", "Sigmoid"),
+        ("x[1, 3, 1]; w[3, 4]; h[1, 3, 4]", "y, s", "tract_transformers_causal_conv1d_update(x, w, h)", "ReduceSum"),
+        (
+            "q[1, 2, 3]; k[1, 2, 3]; v[1, 2, 3]; g[1, 2]; b[1, 2]; h[1, 2, 3, 3]",
+            "y, s",
+            "tract_transformers_gdn_recurrent(q, k, v, g, b, h)",
+            "MatMul",
+        ),
+        ("b[2, 5, 4]; s[2, 2, 5]", "y", "tract_onnx_non_max_suppression(b, s)", "NonMaxSuppression"),
+        (
+            "b[2, 5, 4]; s[2, 2, 5]",
+            "y",
+            "tract_onnx_non_max_suppression(b, s, 2, 0.3, 0.1, center_point_box = 1)",
+            "center_point_box: int = 1",
+        ),
+        ("x[4, S]; s[4]", "y", "tract_extra_exp_mean_norm(x, s, axis = 1, alpha = 0.9, scaling_factor = 2.0)", "Scan"),
+        ("x[4, 3]; s[3]", "y", "tract_extra_exp_unit_norm(x, add(1.5, s), axis = 0, alpha = 0.5, skip = 2)", "Less"),
+        (
+            "x[2, 4, 3, 2]; s[2, 3]",
+            "y",
+            "tract_extra_exp_unit_norm(x, add(1.5, s), axis = 1, alpha = 0.5, complex = true, epsilon = 0.5)",
+            "ReduceSum",
+        ),
         ("x[2, 8]; c[2, 2]", "h, d", "tract_core_lstm_epilogue(x, c, hidden = 2)", "Tanh"),
     ];
     for (given, results, call, operator) in cases {
@@ -177,6 +210,64 @@ fn extents_are_computed_where_they_are_open() {
         "add(tract_core_cast(tract_core_range(0, S, 1), to = 'f32'), 0.5)".to_owned(),
     ] {
         assert!(compared("x[2, S, 4]", "y", &call).contains("Shape"), "{call}");
+    }
+}
+
+/// Bodies of scans: a state, an input that is cut and one that is not.
+const BODIES: &str = "fragment step( x: tensor<scalar>, h: tensor<scalar>, w: tensor<scalar> )
+    -> ( hn: tensor<scalar>, y: tensor<scalar> )
+{
+    hn = sum_reduce(x, axes = [1]) + 0.5 * h;
+    y = x * hn + w + constant(shape = [1, 1], value = [0.25]);
+}
+fragment rows( x: tensor<scalar>, h: tensor<scalar>, w: tensor<scalar> ) -> ( hn: tensor<scalar>, y: tensor<scalar> )
+{
+    (y, hn) = tract_core_scan(body = \"step\", scan = [(\"x\", x, 1, 1)], full = [(\"w\", w)], state = [(\"h\", h, \"hn\")],
+        output = [(\"y\", \"full\", 1, 1), (\"hn\", \"last\", 0, 1)], skip = 0);
+}
+fragment grows( x: tensor<scalar>, h: tensor<scalar>, w: tensor<scalar> ) -> ( hn: tensor<scalar>, y: tensor<scalar> )
+{
+    y = x + w;
+    hn = concat([h, x], axis = 0);
+}
+";
+
+#[test]
+fn scans_run_their_bodies() {
+    for (given, body, scan, outputs, operator) in [
+        ("x[2, S]; h[2, 1]; w[1, 1]", "step", "1, 1", "y,full,1,1 hn,last,0,1", "scan_input_axes: ints = [1]"),
+        ("x[2, 3]; h[2, 1]; w[1, 1]", "step", "1, -1", "y,full,1,-1 hn,full,1,1", "scan_input_directions: ints = [1]"),
+        ("x[2, 6]; h[2, 1]; w[1, 1]", "step", "1, 2", "y,full,1,2 y,last,0,1", "Reshape"),
+        ("x[S, 6]; h[S, 1]; w[1, 1]", "step", "1, 3", "hn,last,0,1 y,full,1,3", "Shape"),
+        ("x[4, S]; h[1, 1]; w[1, 1]", "rows", "0, 1", "y,full,0,1 hn,last,0,1", "scan_input_axes: ints = [0]"),
+    ] {
+        let output = |text: &str| {
+            let parts: Vec<&str> = text.split(',').collect();
+            format!("(\"{}\", \"{}\", {}, {})", parts[0], parts[1], parts[2], parts[3])
+        };
+        let outputs = outputs.split(' ').map(output).collect::<Vec<_>>().join(", ");
+        let call = format!(
+            "tract_core_scan(body = \"{body}\", scan = [(\"x\", x, {scan})], full = [(\"w\", w)], \
+             state = [(\"h\", h, \"hn\")], output = [{outputs}], skip = 0)"
+        );
+        let text = compared_with(given, "a, b", &call, BODIES);
+        assert!(text.contains(operator) && text.contains("num_scan_inputs"), "{call}\n{text}");
+    }
+}
+
+#[test]
+fn scans_that_onnx_does_not_have_are_refused() {
+    for (body, more, why) in [
+        ("grows", "skip = 0", "the shape of a state changes"),
+        ("step", "skip = 1", "skips 1 steps"),
+        ("none", "skip = 0", "is not flat"),
+    ] {
+        let call = format!(
+            "tract_core_scan(body = \"{body}\", scan = [(\"x\", x, 0, 1)], full = [(\"w\", w)], \
+             state = [(\"h\", h, \"hn\")], output = [(\"y\", \"full\", 0, 1)], {more})"
+        );
+        let message = refused_with("x[S, 2]; h[1, 2]; w[1, 1]", &call, BODIES);
+        assert!(message.contains(why), "{body}: {message}");
     }
 }
 

@@ -43,6 +43,40 @@ fn sums_of_products_follow_their_formula() {
 }
 
 #[test]
+fn deformable_windows_are_shifted() {
+    let kind = "torchvision.ops.DeformConv2d";
+    // One window of one item, which is moved by a row and two columns.
+    check(&[
+        (
+            &[&[1, 1, 6, 12], &[1, 2, 1, 1], &[1, 1, 1, 1]],
+            kind,
+            "$input=0 $offset=1 $weight=2 stride=(6,12)",
+            &[1; 4],
+            &[15.0],
+        ),
+        (
+            &[&[1, 1, 6, 2], &[1, 2, 1, 1], &[1, 1, 1, 1]],
+            kind,
+            "$input=0 $offset=1 $weight=2 stride=(6,12)",
+            &[1; 4],
+            &[0.0],
+        ),
+        (
+            &[&[1, 1, 6, 12], &[1, 2, 1, 1], &[1, 1, 1, 1], &[1]],
+            kind,
+            "$input=0 $offset=1 $weight=2 $bias=3 stride=(8,14) padding=(1,1)",
+            &[1; 4],
+            &[3.0],
+        ),
+    ]);
+    for (offset, more) in [("(1,3,4,4)", ""), ("(1,6,4,4)", ""), ("(1,2,4,3)", ""), ("(1,2,4,4)", "groups=2")] {
+        let offset = format!("{offset}f32");
+        let params = format!("{more} @weight=(2,2,1,1)f32");
+        assert!(lowered(&file(&["(1,2,4,4)f32", &offset], kind, &params)).1, "{offset} {more}");
+    }
+}
+
+#[test]
 fn resampling_reaches_any_extent() {
     check(&[
         (&[&[1, 1, 3]], "F.interpolate", "size=(4) mode=nearest", &[1, 1, 4], &[1.0, 1.0, 2.0, 3.0]),
