@@ -222,18 +222,26 @@ impl<'a> Import<'a> {
                 format!("the input {} does not have the shape {shape:?}", operator.name),
             );
         }
+        let shape = if complex && self.pairs() { [&shape[..], &[2]].concat() } else { shape };
         if let Ok(tensor) = self.builder.input(of, name, &shape) {
             self.note_element(tensor, told);
             if complex {
-                let message = format!(
-                    "the input {} has complex numbers, which NNEF does not have; operators on them are passed through",
-                    operator.name
-                );
-                self.report(Code::PnnxPassed, span, message);
+                let (code, what) = match self.pairs() {
+                    true => (Code::PnnxComplex, "they are pairs of real numbers along a new last axis"),
+                    false => (Code::PnnxPassed, "operators on them are passed through"),
+                };
+                let message =
+                    format!("the input {} has complex numbers, which NNEF does not have; {what}", operator.name);
+                self.report(code, span, message);
                 self.complex.insert(tensor);
             }
             self.hold(operator, vec![ExpandedItem::Tensor(tensor)]);
         }
+    }
+
+    /// Whether complex numbers are pairs of real numbers, since operators on them are lowered.
+    fn pairs(&self) -> bool {
+        self.options.lower == Lower::All
     }
 
     fn output(&mut self, operator: &'a Operator) {
@@ -242,6 +250,13 @@ impl<'a> Import<'a> {
         while let Some((operand, item)) = open.pop() {
             match item {
                 ExpandedItem::Tensor(tensor) => {
+                    if self.pairs() && self.complex.contains(&tensor) {
+                        let message = format!(
+                            "the output {operand} has complex numbers, which NNEF does not have; they are pairs of \
+                             real numbers along a new last axis"
+                        );
+                        self.report(Code::PnnxComplex, operator.span, message);
+                    }
                     let name = self.builder.graph.tensors[tensor.index()].name;
                     let name = self.builder.under(name, "out");
                     if self.builder.output(tensor, name, false).is_err() {
@@ -300,13 +315,15 @@ impl<'a> Import<'a> {
         }
         // Labels are compared without regard to case, as file names are.
         let label = self.labels.add(&label, true);
-        let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let complex = is_complex(&typed.element);
+        let shape = if complex && self.pairs() { [&shape[..], &[2]].concat() } else { shape };
+        let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let Some(of) = primitive(&typed.element).or(complex.then_some(Primitive::Scalar)) else {
             self.report(Code::PnnxData, param.span, format!("data of type `{}` are not supported", typed.element));
             return None;
         };
         let told = typed.clone();
+        let typed = if complex && self.pairs() { typed.parts() } else { typed };
         self.members.insert(label, (member, typed));
         let results = [(name, Some(Shape::of(&shape)))];
         let tensors = self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results)).ok()?;
@@ -320,6 +337,8 @@ impl<'a> Import<'a> {
 
     /// Notes the element type that the file tells of a tensor.
     fn note_element(&mut self, tensor: TensorId, typed: Option<&Typed>) {
+        let parts = typed.filter(|typed| self.pairs() && is_complex(&typed.element)).map(Typed::parts);
+        let typed = parts.as_ref().or(typed);
         self.builder.graph.set_element(tensor, typed.and_then(|typed| Element::of_short(&typed.element)));
     }
 
@@ -352,15 +371,18 @@ impl<'a> Import<'a> {
             && (self.is_complex(operator, &operands) || parsed.expression.has_complex());
         let mark = self.builder.graph.mark();
         let mut found = Diagnostics::new(self.options.strict);
-        let item = expand_items(
-            &mut self.builder,
-            &parsed.expression,
-            &operands,
-            name,
-            (self.file, None),
-            self.options,
-            &mut found,
-        );
+        let item = match complex && self.pairs() {
+            true => ExpandedItem::Refused,
+            false => expand_items(
+                &mut self.builder,
+                &parsed.expression,
+                &operands,
+                name,
+                (self.file, None),
+                self.options,
+                &mut found,
+            ),
+        };
         let unknown = found.iter().find(|found| found.code == Code::ExpressionCounterpart);
         let only = found.iter().all(|found| found.code == Code::ExpressionCounterpart);
         let reason = match unknown {
@@ -372,6 +394,17 @@ impl<'a> Import<'a> {
             && !operands.contains(&ExpandedItem::Refused)
         {
             self.builder.graph.rewind(mark);
+            if self.pairs() {
+                let numbers: Vec<String> = (0..operands.len()).map(|at| at.to_string()).collect();
+                let named = numbers.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
+                let extents = |_| None;
+                let folded = parsed.expression.folded(&extents);
+                let computed = self.attempt(operator, &[name], named, &[], |line| lower::computed(line, &folded));
+                if let Ok(item) = computed {
+                    self.check(operator, told, &item);
+                    return self.hold(operator, vec![item]);
+                }
+            }
             self.passed(operator, &Refusal::Because(reason.into()));
             return self.pass(operator, vec![name], Vec::new(), &operands);
         }
@@ -391,6 +424,7 @@ impl<'a> Import<'a> {
     fn check(&mut self, operator: &Operator, told: Option<&OperatorParam>, item: &ExpandedItem) {
         let (ExpandedItem::Tensor(tensor), Some(param)) = (item, told) else { return };
         let Some(typed) = param.typed() else { return };
+        let typed = if self.pairs() && self.complex.contains(tensor) { typed.parts() } else { typed };
         let graph = &mut self.builder.graph;
         match graph.shape(*tensor) {
             None => graph.set_shape(*tensor, Some(shape_of(&typed))),
@@ -431,10 +465,7 @@ impl<'a> Import<'a> {
             let told = operator.shapes();
             let (keys, _) = operator.argument_names();
             let named = keys.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
-            let lowered = match self.is_complex(operator, &operands) {
-                true => Err(Refusal::Because("it computes with complex numbers, which NNEF does not have".into())),
-                false => self.lowered(operator, &names, named, &data, &told),
-            };
+            let lowered = self.lowered(operator, &names, named, &data, &told);
             match lowered {
                 Ok(results) => {
                     let items: Vec<ExpandedItem> = results.into_iter().map(ExpandedItem::Tensor).collect();
@@ -496,7 +527,12 @@ impl<'a> Import<'a> {
         let kind = operator.kind.strip_prefix(standard::PREFIX).unwrap_or(&operator.kind);
         let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
         let typed: Vec<Option<Typed>> = operator.outputs.iter().map(typed).collect();
-        let shapes = typed.iter().map(|typed| typed.as_ref().map(shape_of));
+        let pairs = self.pairs();
+        let shape = |typed: &Typed| match pairs && is_complex(&typed.element) {
+            true => shape_of(&typed.parts()),
+            false => shape_of(typed),
+        };
+        let shapes = typed.iter().map(|typed| typed.as_ref().map(shape));
         let results: Vec<(NameId, Option<Shape>)> = names.into_iter().zip(shapes).collect();
         let tensors = self.builder.pass(&identifier(kind), arguments, Results::Each(&results));
         for (tensor, typed) in tensors.iter().zip(&typed) {
@@ -540,6 +576,37 @@ impl<'a> Import<'a> {
         data: &[(String, TensorId)],
         told: &FxHashMap<&str, &OperatorParam>,
     ) -> Lowered<Vec<TensorId>> {
+        let before = self.builder.graph.tensors.len();
+        let results = self.attempt(operator, names, operands, data, |line| {
+            let results = lower::lower(line)?;
+            let complex = |(output, tensor): (&String, &TensorId)| {
+                let typed = told.get(output.as_str()).and_then(|param| param.typed());
+                typed.is_none_or(|typed| is_complex(&typed.element) == line.complex.contains(tensor))
+            };
+            match operator.outputs.iter().zip(&results).all(complex) {
+                true => Ok(results),
+                false => Err(Refusal::Because("it computes with complex numbers, which NNEF does not have".into())),
+            }
+        })?;
+        for ((output, name), tensor) in operator.outputs.iter().zip(names).zip(&results) {
+            // The result of some operators is an operand.
+            if tensor.index() >= before {
+                self.builder.graph.tensors[tensor.index()].name = *name;
+            }
+            self.check(operator, told.get(output.as_str()).copied(), &ExpandedItem::Tensor(*tensor));
+        }
+        Ok(results)
+    }
+
+    /// Adds the operations of a rule. If it refuses the operator, none are added.
+    fn attempt<T>(
+        &mut self,
+        operator: &Operator,
+        names: &[NameId],
+        operands: Vec<Operand>,
+        data: &[(String, TensorId)],
+        rule: impl FnOnce(&mut Line) -> Lowered<T>,
+    ) -> Lowered<T> {
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
         let mut found = Diagnostics::new(self.options.strict);
@@ -554,24 +621,20 @@ impl<'a> Import<'a> {
             options: self.options,
             found: &mut found,
             counts: FxHashMap::default(),
+            complex: &mut self.complex,
         };
-        let results = match lower::lower(&mut line) {
-            Ok(results) => results,
+        match rule(&mut line) {
+            Ok(made) => {
+                self.found.extend(found);
+                Ok(made)
+            }
             Err(refusal) => {
                 // The findings of the attempt are dropped with its operations.
                 self.builder.graph.rewind(mark);
-                return Err(refusal);
+                self.complex.retain(|tensor| tensor.index() < before);
+                Err(refusal)
             }
-        };
-        self.found.extend(found);
-        for ((output, name), tensor) in operator.outputs.iter().zip(names).zip(&results) {
-            // The result of some operators is an operand.
-            if tensor.index() >= before {
-                self.builder.graph.tensors[tensor.index()].name = *name;
-            }
-            self.check(operator, told.get(output.as_str()).copied(), &ExpandedItem::Tensor(*tensor));
         }
-        Ok(results)
     }
 }
 
