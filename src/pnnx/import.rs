@@ -41,7 +41,8 @@ impl PnnxModel {
     ///
     /// Expressions cannot be read or expanded, shapes are contradictory, or extents of inputs are unknown.
     pub(crate) fn graph(&self, file: FileId, options: &Options) -> Result<Imported, Diagnostics> {
-        let builder = Builder::new("model");
+        let mut builder = Builder::new("model");
+        builder.be_exact(options.internal.exact);
         let mut import = Import {
             builder,
             file,

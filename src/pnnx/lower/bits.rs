@@ -3,7 +3,7 @@
 //! A number that is negative has the complement of the digits of the number below its absolute value, so that all
 //! divisions are of numbers that are not negative.
 
-use super::{Line, Lowered, Refusal, integers};
+use super::{Line, Lowered, Refusal};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
@@ -81,7 +81,8 @@ impl Line<'_> {
         let digits = self.formula_of("xor(@0,@1)", &[rest, signs])?;
         let powers = self.with_rank(powers, last.saturating_add(1))?;
         let parts = self.add("select", vec![Value::Tensor(digits), Value::Tensor(powers), Value::Int(0)])?;
-        let size = self.add("sum_reduce", vec![Value::Tensor(parts), integers([last])])?;
+        // Reductions of other programs round sums of more than 53 bits.
+        let size = self.joined_halves(parts, last, "add")?;
         let size = self.without_axes(size, &[last])?;
         let below = self.add("sub", vec![Value::Int(-1), Value::Tensor(size)])?;
         self.add("select", vec![Value::Tensor(sign), Value::Tensor(below), Value::Tensor(size)])

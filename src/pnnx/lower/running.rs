@@ -110,6 +110,11 @@ fn running_extreme(line: &mut Line, later_wins: &str) -> Lowered<Vec<TensorId>> 
 impl Line<'_> {
     /// The product of all items along an axis, which is kept.
     pub(super) fn product_of(&mut self, x: TensorId, axis: i64) -> Lowered<TensorId> {
+        self.joined_halves(x, axis, "mul")
+    }
+
+    /// All items along an axis, which is kept, combined by an operation.
+    pub(super) fn joined_halves(&mut self, x: TensorId, axis: i64, nnef: &'static str) -> Lowered<TensorId> {
         let mut y = x;
         let mut count = extent_of(&self.extents(y)?, axis)?;
         if count < 1 {
@@ -119,7 +124,7 @@ impl Line<'_> {
             let half = count / 2;
             let both = half.saturating_mul(2);
             let (first, second) = (self.section(y, axis, (0, half))?, self.section(y, axis, (half, both))?);
-            let halves = self.add("mul", vec![Value::Tensor(first), Value::Tensor(second)])?;
+            let halves = self.add(nnef, vec![Value::Tensor(first), Value::Tensor(second)])?;
             y = match both == count {
                 true => halves,
                 false => {
