@@ -44,8 +44,8 @@ pub(super) use line::{Line, Operand};
 use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};
 pub(super) use settings::{Lowered, Refusal};
 
-pub(super) use complex::computed;
 use LoweringRule::{By, With};
+pub(super) use complex::computed;
 
 /// The rules. Functions of the elements of one tensor are in the dictionary.
 fn table() -> impl Iterator<Item = &'static LoweringRow> {

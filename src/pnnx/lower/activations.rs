@@ -1,8 +1,8 @@
 //! Activations with settings of their own.
 
 use super::{Line, Lowered, Refusal};
-use crate::library::assembly::Assembly;
 use crate::graph::{TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 
 /// GELU by `tanh`.

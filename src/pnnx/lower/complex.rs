@@ -12,11 +12,8 @@ use crate::pnnx::tokens::Literal;
 use crate::pnnx::tree::{Expression, Term};
 
 /// Operators on real numbers that make complex ones.
-pub(super) const ROWS: &[LoweringRow] = &[
-    (&["torch.complex"], By(of_parts)),
-    (&["torch.polar"], By(of_polar)),
-    (&["torch.view_as_complex"], By(of_pairs)),
-];
+pub(super) const ROWS: &[LoweringRow] =
+    &[(&["torch.complex"], By(of_parts)), (&["torch.polar"], By(of_polar)), (&["torch.view_as_complex"], By(of_pairs))];
 
 /// Operators on complex numbers.
 pub(super) const ON_COMPLEX: &[LoweringRow] = &[
@@ -214,8 +211,7 @@ impl Line<'_> {
         if factor == 1.0 {
             return Ok(parts);
         }
-        let mut scaled =
-            |part: TensorId| self.add("mul", vec![Value::Tensor(part), Value::Scalar(factor)]);
+        let mut scaled = |part: TensorId| self.add("mul", vec![Value::Tensor(part), Value::Scalar(factor)]);
         Ok(Parts { re: scaled(parts.re)?, im: parts.im.map(scaled).transpose()? })
     }
 
@@ -239,9 +235,7 @@ impl Line<'_> {
             ("sub", _) => self.both(["sub(@0,@2)", "sub(@1,@3)"], &items),
             ("mul", [true, _]) => self.both(["mul(@0,@2)", "mul(@0,@3)"], &items),
             ("mul", [_, true]) => self.both(["mul(@0,@2)", "mul(@1,@2)"], &items),
-            ("mul", _) => {
-                self.both(["sub(mul(@0,@2),mul(@1,@3))", "add(mul(@0,@3),mul(@1,@2))"], &items)
-            }
+            ("mul", _) => self.both(["sub(mul(@0,@2),mul(@1,@3))", "add(mul(@0,@3),mul(@1,@2))"], &items),
             ("div", [_, true]) => self.both(["div(@0,@2)", "div(@1,@2)"], &items),
             ("div", [a, _]) => {
                 let [re, im] = self.divisor([&items[2], &items[3]])?;
@@ -323,7 +317,8 @@ pub(in crate::pnnx) fn computed(line: &mut Line, expression: &Expression) -> Low
                 Number::of_literal(literal).unwrap_or(Number { re: ExpandedItem::Literal(literal), im: None })
             }
             Term::Argument(number) => {
-                let operand = usize::try_from(number).ok().and_then(|at| line.operands.get(at)).ok_or(Refusal::UNFIT)?;
+                let operand =
+                    usize::try_from(number).ok().and_then(|at| line.operands.get(at)).ok_or(Refusal::UNFIT)?;
                 operand.used.set(true);
                 match operand.item.clone() {
                     ExpandedItem::Tensor(tensor) => {

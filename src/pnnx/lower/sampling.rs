@@ -88,8 +88,7 @@ impl Table {
         let index = line.cast(place, Primitive::Integer)?;
         let inner = usize::try_from(axis).ok().and_then(|axis| self.extents.get(axis.checked_add(1)?..));
         let step = product(inner.ok_or(Refusal::UNFIT)?)?;
-        let index =
-            if step == 1 { index } else { line.add("mul", vec![Value::Tensor(index), Value::Int(step)])? };
+        let index = if step == 1 { index } else { line.add("mul", vec![Value::Tensor(index), Value::Int(step)])? };
         Ok(Tap { index, weight })
     }
 
@@ -119,7 +118,10 @@ impl Table {
         };
         let far = |distance: &str| {
             let (five, eight) = (5.0 * a, 8.0 * a);
-            format!("sub(mul(add(mul(sub(mul({a:?},{distance}),{five:?}),{distance}),{eight:?}),{distance}),{:?})", 4.0 * a)
+            format!(
+                "sub(mul(add(mul(sub(mul({a:?},{distance}),{five:?}),{distance}),{eight:?}),{distance}),{:?})",
+                4.0 * a
+            )
         };
         let weights = [far("add(@0,1.0)"), near("@0"), near("sub(1.0,@0)"), far("sub(2.0,@0)")];
         let first = line.add("floor", vec![Value::Tensor(place)])?;
@@ -239,8 +241,7 @@ pub(super) fn grid(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let firsts = table.firsts(line, spatial.saturating_add(2))?;
     let y = table.sampled(line, firsts, &taps)?;
     let y = line.without_axes(y, &[1])?;
-    let order: Vec<i64> =
-        [0, spatial.saturating_add(1)].into_iter().chain(1..=spatial).collect();
+    let order: Vec<i64> = [0, spatial.saturating_add(1)].into_iter().chain(1..=spatial).collect();
     Ok(vec![line.transposed(y, &order)?])
 }
 

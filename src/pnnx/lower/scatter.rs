@@ -264,7 +264,8 @@ impl Line<'_> {
 
     /// What stands for items that are not put.
     fn neutral(&mut self, combination: Combination, of: Primitive) -> Lowered<ExpandedItem> {
-        let extreme = |float: f64, int: i64| if of == Primitive::Integer { Literal::Int(int) } else { Literal::Float(float) };
+        let extreme =
+            |float: f64, int: i64| if of == Primitive::Integer { Literal::Int(int) } else { Literal::Float(float) };
         match combination {
             Combination::Sum | Combination::Last | Combination::Mean => Ok(ExpandedItem::Literal(Literal::Int(0))),
             Combination::Product => Ok(ExpandedItem::Literal(Literal::Int(1))),
