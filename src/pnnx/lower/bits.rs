@@ -10,7 +10,7 @@ use crate::pnnx::item::ExpandedItem;
 use crate::pnnx::tokens::Literal;
 
 /// The digits of an integer, which are truth values: whether it is negative, and the others along a new last axis.
-struct Digits {
+struct BitDigits {
     sign: TensorId,
     rest: TensorId,
 }
@@ -59,7 +59,7 @@ impl Line<'_> {
     }
 
     /// The digits of integers.
-    fn digits(&mut self, x: TensorId, powers: TensorId) -> Lowered<Digits> {
+    fn digits(&mut self, x: TensorId, powers: TensorId) -> Lowered<BitDigits> {
         let sign = self.add("lt", vec![Value::Tensor(x), Value::Int(0)])?;
         let below = self.add("sub", vec![Value::Int(-1), Value::Tensor(x)])?;
         let size = self.add("select", vec![Value::Tensor(sign), Value::Tensor(below), Value::Tensor(x)])?;
@@ -71,7 +71,7 @@ impl Line<'_> {
         let even = self.add("mul", vec![Value::Tensor(half), Value::Int(2)])?;
         let is_set = self.add("ne", vec![Value::Tensor(quotient), Value::Tensor(even)])?;
         let rest = self.formula_of("xor(@0,@1)", &[is_set, signs])?;
-        Ok(Digits { sign, rest })
+        Ok(BitDigits { sign, rest })
     }
 
     /// The integers with some digits.

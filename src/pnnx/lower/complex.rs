@@ -3,7 +3,7 @@
 use super::LoweringRule::By;
 use super::settings::SettingKind;
 use super::{Line, Lowered, LoweringRow, Refusal, by_rule, fourier, spectra};
-use crate::graph::{TensorId, Value};
+use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::pnnx::item::{ExpandedItem, List};
 use crate::pnnx::model::Setting;
@@ -25,18 +25,18 @@ pub(super) const ON_COMPLEX: &[LoweringRow] = &[
     (&["torch.conj", "torch.conj_physical", "torch.resolve_conj"], By(conjugate)),
     (&["torch.add", "torch.sub", "torch.mul", "torch.div"], By(arithmetic)),
     (&["torch.neg", "torch.reciprocal", "torch.square", "torch.exp", "torch.log"], By(arithmetic)),
-    (&["torch.fft.fft"], By(|line| fourier::whole(line, fourier::Along::One, false))),
-    (&["torch.fft.fft2"], By(|line| fourier::whole(line, fourier::Along::Two, false))),
-    (&["torch.fft.fftn"], By(|line| fourier::whole(line, fourier::Along::Any, false))),
-    (&["torch.fft.ifft"], By(|line| fourier::whole(line, fourier::Along::One, true))),
-    (&["torch.fft.ifft2"], By(|line| fourier::whole(line, fourier::Along::Two, true))),
-    (&["torch.fft.ifftn"], By(|line| fourier::whole(line, fourier::Along::Any, true))),
-    (&["torch.fft.irfft"], By(|line| fourier::real(line, fourier::Along::One, false))),
-    (&["torch.fft.irfft2"], By(|line| fourier::real(line, fourier::Along::Two, false))),
-    (&["torch.fft.irfftn"], By(|line| fourier::real(line, fourier::Along::Any, false))),
-    (&["torch.fft.hfft"], By(|line| fourier::real(line, fourier::Along::One, true))),
-    (&["torch.fft.hfft2"], By(|line| fourier::real(line, fourier::Along::Two, true))),
-    (&["torch.fft.hfftn"], By(|line| fourier::real(line, fourier::Along::Any, true))),
+    (&["torch.fft.fft"], By(|line| fourier::whole(line, fourier::TransformAxes::One, false))),
+    (&["torch.fft.fft2"], By(|line| fourier::whole(line, fourier::TransformAxes::Two, false))),
+    (&["torch.fft.fftn"], By(|line| fourier::whole(line, fourier::TransformAxes::Any, false))),
+    (&["torch.fft.ifft"], By(|line| fourier::whole(line, fourier::TransformAxes::One, true))),
+    (&["torch.fft.ifft2"], By(|line| fourier::whole(line, fourier::TransformAxes::Two, true))),
+    (&["torch.fft.ifftn"], By(|line| fourier::whole(line, fourier::TransformAxes::Any, true))),
+    (&["torch.fft.irfft"], By(|line| fourier::real(line, fourier::TransformAxes::One, false))),
+    (&["torch.fft.irfft2"], By(|line| fourier::real(line, fourier::TransformAxes::Two, false))),
+    (&["torch.fft.irfftn"], By(|line| fourier::real(line, fourier::TransformAxes::Any, false))),
+    (&["torch.fft.hfft"], By(|line| fourier::real(line, fourier::TransformAxes::One, true))),
+    (&["torch.fft.hfft2"], By(|line| fourier::real(line, fourier::TransformAxes::Two, true))),
+    (&["torch.fft.hfftn"], By(|line| fourier::real(line, fourier::TransformAxes::Any, true))),
     (&["torch.istft"], By(spectra::inverse)),
     (&["torchaudio.functional.inverse_spectrogram"], By(spectra::waveform)),
 ];
@@ -83,37 +83,37 @@ const OF_EACH_PART: &[&str] = &[
 
 /// Complex numbers by their parts; without an imaginary one they are real.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
+pub(super) struct ComplexParts {
     pub(super) re: TensorId,
     pub(super) im: Option<TensorId>,
 }
 
 /// A real or complex operand of arithmetic.
 #[derive(Clone, Debug)]
-struct Number {
+struct ComplexNumber {
     re: ExpandedItem,
     im: Option<ExpandedItem>,
 }
 
-impl SettingKind for Number {
+impl SettingKind for ComplexNumber {
     const EXPECTED: &'static str = "a number";
 
     fn of(setting: &Setting) -> Option<Self> {
         match setting {
-            Setting::Literal(literal) => Number::of_literal(*literal),
+            Setting::Literal(literal) => ComplexNumber::of_literal(*literal),
             _ => None,
         }
     }
 }
 
-impl Number {
-    fn of_literal(literal: Literal) -> Option<Number> {
+impl ComplexNumber {
+    fn of_literal(literal: Literal) -> Option<ComplexNumber> {
         let float = |float: f64| float.is_finite().then_some(ExpandedItem::Literal(Literal::Float(float)));
         match literal {
-            Literal::Complex(re, im) => Some(Number { re: float(re)?, im: Some(float(im)?) }),
+            Literal::Complex(re, im) => Some(ComplexNumber { re: float(re)?, im: Some(float(im)?) }),
             literal => {
                 float(literal.number()?.float())?;
-                Some(Number { re: ExpandedItem::Literal(literal), im: None })
+                Some(ComplexNumber { re: ExpandedItem::Literal(literal), im: None })
             }
         }
     }
@@ -141,7 +141,7 @@ pub(super) fn lowered(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {
         of_parts.push(by_rule(line, kind)?);
     }
     let [re, im] = &of_parts[..] else { return Err(Refusal::UNFIT) };
-    re.iter().zip(im).map(|(re, im)| line.joined(Parts { re: *re, im: Some(*im) })).collect()
+    re.iter().zip(im).map(|(re, im)| line.joined(ComplexParts { re: *re, im: Some(*im) })).collect()
 }
 
 impl Line<'_> {
@@ -176,25 +176,25 @@ impl Line<'_> {
     }
 
     /// The parts of an operand.
-    pub(super) fn parts(&mut self, key: &str) -> Lowered<Parts> {
+    pub(super) fn parts(&mut self, key: &str) -> Lowered<ComplexParts> {
         let tensor = self.tensor(key)?;
         self.parts_of(tensor)
     }
 
-    fn parts_of(&mut self, x: TensorId) -> Lowered<Parts> {
+    fn parts_of(&mut self, x: TensorId) -> Lowered<ComplexParts> {
         if !self.complex.contains(&x) {
-            return Ok(Parts { re: x, im: None });
+            return Ok(ComplexParts { re: x, im: None });
         }
         let last = self.rank(x)?.saturating_sub(1);
         let [re, im] = [(0, 1), (1, 2)].map(|range| {
             let part = self.section(x, last, range)?;
             self.without_axes(part, &[last])
         });
-        Ok(Parts { re: re?, im: Some(im?) })
+        Ok(ComplexParts { re: re?, im: Some(im?) })
     }
 
     /// The tensor of complex numbers with some parts.
-    pub(super) fn joined(&mut self, Parts { re, im }: Parts) -> Lowered<TensorId> {
+    pub(super) fn joined(&mut self, ComplexParts { re, im }: ComplexParts) -> Lowered<TensorId> {
         let extents = self.extents(re)?;
         let im = match im {
             Some(im) => self.expanded(im, &extents)?,
@@ -207,22 +207,22 @@ impl Line<'_> {
     }
 
     /// Both parts times a number.
-    pub(super) fn scaled_parts(&mut self, parts: Parts, factor: f64) -> Lowered<Parts> {
+    pub(super) fn scaled_parts(&mut self, parts: ComplexParts, factor: f64) -> Lowered<ComplexParts> {
         if factor == 1.0 {
             return Ok(parts);
         }
         let mut scaled = |part: TensorId| self.add("mul", vec![Value::Tensor(part), Value::Scalar(factor)]);
-        Ok(Parts { re: scaled(parts.re)?, im: parts.im.map(scaled).transpose()? })
+        Ok(ComplexParts { re: scaled(parts.re)?, im: parts.im.map(scaled).transpose()? })
     }
 
     /// Adds a formula for each part.
-    fn both(&mut self, [re, im]: [&str; 2], items: &[ExpandedItem]) -> Lowered<Number> {
+    fn both(&mut self, [re, im]: [&str; 2], items: &[ExpandedItem]) -> Lowered<ComplexNumber> {
         let [re, im] = [self.text(re, items)?, self.text(im, items)?].map(ExpandedItem::Tensor);
-        Ok(Number { re, im: Some(im) })
+        Ok(ComplexNumber { re, im: Some(im) })
     }
 
     /// Adds an operation on numbers of which one is complex.
-    fn compute(&mut self, name: &str, operands: &[Number]) -> Lowered<Number> {
+    fn compute(&mut self, name: &str, operands: &[ComplexNumber]) -> Lowered<ComplexNumber> {
         let zero = || ExpandedItem::Literal(Literal::Float(0.0));
         // The parts of all operands, one after the other.
         let mut items = Vec::with_capacity(4);
@@ -238,7 +238,7 @@ impl Line<'_> {
             ("mul", _) => self.both(["sub(mul(@0,@2),mul(@1,@3))", "add(mul(@0,@3),mul(@1,@2))"], &items),
             ("div", [_, true]) => self.both(["div(@0,@2)", "div(@1,@2)"], &items),
             ("div", [a, _]) => {
-                let [re, im] = self.divisor([&items[2], &items[3]])?;
+                let [re, im] = self.divisor(items.get(2..).unwrap_or_default())?;
                 items.truncate(2);
                 items.extend([re, im]);
                 match a {
@@ -247,9 +247,9 @@ impl Line<'_> {
                 }
             }
             ("reciprocal", _) => {
-                let [re, im] = self.divisor([&items[0], &items[1]])?;
+                let [re, im] = self.divisor(&items)?;
                 let im = ExpandedItem::Tensor(self.text("neg(@0)", &[im])?);
-                Ok(Number { re, im: Some(im) })
+                Ok(ComplexNumber { re, im: Some(im) })
             }
             ("neg", _) => self.both(["neg(@0)", "neg(@1)"], &items),
             ("square", _) => self.both(["sub(mul(@0,@0),mul(@1,@1))", "mul(mul(@0,@1),2.0)"], &items),
@@ -258,47 +258,46 @@ impl Line<'_> {
                 let size = ExpandedItem::Tensor(self.text(SIZE, &items)?);
                 let re = self.text("log(@0)", &[size])?;
                 let im = self.spelled("atan2(@1,@0)", &items)?;
-                Ok(Number { re: ExpandedItem::Tensor(re), im: Some(ExpandedItem::Tensor(im)) })
+                Ok(ComplexNumber { re: ExpandedItem::Tensor(re), im: Some(ExpandedItem::Tensor(im)) })
             }
-            ("abs", _) => Ok(Number { re: ExpandedItem::Tensor(self.text(SIZE, &items)?), im: None }),
+            ("abs", _) => Ok(ComplexNumber { re: ExpandedItem::Tensor(self.text(SIZE, &items)?), im: None }),
             _ => Err(Refusal::Because(NOT_KNOWN.into())),
         }
     }
 
     /// What the parts of a dividend are multiplied with: the parts of the divisor, divided by its square. They are
     /// divided by the larger one before, so that the square does not overflow.
-    fn divisor(&mut self, [re, im]: [&ExpandedItem; 2]) -> Lowered<[ExpandedItem; 2]> {
-        let items = [re.clone(), im.clone()];
-        let largest = ExpandedItem::Tensor(self.text("max(abs(@0),abs(@1))", &items)?);
-        let items = [items[0].clone(), items[1].clone(), largest];
+    fn divisor(&mut self, parts: &[ExpandedItem]) -> Lowered<[ExpandedItem; 2]> {
+        let mut items = parts.to_vec();
+        items.push(ExpandedItem::Tensor(self.text("max(abs(@0),abs(@1))", parts)?));
         let square = self.text("add(mul(@0,div(@0,@2)),mul(@1,div(@1,@2)))", &items)?;
-        let items = [items, [ExpandedItem::Tensor(square), re.clone(), im.clone()]].concat();
+        items.push(ExpandedItem::Tensor(square));
         let re = self.text("div(div(@0,@2),@3)", &items)?;
         let im = self.text("div(div(@1,@2),@3)", &items)?;
         Ok([re, im].map(ExpandedItem::Tensor))
     }
 
     /// A real or complex operand, which may be a literal.
-    fn complex_term(&mut self, key: &str) -> Lowered<Number> {
+    fn complex_term(&mut self, key: &str) -> Lowered<ComplexNumber> {
         if self.has_tensor(key) || key == "input" {
-            let Parts { re, im } = self.parts(key)?;
-            return Ok(Number { re: ExpandedItem::Tensor(re), im: im.map(ExpandedItem::Tensor) });
+            let ComplexParts { re, im } = self.parts(key)?;
+            return Ok(ComplexNumber { re: ExpandedItem::Tensor(re), im: im.map(ExpandedItem::Tensor) });
         }
         self.required(key)
     }
 
     /// The item for a number.
-    fn item_of(&mut self, Number { re, im }: Number) -> Lowered<ExpandedItem> {
+    fn item_of(&mut self, ComplexNumber { re, im }: ComplexNumber) -> Lowered<ExpandedItem> {
         let Some(im) = im else { return Ok(re) };
         let mut tensor = |item: ExpandedItem| match item {
             ExpandedItem::Tensor(tensor) => Ok(tensor),
-            ExpandedItem::Literal(_) => self.filled(&[], item, crate::graph::Primitive::Scalar),
+            ExpandedItem::Literal(_) => self.filled(&[], item, Primitive::Scalar),
             _ => Err(Refusal::UNFIT),
         };
         let (re, im) = (tensor(re)?, tensor(im)?);
         let extents = self.broadcast(&[re, im])?;
         let (re, im) = (self.expanded(re, &extents)?, self.expanded(im, &extents)?);
-        self.joined(Parts { re, im: Some(im) }).map(ExpandedItem::Tensor)
+        self.joined(ComplexParts { re, im: Some(im) }).map(ExpandedItem::Tensor)
     }
 }
 
@@ -308,31 +307,30 @@ const SIZE: &str = "sqrt(add(sqr(@0),sqr(@1)))";
 /// The value of an expression some of whose operands or literals are complex, or that computes with the bits of
 /// integers.
 pub(in crate::pnnx) fn computed(line: &mut Line, expression: &Expression) -> Lowered<ExpandedItem> {
-    let mut stack: Vec<Number> = Vec::new();
+    let mut stack: Vec<ComplexNumber> = Vec::new();
     for (_, node) in expression.nodes() {
         let first = stack.len().saturating_sub(expression.operands(node).len());
-        let operands: Vec<Number> = stack.drain(first..).collect();
+        let operands: Vec<ComplexNumber> = stack.drain(first..).collect();
         let number = match node.term {
-            Term::Literal(literal) => {
-                Number::of_literal(literal).unwrap_or(Number { re: ExpandedItem::Literal(literal), im: None })
-            }
+            Term::Literal(literal) => ComplexNumber::of_literal(literal)
+                .unwrap_or(ComplexNumber { re: ExpandedItem::Literal(literal), im: None }),
             Term::Argument(number) => {
                 let operand =
                     usize::try_from(number).ok().and_then(|at| line.operands.get(at)).ok_or(Refusal::UNFIT)?;
                 operand.used.set(true);
                 match operand.item.clone() {
                     ExpandedItem::Tensor(tensor) => {
-                        let Parts { re, im } = line.parts_of(tensor)?;
-                        Number { re: ExpandedItem::Tensor(re), im: im.map(ExpandedItem::Tensor) }
+                        let ComplexParts { re, im } = line.parts_of(tensor)?;
+                        ComplexNumber { re: ExpandedItem::Tensor(re), im: im.map(ExpandedItem::Tensor) }
                     }
-                    item => Number { re: item, im: None },
+                    item => ComplexNumber { re: item, im: None },
                 }
             }
             Term::List => return Err(Refusal::Because("a list has a complex number or bits of integers".into())),
             Term::Call(op) if operands.iter().any(|number| number.im.is_some()) => {
                 line.compute(op.row().name, &operands)?
             }
-            Term::Call(op) => Number { re: real_call(line, op, operands)?, im: None },
+            Term::Call(op) => ComplexNumber { re: real_call(line, op, operands)?, im: None },
         };
         stack.push(number);
     }
@@ -341,7 +339,7 @@ pub(in crate::pnnx) fn computed(line: &mut Line, expression: &Expression) -> Low
 }
 
 /// Adds an operation on real numbers.
-fn real_call(line: &mut Line, op: Op, operands: Vec<Number>) -> Lowered<ExpandedItem> {
+fn real_call(line: &mut Line, op: Op, operands: Vec<ComplexNumber>) -> Lowered<ExpandedItem> {
     let items: Vec<ExpandedItem> = operands.into_iter().map(|number| number.re).collect();
     line.call_of(op, items)
 }
@@ -366,7 +364,7 @@ fn of_parts(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (re, im) = (line.tensor("real")?, line.tensor("imag")?);
     let extents = line.broadcast(&[re, im])?;
     let re = line.expanded(re, &extents)?;
-    Ok(vec![line.joined(Parts { re, im: Some(im) })?])
+    Ok(vec![line.joined(ComplexParts { re, im: Some(im) })?])
 }
 
 /// Numbers by their absolute values and angles.
@@ -374,7 +372,7 @@ fn of_polar(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let operands = [line.tensor("abs")?, line.tensor("angle")?];
     let re = line.formula_of("mul(@0,cos(@1))", &operands)?;
     let im = line.formula_of("mul(@0,sin(@1))", &operands)?;
-    Ok(vec![line.joined(Parts { re, im: Some(im) })?])
+    Ok(vec![line.joined(ComplexParts { re, im: Some(im) })?])
 }
 
 /// Pairs along the last axis as complex numbers.
@@ -398,18 +396,18 @@ fn imaginary(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 fn size(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let Parts { re, im } = line.parts("input")?;
+    let ComplexParts { re, im } = line.parts("input")?;
     Ok(vec![line.formula_of(SIZE, &[re, im.ok_or(Refusal::UNFIT)?])?])
 }
 
 fn angle(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let Parts { re, im } = line.parts("input")?;
+    let ComplexParts { re, im } = line.parts("input")?;
     let items = [im.ok_or(Refusal::UNFIT)?, re].map(ExpandedItem::Tensor);
     Ok(vec![line.spelled("atan2(@0,@1)", &items)?])
 }
 
 fn conjugate(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let Parts { re, im } = line.parts("input")?;
+    let ComplexParts { re, im } = line.parts("input")?;
     let im = line.add("neg", vec![Value::Tensor(im.ok_or(Refusal::UNFIT)?)])?;
-    Ok(vec![line.joined(Parts { re, im: Some(im) })?])
+    Ok(vec![line.joined(ComplexParts { re, im: Some(im) })?])
 }

@@ -3,35 +3,35 @@
 use std::f64::consts::TAU;
 
 use super::LoweringRule::By;
-use super::complex::Parts;
+use super::complex::ComplexParts;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 
 pub(super) const ROWS: &[LoweringRow] = &[
-    (&["torch.fft.fft"], By(|line| whole(line, Along::One, false))),
-    (&["torch.fft.fft2"], By(|line| whole(line, Along::Two, false))),
-    (&["torch.fft.fftn"], By(|line| whole(line, Along::Any, false))),
-    (&["torch.fft.ifft"], By(|line| whole(line, Along::One, true))),
-    (&["torch.fft.ifft2"], By(|line| whole(line, Along::Two, true))),
-    (&["torch.fft.ifftn"], By(|line| whole(line, Along::Any, true))),
-    (&["torch.fft.rfft"], By(|line| half(line, Along::One, false))),
-    (&["torch.fft.rfft2"], By(|line| half(line, Along::Two, false))),
-    (&["torch.fft.rfftn"], By(|line| half(line, Along::Any, false))),
-    (&["torch.fft.ihfft"], By(|line| half(line, Along::One, true))),
-    (&["torch.fft.ihfft2"], By(|line| half(line, Along::Two, true))),
-    (&["torch.fft.ihfftn"], By(|line| half(line, Along::Any, true))),
-    (&["torch.fft.irfft"], By(|line| real(line, Along::One, false))),
-    (&["torch.fft.irfft2"], By(|line| real(line, Along::Two, false))),
-    (&["torch.fft.irfftn"], By(|line| real(line, Along::Any, false))),
-    (&["torch.fft.hfft"], By(|line| real(line, Along::One, true))),
-    (&["torch.fft.hfft2"], By(|line| real(line, Along::Two, true))),
-    (&["torch.fft.hfftn"], By(|line| real(line, Along::Any, true))),
+    (&["torch.fft.fft"], By(|line| whole(line, TransformAxes::One, false))),
+    (&["torch.fft.fft2"], By(|line| whole(line, TransformAxes::Two, false))),
+    (&["torch.fft.fftn"], By(|line| whole(line, TransformAxes::Any, false))),
+    (&["torch.fft.ifft"], By(|line| whole(line, TransformAxes::One, true))),
+    (&["torch.fft.ifft2"], By(|line| whole(line, TransformAxes::Two, true))),
+    (&["torch.fft.ifftn"], By(|line| whole(line, TransformAxes::Any, true))),
+    (&["torch.fft.rfft"], By(|line| half(line, TransformAxes::One, false))),
+    (&["torch.fft.rfft2"], By(|line| half(line, TransformAxes::Two, false))),
+    (&["torch.fft.rfftn"], By(|line| half(line, TransformAxes::Any, false))),
+    (&["torch.fft.ihfft"], By(|line| half(line, TransformAxes::One, true))),
+    (&["torch.fft.ihfft2"], By(|line| half(line, TransformAxes::Two, true))),
+    (&["torch.fft.ihfftn"], By(|line| half(line, TransformAxes::Any, true))),
+    (&["torch.fft.irfft"], By(|line| real(line, TransformAxes::One, false))),
+    (&["torch.fft.irfft2"], By(|line| real(line, TransformAxes::Two, false))),
+    (&["torch.fft.irfftn"], By(|line| real(line, TransformAxes::Any, false))),
+    (&["torch.fft.hfft"], By(|line| real(line, TransformAxes::One, true))),
+    (&["torch.fft.hfft2"], By(|line| real(line, TransformAxes::Two, true))),
+    (&["torch.fft.hfftn"], By(|line| real(line, TransformAxes::Any, true))),
 ];
 
-/// Along which axes a transform is, unless a setting says it.
+/// TransformAxes which axes a transform is, unless a setting says it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Along {
+pub(super) enum TransformAxes {
     /// The last one.
     One,
     /// The last two.
@@ -42,7 +42,7 @@ pub(super) enum Along {
 
 /// A transform along an axis: the number of items before, with zeros behind those of the operand, and after.
 #[derive(Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct AxisTransform {
     pub(super) axis: i64,
     pub(super) count: i64,
     pub(super) columns: i64,
@@ -51,14 +51,14 @@ pub(super) struct Step {
 }
 
 /// The axes of a transform, and the number of items of the result along each, as far as it is given.
-fn axes_of(line: &Line, axes: Along, rank: i64) -> Lowered<Vec<(i64, Option<i64>)>> {
-    if axes == Along::One {
+fn axes_of(line: &Line, axes: TransformAxes, rank: i64) -> Lowered<Vec<(i64, Option<i64>)>> {
+    if axes == TransformAxes::One {
         return Ok(vec![(line.axis("dim", rank, Some(-1))?, line.optional("n")?)]);
     }
     let sizes = line.optional::<Vec<i64>>("s")?;
     let all: Vec<i64> = match (line.axes("dim", rank)?, axes, &sizes) {
         (Some(given), ..) => given,
-        (None, Along::Two, _) => vec![rank.saturating_sub(2), rank.saturating_sub(1)],
+        (None, TransformAxes::Two, _) => vec![rank.saturating_sub(2), rank.saturating_sub(1)],
         (None, _, Some(sizes)) => (rank.saturating_sub(sizes.len() as i64)..rank).collect(),
         (None, _, None) => (0..rank).collect(),
     };
@@ -82,11 +82,11 @@ fn power(line: &Line, inverse: bool) -> Lowered<f64> {
 }
 
 /// The operand: real numbers, or the parts of complex ones.
-fn operand(line: &mut Line) -> Lowered<Parts> {
+fn operand(line: &mut Line) -> Lowered<ComplexParts> {
     let parts = line.parts("input")?;
     match parts.im {
         Some(_) => Ok(parts),
-        None => Ok(Parts { re: line.cast(parts.re, Primitive::Scalar)?, im: None }),
+        None => Ok(ComplexParts { re: line.cast(parts.re, Primitive::Scalar)?, im: None }),
     }
 }
 
@@ -104,14 +104,14 @@ fn waves(line: &mut Line, rows: i64, count: i64, columns: i64) -> Lowered<[Tenso
 }
 
 /// A transform to as many complex numbers.
-pub(super) fn whole(line: &mut Line, axes: Along, inverse: bool) -> Lowered<Vec<TensorId>> {
+pub(super) fn whole(line: &mut Line, axes: TransformAxes, inverse: bool) -> Lowered<Vec<TensorId>> {
     let mut parts = operand(line)?;
     let extents = line.extents(parts.re)?;
     let power = power(line, inverse)?;
     let mut items = 1.0f64;
     for (axis, size) in axes_of(line, axes, extents.len() as i64)? {
         let count = size.unwrap_or(extent_of(&extents, axis)?);
-        parts = step(line, parts, Step { axis, count, columns: count, inverse })?;
+        parts = step(line, parts, AxisTransform { axis, count, columns: count, inverse })?;
         items *= count as f64;
     }
     let parts = line.scaled_parts(parts, items.powf(power))?;
@@ -119,7 +119,7 @@ pub(super) fn whole(line: &mut Line, axes: Along, inverse: bool) -> Lowered<Vec<
 }
 
 /// A transform of real numbers, of which only half is needed; `inverse` is the conjugate one.
-fn half(line: &mut Line, axes: Along, inverse: bool) -> Lowered<Vec<TensorId>> {
+fn half(line: &mut Line, axes: TransformAxes, inverse: bool) -> Lowered<Vec<TensorId>> {
     let mut parts = operand(line)?;
     let extents = line.extents(parts.re)?;
     let power = power(line, inverse)?;
@@ -128,7 +128,7 @@ fn half(line: &mut Line, axes: Along, inverse: bool) -> Lowered<Vec<TensorId>> {
     for (at, (axis, size)) in axes_of(line, axes, extents.len() as i64)?.into_iter().rev().enumerate() {
         let count = size.unwrap_or(extent_of(&extents, axis)?);
         let columns = if at == 0 { (count / 2).saturating_add(1) } else { count };
-        parts = step(line, parts, Step { axis, count, columns, inverse })?;
+        parts = step(line, parts, AxisTransform { axis, count, columns, inverse })?;
         items *= count as f64;
     }
     let parts = line.scaled_parts(parts, items.powf(power))?;
@@ -136,7 +136,7 @@ fn half(line: &mut Line, axes: Along, inverse: bool) -> Lowered<Vec<TensorId>> {
 }
 
 /// The inverse transform to real numbers; the Hermitian one is that of the conjugates, with the other normalization.
-pub(super) fn real(line: &mut Line, axes: Along, hermitian: bool) -> Lowered<Vec<TensorId>> {
+pub(super) fn real(line: &mut Line, axes: TransformAxes, hermitian: bool) -> Lowered<Vec<TensorId>> {
     let mut parts = operand(line)?;
     if let (true, Some(im)) = (hermitian, parts.im) {
         parts.im = Some(line.add("neg", vec![Value::Tensor(im)])?);
@@ -148,7 +148,7 @@ pub(super) fn real(line: &mut Line, axes: Along, hermitian: bool) -> Lowered<Vec
     let mut items = 1.0f64;
     for (axis, size) in along {
         let count = size.unwrap_or(extent_of(&extents, axis)?);
-        parts = step(line, parts, Step { axis, count, columns: count, inverse: true })?;
+        parts = step(line, parts, AxisTransform { axis, count, columns: count, inverse: true })?;
         items *= count as f64;
     }
     let count = size.unwrap_or(extent_of(&extents, last)?.saturating_sub(1).saturating_mul(2));
@@ -159,7 +159,7 @@ pub(super) fn real(line: &mut Line, axes: Along, hermitian: bool) -> Lowered<Vec
 /// The inverse transform of half of the numbers along an axis to real numbers, times a factor.
 pub(super) fn to_real(
     line: &mut Line,
-    Parts { re, im }: Parts,
+    ComplexParts { re, im }: ComplexParts,
     (axis, count): (i64, i64),
     scale: f64,
 ) -> Lowered<TensorId> {
@@ -184,7 +184,7 @@ pub(super) fn to_real(
 }
 
 /// The transform along an axis, without normalization.
-pub(super) fn step(line: &mut Line, Parts { re, im }: Parts, of: Step) -> Lowered<Parts> {
+pub(super) fn step(line: &mut Line, ComplexParts { re, im }: ComplexParts, of: AxisTransform) -> Lowered<ComplexParts> {
     let used = extent_of(&line.extents(re)?, of.axis)?.min(of.count);
     if used < 1 {
         return Err(Refusal::Because("the number of items of the result is not positive".into()));
@@ -194,7 +194,7 @@ pub(super) fn step(line: &mut Line, Parts { re, im }: Parts, of: Step) -> Lowere
     let (own, turned) = (line.product_along(re, of.axis, cosines)?, line.product_along(re, of.axis, sines)?);
     let Some(im) = im else {
         let im = if of.inverse { turned } else { line.add("neg", vec![Value::Tensor(turned)])? };
-        return Ok(Parts { re: own, im: Some(im) });
+        return Ok(ComplexParts { re: own, im: Some(im) });
     };
     let im = line.section(im, of.axis, (0, used))?;
     let (other, along) = (line.product_along(im, of.axis, sines)?, line.product_along(im, of.axis, cosines)?);
@@ -203,5 +203,5 @@ pub(super) fn step(line: &mut Line, Parts { re, im }: Parts, of: Step) -> Lowere
         false => ("add(@0,@1)", "sub(@3,@2)"),
     };
     let items = [own, other, turned, along];
-    Ok(Parts { re: line.formula_of(re, &items)?, im: Some(line.formula_of(im, &items)?) })
+    Ok(ComplexParts { re: line.formula_of(re, &items)?, im: Some(line.formula_of(im, &items)?) })
 }

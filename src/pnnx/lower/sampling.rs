@@ -6,7 +6,7 @@ use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
 
 /// The items of images as a table, which has a row of channels for each place.
-pub(super) struct Table {
+pub(super) struct PlaceTable {
     /// The rows: those of the places of the first group of the first image, then those of the second group.
     rows: TensorId,
     /// The extents of an image.
@@ -17,14 +17,14 @@ pub(super) struct Table {
 
 /// An item near a place along an axis: its index, times the number of rows between neighbours; and its weight.
 #[derive(Clone, Copy)]
-pub(super) struct Tap {
+pub(super) struct NearItem {
     index: TensorId,
     weight: Option<TensorId>,
 }
 
 /// What is beyond the first and the last item of an axis.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Beyond {
+pub(super) enum OutsidePlaces {
     /// Zeros.
     Zeros,
     /// The item itself.
@@ -39,9 +39,9 @@ pub(super) enum Beyond {
 /// The parameter of cubic resampling.
 const CUBIC: f64 = -0.75;
 
-impl Table {
+impl PlaceTable {
     /// The table of images with the axes (batch, channels, …), whose channels form groups.
-    pub(super) fn new(line: &mut Line, x: TensorId, groups: i64) -> Lowered<Table> {
+    pub(super) fn new(line: &mut Line, x: TensorId, groups: i64) -> Lowered<PlaceTable> {
         let shape = line.extents(x)?;
         let [batch, channels, extents @ ..] = &shape[..] else { return Err(Refusal::UNFIT) };
         let each = super::exact_quotient(*channels, groups).filter(|_| !extents.is_empty() && !shape.contains(&0));
@@ -51,7 +51,7 @@ impl Table {
         let order: Vec<i64> = [0, 1].into_iter().chain(3..rank.saturating_add(3)).chain([2]).collect();
         let turned = line.transposed(apart, &order)?;
         let rows = line.reshaped(turned, &[product(&[*batch, groups, product(extents)?])?, each])?;
-        Ok(Table { rows, extents: extents.to_vec(), counts: [*batch, groups, each] })
+        Ok(PlaceTable { rows, extents: extents.to_vec(), counts: [*batch, groups, each] })
     }
 
     /// The first row of each image and group, along the first two of some axes.
@@ -68,15 +68,15 @@ impl Table {
         line: &mut Line,
         axis: i64,
         (place, weight): (TensorId, Option<TensorId>),
-        beyond: Beyond,
-    ) -> Lowered<Tap> {
+        beyond: OutsidePlaces,
+    ) -> Lowered<NearItem> {
         let last = (extent_of(&self.extents, axis)?.saturating_sub(1)) as f64;
         let place = match beyond {
-            Beyond::Reflected { .. } => reflected(line, place, last, beyond)?,
+            OutsidePlaces::Reflected { .. } => reflected(line, place, last, beyond)?,
             _ => place,
         };
         let mut weight = weight;
-        if beyond == Beyond::Zeros {
+        if beyond == OutsidePlaces::Zeros {
             let within = format!("and(ge(@0,0.0),le(@0,{last:?}))");
             let within = line.formula_of(&within, &[place])?;
             weight = Some(match weight {
@@ -89,11 +89,17 @@ impl Table {
         let inner = usize::try_from(axis).ok().and_then(|axis| self.extents.get(axis.checked_add(1)?..));
         let step = product(inner.ok_or(Refusal::UNFIT)?)?;
         let index = if step == 1 { index } else { line.add("mul", vec![Value::Tensor(index), Value::Int(step)])? };
-        Ok(Tap { index, weight })
+        Ok(NearItem { index, weight })
     }
 
     /// The two items on both sides of a place.
-    pub(super) fn linear(&self, line: &mut Line, axis: i64, place: TensorId, beyond: Beyond) -> Lowered<Vec<Tap>> {
+    pub(super) fn linear(
+        &self,
+        line: &mut Line,
+        axis: i64,
+        place: TensorId,
+        beyond: OutsidePlaces,
+    ) -> Lowered<Vec<NearItem>> {
         let first = line.add("floor", vec![Value::Tensor(place)])?;
         let second = line.add("add", vec![Value::Tensor(first), Value::Scalar(1.0)])?;
         let part = line.add("sub", vec![Value::Tensor(place), Value::Tensor(first)])?;
@@ -105,13 +111,25 @@ impl Table {
     }
 
     /// The nearest item; of two, the even one.
-    pub(super) fn nearest(&self, line: &mut Line, axis: i64, place: TensorId, beyond: Beyond) -> Lowered<Vec<Tap>> {
+    pub(super) fn nearest(
+        &self,
+        line: &mut Line,
+        axis: i64,
+        place: TensorId,
+        beyond: OutsidePlaces,
+    ) -> Lowered<Vec<NearItem>> {
         let place = line.spelled("round(@0)", &[ExpandedItem::Tensor(place)])?;
         Ok(vec![self.tap(line, axis, (place, None), beyond)?])
     }
 
     /// The four items around a place.
-    pub(super) fn cubic(&self, line: &mut Line, axis: i64, place: TensorId, beyond: Beyond) -> Lowered<Vec<Tap>> {
+    pub(super) fn cubic(
+        &self,
+        line: &mut Line,
+        axis: i64,
+        place: TensorId,
+        beyond: OutsidePlaces,
+    ) -> Lowered<Vec<NearItem>> {
         let (inner, a) = (CUBIC + 2.0, CUBIC);
         let near = |distance: &str| {
             format!("add(mul(mul(sub(mul({inner:?},{distance}),{:?}),{distance}),{distance}),1.0)", CUBIC + 3.0)
@@ -137,8 +155,8 @@ impl Table {
 
     /// The sums of rows by the taps of all axes. The result has the axes of the taps, and the channels of a group as
     /// the last one.
-    pub(super) fn sampled(&self, line: &mut Line, firsts: TensorId, taps: &[Vec<Tap>]) -> Lowered<TensorId> {
-        let mut all: Vec<Tap> = vec![Tap { index: firsts, weight: None }];
+    pub(super) fn sampled(&self, line: &mut Line, firsts: TensorId, taps: &[Vec<NearItem>]) -> Lowered<TensorId> {
+        let mut all: Vec<NearItem> = vec![NearItem { index: firsts, weight: None }];
         for axis in taps {
             let mut next = Vec::with_capacity(all.len().saturating_mul(axis.len()));
             for outer in &all {
@@ -148,7 +166,7 @@ impl Table {
                         (Some(a), Some(b)) => Some(line.formula_of("mul(@0,@1)", &[a, b])?),
                         (a, b) => a.or(b),
                     };
-                    next.push(Tap { index, weight });
+                    next.push(NearItem { index, weight });
                 }
             }
             all = next;
@@ -170,9 +188,9 @@ impl Table {
 }
 
 /// Places beyond the ends as places within them.
-fn reflected(line: &mut Line, place: TensorId, last: f64, beyond: Beyond) -> Lowered<TensorId> {
+fn reflected(line: &mut Line, place: TensorId, last: f64, beyond: OutsidePlaces) -> Lowered<TensorId> {
     let (low, span) = match beyond {
-        Beyond::Reflected { aligned: true } => (0.0, last),
+        OutsidePlaces::Reflected { aligned: true } => (0.0, last),
         _ => (-0.5, last + 1.0),
     };
     if span == 0.0 {
@@ -186,7 +204,7 @@ fn reflected(line: &mut Line, place: TensorId, last: f64, beyond: Beyond) -> Low
 
 /// The functions by which places are sampled.
 #[derive(Clone, Copy, PartialEq)]
-enum Sampling {
+enum SamplingMethod {
     Linear,
     Nearest,
     Cubic,
@@ -196,23 +214,27 @@ enum Sampling {
 pub(super) fn grid(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, grid) = (line.tensor("input")?, line.tensor(line.key_of(&["grid", "input1"]))?);
     let words = [
-        ("bilinear", Sampling::Linear),
-        ("linear", Sampling::Linear),
-        ("nearest", Sampling::Nearest),
-        ("bicubic", Sampling::Cubic),
-        ("cubic", Sampling::Cubic),
+        ("bilinear", SamplingMethod::Linear),
+        ("linear", SamplingMethod::Linear),
+        ("nearest", SamplingMethod::Nearest),
+        ("bicubic", SamplingMethod::Cubic),
+        ("cubic", SamplingMethod::Cubic),
     ];
-    let sampling = line.choice("mode", &words, Some(Sampling::Linear))?;
+    let sampling = line.choice("mode", &words, Some(SamplingMethod::Linear))?;
     let aligned = line.flag("align_corners")?;
-    let ends = [("zeros", Beyond::Zeros), ("border", Beyond::Border), ("reflection", Beyond::Reflected { aligned })];
-    let beyond = line.choice("padding_mode", &ends, Some(Beyond::Zeros))?;
-    let table = Table::new(line, x, 1)?;
+    let ends = [
+        ("zeros", OutsidePlaces::Zeros),
+        ("border", OutsidePlaces::Border),
+        ("reflection", OutsidePlaces::Reflected { aligned }),
+    ];
+    let beyond = line.choice("padding_mode", &ends, Some(OutsidePlaces::Zeros))?;
+    let table = PlaceTable::new(line, x, 1)?;
     let (shape, spatial) = (line.extents(grid)?, table.extents.len() as i64);
     let rank = shape.len() as i64;
     if rank != spatial.saturating_add(2) || shape.last() != Some(&spatial) || shape.first() != table.counts.first() {
         return Err(Refusal::UNFIT);
     }
-    line.require("mode", sampling != Sampling::Cubic || spatial == 2, "`bilinear` or `nearest` for volumes")?;
+    line.require("mode", sampling != SamplingMethod::Cubic || spatial == 2, "`bilinear` or `nearest` for volumes")?;
     let mut taps = Vec::with_capacity(table.extents.len());
     for axis in 0..spatial {
         // The first coordinate is that of the last axis.
@@ -228,11 +250,11 @@ pub(super) fn grid(line: &mut Line) -> Lowered<Vec<TensorId>> {
         };
         taps.push(match sampling {
             // Each of the four items is sought on its own.
-            Sampling::Cubic => table.cubic(line, axis, place, beyond)?,
-            Sampling::Nearest | Sampling::Linear => {
+            SamplingMethod::Cubic => table.cubic(line, axis, place, beyond)?,
+            SamplingMethod::Nearest | SamplingMethod::Linear => {
                 let (place, beyond) = brought_in(line, place, extent - 1.0, beyond)?;
                 match sampling {
-                    Sampling::Nearest => table.nearest(line, axis, place, beyond)?,
+                    SamplingMethod::Nearest => table.nearest(line, axis, place, beyond)?,
                     _ => table.linear(line, axis, place, beyond)?,
                 }
             }
@@ -246,14 +268,19 @@ pub(super) fn grid(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// A place within the ends, unless zeros are beyond them.
-fn brought_in(line: &mut Line, place: TensorId, last: f64, beyond: Beyond) -> Lowered<(TensorId, Beyond)> {
+fn brought_in(
+    line: &mut Line,
+    place: TensorId,
+    last: f64,
+    beyond: OutsidePlaces,
+) -> Lowered<(TensorId, OutsidePlaces)> {
     let place = match beyond {
-        Beyond::Zeros => return Ok((place, beyond)),
-        Beyond::Border => place,
-        Beyond::Reflected { .. } => reflected(line, place, last, beyond)?,
+        OutsidePlaces::Zeros => return Ok((place, beyond)),
+        OutsidePlaces::Border => place,
+        OutsidePlaces::Reflected { .. } => reflected(line, place, last, beyond)?,
     };
     let place = line.add("clamp", vec![Value::Tensor(place), Value::Scalar(0.0), Value::Scalar(last)])?;
-    Ok((place, Beyond::Border))
+    Ok((place, OutsidePlaces::Border))
 }
 
 /// `torchvision.ops.DeformConv2d`: a convolution whose windows have their items at places that an operand shifts.
@@ -276,7 +303,7 @@ pub(super) fn deformed(line: &mut Line) -> Lowered<Vec<TensorId>> {
     if down.count(height) != Some(rows) || along.count(width) != Some(columns) {
         return Err(Refusal::UNFIT);
     }
-    let table = Table::new(line, x, shifted)?;
+    let table = PlaceTable::new(line, x, shifted)?;
     let offset = line.reshaped(offset, &[batch, shifted, size, 2, rows, columns])?;
     let mut taps = Vec::with_capacity(2);
     for (axis, window) in [(0i64, down), (1, along)] {
@@ -289,7 +316,7 @@ pub(super) fn deformed(line: &mut Line) -> Lowered<Vec<TensorId>> {
         let shape = if axis == 0 { [1, 1, 1, rows, 1] } else { [1, 1, 1, 1, columns] };
         let begin = line.numbers(&shape, |at| at as f64 * window.stride as f64)?;
         let place = line.formula_of("add(@0,add(@1,@2))", &[shift, within, begin])?;
-        taps.push(table.linear(line, axis, place, Beyond::Zeros)?);
+        taps.push(table.linear(line, axis, place, OutsidePlaces::Zeros)?);
     }
     let firsts = table.firsts(line, 5)?;
     let mut items = table.sampled(line, firsts, &taps)?;
@@ -313,7 +340,7 @@ pub(super) fn aligned_regions(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let size = line.per_axis("output_size", 2, 1, None)?;
     let shape = line.extents(boxes)?;
     let &[count, 5] = &shape[..] else { return Err(Refusal::UNFIT) };
-    let table = Table::new(line, x, 1)?;
+    let table = PlaceTable::new(line, x, 1)?;
     let (&[height, width], [_, _, channels]) = (&table.extents[..], table.counts) else { return Err(Refusal::UNFIT) };
     let mut taps = Vec::with_capacity(2);
     for ((axis, extent), out) in [(0i64, height), (1, width)].into_iter().zip(&size) {
@@ -330,8 +357,8 @@ pub(super) fn aligned_regions(line: &mut Line) -> Lowered<Vec<TensorId>> {
         let shape = if axis == 0 { [count, all, 1] } else { [count, 1, all] };
         let place = line.reshaped(place, &shape)?;
         let within = line.formula_of(&format!("and(ge(@0,-1.0),le(@0,{:?}))", extent as f64), &[place])?;
-        let (place, _) = brought_in(line, place, extent as f64 - 1.0, Beyond::Border)?;
-        let mut near = table.linear(line, axis, place, Beyond::Border)?;
+        let (place, _) = brought_in(line, place, extent as f64 - 1.0, OutsidePlaces::Border)?;
+        let mut near = table.linear(line, axis, place, OutsidePlaces::Border)?;
         for tap in &mut near {
             if let Some(weight) = tap.weight {
                 tap.weight = Some(line.formula_of("select(@0,@1,0.0)", &[within, weight])?);

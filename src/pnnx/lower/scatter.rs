@@ -47,14 +47,14 @@ const REDUCTIONS: &[(&str, Combination)] = &[
 
 /// How items are put, and whether the item at their place takes part.
 #[derive(Clone, Copy)]
-struct Putting {
+struct PutMode {
     combination: Combination,
     included: bool,
 }
 
-impl From<Combination> for Putting {
-    fn from(combination: Combination) -> Putting {
-        Putting { combination, included: true }
+impl From<Combination> for PutMode {
+    fn from(combination: Combination) -> PutMode {
+        PutMode { combination, included: true }
     }
 }
 
@@ -68,9 +68,9 @@ fn scatter(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// How a setting says that items are put.
-fn putting(line: &Line) -> Lowered<Putting> {
+fn putting(line: &Line) -> Lowered<PutMode> {
     let combination = line.choice("reduce", REDUCTIONS, None)?;
-    Ok(Putting { combination, included: line.optional("include_self")?.unwrap_or(true) })
+    Ok(PutMode { combination, included: line.optional("include_self")?.unwrap_or(true) })
 }
 
 fn scatter_reduce(line: &mut Line) -> Lowered<Vec<TensorId>> {
@@ -84,7 +84,7 @@ fn index_reduce(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// Puts items at the indices along an axis, and at the places of the indices along the others.
-fn scattered(line: &mut Line, putting: Putting) -> Lowered<Vec<TensorId>> {
+fn scattered(line: &mut Line, putting: PutMode) -> Lowered<Vec<TensorId>> {
     let (x, indices) = (line.tensor("input")?, line.indices("index")?);
     let axis = line.axis("dim", line.rank(x)?, None)?;
     let key = line.key_of(&["src", "value"]);
@@ -105,7 +105,7 @@ fn scattered(line: &mut Line, putting: Putting) -> Lowered<Vec<TensorId>> {
 }
 
 /// Puts slices at indices along an axis.
-fn index_scattered(line: &mut Line, putting: Putting) -> Lowered<Vec<TensorId>> {
+fn index_scattered(line: &mut Line, putting: PutMode) -> Lowered<Vec<TensorId>> {
     let (x, indices) = (line.tensor("input")?, line.indices("index")?);
     let axis = line.axis("dim", line.rank(x)?, None)?;
     let source = line.tensor(line.key_of(&["source", "tensor", "src"]))?;
@@ -188,7 +188,7 @@ impl Line<'_> {
         axis: i64,
         indices: TensorId,
         source: ExpandedItem,
-        Putting { combination, included }: Putting,
+        PutMode { combination, included }: PutMode,
     ) -> Lowered<TensorId> {
         let (extents, shape) = (self.extents(x)?, self.extents(indices)?);
         let rank = extents.len() as i64;
@@ -233,6 +233,18 @@ impl Line<'_> {
             let is_put = self.add("gt", vec![Value::Tensor(last), Value::Int(0)])?;
             return self.select_as(of, is_put, [ExpandedItem::Tensor(put), ExpandedItem::Tensor(x)]);
         }
+        self.combined(x, put, (hot, axis), PutMode { combination, included })
+    }
+
+    /// A tensor with what is put into it, where something is: `hot` says which items are, along an axis.
+    fn combined(
+        &mut self,
+        x: TensorId,
+        put: TensorId,
+        (hot, axis): (TensorId, i64),
+        PutMode { combination, included }: PutMode,
+    ) -> Lowered<TensorId> {
+        let (of, extents) = (self.primitive(x)?, self.extents(x)?);
         if combination == Combination::Sum && included {
             return self.add("add", vec![Value::Tensor(x), Value::Tensor(put)]);
         }

@@ -1,8 +1,8 @@
 //! Spectra of signals: transforms of windows that overlap, and signals that have such spectra.
 
 use super::LoweringRule::By;
-use super::complex::Parts;
-use super::fourier::{self, Step};
+use super::complex::ComplexParts;
+use super::fourier::{self, AxisTransform};
 use super::windows::pairs;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{Primitive, TensorId, Value};
@@ -15,7 +15,7 @@ pub(super) const ROWS: &[LoweringRow] =
 
 /// The windows of a signal.
 #[derive(Clone, Copy)]
-struct Frames {
+struct SignalFrames {
     /// The number of items of a window.
     size: i64,
     /// The distance of windows.
@@ -27,7 +27,7 @@ struct Frames {
 
 /// How spectra are normalized.
 #[derive(Clone, Copy, PartialEq)]
-enum Norm {
+enum SpectrumNorm {
     None,
     /// By the root of the number of items of a window.
     Size,
@@ -35,9 +35,9 @@ enum Norm {
     Window,
 }
 
-impl Frames {
+impl SignalFrames {
     /// The windows that settings say, whose factors are in the middle of zeros.
-    fn read(line: &mut Line) -> Lowered<Frames> {
+    fn read(line: &mut Line) -> Lowered<SignalFrames> {
         let size = line.at_least("n_fft", 1, None)?;
         let hop = line.optional("hop_length")?.unwrap_or(size / 4);
         line.require("hop_length", hop > 0, "a positive integer")?;
@@ -57,7 +57,7 @@ impl Frames {
             }
             None => None,
         };
-        Ok(Frames { size, hop, window, centred: line.optional("center")?.unwrap_or(true) })
+        Ok(SignalFrames { size, hop, window, centred: line.optional("center")?.unwrap_or(true) })
     }
 
     /// The places of items that a signal has on both sides, if windows are in the middle of their places.
@@ -89,7 +89,7 @@ const BORDERS: &[(&str, &str)] = &[
 ];
 
 /// The spectra of signals along the last axis: (…, frequencies, windows).
-fn spectra(line: &mut Line, x: TensorId, of: Frames, halved: bool) -> Lowered<Parts> {
+fn spectra(line: &mut Line, x: TensorId, of: SignalFrames, halved: bool) -> Lowered<ComplexParts> {
     let border = line.choice("pad_mode", BORDERS, Some("reflect"))?;
     let x = line.cast(x, Primitive::Scalar)?;
     let x = extended(line, x, (of.margin(), of.margin()), border)?;
@@ -105,22 +105,27 @@ fn spectra(line: &mut Line, x: TensorId, of: Frames, halved: bool) -> Lowered<Pa
         frames = line.formula_of("mul(@0,@1)", &[frames, window])?;
     }
     let columns = if halved { (of.size / 2).saturating_add(1) } else { of.size };
-    let step = Step { axis: last.saturating_add(1), count: of.size, columns, inverse: false };
-    let parts = fourier::step(line, Parts { re: frames, im: None }, step)?;
+    let step = AxisTransform { axis: last.saturating_add(1), count: of.size, columns, inverse: false };
+    let parts = fourier::step(line, ComplexParts { re: frames, im: None }, step)?;
     exchanged(line, parts)
 }
 
 /// Both parts with their last two axes exchanged.
-fn exchanged(line: &mut Line, Parts { re, im }: Parts) -> Lowered<Parts> {
+fn exchanged(line: &mut Line, ComplexParts { re, im }: ComplexParts) -> Lowered<ComplexParts> {
     let mut order: Vec<i64> = (0..line.rank(re)?).collect();
     let last = order.len().saturating_sub(1);
     order.swap(last.saturating_sub(1), last);
     let mut turned = |part: TensorId| line.transposed(part, &order);
-    Ok(Parts { re: turned(re)?, im: im.map(turned).transpose()? })
+    Ok(ComplexParts { re: turned(re)?, im: im.map(turned).transpose()? })
 }
 
 /// Both parts, divided by the root of the sum of the squares of the factors, or multiplied with it.
-fn by_window(line: &mut Line, Parts { re, im }: Parts, of: Frames, formula: &str) -> Lowered<Parts> {
+fn by_window(
+    line: &mut Line,
+    ComplexParts { re, im }: ComplexParts,
+    of: SignalFrames,
+    formula: &str,
+) -> Lowered<ComplexParts> {
     let root = match of.window {
         Some(window) => {
             let squares = line.add("sqr", vec![Value::Tensor(window)])?;
@@ -131,13 +136,13 @@ fn by_window(line: &mut Line, Parts { re, im }: Parts, of: Frames, formula: &str
         None => line.numbers(&[], |_| (of.size as f64).sqrt())?,
     };
     let mut scaled = |part: TensorId| line.formula_of(formula, &[part, root]);
-    Ok(Parts { re: scaled(re)?, im: im.map(scaled).transpose()? })
+    Ok(ComplexParts { re: scaled(re)?, im: im.map(scaled).transpose()? })
 }
 
 /// `torch.stft`.
 fn forward(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
-    let of = Frames::read(line)?;
+    let of = SignalFrames::read(line)?;
     let halved = line.optional("onesided")?.unwrap_or(true);
     let parts = spectra(line, x, of, halved)?;
     let scale = if line.flag("normalized")? { (of.size as f64).powf(-0.5) } else { 1.0 };
@@ -151,26 +156,28 @@ fn forward(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// How an operator of torchaudio normalizes.
-fn norm(line: &Line) -> Lowered<Norm> {
+fn norm(line: &Line) -> Lowered<SpectrumNorm> {
     match line.is_word("normalized") {
-        true => line.choice("normalized", &[("window", Norm::Window), ("frame_length", Norm::Size)], None),
-        false => Ok(if line.flag("normalized")? { Norm::Window } else { Norm::None }),
+        true => {
+            line.choice("normalized", &[("window", SpectrumNorm::Window), ("frame_length", SpectrumNorm::Size)], None)
+        }
+        false => Ok(if line.flag("normalized")? { SpectrumNorm::Window } else { SpectrumNorm::None }),
     }
 }
 
 /// `torchaudio.functional.spectrogram`: powers of the absolute values of spectra, or the spectra.
 fn spectrogram(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor(line.key_of(&["waveform", "input"]))?;
-    let of = Frames::read(line)?;
+    let of = SignalFrames::read(line)?;
     let halved = line.optional("onesided")?.unwrap_or(true);
     let pad = line.at_least("pad", 0, Some(0))?;
     let x = line.cast(x, Primitive::Scalar)?;
     let x = extended(line, x, (pad, pad), "constant")?;
     let mut parts = spectra(line, x, of, halved)?;
     parts = match norm(line)? {
-        Norm::None => parts,
-        Norm::Size => line.scaled_parts(parts, (of.size as f64).powf(-0.5))?,
-        Norm::Window => by_window(line, parts, of, "div(@0,@1)")?,
+        SpectrumNorm::None => parts,
+        SpectrumNorm::Size => line.scaled_parts(parts, (of.size as f64).powf(-0.5))?,
+        SpectrumNorm::Window => by_window(line, parts, of, "div(@0,@1)")?,
     };
     line.ignore("return_complex");
     let Some(power) = line.optional::<f64>("power")? else { return Ok(vec![line.joined(parts)?]) };
@@ -184,7 +191,7 @@ fn spectrogram(line: &mut Line) -> Lowered<Vec<TensorId>> {
 }
 
 /// Sums of windows (batch, items, windows) at their places.
-fn overlapped(line: &mut Line, frames: TensorId, of: Frames) -> Lowered<TensorId> {
+fn overlapped(line: &mut Line, frames: TensorId, of: SignalFrames) -> Lowered<TensorId> {
     let shape = line.extents(frames)?;
     let &[batch, size, count] = &shape[..] else { return Err(Refusal::UNFIT) };
     let length = count.saturating_sub(1).checked_mul(of.hop).and_then(|length| length.checked_add(size));
@@ -210,19 +217,19 @@ fn overlapped(line: &mut Line, frames: TensorId, of: Frames) -> Lowered<TensorId
 /// The signals (batch, items) that have spectra (batch, frequencies, windows), by the mean of what overlaps.
 fn signals(
     line: &mut Line,
-    parts: Parts,
-    of: Frames,
+    parts: ComplexParts,
+    of: SignalFrames,
     (halved, complex): (bool, bool),
     (scale, length): (f64, Option<i64>),
-) -> Lowered<Parts> {
+) -> Lowered<ComplexParts> {
     let parts = exchanged(line, parts)?;
     let frequencies = extent_of(&line.extents(parts.re)?, 2)?;
     let wanted = if halved { (of.size / 2).saturating_add(1) } else { of.size };
     line.require("n_fft", frequencies == wanted, &format!("the size of windows with {frequencies} frequencies"))?;
     let frames = match halved {
-        true => Parts { re: fourier::to_real(line, parts, (2, of.size), scale)?, im: None },
+        true => ComplexParts { re: fourier::to_real(line, parts, (2, of.size), scale)?, im: None },
         false => {
-            let step = Step { axis: 2, count: of.size, columns: of.size, inverse: true };
+            let step = AxisTransform { axis: 2, count: of.size, columns: of.size, inverse: true };
             let all = fourier::step(line, parts, step)?;
             line.scaled_parts(all, scale)?
         }
@@ -260,17 +267,17 @@ fn signals(
     };
     let re = part(frames.re)?;
     let im = if complex { frames.im.map(part).transpose()? } else { None };
-    Ok(Parts { re, im })
+    Ok(ComplexParts { re, im })
 }
 
 /// A batch of spectra from the last two axes of an operand, and the axes before.
-fn batched(line: &mut Line, parts: Parts) -> Lowered<(Parts, Vec<i64>)> {
+fn batched(line: &mut Line, parts: ComplexParts) -> Lowered<(ComplexParts, Vec<i64>)> {
     let extents = line.extents(parts.re)?;
     let [outer @ .., frequencies, count] = &extents[..] else { return Err(Refusal::UNFIT) };
     let shape = [product(outer)?, *frequencies, *count];
     let re = line.reshaped(parts.re, &shape)?;
     let im = parts.im.map(|im| line.reshaped(im, &shape)).transpose()?;
-    Ok((Parts { re, im }, outer.to_vec()))
+    Ok((ComplexParts { re, im }, outer.to_vec()))
 }
 
 /// A tensor of (batch, items) with the axes of a batch.
@@ -282,7 +289,7 @@ fn apart(line: &mut Line, x: TensorId, outer: &[i64]) -> Lowered<TensorId> {
 /// `torch.istft`.
 pub(super) fn inverse(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let parts = line.parts("input")?;
-    let of = Frames::read(line)?;
+    let of = SignalFrames::read(line)?;
     let (parts, outer) = batched(line, parts)?;
     let frequencies = extent_of(&line.extents(parts.re)?, 1)?;
     let halved = line.optional("onesided")?.unwrap_or(frequencies != of.size);
@@ -290,27 +297,27 @@ pub(super) fn inverse(line: &mut Line) -> Lowered<Vec<TensorId>> {
     line.require("return_complex", !(complex && halved), "`False` for half of a spectrum")?;
     let scale = (of.size as f64).powf(if line.flag("normalized")? { -0.5 } else { -1.0 });
     let length = line.optional::<i64>("length")?;
-    let Parts { re, im } = signals(line, parts, of, (halved, complex), (scale, length))?;
+    let ComplexParts { re, im } = signals(line, parts, of, (halved, complex), (scale, length))?;
     let re = apart(line, re, &outer)?;
     if !complex {
         return Ok(vec![re]);
     }
     let im = im.map(|im| apart(line, im, &outer)).transpose()?;
-    Ok(vec![line.joined(Parts { re, im })?])
+    Ok(vec![line.joined(ComplexParts { re, im })?])
 }
 
 /// `torchaudio.functional.inverse_spectrogram`.
 pub(super) fn waveform(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let parts = line.parts(line.key_of(&["spectrogram", "input"]))?;
-    let of = Frames::read(line)?;
+    let of = SignalFrames::read(line)?;
     let (mut parts, outer) = batched(line, parts)?;
     let halved = line.optional("onesided")?.unwrap_or(true);
     let pad = line.at_least("pad", 0, Some(0))?;
     let norm = norm(line)?;
-    if norm == Norm::Window {
+    if norm == SpectrumNorm::Window {
         parts = by_window(line, parts, of, "mul(@0,@1)")?;
     }
-    let scale = (of.size as f64).powf(if norm == Norm::Size { -0.5 } else { -1.0 });
+    let scale = (of.size as f64).powf(if norm == SpectrumNorm::Size { -0.5 } else { -1.0 });
     let length = line.optional::<i64>("length")?;
     let padded = length.map(|length| length.saturating_add(pad.saturating_mul(2)));
     let mut y = signals(line, parts, of, (halved, false), (scale, padded))?.re;

@@ -49,7 +49,7 @@ pub(super) const EXAMPLES: &[Example] = &[
     (
         &["(2,3,4)c64", "(4)f32"],
         "torchaudio.functional.inverse_spectrogram",
-        "$spectrogram=0 $window=1 center=True hop_length=2 n_fft=4 normalized=frame_length onesided=True pad=0 \
+        "$spectrogram=0 $window=1 center=True hop_length=2 n_fft=4 normalized=False onesided=True pad=0 \
             win_length=4 length=5",
     ),
 ];
