@@ -22,8 +22,9 @@ fn order(line: &Line, key: &str) -> Lowered<f64> {
     if line.is_word(key) {
         return line.choice(key, &[("fro", 2.0), ("inf", f64::INFINITY), ("-inf", f64::NEG_INFINITY)], None);
     }
-    let order = line.optional::<Literal>(key)?.and_then(Literal::number).map_or(2.0, |order| order.float());
-    line.require(key, !order.is_nan(), "a number")?;
+    let given = line.optional::<Literal>(key)?;
+    let order = given.and_then(Literal::number).map_or(2.0, |order| order.float());
+    line.require(key, !order.is_nan() && !matches!(given, Some(Literal::Bool(_))), "a number")?;
     Ok(order)
 }
 
