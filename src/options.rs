@@ -101,6 +101,8 @@ impl GivenShapes {
 pub(crate) struct Internal {
     /// The standard compounds that are not expanded, if the output notation has equivalents; none if `lower` decides.
     pub(crate) compounds: Option<Vec<&'static str>>,
+    /// Whether operations that NNEF only approximates are kept by their meaning, which the output notation has.
+    pub(crate) exact: bool,
     /// The limits on models and evaluations.
     pub(crate) profile: Profile,
 }

@@ -203,6 +203,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2225", PNNX),
     ("E2226", PNNX),
     ("E2227", PNNX),
+    ("E2228", PNNX),
 ];
 
 /// Codes that always come together with another one.

@@ -111,6 +111,22 @@ fn expressions_are_written_as_onnx() {
     assert!(done(&["--from", "onnxtxt", "--to", "json", "-"], &text).contains("Mul"));
 }
 
+/// NNEF has a polynomial for the error function; ONNX has the function.
+#[test]
+fn the_error_function_is_exact_in_onnx() {
+    let text = "7767517\n3 2\npnnx.Input in 0 1 0 #0=(1)f32\nF.gelu g 1 1 0 1\npnnx.Output out 1 0 1\n";
+    let onnx = done(&["--from", "pnnx", "--lower", "all", "--to", "onnxtxt", "-"], text);
+    assert!(onnx.contains("Erf (") && !onnx.contains("Exp ("), "{onnx}");
+    assert!(done(&["expr", "erf(@0)", "--to", "onnxtxt"], "").contains("Erf ("));
+    let nnef = done(&["--from", "pnnx", "--lower", "all", "--to", "nnef", "-"], text);
+    assert!(nnef.contains("exp(") && !nnef.contains("tract"), "{nnef}");
+    let (_folder, model) = scratch("m.pnnx.param", text.as_bytes());
+    let (_other, inputs) = scratch("i.json", b"{\"v_0\": [0.001]}");
+    let found: Value = serde_json::from_str(&done(&["run", &model, "--inputs", &inputs], "")).unwrap();
+    let wanted = 0.000_500_398_942_213_9;
+    assert!((found["outputs"]["v_1"]["data"][0].as_f64().unwrap() - wanted).abs() < 1e-10, "{found}");
+}
+
 #[test]
 fn lower_ranks_get_axes_in_front() {
     let text = done(&["expr", "--to", "nnef", "--shape", "2,3", "--shape", "3", "--", "add(@0,mul(@1,2))"], "");

@@ -18,7 +18,8 @@ fn numbers(count: usize, seed: usize) -> String {
     (0..count).map(|i| format!("{:.4}", number(i))).collect::<Vec<_>>().join(", ")
 }
 
-/// A model with a layer. Optional operands are those of these letters: B, h (initial state), c (initial cell), P.
+/// A model with a layer. Optional operands are those of these letters: B, l (lengths), h (initial state), c (initial
+/// cell), P.
 fn model(operator: &str, attributes: &str, given: &str) -> String {
     let [steps, batch, features, hidden] = EXTENTS;
     let gates = match operator {
@@ -46,9 +47,12 @@ fn model(operator: &str, attributes: &str, given: &str) -> String {
             writeln!(constants, "float{shape:?} {name} = {{{}}},", numbers(count, i)).unwrap();
         }
     }
+    if given.contains('l') {
+        writeln!(constants, "int32[{batch}] lengths = {{2, 3}},").unwrap();
+    }
     let constants = constants.trim_end().trim_end_matches(',');
     let name = |letter: &str, name: &'static str| if given.contains(letter) { name } else { "" };
-    let mut all = format!("x, W, R, {}, , {}", name("B", "B"), name("h", "h0"));
+    let mut all = format!("x, W, R, {}, {}, {}", name("B", "B"), name("l", "lengths"), name("h", "h0"));
     let mut results = "y, yh".to_owned();
     let mut outputs = "float[I, J, K, L] y, float[M, N, O] yh".to_owned();
     if operator == "LSTM" {
@@ -86,6 +90,39 @@ fn steps_compute_what_layers_compute() {
     compare("GRU", ", linear_before_reset = 1", "Bh");
     compare("GRU", ", linear_before_reset = 1, direction = \"bidirectional\", layout = 1", "Bh");
     compare("LSTM", ", input_forget = 1", "BhcP");
+}
+
+/// Items of the batch may have lengths of their own.
+#[test]
+fn shorter_items_keep_their_state() {
+    for (operator, given) in [("LSTM", "Blhc"), ("GRU", "Bl"), ("RNN", "lh")] {
+        for attributes in ["", ", direction = \"reverse\"", ", direction = \"bidirectional\", layout = 1"] {
+            compare(operator, attributes, given);
+        }
+    }
+}
+
+/// Trips that do not take place collect nothing.
+#[test]
+fn bounded_loops_collect_what_takes_place() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+        g (float[3] x, int64 n) => (float[3] last, float[N, 3] all) <bool go = {1}> {\n\
+        last, all = Loop (n, go, x) <body = b (int64 i, bool c, float[3] v) => (bool d, float[3] w, float[3] s) \
+        { w = Add (v, v) d = Identity (c) s = Identity (w) }> }";
+    let args = ["--from", "onnxtxt", "--unroll", "--flat", "--max-trips", "3", "-o", "-", "--to", "onnxtxt", "-"];
+    let output = feed(&args, text);
+    let flat = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && !flat.contains("Loop"), "{flat}");
+    let folder = tempfile::tempdir().unwrap();
+    let (model, inputs) = (folder.path().join("m.onnxtxt"), folder.path().join("i.json"));
+    std::fs::write(&model, &flat).unwrap();
+    for (count, wanted) in [(0, "[]"), (1, "[[2.0, 4.0, 6.0]]"), (2, "[[2.0, 4.0, 6.0], [4.0, 8.0, 12.0]]")] {
+        std::fs::write(&inputs, format!("{{\"x\": [1, 2, 3], \"n\": {count}}}")).unwrap();
+        let (model, inputs) = (model.to_str().unwrap(), inputs.to_str().unwrap());
+        let output = feed(&["run", model, "--inputs", inputs], "");
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(told.contains(&format!("\"data\": {wanted}}}}}")), "{count}: {told}");
+    }
 }
 
 #[test]
@@ -133,13 +170,13 @@ fn layers_that_stay_are_named() {
     assert!(code == Some(0) && told.contains("E0975"), "{told}");
     let (code, told) = kept(&["--unroll", "--keep", "GRU"], &text);
     assert!(code == Some(0) && told.contains("is kept"), "{told}");
-    // Lengths of sequences are known from a constant, or from an option.
+    // Lengths of sequences may be an input.
     let lengths = |text: &str| text.replace("g (", "g (int32[2] n, ").replace("R, , ,", "R, , n,");
     assert!(lengths(&text).contains("R, , n,"), "{text}");
-    let (code, told) = kept(&["--flat", "--unroll"], &lengths(&text));
-    assert!(code == Some(1) && told.contains("is kept"), "{told}");
-    assert_eq!(kept(&["--flat", "--unroll", "--bind", "n=[3, 3]"], &lengths(&text)).0, Some(0));
-    assert_eq!(kept(&["--flat", "--unroll", "--bind", "n=[3, 2]"], &lengths(&text)).0, Some(1));
+    for more in [&[][..], &["--bind", "n=[3, 3]"], &["--bind", "n=[3, 2]"]] {
+        let (code, told) = kept(&[&["--flat", "--unroll"], more].concat(), &lengths(&text));
+        assert_eq!(code, Some(0), "{told}");
+    }
     // A layer of a million steps is left alone.
     let (code, told) = kept(&["--unroll"], &text.replace("float[3, 2, 4] x", "float[1000000, 2, 4] x"));
     assert!(code == Some(0) && told.contains("E0975"), "{told}");

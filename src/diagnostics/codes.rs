@@ -451,6 +451,7 @@ codes! {
     PnnxCount             "E2225" none lenient "counts of a PNNX file are wrong" "not the numbers of the file";
     PnnxPassed            "E2226" none warning "operator is passed through" "not expanded";
     PnnxArgument          "E2227" none error   "argument has no form in files of PNNX" "has no form in PNNX";
+    PnnxComplex           "E2228" none warning "complex numbers become pairs of real numbers" "pairs of real numbers";
 }
 
 impl Code {

@@ -35,6 +35,9 @@ pub(crate) struct Builder {
     at: Location,
     /// Whether operations of registries are allowed.
     has_registries: bool,
+    /// Whether operations that NNEF only approximates may be those of registries. Such a graph is not written as a
+    /// document of NNEF.
+    is_exact: bool,
 }
 
 /// A kind of the graph.
@@ -84,7 +87,7 @@ impl Builder {
         graph.dialect = Dialect::V1;
         let (kinds, passed) = (FxHashMap::default(), FxHashMap::default());
         let (boundary, at) = (FxHashSet::default(), Location::default());
-        Builder { graph, kinds, passed, boundary, at, has_registries: false }
+        Builder { graph, kinds, passed, boundary, at, has_registries: false, is_exact: false }
     }
 
     /// An empty graph of a document with tract's registries: standard operations have the deviations of these, and
@@ -94,6 +97,16 @@ impl Builder {
         builder.graph.conventions = Conventions { follows: true, deviates: true };
         builder.has_registries = true;
         builder
+    }
+
+    /// Allows operations of registries for what NNEF only approximates; standard operations mean what the standard says.
+    pub(crate) fn be_exact(&mut self, exact: bool) {
+        self.is_exact = exact;
+    }
+
+    /// Whether operations of registries stand for what NNEF only approximates.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     /// Whether operations of registries are allowed.
@@ -267,10 +280,10 @@ impl Builder {
 
     /// The declaration of an operation of a registry, which the document names from now on.
     fn of_registry(&mut self, operation: &str) -> Option<&'static Declared> {
-        let mut known = registries::operations().filter(|_| self.has_registries);
+        let mut known = registries::operations().filter(|_| self.has_registries || self.is_exact);
         let (declared, registry) = known.find(|(declared, _)| declared.name == operation)?;
         let extension = format!("{REGISTRY_EXTENSION} {}", registry.name);
-        if registry.name != registries::BUILT_IN && !self.graph.extensions.contains(&extension) {
+        if self.has_registries && registry.name != registries::BUILT_IN && !self.graph.extensions.contains(&extension) {
             self.graph.extensions.push(extension);
         }
         Some(declared)

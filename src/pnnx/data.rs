@@ -131,7 +131,7 @@ impl Archive {
         for (at, operator) in model.operators.iter().enumerate() {
             for param in operator.params(Role::Data) {
                 let name = format!("{}.{}", operator.name, param.key);
-                let checked = length(param.typed().as_ref())
+                let checked = length(param.typed().map(|typed| typed.parts()).as_ref())
                     .and_then(|(length, _)| member(&mut archive, &name, length as u64).map(drop));
                 if let Err(error) = checked {
                     wrong.push((at, param.key.clone(), error.0));

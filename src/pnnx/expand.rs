@@ -245,6 +245,9 @@ impl Expander<'_> {
         {
             return self.emit(nnef, operands, shape, place, name);
         }
+        if let (Some(exact), true) = (op.row().exact(), self.builder.is_exact()) {
+            return self.emit(exact, operands, shape, place, name);
+        }
         match op.row().nnef {
             Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
             Counterpart::Template(_) => match template(op) {

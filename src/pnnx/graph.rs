@@ -28,6 +28,8 @@ pub(crate) struct ConversionOptions {
     pub(crate) share: bool,
     /// The maximum number of operations.
     pub(crate) max_ops: u64,
+    /// Whether operations that NNEF only approximates are kept by their meaning.
+    pub(crate) exact: bool,
 }
 
 impl Graph {
@@ -44,6 +46,7 @@ impl Graph {
     ) -> Result<Graph, Diagnostics> {
         let mut found = Diagnostics::new(false);
         let mut builder = Builder::new("expression");
+        builder.be_exact(form.exact);
         let Some(operands) = inputs(&mut builder, expression, file, form, &mut found) else { return Err(found) };
         let name = builder.name("y");
         let shaped = form.shapes.len();

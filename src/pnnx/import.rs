@@ -1,28 +1,25 @@
 //! Imports PNNX files as flat graphs: expressions are expanded, and every other operator becomes one operation, or
 //! operations of NNEF if the options select that.
 
-use std::cell::Cell;
+mod operators;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arguments::arguments;
 use super::data::Members;
 use super::expand::expand_items;
 use super::graph::constant;
 use super::item::{ExpandedItem, List, MAX_DEPTH};
-use super::lower::{self, Line, Lowered, Operand, Refusal};
+use super::lower::{self, Operand, Refusal};
 use super::model::{
     ATTRIBUTE, CONSTRUCTS, EXPR, EXPRESSION, FLOATS, INPUT, OUTPUT, Operator, OperatorParam, PnnxModel, Role, Typed,
     UNKNOWN,
 };
 use super::parse::{Reading, is_text, parse};
-use super::standard;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
 use crate::graph::{Element, Extent, Graph, Primitive, Shape, TensorId, Value};
-use crate::library::build::{Builder, Results, declared};
-use crate::library::declared::Declared;
+use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
 use crate::source::{FileId, Location, Span};
@@ -41,7 +38,8 @@ impl PnnxModel {
     ///
     /// Expressions cannot be read or expanded, shapes are contradictory, or extents of inputs are unknown.
     pub(crate) fn graph(&self, file: FileId, options: &Options) -> Result<Imported, Diagnostics> {
-        let builder = Builder::new("model");
+        let mut builder = Builder::new("model");
+        builder.be_exact(options.internal.exact);
         let mut import = Import {
             builder,
             file,
@@ -222,18 +220,26 @@ impl<'a> Import<'a> {
                 format!("the input {} does not have the shape {shape:?}", operator.name),
             );
         }
+        let shape = if complex && self.pairs() { [&shape[..], &[2]].concat() } else { shape };
         if let Ok(tensor) = self.builder.input(of, name, &shape) {
             self.note_element(tensor, told);
             if complex {
-                let message = format!(
-                    "the input {} has complex numbers, which NNEF does not have; operators on them are passed through",
-                    operator.name
-                );
-                self.report(Code::PnnxPassed, span, message);
+                let (code, what) = match self.pairs() {
+                    true => (Code::PnnxComplex, "they are pairs of real numbers along a new last axis"),
+                    false => (Code::PnnxPassed, "operators on them are passed through"),
+                };
+                let message =
+                    format!("the input {} has complex numbers, which NNEF does not have; {what}", operator.name);
+                self.report(code, span, message);
                 self.complex.insert(tensor);
             }
             self.hold(operator, vec![ExpandedItem::Tensor(tensor)]);
         }
+    }
+
+    /// Whether complex numbers are pairs of real numbers, since operators on them are lowered.
+    fn pairs(&self) -> bool {
+        self.options.lower == Lower::All
     }
 
     fn output(&mut self, operator: &'a Operator) {
@@ -242,6 +248,13 @@ impl<'a> Import<'a> {
         while let Some((operand, item)) = open.pop() {
             match item {
                 ExpandedItem::Tensor(tensor) => {
+                    if self.pairs() && self.complex.contains(&tensor) {
+                        let message = format!(
+                            "the output {operand} has complex numbers, which NNEF does not have; they are pairs of \
+                             real numbers along a new last axis"
+                        );
+                        self.report(Code::PnnxComplex, operator.span, message);
+                    }
                     let name = self.builder.graph.tensors[tensor.index()].name;
                     let name = self.builder.under(name, "out");
                     if self.builder.output(tensor, name, false).is_err() {
@@ -300,13 +313,15 @@ impl<'a> Import<'a> {
         }
         // Labels are compared without regard to case, as file names are.
         let label = self.labels.add(&label, true);
-        let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let complex = is_complex(&typed.element);
+        let shape = if complex && self.pairs() { [&shape[..], &[2]].concat() } else { shape };
+        let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let Some(of) = primitive(&typed.element).or(complex.then_some(Primitive::Scalar)) else {
             self.report(Code::PnnxData, param.span, format!("data of type `{}` are not supported", typed.element));
             return None;
         };
         let told = typed.clone();
+        let typed = if complex && self.pairs() { typed.parts() } else { typed };
         self.members.insert(label, (member, typed));
         let results = [(name, Some(Shape::of(&shape)))];
         let tensors = self.builder.add(VARIABLE, Some(of), arguments, Results::Each(&results)).ok()?;
@@ -320,6 +335,8 @@ impl<'a> Import<'a> {
 
     /// Notes the element type that the file tells of a tensor.
     fn note_element(&mut self, tensor: TensorId, typed: Option<&Typed>) {
+        let parts = typed.filter(|typed| self.pairs() && is_complex(&typed.element)).map(Typed::parts);
+        let typed = parts.as_ref().or(typed);
         self.builder.graph.set_element(tensor, typed.and_then(|typed| Element::of_short(&typed.element)));
     }
 
@@ -352,15 +369,18 @@ impl<'a> Import<'a> {
             && (self.is_complex(operator, &operands) || parsed.expression.has_complex());
         let mark = self.builder.graph.mark();
         let mut found = Diagnostics::new(self.options.strict);
-        let item = expand_items(
-            &mut self.builder,
-            &parsed.expression,
-            &operands,
-            name,
-            (self.file, None),
-            self.options,
-            &mut found,
-        );
+        let item = match complex && self.pairs() {
+            true => ExpandedItem::Refused,
+            false => expand_items(
+                &mut self.builder,
+                &parsed.expression,
+                &operands,
+                name,
+                (self.file, None),
+                self.options,
+                &mut found,
+            ),
+        };
         let unknown = found.iter().find(|found| found.code == Code::ExpressionCounterpart);
         let only = found.iter().all(|found| found.code == Code::ExpressionCounterpart);
         let reason = match unknown {
@@ -372,6 +392,17 @@ impl<'a> Import<'a> {
             && !operands.contains(&ExpandedItem::Refused)
         {
             self.builder.graph.rewind(mark);
+            if self.pairs() {
+                let numbers: Vec<String> = (0..operands.len()).map(|at| at.to_string()).collect();
+                let named = numbers.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
+                let extents = |_| None;
+                let folded = parsed.expression.folded(&extents);
+                let computed = self.attempt(operator, &[name], named, &[], |line| lower::computed(line, &folded));
+                if let Ok(item) = computed {
+                    self.check(operator, told, &item);
+                    return self.hold(operator, vec![item]);
+                }
+            }
             self.passed(operator, &Refusal::Because(reason.into()));
             return self.pass(operator, vec![name], Vec::new(), &operands);
         }
@@ -391,6 +422,7 @@ impl<'a> Import<'a> {
     fn check(&mut self, operator: &Operator, told: Option<&OperatorParam>, item: &ExpandedItem) {
         let (ExpandedItem::Tensor(tensor), Some(param)) = (item, told) else { return };
         let Some(typed) = param.typed() else { return };
+        let typed = if self.pairs() && self.complex.contains(tensor) { typed.parts() } else { typed };
         let graph = &mut self.builder.graph;
         match graph.shape(*tensor) {
             None => graph.set_shape(*tensor, Some(shape_of(&typed))),
@@ -400,178 +432,6 @@ impl<'a> Import<'a> {
             }
             Some(_) => {}
         }
-    }
-
-    /// Adds an operation for an operator, or equivalent operations of NNEF.
-    fn other(&mut self, operator: &'a Operator) {
-        if operator.outputs.is_empty() {
-            // Operations of NNEF have results.
-            return self.passed(operator, &Refusal::Because("it has no results and is omitted".into()));
-        }
-        let operands = self.operands(operator);
-        if operands.contains(&ExpandedItem::Refused) {
-            return self.hold(operator, vec![ExpandedItem::Refused; operator.outputs.len()]);
-        }
-        let names: Vec<NameId> = operator.outputs.iter().map(|output| self.name(output)).collect();
-        let mut data = Vec::new();
-        for param in operator.params(Role::Data) {
-            let text = identifier(&format!("{}_{}", operator.name, param.key));
-            let name = self.distinct(text);
-            if let Some(tensor) = self.variable(operator, param, name) {
-                data.push((param.key.clone(), tensor));
-            }
-        }
-        if let Some(nnef) = operator.kind.strip_prefix(standard::PREFIX).and_then(declared)
-            && data.is_empty()
-            && self.standard(operator, nnef, &names, &operands)
-        {
-            return;
-        }
-        if self.options.lower == Lower::All {
-            let told = operator.shapes();
-            let (keys, _) = operator.argument_names();
-            let named = keys.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
-            let lowered = match self.is_complex(operator, &operands) {
-                true => Err(Refusal::Because("it computes with complex numbers, which NNEF does not have".into())),
-                false => self.lowered(operator, &names, named, &data, &told),
-            };
-            match lowered {
-                Ok(results) => {
-                    let items: Vec<ExpandedItem> = results.into_iter().map(ExpandedItem::Tensor).collect();
-                    let tuple = if items.len() > operator.outputs.len() { List::new(&items) } else { None };
-                    return self.hold(operator, tuple.map_or(items, |tuple| vec![ExpandedItem::List(tuple)]));
-                }
-                Err(refusal) => self.passed(operator, &refusal),
-            }
-        }
-        self.pass(operator, names, data, &operands);
-    }
-
-    /// Adds the operation of NNEF that an operator stands for. Returns whether its arguments fit.
-    fn standard(
-        &mut self,
-        operator: &'a Operator,
-        nnef: &'static Declared,
-        names: &[NameId],
-        operands: &[ExpandedItem],
-    ) -> bool {
-        let given = standard::arguments(nnef, operator, operands);
-        let Some((arguments, is_array)) = given else { return false };
-        let told = operator.shapes();
-        let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
-        let typed: Vec<Option<Typed>> = operator.outputs.iter().map(typed).collect();
-        let of = typed.first().and_then(|typed| primitive(&typed.as_ref()?.element));
-        let results: Vec<(NameId, Option<Shape>)> = names.iter().map(|name| (*name, None)).collect();
-        let results = if is_array { Results::Array(&results) } else { Results::Each(&results) };
-        let Ok(tensors) = self.builder.add(nnef.name, of, arguments, results) else { return false };
-        for (tensor, typed) in tensors.iter().zip(&typed) {
-            if let Some(of) = typed.as_ref().and_then(|typed| primitive(&typed.element)) {
-                self.builder.graph.tensors[tensor.index()].dtype = Some(of);
-            }
-            self.note_element(*tensor, typed.as_ref());
-        }
-        if let Some(tensor) = tensors.first() {
-            // What cannot be inferred is in the file.
-            let _ = self.builder.infer(*tensor);
-        }
-        let items: Vec<ExpandedItem> = tensors.into_iter().map(ExpandedItem::Tensor).collect();
-        for (output, item) in operator.outputs.iter().zip(&items) {
-            self.check(operator, told.get(output.as_str()).copied(), item);
-        }
-        self.hold(operator, items);
-        true
-    }
-
-    /// Adds an operation for an operator that NNEF does not have.
-    fn pass(
-        &mut self,
-        operator: &'a Operator,
-        names: Vec<NameId>,
-        data: Vec<(String, TensorId)>,
-        operands: &[ExpandedItem],
-    ) {
-        let (keys, _) = operator.argument_names();
-        let told = operator.shapes();
-        let arguments = arguments(operator, &keys, operands, &data);
-        let kind = operator.kind.strip_prefix(standard::PREFIX).unwrap_or(&operator.kind);
-        let typed = |output: &String| told.get(output.as_str()).and_then(|param| param.typed());
-        let typed: Vec<Option<Typed>> = operator.outputs.iter().map(typed).collect();
-        let shapes = typed.iter().map(|typed| typed.as_ref().map(shape_of));
-        let results: Vec<(NameId, Option<Shape>)> = names.into_iter().zip(shapes).collect();
-        let tensors = self.builder.pass(&identifier(kind), arguments, Results::Each(&results));
-        for (tensor, typed) in tensors.iter().zip(&typed) {
-            let of = typed.as_ref().and_then(|typed| primitive(&typed.element));
-            self.builder.graph.tensors[tensor.index()].dtype = of;
-            self.note_element(*tensor, typed.as_ref());
-            if typed.as_ref().is_some_and(|typed| is_complex(&typed.element)) {
-                self.complex.insert(*tensor);
-            }
-        }
-        self.hold(operator, tensors.into_iter().map(ExpandedItem::Tensor).collect());
-    }
-
-    /// Reports that an operator is not lowered.
-    fn passed(&mut self, operator: &Operator, refusal: &Refusal) {
-        let at = Location::new(self.file, operator.span);
-        let message = format!("`{}` is passed through: {refusal}", operator.kind);
-        let mut diagnostic = Diagnostic::new(Code::PnnxPassed, at, message);
-        if let Refusal::Setting { key, .. } = refusal
-            && let Some(param) = operator.param(Role::Value, key)
-        {
-            diagnostic = diagnostic.see(Location::new(self.file, param.span), "the setting");
-        }
-        let shaped = |name: &String| match self.held.get(name.as_str()) {
-            Some(ExpandedItem::Tensor(tensor)) => self.builder.graph.shape(*tensor).is_some(),
-            _ => true,
-        };
-        if self.options.lower != Lower::All && !operator.inputs.iter().all(shaped) {
-            diagnostic = diagnostic.help("`--lower all` finds the shapes of operands that the file does not have");
-        }
-        self.found.report(diagnostic);
-    }
-
-    /// Lowers an operator to operations of NNEF and returns their results. If that is not possible, no operations are
-    /// added.
-    fn lowered(
-        &mut self,
-        operator: &Operator,
-        names: &[NameId],
-        operands: Vec<Operand>,
-        data: &[(String, TensorId)],
-        told: &FxHashMap<&str, &OperatorParam>,
-    ) -> Lowered<Vec<TensorId>> {
-        let mark = self.builder.graph.mark();
-        let before = self.builder.graph.tensors.len();
-        let mut found = Diagnostics::new(self.options.strict);
-        let mut line = Line {
-            builder: &mut self.builder,
-            operator,
-            operands,
-            params: operator.params(Role::Value).map(|param| (param, Cell::new(false))).collect(),
-            data,
-            name: names.first().copied().unwrap_or(NameId::ROOT),
-            file: self.file,
-            options: self.options,
-            found: &mut found,
-            counts: FxHashMap::default(),
-        };
-        let results = match lower::lower(&mut line) {
-            Ok(results) => results,
-            Err(refusal) => {
-                // The findings of the attempt are dropped with its operations.
-                self.builder.graph.rewind(mark);
-                return Err(refusal);
-            }
-        };
-        self.found.extend(found);
-        for ((output, name), tensor) in operator.outputs.iter().zip(names).zip(&results) {
-            // The result of some operators is an operand.
-            if tensor.index() >= before {
-                self.builder.graph.tensors[tensor.index()].name = *name;
-            }
-            self.check(operator, told.get(output.as_str()).copied(), &ExpandedItem::Tensor(*tensor));
-        }
-        Ok(results)
     }
 }
 

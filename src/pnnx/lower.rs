@@ -5,7 +5,8 @@
 mod activations;
 mod aten;
 mod attention;
-mod deform;
+mod bits;
+mod complex;
 mod diagonals;
 mod fills;
 mod fourier;
@@ -25,9 +26,11 @@ mod reductions;
 mod resample;
 mod resize;
 mod running;
+mod sampling;
 mod scatter;
 mod settings;
 mod shaping;
+mod spectra;
 mod steps;
 mod terms;
 mod vectors;
@@ -42,6 +45,7 @@ use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};
 pub(super) use settings::{Lowered, Refusal};
 
 use LoweringRule::{By, With};
+pub(super) use complex::computed;
 
 /// The rules. Functions of the elements of one tensor are in the dictionary.
 fn table() -> impl Iterator<Item = &'static LoweringRow> {
@@ -58,7 +62,8 @@ fn table() -> impl Iterator<Item = &'static LoweringRow> {
         lengths::ROWS,
         vectors::ROWS,
         fourier::ROWS,
-        deform::ROWS,
+        spectra::ROWS,
+        complex::ROWS,
     ];
     families.into_iter().flatten()
 }
@@ -76,6 +81,7 @@ const TABLE: &[LoweringRow] = &[
     (&["nn.GELU", "F.gelu"], By(activations::gelu)),
     (&["nn.LeakyReLU", "F.leaky_relu"], By(|line| line.with_number("leaky_relu", "negative_slope", 0.01))),
     (&["torch.erf"], By(activations::erf)),
+    (&["torch.lgamma", "torch.special.gammaln"], By(activations::log_gamma)),
     (&["nn.RReLU", "F.rrelu"], By(activations::randomized)),
     (&["nn.ELU", "F.elu"], By(|line| line.with_number("elu", "alpha", 1.0))),
     (&["nn.Hardtanh", "F.hardtanh"], By(|line| logic::clamp(line, ["min_val", "max_val"], [Some(-1.0), Some(1.0)]))),
@@ -85,10 +91,19 @@ const TABLE: &[LoweringRow] = &[
         &[
             "nn.Dropout",
             "nn.Dropout2d",
+            "nn.Dropout3d",
+            "nn.AlphaDropout",
+            "nn.FeatureAlphaDropout",
             "nn.Identity",
             "F.dropout",
+            "F.dropout2d",
+            "F.dropout3d",
+            "F.alpha_dropout",
+            "F.feature_alpha_dropout",
             "torch.clone",
             "torch.positive",
+            "torch.real",
+            "torch.conj",
             "Tensor.clone",
             "Tensor.contiguous",
             "Tensor.detach",
@@ -212,6 +227,9 @@ const TABLE: &[LoweringRow] = &[
     (&["nn.Unfold", "F.unfold"], By(patches::unfold)),
     (&["nn.Fold", "F.fold"], By(patches::fold)),
     (&["F.affine_grid"], By(grids::affine)),
+    (&["F.grid_sample"], By(sampling::grid)),
+    (&["torchvision.ops.DeformConv2d"], By(sampling::deformed)),
+    (&["torchvision.ops.RoIAlign"], By(sampling::aligned_regions)),
     (&["nn.PixelShuffle", "F.pixel_shuffle"], By(resample::pixel_shuffle)),
     (&["nn.PixelUnshuffle", "F.pixel_unshuffle"], By(resample::pixel_unshuffle)),
     (&["nn.ChannelShuffle", "F.channel_shuffle"], By(resample::channel_shuffle)),
@@ -229,12 +247,7 @@ const CELU: &str = "add(maximum(@0,0.0),mul(%alpha,expm1(div(minimum(@0,0.0),%al
 /// The table has no rule for it, the rule does not support its operands or settings, or it does not use all of them.
 pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let kind = aten::kind(line);
-    let rule = table().find(|(kinds, _)| kinds.contains(&kind.as_str())).map(|(_, rule)| rule);
-    let results = match rule {
-        Some(With(text, params)) => vec![line.text_with(text, params)?],
-        Some(By(function)) => function(line)?,
-        None => vec![line.by_item(&kind)?],
-    };
+    let results = if line.has_complex() { complex::lowered(line, &kind)? } else { by_rule(line, &kind)? };
     if let Some(refusal) = line.unread() {
         return Err(refusal);
     }
@@ -243,6 +256,14 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
         // One result may be the tuple of all.
         found if found == wanted || wanted == 1 && found > 1 => Ok(results),
         found => Err(Refusal::Because(format!("NNEF gives {found} results instead of {wanted}").into())),
+    }
+}
+
+/// The results of the rule for a kind of operators.
+fn by_rule(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {
+    match table().find(|(kinds, _)| kinds.contains(&kind)).map(|(_, rule)| rule) {
+        Some(rule) => rule.apply(line),
+        None => Ok(vec![line.by_item(kind)?]),
     }
 }
 

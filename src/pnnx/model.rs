@@ -102,6 +102,20 @@ pub(crate) struct Typed {
     pub(crate) element: String,
 }
 
+impl Typed {
+    /// The real numbers that complex ones have along a new last axis; others as they are.
+    pub(crate) fn parts(&self) -> Typed {
+        let element = match self.element.as_str() {
+            "c32" => "f16",
+            "c64" => "f32",
+            "c128" => "f64",
+            _ => return self.clone(),
+        };
+        let extents = self.extents.iter().copied().chain([Some(2)]).collect();
+        Typed { extents, element: element.to_owned() }
+    }
+}
+
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Setting {

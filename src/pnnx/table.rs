@@ -160,6 +160,12 @@ impl Operation {
         Operation { nnef: Template(text), ..self }
     }
 
+    /// The operation of a registry for what NNEF computes only approximately.
+    pub(crate) fn exact(&self) -> Option<&'static str> {
+        let row = self.row.filter(|row| row.nnef == InNnef::Missing && matches!(self.nnef, Template(_)))?;
+        row.vendor.split_ascii_whitespace().next()
+    }
+
     const fn infix(self, symbol: &'static str, precedence: u8) -> Operation {
         Operation { infix: Some((symbol, precedence)), ..self }
     }

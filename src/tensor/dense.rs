@@ -187,7 +187,9 @@ impl Tensor {
         };
         let places = 0..self.len();
         let data = match to {
-            DType::Float32 | DType::Float64 => Data::from_floats(to, places.map(|i| self.data.float(i))),
+            DType::Float32 | DType::Float64 | DType::Narrow(_) => {
+                Data::from_floats(to, places.map(|i| self.data.float(i)))
+            }
             DType::Int64 => Data::Int64(places.map(whole).collect::<Result<_, _>>()?),
             DType::Int32 => Data::Int32(places.map(|i| narrow(whole(i)?)).collect::<Result<_, _>>()?),
             DType::Bool => Data::Bool(places.map(logical).collect::<Result<_, _>>()?),
@@ -199,7 +201,7 @@ impl Tensor {
     /// Converts numbers to 64 bits, the precision of the reference evaluator.
     pub(crate) fn widened(self) -> Self {
         let data = match self.data {
-            Data::Float32(items) => Data::Float64(items.into_iter().map(f64::from).collect()),
+            Data::Float32(items) | Data::Narrow(_, items) => Data::Float64(items.into_iter().map(f64::from).collect()),
             Data::Int32(items) => Data::Int64(items.into_iter().map(i64::from).collect()),
             other => other,
         };

@@ -36,6 +36,7 @@ pub enum DType {
 
 /// The types that networks with loops declare, with their names.
 const NAMES: &[(DType, &str)] = &[
+    (DType::FLOAT16, "float16"),
     (DType::Float32, "float32"),
     (DType::Float64, "float64"),
     (DType::Int32, "int32"),

@@ -96,6 +96,9 @@ pub(crate) fn typed(json: &Json, dtype: DType) -> Result<Tensor, Misfit> {
     let data = match dtype {
         DType::Float32 => Data::Float32(convert(&items, dtype, |value| float(value).map(|x| x as f32))?),
         DType::Float64 => Data::Float64(convert(&items, dtype, float)?),
+        DType::Narrow(format) => {
+            Data::Narrow(format, convert(&items, dtype, |value| float(value).map(|x| format.round(x)))?)
+        }
         DType::Int32 => Data::Int32(convert(&items, dtype, |value| int(value)?.try_into().ok())?),
         DType::Int64 => Data::Int64(convert(&items, dtype, int)?),
         DType::Bool => Data::Bool(convert(&items, dtype, truth)?),

@@ -121,12 +121,14 @@ impl Asked {
         to: &str,
         found: &mut Diagnostics,
     ) -> Option<Vec<u8>> {
+        let to = Notation::named(to)?;
         let shape = |shape: &args::Numbers| shape.0.iter().map(|&extent| extent.min(i64::MAX as u64) as i64).collect();
         let form = ConversionOptions {
             arity: arguments.arity,
             shapes: arguments.shape.iter().map(shape).collect(),
             share: arguments.share,
             max_ops: self.options.max_ops,
+            exact: to.needs.standard,
         };
         let graph = match Graph::of_expression(expression, self.file, &form) {
             Ok(graph) => graph,
@@ -135,7 +137,6 @@ impl Asked {
                 return None;
             }
         };
-        let to = Notation::named(to)?;
         let within =
             Within { strict: self.language.strict, ..Within::of(&self.options, self.language.limits.evaluation()) };
         let encode = Encode::new((to, false), &graph, VariableData::default(), within);

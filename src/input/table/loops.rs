@@ -11,7 +11,7 @@ use crate::input::text::Text;
 use crate::input::{Findings, Refusal};
 use crate::loops::{Evaluation, Network};
 use crate::source::{FileId, Location, Sources};
-use crate::tensor::{Tensor, TensorError};
+use crate::tensor::{DType, Tensor, TensorError};
 use crate::{Graph, Options, write};
 
 /// Reads the text of a network.
@@ -149,6 +149,8 @@ impl Backing for Networks {
 /// The largest difference between a flat graph and its network that rounding explains: the network
 /// computes in the types that it declares, the graph in double precision.
 const TOLERANCE: f64 = 1e-4;
+/// The same for outputs whose type has 16 bits.
+const NARROW_TOLERANCE: f64 = 1e-2;
 
 /// Compares a network with its graph.
 fn compare(
@@ -188,7 +190,8 @@ fn compare(
     for ((name, value), (_, computed)) in outputs.iter().zip(&flat) {
         let wanted = value.clone().widened();
         let apart = wanted.difference(computed).unwrap_or(f64::INFINITY);
-        if apart > TOLERANCE {
+        let tolerance = if matches!(value.dtype(), DType::Narrow(_)) { NARROW_TOLERANCE } else { TOLERANCE };
+        if apart > tolerance {
             let message = format!("output `{name}` differs by {apart:e} from what the network computes");
             return Err(fail(Code::VerifyDifference, message));
         }

@@ -115,8 +115,9 @@ impl Source for PnnxText {
         Ok(Findings::new(weighed.sources, found))
     }
 
-    fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
-        self.graph(settings)
+    fn flatten(self: Box<Self>, to: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        let exact = to.needs.standard;
+        self.graph(&settings.with(|options| options.internal.exact = exact))
     }
 
     fn edit(self: Box<Self>, settings: &Settings) -> Result<Edited, Refusal> {
@@ -133,7 +134,10 @@ impl Source for PnnxText {
 
     /// All operators become operations of NNEF.
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
-        let settings = settings.with(|options| options.lower = Lower::All);
+        let settings = settings.with(|options| {
+            options.lower = Lower::All;
+            options.internal.exact = true;
+        });
         self.graph(&settings).map(|flat| Evaluable::Graph(Box::new(flat)))
     }
 }

@@ -6,7 +6,7 @@ use super::spec::{Compute, OpResult, Spec, TypedCall};
 use super::table::TABLE;
 use super::types;
 use crate::loops::network::{StaticType, volume};
-use crate::tensor::{DType, Dims, Tensor};
+use crate::tensor::{DType, Data, Dims, Tensor};
 
 /// An operation: a row of the table.
 #[derive(Clone, Copy)]
@@ -54,13 +54,26 @@ impl Op {
         }
     }
 
-    /// Computes the result, whose type is known.
+    /// Computes the result, whose type is known. Floats of fewer than 32 bits are computed with 32, and the result is
+    /// rounded.
     pub(crate) fn compute(
         self,
         inputs: &[&Tensor],
         attributes: &Attributes,
         (dtype, shape): (DType, Dims),
     ) -> OpResult<Tensor> {
+        let is_narrow = |dtype: DType| matches!(dtype, DType::Narrow(_));
+        if !is_narrow(dtype) && !inputs.iter().any(|input| is_narrow(input.dtype())) {
+            return self.computed(inputs, attributes, (dtype, shape));
+        }
+        let wide: Vec<Tensor> = inputs.iter().map(|input| with_32_bits(input)).collect();
+        let wide: Vec<&Tensor> = wide.iter().collect();
+        let result =
+            self.computed(&wide, attributes, (if is_narrow(dtype) { DType::Float32 } else { dtype }, shape))?;
+        result.into_type(dtype).map_err(|error| error.to_string())
+    }
+
+    fn computed(self, inputs: &[&Tensor], attributes: &Attributes, (dtype, shape): (DType, Dims)) -> OpResult<Tensor> {
         let call = Operands { inputs, attributes, dtype, shape: &shape };
         let data = match &self.0.compute {
             Compute::Kernel(row) => match row.kernel {
@@ -70,6 +83,14 @@ impl Op {
             Compute::With(function) => function(&call),
         }?;
         Tensor::new(&shape, data).ok_or_else(|| format!("`{}` does not fill {shape:?}", self.name()))
+    }
+}
+
+/// A tensor with floats of 32 bits instead of fewer.
+fn with_32_bits(x: &Tensor) -> Tensor {
+    match x.data() {
+        Data::Narrow(_, items) => Tensor::new(x.shape(), Data::Float32(items.clone())).unwrap_or_else(|| x.clone()),
+        _ => x.clone(),
     }
 }
 

@@ -20,6 +20,27 @@ fn counting_trips_forces_no_iterator() {
     assert_eq!(output(&text), [28.0]);
 }
 
+/// Sums of floats of 16 bits are rounded in each trip.
+#[test]
+fn results_have_the_precision_of_their_type() {
+    let mut net = Network::new("halves");
+    let x = net.input("x", DType::FLOAT16, &[2]);
+    let n = net.constant("n", Tensor::scalar(Data::Int64(vec![2])).unwrap());
+    let zero = net.constant("z", Tensor::scalar(Data::from_floats(DType::FLOAT16, [1000.0].into_iter())).unwrap());
+    let of = net.add_loop("L");
+    net.trip_limit(of, LimitKind::Count, n);
+    let item = net.iterator(of, "e", x, 0, false);
+    let state = net.recurrence(of, "s", zero);
+    let sum = net.operation("t", Op::find("add").unwrap(), &[state, item]);
+    net.set_next(state, sum);
+    let y = net.loop_output(of, "y", OutputKind::LastValue, state, 0);
+    net.mark_output(y);
+    let x = Tensor::new([2].as_slice(), Data::from_floats(DType::FLOAT16, [0.2, 0.3].into_iter())).unwrap();
+    let found = net.evaluate([("x".to_owned(), x)], &Options::default()).unwrap();
+    // Neighbours of 1000 are half apart: 0.2 is lost, and 0.3 rounded up.
+    assert_eq!(found.outputs[0].1.to_scalars(), [1000.5]);
+}
+
 /// `X_n` of a recurrence needs `Y_{n-1}`; a delay line of two needs two elements less.
 #[test]
 fn delay_lines_ask_for_fewer_elements() {

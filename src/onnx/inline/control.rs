@@ -441,7 +441,7 @@ impl<'f> Expansion<'f> {
     }
 
     /// Adds the values that a trip collects.
-    fn collect(&mut self, collected: &mut Vec<Values>, values: &[NameId], node: &NodeProto) -> Expand<()> {
+    pub(super) fn collect(&mut self, collected: &mut Vec<Values>, values: &[NameId], node: &NodeProto) -> Expand<()> {
         if values.is_empty() {
             return Ok(());
         }

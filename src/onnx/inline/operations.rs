@@ -37,7 +37,7 @@ impl Expansion<'_> {
         self.add_copy(node, target)
     }
 
-    fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> AttributeProto {
+    pub(super) fn attribute_named(&mut self, name: &str, kind: AttributeType, value: AttributeValue) -> AttributeProto {
         let name = Some(self.names.texts.intern(name));
         AttributeProto { name, kind: Some(kind as i32), value, reference: None, rest: None }
     }

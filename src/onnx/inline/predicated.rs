@@ -5,7 +5,8 @@ use super::copy::{CopyTarget, Expand, Expansion, InlinedCall};
 use super::known::Scalar;
 use super::opsets::Imports;
 use crate::graph::names::NameId;
-use crate::onnx::model::{Extent, GraphProto, NodeProto, ShapeProto, TypeForm, ValueInfo, Values};
+use crate::onnx::model::{AttributeValue, Extent, GraphProto, NodeProto, ShapeProto, TypeForm, ValueInfo, Values};
+use crate::onnx::types::AttributeType;
 
 /// A loop whose trips are bounded.
 struct BoundedLoop<'n> {
@@ -16,7 +17,23 @@ struct BoundedLoop<'n> {
     condition: Option<NameId>,
     /// The most trips.
     bound: i64,
+    /// Whether values of trips are collected.
+    collects: bool,
 }
+
+/// What bounded trips leave.
+#[derive(Default)]
+struct BoundedTrips {
+    /// The state after the last trip.
+    state: Values,
+    /// The values that each trip has for collections.
+    collected: Vec<Values>,
+    /// For each trip, whether it takes place; none if that is known.
+    alive: Vec<Option<NameId>>,
+}
+
+/// The version of the standard from which on bounds of `Slice` are operands.
+const BOUNDS_ARE_OPERANDS: i64 = 10;
 
 impl Expansion<'_> {
     /// Unrolls a loop whose trips are not known, up to a bound.
@@ -41,14 +58,69 @@ impl Expansion<'_> {
             trips: count.filter(|(_, known)| known.is_none()).map(|(trips, _)| trips),
             condition: goes_on.filter(|(_, known)| known.is_none()).map(|(condition, _)| condition),
             bound: if goes_on.is_some_and(|(_, known)| known == Some(false)) { 0 } else { most },
+            collects: flow.outputs.iter().skip(state.len()).any(|output| *output != NameId::ROOT),
         };
-        match self.bounded_loop(&of, state, call, target, imports)? {
-            Ok(state) => self.finish_loop(flow, (&state, &[], &[]), |_| (0, false), call, target, imports),
-            Err(reason) => Ok(Err(reason)),
+        let version = imports.version(self.names, None);
+        if of.collects && version.is_some_and(|version| version < BOUNDS_ARE_OPERANDS) {
+            return Ok(Err("it collects values, whose number is known only at run time".to_owned()));
         }
+        let trips = match self.bounded_loop(&of, state, call, target, imports)? {
+            Ok(trips) => trips,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        self.finish_bounded(flow, &trips, body, call, target, imports)
     }
 
-    /// Adds as many trips as the bound allows, and returns the state after them.
+    /// Adds the outputs of a loop of bounded trips. Of what all trips have collected, those that take place are a part.
+    fn finish_bounded(
+        &mut self,
+        flow: &Flow,
+        trips: &BoundedTrips,
+        body: &GraphProto,
+        call: InlinedCall,
+        target: &mut CopyTarget,
+        imports: &mut Imports,
+    ) -> Expand<Result<(), Stays>> {
+        let count = trips.state.len();
+        let declared = body.outputs.get(1 + count..).unwrap_or_default();
+        let open: Vec<NameId> = trips.alive.iter().copied().flatten().collect();
+        let mut outputs = flow.outputs.clone();
+        let mut cut = Vec::new();
+        for output in outputs.iter_mut().skip(count).filter(|output| **output != NameId::ROOT && !open.is_empty()) {
+            let segment = self.names.texts.intern("all");
+            let all = self.child(*output, segment, 0);
+            cut.push((all, std::mem::replace(output, all)));
+        }
+        let whole = Flow { node: flow.node, inputs: flow.inputs.clone(), outputs };
+        let made = (&trips.state, &trips.collected[..], declared);
+        if let Err(reason) = self.finish_loop(&whole, made, |_| (0, false), call, target, imports)? {
+            return Ok(Err(reason));
+        }
+        if cut.is_empty() {
+            return Ok(Ok(()));
+        }
+        let certain = trips.alive.iter().filter(|alive| alive.is_none()).count() as i64;
+        let mut number = self.made("taken", call);
+        self.add_scalar(Scalar::Int(certain), number, call, target)?;
+        for (trip, alive) in (1..).zip(open) {
+            let call = InlinedCall { ordinal: trip, ..call };
+            let [one, sum] = ["one", "taken"].map(|segment| self.made(segment, call));
+            let to = self.attribute_named("to", AttributeType::Int, AttributeValue::Int(7));
+            self.operation("Cast", (&[alive], one), vec![to], call, target)?;
+            self.operation("Add", (&[number, one], sum), Vec::new(), call, target)?;
+            number = sum;
+        }
+        let [end, begin, zero] = ["end", "begin", "zero"].map(|segment| self.made(segment, call));
+        self.stack(&Values::from_slice(&[number]), 0, end, call, target, imports)?;
+        self.add_scalar(Scalar::Int(0), zero, call, target)?;
+        self.stack(&Values::from_slice(&[zero]), 0, begin, call, target, imports)?;
+        for (all, output) in cut {
+            self.operation("Slice", (&[all, begin, end], output), Vec::new(), call, target)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Adds as many trips as the bound allows.
     ///
     /// # Errors
     ///
@@ -60,11 +132,9 @@ impl Expansion<'_> {
         call: InlinedCall,
         target: &mut CopyTarget,
         imports: &mut Imports,
-    ) -> Expand<Result<Values, Stays>> {
+    ) -> Expand<Result<BoundedTrips, Stays>> {
         let (body, count) = (of.body, state.len());
-        if body.outputs.len() > 1 + count {
-            return Ok(Err("it collects values, whose number is known only at run time".to_owned()));
-        }
+        let mut made = BoundedTrips::default();
         // A selection broadcasts, so that state of another shape would become another value.
         if !body.inputs[2..].iter().zip(&body.outputs[1..]).all(|(before, after)| same_shape(before, after)) {
             return Ok(Err("its body does not declare that the shapes of its state stay the same".to_owned()));
@@ -94,6 +164,10 @@ impl Expansion<'_> {
             }
             operands.extend(state.iter().copied());
             let results = self.splice(body, &operands, None, call, target, imports)?;
+            if of.collects {
+                self.collect(&mut made.collected, &results[1 + count..], of.node)?;
+                made.alive.push(alive);
+            }
             for (i, value) in state.iter_mut().enumerate() {
                 *value = match alive {
                     Some(alive) if results[1 + i] != *value => {
@@ -113,7 +187,7 @@ impl Expansion<'_> {
                 }
             }
         }
-        Ok(Ok(state))
+        Ok(Ok(BoundedTrips { state, ..made }))
     }
 
     /// A name under that of the loop.

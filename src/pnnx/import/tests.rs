@@ -110,8 +110,8 @@ fn types_without_a_counterpart_are_refused() {
     for element in ["f32", "f64", "f16", "bf16", "i64", "u8", "bool", "null"] {
         assert_eq!(codes(&input(element)), [], "{element}");
     }
-    // Complex numbers are passed through.
-    assert_eq!(codes(&input("c64")), [Code::PnnxPassed, Code::PnnxPassed]);
+    // Complex numbers are pairs.
+    assert_eq!(codes(&input("c64")), [Code::PnnxComplex, Code::PnnxPassed]);
     for element in ["i128", "f8"] {
         assert_eq!(codes(&input(element)), [Code::PnnxShape], "{element}");
         let data = format!("7767517\n2 1\npnnx.Attribute a 0 1 0 @data=(2){element}\npnnx.Output out 1 0 0\n");

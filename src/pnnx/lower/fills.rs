@@ -44,12 +44,26 @@ const TYPES: &[(&str, Primitive)] = &[
     ("torch.bool", Primitive::Logical),
 ];
 
-/// The type that a setting names; none if it is not given.
-fn element(line: &Line) -> Lowered<Option<Primitive>> {
-    // Where and how the items are stored has no effect on them.
+/// The types of integers of few bits: the number of bits, and whether there is a sign.
+const FEW_BITS: &[(&str, (u32, bool))] = &[
+    ("torch.uint8", (8, false)),
+    ("torch.int8", (8, true)),
+    ("torch.int16", (16, true)),
+    ("torch.short", (16, true)),
+    ("torch.uint16", (16, false)),
+    ("torch.uint32", (32, false)),
+];
+
+/// Permits settings of where and how items are stored, which have no effect on them.
+fn inert(line: &Line) {
     ["device", "layout", "memory_format", "pin_memory", "non_blocking", "copy", "requires_grad", "names", "out"]
         .iter()
         .for_each(|key| line.ignore(key));
+}
+
+/// The type that a setting names; none if it is not given.
+fn element(line: &Line) -> Lowered<Option<Primitive>> {
+    inert(line);
     match line.optional::<String>("dtype")? {
         None => Ok(None),
         Some(_) => line.choice("dtype", TYPES, None).map(Some),
@@ -58,6 +72,12 @@ fn element(line: &Line) -> Lowered<Option<Primitive>> {
 
 fn converted(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = line.tensor("input")?;
+    let word = line.optional::<String>("dtype").ok().flatten();
+    if let Some((_, (bits, signed))) = FEW_BITS.iter().find(|(known, _)| Some(*known) == word.as_deref()) {
+        inert(line);
+        let x = line.cast(x, Primitive::Integer)?;
+        return Ok(vec![line.wrapped(x, *bits, *signed)?]);
+    }
     match element(line)? {
         Some(of) => Ok(vec![line.cast(x, of)?]),
         None => Ok(vec![x]),
@@ -70,10 +90,19 @@ fn converted_to(line: &mut Line, of: Primitive) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.cast(x, of)?])
 }
 
+/// Converts the operand to the type of another one, which may have few bits.
 fn type_as(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, other) = (line.tensor("input")?, line.tensor("other")?);
     let of = line.primitive(other)?;
-    Ok(vec![line.cast(x, of)?])
+    let element = line.builder.graph.element_text(other);
+    let few = FEW_BITS.iter().find(|(word, _)| word.strip_prefix("torch.") == element);
+    let y = line.cast(x, of)?;
+    match few {
+        Some((_, (bits, signed))) if line.builder.graph.element_text(x) != element => {
+            Ok(vec![line.wrapped(y, *bits, *signed)?])
+        }
+        _ => Ok(vec![y]),
+    }
 }
 
 /// The value of a filled tensor: a number of the kind of operator, or the setting.

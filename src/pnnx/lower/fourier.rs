@@ -1,25 +1,37 @@
-//! Discrete Fourier transforms from real numbers to real numbers: products with matrices of cosines and sines.
-//!
-//! Those from or to complex numbers have no form in NNEF. In between, real and imaginary parts are two tensors.
+//! Discrete Fourier transforms: products with matrices of cosines and sines, of real and imaginary parts.
 
 use std::f64::consts::TAU;
 
 use super::LoweringRule::By;
+use super::complex::ComplexParts;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 
 pub(super) const ROWS: &[LoweringRow] = &[
-    (&["torch.fft.irfft"], By(|line| inverse(line, TransformAxes::One, false))),
-    (&["torch.fft.irfft2"], By(|line| inverse(line, TransformAxes::Two, false))),
-    (&["torch.fft.irfftn"], By(|line| inverse(line, TransformAxes::Any, false))),
-    (&["torch.fft.hfft"], By(|line| inverse(line, TransformAxes::One, true))),
-    (&["torch.fft.hfft2"], By(|line| inverse(line, TransformAxes::Two, true))),
-    (&["torch.fft.hfftn"], By(|line| inverse(line, TransformAxes::Any, true))),
+    (&["torch.fft.fft"], By(|line| whole(line, TransformAxes::One, false))),
+    (&["torch.fft.fft2"], By(|line| whole(line, TransformAxes::Two, false))),
+    (&["torch.fft.fftn"], By(|line| whole(line, TransformAxes::Any, false))),
+    (&["torch.fft.ifft"], By(|line| whole(line, TransformAxes::One, true))),
+    (&["torch.fft.ifft2"], By(|line| whole(line, TransformAxes::Two, true))),
+    (&["torch.fft.ifftn"], By(|line| whole(line, TransformAxes::Any, true))),
+    (&["torch.fft.rfft"], By(|line| half(line, TransformAxes::One, false))),
+    (&["torch.fft.rfft2"], By(|line| half(line, TransformAxes::Two, false))),
+    (&["torch.fft.rfftn"], By(|line| half(line, TransformAxes::Any, false))),
+    (&["torch.fft.ihfft"], By(|line| half(line, TransformAxes::One, true))),
+    (&["torch.fft.ihfft2"], By(|line| half(line, TransformAxes::Two, true))),
+    (&["torch.fft.ihfftn"], By(|line| half(line, TransformAxes::Any, true))),
+    (&["torch.fft.irfft"], By(|line| real(line, TransformAxes::One, false))),
+    (&["torch.fft.irfft2"], By(|line| real(line, TransformAxes::Two, false))),
+    (&["torch.fft.irfftn"], By(|line| real(line, TransformAxes::Any, false))),
+    (&["torch.fft.hfft"], By(|line| real(line, TransformAxes::One, true))),
+    (&["torch.fft.hfft2"], By(|line| real(line, TransformAxes::Two, true))),
+    (&["torch.fft.hfftn"], By(|line| real(line, TransformAxes::Any, true))),
 ];
 
-/// Along which axes a transform is, unless a setting says it.
+/// TransformAxes which axes a transform is, unless a setting says it.
 #[derive(Clone, Copy, PartialEq)]
-enum TransformAxes {
+pub(super) enum TransformAxes {
     /// The last one.
     One,
     /// The last two.
@@ -28,8 +40,18 @@ enum TransformAxes {
     Any,
 }
 
+/// A transform along an axis: the number of items before, with zeros behind those of the operand, and after.
+#[derive(Clone, Copy)]
+pub(super) struct AxisTransform {
+    pub(super) axis: i64,
+    pub(super) count: i64,
+    pub(super) columns: i64,
+    /// Whether angles are positive.
+    pub(super) inverse: bool,
+}
+
 /// The axes of a transform, and the number of items of the result along each, as far as it is given.
-fn along(line: &Line, axes: TransformAxes, rank: i64) -> Lowered<Vec<(i64, Option<i64>)>> {
+fn axes_of(line: &Line, axes: TransformAxes, rank: i64) -> Lowered<Vec<(i64, Option<i64>)>> {
     if axes == TransformAxes::One {
         return Ok(vec![(line.axis("dim", rank, Some(-1))?, line.optional("n")?)]);
     }
@@ -51,6 +73,23 @@ fn along(line: &Line, axes: TransformAxes, rank: i64) -> Lowered<Vec<(i64, Optio
     Ok(all.into_iter().zip(sizes).collect())
 }
 
+/// The power of the number of items by which results are multiplied.
+fn power(line: &Line, inverse: bool) -> Lowered<f64> {
+    let norms = [("backward", 0.0), ("forward", -1.0), ("ortho", -0.5)];
+    let norm = line.optional::<String>("norm")?;
+    let power = if norm.is_some() { line.choice("norm", &norms, None)? } else { 0.0 };
+    Ok(if inverse { -1.0 - power } else { power })
+}
+
+/// The operand: real numbers, or the parts of complex ones.
+fn operand(line: &mut Line) -> Lowered<ComplexParts> {
+    let parts = line.parts("input")?;
+    match parts.im {
+        Some(_) => Ok(parts),
+        None => Ok(ComplexParts { re: line.cast(parts.re, Primitive::Scalar)?, im: None }),
+    }
+}
+
 /// A matrix of the cosines and one of the sines of `2π·row·column / count`. The products are reduced as integers, so
 /// that the angles are small.
 fn waves(line: &mut Line, rows: i64, count: i64, columns: i64) -> Lowered<[TensorId; 2]> {
@@ -64,71 +103,105 @@ fn waves(line: &mut Line, rows: i64, count: i64, columns: i64) -> Lowered<[Tenso
     Ok([line.add("cos", vec![Value::Tensor(angles)])?, line.add("sin", vec![Value::Tensor(angles)])?])
 }
 
-/// The real inverse transform; the Hermitian one of real numbers is the same with the other normalization, since real
-/// numbers are their conjugates.
-fn inverse(line: &mut Line, axes: TransformAxes, hermitian: bool) -> Lowered<Vec<TensorId>> {
-    let x = line.tensor("input")?;
-    let mut re = line.cast(x, Primitive::Scalar)?;
-    let extents = line.extents(x)?;
-    let rank = extents.len() as i64;
-    let mut along = along(line, axes, rank)?;
-    let norms = [("backward", -1.0), ("forward", 0.0), ("ortho", -0.5)];
-    let norm = line.optional::<String>("norm")?;
-    let power = if norm.is_some() { line.choice("norm", &norms, None)? } else { -1.0 };
-    let power = if hermitian { -1.0 - power } else { power };
+/// A transform to as many complex numbers.
+pub(super) fn whole(line: &mut Line, axes: TransformAxes, inverse: bool) -> Lowered<Vec<TensorId>> {
+    let mut parts = operand(line)?;
+    let extents = line.extents(parts.re)?;
+    let power = power(line, inverse)?;
+    let mut items = 1.0f64;
+    for (axis, size) in axes_of(line, axes, extents.len() as i64)? {
+        let count = size.unwrap_or(extent_of(&extents, axis)?);
+        parts = step(line, parts, AxisTransform { axis, count, columns: count, inverse })?;
+        items *= count as f64;
+    }
+    let parts = line.scaled_parts(parts, items.powf(power))?;
+    Ok(vec![line.joined(parts)?])
+}
+
+/// A transform of real numbers, of which only half is needed; `inverse` is the conjugate one.
+fn half(line: &mut Line, axes: TransformAxes, inverse: bool) -> Lowered<Vec<TensorId>> {
+    let mut parts = operand(line)?;
+    let extents = line.extents(parts.re)?;
+    let power = power(line, inverse)?;
+    let mut items = 1.0f64;
+    // The last axis is that of the half.
+    for (at, (axis, size)) in axes_of(line, axes, extents.len() as i64)?.into_iter().rev().enumerate() {
+        let count = size.unwrap_or(extent_of(&extents, axis)?);
+        let columns = if at == 0 { (count / 2).saturating_add(1) } else { count };
+        parts = step(line, parts, AxisTransform { axis, count, columns, inverse })?;
+        items *= count as f64;
+    }
+    let parts = line.scaled_parts(parts, items.powf(power))?;
+    Ok(vec![line.joined(parts)?])
+}
+
+/// The inverse transform to real numbers; the Hermitian one is that of the conjugates, with the other normalization.
+pub(super) fn real(line: &mut Line, axes: TransformAxes, hermitian: bool) -> Lowered<Vec<TensorId>> {
+    let mut parts = operand(line)?;
+    if let (true, Some(im)) = (hermitian, parts.im) {
+        parts.im = Some(line.add("neg", vec![Value::Tensor(im)])?);
+    }
+    let extents = line.extents(parts.re)?;
+    let mut along = axes_of(line, axes, extents.len() as i64)?;
+    let power = power(line, !hermitian)?;
     let (last, size) = along.pop().ok_or(Refusal::UNFIT)?;
-    let mut im: Option<TensorId> = None;
     let mut items = 1.0f64;
     for (axis, size) in along {
         let count = size.unwrap_or(extent_of(&extents, axis)?);
-        (re, im) = step(line, (re, im), axis, count)?;
+        parts = step(line, parts, AxisTransform { axis, count, columns: count, inverse: true })?;
         items *= count as f64;
     }
-    let own = extent_of(&extents, last)?;
-    let count = size.unwrap_or(own.saturating_sub(1).saturating_mul(2));
+    let count = size.unwrap_or(extent_of(&extents, last)?.saturating_sub(1).saturating_mul(2));
+    items *= count as f64;
+    to_real(line, parts, (last, count), items.powf(power)).map(|y| vec![y])
+}
+
+/// The inverse transform of half of the numbers along an axis to real numbers, times a factor.
+pub(super) fn to_real(
+    line: &mut Line,
+    ComplexParts { re, im }: ComplexParts,
+    (axis, count): (i64, i64),
+    scale: f64,
+) -> Lowered<TensorId> {
     if count < 1 {
         return Err(Refusal::Because("the number of items of the result is not positive".into()));
     }
-    items *= count as f64;
-    let half = (count / 2).saturating_add(1).min(own);
+    let half = (count / 2).saturating_add(1).min(extent_of(&line.extents(re)?, axis)?);
     let [cosines, sines] = waves(line, half, count, count)?;
     // All but the first row, and the one in the middle, stand for two.
-    let scale = items.powf(power);
     let is_single = |row: i64| row == 0 || row.checked_mul(2) == Some(count);
     let weights = line.items(half, |row| Some(if is_single(row) { scale } else { 2.0 * scale }))?;
     let weights = line.constant(&[half, 1], Value::Scalars(weights.into()))?;
     let part = |line: &mut Line, x: TensorId, waves: TensorId| {
         let matrix = line.add("mul", vec![Value::Tensor(waves), Value::Tensor(weights)])?;
-        let x = line.section(x, last, (0, half))?;
-        line.product_along(x, last, matrix)
+        let x = line.section(x, axis, (0, half))?;
+        line.product_along(x, axis, matrix)
     };
-    let mut y = part(line, re, cosines)?;
-    if let Some(im) = im {
-        let less = part(line, im, sines)?;
-        y = line.add("sub", vec![Value::Tensor(y), Value::Tensor(less)])?;
-    }
-    Ok(vec![y])
+    let y = part(line, re, cosines)?;
+    let Some(im) = im else { return Ok(y) };
+    let less = part(line, im, sines)?;
+    line.add("sub", vec![Value::Tensor(y), Value::Tensor(less)])
 }
 
-/// The inverse transform of complex numbers along an axis, without normalization.
-fn step(
-    line: &mut Line,
-    (re, im): (TensorId, Option<TensorId>),
-    axis: i64,
-    count: i64,
-) -> Lowered<(TensorId, Option<TensorId>)> {
-    let own = extent_of(&line.extents(re)?, axis)?;
-    let used = own.min(count);
+/// The transform along an axis, without normalization.
+pub(super) fn step(line: &mut Line, ComplexParts { re, im }: ComplexParts, of: AxisTransform) -> Lowered<ComplexParts> {
+    let used = extent_of(&line.extents(re)?, of.axis)?.min(of.count);
     if used < 1 {
-        return Err(Refusal::UNFIT);
+        return Err(Refusal::Because("the number of items of the result is not positive".into()));
     }
-    let [cosines, sines] = waves(line, used, count, count)?;
-    let re = line.section(re, axis, (0, used))?;
-    let (own, turned) = (line.product_along(re, axis, cosines)?, line.product_along(re, axis, sines)?);
-    let Some(im) = im else { return Ok((own, Some(turned))) };
-    let im = line.section(im, axis, (0, used))?;
-    let (less, more) = (line.product_along(im, axis, sines)?, line.product_along(im, axis, cosines)?);
-    let re = line.add("sub", vec![Value::Tensor(own), Value::Tensor(less)])?;
-    let im = line.add("add", vec![Value::Tensor(turned), Value::Tensor(more)])?;
-    Ok((re, Some(im)))
+    let [cosines, sines] = waves(line, used, of.count, of.columns)?;
+    let re = line.section(re, of.axis, (0, used))?;
+    let (own, turned) = (line.product_along(re, of.axis, cosines)?, line.product_along(re, of.axis, sines)?);
+    let Some(im) = im else {
+        let im = if of.inverse { turned } else { line.add("neg", vec![Value::Tensor(turned)])? };
+        return Ok(ComplexParts { re: own, im: Some(im) });
+    };
+    let im = line.section(im, of.axis, (0, used))?;
+    let (other, along) = (line.product_along(im, of.axis, sines)?, line.product_along(im, of.axis, cosines)?);
+    let (re, im) = match of.inverse {
+        true => ("sub(@0,@1)", "add(@3,@2)"),
+        false => ("add(@0,@1)", "sub(@3,@2)"),
+    };
+    let items = [own, other, turned, along];
+    Ok(ComplexParts { re: line.formula_of(re, &items)?, im: Some(line.formula_of(im, &items)?) })
 }

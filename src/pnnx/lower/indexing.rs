@@ -151,6 +151,12 @@ fn counted(line: &mut Line, item: &ExpandedItem, extent: i64) -> Lowered<TensorI
         ExpandedItem::Tensor(_) => {
             Err(Refusal::Because("the shape of a result that a mask chooses is not known".into()))
         }
+        ExpandedItem::List(items) if matches!(items.first(), Some(ExpandedItem::Literal(Literal::Bool(_)))) => {
+            let chosen = masked_places(items).filter(|_| items.len() as i64 == extent);
+            let reason = format!("its mask does not choose some of {extent} items");
+            let chosen = chosen.filter(|chosen| !chosen.is_empty()).ok_or(Refusal::Because(reason.into()))?;
+            line.constant(&[chosen.len() as i64], Value::Integers(chosen.into()))
+        }
         ExpandedItem::List(items) => {
             let indices = items.iter().map(|item| known(item).filter(within)).collect::<Option<Vec<i64>>>();
             let indices = indices.filter(|indices| !indices.is_empty()).ok_or_else(unfit)?;
@@ -161,6 +167,16 @@ fn counted(line: &mut Line, item: &ExpandedItem, extent: i64) -> Lowered<TensorI
             line.constant(&[], Value::Integers([index].into()))
         }
     }
+}
+
+/// The places of true items; none if there are other ones than truth values.
+fn masked_places(items: &[ExpandedItem]) -> Option<Vec<i64>> {
+    let truth = |item: &ExpandedItem| match item {
+        ExpandedItem::Literal(Literal::Bool(truth)) => Some(*truth),
+        _ => None,
+    };
+    let truths = items.iter().map(truth).collect::<Option<Vec<bool>>>()?;
+    Some((0..).zip(truths).filter(|(_, truth)| *truth).map(|(place, _)| place).collect())
 }
 
 /// Indices of some axes, which are broadcast together. Their axes take the place of the first one of these axes, or are

@@ -4,6 +4,7 @@ use super::LoweringRule::By;
 use super::reductions::{drop_axes, reduced, spread};
 use super::{Line, Lowered, LoweringRow, integers};
 use crate::graph::{Primitive, TensorId, Value};
+use crate::library::assembly::Assembly;
 use crate::pnnx::tokens::Literal;
 
 pub(super) const ROWS: &[LoweringRow] = &[
@@ -11,6 +12,7 @@ pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.linalg.vector_norm"], By(|line| norm(line, "ord"))),
     (&["torch.linalg.norm"], By(linear_norm)),
     (&["F.normalize"], By(normalize)),
+    (&["F.pairwise_distance", "nn.PairwiseDistance"], By(distance)),
     (&["torch.var_mean"], By(|line| with_mean(line, false))),
     (&["torch.std_mean"], By(|line| with_mean(line, true))),
 ];
@@ -20,8 +22,9 @@ fn order(line: &Line, key: &str) -> Lowered<f64> {
     if line.is_word(key) {
         return line.choice(key, &[("fro", 2.0), ("inf", f64::INFINITY), ("-inf", f64::NEG_INFINITY)], None);
     }
-    let order = line.optional::<Literal>(key)?.and_then(Literal::number).map_or(2.0, |order| order.float());
-    line.require(key, !order.is_nan(), "a number")?;
+    let given = line.optional::<Literal>(key)?;
+    let order = given.and_then(Literal::number).map_or(2.0, |order| order.float());
+    line.require(key, !order.is_nan() && !matches!(given, Some(Literal::Bool(_))), "a number")?;
     Ok(order)
 }
 
@@ -68,6 +71,20 @@ fn linear_norm(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let is_plain = order(line, "ord")? == 2.0 && (line.is_word("ord") || line.optional::<Literal>("ord")?.is_none());
     line.require("ord", axes.len() == 1 || is_plain, "`None` for matrices")?;
     norm(line, "ord")
+}
+
+/// The norm of the difference of two operands along the last axis; a number is added to each item of the difference.
+fn distance(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, y) = (line.tensor(line.key_of(&["x1", "input"]))?, line.tensor(line.key_of(&["x2", "input1"]))?);
+    let order = match line.key_of(&["p", "norm"]) {
+        "norm" => line.setting_or("norm", 2.0)?,
+        _ => order(line, "p")?,
+    };
+    let epsilon: f64 = line.setting_or("eps", 1e-6)?;
+    let difference = line.formula_of(&format!("add(sub(@0,@1),{epsilon:?})"), &[x, y])?;
+    let axis = line.rank(difference)?.saturating_sub(1);
+    let y = along(line, difference, order, &[axis])?;
+    drop_axes(line, y, vec![axis]).map(|y| vec![y])
 }
 
 /// Divides the operand by its norm along an axis.

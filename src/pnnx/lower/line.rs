@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Options;
 use crate::diagnostics::Diagnostics;
@@ -56,6 +56,8 @@ pub(in crate::pnnx) struct Line<'a> {
     pub(in crate::pnnx) options: &'a Options,
     pub(in crate::pnnx) found: &'a mut Diagnostics,
     pub(in crate::pnnx) counts: FxHashMap<&'static str, u32>,
+    /// Tensors of complex numbers, whose last axis has their real and imaginary parts.
+    pub(in crate::pnnx) complex: &'a mut FxHashSet<TensorId>,
 }
 
 /// The lowering of an operator.
@@ -65,6 +67,16 @@ pub(super) enum LoweringRule {
     With(&'static str, &'static [(&'static str, f64)]),
     /// A function that adds operations.
     By(fn(&mut Line) -> Lowered<Vec<TensorId>>),
+}
+
+impl LoweringRule {
+    /// The results for an operator.
+    pub(super) fn apply(&self, line: &mut Line) -> Lowered<Vec<TensorId>> {
+        match self {
+            LoweringRule::With(text, params) => Ok(vec![line.text_with(text, params)?]),
+            LoweringRule::By(function) => function(line),
+        }
+    }
 }
 
 /// A rule with the kinds of operators that it applies to.

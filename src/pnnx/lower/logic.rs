@@ -80,11 +80,46 @@ impl Line<'_> {
 
     /// Adds operations with the semantics of expressions in files.
     fn call(&mut self, text: &str, items: &[ExpandedItem]) -> Lowered<TensorId> {
-        let parsed = parse(text, (self.file, 0), Reading::default()).map_err(|_| MISSING)?.0;
-        match self.expression(&parsed.expression, items) {
+        match self.valued(text, items)? {
             ExpandedItem::Tensor(tensor) => Ok(tensor),
             _ => Err(Refusal::UNFIT),
         }
+    }
+
+    /// The value of an expression in files, which may be a literal.
+    fn valued(&mut self, text: &str, items: &[ExpandedItem]) -> Lowered<ExpandedItem> {
+        let parsed = parse(text, (self.file, 0), Reading::default()).map_err(|_| MISSING)?.0;
+        match self.expression(&parsed.expression, items) {
+            ExpandedItem::Refused => Err(MISSING),
+            item => Ok(item),
+        }
+    }
+
+    /// The value of an operation of expressions, also one on the bits of integers.
+    pub(super) fn call_of(&mut self, op: Op, items: Vec<ExpandedItem>) -> Lowered<ExpandedItem> {
+        let name = op.row().name;
+        let is_truth = |item: &ExpandedItem| match item {
+            ExpandedItem::Tensor(tensor) => self.is_logical(*tensor),
+            item => matches!(item, ExpandedItem::Literal(Literal::Bool(_))),
+        };
+        let has_tensor = items.iter().any(|item| matches!(item, ExpandedItem::Tensor(_)));
+        let by_bits = has_tensor && !items.iter().all(is_truth);
+        let formula = match name {
+            "and" => Some("and(@0,@1)"),
+            "or" => Some("or(@0,@1)"),
+            "xor" => Some("xor(@0,@1)"),
+            _ => None,
+        };
+        if let (Some(formula), true, Ok(operands)) = (formula, by_bits, <[ExpandedItem; 2]>::try_from(items.clone())) {
+            return self.on_bits(formula, operands).map(ExpandedItem::Tensor);
+        }
+        if let ("lshift" | "rshift", true, [ExpandedItem::Tensor(x), by]) = (name, has_tensor, &items[..]) {
+            let (x, power) = self.shifted(*x, by)?;
+            let shift = if name == "lshift" { to_left } else { to_right };
+            return shift(self, x, power).map(ExpandedItem::Tensor);
+        }
+        let places: Vec<String> = (0..items.len()).map(|at| format!("@{at}")).collect();
+        self.valued(&format!("{name}({})", places.join(",")), &items)
     }
 }
 
@@ -120,13 +155,26 @@ fn logical(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
     Ok(vec![line.formula_of(text, &[x, y])?])
 }
 
-/// An operation on bits, of truth values.
+/// An operation on bits, or on truth values.
 fn bits(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
-    let (x, y) = (line.tensor("input")?, line.tensor(line.key_of(&["other", "input1"]))?);
-    if !line.is_logical(x) || !line.is_logical(y) {
-        return Err(Refusal::Because("NNEF has no operations on the bits of integers".into()));
+    let x = line.tensor("input")?;
+    let key = line.key_of(&["other", "input1"]);
+    let other = match line.has_tensor(key) {
+        true => ExpandedItem::Tensor(line.tensor(key)?),
+        false => ExpandedItem::Literal(line.required::<Literal>(key)?),
+    };
+    let is_truth = |item: &ExpandedItem| match item {
+        ExpandedItem::Tensor(tensor) => line.is_logical(*tensor),
+        item => matches!(item, ExpandedItem::Literal(Literal::Bool(_))),
+    };
+    if !line.is_logical(x) || !is_truth(&other) {
+        return Ok(vec![line.on_bits(text, [ExpandedItem::Tensor(x), other])?]);
     }
-    Ok(vec![line.formula_of(text, &[x, y])?])
+    let other = match other {
+        ExpandedItem::Tensor(tensor) => tensor,
+        item => line.filled(&[], item, Primitive::Logical)?,
+    };
+    Ok(vec![line.formula_of(text, &[x, other])?])
 }
 
 /// The complement of the bits of integers, or the negation of truth values.
@@ -142,39 +190,64 @@ fn complement(line: &mut Line) -> Lowered<Vec<TensorId>> {
     }
 }
 
-/// The operand of a shift, and the power of two by which it is multiplied or divided.
-fn shifted(line: &mut Line) -> Lowered<(TensorId, Value)> {
+/// The operands of an operator that shifts.
+fn shifts(line: &mut Line) -> Lowered<(TensorId, ExpandedItem)> {
     let x = line.tensor("input")?;
     let key = line.key_of(&["other", "input1"]);
-    let by = if line.has_tensor(key) { Some(line.tensor(key)?) } else { None };
-    if !line.is_integer(x) || by.is_some_and(|by| !line.is_integer(by)) {
-        return Err(Refusal::Because("its operands are not known to be integers".into()));
-    }
-    let Some(by) = by else {
-        let by: i64 = line.required(key)?;
-        let fits = u32::try_from(by).ok().and_then(|by| 1i64.checked_shl(by)).filter(|power| *power > 0);
-        let power = fits.ok_or_else(|| line.refuse(key, "an integer from 0 to 62"))?;
-        return Ok((x, Value::Int(power)));
+    let by = match line.has_tensor(key) {
+        true => ExpandedItem::Tensor(line.tensor(key)?),
+        false => ExpandedItem::Literal(Literal::Int(line.required(key)?)),
     };
-    let rank = line.rank(x)?.max(line.rank(by)?);
-    let (x, by) = (line.with_rank(x, rank)?, line.with_rank(by, rank)?);
-    let power = line.add_of("pow", Some(Primitive::Integer), vec![Value::Int(2), Value::Tensor(by)])?;
-    Ok((x, Value::Tensor(power)))
+    if let ExpandedItem::Literal(Literal::Int(by)) = by {
+        line.require(key, (0..=62).contains(&by), "an integer from 0 to 62")?;
+    }
+    Ok((x, by))
 }
 
-fn shift_left(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let (x, power) = shifted(line)?;
-    Ok(vec![line.add("mul", vec![Value::Tensor(x), power])?])
+impl Line<'_> {
+    /// The operand of a shift, and the power of two by which it is multiplied or divided.
+    fn shifted(&mut self, x: TensorId, by: &ExpandedItem) -> Lowered<(TensorId, Value)> {
+        const INTEGERS: Refusal = Refusal::Because(Cow::Borrowed("its operands are not known to be integers"));
+        match by {
+            _ if !self.is_integer(x) => Err(INTEGERS),
+            ExpandedItem::Literal(Literal::Int(by)) => {
+                let power = u32::try_from(*by).ok().and_then(|by| 1i64.checked_shl(by)).filter(|power| *power > 0);
+                Ok((x, Value::Int(power.ok_or(Refusal::UNFIT)?)))
+            }
+            ExpandedItem::Tensor(by) if self.is_integer(*by) => {
+                let rank = self.rank(x)?.max(self.rank(*by)?);
+                let (x, by) = (self.with_rank(x, rank)?, self.with_rank(*by, rank)?);
+                let power = self.add_of("pow", Some(Primitive::Integer), vec![Value::Int(2), Value::Tensor(by)])?;
+                Ok((x, Value::Tensor(power)))
+            }
+            _ => Err(INTEGERS),
+        }
+    }
+}
+
+fn to_left(line: &mut Line, x: TensorId, power: Value) -> Lowered<TensorId> {
+    line.add("mul", vec![Value::Tensor(x), power])
 }
 
 /// Quotients of integers are truncated, those of shifts are rounded down: one less if the product is larger.
-fn shift_right(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let (x, power) = shifted(line)?;
+fn to_right(line: &mut Line, x: TensorId, power: Value) -> Lowered<TensorId> {
     let quotient = line.add("div", vec![Value::Tensor(x), power.clone()])?;
     let product = line.add("mul", vec![Value::Tensor(quotient), power])?;
     let is_larger = line.add("gt", vec![Value::Tensor(product), Value::Tensor(x)])?;
     let less = line.add("sub", vec![Value::Tensor(quotient), Value::Int(1)])?;
-    Ok(vec![line.add("select", vec![Value::Tensor(is_larger), Value::Tensor(less), Value::Tensor(quotient)])?])
+    line.add("select", vec![Value::Tensor(is_larger), Value::Tensor(less), Value::Tensor(quotient)])
+}
+
+fn shift_left(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, by) = shifts(line)?;
+    let (x, power) = line.shifted(x, &by)?;
+    to_left(line, x, power).map(|y| vec![y])
+}
+
+fn shift_right(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let (x, by) = shifts(line)?;
+    let (x, power) = line.shifted(x, &by)?;
+    to_right(line, x, power).map(|y| vec![y])
 }
 
 impl Line<'_> {

@@ -7,11 +7,14 @@ use super::LoweringRule::By;
 use super::{Line, Lowered, LoweringRow, Refusal, extent_of, integers, product};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
+use crate::pnnx::item::ExpandedItem;
 
 pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.cumsum"], By(|line| running(line, "add(@0,@1)"))),
     (&["torch.cumprod"], By(|line| running(line, "mul(@0,@1)"))),
     (&["torch.logcumsumexp"], By(|line| running(line, "logaddexp(@0,@1)"))),
+    (&["torch.cummax"], By(|line| running_extreme(line, "or(ge(@1,@0),ne(@1,@1))"))),
+    (&["torch.cummin"], By(|line| running_extreme(line, "or(le(@1,@0),ne(@1,@1))"))),
     (&["torch.prod"], By(prod)),
     (&["torch.any"], By(|line| truth(line, "any_reduce"))),
     (&["torch.all"], By(|line| truth(line, "all_reduce"))),
@@ -68,6 +71,73 @@ fn running(line: &mut Line, text: &str) -> Lowered<Vec<TensorId>> {
     Ok(vec![y])
 }
 
+/// The largest or smallest items up to each one of an axis, and their places. The formula says when a later item
+/// replaces one before it: also if they are equal, or if it is NaN, which then stays.
+fn running_extreme(line: &mut Line, later_wins: &str) -> Lowered<Vec<TensorId>> {
+    let x = line.tensor("input")?;
+    let rank = line.rank(x)?;
+    if rank == 0 {
+        line.ignore("dim");
+        return Ok(vec![x, line.constant(&[], Value::Integers([0].into()))?]);
+    }
+    let axis = line.axis("dim", rank, None)?;
+    let extents = line.extents(x)?;
+    let (of, count) = (line.primitive(x)?, extent_of(&extents, axis)?);
+    let places = line.counting((rank, axis), count)?;
+    let (mut y, mut places) = (x, line.expanded(places, &extents)?);
+    let mut distance = 1i64;
+    while distance < count {
+        let ends = [(0, distance), (distance, count), (0, count.saturating_sub(distance))];
+        let mut parts = Vec::with_capacity(2);
+        for tensor in [y, places] {
+            let [first, later, before] = ends.map(|range| line.section(tensor, axis, range));
+            parts.push([first?, later?, before?]);
+        }
+        let [[_, later, before], _] = parts[..] else { return Err(Refusal::UNFIT) };
+        let wins = line.formula_of(later_wins, &[before, later])?;
+        let mut next = Vec::with_capacity(2);
+        for ([first, later, before], of) in parts.into_iter().zip([of, Primitive::Integer]) {
+            let chosen = line.select_as(of, wins, [ExpandedItem::Tensor(later), ExpandedItem::Tensor(before)])?;
+            next.push(line.concat(vec![first, chosen], axis)?);
+        }
+        let [values, indices] = next[..] else { return Err(Refusal::UNFIT) };
+        (y, places) = (values, indices);
+        distance = distance.saturating_mul(2);
+    }
+    Ok(vec![y, places])
+}
+
+impl Line<'_> {
+    /// The product of all items along an axis, which is kept.
+    pub(super) fn product_of(&mut self, x: TensorId, axis: i64) -> Lowered<TensorId> {
+        self.joined_halves(x, axis, "mul")
+    }
+
+    /// All items along an axis, which is kept, combined by an operation.
+    pub(super) fn joined_halves(&mut self, x: TensorId, axis: i64, nnef: &'static str) -> Lowered<TensorId> {
+        let mut y = x;
+        let mut count = extent_of(&self.extents(y)?, axis)?;
+        if count < 1 {
+            return Err(Refusal::UNFIT);
+        }
+        while count > 1 {
+            let half = count / 2;
+            let both = half.saturating_mul(2);
+            let (first, second) = (self.section(y, axis, (0, half))?, self.section(y, axis, (half, both))?);
+            let halves = self.add(nnef, vec![Value::Tensor(first), Value::Tensor(second)])?;
+            y = match both == count {
+                true => halves,
+                false => {
+                    let rest = self.section(y, axis, (both, count))?;
+                    self.concat(vec![halves, rest], axis)?
+                }
+            };
+            count = extent_of(&self.extents(y)?, axis)?;
+        }
+        Ok(y)
+    }
+}
+
 /// The product along an axis, or of all items.
 fn prod(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let x = operand(line)?;
@@ -77,24 +147,7 @@ fn prod(line: &mut Line) -> Lowered<Vec<TensorId>> {
         Some(_) => (x, line.axis("dim", extents.len() as i64, None)?),
         None => (line.reshaped(x, &[product(&extents)?])?, 0),
     };
-    let mut count = extent_of(&line.extents(y)?, axis)?;
-    if count < 1 {
-        return Err(Refusal::UNFIT);
-    }
-    while count > 1 {
-        let half = count / 2;
-        let both = half.saturating_mul(2);
-        let (first, second) = (line.section(y, axis, (0, half))?, line.section(y, axis, (half, both))?);
-        let halves = line.add("mul", vec![Value::Tensor(first), Value::Tensor(second)])?;
-        y = match both == count {
-            true => halves,
-            false => {
-                let rest = line.section(y, axis, (both, count))?;
-                line.concat(vec![halves, rest], axis)?
-            }
-        };
-        count = extent_of(&line.extents(y)?, axis)?;
-    }
+    y = line.product_of(y, axis)?;
     if kept && line.optional::<i64>("dim")?.is_none() {
         return Ok(vec![line.reshaped(y, &vec![1; extents.len()])?]);
     }

@@ -10,10 +10,11 @@ use crate::pnnx::tokens::Literal;
 
 pub(super) const ROWS: &[LoweringRow] = &[
     (&["torch.scatter"], By(scatter)),
-    (&["torch.scatter_add"], By(|line| scattered(line, Combination::Sum))),
+    (&["torch.scatter_add"], By(|line| scattered(line, Combination::Sum.into()))),
     (&["torch.scatter_reduce"], By(scatter_reduce)),
-    (&["torch.index_add"], By(|line| index_scattered(line, Combination::Sum))),
-    (&["torch.index_copy"], By(|line| index_scattered(line, Combination::Last))),
+    (&["torch.index_reduce"], By(index_reduce)),
+    (&["torch.index_add"], By(|line| index_scattered(line, Combination::Sum.into()))),
+    (&["torch.index_copy"], By(|line| index_scattered(line, Combination::Last.into()))),
     (&["torch.index_fill"], By(index_fill)),
     (&["Tensor.index_put", "torch.index_put"], By(index_put)),
 ];
@@ -25,26 +26,65 @@ enum Combination {
     Sum,
     /// The last one replaces it.
     Last,
+    /// They are multiplied with the item there.
+    Product,
+    /// The mean of them and the item there.
+    Mean,
+    /// The largest one of them and the item there.
+    Largest,
+    /// The smallest one of them and the item there.
+    Smallest,
+}
+
+/// The words of `reduce`.
+const REDUCTIONS: &[(&str, Combination)] = &[
+    ("sum", Combination::Sum),
+    ("prod", Combination::Product),
+    ("mean", Combination::Mean),
+    ("amax", Combination::Largest),
+    ("amin", Combination::Smallest),
+];
+
+/// How items are put, and whether the item at their place takes part.
+#[derive(Clone, Copy)]
+struct PutMode {
+    combination: Combination,
+    included: bool,
+}
+
+impl From<Combination> for PutMode {
+    fn from(combination: Combination) -> PutMode {
+        PutMode { combination, included: true }
+    }
 }
 
 fn scatter(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let words = [("add", Combination::Sum), ("sum", Combination::Sum)];
+    let words = [("add", Combination::Sum), ("sum", Combination::Sum), ("multiply", Combination::Product)];
     let combination = match line.optional::<String>("reduce")? {
         None => Combination::Last,
         Some(_) => line.choice("reduce", &words, None)?,
     };
-    scattered(line, combination)
+    scattered(line, combination.into())
+}
+
+/// How a setting says that items are put.
+fn putting(line: &Line) -> Lowered<PutMode> {
+    let combination = line.choice("reduce", REDUCTIONS, None)?;
+    Ok(PutMode { combination, included: line.optional("include_self")?.unwrap_or(true) })
 }
 
 fn scatter_reduce(line: &mut Line) -> Lowered<Vec<TensorId>> {
-    let combination = line.choice("reduce", &[("sum", Combination::Sum)], None)?;
-    let included = line.optional("include_self")?.unwrap_or(true);
-    line.require("include_self", included, "`True`")?;
-    scattered(line, combination)
+    let putting = putting(line)?;
+    scattered(line, putting)
+}
+
+fn index_reduce(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    let putting = putting(line)?;
+    index_scattered(line, putting)
 }
 
 /// Puts items at the indices along an axis, and at the places of the indices along the others.
-fn scattered(line: &mut Line, combination: Combination) -> Lowered<Vec<TensorId>> {
+fn scattered(line: &mut Line, putting: PutMode) -> Lowered<Vec<TensorId>> {
     let (x, indices) = (line.tensor("input")?, line.indices("index")?);
     let axis = line.axis("dim", line.rank(x)?, None)?;
     let key = line.key_of(&["src", "value"]);
@@ -61,11 +101,11 @@ fn scattered(line: &mut Line, combination: Combination) -> Lowered<Vec<TensorId>
         }
         source => source,
     };
-    line.scatter(x, axis, indices, source, combination).map(|y| vec![y])
+    line.scatter(x, axis, indices, source, putting).map(|y| vec![y])
 }
 
 /// Puts slices at indices along an axis.
-fn index_scattered(line: &mut Line, combination: Combination) -> Lowered<Vec<TensorId>> {
+fn index_scattered(line: &mut Line, putting: PutMode) -> Lowered<Vec<TensorId>> {
     let (x, indices) = (line.tensor("input")?, line.indices("index")?);
     let axis = line.axis("dim", line.rank(x)?, None)?;
     let source = line.tensor(line.key_of(&["source", "tensor", "src"]))?;
@@ -75,7 +115,9 @@ fn index_scattered(line: &mut Line, combination: Combination) -> Lowered<Vec<Ten
         source = line.add("mul", vec![Value::Tensor(source), Value::Scalar(factor)])?;
     }
     let indices = line.along(indices, axis, line.rank(x)?)?;
-    line.scatter(x, axis, indices, ExpandedItem::Tensor(source), combination).map(|y| vec![y])
+    let shape = line.extents(source)?;
+    let indices = line.expanded(indices, &shape)?;
+    line.scatter(x, axis, indices, ExpandedItem::Tensor(source), putting).map(|y| vec![y])
 }
 
 /// Puts a number in the slices at indices along an axis.
@@ -88,7 +130,7 @@ fn index_fill(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let count = extent_of(&line.extents(indices)?, axis)?;
     shape.iter_mut().zip(0..).filter(|(_, other)| *other == axis).for_each(|(extent, _)| *extent = count);
     let indices = line.expanded(indices, &shape)?;
-    line.scatter(x, axis, indices, value, Combination::Last).map(|y| vec![y])
+    line.scatter(x, axis, indices, value, Combination::Last.into()).map(|y| vec![y])
 }
 
 /// Puts items at indices of the first axes.
@@ -126,7 +168,7 @@ fn index_put(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let value = line.cast(value, line.primitive(x)?)?;
     let value = line.expanded(value, &[&shape[..], &inner[..]].concat())?;
     let value = line.reshaped(value, &[&[count], &inner[..]].concat())?;
-    let y = line.scatter(x, 0, places, ExpandedItem::Tensor(value), combination)?;
+    let y = line.scatter(x, 0, places, ExpandedItem::Tensor(value), combination.into())?;
     Ok(vec![line.reshaped(y, &extents)?])
 }
 
@@ -146,7 +188,7 @@ impl Line<'_> {
         axis: i64,
         indices: TensorId,
         source: ExpandedItem,
-        combination: Combination,
+        PutMode { combination, included }: PutMode,
     ) -> Lowered<TensorId> {
         let (extents, shape) = (self.extents(x)?, self.extents(indices)?);
         let rank = extents.len() as i64;
@@ -176,17 +218,71 @@ impl Line<'_> {
             last = Some(self.without_axes(found, &[axis])?);
         }
         let number = if of == Primitive::Logical { Primitive::Integer } else { of };
-        let put = self.select_as(number, hot, [source, ExpandedItem::Literal(Literal::Int(0))])?;
-        let put = self.add("sum_reduce", vec![Value::Tensor(put), integers([axis])])?;
+        let neutral = self.neutral(combination, number)?;
+        let put = self.select_as(number, hot, [source, neutral])?;
+        let put = match combination {
+            Combination::Product => self.product_of(put, axis)?,
+            Combination::Largest => self.add("max_reduce", vec![Value::Tensor(put), integers([axis])])?,
+            Combination::Smallest => self.add("min_reduce", vec![Value::Tensor(put), integers([axis])])?,
+            _ => self.add("sum_reduce", vec![Value::Tensor(put), integers([axis])])?,
+        };
         let put = self.without_axes(put, &[axis])?;
         let put = self.with_zeros(put, &extents)?;
-        match last {
-            None => self.add("add", vec![Value::Tensor(x), Value::Tensor(put)]),
-            Some(last) => {
-                let last = self.with_zeros(last, &extents)?;
-                let is_put = self.add("gt", vec![Value::Tensor(last), Value::Int(0)])?;
-                self.select_as(of, is_put, [ExpandedItem::Tensor(put), ExpandedItem::Tensor(x)])
+        if let Some(last) = last {
+            let last = self.with_zeros(last, &extents)?;
+            let is_put = self.add("gt", vec![Value::Tensor(last), Value::Int(0)])?;
+            return self.select_as(of, is_put, [ExpandedItem::Tensor(put), ExpandedItem::Tensor(x)]);
+        }
+        self.combined(x, put, (hot, axis), PutMode { combination, included })
+    }
+
+    /// A tensor with what is put into it, where something is: `hot` says which items are, along an axis.
+    fn combined(
+        &mut self,
+        x: TensorId,
+        put: TensorId,
+        (hot, axis): (TensorId, i64),
+        PutMode { combination, included }: PutMode,
+    ) -> Lowered<TensorId> {
+        let (of, extents) = (self.primitive(x)?, self.extents(x)?);
+        if combination == Combination::Sum && included {
+            return self.add("add", vec![Value::Tensor(x), Value::Tensor(put)]);
+        }
+        let hot = self.cast(hot, Primitive::Integer)?;
+        let count = self.add("sum_reduce", vec![Value::Tensor(hot), integers([axis])])?;
+        let count = self.without_axes(count, &[axis])?;
+        let count = self.with_zeros(count, &extents)?;
+        let is_put = self.add("gt", vec![Value::Tensor(count), Value::Int(0)])?;
+        let joined = match combination {
+            Combination::Sum | Combination::Last => put,
+            Combination::Mean if of != Primitive::Scalar => {
+                return Err(Refusal::Because("the means of its integers are rounded".into()));
             }
+            Combination::Mean => {
+                let count = self.cast(count, Primitive::Scalar)?;
+                match included {
+                    true => self.formula_of("div(add(@0,@1),add(@2,1.0))", &[x, put, count])?,
+                    // Where nothing is put, the quotient is not used.
+                    false => self.formula_of("div(@0,max(@1,1.0))", &[put, count])?,
+                }
+            }
+            _ if !included => put,
+            Combination::Product => self.formula_of("mul(@0,@1)", &[x, put])?,
+            Combination::Largest => self.formula_of("maximum(@0,@1)", &[x, put])?,
+            Combination::Smallest => self.formula_of("minimum(@0,@1)", &[x, put])?,
+        };
+        self.select_as(of, is_put, [ExpandedItem::Tensor(joined), ExpandedItem::Tensor(x)])
+    }
+
+    /// What stands for items that are not put.
+    fn neutral(&mut self, combination: Combination, of: Primitive) -> Lowered<ExpandedItem> {
+        let extreme =
+            |float: f64, int: i64| if of == Primitive::Integer { Literal::Int(int) } else { Literal::Float(float) };
+        match combination {
+            Combination::Sum | Combination::Last | Combination::Mean => Ok(ExpandedItem::Literal(Literal::Int(0))),
+            Combination::Product => Ok(ExpandedItem::Literal(Literal::Int(1))),
+            Combination::Largest => self.number(extreme(f64::NEG_INFINITY, i64::MIN.saturating_add(1))),
+            Combination::Smallest => self.number(extreme(f64::INFINITY, i64::MAX)),
         }
     }
 

@@ -14,14 +14,17 @@ use crate::source::FileId;
 use crate::tensor::Tensor;
 use crate::{Lower, Options};
 
+mod complex;
 mod families;
+mod places;
 
 #[test]
 fn the_documentation_has_all_operators() {
     let page = include_str!("../../../docs/pnnx.md");
     let functions = dictionary::all().filter(|row| row.function().is_some());
     let functions = functions.flat_map(|row| row.torch.split_ascii_whitespace());
-    for kind in table().flat_map(|(kinds, _)| *kinds).copied().chain(functions) {
+    let rows = table().chain(crate::pnnx::lower::complex::ON_COMPLEX);
+    for kind in rows.flat_map(|(kinds, _)| *kinds).copied().chain(functions) {
         assert!(page.contains(&format!("`{kind}`")), "docs/pnnx.md lacks {kind}");
     }
 }
@@ -53,7 +56,7 @@ fn told(text: &str) -> (Graph, Option<String>) {
 }
 
 fn examples() -> impl Iterator<Item = &'static Example> {
-    EXAMPLES.iter().chain(families::EXAMPLES)
+    EXAMPLES.iter().chain(families::EXAMPLES).chain(complex::EXAMPLES).chain(places::EXAMPLES)
 }
 
 /// The shapes of operands, the kind and the parameters of an operator.
@@ -245,7 +248,8 @@ fn wrong_values(kind: &str, value: &str) -> Vec<&'static str> {
 #[test]
 fn settings_of_a_wrong_kind_are_named() {
     let is_example = |kinds: &[&str]| examples().any(|(_, kind, _)| kinds.contains(kind));
-    let missing: Vec<_> = table().filter(|(kinds, _)| !is_example(kinds)).map(|(kinds, _)| kinds).collect();
+    let rows = table().chain(crate::pnnx::lower::complex::ON_COMPLEX);
+    let missing: Vec<_> = rows.filter(|(kinds, _)| !is_example(kinds)).map(|(kinds, _)| kinds).collect();
     assert!(missing.is_empty(), "{missing:?}");
     for (shapes, kind, params) in examples() {
         let message = |params: &str| told(&file(shapes, kind, params)).1;

@@ -92,7 +92,7 @@ fn bias(line: &mut Line) -> Lowered<Value> {
 
 /// The windows of a convolution, and the number of groups. The channels, and the size of windows, are those of the
 /// weight: `inner` per group along its second axis, and `outer` along its first one.
-fn filter(line: &Line, weight: TensorId, inner: &str, outer: &str) -> Lowered<(Vec<Window>, i64)> {
+pub(super) fn filter(line: &Line, weight: TensorId, inner: &str, outer: &str) -> Lowered<(Vec<Window>, i64)> {
     let extents = line.extents(weight)?;
     let [first, second, size @ ..] = &extents[..] else { return Err(Refusal::UNFIT) };
     // In NNEF, 0 groups are one for each channel.
@@ -160,6 +160,14 @@ pub(super) fn deconv(line: &mut Line) -> Lowered<Vec<TensorId>> {
         Value::Int(groups),
     ];
     Ok(vec![line.add("deconv", arguments)?])
+}
+
+/// A convolution with windows of one item, with the bias of the operator.
+pub(super) fn plain_conv(line: &mut Line, x: TensorId, weight: TensorId, groups: i64) -> Lowered<TensorId> {
+    let bias = bias(line)?;
+    let window = [pairs([(0, 0); 2]), integers([1; 2]), integers([1; 2]), Value::Int(groups)];
+    let border = Value::String("constant".into());
+    line.add("conv", [vec![Value::Tensor(x), Value::Tensor(weight), bias, border], window.to_vec()].concat())
 }
 
 /// The number of spatial axes of an operator: its kind ends in `1d`, `2d` or `3d`.

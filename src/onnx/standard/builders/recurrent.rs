@@ -15,6 +15,9 @@ const LINES_OF_STEP: i64 = 64;
 /// The first version with the operator that makes states of zeros.
 const ZEROS: i64 = 8;
 
+/// The first version in which integers are compared, and items are chosen.
+const CHOICES: i64 = 9;
+
 /// The places of operands in a call.
 const X: usize = 0;
 const W: usize = 1;
@@ -53,6 +56,8 @@ struct Layer {
     peepholes: bool,
     initial: bool,
     initial_cell: bool,
+    /// Whether items of the batch have lengths of their own.
+    has_lengths: bool,
     starts_with_zeros: bool,
     /// The activations of all directions.
     activations: Vec<Activation>,
@@ -78,7 +83,8 @@ impl Layer {
         };
         let lines = LINES_OF_STEP.checked_mul(steps).and_then(|lines| lines.checked_mul(directions));
         let fits = lines.is_some_and(|lines| lines <= MAX_LINES) && steps > 0 && hidden > 0 && directions == wanted;
-        if !fits || call.has_input(LENGTHS) && !call.all_items_are(LENGTHS, steps) {
+        let has_lengths = call.has_input(LENGTHS) && !call.all_items_are(LENGTHS, steps);
+        if !fits || has_lengths && call.version < CHOICES {
             return Err(NotKnown);
         }
         let initial_cell = kind == RecurrentKind::Lstm && call.has_input(INITIAL_C);
@@ -103,6 +109,7 @@ impl Layer {
             peepholes: kind == RecurrentKind::Lstm && call.has_input(P),
             initial: call.has_input(INITIAL_H),
             initial_cell,
+            has_lengths,
             starts_with_zeros,
             activations,
             clip: call.float("clip")?.filter(|clip| *clip > 0.0),
@@ -154,6 +161,12 @@ impl Layer {
             out.line(format!("least = const $T ({:e})", -clip));
             out.line(format!("greatest = const $T ({clip:e})"));
         }
+        if self.has_lengths {
+            out.line("column = const int64[2] (-1, 1)".to_owned());
+            out.line("blank = const $T (0)".to_owned());
+            out.node("whole_lengths", "Cast <to: int = 7>", "sequence_lens");
+            out.node("lengths", "Reshape", "whole_lengths, column");
+        }
         if self.batch_first {
             out.node("steps_first", "Transpose <perm: ints = [1, 0, 2]>", "X");
         }
@@ -189,10 +202,15 @@ impl Layer {
             let at = if reverse { self.steps - 1 - step } else { step };
             let inputs = steps.name("x", at);
             out.node(&inputs, "Gather <axis: int = 0>", &format!("{}, at{at}", steps.own("projected")));
-            (state, cell) = steps.step(out, at, &inputs, (state, cell));
+            let before = (state, cell);
+            (state, cell) = steps.step(out, at, &inputs, before.clone());
+            let mut shown = state.clone();
+            if self.has_lengths {
+                (state, cell, shown) = steps.within(out, at, before, (state, cell));
+            }
             if self.used[0] {
                 states.push(steps.name("state", at));
-                out.node(&steps.name("state", at), "Reshape", &format!("{state}, state_shape"));
+                out.node(&steps.name("state", at), "Reshape", &format!("{shown}, state_shape"));
             }
         }
         if reverse {
@@ -331,6 +349,27 @@ impl DirectionSteps<'_> {
             RecurrentKind::Gru => (self.gru(out, at, inputs, &state), cell),
             RecurrentKind::Lstm => self.lstm(out, at, inputs, (&state, &cell)),
         }
+    }
+
+    /// The state and the cell after a step, which are those before it for items that are shorter; and the state that
+    /// is shown, which has zeros there.
+    fn within(
+        &self,
+        out: &mut Lines,
+        at: i64,
+        (state, cell): (String, String),
+        (next, next_cell): (String, String),
+    ) -> (String, String, String) {
+        let is_longer = self.name("is_longer", at);
+        out.node(&is_longer, "Greater", &format!("lengths, at{at}"));
+        let mut chosen = |result: &str, next: &str, before: &str| {
+            let result = self.name(result, at);
+            out.node(&result, "Where", &format!("{is_longer}, {next}, {before}"));
+            result
+        };
+        let shown = chosen("shown_state", &next, "blank");
+        let last_cell = if next_cell.is_empty() { next_cell } else { chosen("last_cell_so_far", &next_cell, &cell) };
+        (chosen("last_so_far", &next, &state), last_cell, shown)
     }
 
     /// The gates of a step: parts of a tensor along its last axis.

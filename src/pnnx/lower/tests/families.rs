@@ -115,7 +115,7 @@ pub(super) const EXAMPLES: &[Example] = &[
 ];
 
 /// The shape and the items of an operand.
-type Input<'a> = (&'a str, &'a [f64]);
+pub(super) type Input<'a> = (&'a str, &'a [f64]);
 
 /// The items of the results of a file.
 fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
@@ -123,7 +123,8 @@ fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
     assert!(!passed, "{text}{:?}", told(text).1);
     let input = |(i, (shape, items)): (usize, &Input)| {
         let (extents, of) = shape[1..].split_once(')').unwrap();
-        let extents: Vec<usize> = extents.split(',').filter_map(|extent| extent.parse().ok()).collect();
+        let mut extents: Vec<usize> = extents.split(',').filter_map(|extent| extent.parse().ok()).collect();
+        extents.extend((of == "c64").then_some(2));
         let whole = || items.iter().map(|item| *item as i64);
         let tensor = match of {
             "i64" => Tensor::integers(&extents, whole().collect()),
@@ -139,9 +140,9 @@ fn results(text: &str, inputs: &[Input]) -> Vec<Vec<f64>> {
 }
 
 /// Operands with their items, the kind, the parameters, and the items of the results.
-type Case<'a> = (&'a [Input<'a>], &'a str, &'a str, &'a [&'a [f64]]);
+pub(super) type Case<'a> = (&'a [Input<'a>], &'a str, &'a str, &'a [&'a [f64]]);
 
-fn check(cases: &[Case]) {
+pub(super) fn check(cases: &[Case]) {
     for (inputs, kind, params, wanted) in cases {
         let shapes: Vec<&str> = inputs.iter().map(|(shape, _)| *shape).collect();
         let text = file(&shapes, kind, params);
@@ -166,6 +167,7 @@ fn items_are_taken_at_indices() {
         (&[SIX, ("(2)i64", &[-1.0, 1.0])], "torch.take", "$input=0 $index=1", &[&[6.0, 2.0]]),
         (&[SIX], "Tensor.index", "expr=[None,[2,-3]]", &[&[3.0, 1.0, 6.0, 4.0]]),
         (&[SIX], "Tensor.index", "expr=[[1,0],[2,0]]", &[&[6.0, 1.0]]),
+        (&[SIX], "Tensor.index", "expr=[[True,False],[False,True,True]]", &[&[2.0, 3.0]]),
         (&[SIX], "Tensor.index", "expr=[1]", &[&[4.0, 5.0, 6.0]]),
         (&[SIX, ("(2)i64", &[-1.0, 0.0])], "Tensor.index", "expr=[@1,[1,2]]", &[&[5.0, 3.0]]),
         (&[("(1,2,3)f32", SIX.1)], "Tensor.index", "expr=[[0,0],None,[2,0]]", &[&[3.0, 6.0, 1.0, 4.0]]),
@@ -325,7 +327,7 @@ fn types_are_carried() {
     for (params, kind) in [("other=1.5", "torch.bitwise_left_shift"), ("dtype=torch.complex64", "Tensor.to")] {
         assert!(lowered(&file(&["(4)i64"], kind, params)).1, "{kind} {params}");
     }
-    assert!(lowered(&file(&["(4)i64", "(4)i64"], "torch.bitwise_and", "$input=0 $other=1")).1);
+    assert!(lowered(&file(&["(4)f32", "(4)i64"], "torch.bitwise_and", "$input=0 $other=1")).1);
 }
 
 #[test]
