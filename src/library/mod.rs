@@ -10,7 +10,11 @@ pub(crate) mod build;
 pub(crate) mod datatypes;
 pub(crate) mod declared;
 pub(crate) mod distinct;
+#[cfg(feature = "pnnx")]
+pub(crate) mod given;
 pub(crate) mod identifier;
+#[cfg(feature = "pnnx")]
+pub(crate) mod label;
 mod read;
 #[cfg(any(feature = "onnx", feature = "pnnx"))]
 pub(crate) mod recurrent;

@@ -24,7 +24,9 @@ use crate::graph::{Element, Extent, Graph, Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, Results, declared};
 use crate::library::declared::Declared;
 use crate::library::distinct::Distinct;
+use crate::library::given::{given_shape, report_unknown_inputs};
 use crate::library::identifier::identifier;
+use crate::library::label::label;
 use crate::source::{FileId, Location, Span};
 use crate::{Lower, Options};
 
@@ -65,16 +67,7 @@ impl PnnxModel {
                 break;
             }
         }
-        let given = options.shapes.inputs.iter().map(|(name, _)| name);
-        let graph = &import.builder.graph;
-        let known: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-        // Inputs that are refused are not in the graph.
-        let complete = !import.found.has_errors();
-        let unknown: Vec<&String> = given.filter(|name| complete && !known.contains(name)).collect();
-        for name in unknown {
-            let message = format!("the graph has no input `{name}`; its inputs are {}", known.join(", "));
-            import.report(Code::OptionInput, Span::default(), message);
-        }
+        report_unknown_inputs(&import.builder.graph, options, file, &mut import.found);
         if import.found.has_errors() {
             return Err(import.found);
         }
@@ -188,8 +181,7 @@ impl<'a> Import<'a> {
         let name = self.name(output);
         let mut text = String::new();
         self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
-        let given = self.options.shapes.inputs.iter().find(|(input, _)| *input == text);
-        let given: Option<Option<Vec<i64>>> = given.map(|(_, shape)| shape.iter().map(Extent::known).collect());
+        let given = given_shape(self.options, &text);
         let param = operator.param(Role::Shape, output);
         let (typed, span) = (param.and_then(OperatorParam::typed), param.map_or(operator.span, |param| param.span));
         if given == Some(None) {
@@ -292,14 +284,8 @@ impl<'a> Import<'a> {
             return None;
         };
         let member = format!("{}.{}", operator.name, param.key);
-        let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let mut label: String = member.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-        // Readers of models ignore files whose names begin with a dot.
-        if label.starts_with('.') {
-            label.replace_range(..1, "_");
-        }
         // Labels are compared without regard to case, as file names are.
-        let label = self.labels.add(&label, true);
+        let label = self.labels.add(&label(&member), true);
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];
         let complex = is_complex(&typed.element);
         let Some(of) = primitive(&typed.element).or(complex.then_some(Primitive::Scalar)) else {
