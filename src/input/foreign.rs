@@ -40,6 +40,11 @@ impl Format {
 const EXPORT_TORCH: &str = "export the model with torch.onnx.export, or with `pnnx FILE inputshape=[1,3,224,224]`";
 const NO_GRAPH: &str = "it has weights and no graph: export the model that they belong to, for example to ONNX";
 const UNPACK: &str = "unpack it first";
+const MLIR_TEXT: &str = "print it as text: `mlir-opt FILE`, `stablehlo-opt FILE`";
+const HLO_TEXT: &str = "dump it as text, with XLA_FLAGS=--xla_dump_hlo_as_text, and list its shapes: `nnef-flatten layout -`";
+
+/// What formats with shapes are that have no texts of them.
+const BINARY: &[&str] = &[MLIR_TEXT, HLO_TEXT];
 
 /// All formats; the first one that fits names the input.
 static FORMATS: &[Format] = &[
@@ -67,7 +72,8 @@ static FORMATS: &[Format] = &[
     Format::new("HLO of XLA, as text", |start| start.text().starts_with("HloModule")).help("list its shapes").command("nnef-flatten layout - < FILE"),
     Format::new("StableHLO, as text", |start| mlir(start) && ["stablehlo", "mhlo"].iter().any(|word| start.text().contains(word))),
     Format::new("MLIR", mlir),
-    Format::new("bytecode of MLIR", |start| start.bytes().starts_with(b"ML\xEFR")),
+    Format::new("bytecode of MLIR", |start| start.bytes().starts_with(b"ML\xEFR")).help(MLIR_TEXT),
+    Format::new("HLO of XLA, in protobuf", looks::hlo).help(HLO_TEXT),
     Format::new("a model of ONNX in the text format of protobuf", |start| start.after_comments().starts_with("ir_version:")).help("convert it").command("python -c \"import onnx; onnx.save(onnx.load('FILE', 'textproto'), 'model.onnx')\""),
     Format::new("a drawing of Graphviz", |start| start.text().starts_with("digraph ")),
     Format::new(looks::JSON, json),
@@ -132,6 +138,12 @@ fn format_of(start: &Start) -> Option<&'static Format> {
 /// The name of the format of another program in which bytes are, if they are recognized.
 pub(crate) fn name_of(start: &Start) -> Option<&'static str> {
     format_of(start).map(|format| format.what)
+}
+
+/// The name of a format with shapes that are not texts, and what to do with it.
+pub(crate) fn without_texts(start: &Start) -> Option<(&'static str, &'static str)> {
+    let format = format_of(start).filter(|format| BINARY.contains(&format.help))?;
+    Some((format.what, format.help))
 }
 
 /// The first bytes of the content of a gzip file.

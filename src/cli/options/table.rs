@@ -309,6 +309,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("compat", "", &[of(C::EXPR)]),
     row("shape", "", &[of(C::EXPR).to(OF_GRAPHS), of(C::EXPR).to(TOLD_FORMS).with(&["fold"])]),
     row("share", "", &[of(C::EXPR).to(OF_GRAPHS)]),
+    row("tpu-tiles", "", &[of(C::LAYOUT.and(C::LISTING))]),
     row("padded", "", &[of(C::LAYOUT)]),
     row("padding-value", "", &[of(C::LAYOUT).with(&["padded"])]),
     row("index", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
