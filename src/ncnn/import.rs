@@ -1,15 +1,21 @@
 //! Networks as flat graphs: a layer becomes one operation `ncnn_KIND`, and weights become variables.
 
+use std::cell::Cell;
+
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::lower::{self, LayerLine};
 use super::model::{Layer, NcnnModel, ParameterValue};
 use super::settings::{LayerSettings, WantedWeights};
 use super::table;
 use super::weights::{NcnnWeights, StoredTensor, WeightFile};
-use crate::Options;
+use crate::pnnx::lower::{Line, Lowered, Refusal};
+use crate::pnnx::model::Operator;
+use crate::{Lower, Options};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
+use crate::graph::prune::prune;
 use crate::graph::standard::VARIABLE;
 use crate::graph::{Element, Graph, Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, Results};
@@ -61,6 +67,8 @@ impl NcnnModel {
             blobs: FxHashMap::default(),
             names: Distinct::default(),
             labels: Distinct::default(),
+            read: self.layers.iter().flat_map(|layer| &layer.bottoms).map(String::as_str).collect(),
+            batched: FxHashMap::default(),
             found: Diagnostics::new(options.strict),
         };
         for layer in &self.layers {
@@ -89,6 +97,10 @@ struct NetworkImport<'a> {
     blobs: FxHashMap<&'a str, Option<TensorId>>,
     names: Distinct,
     labels: Distinct,
+    /// The blobs that layers read.
+    read: FxHashSet<&'a str>,
+    /// Tensors with an axis for the batch, by the tensors without it.
+    batched: FxHashMap<TensorId, TensorId>,
     found: Diagnostics,
 }
 
@@ -106,17 +118,19 @@ impl<'a> NetworkImport<'a> {
         }
         let weights = NcnnWeights { file: self.weights, tensors: self.stored };
         match self.builder.finish() {
-            Ok(graph) => Ok((graph, weights, self.found)),
+            Ok(mut graph) => {
+                // Not all tensors with and without an axis for the batch are used.
+                prune(&mut graph);
+                Ok((graph, weights, self.found))
+            }
             Err(_) => Err(self.found),
         }
     }
 
     /// Blobs that no layer reads are outputs, unless they are inputs.
     fn outputs(&mut self, model: &'a NcnnModel) {
-        let layers = &model.layers;
-        let read: FxHashSet<&str> = layers.iter().flat_map(|layer| &layer.bottoms).map(String::as_str).collect();
-        let made = layers.iter().filter(|layer| layer.kind != INPUT).flat_map(|layer| &layer.tops);
-        let open: Vec<&String> = made.filter(|blob| !read.contains(blob.as_str())).collect();
+        let made = model.layers.iter().filter(|layer| layer.kind != INPUT).flat_map(|layer| &layer.tops);
+        let open: Vec<&String> = made.filter(|blob| !self.read.contains(blob.as_str())).collect();
         if open.is_empty() && !self.found.has_errors() {
             let message = "the network has no outputs: each blob is read by another layer".to_owned();
             self.report(Code::NcnnBlob, Span::default(), message);
@@ -239,6 +253,15 @@ impl<'a> NetworkImport<'a> {
             self.blobs.insert(blob, Some(*tensor));
             return;
         }
+        if self.options.lower == Lower::All {
+            match self.lowered(layer, &names, &operands, &data) {
+                Ok(()) => return,
+                Err(refusal) => {
+                    let message = format!("`{}` is passed through: {refusal}", layer.kind);
+                    self.report(Code::NcnnPassed, layer.span, message);
+                }
+            }
+        }
         let shapes = shapes(layer);
         let shape = |at: usize| shapes.get(at).cloned().flatten().map(|extents| Shape::of(&extents));
         let results: Vec<(NameId, Option<Shape>)> =
@@ -249,6 +272,54 @@ impl<'a> NetworkImport<'a> {
             self.builder.graph.tensors[tensor.index()].dtype = None;
             self.blobs.insert(blob, Some(tensor));
         }
+    }
+
+    /// Lowers a layer to operations of NNEF. If that is not possible, no operations are added.
+    fn lowered(
+        &mut self,
+        layer: &'a Layer,
+        names: &[NameId],
+        operands: &[TensorId],
+        weights: &[(&'static str, TensorId)],
+    ) -> Lowered<()> {
+        let Some(row) = table::row(&layer.kind) else { return Err(Refusal::Because("the kind is not known".into())) };
+        let mark = self.builder.graph.mark();
+        let before = self.builder.graph.tensors.len();
+        let mut found = Diagnostics::new(self.options.strict);
+        let operator = Operator { kind: layer.kind.clone(), span: layer.span, ..Operator::default() };
+        let name = names.first().copied().unwrap_or(NameId::ROOT);
+        let mut line = LayerLine {
+            to: Line::bare(&mut self.builder, &operator, (name, self.file), self.options, &mut found),
+            settings: LayerSettings { layer, row },
+            operands: operands.to_vec(),
+            weights,
+            read: Cell::new(0),
+            batched: &mut self.batched,
+            added: Vec::new(),
+        };
+        let results = lower::lower(&mut line);
+        let added = line.added;
+        let results = match results {
+            Ok(results) => results,
+            Err(refusal) => {
+                self.builder.graph.rewind(mark);
+                for tensor in &added {
+                    self.batched.remove(tensor);
+                }
+                return Err(refusal);
+            }
+        };
+        self.found.extend(found);
+        for ((blob, name), tensor) in layer.tops.iter().zip(names).zip(results) {
+            // Where all readers use the tensor with the batch, that one has the name of the blob.
+            let named = self.batched.get(&tensor).filter(|_| self.read.contains(blob.as_str())).unwrap_or(&tensor);
+            // Some results are operands.
+            if named.index() >= before {
+                self.builder.graph.tensors[named.index()].name = *name;
+            }
+            self.blobs.insert(blob, Some(tensor));
+        }
+        Ok(())
     }
 
     /// The weights of a layer, with their places if there is a file; none if an error has been reported.

@@ -40,6 +40,20 @@ impl LayerSettings<'_> {
         }
     }
 
+    /// The value of a parameter that is a number.
+    pub(super) fn scalar(&self, name: &str) -> Result<f64, String> {
+        let Some(parameter) = self.row.named(name) else { return Err(format!("there is no parameter `{name}`")) };
+        match self.layer.parameter(parameter.number).map(|given| &given.value) {
+            Some(ParameterValue::Integer(value)) => Ok(*value as f64),
+            Some(ParameterValue::Scalar(value)) => Ok(*value),
+            Some(_) => Err(format!("parameter {} (`{name}`) is not a number", parameter.number)),
+            None => {
+                let default = parameter.default.unwrap_or("0");
+                default.parse().map_or_else(|_| self.computed(default).map(|value| value as f64), Ok)
+            }
+        }
+    }
+
     /// The value of products and quotients of parameters and numbers, from left to right.
     fn computed(&self, text: &str) -> Result<i64, String> {
         let mut value: Option<i64> = None;

@@ -30,15 +30,16 @@ mod shaping;
 mod steps;
 mod terms;
 mod vectors;
-mod windows;
+pub(crate) mod windows;
 
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::recurrent::RecurrentKind;
 
-pub(super) use line::{Line, Operand};
+pub(crate) use line::Line;
+pub(super) use line::Operand;
 use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};
-pub(super) use settings::{Lowered, Refusal};
+pub(crate) use settings::{Lowered, Refusal};
 
 use LoweringRule::{By, With};
 

@@ -13,7 +13,7 @@ pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod item;
 mod library;
-mod lower;
+pub(crate) mod lower;
 pub(crate) mod model;
 pub(crate) mod number;
 pub(crate) mod parse;
