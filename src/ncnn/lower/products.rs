@@ -41,7 +41,9 @@ fn matmul(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     if left.len() > 2 && right.len() > 2 && outer(&left) != outer(&right) {
         return Err(Refusal::UNFIT);
     }
-    Ok(vec![line.to.torch("torch.matmul", &[("input", a), ("other", b)], &[])?])
+    let y = line.to.torch("torch.matmul", &[("input", a), ("other", b)], &[])?;
+    // The product of two vectors is a vector of one item.
+    Ok(vec![if left.len() == 1 && right.len() == 1 { line.to.reshaped(y, &[1])? } else { y }])
 }
 
 /// `alpha * (A * B + beta * C)`, where each of the three may be weights.
