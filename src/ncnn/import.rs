@@ -10,9 +10,6 @@ use super::model::{Layer, NcnnModel, ParameterValue};
 use super::settings::{LayerSettings, WantedWeights};
 use super::table;
 use super::weights::{NcnnWeights, StoredTensor, WeightFile};
-use crate::pnnx::lower::{Line, Lowered, Refusal};
-use crate::pnnx::model::Operator;
-use crate::{Lower, Options};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::prune::prune;
@@ -23,7 +20,10 @@ use crate::library::distinct::Distinct;
 use crate::library::given::{given_shape, report_unknown_inputs};
 use crate::library::identifier::identifier;
 use crate::library::label::label;
+use crate::pnnx::lower::{Line, Lowered, Refusal};
+use crate::pnnx::model::Operator;
 use crate::source::{FileId, Location, Span};
+use crate::{Lower, Options};
 
 /// The layers of inputs, and of tensors that are stored.
 const INPUT: &str = "Input";
@@ -65,6 +65,7 @@ impl NcnnModel {
             stored: IndexMap::default(),
             unknown: IndexSet::default(),
             blobs: FxHashMap::default(),
+            blob_names: FxHashMap::default(),
             names: Distinct::default(),
             labels: Distinct::default(),
             read: self.layers.iter().flat_map(|layer| &layer.bottoms).map(String::as_str).collect(),
@@ -95,6 +96,8 @@ struct NetworkImport<'a> {
     unknown: IndexSet<&'a str>,
     /// The tensor of each blob; none if an error has been reported.
     blobs: FxHashMap<&'a str, Option<TensorId>>,
+    /// The names of blobs as tensors.
+    blob_names: FxHashMap<&'a str, NameId>,
     names: Distinct,
     labels: Distinct,
     /// The blobs that layers read.
@@ -117,12 +120,10 @@ impl<'a> NetworkImport<'a> {
             return Err(self.found);
         }
         let weights = NcnnWeights { file: self.weights, tensors: self.stored };
+        // Not all tensors with and without an axis for the batch are used.
+        prune(&mut self.builder.graph);
         match self.builder.finish() {
-            Ok(mut graph) => {
-                // Not all tensors with and without an axis for the batch are used.
-                prune(&mut graph);
-                Ok((graph, weights, self.found))
-            }
+            Ok(graph) => Ok((graph, weights, self.found)),
             Err(_) => Err(self.found),
         }
     }
@@ -137,10 +138,16 @@ impl<'a> NetworkImport<'a> {
         }
         for blob in open {
             if let Some(tensor) = self.blobs.get(blob.as_str()).copied().flatten() {
-                let name = self.builder.graph.tensors[tensor.index()].name;
-                let name = self.builder.under(name, "out");
-                // A copy, where one is needed, is an operation of the standard.
-                let _ = self.builder.output(tensor, name, false);
+                let graph = &mut self.builder.graph;
+                let own = graph.tensors[tensor.index()].name;
+                let name = self.blob_names.get(blob.as_str()).copied().unwrap_or(own);
+                // A tensor that is another blob, too, has the name of that one.
+                let is_other = own != name && graph.names.is_user(own);
+                if !is_other {
+                    graph.tensors[tensor.index()].name = name;
+                }
+                // Copies are operations of the standard.
+                let _ = self.builder.output(tensor, name, is_other);
             }
         }
     }
@@ -240,6 +247,7 @@ impl<'a> NetworkImport<'a> {
         }
         let (Some(weights), true) = (weights, operands.len() == layer.bottoms.len()) else { return };
         let names: Vec<NameId> = layer.tops.iter().map(|blob| self.name(blob)).collect();
+        self.blob_names.extend(layer.tops.iter().map(String::as_str).zip(names.iter().copied()));
         let is_variable = layer.kind == MEMORY;
         let mut data = Vec::new();
         for (wanted, stored) in weights {

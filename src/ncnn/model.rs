@@ -129,7 +129,11 @@ impl<'t> NcnnReader<'t> {
     fn layer(&mut self, line: &[Word<'t>]) -> Option<Layer> {
         let [(kind, span), (name, _), bottoms, tops, rest @ ..] = line else {
             let span = line.first().map_or(Span::default(), |(_, span)| *span);
-            self.error(Code::NcnnSyntax, span, "a line has a kind, a name, and the numbers of blobs before and after it");
+            self.error(
+                Code::NcnnSyntax,
+                span,
+                "a line has a kind, a name, and the numbers of blobs before and after it",
+            );
             return None;
         };
         let (bottoms, rest) = self.blobs(*bottoms, rest)?;
@@ -217,7 +221,8 @@ fn parameter(key: &str, value: &str) -> Result<(u32, ParameterValue), String> {
     let is_array = key <= ARRAY;
     let number = if is_array { ARRAY.saturating_sub(key) } else { key };
     let number = u32::try_from(number).ok().filter(|number| *number < PARAMETERS);
-    let number = number.ok_or_else(|| format!("{key} is not the number of a parameter: these are below {PARAMETERS}"))?;
+    let number =
+        number.ok_or_else(|| format!("{key} is not the number of a parameter: these are below {PARAMETERS}"))?;
     if is_array {
         let (length, items) = value.split_once(',').unwrap_or((value, ""));
         let items = if items.is_empty() { Vec::new() } else { items.split(',').collect() };
@@ -238,10 +243,13 @@ fn parameter(key: &str, value: &str) -> Result<(u32, ParameterValue), String> {
         // An array of one item ends with a comma.
         return Ok((number, array(&value.strip_suffix(',').unwrap_or(value).split(',').collect::<Vec<_>>())?));
     }
-    Ok((number, match item(value)? {
-        Number::Integer(integer) => ParameterValue::Integer(integer),
-        Number::Scalar(scalar) => ParameterValue::Scalar(scalar),
-    }))
+    Ok((
+        number,
+        match item(value)? {
+            Number::Integer(integer) => ParameterValue::Integer(integer),
+            Number::Scalar(scalar) => ParameterValue::Scalar(scalar),
+        },
+    ))
 }
 
 fn text_value(text: &str) -> ParameterValue {

@@ -61,12 +61,8 @@ pub(super) enum Relation {
 }
 
 /// The signs of relations. Those that begin with another one come first.
-const RELATIONS: &[(&str, Relation)] = &[
-    ("==", Relation::Equal),
-    ("!=", Relation::Different),
-    (">=", Relation::AtLeast),
-    (">", Relation::Above),
-];
+const RELATIONS: &[(&str, Relation)] =
+    &[("==", Relation::Equal), ("!=", Relation::Different), (">=", Relation::AtLeast), (">", Relation::Above)];
 
 static ROWS: LazyLock<FxHashMap<&'static str, LayerRow>> = LazyLock::new(|| {
     let mut rows: FxHashMap<&'static str, LayerRow> = FxHashMap::default();
@@ -119,7 +115,12 @@ fn weights(text: &'static str) -> WeightRow {
     let (name, extents) = sized.split_once(' ').unwrap_or((sized, ""));
     let (extents, is_raw) = extents.strip_prefix("raw ").map_or((extents, false), |extents| (extents, true));
     let parts = |text: &'static str| text.split(',').map(str::trim).filter(|part| !part.is_empty());
-    WeightRow { name, is_raw, extents: parts(extents).collect(), conditions: parts(conditions).map(condition).collect() }
+    WeightRow {
+        name,
+        is_raw,
+        extents: parts(extents).collect(),
+        conditions: parts(conditions).map(condition).collect(),
+    }
 }
 
 /// `a==1`, `a` for `a!=0`, `!a` for `a==0`.
@@ -141,11 +142,14 @@ mod tests {
         assert!(ROWS.len() > 100, "{}", ROWS.len());
         for (kind, row) in ROWS.iter() {
             let is_known = |name: &str| {
-                name.parse::<i64>().is_ok() || row.named(name).is_some() || name == "directions" && row.named("direction").is_some()
+                name.parse::<i64>().is_ok()
+                    || row.named(name).is_some()
+                    || name == "directions" && row.named("direction").is_some()
             };
             let known = |text: &str| text.split(['*', '/']).all(is_known);
             for (at, parameter) in row.parameters.iter().enumerate() {
-                let fits = parameter.number < 32 && row.parameters[..at].iter().all(|other| other.number != parameter.number);
+                let fits =
+                    parameter.number < 32 && row.parameters[..at].iter().all(|other| other.number != parameter.number);
                 assert!(fits, "{kind} {parameter:?}");
                 let default = parameter.default.unwrap_or("0");
                 assert!(default.parse::<f64>().is_ok() || known(default), "{kind} {parameter:?}");

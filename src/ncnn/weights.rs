@@ -22,8 +22,12 @@ const TAG: u64 = 4;
 const TABLE: u64 = 256;
 
 /// The tags of 16-bit floats, of integers of 8 bits, and of 32-bit floats.
-const TAGS: &[(u32, Storage)] =
-    &[(0, Storage::Float32), (0x0002_C056, Storage::Float32), (0x0130_6B47, Storage::Float16), (0x000D_4B38, Storage::Int8)];
+const TAGS: &[(u32, Storage)] = &[
+    (0, Storage::Float32),
+    (0x0002_C056, Storage::Float32),
+    (0x0130_6B47, Storage::Float16),
+    (0x000D_4B38, Storage::Int8),
+];
 
 /// How the items of a tensor are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +112,8 @@ impl WeightFile {
     /// Reads a tag.
     fn tag(&mut self) -> Result<Storage, String> {
         let end = self.at.checked_add(TAG).filter(|end| *end <= self.disk.len());
-        let end = end.ok_or_else(|| format!("the file ends at byte {}, before the tag of a tensor", self.disk.len()))?;
+        let end =
+            end.ok_or_else(|| format!("the file ends at byte {}, before the tag of a tensor", self.disk.len()))?;
         let mut bytes = [0; TAG as usize];
         self.disk.read_at(&mut bytes, self.at).map_err(|error| error.to_string())?;
         self.at = end;
@@ -145,7 +150,9 @@ fn items(bytes: &[u8], storage: Storage) -> Data {
         Storage::Table => {
             let (table, places) = bytes.split_at(bytes.len().min(TABLE as usize * 4));
             let table: Vec<f32> = table.as_chunks().0.iter().map(float).collect();
-            Data::Float32(places.iter().map(|place| table.get(usize::from(*place)).copied().unwrap_or(f32::NAN)).collect())
+            Data::Float32(
+                places.iter().map(|place| table.get(usize::from(*place)).copied().unwrap_or(f32::NAN)).collect(),
+            )
         }
     }
 }

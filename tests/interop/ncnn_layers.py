@@ -3,9 +3,10 @@
 Each case is a network of one or a few layers with random weights, whose text and weights are written here. Needs numpy
 and ncnn.
 
-    python tests/interop/ncnn_layers.py target/debug/nnef-flatten [WORD]
+    python3 tests/interop/ncnn_layers.py --bin target/release/nnef-flatten
 """
 
+import argparse
 import json
 import struct
 import subprocess
@@ -289,9 +290,12 @@ def by_us(command, path, operands, results):
 
 
 def main():
-    command, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
-    failed = 0
-    cases = [case for case in CASES if word in case[0]]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--kind", default="", help="only layers with this in their kind")
+    args = parser.parse_args()
+    command, failed = args.bin, 0
+    cases = [case for case in CASES if args.kind in case[0]]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "net.param"
         for kind, parameters, shapes, weights, results in cases:

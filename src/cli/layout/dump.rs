@@ -56,7 +56,11 @@ pub(super) fn listing(arguments: &args::Layout, limits: &RunLimits, reporter: &m
         io::refuse("<stdin>".to_owned(), String::new(), |at| Diagnostic::new(code, at, message).help_if(help))
     };
     if let Some((what, help)) = foreign::without_texts(&Start::new(&bytes, true)) {
-        return Err(refuse(Code::ForeignInput, format!("this is {what}, which has no texts of shapes"), Some(help.to_owned())));
+        return Err(refuse(
+            Code::ForeignInput,
+            format!("this is {what}, which has no texts of shapes"),
+            Some(help.to_owned()),
+        ));
     }
     let list = ShapeList::of(&String::from_utf8_lossy(&bytes), limits.options().max_memory).map_err(|error| {
         refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()))

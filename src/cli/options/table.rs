@@ -202,7 +202,11 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     ]),
     row("keep", EXPANSION, &[of(READ).on(I::DOCUMENTS), of(GRAPHS).on(I::MODELS)]),
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
-        .held(&[(I::MODELS, "all nodes are kept"), (I::PNNX, "all operators are kept"), (I::NCNN, "all layers are kept")])
+        .held(&[
+            (I::MODELS, "all nodes are kept"),
+            (I::PNNX, "all operators are kept"),
+            (I::NCNN, "all layers are kept"),
+        ])
         .because(&[(I::LOOPS, "a value that no output needs is never computed")]),
     row(
         "unroll",

@@ -37,8 +37,34 @@ pub(super) const ROWS: &[LayerRuleRow] = &[
 
 /// The functions of `UnaryOp` by their numbers, as files of PNNX call them.
 const UNARY: &[&str] = &[
-    "abs", "neg", "floor", "ceil", "square", "sqrt", "rsqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan",
-    "reciprocal", "tanh", "log10", "round", "trunc", "sign", "expm1", "sinh", "asinh", "cosh", "acosh", "atanh", "log1p",
+    "abs",
+    "neg",
+    "floor",
+    "ceil",
+    "square",
+    "sqrt",
+    "rsqrt",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "reciprocal",
+    "tanh",
+    "log10",
+    "round",
+    "trunc",
+    "sign",
+    "expm1",
+    "sinh",
+    "asinh",
+    "cosh",
+    "acosh",
+    "atanh",
+    "log1p",
 ];
 
 /// The operations of `BinaryOp` by their numbers, and whether the operands are exchanged. The last two, remainders, are

@@ -105,11 +105,7 @@ fn instance(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     grouped(line, "F.instance_norm", None)
 }
 
-fn grouped(
-    line: &mut LayerLine,
-    kind: &str,
-    groups: Option<(&'static str, String)>,
-) -> Lowered<Vec<TensorId>> {
+fn grouped(line: &mut LayerLine, kind: &str, groups: Option<(&'static str, String)>) -> Lowered<Vec<TensorId>> {
     let (x, epsilon) = (line.only()?, epsilon(line)?);
     line.note("affine");
     channels(line, "channels", x)?;

@@ -72,7 +72,13 @@ fn gemm(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         let own = line.to.extents(terms)?;
         let shape = match own[..] {
             // Weights say along which axis they are; a vector of another layer is for rows if it can be.
-            [count] if line.weight_if("C_data").is_some() => if kind == 1 { vec![count, 1] } else { vec![1, count] },
+            [count] if line.weight_if("C_data").is_some() => {
+                if kind == 1 {
+                    vec![count, 1]
+                } else {
+                    vec![1, count]
+                }
+            }
             [count] if count == n || count == 1 => vec![1, count],
             [count] if count == m => vec![count, 1],
             [_, _] => own.clone(),

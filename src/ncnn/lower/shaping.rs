@@ -116,7 +116,11 @@ fn reshape(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.require("w", known.len().saturating_add(1) >= shape.len(), "at most one extent of -1")?;
     if let Some(open) = shape.iter_mut().find(|extent| **extent == -1) {
         let known = line.to.count(&known)?;
-        *open = total.checked_rem(known).filter(|rest| *rest == 0).and_then(|_| total.checked_div(known)).ok_or(Refusal::UNFIT)?;
+        *open = total
+            .checked_rem(known)
+            .filter(|rest| *rest == 0)
+            .and_then(|_| total.checked_div(known))
+            .ok_or(Refusal::UNFIT)?;
     }
     Ok(vec![line.to.reshaped(x, &shape)?])
 }
@@ -309,7 +313,8 @@ const REDUCTIONS: &[Option<[&str; 3]>] = &[
 
 fn reduction(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let mut x = line.only()?;
-    let kind = usize::try_from(line.integer("operation")?).ok().and_then(|kind| REDUCTIONS.get(kind).copied().flatten());
+    let kind =
+        usize::try_from(line.integer("operation")?).ok().and_then(|kind| REDUCTIONS.get(kind).copied().flatten());
     let [before, reduces, after] = kind.ok_or_else(|| line.unsupported("operation", "a reduction of NNEF"))?;
     let rank = line.to.extents(x)?.len();
     let (all, given) = (line.flag("reduce_all")?, line.integers("axes")?);
@@ -369,7 +374,8 @@ fn resample(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     line.is("dynamic_target_size", 0)?;
     line.require("size_expr", line.given("size_expr").is_none(), "extents that are numbers")?;
     let mode = usize::try_from(line.integer("resize_type")?).ok();
-    let mode = mode.and_then(|mode| [None, Some("nearest"), Some("bilinear"), Some("bicubic")].get(mode).copied().flatten());
+    let mode =
+        mode.and_then(|mode| [None, Some("nearest"), Some("bilinear"), Some("bicubic")].get(mode).copied().flatten());
     let mode = mode.ok_or_else(|| line.unsupported("resize_type", "1, 2 or 3"))?;
     let x = line.only()?;
     let &[_, h, w] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };

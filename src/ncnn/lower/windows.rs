@@ -248,7 +248,8 @@ fn padded(window: &mut Window, mode: i64, extent: i64) -> Option<()> {
     let (before, behind) = window.padding;
     if mode > 1 {
         // What is given has no effect on windows, but on means.
-        window.padding = Some((before, behind)).filter(|padding| *padding == (0, 0)).and(same(window, extent, mode == 2))?;
+        window.padding =
+            Some((before, behind)).filter(|padding| *padding == (0, 0)).and(same(window, extent, mode == 2))?;
         return Some(());
     }
     let rest = extent.checked_add(before)?.checked_add(behind)?.checked_sub(window.size).filter(|rest| *rest >= 0)?;

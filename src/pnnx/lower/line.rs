@@ -15,7 +15,9 @@ use crate::library::build::{Builder, Results};
 use crate::pnnx::elements;
 use crate::pnnx::expand::expand_items;
 use crate::pnnx::item::ExpandedItem;
-use crate::pnnx::model::{Operator, OperatorParam, Role};
+#[cfg(feature = "input")]
+use crate::pnnx::model::Role;
+use crate::pnnx::model::{Operator, OperatorParam};
 use crate::pnnx::parse::{Reading, parse};
 use crate::pnnx::tree::Expression;
 use crate::source::{FileId, Location};
@@ -93,6 +95,7 @@ pub(super) fn integers(items: impl IntoIterator<Item = i64>) -> Value {
     Value::Integers(items.into_iter().collect())
 }
 
+#[cfg(feature = "input")]
 impl<'a> Line<'a> {
     /// A line with which other notations add operations: an operator without operands and parameters.
     pub(crate) fn bare(

@@ -215,7 +215,9 @@ impl<'t> Iterator for Candidates<'t> {
 fn of_mlir(inside: &str) -> Option<ArrayShape> {
     let (of, encoding) = inside.split_once(',').unwrap_or((inside, ""));
     let (mut dims, mut rest) = (Vec::new(), of.trim());
-    while let Some((size, after)) = rest.split_once('x').filter(|(size, _)| !size.ends_with(|c: char| c.is_alphabetic())) {
+    while let Some((size, after)) =
+        rest.split_once('x').filter(|(size, _)| !size.ends_with(|c: char| c.is_alphabetic()))
+    {
         dims.push(match size {
             "?" => Dimension::Unbounded,
             size => Dimension::Static(size.parse().ok().filter(|size: &u64| i64::try_from(*size).is_ok())?),
@@ -237,7 +239,10 @@ fn of_mlir(inside: &str) -> Option<ArrayShape> {
 fn element_of_mlir(text: &str) -> Option<ElementType> {
     if let Some(part) = text.strip_prefix(COMPLEX) {
         let part = part.strip_prefix('<')?.strip_suffix('>')?;
-        return ElementType::from_name(&format!("c{}", 2 * part.trim().strip_prefix('f')?.parse::<u16>().ok()?.min(64)));
+        return ElementType::from_name(&format!(
+            "c{}",
+            2 * part.trim().strip_prefix('f')?.parse::<u16>().ok()?.min(64)
+        ));
     }
     let name = text.to_ascii_lowercase();
     let name = match (name.strip_prefix("ui"), name.strip_prefix("si").or(name.strip_prefix('i'))) {
@@ -328,9 +333,18 @@ mod tests {
     #[test]
     fn each_byte_is_looked_at_a_few_times() {
         // The sum of the lengths of all candidates is at most a small multiple of the text.
-        for unit in
-            ["f32[2]{0:T(", "f32[/*", "f32[", "f32[1,", "f32[2]{//", "f32[2]{0:T(2)", "tensor<", "f32[2] {", "f32[2]\t", "tensor<complex<"]
-        {
+        for unit in [
+            "f32[2]{0:T(",
+            "f32[/*",
+            "f32[",
+            "f32[1,",
+            "f32[2]{//",
+            "f32[2]{0:T(2)",
+            "tensor<",
+            "f32[2] {",
+            "f32[2]\t",
+            "tensor<complex<",
+        ] {
             let text = unit.repeat(20_000);
             let looked: usize = Candidates::new(&text).map(|of| of.spelling.map_or(0, str::len)).sum();
             assert!(looked <= text.len(), "{unit}: {looked}");
