@@ -10,8 +10,6 @@ pub(crate) mod build;
 pub(crate) mod datatypes;
 pub(crate) mod declared;
 pub(crate) mod distinct;
-#[cfg(feature = "pnnx")]
-pub(crate) mod given;
 pub(crate) mod identifier;
 #[cfg(feature = "pnnx")]
 pub(crate) mod label;

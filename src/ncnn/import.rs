@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lower::{self, LayerLine};
-use super::model::{Layer, NcnnModel, ParameterValue};
+use super::model::{NcnnLayer, NcnnModel, ParameterValue};
 use super::settings::{LayerSettings, WantedWeights};
 use super::table;
 use super::weights::{NcnnWeights, StoredTensor, WeightFile};
@@ -17,9 +17,9 @@ use crate::graph::standard::VARIABLE;
 use crate::graph::{Element, Graph, Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
-use crate::library::given::{given_shape, report_unknown_inputs};
 use crate::library::identifier::identifier;
 use crate::library::label::label;
+use crate::pnnx::given::{given_shape, report_unknown_inputs};
 use crate::pnnx::lower::{Line, Lowered, Refusal};
 use crate::pnnx::model::Operator;
 use crate::source::{FileId, Location, Span};
@@ -167,7 +167,7 @@ impl<'a> NetworkImport<'a> {
         if kinds.is_empty() { String::new() } else { format!("; layers {} may have weights, too", kinds.join(", ")) }
     }
 
-    fn layer(&mut self, layer: &'a Layer) {
+    fn layer(&mut self, layer: &'a NcnnLayer) {
         self.builder.come_from(Location::new(self.file, layer.span));
         match layer.kind.as_str() {
             INPUT => self.input(layer),
@@ -190,7 +190,7 @@ impl<'a> NetworkImport<'a> {
         self.builder.name(&text)
     }
 
-    fn input(&mut self, layer: &'a Layer) {
+    fn input(&mut self, layer: &'a NcnnLayer) {
         let [blob] = &layer.tops[..] else {
             let message = format!("an input has one result, not {}", layer.tops.len());
             return self.report(Code::NcnnSyntax, layer.span, message);
@@ -224,7 +224,7 @@ impl<'a> NetworkImport<'a> {
 
     /// The extents of an input, as far as the text has them: those of its parameters, or those that it tells of its
     /// result.
-    fn input_extents(&self, layer: &Layer) -> Result<Option<Vec<i64>>, String> {
+    fn input_extents(&self, layer: &NcnnLayer) -> Result<Option<Vec<i64>>, String> {
         let Some(row) = table::row(INPUT) else { return Ok(None) };
         let settings = LayerSettings { layer, row };
         let mut extents = Vec::new();
@@ -238,7 +238,7 @@ impl<'a> NetworkImport<'a> {
         Ok(Some(extents).filter(|extents| !extents.is_empty()).or_else(|| shapes(layer).into_iter().next().flatten()))
     }
 
-    fn operation(&mut self, layer: &'a Layer) {
+    fn operation(&mut self, layer: &'a NcnnLayer) {
         let weights = self.layer_weights(layer);
         let operands: Vec<TensorId> =
             layer.bottoms.iter().filter_map(|blob| self.blobs.get(blob.as_str()).copied().flatten()).collect();
@@ -285,7 +285,7 @@ impl<'a> NetworkImport<'a> {
     /// Lowers a layer to operations of NNEF. If that is not possible, no operations are added.
     fn lowered(
         &mut self,
-        layer: &'a Layer,
+        layer: &'a NcnnLayer,
         names: &[NameId],
         operands: &[TensorId],
         weights: &[(&'static str, TensorId)],
@@ -331,7 +331,7 @@ impl<'a> NetworkImport<'a> {
     }
 
     /// The weights of a layer, with their places if there is a file; none if an error has been reported.
-    fn layer_weights(&mut self, layer: &'a Layer) -> Option<Vec<(WantedWeights, Option<StoredTensor>)>> {
+    fn layer_weights(&mut self, layer: &'a NcnnLayer) -> Option<Vec<(WantedWeights, Option<StoredTensor>)>> {
         let Some(row) = table::row(&layer.kind) else {
             self.unknown.insert(&layer.kind);
             return Some(Vec::new());
@@ -364,7 +364,7 @@ impl<'a> NetworkImport<'a> {
     /// Adds a variable for weights.
     fn variable(
         &mut self,
-        layer: &Layer,
+        layer: &NcnnLayer,
         wanted: &WantedWeights,
         stored: Option<StoredTensor>,
         name: NameId,
@@ -382,7 +382,7 @@ impl<'a> NetworkImport<'a> {
 }
 
 /// The shapes that a layer tells of its results: for each its rank, and its extents with the width first.
-fn shapes(layer: &Layer) -> Vec<Option<Vec<i64>>> {
+fn shapes(layer: &NcnnLayer) -> Vec<Option<Vec<i64>>> {
     let Some(ParameterValue::Integers(told)) = layer.parameter(SHAPES).map(|told| &told.value) else {
         return Vec::new();
     };
@@ -405,7 +405,7 @@ fn shapes(layer: &Layer) -> Vec<Option<Vec<i64>>> {
 }
 
 /// The arguments of an operation: operands, weights, then parameters.
-fn arguments(layer: &Layer, operands: &[TensorId], weights: &[(&str, TensorId)]) -> Vec<(String, Value)> {
+fn arguments(layer: &NcnnLayer, operands: &[TensorId], weights: &[(&str, TensorId)]) -> Vec<(String, Value)> {
     let row = table::row(&layer.kind);
     let mut arguments: Vec<(String, Value)> = Vec::new();
     let mut names = Distinct::default();

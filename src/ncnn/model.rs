@@ -19,12 +19,12 @@ const ARRAY: i64 = -23300;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct NcnnModel {
     /// The layers in their order.
-    pub(crate) layers: Vec<Layer>,
+    pub(crate) layers: Vec<NcnnLayer>,
 }
 
 /// A layer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Layer {
+pub(crate) struct NcnnLayer {
     /// Its kind, such as `Convolution`.
     pub(crate) kind: String,
     /// Its name.
@@ -65,7 +65,7 @@ pub(crate) enum ParameterValue {
     Text(String),
 }
 
-impl Layer {
+impl NcnnLayer {
     /// The parameter with a number.
     pub(crate) fn parameter(&self, number: u32) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.number == number)
@@ -117,7 +117,7 @@ impl<'t> NcnnReader<'t> {
             self.error(Code::NcnnSyntax, at, "the second line has two numbers: those of layers and blobs");
             return NcnnModel::default();
         };
-        let layers: Vec<Layer> = lines.filter_map(|line| self.layer(&line)).collect();
+        let layers: Vec<NcnnLayer> = lines.filter_map(|line| self.layer(&line)).collect();
         let found = (layers.len(), self.defined.len());
         if !self.found.has_errors() && counted != found {
             let message = format!("the text has {} layers and {} blobs", found.0, found.1);
@@ -126,7 +126,7 @@ impl<'t> NcnnReader<'t> {
         NcnnModel { layers }
     }
 
-    fn layer(&mut self, line: &[Word<'t>]) -> Option<Layer> {
+    fn layer(&mut self, line: &[Word<'t>]) -> Option<NcnnLayer> {
         let [(kind, span), (name, _), bottoms, tops, rest @ ..] = line else {
             let span = line.first().map_or(Span::default(), |(_, span)| *span);
             self.error(
@@ -152,7 +152,7 @@ impl<'t> NcnnReader<'t> {
             }
         }
         let names = |words: &[Word]| words.iter().map(|(word, _)| (*word).to_owned()).collect();
-        Some(Layer {
+        Some(NcnnLayer {
             kind: (*kind).to_owned(),
             name: (*name).to_owned(),
             bottoms: names(bottoms),
@@ -246,8 +246,8 @@ fn parameter(key: &str, value: &str) -> Result<(u32, ParameterValue), String> {
     Ok((
         number,
         match item(value)? {
-            Number::Integer(integer) => ParameterValue::Integer(integer),
-            Number::Scalar(scalar) => ParameterValue::Scalar(scalar),
+            ParameterNumber::Integer(integer) => ParameterValue::Integer(integer),
+            ParameterNumber::Scalar(scalar) => ParameterValue::Scalar(scalar),
         },
     ))
 }
@@ -257,28 +257,29 @@ fn text_value(text: &str) -> ParameterValue {
 }
 
 /// A number in a text.
-enum Number {
+enum ParameterNumber {
     Integer(i64),
     Scalar(f64),
 }
 
-fn item(text: &str) -> Result<Number, String> {
+fn item(text: &str) -> Result<ParameterNumber, String> {
     let is_scalar = text.contains(['.', 'e', 'E']);
-    let scalar = || text.parse::<f64>().ok().filter(|value| value.is_finite()).map(Number::Scalar);
-    let integer = || text.parse::<i32>().ok().map(|value| Number::Integer(value.into()));
+    let scalar = || text.parse::<f64>().ok().filter(|value| value.is_finite()).map(ParameterNumber::Scalar);
+    let integer = || text.parse::<i32>().ok().map(|value| ParameterNumber::Integer(value.into()));
     let number = if is_scalar { scalar() } else { integer() };
     number.ok_or_else(|| format!("`{text}` is not a number of 32 bits"))
 }
 
 fn array(items: &[&str]) -> Result<ParameterValue, String> {
-    let items = items.iter().map(|text| item(text)).collect::<Result<Vec<Number>, String>>()?;
-    let integer = |item: &Number| if let Number::Integer(integer) = item { Some(*integer) } else { None };
+    let items = items.iter().map(|text| item(text)).collect::<Result<Vec<ParameterNumber>, String>>()?;
+    let integer =
+        |item: &ParameterNumber| if let ParameterNumber::Integer(integer) = item { Some(*integer) } else { None };
     if let Some(integers) = items.iter().map(integer).collect() {
         return Ok(ParameterValue::Integers(integers));
     }
-    let scalar = |item: &Number| match item {
-        Number::Integer(integer) => *integer as f64,
-        Number::Scalar(scalar) => *scalar,
+    let scalar = |item: &ParameterNumber| match item {
+        ParameterNumber::Integer(integer) => *integer as f64,
+        ParameterNumber::Scalar(scalar) => *scalar,
     };
     Ok(ParameterValue::Scalars(items.iter().map(scalar).collect()))
 }

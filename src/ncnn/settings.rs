@@ -1,7 +1,7 @@
 //! The parameters of a layer by their names, with their defaults, and what weights follow from them.
 
-use super::model::{Layer, ParameterValue};
-use super::table::{Condition, LayerRow, Relation};
+use super::model::{NcnnLayer, ParameterValue};
+use super::table::{LayerRow, ParameterCondition, Relation};
 
 /// The number of directions of a recurrent layer, which follows from its parameter `direction`.
 const DIRECTIONS: &str = "directions";
@@ -22,7 +22,7 @@ pub(super) struct WantedWeights {
 /// A layer with the row of its kind.
 #[derive(Clone, Copy)]
 pub(super) struct LayerSettings<'l> {
-    pub(super) layer: &'l Layer,
+    pub(super) layer: &'l NcnnLayer,
     pub(super) row: &'static LayerRow,
 }
 
@@ -76,7 +76,7 @@ impl LayerSettings<'_> {
         }
     }
 
-    fn holds(&self, condition: &Condition) -> Result<bool, String> {
+    fn holds(&self, condition: &ParameterCondition) -> Result<bool, String> {
         let (left, right) = (self.computed(condition.left)?, self.computed(condition.right)?);
         Ok(match condition.relation {
             Relation::Equal => left == right,

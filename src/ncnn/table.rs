@@ -16,7 +16,7 @@ pub(super) struct LayerRow {
     /// The weights in the order of the file.
     pub(super) weights: Vec<WeightRow>,
     /// The conditions under which weights are not understood, and what they are then.
-    pub(super) refused: Vec<(Condition, &'static str)>,
+    pub(super) refused: Vec<(ParameterCondition, &'static str)>,
 }
 
 /// A parameter of a kind of layers.
@@ -40,12 +40,12 @@ pub(super) struct WeightRow {
     /// Their extents: products and quotients of parameters and numbers.
     pub(super) extents: Vec<&'static str>,
     /// The conditions under which the layer has them.
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<ParameterCondition>,
 }
 
 /// A condition on parameters.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Condition {
+pub(super) struct ParameterCondition {
     pub(super) left: &'static str,
     pub(super) relation: Relation,
     pub(super) right: &'static str,
@@ -124,13 +124,13 @@ fn weights(text: &'static str) -> WeightRow {
 }
 
 /// `a==1`, `a` for `a!=0`, `!a` for `a==0`.
-fn condition(text: &'static str) -> Condition {
+fn condition(text: &'static str) -> ParameterCondition {
     if let Some(name) = text.strip_prefix('!') {
-        return Condition { left: name, relation: Relation::Equal, right: "0" };
+        return ParameterCondition { left: name, relation: Relation::Equal, right: "0" };
     }
     let split = RELATIONS.iter().find_map(|(sign, relation)| Some((text.split_once(sign)?, *relation)));
     let ((left, right), relation) = split.unwrap_or(((text, "0"), Relation::Different));
-    Condition { left, relation, right }
+    ParameterCondition { left, relation, right }
 }
 
 #[cfg(test)]

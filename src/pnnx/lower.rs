@@ -32,9 +32,16 @@ mod terms;
 mod vectors;
 pub(crate) mod windows;
 
+#[cfg(feature = "input")]
+use std::cell::Cell;
+
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::recurrent::RecurrentKind;
+#[cfg(feature = "input")]
+use crate::pnnx::item::ExpandedItem;
+#[cfg(feature = "input")]
+use crate::pnnx::model::{Operator, OperatorParam, Role};
 
 pub(crate) use line::Line;
 pub(super) use line::Operand;
@@ -243,6 +250,44 @@ pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
         found if found == wanted || wanted == 1 && found > 1 => Ok(results),
         found => Err(Refusal::Because(format!("NNEF gives {found} results instead of {wanted}").into())),
     }
+}
+
+/// Adds the operations of an operator of torch with these operands and parameters, in a line of another notation.
+///
+/// # Errors
+///
+/// It has no counterpart in NNEF.
+#[cfg(feature = "input")]
+pub(crate) fn torch(
+    line: &mut Line,
+    kind: &str,
+    operands: &[(&str, TensorId)],
+    parameters: &[(&str, String)],
+) -> Lowered<TensorId> {
+    let params = parameters.iter().map(|(key, text)| OperatorParam::new(Role::Value, key, text.as_str())).collect();
+    let operator = Operator {
+        kind: kind.to_owned(),
+        params,
+        outputs: vec![String::new()],
+        span: line.operator.span,
+        ..Operator::default()
+    };
+    let operand = |(key, tensor): &(&str, TensorId)| Operand::new(key, &ExpandedItem::Tensor(*tensor));
+    let mut inner = Line {
+        builder: line.builder,
+        operator: &operator,
+        operands: operands.iter().map(operand).collect(),
+        params: operator.params.iter().map(|param| (param, Cell::new(false))).collect(),
+        data: &[],
+        name: line.name,
+        file: line.file,
+        options: line.options,
+        found: line.found,
+        counts: std::mem::take(&mut line.counts),
+    };
+    let results = lower(&mut inner);
+    line.counts = inner.counts;
+    results?.first().copied().ok_or(Refusal::UNFIT)
 }
 
 /// The operand itself: copies, and what does something only in training.

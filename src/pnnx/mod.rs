@@ -9,6 +9,7 @@ pub(crate) mod export;
 mod flatten;
 pub(crate) mod fold;
 pub(crate) mod fuse;
+pub(crate) mod given;
 pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod item;

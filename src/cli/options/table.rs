@@ -34,7 +34,7 @@ const NOT_LOOPS: I = I::DOCUMENTS.and(I::MODELS).and(I::PNNX).and(I::NCNN);
 const NOT_PNNX_FILES: I = I::DOCUMENTS.and(I::LOOPS).and(I::MODELS).and(I::NCNN);
 const NOT_MODELS: I = I::DOCUMENTS.and(I::LOOPS).and(I::PNNX).and(I::NCNN);
 /// Files with an operator or a layer in each line.
-const LINES: I = I::PNNX.and(I::NCNN);
+const LAYERED: I = I::PNNX.and(I::NCNN);
 
 const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
 const NO_LOOPS: &str = "they have no loops";
@@ -146,7 +146,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         ],
     )
     .no_effect(&[NoEffect {
-        inputs: LINES,
+        inputs: LAYERED,
         outputs: Outputs::Any,
         what: "--set of a symbol that no --input-shape has",
         is: |language| {
@@ -170,7 +170,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "lower",
         EXPANSION,
         &[
-            of(GRAPHS).on(I::DOCUMENTS.and(LINES)),
+            of(GRAPHS).on(I::DOCUMENTS.and(LAYERED)),
             of(C::CHECK.and(C::FUSE)).on(I::MODELS),
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
             of(C::RUN).on(I::DOCUMENTS),
@@ -178,7 +178,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     )
     .no_effect(&[
         NoEffect {
-            inputs: LINES,
+            inputs: LAYERED,
             outputs: Outputs::Any,
             what: "--lower with names",
             is: |language| matches!(language.lower, Some(Lower::Names(_))),
@@ -218,26 +218,26 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
         ],
     )
-    .because(&[(I::DRAFT.and(LINES), NO_LOOPS), (I::LOOPS, "their loops are run")]),
+    .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, "their loops are run")]),
     row(
         "max-trips",
         EXPANSION,
         &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]), of(C::RUN).on(I::LOOPS)],
     )
-    .because(&[(I::DRAFT.and(LINES), NO_LOOPS)]),
+    .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS)]),
     row(
         "flat",
         EXPANSION,
         &[of(READ).on(I::NNEF), of(C::CHECK.and(C::FUSE)).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
     )
-    .because(&[(I::DRAFT.and(LINES), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
+    .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
     row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT))]),
     row(
         "max-ops",
         LIMITS,
         &[
             of(C::FLATTEN.and(C::CHECK).and(C::FUSE)).on(NOT_LOOPS),
-            of(C::RUN).on(I::DOCUMENTS.and(LINES)),
+            of(C::RUN).on(I::DOCUMENTS.and(LAYERED)),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
             of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
             of(C::EXPR).to(OF_GRAPHS),
@@ -291,7 +291,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     // The options of subcommands.
     row("inputs", "", &[of(C::RUN), of(C::EXPR).to(TOLD_FORMS)]),
     row("output", "", &[of(C::RUN)]),
-    row("layout", "", &[of(C::RUN).on(I::DOCUMENTS.and(LINES))]),
+    row("layout", "", &[of(C::RUN).on(I::DOCUMENTS.and(LAYERED))]),
     row(
         "to",
         "",

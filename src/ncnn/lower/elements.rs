@@ -4,7 +4,7 @@ use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
-use crate::pnnx::lower::{Line, Lowered, Refusal};
+use crate::pnnx::lower::{Line, Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["Split", "DeepCopy"], split),
@@ -14,10 +14,10 @@ pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["Eltwise"], combined),
     (&["AbsVal"], |line| formula(line, "abs(@0)")),
     (&["BNLL", "Softplus"], |line| formula(line, SOFTPLUS)),
-    (&["CELU"], |line| torch(line, "F.celu", &["alpha"])),
+    (&["CELU"], |line| of_torch(line, "F.celu", &["alpha"])),
     (&["Clip"], clip),
-    (&["ELU"], |line| torch(line, "F.elu", &["alpha"])),
-    (&["Erf"], |line| torch(line, "torch.erf", &[])),
+    (&["ELU"], |line| of_torch(line, "F.elu", &["alpha"])),
+    (&["Erf"], |line| of_torch(line, "torch.erf", &[])),
     (&["Exp"], exponential),
     (&["GELU"], gelu),
     (&["HardSigmoid"], |line| hard(line, false)),
@@ -30,7 +30,7 @@ pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["SELU"], scaled),
     (&["Shrink"], shrunk),
     (&["Sigmoid"], |line| operation(line, "sigmoid")),
-    (&["Swish"], |line| torch(line, "F.silu", &[])),
+    (&["Swish"], |line| of_torch(line, "F.silu", &[])),
     (&["TanH"], |line| formula(line, "tanh(@0)")),
     (&["Threshold"], threshold),
 ];
@@ -114,10 +114,10 @@ fn operation(line: &mut LayerLine, nnef: &'static str) -> Lowered<Vec<TensorId>>
 }
 
 /// An operator of torch with numbers of the same names.
-fn torch(line: &mut LayerLine, kind: &str, names: &[&'static str]) -> Lowered<Vec<TensorId>> {
+fn of_torch(line: &mut LayerLine, kind: &str, names: &[&'static str]) -> Lowered<Vec<TensorId>> {
     let x = line.only()?;
     let numbers = names.iter().map(|name| Ok((*name, number(line.scalar(name)?)))).collect::<Lowered<Vec<_>>>()?;
-    Ok(vec![line.by_item(x, |to, x| to.torch(kind, &[("input", x)], &numbers))?])
+    Ok(vec![line.by_item(x, |to, x| torch(to, kind, &[("input", x)], &numbers))?])
 }
 
 /// All results are the operand.
@@ -246,7 +246,7 @@ fn gelu(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     let approximate = if line.flag("fast_gelu")? { "tanh" } else { "none" };
     let x = line.only()?;
     let parameters = [("approximate", approximate.to_owned())];
-    Ok(vec![line.by_item(x, |to, x| to.torch("F.gelu", &[("input", x)], &parameters))?])
+    Ok(vec![line.by_item(x, |to, x| torch(to, "F.gelu", &[("input", x)], &parameters))?])
 }
 
 /// A line between 0 and 1, or the operand times that.

@@ -3,7 +3,7 @@
 use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
-use crate::pnnx::lower::{Lowered, Refusal};
+use crate::pnnx::lower::{Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["BatchNorm"], batch),
@@ -40,7 +40,7 @@ fn batch(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         ("weight", line.weight("slope_data")?),
         ("bias", line.weight("bias_data")?),
     ];
-    let y = line.to.torch("F.batch_norm", &operands, &[epsilon])?;
+    let y = torch(&mut line.to, "F.batch_norm", &operands, &[epsilon])?;
     Ok(vec![line.unbatch(y)?])
 }
 
@@ -93,7 +93,7 @@ fn of_last(line: &mut LayerLine, kind: &str) -> Lowered<Vec<TensorId>> {
     }
     let shape: Vec<String> = shape.iter().map(i64::to_string).collect();
     let parameters = [("normalized_shape", format!("({})", shape.join(","))), epsilon];
-    Ok(vec![line.to.torch(kind, &operands, &parameters)?])
+    Ok(vec![torch(&mut line.to, kind, &operands, &parameters)?])
 }
 
 fn group(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
@@ -114,7 +114,7 @@ fn grouped(line: &mut LayerLine, kind: &str, groups: Option<(&'static str, Strin
         operands.extend(line.weight_if(name).map(|weights| (key, weights)));
     }
     let parameters: Vec<_> = groups.into_iter().chain([epsilon]).collect();
-    let y = line.to.torch(kind, &operands, &parameters)?;
+    let y = torch(&mut line.to, kind, &operands, &parameters)?;
     Ok(vec![line.unbatch(y)?])
 }
 
@@ -128,6 +128,6 @@ fn local_response(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         [("size", size.to_string()), ("alpha", number("alpha")?), ("beta", number("beta")?), ("k", number("bias")?)];
     let x = line.only()?;
     let x = line.batch(x)?;
-    let y = line.to.torch("F.local_response_norm", &[("input", x)], &parameters)?;
+    let y = torch(&mut line.to, "F.local_response_norm", &[("input", x)], &parameters)?;
     Ok(vec![line.unbatch(y)?])
 }

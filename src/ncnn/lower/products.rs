@@ -3,7 +3,7 @@
 use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
-use crate::pnnx::lower::{Lowered, Refusal};
+use crate::pnnx::lower::{Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[(&["InnerProduct"], inner), (&["MatMul"], matmul), (&["Gemm"], gemm)];
 
@@ -41,7 +41,7 @@ fn matmul(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
     if left.len() > 2 && right.len() > 2 && outer(&left) != outer(&right) {
         return Err(Refusal::UNFIT);
     }
-    let y = line.to.torch("torch.matmul", &[("input", a), ("other", b)], &[])?;
+    let y = torch(&mut line.to, "torch.matmul", &[("input", a), ("other", b)], &[])?;
     // The product of two vectors is a vector of one item.
     Ok(vec![if left.len() == 1 && right.len() == 1 { line.to.reshaped(y, &[1])? } else { y }])
 }

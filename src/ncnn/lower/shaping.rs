@@ -4,7 +4,7 @@ use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::{Assembly, integers};
 use crate::pnnx::lower::windows::pairs;
-use crate::pnnx::lower::{Lowered, Refusal};
+use crate::pnnx::lower::{Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["Concat"], concat),
@@ -352,7 +352,7 @@ fn shuffled(line: &mut LayerLine, kind: &str, name: &str) -> Lowered<Vec<TensorI
     let key = if name == "stride" { "downscale_factor" } else { name };
     let x = line.only()?;
     let x = line.batch(x)?;
-    let y = line.to.torch(kind, &[("input", x)], &[(key, factor)])?;
+    let y = torch(&mut line.to, kind, &[("input", x)], &[(key, factor)])?;
     Ok(vec![line.unbatch(y)?])
 }
 
@@ -364,7 +364,7 @@ fn shuffle(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         groups = channels.checked_div(groups).ok_or(Refusal::UNFIT)?;
     }
     let x = line.batch(x)?;
-    let y = line.to.torch("F.channel_shuffle", &[("input", x)], &[("groups", groups.to_string())])?;
+    let y = torch(&mut line.to, "F.channel_shuffle", &[("input", x)], &[("groups", groups.to_string())])?;
     Ok(vec![line.unbatch(y)?])
 }
 
@@ -395,6 +395,6 @@ fn resample(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
         parameters.push(("align_corners", if aligned { "True" } else { "False" }.to_owned()));
     }
     let x = line.batch(x)?;
-    let y = line.to.torch("F.interpolate", &[("input", x)], &parameters)?;
+    let y = torch(&mut line.to, "F.interpolate", &[("input", x)], &parameters)?;
     Ok(vec![line.unbatch(y)?])
 }

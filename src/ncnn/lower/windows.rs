@@ -4,7 +4,7 @@ use super::{LayerLine, LayerRuleRow};
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::{Assembly, integers};
 use crate::pnnx::lower::windows::{Window, pairs, pooled};
-use crate::pnnx::lower::{Lowered, Refusal};
+use crate::pnnx::lower::{Lowered, Refusal, torch};
 
 pub(super) const ROWS: &[LayerRuleRow] = &[
     (&["Convolution", "Convolution1D", "Convolution3D"], |line| convolution(line, false)),
@@ -205,7 +205,7 @@ fn deconvolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> 
         ("output_padding", list(more)),
         ("groups", groups.to_string()),
     ];
-    let y = line.to.torch(&format!("F.conv_transpose{}d", axes.len()), &operands, &parameters)?;
+    let y = torch(&mut line.to, &format!("F.conv_transpose{}d", axes.len()), &operands, &parameters)?;
     let y = line.activated(y)?;
     Ok(vec![line.unbatch(y)?])
 }
@@ -286,6 +286,6 @@ fn adaptive(
     let sizes = axes.iter().zip(extents.iter().skip(1)).map(size).collect::<Lowered<Vec<i64>>>()?;
     let kind = format!("F.adaptive_{}_pool{}d", if is_mean { "avg" } else { "max" }, axes.len());
     let x = line.batch(x)?;
-    let y = line.to.torch(&kind, &[("input", x)], &[("output_size", list(sizes))])?;
+    let y = torch(&mut line.to, &kind, &[("input", x)], &[("output_size", list(sizes))])?;
     Ok(vec![line.unbatch(y)?])
 }

@@ -15,8 +15,6 @@ use crate::library::build::{Builder, Results};
 use crate::pnnx::elements;
 use crate::pnnx::expand::expand_items;
 use crate::pnnx::item::ExpandedItem;
-#[cfg(feature = "input")]
-use crate::pnnx::model::Role;
 use crate::pnnx::model::{Operator, OperatorParam};
 use crate::pnnx::parse::{Reading, parse};
 use crate::pnnx::tree::Expression;
@@ -107,43 +105,6 @@ impl<'a> Line<'a> {
     ) -> Self {
         let (operands, params, counts) = (Vec::new(), Vec::new(), FxHashMap::default());
         Line { builder, operator, operands, params, data: &[], name, file, options, found, counts }
-    }
-
-    /// Adds the operations of an operator of torch with these operands and parameters.
-    ///
-    /// # Errors
-    ///
-    /// It has no counterpart in NNEF.
-    pub(crate) fn torch(
-        &mut self,
-        kind: &str,
-        operands: &[(&str, TensorId)],
-        parameters: &[(&str, String)],
-    ) -> Lowered<TensorId> {
-        let params = parameters.iter().map(|(key, text)| OperatorParam::new(Role::Value, key, text.as_str())).collect();
-        let operator = Operator {
-            kind: kind.to_owned(),
-            params,
-            outputs: vec![String::new()],
-            span: self.operator.span,
-            ..Operator::default()
-        };
-        let operand = |(key, tensor): &(&str, TensorId)| Operand::new(key, &ExpandedItem::Tensor(*tensor));
-        let mut line = Line {
-            builder: self.builder,
-            operator: &operator,
-            operands: operands.iter().map(operand).collect(),
-            params: operator.params.iter().map(|param| (param, Cell::new(false))).collect(),
-            data: &[],
-            name: self.name,
-            file: self.file,
-            options: self.options,
-            found: self.found,
-            counts: std::mem::take(&mut self.counts),
-        };
-        let results = super::lower(&mut line);
-        self.counts = line.counts;
-        results?.first().copied().ok_or(Refusal::UNFIT)
     }
 }
 
