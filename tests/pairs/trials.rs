@@ -115,6 +115,9 @@ const BROKEN: &[(&str, &str)] = &[
     ("pnnx", "- <@plain.pnnx.param"),
     ("ncnn", "- <@plain.ncnn.param"),
 ];
+/// Layers that all become operations of NNEF.
+const LOWERED: &[(&str, &str)] =
+    &[("ncnn", "@plain.ncnn.param --lower all"), ("run-ncnn", "@plain.ncnn.param --inputs @plain.inputs.json")];
 /// A text with a warning.
 const WARNED: &[(&str, &str)] = &[("expr", "--compat mul(expm1,@0),log1p,@1"), ("layout", "- <@plain.nnef")];
 const WEIGHTS: &[(&str, &str)] = &[
@@ -131,12 +134,12 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--output", "flat.tgz"),
     trial(FLATTEN, "--to", "json"),
     trial(FLATTEN, "--threads", "1").by(Effect::Speed),
-    trial(FLATTEN, "--source-map", "map.json"),
+    trial(FLATTEN, "--source-map", "map.json").on(LOWERED),
     trial(FLATTEN, "--provenance", ""),
     trial(FLATTEN, "--annotate", ""),
     trial(FLATTEN, "--fold", ""),
     trial(FLATTEN, "--fold", "").with("-q").only(&["nnef"]),
-    trial(FLATTEN, "--share", "").with("-q"),
+    trial(FLATTEN, "--share", "").with("-q").on(LOWERED),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q").only(&["nnef", "loops", "onnx", "onnxtxt"]),
     trial(FLATTEN, "--drop-bitcasts", "").only(&["nnef-draft"]),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q --lower all").on(&[("pnnx", "@reshape.pnnx.param")]).only(&["pnnx"]),
@@ -173,7 +176,7 @@ pub const TRIALS: &[Trial] = &[
     trial(LANGUAGE, "--fragments", "@broken.nnef"),
     trial(FLATTEN, "--fragments", "@declarations.nnef").only(&["nnef"]),
     trial(RUN, "--fragments", "@declarations.nnef").only(&["nnef"]),
-    trial(&["", "run", "expr --fuse", "expr"], "--bind", "x=[[1,2,3],[4,5,6]]"),
+    trial(&["", "run", "expr --fuse", "expr"], "--bind", "x=[[1,2,3],[4,5,6]]").on(LOWERED),
     trial(CHECK, "--bind", "x=[[1,2,3]]"),
     trial(&["", "run", "expr --fuse"], "--bind", "v_0=[[1,2,3],[4,5,6]]").only(&["pnnx"]),
     trial(LANGUAGE, "--input-shape", "x=4,3"),
