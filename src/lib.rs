@@ -57,6 +57,8 @@ mod library;
 pub mod loops;
 #[cfg(feature = "model")]
 pub mod model;
+#[cfg(feature = "input")]
+mod ncnn;
 mod nnef;
 #[cfg(feature = "onnx")]
 pub mod onnx;

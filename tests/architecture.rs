@@ -29,6 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("layout", &["graph", "library", "options", "tensor"]),
     ("onnx", &["core", "dictionary", "diagnostics", "eval", "graph", "library", "options", "room", "source", "tensor"]),
     ("pnnx", &["dictionary", "diagnostics", "eval", "graph", "library", "options", "room", "source", "tensor"]),
+    ("ncnn", &["diagnostics", "eval", "graph", "library", "onnx", "options", "pnnx", "source", "tensor"]),
     ("picture", &["dictionary", "diagnostics", "graph", "source"]),
     (
         "write",
@@ -43,6 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "graph",
             "loops",
             "model",
+            "ncnn",
             "nnef",
             "onnx",
             "options",
@@ -342,7 +344,7 @@ const VARIANTS: &[&str] =
     &["Writer::Graph", "Writer::Onnx", "Writer::Pnnx", "Writer::Picture", "OnnxForm::Protobuf", "OnnxForm::Text"];
 
 /// The names of notations.
-const NAMES: &[&str] = &["nnef", "nnef-draft", "loops", "onnx", "onnxtxt", "pnnx", "dot", "svg", "html"];
+const NAMES: &[&str] = &["nnef", "nnef-draft", "loops", "onnx", "onnxtxt", "pnnx", "ncnn", "dot", "svg", "html"];
 
 /// The tables of notations: of inputs and outputs, and what encodes the latter.
 const TABLES: &[&str] = &["input/table", "write/notation", "write/encode"];

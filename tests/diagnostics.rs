@@ -21,6 +21,7 @@ const ONNX: &str = "is about models of ONNX: src/onnx";
 const TO_ONNX: &str = "arises only with --to onnx: tests/to_onnx.rs";
 const TO_NNEF: &str = "arises only with --to nnef: src/onnx/to_nnef/tests.rs";
 const PNNX: &str = "is about expressions and files of PNNX: tests/pnnx.rs";
+const NCNN: &str = "is about texts of ncnn: src/ncnn/tests.rs";
 const OPTIONS: &str = "arises only with certain options: tests/options.rs";
 
 /// Codes without an example, and why they have none.
@@ -204,6 +205,11 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E2226", PNNX),
     ("E2227", PNNX),
     ("E2228", PNNX),
+    ("E2231", NCNN),
+    ("E2232", NCNN),
+    ("E2233", NCNN),
+    ("E2234", NCNN),
+    ("E2235", NCNN),
 ];
 
 /// Codes that always come together with another one.

@@ -20,6 +20,7 @@ const PAGES: &[&str] = &[
     "docs/loops.md",
     "docs/migration.md",
     "docs/models.md",
+    "docs/ncnn.md",
     "docs/onnx.md",
     "docs/performance.md",
     "docs/pictures.md",

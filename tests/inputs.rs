@@ -51,6 +51,7 @@ fn notations_are_recognized_by_their_first_bytes() {
         ("onnxtxt", TEXT.split_once('\n').unwrap().1.as_bytes()),
         ("onnx", &onnx),
         ("pnnx", PNNX.as_bytes()),
+        ("ncnn", b"7767517\n2 2\nInput in0 0 1 in0 0=4\nReLU r 1 1 in0 out0\n"),
         ("loops", LOOPS.as_bytes()),
     ] {
         // Explicitly, from standard input, without an extension, and under the name of another notation.
@@ -86,7 +87,7 @@ fn formats_of_other_programs_are_named() {
         (&safetensors, "safetensors", ""),
         (tflite, "TensorFlow Lite", "--tflite it"),
         (b"\x89HDF\r\n\x1a\n", "Keras", "--keras it"),
-        (b"7767517\n1 1\nInput data 0 1 data 0=224 1=224 2=3\n", "ncnn", ""),
+        (b"\xdd\x85\x76\0\x01\0\0\0", "ncnn", ".param"),
         (b"HloModule m\n", "HLO", "nnef-flatten layout - < it"),
         (b"module @m {\n  func.func @main() { stablehlo.add }\n}\n", "StableHLO", ""),
         (b"ir_version: 8\ngraph {\n}\n", "text format of protobuf", "textproto"),
@@ -185,7 +186,19 @@ fn texts_without_shapes_are_reported_and_bombs_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (text, wanted) in [(&b"no shapes"[..], "E1512"), (b"\x0a\x04\x0a\x02a\0", "E1512"), (b"HloModule m\n", "HLO")] {
         let (code, out, err) = run(folder.path(), &["layout", "-"], text);
-        assert!(code == 0 && err.contains(wanted) && out.ends_with(b"shape\n"), "{err}");
+        assert!(code == 0 && err.contains(wanted) && out == b"no shapes of arrays\n", "{err}");
+    }
+    // A module of HLO in protobuf, as a dump and by itself, and bytecode of MLIR.
+    let field = |number: u8, bytes: &[u8]| [&[number << 3 | 2, bytes.len() as u8], bytes].concat();
+    let instruction = field(2, &[field(1, b"x.1"), field(2, b"parameter")].concat());
+    let computation = field(3, &[field(1, b"main.3"), instruction].concat());
+    let module = [field(1, b"jit_f"), field(2, b"main.3"), computation, b"\x20\x01".to_vec()].concat();
+    for (bytes, wanted) in [(field(1, &module), "HLO"), (module, "HLO"), (b"ML\xEFR\x01\0".to_vec(), "MLIR")] {
+        for args in [&["layout", "-"][..], &["-"]] {
+            let (code, out, err) = run(folder.path(), args, &bytes);
+            let told = err.contains("E0004") && err.contains(wanted) && err.contains("text");
+            assert!(code == 1 && out.is_empty() && told, "{args:?}: {err}");
+        }
     }
     let (code, out, err) = run(folder.path(), &["layout", "--to", "json", "-"], b"tensor<2x8x128x64xf32>");
     assert!(code == 0 && err.is_empty() && String::from_utf8(out).unwrap().contains("f32[2,8,128,64]"));

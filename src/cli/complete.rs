@@ -133,7 +133,7 @@ mod tests {
             ("--to=js", false, &["--to=json"]),
             ("--to = js", false, &["json"]),
             ("run --to n", false, &["npz", "npy"]),
-            ("check --from =", false, &["auto", "nnef", "nnef-draft", "loops", "onnx", "onnxtxt", "pnnx"]),
+            ("check --from =", false, &["auto", "nnef", "nnef-draft", "loops", "onnx", "onnxtxt", "pnnx", "ncnn"]),
             ("completions z", false, &["zsh"]),
             ("help che", false, &["check"]),
             ("check gr", true, &[]),

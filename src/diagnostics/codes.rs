@@ -452,6 +452,12 @@ codes! {
     PnnxPassed            "E2226" none warning "operator is passed through" "not expanded";
     PnnxArgument          "E2227" none error   "argument has no form in files of PNNX" "has no form in PNNX";
     PnnxComplex           "E2228" none warning "complex numbers become pairs of real numbers" "pairs of real numbers";
+    // Texts of ncnn.
+    NcnnSyntax            "E2231" none error   "malformed line of a text of ncnn" "malformed line";
+    NcnnBlob              "E2232" none error   "blob is not defined, or defined twice" "not a defined blob";
+    NcnnWeights           "E2233" none error   "weights of a layer are missing or malformed" "the weights do not fit";
+    NcnnCount             "E2234" none lenient "counts of a text of ncnn are wrong" "not the numbers of the text";
+    NcnnPassed            "E2235" none warning "layer is passed through" "not lowered";
 }
 
 impl Code {

@@ -40,46 +40,89 @@ impl Format {
 const EXPORT_TORCH: &str = "export the model with torch.onnx.export, or with `pnnx FILE inputshape=[1,3,224,224]`";
 const NO_GRAPH: &str = "it has weights and no graph: export the model that they belong to, for example to ONNX";
 const UNPACK: &str = "unpack it first";
+const MLIR_TEXT: &str = "print it as text: `mlir-opt FILE`, `stablehlo-opt FILE`";
+const HLO_TEXT: &str =
+    "dump it as text, with XLA_FLAGS=--xla_dump_hlo_as_text, and list its shapes: `nnef-flatten layout -`";
+
+/// What formats with shapes are that have no texts of them.
+const BINARY: &[&str] = &[MLIR_TEXT, HLO_TEXT];
 
 /// All formats; the first one that fits names the input.
 static FORMATS: &[Format] = &[
     Format::new("an empty file", |start| start.bytes().is_empty()),
-    Format::new("a pointer of Git LFS instead of the file", |start| start.text().starts_with("version https://git-lfs")).help("get the file").command("git lfs pull --include FILE"),
+    Format::new("a pointer of Git LFS instead of the file", |start| {
+        start.text().starts_with("version https://git-lfs")
+    })
+    .help("get the file")
+    .command("git lfs pull --include FILE"),
     Format::new("an HTML page", html).help("the download returned a page instead of the file"),
-    Format::new("a model of OpenVINO (XML)", |start| tag(start, "<net ") || tag(start, "<?xml") && start.text().contains("<net ")),
+    Format::new("a model of OpenVINO (XML)", |start| {
+        tag(start, "<net ") || tag(start, "<?xml") && start.text().contains("<net ")
+    }),
     Format::new("a picture (SVG)", |start| start.text().contains("<svg")),
     Format::new("XML", |start| tag(start, "<?xml")),
-    Format::new("arrays of NumPy (.npz)", |start| zipped(start, &[".npy"])).help("they are values of inputs").command("nnef-flatten run MODEL --inputs FILE"),
-    Format::new("an array of NumPy (.npy)", |start| start.bytes().starts_with(b"\x93NUMPY")).help("it is the value of an input").command("nnef-flatten run MODEL --inputs FILE"),
+    Format::new("arrays of NumPy (.npz)", |start| zipped(start, &[".npy"]))
+        .help("they are values of inputs")
+        .command("nnef-flatten run MODEL --inputs FILE"),
+    Format::new("an array of NumPy (.npy)", |start| start.bytes().starts_with(b"\x93NUMPY"))
+        .help("it is the value of an input")
+        .command("nnef-flatten run MODEL --inputs FILE"),
     Format::new("a model or state of PyTorch (TorchScript, torch.save)", torch).help(EXPORT_TORCH),
-    Format::new("a model of Keras", |start| zipped(start, &["metadata.json", "config.json", "model.weights.h5"])).help("convert it").command("python -m tf2onnx.convert --keras FILE --output model.onnx"),
-    Format::new("a ZIP archive", |start| start.bytes().starts_with(b"PK\x03\x04") || start.bytes().starts_with(b"PK\x05\x06")).help(UNPACK),
+    Format::new("a model of Keras", |start| zipped(start, &["metadata.json", "config.json", "model.weights.h5"]))
+        .help("convert it")
+        .command("python -m tf2onnx.convert --keras FILE --output model.onnx"),
+    Format::new("a ZIP archive", |start| {
+        start.bytes().starts_with(b"PK\x03\x04") || start.bytes().starts_with(b"PK\x05\x06")
+    })
+    .help(UNPACK),
     Format::new("a pickle of Python", |start| matches!(start.bytes(), [0x80, 2..=5, ..])).help(EXPORT_TORCH),
     Format::new("weights in safetensors", safetensors).help(NO_GRAPH),
     Format::new("weights in GGUF", |start| start.bytes().starts_with(b"GGUF")).help(NO_GRAPH),
-    Format::new("data of a variable of NNEF (.dat)", |start| start.bytes().starts_with(b"N\xEF") && start.bytes().len() >= 128).help("read the graph.nnef beside it"),
-    Format::new("a model of TensorFlow Lite", |start| start.bytes().get(4..8) == Some(b"TFL3")).help("convert it").command("python -m tf2onnx.convert --tflite FILE --output model.onnx"),
-    Format::new("a model in the ORT format of ONNX Runtime", |start| start.bytes().get(4..8) == Some(b"ORTM")).help("read the .onnx file that it was made of"),
+    Format::new("data of a variable of NNEF (.dat)", |start| {
+        start.bytes().starts_with(b"N\xEF") && start.bytes().len() >= 128
+    })
+    .help("read the graph.nnef beside it"),
+    Format::new("a model of TensorFlow Lite", |start| start.bytes().get(4..8) == Some(b"TFL3"))
+        .help("convert it")
+        .command("python -m tf2onnx.convert --tflite FILE --output model.onnx"),
+    Format::new("a model in the ORT format of ONNX Runtime", |start| start.bytes().get(4..8) == Some(b"ORTM"))
+        .help("read the .onnx file that it was made of"),
     Format::new("a program of ExecuTorch", |start| start.bytes().get(4..6) == Some(b"ET") && start.is_binary()),
     Format::new("an engine of TensorRT", |start| start.bytes().starts_with(b"ptrt")),
-    Format::new("HDF5, as Keras writes it", |start| start.bytes().starts_with(b"\x89HDF\r\n\x1a\n")).help("convert it").command("python -m tf2onnx.convert --keras FILE --output model.onnx"),
-    Format::new("a model of ncnn (.param)", looks::ncnn).help("the conversion to ncnn loses information that this program requires: read the .pnnx.param file that pnnx writes beside it"),
-    Format::new("a model of ncnn (.param.bin)", |start| start.bytes().starts_with(&7_767_517u32.to_le_bytes())),
-    Format::new("HLO of XLA, as text", |start| start.text().starts_with("HloModule")).help("list its shapes").command("nnef-flatten layout - < FILE"),
-    Format::new("StableHLO, as text", |start| mlir(start) && ["stablehlo", "mhlo"].iter().any(|word| start.text().contains(word))),
+    Format::new("HDF5, as Keras writes it", |start| start.bytes().starts_with(b"\x89HDF\r\n\x1a\n"))
+        .help("convert it")
+        .command("python -m tf2onnx.convert --keras FILE --output model.onnx"),
+    Format::new("a model of ncnn (.param.bin)", |start| start.bytes().starts_with(&7_767_517u32.to_le_bytes()))
+        .help("read the text, .param, that it was made of"),
+    Format::new("HLO of XLA, as text", |start| start.text().starts_with("HloModule"))
+        .help("list its shapes")
+        .command("nnef-flatten layout - < FILE"),
+    Format::new("StableHLO, as text", |start| {
+        mlir(start) && ["stablehlo", "mhlo"].iter().any(|word| start.text().contains(word))
+    }),
     Format::new("MLIR", mlir),
-    Format::new("bytecode of MLIR", |start| start.bytes().starts_with(b"ML\xEFR")),
-    Format::new("a model of ONNX in the text format of protobuf", |start| start.after_comments().starts_with("ir_version:")).help("convert it").command("python -c \"import onnx; onnx.save(onnx.load('FILE', 'textproto'), 'model.onnx')\""),
+    Format::new("bytecode of MLIR", |start| start.bytes().starts_with(b"ML\xEFR")).help(MLIR_TEXT),
+    Format::new("HLO of XLA, in protobuf", looks::hlo).help(HLO_TEXT),
+    Format::new("a model of ONNX in the text format of protobuf", |start| {
+        start.after_comments().starts_with("ir_version:")
+    })
+    .help("convert it")
+    .command("python -c \"import onnx; onnx.save(onnx.load('FILE', 'textproto'), 'model.onnx')\""),
     Format::new("a drawing of Graphviz", |start| start.text().starts_with("digraph ")),
     Format::new(looks::JSON, json),
-    Format::new("compressed by xz", |start| start.bytes().starts_with(b"\xFD7zXZ\0")).command("xz -dc FILE | nnef-flatten -"),
-    Format::new("compressed by bzip2", |start| start.bytes().starts_with(b"BZh") && start.is_binary()).command("bzip2 -dc FILE | nnef-flatten -"),
-    Format::new("compressed by zstd", |start| start.bytes().starts_with(b"\x28\xB5\x2F\xFD")).command("zstd -dc FILE | nnef-flatten -"),
+    Format::new("compressed by xz", |start| start.bytes().starts_with(b"\xFD7zXZ\0"))
+        .command("xz -dc FILE | nnef-flatten -"),
+    Format::new("compressed by bzip2", |start| start.bytes().starts_with(b"BZh") && start.is_binary())
+        .command("bzip2 -dc FILE | nnef-flatten -"),
+    Format::new("compressed by zstd", |start| start.bytes().starts_with(b"\x28\xB5\x2F\xFD"))
+        .command("zstd -dc FILE | nnef-flatten -"),
     Format::new("an archive of 7-Zip", |start| start.bytes().starts_with(b"7z\xBC\xAF\x27\x1C")).help(UNPACK),
     Format::new("an archive of RAR", |start| start.bytes().starts_with(b"Rar!\x1A")).help(UNPACK),
     Format::new("a picture or a document", picture),
     Format::new("a program", |start| start.bytes().starts_with(b"\x7FELF")),
-    Format::new(looks::PROTOBUF, looks::protobuf).help("models of TensorFlow are converted").command("python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"),
+    Format::new(looks::PROTOBUF, looks::protobuf)
+        .help("models of TensorFlow are converted")
+        .command("python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"),
 ];
 
 fn tag(start: &Start, tag: &str) -> bool {
@@ -133,6 +176,12 @@ fn format_of(start: &Start) -> Option<&'static Format> {
 /// The name of the format of another program in which bytes are, if they are recognized.
 pub(crate) fn name_of(start: &Start) -> Option<&'static str> {
     format_of(start).map(|format| format.what)
+}
+
+/// The name of a format with shapes that are not texts, and what to do with it.
+pub(crate) fn without_texts(start: &Start) -> Option<(&'static str, &'static str)> {
+    let format = format_of(start).filter(|format| BINARY.contains(&format.help))?;
+    Some((format.what, format.help))
 }
 
 /// The first bytes of the content of a gzip file.

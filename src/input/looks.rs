@@ -177,6 +177,31 @@ pub(super) fn onnx(start: &Start) -> bool {
     seen.contains(&7) || seen.contains(&8) || seen.contains(&1) && seen.len() > 1
 }
 
+/// A field of protobuf that has a length: its number, and its bytes as far as they are seen.
+fn delimited(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
+    let (key, after) = varint(bytes).filter(|(key, _)| key & 7 == 2)?;
+    let (length, after) = varint(after)?;
+    let (inside, rest) = after.split_at(after.len().min(usize::try_from(length).unwrap_or(usize::MAX)));
+    Some((key >> 3, inside, rest))
+}
+
+/// A module of HLO: its name, the name of its entry computation, and computations, which have names and instructions.
+/// Dumps have the module as their first field.
+pub(super) fn hlo(start: &Start) -> bool {
+    let module = |bytes: &[u8]| {
+        let is_name = |bytes: &[u8]| !bytes.is_empty() && bytes.iter().all(u8::is_ascii_graphic);
+        let (1, name, rest) = delimited(bytes)? else { return None };
+        let (2, entry, rest) = delimited(rest)? else { return None };
+        let (3, computation, _) = delimited(rest)? else { return None };
+        let (1, of, rest) = delimited(computation)? else { return None };
+        let (2, instruction, _) = delimited(rest)? else { return None };
+        let (1, of_instruction, _) = delimited(instruction)? else { return None };
+        [name, entry, of, of_instruction].iter().all(|name| is_name(name)).then_some(())
+    };
+    let inside = delimited(start.bytes).filter(|(number, ..)| *number == 1).map(|(_, inside, _)| inside);
+    module(start.bytes).or_else(|| module(inside?)).is_some()
+}
+
 /// Whether bytes are fields of protobuf, one after the other.
 pub(super) fn protobuf(start: &Start) -> bool {
     let (mut rest, mut count) = (start.bytes, 0);

@@ -2,6 +2,7 @@
 
 mod documents;
 pub(crate) mod loops;
+mod ncnn;
 pub(crate) mod onnx;
 mod pnnx;
 mod weighed;
@@ -136,6 +137,21 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         whole: WHOLE_NNEF,
         edited: &["pnnx"],
         read: pnnx::read,
+    },
+    Notation {
+        name: "ncnn",
+        title: "texts of ncnn",
+        help: "A text of ncnn (.param), with its weights next to it (.bin)",
+        // Files of PNNX have the same extension: the first bytes decide.
+        extensions: &[],
+        looks: looks::ncnn,
+        malformed: None,
+        dialect: None,
+        evaluated: true,
+        output: "nnef",
+        whole: WHOLE_NNEF,
+        edited: &[],
+        read: ncnn::read,
     },
 ];
 

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data::Members;
 use super::expand::expand_items;
+use super::given::{given_shape, report_unknown_inputs};
 use super::graph::constant;
 use super::item::{ExpandedItem, List, MAX_DEPTH};
 use super::lower::{self, Operand, Refusal};
@@ -22,6 +23,7 @@ use crate::graph::{Element, Extent, Graph, Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
+use crate::library::label::label;
 use crate::source::{FileId, Location, Span};
 use crate::{Lower, Options};
 
@@ -63,16 +65,7 @@ impl PnnxModel {
                 break;
             }
         }
-        let given = options.shapes.inputs.iter().map(|(name, _)| name);
-        let graph = &import.builder.graph;
-        let known: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
-        // Inputs that are refused are not in the graph.
-        let complete = !import.found.has_errors();
-        let unknown: Vec<&String> = given.filter(|name| complete && !known.contains(name)).collect();
-        for name in unknown {
-            let message = format!("the graph has no input `{name}`; its inputs are {}", known.join(", "));
-            import.report(Code::OptionInput, Span::default(), message);
-        }
+        report_unknown_inputs(&import.builder.graph, options, file, &mut import.found);
         if import.found.has_errors() {
             return Err(import.found);
         }
@@ -186,8 +179,7 @@ impl<'a> Import<'a> {
         let name = self.name(output);
         let mut text = String::new();
         self.builder.graph.names.write(&self.builder.graph.symbols, name, &mut text);
-        let given = self.options.shapes.inputs.iter().find(|(input, _)| *input == text);
-        let given: Option<Option<Vec<i64>>> = given.map(|(_, shape)| shape.iter().map(Extent::known).collect());
+        let given = given_shape(self.options, &text);
         let param = operator.param(Role::Shape, output);
         let (typed, span) = (param.and_then(OperatorParam::typed), param.map_or(operator.span, |param| param.span));
         if given == Some(None) {
@@ -305,14 +297,8 @@ impl<'a> Import<'a> {
             return None;
         };
         let member = format!("{}.{}", operator.name, param.key);
-        let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let mut label: String = member.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-        // Readers of models ignore files whose names begin with a dot.
-        if label.starts_with('.') {
-            label.replace_range(..1, "_");
-        }
         // Labels are compared without regard to case, as file names are.
-        let label = self.labels.add(&label, true);
+        let label = self.labels.add(&label(&member), true);
         let complex = is_complex(&typed.element);
         let shape = if complex && self.pairs() { [&shape[..], &[2]].concat() } else { shape };
         let arguments = [Value::Integers(shape.as_slice().into()), Value::String(label.as_str().into())];

@@ -34,15 +34,23 @@ mod spectra;
 mod steps;
 mod terms;
 mod vectors;
-mod windows;
+pub(crate) mod windows;
+
+#[cfg(feature = "input")]
+use std::cell::Cell;
 
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::recurrent::RecurrentKind;
+#[cfg(feature = "input")]
+use crate::pnnx::item::ExpandedItem;
+#[cfg(feature = "input")]
+use crate::pnnx::model::{Operator, OperatorParam, Role};
 
-pub(super) use line::{Line, Operand};
+pub(crate) use line::Line;
+pub(super) use line::Operand;
 use line::{LoweringRow, LoweringRule, extent_of, in_groups, integers, product};
-pub(super) use settings::{Lowered, Refusal};
+pub(crate) use settings::{Lowered, Refusal};
 
 use LoweringRule::{By, With};
 pub(super) use complex::computed;
@@ -265,6 +273,45 @@ fn by_rule(line: &mut Line, kind: &str) -> Lowered<Vec<TensorId>> {
         Some(rule) => rule.apply(line),
         None => Ok(vec![line.by_item(kind)?]),
     }
+}
+
+/// Adds the operations of an operator of torch with these operands and parameters, in a line of another notation.
+///
+/// # Errors
+///
+/// It has no counterpart in NNEF.
+#[cfg(feature = "input")]
+pub(crate) fn torch(
+    line: &mut Line,
+    kind: &str,
+    operands: &[(&str, TensorId)],
+    parameters: &[(&str, String)],
+) -> Lowered<TensorId> {
+    let params = parameters.iter().map(|(key, text)| OperatorParam::new(Role::Value, key, text.as_str())).collect();
+    let operator = Operator {
+        kind: kind.to_owned(),
+        params,
+        outputs: vec![String::new()],
+        span: line.operator.span,
+        ..Operator::default()
+    };
+    let operand = |(key, tensor): &(&str, TensorId)| Operand::new(key, &ExpandedItem::Tensor(*tensor));
+    let mut inner = Line {
+        builder: line.builder,
+        operator: &operator,
+        operands: operands.iter().map(operand).collect(),
+        params: operator.params.iter().map(|param| (param, Cell::new(false))).collect(),
+        data: &[],
+        name: line.name,
+        file: line.file,
+        options: line.options,
+        found: line.found,
+        complex: line.complex,
+        counts: std::mem::take(&mut line.counts),
+    };
+    let results = lower(&mut inner);
+    line.counts = inner.counts;
+    results?.first().copied().ok_or(Refusal::UNFIT)
 }
 
 /// The operand itself: copies, and what does something only in training.

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::tokens::{Literal, Token, TokenKind, literal, tokens};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::word_lines::{Word, lines_of_words};
 use crate::source::{FileId, Location, Span};
 
 /// The first line of a file.
@@ -247,9 +248,6 @@ impl PnnxModel {
     }
 }
 
-/// A word of a line with its location.
-type Word<'t> = (&'t str, Span);
-
 struct PnnxReader<'t> {
     text: &'t str,
     file: FileId,
@@ -263,25 +261,15 @@ impl<'t> PnnxReader<'t> {
         self.found.report(Diagnostic::new(code, Location::new(self.file, span), message));
     }
 
-    /// The words of each line that is not blank.
-    fn lines(&self) -> impl Iterator<Item = Vec<Word<'t>>> + use<'t> {
-        let text = self.text;
-        let start = move |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
-        let word = move |word: &'t str| (word, Span::new(start(word) as u32, (start(word) + word.len()) as u32));
-        text.lines()
-            .map(move |line| line.split_ascii_whitespace().map(word).collect())
-            .filter(|line: &Vec<_>| !line.is_empty())
-    }
-
     /// The first layer, if the file is one of ncnn: its first line is the same, its layers have no module.
     fn of_ncnn(&self) -> Option<Word<'t>> {
-        let mut kinds = self.lines().skip(2).filter_map(|line| line.first().copied());
+        let mut kinds = lines_of_words(self.text).skip(2).filter_map(|line| line.first().copied());
         let first = kinds.next().filter(|(kind, _)| !kind.contains(['.', ':']))?;
         kinds.all(|(kind, _)| !kind.contains(['.', ':'])).then_some(first)
     }
 
     fn model(&mut self) -> PnnxModel {
-        let mut lines = self.lines();
+        let mut lines = lines_of_words(self.text);
         let end = Span::new(self.text.len() as u32, self.text.len() as u32);
         let whole = Span::new(0, 0);
         match lines.next().as_deref() {
@@ -300,7 +288,8 @@ impl<'t> PnnxReader<'t> {
             let message = format!(
                 "this is a file of ncnn, not of PNNX: `{kind}` is a layer of ncnn, operators of PNNX are called `pnnx.Input`, `nn.ReLU`"
             );
-            self.error(Code::PnnxSyntax, span, message);
+            let diagnostic = Diagnostic::new(Code::PnnxSyntax, Location::new(self.file, span), message);
+            self.found.report(diagnostic.help("read it with `--from ncnn`"));
             return PnnxModel::default();
         }
         let counted = match counts[..] {

@@ -9,6 +9,7 @@ pub(crate) mod names;
 pub(crate) mod places;
 mod sources;
 mod span;
+pub(crate) mod word_lines;
 mod words;
 
 pub use sources::Sources;

@@ -14,6 +14,7 @@ const INPUTS: &[(&str, &str)] = &[
     ("onnx", "plain.onnx"),
     ("onnxtxt", "plain.onnxtxt"),
     ("pnnx", "plain.pnnx.param"),
+    ("ncnn", "plain.ncnn.param"),
 ];
 
 /// The input of each subcommand that reads no model.
@@ -98,6 +99,7 @@ impl Samples {
             ("plain.json", "large.json", "\"outputs\"", format!("\"note\": \"{long}\",\n  \"outputs\"")),
             ("plain.onnxtxt", "large.onnxtxt", "    opset", format!("    doc_string: \"{long}\",\n    opset")),
             ("torch.pnnx.param", "large.pnnx.param", "dims=", format!("note={} dims=", long.replace(' ', "_"))),
+            ("custom.ncnn.param", "large.ncnn.param", "y 0=1", format!("y 0=1 1={}", long.replace(' ', "_"))),
         ] {
             let text = fs::read_to_string(self.path(from)).unwrap();
             assert!(text.contains(before), "{from}");

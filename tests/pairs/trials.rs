@@ -92,6 +92,7 @@ const LARGE: &[(&str, &str)] = &[
     ("onnx", "@large.onnx"),
     ("onnxtxt", "@large.onnxtxt"),
     ("pnnx", "@large.pnnx.param"),
+    ("ncnn", "@large.ncnn.param"),
     ("expr", "add(@0,@1) --inputs @large.operands.json"),
     ("layout", "- <@large.txt"),
 ];
@@ -103,6 +104,7 @@ const STREAMS: &[(&str, &str)] = &[
     ("onnx", "- <@plain.onnx"),
     ("onnxtxt", "- <@plain.onnxtxt"),
     ("pnnx", "- <@plain.pnnx.param"),
+    ("ncnn", "- <@plain.ncnn.param"),
 ];
 const BROKEN: &[(&str, &str)] = &[
     ("nnef", "- <@broken.nnef"),
@@ -111,7 +113,11 @@ const BROKEN: &[(&str, &str)] = &[
     ("onnx", "- <@plain.onnx"),
     ("onnxtxt", "- <@plain.onnxtxt"),
     ("pnnx", "- <@plain.pnnx.param"),
+    ("ncnn", "- <@plain.ncnn.param"),
 ];
+/// Layers that all become operations of NNEF.
+const LOWERED: &[(&str, &str)] =
+    &[("ncnn", "@plain.ncnn.param --lower all"), ("run-ncnn", "@plain.ncnn.param --inputs @plain.inputs.json")];
 /// A text with a warning.
 const WARNED: &[(&str, &str)] = &[("expr", "--compat mul(expm1,@0),log1p,@1"), ("layout", "- <@plain.nnef")];
 const WEIGHTS: &[(&str, &str)] = &[
@@ -128,15 +134,16 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--output", "flat.tgz"),
     trial(FLATTEN, "--to", "json"),
     trial(FLATTEN, "--threads", "1").by(Effect::Speed),
-    trial(FLATTEN, "--source-map", "map.json"),
+    trial(FLATTEN, "--source-map", "map.json").on(LOWERED),
     trial(FLATTEN, "--provenance", ""),
     trial(FLATTEN, "--annotate", ""),
     trial(FLATTEN, "--fold", ""),
     trial(FLATTEN, "--fold", "").with("-q").only(&["nnef"]),
-    trial(FLATTEN, "--share", "").with("-q"),
+    trial(FLATTEN, "--share", "").with("-q").on(LOWERED),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q").only(&["nnef", "loops", "onnx", "onnxtxt"]),
     trial(FLATTEN, "--drop-bitcasts", "").only(&["nnef-draft"]),
     trial(FLATTEN, "--drop-bitcasts", "").with("-q --lower all").on(&[("pnnx", "@reshape.pnnx.param")]).only(&["pnnx"]),
+    trial(FLATTEN, "--drop-bitcasts", "").only(&["ncnn"]),
     trial(FLATTEN, "--layout", "{0,1}"),
     trial(FLATTEN, "--layout", "{0,1}").with("--stats"),
     trial(FLATTEN, "--stats", ""),
@@ -152,13 +159,15 @@ pub const TRIALS: &[Trial] = &[
         ("onnxtxt", "@seed.onnxtxt"),
     ]),
     // Input and expansion.
-    trial(LANGUAGE, "--from", "loops").only(&["nnef", "nnef-draft", "onnx", "onnxtxt", "pnnx"]),
+    trial(LANGUAGE, "--from", "loops").only(&["nnef", "nnef-draft", "onnx", "onnxtxt", "pnnx", "ncnn"]),
     trial(LANGUAGE, "--from", "pnnx").only(&["loops"]),
     trial(LANGUAGE, "--production", "node"),
     trial(EXPANSION, "--lower", "none"),
     trial(EXPANSION, "--lower", "nothing"),
     trial(CHECK, "--lower", "nothing"),
     trial(CHECK, "--lower", "all").only(&["pnnx"]).on(&[("pnnx", "@torch.pnnx.param")]),
+    trial(&["", "check"], "--lower", "all").only(&["ncnn"]).on(&[("ncnn", "@custom.ncnn.param")]),
+    trial(FUSE, "--lower", "all").only(&["ncnn"]),
     trial(RUN, "--lower", "nothing"),
     trial(RUN, "--lower", "none").only(&["pnnx"]),
     trial(LANGUAGE, "--keep", "nothing"),
@@ -167,13 +176,14 @@ pub const TRIALS: &[Trial] = &[
     trial(LANGUAGE, "--fragments", "@broken.nnef"),
     trial(FLATTEN, "--fragments", "@declarations.nnef").only(&["nnef"]),
     trial(RUN, "--fragments", "@declarations.nnef").only(&["nnef"]),
-    trial(&["", "run", "expr --fuse", "expr"], "--bind", "x=[[1,2,3],[4,5,6]]"),
+    trial(&["", "run", "expr --fuse", "expr"], "--bind", "x=[[1,2,3],[4,5,6]]").on(LOWERED),
     trial(CHECK, "--bind", "x=[[1,2,3]]"),
     trial(&["", "run", "expr --fuse"], "--bind", "v_0=[[1,2,3],[4,5,6]]").only(&["pnnx"]),
     trial(LANGUAGE, "--input-shape", "x=4,3"),
     trial(LANGUAGE, "--input-shape", "v_0=4,3").only(&["pnnx"]),
     trial(LANGUAGE, "--set", "M=4").on(&[("nnef", "@symbol.nnef")]),
     trial(LANGUAGE, "--set", "N=4").with("--input-shape v_0=N,3").only(&["pnnx"]),
+    trial(LANGUAGE, "--set", "N=4").with("--input-shape x=N,3").only(&["ncnn"]),
     trial(EXPANSION, "--keep-unused", "").on(&[("nnef", "@unused.nnef")]),
     trial(FLATTEN, "--keep-unused", "").with("--fold").on(&[("nnef", "@unused.nnef")]),
     trial(CHECK, "--keep-unused", ""),
@@ -226,8 +236,12 @@ pub const TRIALS: &[Trial] = &[
     trial(FMT, "--max-depth", "1").on(STREAMS),
     trial(FMT, "--max-length", "1").on(STREAMS),
     trial(FMT, "--max-memory", "1").on(STREAMS),
-    trial(FMT, "--max-files", "1").on(&[("nnef", "--check @model.tgz")]).only(&["nnef", "loops", "onnx", "pnnx"]),
-    trial(FMT, "--max-unpacked", "1").on(&[("nnef", "--check @zeros.tgz")]).only(&["nnef", "loops", "onnx", "pnnx"]),
+    trial(FMT, "--max-files", "1")
+        .on(&[("nnef", "--check @model.tgz")])
+        .only(&["nnef", "loops", "onnx", "pnnx", "ncnn"]),
+    trial(FMT, "--max-unpacked", "1")
+        .on(&[("nnef", "--check @zeros.tgz")])
+        .only(&["nnef", "loops", "onnx", "pnnx", "ncnn"]),
     trial(FMT, "--max-items", "1").on(STREAMS),
     trial(FMT, "--max-work", "1").on(STREAMS),
     // Messages.
@@ -263,6 +277,7 @@ pub const TRIALS: &[Trial] = &[
         ("nnef-draft", "@recompute-draft.nnef"),
         ("loops", "@recompute.json"),
         ("pnnx", "@recompute.pnnx.param"),
+        ("ncnn", "@recompute.ncnn.param --lower all"),
     ]),
     trial(FUSE, "--fold", ""),
     trial(FUSE, "--inputs", "@operands.json"),
@@ -284,6 +299,8 @@ pub const TRIALS: &[Trial] = &[
     trial(EXPR, "--share", "").on(&[("expr", "add(mul(@0,@1),mul(@0,@1))")]),
     trial(LAYOUT, "--to", "nnef"),
     trial(LAYOUT, "--to", "nnef").on(&[("layout", "- <@shapes.txt")]),
+    trial(LAYOUT, "--tpu-tiles", "").on(&[("layout", "f32[3,5]{1,0}")]),
+    trial(LAYOUT, "--tpu-tiles", "").on(&[("layout", "- <@shapes.txt")]),
     trial(LAYOUT, "--padded", "6,8"),
     trial(LAYOUT, "--padded", "6,8").on(&[("layout", "- <@shapes.txt")]),
     trial(LAYOUT, "--padding-value", "one"),

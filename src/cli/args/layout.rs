@@ -22,7 +22,8 @@ Examples:
   nnef-flatten layout 'f32[3,4]{1,0}' --reshape 'f32[12]'  whether a reshape moves anything
   nnef-flatten layout 'f32[2,3]{1,0}' --transpose 'f32[3,2]{0,1}' --permutation 1,0
                                                            the same of a transposition
-  nnef-flatten layout - < module.hlo                       all shapes of a text by bytes and waste";
+  nnef-flatten layout - < module.hlo                       all shapes of a text by bytes and waste
+  nnef-flatten layout --tpu-tiles - < module.mlir          the same with the tiles that a TPU would use";
 
 /// The arguments of `layout`.
 #[derive(Args, Debug)]
@@ -36,6 +37,9 @@ pub(crate) struct Layout {
     /// The output format; nnef is the memory of the array as primitive operations [default: text].
     #[arg(long, value_name = "FORM")]
     pub(crate) to: Option<LayoutTo>,
+    /// Give the default tiles of a TPU to shapes that are written without tiles, as XLA does.
+    #[arg(long)]
+    pub(crate) tpu_tiles: bool,
     /// Pad each dimension to a size.
     #[arg(long, value_name = "SIZES", value_parser = numbers)]
     pub(crate) padded: Option<Numbers>,

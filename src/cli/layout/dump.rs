@@ -55,9 +55,17 @@ pub(super) fn listing(arguments: &args::Layout, limits: &RunLimits, reporter: &m
     let refuse = |code: Code, message: String, help: Option<String>| {
         io::refuse("<stdin>".to_owned(), String::new(), |at| Diagnostic::new(code, at, message).help_if(help))
     };
+    if let Some((what, help)) = foreign::without_texts(&Start::new(&bytes, true)) {
+        return Err(refuse(
+            Code::ForeignInput,
+            format!("this is {what}, which has no texts of shapes"),
+            Some(help.to_owned()),
+        ));
+    }
     let list = ShapeList::of(&String::from_utf8_lossy(&bytes), limits.options().max_memory).map_err(|error| {
         refuse(Code::MemoryBudget, error.to_string(), Some("raise the limit with --max-memory".into()))
     })?;
+    let list = if arguments.tpu_tiles { list.with_tpu_tiles() } else { list };
     let found = Listing::new(&list);
     io::write_stdout(&mut |out| match arguments.to {
         Some(LayoutTo::Json) => found.write_json(out),

@@ -58,6 +58,10 @@ impl<'l> Listing<'l> {
 
     /// The table for people.
     pub(super) fn write_table(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.rows.is_empty() {
+            writeln!(out, "no shapes of arrays")?;
+            return self.write_unread(out);
+        }
         writeln!(out, "{:>12}  {:>12}  {:>8}  {:>7}  {:>7}  shape", "memory", "wasted", "factor", "times", "line")?;
         for row in &self.rows {
             let (allocated, waste, times) = match row.bytes {
@@ -73,10 +77,15 @@ impl<'l> Listing<'l> {
             let (once, all) = (bytes(*once), bytes(*all_bytes));
             writeln!(out, "memory space {space}: {once} for {shapes} shapes, {all} for {times} occurrences")?;
         }
-        if self.unread > 0 {
-            writeln!(out, "{} texts look like shapes, but are not", self.unread)?;
+        self.write_unread(out)
+    }
+
+    /// How many texts look like shapes, but are not.
+    fn write_unread(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.unread {
+            0 => Ok(()),
+            unread => writeln!(out, "{unread} texts look like shapes, but are not"),
         }
-        Ok(())
     }
 
     /// The table as JSON.

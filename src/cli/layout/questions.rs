@@ -47,7 +47,11 @@ pub(super) fn array(shape: &Shape, at: Location) -> Answer<&ArrayShape> {
 }
 
 pub(super) fn ask(arguments: &args::Layout, text: &str, sources: &mut Sources) -> Answer<LayoutQuestions> {
+    let tiled = |array: ArrayShape| if arguments.tpu_tiles { array.with_tpu_tiles() } else { array };
     let (mut shape, at) = read("<shape>", text, sources)?;
+    if arguments.tpu_tiles {
+        shape = Shape::Array(tiled(array(&shape, at)?.clone()));
+    }
     if let Some(sizes) = &arguments.padded {
         let option = source(sources, "--padded", &sizes.to_string());
         let array = array(&shape, at)?.clone();
@@ -59,7 +63,7 @@ pub(super) fn ask(arguments: &args::Layout, text: &str, sources: &mut Sources) -
     for (name, text) in [("--reshape", &arguments.reshape), ("--transpose", &arguments.transpose)] {
         if let Some(text) = text {
             let (to, place) = read(name, text, sources)?;
-            let to = array(&to, place)?.clone();
+            let to = tiled(array(&to, place)?.clone());
             let order = arguments.permutation.as_ref().filter(|_| name == "--transpose");
             let place = order.map_or(place, |order| source(sources, "--permutation", &order.to_string()));
             let order = order.map(|order| order.0.iter().map(|&axis| axis as usize).collect());

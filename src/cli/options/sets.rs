@@ -78,6 +78,7 @@ impl Inputs {
     const ONNX: Self = Self::of("onnx");
     pub(super) const ONNXTXT: Self = Self::of("onnxtxt");
     pub(super) const PNNX: Self = Self::of("pnnx");
+    pub(super) const NCNN: Self = Self::of("ncnn");
     pub(super) const DOCUMENTS: Self = Self::NNEF.and(Self::DRAFT);
     pub(super) const MODELS: Self = Self::ONNX.and(Self::ONNXTXT);
     pub(super) const ALL: Self = Inputs(u16::MAX);

@@ -30,9 +30,11 @@ const TOLD_FORMS: Outputs = Of(&["text", "json"]);
 const NOT_PNNX: Outputs = Not(&["pnnx"]);
 /// What models of ONNX are where their loops are always unrolled.
 const NOT_NNEF: Outputs = Not(&["nnef"]);
-const NOT_LOOPS: I = I::DOCUMENTS.and(I::MODELS).and(I::PNNX);
-const NOT_PNNX_FILES: I = I::DOCUMENTS.and(I::LOOPS).and(I::MODELS);
-const NOT_MODELS: I = I::DOCUMENTS.and(I::LOOPS).and(I::PNNX);
+const NOT_LOOPS: I = I::DOCUMENTS.and(I::MODELS).and(I::PNNX).and(I::NCNN);
+const NOT_PNNX_FILES: I = I::DOCUMENTS.and(I::LOOPS).and(I::MODELS).and(I::NCNN);
+const NOT_MODELS: I = I::DOCUMENTS.and(I::LOOPS).and(I::PNNX).and(I::NCNN);
+/// Files with an operator or a layer in each line.
+const LAYERED: I = I::PNNX.and(I::NCNN);
 
 const KNOWN_TRIPS: &str = "their loops are unrolled, or they are refused";
 const NO_LOOPS: &str = "they have no loops";
@@ -84,7 +86,7 @@ const DOCUMENTS_AND_PNNX: &[Use] = &[
 
 /// What shapes of inputs can be given for.
 const SHAPES: &[Use] = &[
-    of(READ).on(I::DOCUMENTS),
+    of(READ).on(I::DOCUMENTS.and(I::NCNN)),
     of(GRAPHS).on(I::MODELS),
     of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
     of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
@@ -116,6 +118,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(C::FLATTEN).on(NOT_MODELS).to(Of(&["json", "html"])),
             of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)).with(&["stats", "drop-bitcasts", "verify"]),
+            of(C::FLATTEN).on(I::NCNN).with(&["stats", "drop-bitcasts"]),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["stats", "drop-bitcasts"]),
         ],
     ),
@@ -139,10 +142,11 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(GRAPHS).on(I::MODELS),
             of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX).with(&["input-shape"]),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["input-shape"]),
+            of(READ).on(I::NCNN).with(&["input-shape"]),
         ],
     )
     .no_effect(&[NoEffect {
-        inputs: I::PNNX,
+        inputs: LAYERED,
         outputs: Outputs::Any,
         what: "--set of a symbol that no --input-shape has",
         is: |language| {
@@ -154,7 +158,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "bind",
         INPUT,
         &[
-            of(C::FLATTEN.and(C::RUN)).on(I::DOCUMENTS),
+            of(C::FLATTEN.and(C::RUN)).on(I::DOCUMENTS.and(I::NCNN)),
             of(C::FLATTEN).on(I::LOOPS),
             of(GRAPHS).on(I::MODELS),
             of(C::RUN).on(I::PNNX),
@@ -166,7 +170,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "lower",
         EXPANSION,
         &[
-            of(GRAPHS).on(I::DOCUMENTS.and(I::PNNX)),
+            of(GRAPHS).on(I::DOCUMENTS.and(LAYERED)),
             of(C::CHECK.and(C::FUSE)).on(I::MODELS),
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
             of(C::RUN).on(I::DOCUMENTS),
@@ -174,10 +178,16 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     )
     .no_effect(&[
         NoEffect {
-            inputs: I::PNNX,
+            inputs: LAYERED,
             outputs: Outputs::Any,
             what: "--lower with names",
             is: |language| matches!(language.lower, Some(Lower::Names(_))),
+        },
+        NoEffect {
+            inputs: I::NCNN,
+            outputs: Outputs::Any,
+            what: "--lower none",
+            is: |language| language.lower == Some(Lower::None),
         },
         NoEffect {
             inputs: I::DRAFT,
@@ -186,10 +196,17 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             is: |language| language.lower == Some(Lower::None),
         },
     ])
-    .because(&[(I::PNNX, "all its operators have to become operations of NNEF")]),
+    .because(&[
+        (I::PNNX, "all its operators have to become operations of NNEF"),
+        (I::NCNN, "all its layers have to become operations of NNEF"),
+    ]),
     row("keep", EXPANSION, &[of(READ).on(I::DOCUMENTS), of(GRAPHS).on(I::MODELS)]),
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
-        .held(&[(I::MODELS, "all nodes are kept"), (I::PNNX, "all operators are kept")])
+        .held(&[
+            (I::MODELS, "all nodes are kept"),
+            (I::PNNX, "all operators are kept"),
+            (I::NCNN, "all layers are kept"),
+        ])
         .because(&[(I::LOOPS, "a value that no output needs is never computed")]),
     row(
         "unroll",
@@ -201,26 +218,26 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
         ],
     )
-    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, "their loops are run")]),
+    .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, "their loops are run")]),
     row(
         "max-trips",
         EXPANSION,
         &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]), of(C::RUN).on(I::LOOPS)],
     )
-    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS)]),
+    .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS)]),
     row(
         "flat",
         EXPANSION,
         &[of(READ).on(I::NNEF), of(C::CHECK.and(C::FUSE)).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
     )
-    .because(&[(I::DRAFT.and(I::PNNX), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
+    .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
     row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT))]),
     row(
         "max-ops",
         LIMITS,
         &[
             of(C::FLATTEN.and(C::CHECK).and(C::FUSE)).on(NOT_LOOPS),
-            of(C::RUN).on(I::DOCUMENTS.and(I::PNNX)),
+            of(C::RUN).on(I::DOCUMENTS.and(LAYERED)),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
             of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
             of(C::EXPR).to(OF_GRAPHS),
@@ -232,7 +249,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "max-memory",
         LIMITS,
         &[
-            of(READ).on(NOT_LOOPS),
+            of(READ).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
             of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
             of(C::EXPR).to(Of(&["onnxtxt"])),
@@ -251,7 +268,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(READ).on(I::PNNX),
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
             of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS)),
+            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::NCNN)),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -261,7 +278,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[
             of(C::FLATTEN).on(I::DOCUMENTS).with(&["fold", "verify"]),
             of(C::FLATTEN).on(I::LOOPS.and(I::MODELS)).with(&["verify"]),
-            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
+            of(C::RUN).on(NOT_LOOPS),
             of(C::EXPR).to(TOLD_FORMS).with(&["inputs"]),
         ],
     ),
@@ -274,12 +291,12 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     // The options of subcommands.
     row("inputs", "", &[of(C::RUN), of(C::EXPR).to(TOLD_FORMS)]),
     row("output", "", &[of(C::RUN)]),
-    row("layout", "", &[of(C::RUN).on(I::DOCUMENTS.and(I::PNNX))]),
+    row("layout", "", &[of(C::RUN).on(I::DOCUMENTS.and(LAYERED))]),
     row(
         "to",
         "",
         &[
-            of(C::RUN).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
+            of(C::RUN).on(NOT_LOOPS),
             of(C::RUN).on(I::LOOPS).to(Of(&["json"])),
             of(C::EXPR),
             of(C::FUSE).to(TOLD_FORMS),
@@ -296,6 +313,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("compat", "", &[of(C::EXPR)]),
     row("shape", "", &[of(C::EXPR).to(OF_GRAPHS), of(C::EXPR).to(TOLD_FORMS).with(&["fold"])]),
     row("share", "", &[of(C::EXPR).to(OF_GRAPHS)]),
+    row("tpu-tiles", "", &[of(C::LAYOUT.and(C::LISTING))]),
     row("padded", "", &[of(C::LAYOUT)]),
     row("padding-value", "", &[of(C::LAYOUT).with(&["padded"])]),
     row("index", "", &[of(C::LAYOUT).to(TOLD_FORMS)]),
@@ -319,4 +337,5 @@ const COMPARED: &[Use] = &[
 ];
 
 /// What passes over the flat graph apply to.
-const PASS: &[Use] = &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
+const PASS: &[Use] =
+    &[of(C::FLATTEN).on(I::DOCUMENTS.and(I::LOOPS).and(I::NCNN)), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];

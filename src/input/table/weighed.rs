@@ -1,4 +1,5 @@
-//! Graphs with data of variables that are in no model of NNEF: those of files of PNNX, and of translated models of ONNX.
+//! Graphs with data of variables that are in no model of NNEF: those of files of PNNX and ncnn, and of translated models
+//! of ONNX.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -9,6 +10,7 @@ use crate::input::Refusal;
 use crate::input::settings::Settings;
 use crate::input::source::{Backing, Expanded, Files, Sizes, Values};
 use crate::model::{Model, Scratch};
+use crate::ncnn::weights::NcnnWeights;
 use crate::onnx::to_nnef::NnefVariables;
 use crate::pnnx::data::Weights;
 use crate::source::{FileId, Sources};
@@ -51,6 +53,22 @@ impl VariableStore for Weights {
 
     fn bytes(&self, label: &str) -> Option<u64> {
         Weights::bytes(self, label)
+    }
+}
+
+impl VariableStore for NcnnWeights {
+    const TITLE: &'static str = "weights of ncnn";
+
+    fn has_data(&self) -> bool {
+        self.has_file()
+    }
+
+    fn each(&self, take: &mut Take) -> Result<(), String> {
+        NcnnWeights::each(self, take)
+    }
+
+    fn bytes(&self, label: &str) -> Option<u64> {
+        NcnnWeights::bytes(self, label)
     }
 }
 

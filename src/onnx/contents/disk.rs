@@ -46,7 +46,7 @@ impl DiskFile {
     /// # Errors
     ///
     /// The file cannot be read, or has become shorter.
-    pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    pub(crate) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
         self.noted(read_exact_at(&self.file, buffer, at))
     }
 

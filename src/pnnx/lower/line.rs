@@ -42,7 +42,7 @@ impl Operand {
 }
 
 /// An operator that is being lowered.
-pub(in crate::pnnx) struct Line<'a> {
+pub(crate) struct Line<'a> {
     pub(in crate::pnnx) builder: &'a mut Builder,
     pub(in crate::pnnx) operator: &'a Operator,
     pub(in crate::pnnx) operands: Vec<Operand>,
@@ -105,6 +105,21 @@ pub(super) fn integers(items: impl IntoIterator<Item = i64>) -> Value {
     Value::Integers(items.into_iter().collect())
 }
 
+#[cfg(feature = "input")]
+impl<'a> Line<'a> {
+    /// A line with which other notations add operations: an operator without operands and parameters. They have no
+    /// complex numbers.
+    pub(crate) fn bare(
+        (builder, operator): (&'a mut Builder, &'a Operator),
+        (name, file): (NameId, FileId),
+        options: &'a Options,
+        (found, complex): (&'a mut Diagnostics, &'a mut FxHashSet<TensorId>),
+    ) -> Self {
+        let (operands, params, counts) = (Vec::new(), Vec::new(), FxHashMap::default());
+        Line { builder, operator, operands, params, data: &[], name, file, options, found, counts, complex }
+    }
+}
+
 impl Line<'_> {
     /// The tensor for an argument; if operands have no argument names, the first one is `input`.
     pub(super) fn tensor(&self, name: &str) -> Lowered<TensorId> {
@@ -124,22 +139,22 @@ impl Line<'_> {
     }
 
     /// The extents of a tensor; all have to be known.
-    pub(super) fn extents(&self, tensor: TensorId) -> Lowered<Vec<i64>> {
+    pub(crate) fn extents(&self, tensor: TensorId) -> Lowered<Vec<i64>> {
         self.builder.graph.shape(tensor).and_then(Shape::known).ok_or(Refusal::SHAPE)
     }
 
     /// The extents of a tensor as far as they are known.
-    pub(super) fn shape(&self, tensor: TensorId) -> Lowered<Vec<Option<i64>>> {
+    pub(crate) fn shape(&self, tensor: TensorId) -> Lowered<Vec<Option<i64>>> {
         let shape = self.builder.graph.shape(tensor).ok_or(Refusal::SHAPE)?;
         Ok(shape.extents().iter().map(Extent::known).collect())
     }
 
-    pub(super) fn rank(&self, tensor: TensorId) -> Lowered<i64> {
+    pub(crate) fn rank(&self, tensor: TensorId) -> Lowered<i64> {
         self.builder.graph.shape(tensor).map(|shape| shape.rank() as i64).ok_or(Refusal::SHAPE)
     }
 
     /// Adds an operation and infers the shape of its result, whose elements follow from the operands.
-    pub(super) fn add(&mut self, nnef: &'static str, arguments: Vec<Value>) -> Lowered<TensorId> {
+    pub(crate) fn add(&mut self, nnef: &'static str, arguments: Vec<Value>) -> Lowered<TensorId> {
         let of = elements::of_result(&self.builder.graph, nnef, &arguments);
         self.add_of(nnef, of, arguments)
     }
@@ -165,7 +180,7 @@ impl Line<'_> {
     }
 
     /// Adds an operation whose result is an array of tensors.
-    pub(super) fn add_array(
+    pub(crate) fn add_array(
         &mut self,
         nnef: &'static str,
         arguments: Vec<Value>,
@@ -197,12 +212,12 @@ impl Line<'_> {
     }
 
     /// Adds a formula with names of the dictionary.
-    pub(super) fn text(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
+    pub(crate) fn text(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
         self.read(text, operands, Reading { template: true, ..Reading::default() })
     }
 
     /// Adds an expression with the names that files have.
-    pub(super) fn spelled(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
+    pub(crate) fn spelled(&mut self, text: &str, operands: &[ExpandedItem]) -> Lowered<TensorId> {
         self.read(text, operands, Reading::default())
     }
 
@@ -242,7 +257,7 @@ impl Line<'_> {
     }
 
     /// Adds axes of extent 1 to a tensor.
-    pub(super) fn with_axes(&mut self, tensor: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
+    pub(crate) fn with_axes(&mut self, tensor: TensorId, axes: Vec<i64>) -> Lowered<TensorId> {
         if axes.is_empty() {
             return Ok(tensor);
         }

@@ -15,7 +15,7 @@ use crate::pnnx::tree::{Term, push_leaf};
 
 /// Why an operator is not lowered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::pnnx) enum Refusal {
+pub(crate) enum Refusal {
     /// A setting.
     Setting {
         /// Its key.
@@ -30,11 +30,11 @@ pub(in crate::pnnx) enum Refusal {
 }
 
 /// The result of a rule or a part of it.
-pub(in crate::pnnx) type Lowered<T> = Result<T, Refusal>;
+pub(crate) type Lowered<T> = Result<T, Refusal>;
 
 impl Refusal {
-    pub(super) const SHAPE: Refusal = Refusal::Because(Cow::Borrowed("the shapes of its operands are not known"));
-    pub(super) const UNFIT: Refusal =
+    pub(crate) const SHAPE: Refusal = Refusal::Because(Cow::Borrowed("the shapes of its operands are not known"));
+    pub(crate) const UNFIT: Refusal =
         Refusal::Because(Cow::Borrowed("its operands have shapes for which NNEF has no counterpart"));
 }
 

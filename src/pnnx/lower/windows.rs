@@ -7,7 +7,7 @@ use super::{Line, Lowered, Refusal, integers, pools, product};
 use crate::graph::{TensorId, Value};
 
 /// Pairs of integers as an attribute.
-pub(super) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
+pub(crate) fn pairs(items: impl IntoIterator<Item = (i64, i64)>) -> Value {
     Value::Array(items.into_iter().map(|(a, b)| Value::Tuple([Value::Int(a), Value::Int(b)].into())).collect())
 }
 
@@ -16,16 +16,16 @@ pub(super) const LARGE: Refusal = Refusal::Because(Cow::Borrowed("the settings o
 
 /// A window along one axis.
 #[derive(Clone, Copy)]
-pub(super) struct Window {
-    pub(super) size: i64,
-    pub(super) stride: i64,
-    pub(super) dilation: i64,
-    pub(super) padding: (i64, i64),
+pub(crate) struct Window {
+    pub(crate) size: i64,
+    pub(crate) stride: i64,
+    pub(crate) dilation: i64,
+    pub(crate) padding: (i64, i64),
 }
 
 impl Window {
     /// The number of items from its first to its last one, less 1; none if it has more than 63 bits, as below.
-    pub(super) fn span(&self) -> Option<i64> {
+    pub(crate) fn span(&self) -> Option<i64> {
         self.size.checked_sub(1)?.checked_mul(self.dilation)
     }
 
@@ -230,7 +230,7 @@ pub(super) fn arguments(line: &Line, x: TensorId, border: &str, windows: &[Windo
 }
 
 /// Adds a pooling operation with windows along the last axes.
-pub(super) fn pooled(
+pub(crate) fn pooled(
     line: &mut Line,
     nnef: &'static str,
     x: TensorId,

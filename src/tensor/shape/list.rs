@@ -87,6 +87,24 @@ impl ShapeList {
         Ok(list)
     }
 
+    /// The list with the default tiles of a TPU, see [`ArrayShape::with_tpu_tiles`]. Shapes that become equal are one.
+    #[must_use]
+    pub fn with_tpu_tiles(self) -> ShapeList {
+        let mut tiled = ShapeList { shapes: Vec::with_capacity(self.shapes.len()), unread: self.unread };
+        let mut known: HashMap<ArrayShape, usize, FxBuildHasher> = HashMap::default();
+        for Listed { shape, line, count } in self.shapes {
+            let shape = shape.with_tpu_tiles();
+            let place = *known.entry(shape).or_insert_with_key(|shape| {
+                tiled.shapes.push(Listed { shape: shape.clone(), line, count: 0 });
+                tiled.shapes.len() - 1
+            });
+            if let Some(listed) = tiled.shapes.get_mut(place) {
+                listed.count = listed.count.saturating_add(count);
+            }
+        }
+        tiled
+    }
+
     /// The shapes, each with the line on which it occurs first, from 1, and how often it occurs.
     pub fn shapes(&self) -> impl ExactSizeIterator<Item = (&ArrayShape, usize, u64)> {
         self.shapes.iter().map(|listed| (&listed.shape, listed.line, listed.count))
@@ -117,6 +135,10 @@ impl Candidate<'_> {
 
 /// The start of a type in MLIR.
 const TENSOR: &str = "tensor<";
+/// What may have brackets in such a type: the type of complex numbers, and the bounds of sizes.
+const COMPLEX: &str = "complex";
+const BOUNDS: &str = ".bounds";
+const INNER: &[&str] = &[COMPLEX, BOUNDS];
 
 /// The candidates of a text. Their spellings have no brackets inside of brackets and end with their line, so that each
 /// byte belongs to one candidate, and perhaps to the start of the next one.
@@ -128,6 +150,25 @@ struct Candidates<'t> {
 impl<'t> Candidates<'t> {
     fn new(text: &'t str) -> Self {
         Candidates { text, at: 0 }
+    }
+
+    /// The end of a type of MLIR that is opened at `open`. Its elements may be complex numbers, and it may have bounds:
+    /// these have brackets of their own.
+    fn closed_type(&self, open: usize) -> Option<usize> {
+        let limit = self.text.len().min(open.saturating_add(MAX_ARRAY));
+        let (mut at, mut depth) = (open + 1, 1);
+        while depth > 0 {
+            let rest = self.text.as_bytes().get(at..limit)?;
+            let found = rest.iter().position(|byte| b"<>{}\r\n".contains(byte))?;
+            let before = self.text.get(open..at + found).unwrap_or_default();
+            match rest.get(found) {
+                Some(b'>') => depth -= 1,
+                Some(b'<') if depth == 1 && INNER.iter().any(|word| before.ends_with(word)) => depth += 1,
+                _ => return None,
+            }
+            at += found + 1;
+        }
+        Some(at)
     }
 
     /// The end of a part in brackets that is opened at `open`.
@@ -162,7 +203,7 @@ impl<'t> Iterator for Candidates<'t> {
             let start = open - word.len();
             let mlir = self.text.as_bytes()[open] == b'<';
             if mlir && word == "tensor" || !mlir && ElementType::from_name(word).is_some() {
-                let range = if mlir { self.closed(open, '>').map(|end| start..end) } else { self.array(start, open) };
+                let range = if mlir { self.closed_type(open).map(|end| start..end) } else { self.array(start, open) };
                 let spelling = range.map(|range| &self.text[range]);
                 return Some(Candidate { start, spelling });
             }
@@ -172,22 +213,45 @@ impl<'t> Iterator for Candidates<'t> {
 
 /// A type of MLIR between its brackets, `2x?xf32`; none for types that are not of arrays of XLA.
 fn of_mlir(inside: &str) -> Option<ArrayShape> {
-    let (mut dims, mut rest) = (Vec::new(), inside.split(',').next()?.trim());
-    while let Some((size, after)) = rest.split_once('x') {
+    let (of, encoding) = inside.split_once(',').unwrap_or((inside, ""));
+    let (mut dims, mut rest) = (Vec::new(), of.trim());
+    while let Some((size, after)) =
+        rest.split_once('x').filter(|(size, _)| !size.ends_with(|c: char| c.is_alphabetic()))
+    {
         dims.push(match size {
             "?" => Dimension::Unbounded,
             size => Dimension::Static(size.parse().ok().filter(|size: &u64| i64::try_from(*size).is_ok())?),
         });
         rest = after;
     }
-    let name = rest.to_ascii_lowercase();
+    let bounds = encoding.trim().strip_suffix('>').and_then(|inside| inside.split_once(".bounds<"));
+    if let Some((_, bounds)) = bounds {
+        for (dimension, bound) in dims.iter_mut().zip(bounds.split(',')) {
+            if let Ok(bound) = bound.trim().parse() {
+                *dimension = Dimension::Bounded(bound);
+            }
+        }
+    }
+    Some(ArrayShape::of(element_of_mlir(rest)?, dims))
+}
+
+/// The element type that MLIR spells so.
+fn element_of_mlir(text: &str) -> Option<ElementType> {
+    if let Some(part) = text.strip_prefix(COMPLEX) {
+        let part = part.strip_prefix('<')?.strip_suffix('>')?;
+        return ElementType::from_name(&format!(
+            "c{}",
+            2 * part.trim().strip_prefix('f')?.parse::<u16>().ok()?.min(64)
+        ));
+    }
+    let name = text.to_ascii_lowercase();
     let name = match (name.strip_prefix("ui"), name.strip_prefix("si").or(name.strip_prefix('i'))) {
         (Some(bits), _) => format!("u{bits}"),
         (_, Some("1")) => "pred".to_owned(),
         (_, Some(bits)) => format!("s{bits}"),
         _ => name,
     };
-    Some(ArrayShape::of(ElementType::from_name(&name)?, dims))
+    ElementType::from_name(&name)
 }
 
 #[cfg(test)]
@@ -215,11 +279,47 @@ mod tests {
                 &[("f32[2,?]{1,0}", 1, 1), ("pred[]", 1, 1), ("u8[3]{0}", 1, 1), ("f8e4m3fn[4]{0}", 1, 1)],
                 0,
             ),
-            ("tensor<*xf32> tensor<2xcomplex<f32>> tensor<99999999999999999999xf32> vector<2xf32>", &[], 3),
+            ("tensor<*xf32> tensor<2x!q<i8>> tensor<99999999999999999999xf32> vector<2xf32>", &[], 3),
+            (
+                "tensor<2xcomplex<f32>> tensor<?x3xf32, #stablehlo.bounds<4, ?>> tensor<complex<f64>> tensor<complex<f6>>",
+                &[("c64[2]{0}", 1, 1), ("f32[<=4,3]{1,0}", 1, 1), ("c128[]", 1, 1)],
+                1,
+            ),
         ] {
             let shapes: Vec<_> = shapes.iter().map(|(text, line, count)| ((*text).to_owned(), *line, *count)).collect();
             assert_eq!(listed(text), (shapes, unread), "{text}");
         }
+    }
+
+    #[test]
+    fn default_tiles_are_those_of_the_sizes() {
+        let list = |text: &str| ShapeList::of(text, 1 << 30).unwrap().with_tpu_tiles();
+        for (text, tiled) in [
+            ("f32[2,3]", "f32[2,3]{1,0:T(2,128)}"),
+            ("f32[1,3]", "f32[1,3]{1,0:T(2,128)}"),
+            ("f32[3,2]{0,1:S(1)}", "f32[3,2]{0,1:T(2,128)S(1)}"),
+            ("s32[7,3,9]", "s32[7,3,9]{2,1,0:T(4,128)}"),
+            ("f32[<=9,4]", "f32[<=9,4]{1,0:T(8,128)}"),
+            ("bf16[4,9]", "bf16[4,9]{1,0:T(4,128)(2,1)}"),
+            ("bf16[5,9]", "bf16[5,9]{1,0:T(8,128)(2,1)}"),
+            ("pred[2,9]", "pred[2,9]{1,0:T(8,128)(4,1)}"),
+            ("f32[128]", "f32[128]{0:T(256)}"),
+            ("f32[4000]", "f32[4000]{0:T(1024)}"),
+            ("bf16[100]", "bf16[100]{0:T(512)(128)(2,1)}"),
+            ("f32[]", "f32[]"),
+            ("f64[2,3]", "f64[2,3]{1,0}"),
+            ("s4[2,3]", "s4[2,3]{1,0}"),
+            ("f32[?,3]", "f32[?,3]{1,0}"),
+            ("f32[0,3]", "f32[0,3]{1,0:T(2,128)}"),
+            ("f32[2,3]{1,0:T(8,128)}", "f32[2,3]{1,0:T(8,128)}"),
+            ("f32[2,3]{1,0:E(16)}", "f32[2,3]{1,0:E(16)}"),
+        ] {
+            let found: Vec<_> = list(text).shapes().map(|(shape, ..)| shape.to_string()).collect();
+            assert_eq!(found, [tiled], "{text}");
+        }
+        let list = list("f32[2,3]\nf32[2,3]{1,0:T(2,128)} f32[2,3]");
+        let found: Vec<_> = list.shapes().map(|(shape, line, count)| (shape.to_string(), line, count)).collect();
+        assert_eq!(found, [("f32[2,3]{1,0:T(2,128)}".to_owned(), 1, 3)]);
     }
 
     #[test]
@@ -233,9 +333,18 @@ mod tests {
     #[test]
     fn each_byte_is_looked_at_a_few_times() {
         // The sum of the lengths of all candidates is at most a small multiple of the text.
-        for unit in
-            ["f32[2]{0:T(", "f32[/*", "f32[", "f32[1,", "f32[2]{//", "f32[2]{0:T(2)", "tensor<", "f32[2] {", "f32[2]\t"]
-        {
+        for unit in [
+            "f32[2]{0:T(",
+            "f32[/*",
+            "f32[",
+            "f32[1,",
+            "f32[2]{//",
+            "f32[2]{0:T(2)",
+            "tensor<",
+            "f32[2] {",
+            "f32[2]\t",
+            "tensor<complex<",
+        ] {
             let text = unit.repeat(20_000);
             let looked: usize = Candidates::new(&text).map(|of| of.spelling.map_or(0, str::len)).sum();
             assert!(looked <= text.len(), "{unit}: {looked}");

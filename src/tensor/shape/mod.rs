@@ -23,6 +23,7 @@ mod list;
 mod memory;
 mod print;
 mod read;
+mod tpu;
 
 pub use array_shape::ArrayShape;
 pub use dimension::Dimension;

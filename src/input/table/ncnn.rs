@@ -1,0 +1,84 @@
+//! Texts of ncnn, with their weights beside them.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::weighed::Weighed;
+use crate::diagnostics::Diagnostics;
+use crate::input::opened::Opened;
+use crate::input::settings::Settings;
+use crate::input::source::{Evaluable, Expanded, Flat, Source};
+use crate::input::text::Text;
+use crate::input::{Findings, Refusal};
+use crate::ncnn::model::NcnnModel;
+use crate::ncnn::weights::{NcnnWeights, WeightFile};
+use crate::onnx::contents::DiskFile;
+use crate::source::Sources;
+use crate::{Lower, write};
+
+/// The extension of files of weights.
+const WEIGHTS: &str = "bin";
+
+/// Reads the text of a network.
+pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
+    let weights = opened.path.as_ref().map(|path| path.with_extension(WEIGHTS)).filter(|path| path.is_file());
+    Ok(Box::new(NcnnText { text: opened.text(settings.options.max_text)?, weights }))
+}
+
+/// The text of a network, and the path of its weights if there are any.
+struct NcnnText {
+    text: Text,
+    weights: Option<PathBuf>,
+}
+
+impl NcnnText {
+    /// The flat graph with its weights.
+    fn expanded(self, settings: &Settings) -> Result<(Weighed<NcnnWeights>, Expanded), Refusal> {
+        // Symbols in the shapes of inputs have values.
+        let shapes = &settings.options.shapes;
+        let shapes = shapes.resolved().unwrap_or_else(|_| shapes.clone());
+        let options = settings.options.clone().with(|options| options.shapes = shapes);
+        let weights = self.weights.map(|path| {
+            let name = path.display().to_string();
+            let disk = File::open(&path).and_then(|file| DiskFile::new(Arc::new(file), &name));
+            disk.map(WeightFile::new).map_err(|error| Refusal::io(&name, error))
+        });
+        let weights = weights.transpose()?;
+        let mut sources = Sources::new();
+        let file = sources.add(self.text.name, self.text.text);
+        let mut found = Diagnostics::new(options.strict);
+        let model = found.take(NcnnModel::read(sources.file(file).text(), file, options.strict));
+        let graph = model.and_then(|model| {
+            let graph = model.graph(file, weights, &options);
+            found.take(graph.map(|(graph, weights, warnings)| ((graph, weights), warnings)))
+        });
+        let (data, result) = match graph {
+            Some((graph, weights)) => (weights, Ok((graph, found))),
+            None => (NcnnWeights::default(), Err(found)),
+        };
+        Ok((Weighed { sources, data, before: None, is_bound: false }, result))
+    }
+}
+
+impl Source for NcnnText {
+    fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
+        let (weighed, result) = self.expanded(settings)?;
+        Ok(Findings::new(weighed.sources, result.map_or_else(|errors| errors, |(_, found)| found)))
+    }
+
+    fn flatten(self: Box<Self>, _: &write::Notation, settings: &Settings) -> Result<Flat, Refusal> {
+        self.graph(settings)
+    }
+
+    fn graph(self: Box<Self>, settings: &Settings) -> Result<Flat, Refusal> {
+        let (weighed, result) = self.expanded(settings)?;
+        Ok(Flat::new(weighed, result))
+    }
+
+    /// All layers become operations of NNEF.
+    fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
+        let settings = settings.with(|options| options.lower = Lower::All);
+        self.graph(&settings).map(|flat| Evaluable::Graph(Box::new(flat)))
+    }
+}

@@ -1,0 +1,400 @@
+//! Layers that move items, reduce axes, pad and resample.
+
+use super::{LayerLine, LayerRuleRow};
+use crate::graph::{TensorId, Value};
+use crate::library::assembly::{Assembly, integers};
+use crate::pnnx::lower::windows::pairs;
+use crate::pnnx::lower::{Lowered, Refusal, torch};
+
+pub(super) const ROWS: &[LayerRuleRow] = &[
+    (&["Concat"], concat),
+    (&["Slice"], slice),
+    (&["Reshape"], reshape),
+    (&["Flatten"], flatten),
+    (&["Permute"], permute),
+    (&["Squeeze"], squeeze),
+    (&["ExpandDims"], expand),
+    (&["Crop"], crop),
+    (&["Padding"], pad),
+    (&["Tile"], tile),
+    (&["Softmax"], softmax),
+    (&["Reduction"], reduction),
+    (&["PixelShuffle"], |line| shuffled(line, "F.pixel_shuffle", "upscale_factor")),
+    (&["Reorg"], |line| shuffled(line, "F.pixel_unshuffle", "stride")),
+    (&["ShuffleChannel"], shuffle),
+    (&["Interp"], resample),
+];
+
+/// What stands for an extent, an end or a number of items that follows from the others.
+const OPEN: i64 = -233;
+
+/// A number that counts from the end if it is negative.
+fn from_end(number: i64, count: i64) -> Option<i64> {
+    let number = if number < 0 { number.checked_add(count)? } else { number };
+    (0..=count).contains(&number).then_some(number)
+}
+
+/// An axis of a tensor.
+fn axis(line: &LayerLine, name: &str, number: i64, rank: usize) -> Lowered<usize> {
+    let axis = from_end(number, rank as i64).filter(|axis| *axis < rank as i64);
+    axis.map(|axis| axis as usize).ok_or_else(|| line.unsupported(name, &format!("an axis of {rank}")))
+}
+
+fn concat(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let operands = line.operands.clone();
+    let rank = line.to.extents(*operands.first().ok_or(Refusal::UNFIT)?)?.len();
+    let axis = axis(line, "axis", line.integer("axis")?, rank)?;
+    // All have an axis for the batch, or none has.
+    let batched: Option<Vec<TensorId>> = operands.iter().map(|operand| line.batched.get(operand).copied()).collect();
+    match batched {
+        Some(batched) => {
+            let y = line.to.concatenated(&batched, axis.saturating_add(1))?;
+            Ok(vec![line.unbatch(y)?])
+        }
+        None => Ok(vec![line.to.concatenated(&operands, axis)?]),
+    }
+}
+
+fn slice(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let x = line.only()?;
+    let extents = line.to.extents(x)?;
+    let axis = axis(line, "axis", line.integer("axis")?, extents.len())?;
+    let extent = extents.get(axis).copied().ok_or(Refusal::UNFIT)?;
+    let (sizes, ends) = (line.integers("slices")?, line.integers("indices")?);
+    let count = line.settings.layer.tops.len();
+    let (mut begin, mut parts) = (0i64, Vec::new());
+    for at in 0..count {
+        let rest = extent.checked_sub(begin).ok_or(Refusal::UNFIT)?;
+        let left = i64::try_from(count.saturating_sub(at)).unwrap_or(i64::MAX);
+        let end = if ends.is_empty() {
+            let size = match *sizes.get(at).ok_or_else(|| line.unsupported("slices", "a number for each result"))? {
+                OPEN => rest.checked_div(left).ok_or(Refusal::UNFIT)?,
+                size => size,
+            };
+            begin.checked_add(size).ok_or(Refusal::UNFIT)?
+        } else if left == 1 {
+            extent
+        } else {
+            let end = *ends.get(at).ok_or_else(|| line.unsupported("indices", "a number for each result but one"))?;
+            from_end(end, extent).ok_or(Refusal::UNFIT)?
+        };
+        parts.push(line.to.part_of(x, axis, (begin, end))?);
+        begin = end;
+    }
+    Ok(parts)
+}
+
+fn reshape(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let x = line.only()?;
+    let own = line.to.extents(x)?;
+    for name in ["input_batch_axis", "output_batch_axis"] {
+        line.is(name, -OPEN)?;
+    }
+    line.require("shape_expr", line.given("shape_expr").is_none(), "extents that are numbers")?;
+    let total = line.to.count(&own)?;
+    // An extent of the operand by its name: a matrix has a width and a height, three axes are channels, height, width.
+    let of_operand = |name: &str| {
+        let names: &[&str] = if own.len() == 4 { &["c", "d", "h", "w"] } else { &["c", "h", "w"] };
+        let skipped = names.len().saturating_sub(own.len());
+        let at = names.iter().skip(skipped).position(|known| *known == name);
+        at.and_then(|at| own.get(at)).copied().unwrap_or(1)
+    };
+    let given = ["w", "h", "c", "d"].map(|name| line.integer(name));
+    let [w, h, c, d] = given;
+    let (w, h, c, d) = (w?, h?, c?, d?);
+    let named: &[(&str, i64)] = match () {
+        () if w == OPEN => &[],
+        () if h == OPEN => &[("w", w)],
+        () if c == OPEN => &[("h", h), ("w", w)],
+        () if d == OPEN => &[("c", c), ("h", h), ("w", w)],
+        () => &[("c", c), ("d", d), ("h", h), ("w", w)],
+    };
+    let mut shape: Vec<i64> =
+        named.iter().map(|(name, extent)| if *extent == 0 { of_operand(name) } else { *extent }).collect();
+    let known: Vec<i64> = shape.iter().copied().filter(|extent| *extent != -1).collect();
+    line.require("w", !named.is_empty() && known.iter().all(|extent| *extent > 0), "positive extents, 0 or -1")?;
+    line.require("w", known.len().saturating_add(1) >= shape.len(), "at most one extent of -1")?;
+    if let Some(open) = shape.iter_mut().find(|extent| **extent == -1) {
+        let known = line.to.count(&known)?;
+        *open = total
+            .checked_rem(known)
+            .filter(|rest| *rest == 0)
+            .and_then(|_| total.checked_div(known))
+            .ok_or(Refusal::UNFIT)?;
+    }
+    Ok(vec![line.to.reshaped(x, &shape)?])
+}
+
+fn flatten(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let x = line.only()?;
+    let total = line.to.count(&line.to.extents(x)?)?;
+    Ok(vec![line.to.reshaped(x, &[total])?])
+}
+
+/// The orders of `Permute` by their numbers, from the last axis to the first one.
+const ORDERS: [&[&str]; 3] = [
+    &["WH", "HW"],
+    &["WHC", "HWC", "WCH", "CWH", "HCW", "CHW"],
+    &[
+        "WHDC", "HWDC", "WDHC", "DWHC", "HDWC", "DHWC", "WHCD", "HWCD", "WCHD", "CWHD", "HCWD", "CHWD", "WDCH", "DWCH",
+        "WCDH", "CWDH", "DCWH", "CDWH", "HDCW", "DHCW", "HCDW", "CHDW", "DCHW", "CDHW",
+    ],
+];
+
+fn permute(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let (x, kind) = (line.only()?, line.integer("order_type")?);
+    let rank = line.to.extents(x)?.len();
+    if rank == 1 {
+        return Ok(vec![x]);
+    }
+    let orders = rank.checked_sub(2).and_then(|at| ORDERS.get(at)).ok_or(Refusal::UNFIT)?;
+    let order = usize::try_from(kind).ok().and_then(|kind| orders.get(kind));
+    let order = order.ok_or_else(|| line.unsupported("order_type", &format!("an order of {rank} axes")))?;
+    // The first order has the axes as they are.
+    let own = orders.first().copied().unwrap_or_default();
+    let axis = |letter: char| own.chars().rev().position(|known| known == letter).map(|at| at as i64);
+    let order: Vec<i64> = order.chars().rev().filter_map(axis).collect();
+    Ok(vec![line.to.transposed(x, &order)?])
+}
+
+fn squeeze(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let x = line.only()?;
+    let extents = line.to.extents(x)?;
+    let names: &[&str] = if extents.len() == 4 { &["c", "d", "h", "w"] } else { &["c", "h", "w"] };
+    let given = line.integers("axes")?;
+    let mut axes = Vec::new();
+    for number in &given {
+        axes.push(axis(line, "axes", *number, extents.len())?);
+    }
+    let skipped = names.len().saturating_sub(extents.len());
+    for (at, name) in names.iter().skip(skipped).enumerate() {
+        if line.flag(&format!("squeeze_{name}"))? && given.is_empty() {
+            axes.push(at);
+        }
+    }
+    ["c", "d", "h", "w"].iter().for_each(|name| line.note(&format!("squeeze_{name}")));
+    let kept = extents.iter().enumerate().filter(|(at, extent)| **extent != 1 || !axes.contains(at));
+    let mut shape: Vec<i64> = kept.map(|(_, extent)| *extent).collect();
+    // A blob has at least one axis.
+    if shape.is_empty() {
+        shape.push(1);
+    }
+    Ok(vec![line.to.reshaped(x, &shape)?])
+}
+
+fn expand(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let x = line.only()?;
+    let given = line.integers("axes")?;
+    let extents = line.to.extents(x)?;
+    let rank = extents.len().saturating_add(given.len());
+    let mut axes = Vec::new();
+    for number in given {
+        axes.push(axis(line, "axes", number, rank)? as i64);
+    }
+    axes.sort_unstable();
+    axes.dedup();
+    line.require("axes", extents.len().saturating_add(axes.len()) == rank && rank <= 4, "distinct axes of at most 4")?;
+    Ok(vec![line.to.with_axes(x, axes)?])
+}
+
+/// The part between starts and ends along axes, or between offsets from both ends.
+fn crop(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let mut x = line.only()?;
+    for name in ["starts_expr", "ends_expr", "axes_expr"] {
+        line.require(name, line.given(name).is_none(), "numbers instead")?;
+    }
+    let extents = line.to.extents(x)?;
+    let (starts, ends, axes) = (line.integers("starts")?, line.integers("ends")?, line.integers("axes")?);
+    let mut ranges = Vec::new();
+    if starts.is_empty() || ends.is_empty() {
+        ranges = offsets(line, &extents)?;
+    } else {
+        let axes = if axes.is_empty() { (0..extents.len() as i64).collect() } else { axes };
+        for ((number, start), end) in axes.into_iter().zip(&starts).zip(&ends) {
+            let axis = axis(line, "axes", number, extents.len())?;
+            let extent = extents.get(axis).copied().ok_or(Refusal::UNFIT)?;
+            let start = if *start == OPEN { 0 } else { *start };
+            let end = if *end == OPEN { extent } else { *end };
+            let end = if end > 0 { end.min(extent) } else { end.checked_add(extent).ok_or(Refusal::UNFIT)? };
+            ranges.push((axis, (from_end(start, extent).ok_or(Refusal::UNFIT)?, end)));
+        }
+        // These have no effect beside starts and ends.
+        offsets(line, &extents).ok();
+    }
+    for (axis, range) in ranges {
+        x = line.to.part_of(x, axis, range)?;
+    }
+    Ok(vec![x])
+}
+
+type AxisRange = (usize, (i64, i64));
+
+fn offsets(line: &LayerLine, extents: &[i64]) -> Lowered<Vec<AxisRange>> {
+    let names: &[&str] = if extents.len() == 4 { &["c", "d", "h", "w"] } else { &["c", "h", "w"] };
+    let mut ranges = Vec::new();
+    for (at, name) in names.iter().skip(names.len().saturating_sub(extents.len())).enumerate() {
+        let extent = extents.get(at).copied().ok_or(Refusal::UNFIT)?;
+        let begin = line.integer(&format!("{name}offset"))?;
+        let (behind, size) = (line.integer(&format!("{name}offset2"))?, line.integer(&format!("out{name}"))?);
+        let most = extent.checked_sub(begin).and_then(|rest| rest.checked_sub(behind)).ok_or(Refusal::UNFIT)?;
+        let size = if size == OPEN { most } else { size.min(most) };
+        ranges.push((at, (begin, begin.checked_add(size).ok_or(Refusal::UNFIT)?)));
+    }
+    Ok(ranges)
+}
+
+fn pad(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let x = line.only()?;
+    line.is("per_channel_pad_data_size", 0)?;
+    let rank = line.to.extents(x)?.len();
+    let kind = usize::try_from(line.integer("type")?).unwrap_or(usize::MAX);
+    let border = ["constant", "replicate", "reflect"].get(kind);
+    let border = border.ok_or_else(|| line.unsupported("type", "0, 1 or 2"))?;
+    let value = line.scalar("value")?;
+    let value = if *border == "constant" { value } else { 0.0 };
+    // The channels of three axes are padded, those of four are not.
+    let names: &[[&str; 2]] = &[["front", "behind"], ["top", "bottom"], ["left", "right"]];
+    let mut padding = if rank == 4 { vec![(0, 0)] } else { Vec::new() };
+    let skipped = names.len().saturating_sub(rank);
+    for (at, [before, behind]) in names.iter().enumerate() {
+        let pair = (line.integer(before)?, line.integer(behind)?);
+        line.require(before, pair.0 >= 0 && pair.1 >= 0, "a number that is not negative")?;
+        if at >= skipped {
+            padding.push(pair);
+        }
+    }
+    if padding.iter().all(|pair| *pair == (0, 0)) {
+        return Ok(vec![x]);
+    }
+    let arguments = [pairs(padding), Value::String((*border).into()), Value::Scalar(value)];
+    Ok(vec![line.to.on("pad", x, arguments)?])
+}
+
+fn tile(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let x = line.only()?;
+    let extents = line.to.extents(x)?;
+    let (number, times) = (line.integer("axis")?, line.integer("tiles")?);
+    let mut repeats = line.integers("repeats")?;
+    if repeats.is_empty() {
+        let axis = axis(line, "axis", number, extents.len())?;
+        repeats = (0..extents.len()).map(|at| if at == axis { times } else { 1 }).collect();
+    }
+    line.require("repeats", repeats.len() <= 4 && repeats.iter().all(|times| *times > 0), "positive numbers")?;
+    let rank = extents.len().max(repeats.len());
+    let shape = [vec![1; rank.saturating_sub(extents.len())], extents].concat();
+    let repeats = [vec![1; rank.saturating_sub(repeats.len())], repeats].concat();
+    let x = line.to.reshaped(x, &shape)?;
+    Ok(vec![if repeats.iter().all(|times| *times == 1) { x } else { line.to.on("tile", x, [integers(&repeats)])? }])
+}
+
+fn softmax(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let (x, number) = (line.only()?, line.integer("axis")?);
+    // Texts without the flag count axes in another way.
+    line.require("fixbug0", line.flag("fixbug0")? || number == 0, "1")?;
+    let axis = axis(line, "axis", number, line.to.extents(x)?.len())?;
+    Ok(vec![line.to.on("softmax", x, [integers(&[axis as i64])])?])
+}
+
+/// How `Reduction` reduces by its number: before it, the operation, and after it.
+const REDUCTIONS: &[Option<[&str; 3]>] = &[
+    Some(["", "sum_reduce", ""]),
+    Some(["abs", "sum_reduce", ""]),
+    Some(["sqr", "sum_reduce", ""]),
+    Some(["", "mean_reduce", ""]),
+    Some(["", "max_reduce", ""]),
+    Some(["", "min_reduce", ""]),
+    // NNEF has no product.
+    None,
+    Some(["abs", "sum_reduce", ""]),
+    Some(["sqr", "sum_reduce", "sqrt"]),
+    Some(["", "sum_reduce", "log"]),
+    Some(["exp", "sum_reduce", "log"]),
+];
+
+fn reduction(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let mut x = line.only()?;
+    let kind =
+        usize::try_from(line.integer("operation")?).ok().and_then(|kind| REDUCTIONS.get(kind).copied().flatten());
+    let [before, reduces, after] = kind.ok_or_else(|| line.unsupported("operation", "a reduction of NNEF"))?;
+    let rank = line.to.extents(x)?.len();
+    let (all, given) = (line.flag("reduce_all")?, line.integers("axes")?);
+    line.require("fixbug0", line.flag("fixbug0")? || given.is_empty(), "1")?;
+    let mut axes = Vec::new();
+    for number in &given {
+        axes.push(axis(line, "axes", *number, rank)? as i64);
+    }
+    if all || axes.is_empty() {
+        axes = (0..rank as i64).collect();
+    }
+    axes.sort_unstable();
+    axes.dedup();
+    for step in [before, reduces, after].into_iter().filter(|step| !step.is_empty()) {
+        x = match step == reduces {
+            true => line.to.on(reduces, x, [integers(&axes)])?,
+            false => line.to.on(step, x, [])?,
+        };
+    }
+    let factor = line.scalar("coeff")?;
+    if factor != 1.0 {
+        x = line.to.on("mul", x, [Value::Scalar(factor)])?;
+    }
+    if line.flag("keepdims")? {
+        return Ok(vec![x]);
+    }
+    let is_whole = axes.len() == rank;
+    Ok(vec![if is_whole { line.to.reshaped(x, &[1])? } else { line.to.without_axes(x, &axes)? }])
+}
+
+/// Items between channels and pixels, in the order that torch has.
+fn shuffled(line: &mut LayerLine, kind: &str, name: &str) -> Lowered<Vec<TensorId>> {
+    line.is("mode", 0)?;
+    let factor = line.integer(name)?.to_string();
+    let key = if name == "stride" { "downscale_factor" } else { name };
+    let x = line.only()?;
+    let x = line.batch(x)?;
+    let y = torch(&mut line.to, kind, &[("input", x)], &[(key, factor)])?;
+    Ok(vec![line.unbatch(y)?])
+}
+
+fn shuffle(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let (x, mut groups) = (line.only()?, line.integer("group")?);
+    line.require("group", groups > 0, "a positive number")?;
+    if line.flag("reverse")? {
+        let channels = line.to.extents(x)?.first().copied().ok_or(Refusal::UNFIT)?;
+        groups = channels.checked_div(groups).ok_or(Refusal::UNFIT)?;
+    }
+    let x = line.batch(x)?;
+    let y = torch(&mut line.to, "F.channel_shuffle", &[("input", x)], &[("groups", groups.to_string())])?;
+    Ok(vec![line.unbatch(y)?])
+}
+
+/// Resampling of planes. Linear and cubic functions take places from extents, the nearest item from factors if no
+/// extents are given.
+fn resample(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    line.is("dynamic_target_size", 0)?;
+    line.require("size_expr", line.given("size_expr").is_none(), "extents that are numbers")?;
+    let mode = usize::try_from(line.integer("resize_type")?).ok();
+    let mode =
+        mode.and_then(|mode| [None, Some("nearest"), Some("bilinear"), Some("bicubic")].get(mode).copied().flatten());
+    let mode = mode.ok_or_else(|| line.unsupported("resize_type", "1, 2 or 3"))?;
+    let x = line.only()?;
+    let &[_, h, w] = &line.to.extents(x)?[..] else { return Err(Refusal::UNFIT) };
+    let given = [line.integer("output_height")?, line.integer("output_width")?];
+    let factors = [line.scalar("height_scale")?, line.scalar("width_scale")?];
+    let is_given = given.iter().all(|extent| *extent > 0);
+    line.require("output_height", is_given || given == [0, 0], "both extents, or none")?;
+    let aligned = line.flag("align_corner")? && mode != "nearest";
+    let size = if is_given { given } else { [(h as f64 * factors[0]) as i64, (w as f64 * factors[1]) as i64] };
+    let mut parameters = vec![("mode", mode.to_owned())];
+    if is_given || mode != "nearest" {
+        parameters.push(("size", format!("({},{})", size[0], size[1])));
+    } else {
+        parameters.push(("scale_factor", format!("({:?},{:?})", factors[0], factors[1])));
+    }
+    if mode != "nearest" {
+        parameters.push(("align_corners", if aligned { "True" } else { "False" }.to_owned()));
+    }
+    let x = line.batch(x)?;
+    let y = torch(&mut line.to, "F.interpolate", &[("input", x)], &parameters)?;
+    Ok(vec![line.unbatch(y)?])
+}

@@ -1,0 +1,291 @@
+//! Layers with windows: convolutions and pooling.
+
+use super::{LayerLine, LayerRuleRow};
+use crate::graph::{TensorId, Value};
+use crate::library::assembly::{Assembly, integers};
+use crate::pnnx::lower::windows::{Window, pairs, pooled};
+use crate::pnnx::lower::{Lowered, Refusal, torch};
+
+pub(super) const ROWS: &[LayerRuleRow] = &[
+    (&["Convolution", "Convolution1D", "Convolution3D"], |line| convolution(line, false)),
+    (&["ConvolutionDepthWise", "ConvolutionDepthWise1D", "ConvolutionDepthWise3D"], |line| convolution(line, true)),
+    (&["Deconvolution", "Deconvolution1D", "Deconvolution3D"], |line| deconvolution(line, false)),
+    (&["DeconvolutionDepthWise", "DeconvolutionDepthWise1D", "DeconvolutionDepthWise3D"], |line| {
+        deconvolution(line, true)
+    }),
+    (&["Pooling", "Pooling1D", "Pooling3D"], pooling),
+];
+
+/// Paddings that follow from the size: the larger half behind or before the items.
+const SAME_UPPER: i64 = -233;
+const SAME_LOWER: i64 = -234;
+
+/// The kernel and how it is applied along an axis, by the names of parameters. Axes are ordered as in blobs.
+struct AxisNames {
+    kernel: &'static str,
+    dilation: &'static str,
+    stride: &'static str,
+    padding: [&'static str; 2],
+    /// What is added to the end of a transposed convolution, and its extent.
+    output: [&'static str; 2],
+    /// The extent of adaptive pooling.
+    adaptive: &'static str,
+}
+
+const DEPTH: AxisNames = AxisNames {
+    kernel: "kernel_d",
+    dilation: "dilation_d",
+    stride: "stride_d",
+    padding: ["pad_front", "pad_behind"],
+    output: ["output_pad_behind", "output_d"],
+    adaptive: "out_d",
+};
+const HEIGHT: AxisNames = AxisNames {
+    kernel: "kernel_h",
+    dilation: "dilation_h",
+    stride: "stride_h",
+    padding: ["pad_top", "pad_bottom"],
+    output: ["output_pad_bottom", "output_h"],
+    adaptive: "out_h",
+};
+const WIDTH: AxisNames = AxisNames {
+    kernel: "kernel_w",
+    dilation: "dilation_w",
+    stride: "stride_w",
+    padding: ["pad_left", "pad_right"],
+    output: ["output_pad_right", "output_w"],
+    adaptive: "out_w",
+};
+
+/// The axes of a kind: it ends in `1D` or `3D`, or has two.
+fn axes(line: &LayerLine) -> &'static [AxisNames] {
+    const ALL: &[AxisNames] = &[DEPTH, HEIGHT, WIDTH];
+    let kind = line.settings.layer.kind.as_str();
+    let skipped = if kind.ends_with("1D") { 2 } else { usize::from(!kind.ends_with("3D")) };
+    ALL.get(skipped..).unwrap_or_default()
+}
+
+/// The extents of the operand: channels, and those of the axes.
+fn operand(line: &LayerLine, axes: &[AxisNames]) -> Lowered<(TensorId, Vec<i64>)> {
+    let x = line.only()?;
+    let extents = line.to.extents(x)?;
+    match extents.len() == axes.len().saturating_add(1) && !extents.contains(&0) {
+        true => Ok((x, extents)),
+        false => Err(Refusal::UNFIT),
+    }
+}
+
+/// Windows without padding.
+fn windows(line: &LayerLine, axes: &[AxisNames], dilates: bool) -> Lowered<Vec<Window>> {
+    let window = |axis: &AxisNames| {
+        let (size, stride) = (line.integer(axis.kernel)?, line.integer(axis.stride)?);
+        let dilation = if dilates { line.integer(axis.dilation)? } else { 1 };
+        line.require(axis.kernel, size > 0, "a positive number")?;
+        line.require(axis.stride, stride > 0, "a positive number")?;
+        line.require(if dilates { axis.dilation } else { axis.stride }, dilation > 0, "a positive number")?;
+        Ok(Window { size, stride, dilation, padding: (0, 0) })
+    };
+    axes.iter().map(window).collect()
+}
+
+/// The padding for as many windows as the items have strides.
+fn same(window: &Window, extent: i64, larger_behind: bool) -> Option<(i64, i64)> {
+    let strides = extent.checked_sub(1)?.checked_div(window.stride)?.checked_mul(window.stride)?;
+    let all = window.span()?.checked_add(1)?.checked_add(strides)?.checked_sub(extent)?.max(0);
+    let (small, large) = (all / 2, all.checked_sub(all / 2)?);
+    Some(if larger_behind { (small, large) } else { (large, small) })
+}
+
+/// Weights for the channels, with an axis for the batch.
+fn bias(line: &mut LayerLine) -> Lowered<Value> {
+    line.note("bias_term");
+    match line.weight_if("bias_data") {
+        Some(bias) => line.to.with_axes(bias, vec![0]).map(Value::Tensor),
+        None => Ok(Value::Scalar(0.0)),
+    }
+}
+
+/// What a layer with weights must not have, and what its weights say already.
+fn plain(line: &LayerLine) -> Lowered<()> {
+    ["num_output", "weight_data_size"].iter().for_each(|name| line.note(name));
+    for name in ["dynamic_weight", "int8_scale_term"] {
+        if line.settings.row.named(name).is_some() {
+            line.is(name, 0)?;
+        }
+    }
+    Ok(())
+}
+
+fn convolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> {
+    plain(line)?;
+    let axes = axes(line);
+    let (x, extents) = operand(line, axes)?;
+    let mut windows = windows(line, axes, true)?;
+    line.require("pad_value", line.scalar("pad_value")? == 0.0, "0")?;
+    let mut given = Vec::new();
+    for axis in axes {
+        let [before, behind] = axis.padding;
+        given.push((line.integer(before)?, line.integer(behind)?));
+    }
+    let all = |value: i64| given.iter().all(|padding| *padding == (value, value));
+    for ((window, padding), extent) in windows.iter_mut().zip(&given).zip(extents.iter().skip(1)) {
+        window.padding = match () {
+            () if all(SAME_UPPER) => same(window, *extent, true).ok_or(Refusal::UNFIT)?,
+            () if all(SAME_LOWER) => same(window, *extent, false).ok_or(Refusal::UNFIT)?,
+            () => *padding,
+        };
+        line.require("pad_left", window.padding.0.min(window.padding.1) >= 0, "a number that is not negative")?;
+    }
+    let groups = if grouped { line.integer("group")? } else { 1 };
+    line.require("group", groups > 0, "a positive number")?;
+    let weight = line.weight("weight_data")?;
+    let inner = line.to.extents(weight)?.get(1).and_then(|inner| inner.checked_mul(groups));
+    if inner != extents.first().copied() {
+        return Err(Refusal::UNFIT);
+    }
+    let (x, bias) = (line.batch(x)?, bias(line)?);
+    let arguments = [
+        Value::Tensor(weight),
+        bias,
+        Value::String("constant".into()),
+        pairs(windows.iter().map(|window| window.padding)),
+        integers(&windows.iter().map(|window| window.stride).collect::<Vec<_>>()),
+        integers(&windows.iter().map(|window| window.dilation).collect::<Vec<_>>()),
+        Value::Int(groups),
+    ];
+    let y = line.to.on("conv", x, arguments)?;
+    let y = line.activated(y)?;
+    Ok(vec![line.unbatch(y)?])
+}
+
+/// A list as a parameter of torch.
+fn list(items: impl IntoIterator<Item = i64>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    format!("({})", items.join(","))
+}
+
+fn deconvolution(line: &mut LayerLine, grouped: bool) -> Lowered<Vec<TensorId>> {
+    plain(line)?;
+    let axes = axes(line);
+    let (x, extents) = operand(line, axes)?;
+    let windows = windows(line, axes, true)?;
+    let (mut padding, mut more) = (Vec::new(), Vec::new());
+    for axis in axes {
+        let [before, behind] = axis.padding;
+        let both = (line.integer(before)?, line.integer(behind)?);
+        line.require(before, both.0 == both.1 && both.0 >= 0, "the same number at both ends")?;
+        padding.push(both.0);
+        let [pad, extent] = axis.output;
+        more.push(line.integer(pad)?);
+        line.is(extent, 0)?;
+    }
+    // Weights have the channels of the result first, in torch those of the operand are.
+    let weight = line.weight("weight_data")?;
+    let shape = line.to.extents(weight)?;
+    let at = usize::from(grouped);
+    let mut order: Vec<i64> = (0..shape.len() as i64).collect();
+    order.swap(at, at.saturating_add(1));
+    let mut weight = line.to.transposed(weight, &order)?;
+    let groups = if grouped { line.integer("group")? } else { 1 };
+    if grouped && let [groups, outer, inner, size @ ..] = &shape[..] {
+        let channels = groups.checked_mul(*inner).ok_or(Refusal::UNFIT)?;
+        weight = line.to.reshaped(weight, &[&[channels, *outer], size].concat())?;
+    }
+    if line.to.extents(weight)?.first() != extents.first() {
+        return Err(Refusal::UNFIT);
+    }
+    let x = line.batch(x)?;
+    line.note("bias_term");
+    let mut operands = vec![("input", x), ("weight", weight)];
+    operands.extend(line.weight_if("bias_data").map(|bias| ("bias", bias)));
+    let parameters = [
+        ("stride", list(windows.iter().map(|window| window.stride))),
+        ("padding", list(padding)),
+        ("dilation", list(windows.iter().map(|window| window.dilation))),
+        ("output_padding", list(more)),
+        ("groups", groups.to_string()),
+    ];
+    let y = torch(&mut line.to, &format!("F.conv_transpose{}d", axes.len()), &operands, &parameters)?;
+    let y = line.activated(y)?;
+    Ok(vec![line.unbatch(y)?])
+}
+
+fn pooling(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    let axes = axes(line);
+    let (x, extents) = operand(line, axes)?;
+    let kind = line.integer("pooling_type")?;
+    line.require("pooling_type", [0, 1].contains(&kind), "0 or 1")?;
+    let is_mean = kind == 1;
+    if line.flag("global_pooling")? {
+        ignore(line, axes);
+        let spatial: Vec<i64> = (1..extents.len() as i64).collect();
+        let y = line.to.on(if is_mean { "mean_reduce" } else { "max_reduce" }, x, [integers(&spatial)])?;
+        return Ok(vec![line.to.without_axes(y, &spatial)?]);
+    }
+    if line.flag("adaptive_pooling")? {
+        return adaptive(line, axes, (x, &extents), is_mean);
+    }
+    axes.iter().for_each(|axis| line.note(axis.adaptive));
+    let mut windows = windows(line, axes, false)?;
+    let mode = line.integer("pad_mode")?;
+    line.require("pad_mode", (0..=3).contains(&mode), "0 to 3")?;
+    let counts = line.flag("avgpool_count_include_pad")?;
+    for ((window, axis), extent) in windows.iter_mut().zip(axes).zip(extents.iter().skip(1)) {
+        let [before, behind] = axis.padding;
+        window.padding = (line.integer(before)?, line.integer(behind)?);
+        padded(window, mode, *extent).ok_or_else(|| line.unsupported(before, "windows that all have items"))?;
+    }
+    // Around items that are padded by the rule, zeros are items of means.
+    let border = if is_mean && (counts || mode > 1) { "constant" } else { "ignore" };
+    let x = line.batch(x)?;
+    let y = pooled(&mut line.to, if is_mean { "avg_pool" } else { "max_pool" }, x, border, &windows)?;
+    Ok(vec![line.unbatch(y)?])
+}
+
+/// Sets the padding of a window: what is given, and in mode 0 what the last incomplete window needs; in modes 2 and 3
+/// what gives as many windows as there are strides. None if a window would have no items.
+fn padded(window: &mut Window, mode: i64, extent: i64) -> Option<()> {
+    let (before, behind) = window.padding;
+    if mode > 1 {
+        // What is given has no effect on windows, but on means.
+        window.padding =
+            Some((before, behind)).filter(|padding| *padding == (0, 0)).and(same(window, extent, mode == 2))?;
+        return Some(());
+    }
+    let rest = extent.checked_add(before)?.checked_add(behind)?.checked_sub(window.size).filter(|rest| *rest >= 0)?;
+    let tail = match rest.checked_rem(window.stride)? {
+        tail if tail == 0 || mode == 1 => 0,
+        tail => window.stride.checked_sub(tail)?,
+    };
+    let last = rest.checked_add(tail)?.checked_div(window.stride)?.checked_mul(window.stride)?;
+    window.padding = (before, behind.checked_add(tail)?);
+    (before >= 0 && behind >= 0 && before < window.size && last < extent.checked_add(before)?).then_some(())
+}
+
+/// Notes the parameters of windows, which have no effect.
+fn ignore(line: &LayerLine, axes: &[AxisNames]) {
+    for axis in axes {
+        let names = [axis.kernel, axis.stride, axis.adaptive].into_iter().chain(axis.padding);
+        names.for_each(|name| line.note(name));
+    }
+    ["adaptive_pooling", "pad_mode", "avgpool_count_include_pad"].iter().for_each(|name| line.note(name));
+}
+
+/// Pooling to given extents.
+fn adaptive(
+    line: &mut LayerLine,
+    axes: &[AxisNames],
+    (x, extents): (TensorId, &[i64]),
+    is_mean: bool,
+) -> Lowered<Vec<TensorId>> {
+    ignore(line, axes);
+    let size = |(axis, extent): (&AxisNames, &i64)| match line.integer(axis.adaptive)? {
+        SAME_UPPER => Ok(*extent),
+        size => Ok(size),
+    };
+    let sizes = axes.iter().zip(extents.iter().skip(1)).map(size).collect::<Lowered<Vec<i64>>>()?;
+    let kind = format!("F.adaptive_{}_pool{}d", if is_mean { "avg" } else { "max" }, axes.len());
+    let x = line.batch(x)?;
+    let y = torch(&mut line.to, &kind, &[("input", x)], &[("output_size", list(sizes))])?;
+    Ok(vec![line.unbatch(y)?])
+}

@@ -1,0 +1,25 @@
+//! The shapes that options give to inputs.
+
+use crate::Options;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::graph::{Extent, Graph};
+use crate::source::{FileId, Location, Span};
+
+/// The shape that options give to an input: none if they give none, and none inside if its extents are not numbers.
+pub(crate) fn given_shape(options: &Options, input: &str) -> Option<Option<Vec<i64>>> {
+    let given = options.shapes.inputs.iter().find(|(name, _)| *name == input);
+    given.map(|(_, shape)| shape.iter().map(Extent::known).collect())
+}
+
+/// Reports the names of options that no input of a graph has. Inputs that were refused are not in the graph, so a graph
+/// with errors is not checked.
+pub(crate) fn report_unknown_inputs(graph: &Graph, options: &Options, file: FileId, found: &mut Diagnostics) {
+    if found.has_errors() {
+        return;
+    }
+    let known: Vec<String> = graph.inputs.iter().map(|input| graph.tensor_name(*input)).collect();
+    for name in options.shapes.inputs.iter().map(|(name, _)| name).filter(|name| !known.contains(name)) {
+        let message = format!("the graph has no input `{name}`; its inputs are {}", known.join(", "));
+        found.report(Diagnostic::new(Code::OptionInput, Location::new(file, Span::default()), message));
+    }
+}

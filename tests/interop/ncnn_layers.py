@@ -1,0 +1,333 @@
+"""Compares what networks of ncnn compute here with what ncnn computes.
+
+Each case is a network of one or a few layers with random weights, whose text and weights are written here. Needs numpy
+and ncnn.
+
+    python3 tests/interop/ncnn_layers.py --bin target/release/nnef-flatten
+"""
+
+import argparse
+import json
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import ncnn
+import numpy
+
+RANDOM = numpy.random.RandomState(7)
+
+
+def raw(*shape):
+    """Weights without a tag."""
+    return ("raw", RANDOM.uniform(-1, 1, shape).astype("float32"))
+
+
+def tagged(*shape):
+    """Weights with a tag, which are 32-bit floats."""
+    return ("tag", RANDOM.uniform(-1, 1, shape).astype("float32"))
+
+
+def halves(*shape):
+    """Weights with a tag, which are 16-bit floats."""
+    return ("half", RANDOM.uniform(-1, 1, shape).astype("float16"))
+
+
+def positive(*shape):
+    """Weights without a tag, above 0."""
+    return ("raw", RANDOM.uniform(0.5, 2, shape).astype("float32"))
+
+
+def stored(weights):
+    """The bytes of weights in a file."""
+    kind, array = weights
+    data = array.tobytes()
+    if kind == "half":
+        data += b"\0" * (-len(data) % 4)
+    tags = {"raw": b"", "tag": struct.pack("<I", 0), "half": struct.pack("<I", 0x01306B47)}
+    return tags[kind] + data
+
+
+A = (6, 9, 11)
+M = (5, 7)
+V = (8,)
+Q = (3, 4, 5, 6)
+
+# Name of the layer, its parameters, shapes of its operands, its weights, number of its results.
+CASES = [
+    ("UnaryOp", f"0={op}", [A], [], 1) for op in (0, 1, 2, 3, 4, 7, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 24)
+] + [
+    ("BinaryOp", f"0={op}", [A, A], [], 1) for op in (0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12, 13, 14, 15, 16)
+] + [
+    ("BinaryOp", f"0={op} 1=1 2={b}", [M], [], 1) for op, b in ((0, 1.5), (1, 0.25), (2, -2.0), (7, 1.0), (8, 2.0), (4, 0.0), (9, 2.0))
+] + [
+    ("BinaryOp", "0=2", shapes, [], 1)
+    for shapes in ([A, (6,)], [A, (11,)], [(6,), A], [A, (6, 9)], [M, (5,)], [M, (7,)], [A, (1, 9, 1)], [A, (1,)],
+                   [Q, (3,)], [Q, (6,)], [Q, (3, 4)], [Q, (3, 4, 5)], [(3, 4, 5), Q], [M, (1, 7)], [(5, 1), (1, 7)])
+] + [
+    ("Eltwise", "0=0", [A, A, A], [], 1),
+    ("Eltwise", "0=1", [A, A], [], 1),
+    ("Eltwise", "0=1 -23301=2,0.5,2.0", [A, A], [], 1),
+    ("Eltwise", "0=2", [M, M], [], 1),
+    ("AbsVal", "", [A], [], 1),
+    ("BNLL", "", [A], [], 1),
+    ("CELU", "0=1.5", [A], [], 1),
+    ("Clip", "0=-0.5 1=0.25", [A], [], 1),
+    ("Clip", "1=0.25", [A], [], 1),
+    ("Dropout", "0=0.5", [A], [], 1),
+    ("ELU", "0=0.5", [A], [], 1),
+    ("ELU", "", [A], [], 1),
+    ("Erf", "", [A], [], 1),
+    ("Exp", "1=0.5 2=0.25", [A], [], 1),
+    ("Exp", "0=2.0 1=0.5", [A], [], 1),
+    ("GELU", "", [A], [], 1),
+    ("GELU", "0=1", [A], [], 1),
+    ("HardSigmoid", "", [A], [], 1),
+    ("HardSwish", "0=0.1666667 1=0.5", [A], [], 1),
+    ("Log", "2=3.0", [A], [], 1),
+    ("Log", "0=10.0 2=3.0", [A], [], 1),
+    ("Mish", "", [A], [], 1),
+    ("Power", "0=2.0 1=0.5 2=3.0", [A], [], 1),
+    ("PReLU", "0=1", [A], [raw(1)], 1),
+    ("PReLU", "0=6", [A], [raw(6)], 1),
+    ("PReLU", "0=5", [M], [raw(5)], 1),
+    ("PReLU", "0=8", [V], [raw(8)], 1),
+    ("ReLU", "", [A], [], 1),
+    ("ReLU", "0=0.25", [A], [], 1),
+    ("SELU", "", [A], [], 1),
+    ("Shrink", "0=0.125 1=0.25", [A], [], 1),
+    ("Sigmoid", "", [A], [], 1),
+    ("Softplus", "", [A], [], 1),
+    ("Swish", "", [A], [], 1),
+    ("TanH", "", [A], [], 1),
+    ("Threshold", "0=0.25", [A], [], 1),
+    ("Split", "", [A], [], 3),
+    ("Convolution", "0=4 1=3 5=1 6=216", [A], [tagged(216), raw(4)], 1),
+    ("Convolution", "0=4 1=3 5=1 6=216", [A], [halves(216), raw(4)], 1),
+    ("Convolution", "0=4 1=3 11=2 3=2 13=1 4=1 14=2 15=0 16=1 5=1 6=144 9=2 -23310=1,0.1", [A], [tagged(144), raw(4)], 1),
+    ("Convolution", "0=4 1=3 2=2 4=2 5=0 6=216 9=1", [A], [tagged(216)], 1),
+    ("Convolution", "0=4 1=3 3=2 4=-233 6=216 9=3 -23310=2,-0.5,0.5", [A], [tagged(216)], 1),
+    ("Convolution", "0=4 1=4 3=2 4=-234 6=384 9=4", [A], [tagged(384)], 1),
+    ("Convolution", "0=4 1=1 6=24 9=5", [A], [tagged(24)], 1),
+    ("Convolution", "0=4 1=1 6=24 9=6 -23310=2,0.2,0.5", [A], [tagged(24)], 1),
+    ("Convolution1D", "0=4 1=3 3=2 4=1 5=1 6=60", [M], [tagged(60), raw(4)], 1),
+    ("Convolution3D", "0=2 1=2 21=3 4=1 24=0 5=1 6=72", [Q], [tagged(72), raw(2)], 1),
+    ("ConvolutionDepthWise", "0=6 1=3 4=1 5=1 6=54 7=6", [A], [tagged(54), raw(6)], 1),
+    ("ConvolutionDepthWise", "0=8 1=3 4=1 5=1 6=216 7=2 9=1", [A], [tagged(216), raw(8)], 1),
+    ("Deconvolution", "0=4 1=3 3=2 4=1 18=1 5=1 6=216", [A], [tagged(216), raw(4)], 1),
+    ("Deconvolution", "0=4 1=3 11=2 3=2 5=0 6=144 9=1", [A], [tagged(144)], 1),
+    ("Deconvolution1D", "0=4 1=3 3=2 5=1 6=60", [M], [tagged(60), raw(4)], 1),
+    ("DeconvolutionDepthWise", "0=4 1=3 3=2 5=1 6=108 7=2", [A], [tagged(108), raw(4)], 1),
+    ("DeconvolutionDepthWise", "0=6 1=3 3=2 4=1 5=1 6=54 7=6", [A], [tagged(54), raw(6)], 1),
+    ("Pooling", "0=0 1=2 2=2", [A], [], 1),
+    ("Pooling", "0=0 1=3 2=2 3=1", [A], [], 1),
+    ("Pooling", "0=0 1=3 2=2 5=1", [A], [], 1),
+    ("Pooling", "0=0 1=3 2=2 5=2", [A], [], 1),
+    ("Pooling", "0=0 1=2 2=2 5=3", [A], [], 1),
+    ("Pooling", "0=1 1=3 2=2 3=1", [A], [], 1),
+    ("Pooling", "0=1 1=3 2=2 3=1 5=1 6=1", [A], [], 1),
+    ("Pooling", "0=1 1=3 2=2 3=1 6=1", [A], [], 1),
+    ("Pooling", "0=1 1=3 2=2 5=2", [A], [], 1),
+    ("Pooling", "0=1 1=2 2=2 5=3", [A], [], 1),
+    ("Pooling", "0=1 1=3 11=2 2=2 12=1", [A], [], 1),
+    ("Pooling", "0=0 4=1", [A], [], 1),
+    ("Pooling", "0=1 4=1", [A], [], 1),
+    ("Pooling", "0=1 7=1 8=3 18=4", [A], [], 1),
+    ("Pooling", "0=0 7=1 8=-233 18=4", [A], [], 1),
+    ("Pooling1D", "0=0 1=3 2=2 3=1", [M], [], 1),
+    ("Pooling1D", "0=1 1=3 2=2 3=1 5=1", [M], [], 1),
+    ("Pooling3D", "0=0 1=2 2=2", [Q], [], 1),
+    ("BatchNorm", "0=6 1=0.001", [A], [raw(6), raw(6), positive(6), raw(6)], 1),
+    ("BatchNorm", "0=8 1=0.001", [V], [raw(8), raw(8), positive(8), raw(8)], 1),
+    ("BatchNorm", "0=5", [M], [raw(5), raw(5), positive(5), raw(5)], 1),
+    ("Scale", "0=6 1=1", [A], [raw(6), raw(6)], 1),
+    ("Scale", "0=8", [V], [raw(8)], 1),
+    ("Scale", "0=-233", [A, (6,)], [], 1),
+    ("Bias", "0=6", [A], [raw(6)], 1),
+    ("LayerNorm", "0=11 1=0.00001", [A], [raw(11), raw(11)], 1),
+    ("LayerNorm", "0=99 1=0.00001 2=0", [A], [], 1),
+    ("LayerNorm", "0=99", [A], [raw(99), raw(99)], 1),
+    ("LayerNorm", "0=7", [M], [raw(7), raw(7)], 1),
+    ("LayerNorm", "0=8", [V], [raw(8), raw(8)], 1),
+    ("RMSNorm", "0=11 1=0.00001", [A], [raw(11)], 1),
+    ("RMSNorm", "0=7 2=0", [M], [], 1),
+    ("GroupNorm", "0=3 1=6 2=0.00001", [A], [raw(6), raw(6)], 1),
+    ("GroupNorm", "0=5 1=5 3=0", [M], [], 1),
+    ("InstanceNorm", "0=6 1=0.00001", [A], [raw(6), raw(6)], 1),
+    ("InstanceNorm", "0=6 2=0", [A], [], 1),
+    ("LRN", "0=0 1=5 2=0.5 3=0.75 4=2.0", [A], [], 1),
+    ("InnerProduct", "0=4 1=1 2=2376 9=1", [A], [tagged(2376), raw(4)], 1),
+    ("InnerProduct", "0=4 2=28", [M], [tagged(28)], 1),
+    ("InnerProduct", "0=4 1=1 2=32", [V], [halves(32), raw(4)], 1),
+    ("MatMul", "", [M, (7, 3)], [], 1),
+    ("MatMul", "0=1", [M, (3, 7)], [], 1),
+    ("MatMul", "0=1", [A, (6, 4, 11)], [], 1),
+    ("MatMul", "", [(7,), (7, 3)], [], 1),
+    ("MatMul", "", [V, V], [], 1),
+    ("Gemm", "", [M, (7, 3)], [], 1),
+    ("Gemm", "0=0.5 1=2.0 3=1", [M, (3, 7), (3,)], [], 1),
+    ("Gemm", "2=1", [M, (5, 3), (7,)], [], 1),
+    ("Gemm", "2=0 3=1 4=0 5=1 6=1 7=0 8=3 9=7 10=4", [M], [tagged(21), tagged(3)], 1),
+    ("Gemm", "2=0 3=1 5=1 6=1 7=0 8=3 9=7 10=-1", [M], [tagged(21)], 1),
+    ("Gemm", "4=1 6=1 7=4 9=5 10=1", [(5, 3)], [tagged(20), tagged(4)], 1),
+    ("Gemm", "4=1 2=1 5=0 6=1 7=4 9=5 8=3 10=3", [(5, 3)], [tagged(20), tagged(12)], 1),
+    ("Concat", "", [A, A], [], 1),
+    ("Concat", "0=1", [A, (6, 2, 11)], [], 1),
+    ("Concat", "0=-1", [M, (5, 3)], [], 1),
+    ("Slice", "-23300=2,2,-233", [A], [], 2),
+    ("Slice", "-23300=3,-233,-233,-233 1=1", [A], [], 3),
+    ("Slice", "-23302=2,2,-3 1=-1", [A], [], 3),
+    ("Reshape", "0=11 1=-1", [A], [], 1),
+    ("Reshape", "0=0 1=3 2=-1", [A], [], 1),
+    ("Reshape", "0=-1", [A], [], 1),
+    ("Reshape", "0=6 1=5 11=2 2=-1", [Q], [], 1),
+    ("Flatten", "", [A], [], 1),
+    ("Flatten", "", [Q], [], 1),
+    ("Squeeze", "-23303=1,1", [(6, 1, 11)], [], 1),
+    ("Squeeze", "0=1 1=1 2=1", [(6, 1, 11)], [], 1),
+    ("ExpandDims", "-23303=1,0", [M], [], 1),
+    ("ExpandDims", "-23303=2,0,-1", [V], [], 1),
+    ("Crop", "-23309=1,1 -23310=1,-233 -23311=1,0", [A], [], 1),
+    ("Crop", "-23309=2,-8,2 -23310=2,-1,5 -23311=2,-1,1", [A], [], 1),
+    ("Crop", "0=1 1=2 2=0 3=-233 4=5 5=-233 6=2", [A], [], 1),
+    ("Padding", "0=1 1=2 2=3 3=0 4=0 5=0.5", [A], [], 1),
+    ("Padding", "0=1 1=2 2=3 3=0 4=1", [A], [], 1),
+    ("Padding", "0=1 1=2 2=3 3=0 4=2", [A], [], 1),
+    ("Padding", "0=1 2=3 5=0.5 7=1 8=2", [A], [], 1),
+    ("Padding", "2=2 3=1", [M], [], 1),
+    ("Padding", "2=2 3=1", [V], [], 1),
+    ("Tile", "0=0 1=2", [A], [], 1),
+    ("Tile", "-23302=2,2,3", [A], [], 1),
+    ("Tile", "-23302=3,2,1,3", [M], [], 1),
+    ("Softmax", "0=0 1=1", [A], [], 1),
+    ("Softmax", "0=-1 1=1", [A], [], 1),
+    ("Softmax", "0=1 1=1", [M], [], 1),
+    ("Softmax", "0=0", [V], [], 1),
+    ("PixelShuffle", "0=2", [(8, 3, 5)], [], 1),
+    ("Reorg", "0=2", [(3, 4, 6)], [], 1),
+    ("ShuffleChannel", "0=2", [A], [], 1),
+    ("ShuffleChannel", "0=2 1=1", [A], [], 1),
+    ("Interp", "0=1 1=2.0 2=2.0", [A], [], 1),
+    ("Interp", "0=1 3=5 4=17", [A], [], 1),
+    ("Interp", "0=1 1=1.5 2=1.5", [A], [], 1),
+    ("Interp", "0=2 1=2.0 2=2.0", [A], [], 1),
+    ("Interp", "0=2 3=5 4=17", [A], [], 1),
+    ("Interp", "0=2 3=13 4=17 6=1", [A], [], 1),
+    ("Interp", "0=3 3=13 4=17", [A], [], 1),
+] + [
+    ("Permute", f"0={order}", [A], [], 1) for order in range(6)
+] + [
+    ("Permute", f"0={order}", [M], [], 1) for order in range(2)
+] + [
+    ("Permute", f"0={order}", [Q], [], 1) for order in range(24)
+] + [
+    ("Reduction", f"0={op} 1=0 -23303=1,{axis} 4={keep} 5=1", [A], [], 1)
+    for op in (0, 1, 2, 3, 4, 5, 7, 8, 10) for axis, keep in ((0, 0), (-1, 1))
+] + [
+    ("Reduction", "0=3 1=1", [A], [], 1),
+    ("Reduction", "0=0 1=1 2=0.5 4=1", [A], [], 1),
+    ("Reduction", "0=3 1=0 -23303=2,1,2 4=0 5=1", [A], [], 1),
+]
+
+
+# Layers with weights that are only read here: the name, parameters, and the number of bytes of all weights.
+READ = [
+    ("RNN", "0=3 1=12", 4 + 48 + 4 + 12 + 4 + 36),
+    ("GRU", "0=3 1=72 2=2", 4 + 288 + 4 + 96 + 4 + 216),
+    ("LSTM", "0=3 1=48", 4 + 192 + 4 + 48 + 4 + 144),
+    ("LSTM", "0=2 1=48 3=3", 4 + 192 + 4 + 48 + 4 + 96 + 4 + 24),
+    ("MultiHeadAttention", "0=4 1=2 2=24 3=3 4=5", 4 + 96 + 16 + 4 + 48 + 16 + 4 + 80 + 16 + 4 + 96 + 24),
+    ("Embed", "0=3 1=5 2=1 3=15", 4 + 60 + 12),
+    ("DeformableConv2D", "0=2 1=3 5=1 6=36", 4 + 144 + 8),
+    ("Quantize", "0=3", 12),
+    ("Dequantize", "0=3 1=3", 24),
+    ("Requantize", "0=3 1=3 2=3", 36),
+    ("Normalize", "3=3", 12),
+    ("MemoryData", "0=3 1=2 2=2 21=0", 4 + 48),
+    ("MemoryData", "0=3 1=2 11=2 2=2", 96),
+]
+
+
+def network(kind, parameters, shapes, results):
+    """The text of a network of one layer."""
+    lines = []
+    for k, shape in enumerate(shapes):
+        keys = {1: "0", 2: "10", 3: "210", 4: ["2", "11", "1", "0"]}[len(shape)]
+        sizes = " ".join(f"{key}={size}" for key, size in zip(keys, shape))
+        lines.append(f"Input in{k} 0 1 in{k} {sizes}")
+    bottoms = " ".join(f"in{k}" for k in range(len(shapes)))
+    tops = " ".join(f"out{k}" for k in range(results))
+    lines.append(f"{kind} layer {len(shapes)} {results} {bottoms} {tops} {parameters}".rstrip())
+    return f"7767517\n{len(lines)} {len(shapes) + results}\n" + "\n".join(lines) + "\n"
+
+
+def by_ncnn(path, operands, results):
+    """The outputs of ncnn."""
+    net = ncnn.Net()
+    net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = False
+    net.opt.use_vulkan_compute = False
+    net.opt.use_winograd_convolution = False
+    if net.load_param(str(path)) != 0 or net.load_model(str(path.with_suffix(".bin"))) != 0:
+        return None
+    extractor = net.create_extractor()
+    for k, operand in enumerate(operands):
+        extractor.input(f"in{k}", ncnn.Mat(operand).clone())
+    return [numpy.array(extractor.extract(f"out{k}")[1]) for k in range(results)]
+
+
+def by_us(command, path, operands, results):
+    """The outputs of the command, or its message."""
+    inputs = {f"in{k}": operand.tolist() for k, operand in enumerate(operands)}
+    path.with_suffix(".json").write_text(json.dumps(inputs))
+    words = [command, "run", "-q", "--message-format", "json", str(path), "--inputs", str(path.with_suffix(".json"))]
+    run = subprocess.run(words, capture_output=True, text=True)
+    if run.returncode != 0:
+        return run.stderr
+    found = list(json.loads(run.stdout)["outputs"].values())
+    return [numpy.array(output["data"]).reshape(output["shape"]) for output in found]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--kind", default="", help="only layers with this in their kind")
+    args = parser.parse_args()
+    command, failed = args.bin, 0
+    cases = [case for case in CASES if args.kind in case[0]]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "net.param"
+        for kind, parameters, shapes, weights, results in cases:
+            path.write_text(network(kind, parameters, shapes, results))
+            path.with_suffix(".bin").write_bytes(b"".join(map(stored, weights)))
+            operands = [RANDOM.uniform(-1, 1, shape).astype("float32") for shape in shapes]
+            theirs = by_ncnn(path, operands, results)
+            ours = by_us(command, path, operands, results)
+            where = f"{kind} {parameters} {shapes}"
+            if theirs is None or isinstance(ours, str):
+                failed += 1
+                print(f"{where}: {'not read by ncnn' if theirs is None else ours[:300]}")
+                continue
+            for a, b in zip(theirs, ours):
+                if a.shape != b.shape or not numpy.allclose(a, b, 1e-3, 1e-4, equal_nan=True):
+                    failed += 1
+                    apart = numpy.nanmax(abs(a - b)) if a.shape == b.shape else f"{a.shape} {b.shape}"
+                    print(f"{where}: differs by {apart}")
+                    break
+        for kind, parameters, size in READ:
+            path.write_text(network(kind, parameters, [] if kind == "MemoryData" else [V], 1))
+            for length in (size, size - 4):
+                path.with_suffix(".bin").write_bytes(bytes(length))
+                net = ncnn.Net()
+                theirs = net.load_param(str(path)) == 0 and net.load_model(str(path.with_suffix(".bin"))) == 0
+                ours = subprocess.run([command, "check", "-q", str(path)], capture_output=True).returncode == 0
+                if not theirs == ours == (length == size):
+                    failed += 1
+                    print(f"{kind} {parameters}: {length} of {size} bytes, ncnn {theirs}, here {ours}")
+    print(f"{len(cases) + len(READ) - failed} of {len(cases) + len(READ)} networks are those of ncnn")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
