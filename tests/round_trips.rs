@@ -30,7 +30,7 @@ const INPUTS: &[(&str, &str)] = &[
     ("loops/elman.json --unroll", "nnef onnx onnxtxt pnnx"),
     ("loops/lstm.json --unroll", "nnef onnx onnxtxt pnnx"),
     ("loops/decode.json", ""),
-    ("loops/scan.nnef", "nnef"),
+    ("loops/scan.nnef", "nnef onnx onnxtxt"),
     ("loops/scan.nnef --unroll", "nnef onnx onnxtxt pnnx"),
     ("loops/clauses.nnef --unroll", "nnef onnx onnxtxt pnnx"),
     ("onnx/dense.onnxtxt", "onnx onnxtxt"),

@@ -91,7 +91,9 @@ impl<'m> Check<'m> {
             (function, Rc::new(ModelPart::new(self.names, &function.opsets, Some(function))))
         };
         self.bodies = model.functions.iter().map(body).collect();
-        self.flow = Flow::new(model);
+        if pass == Pass::All {
+            self.flow = Flow::new(model);
+        }
         for i in 0..model.functions.len() {
             self.within(("functions", Some(i)), |check| check.function(i));
         }

@@ -12,19 +12,19 @@ use crate::onnx::model::{ModelProto, OperatorSet};
 const LATEST: i64 = 14;
 
 impl<'m> Check<'m> {
-    /// Checks the fields that every model must have, and notes the versions.
+    /// Checks the fields that every model must have, and notes the versions that checks of all kinds compare.
     pub(super) fn header(&mut self, model: &'m ModelProto) {
         self.ir_version = model.ir_version.unwrap_or(0);
-        // Of several imports of a domain the last one counts: those of the model are preferred.
-        let of_functions = model.functions.iter().rev().flat_map(|function| &function.opsets);
-        let all: Vec<OperatorSet> = of_functions.chain(&*opsets(model)).cloned().collect();
-        self.imports = Imports::new(self.names, &all);
         if model.graph.is_none() {
             self.report(Code::OnnxModel, 0, "the model has no graph".to_owned(), None);
         }
         if self.pass != Pass::All {
             return;
         }
+        // Of several imports of a domain the last one counts: those of the model are preferred.
+        let of_functions = model.functions.iter().rev().flat_map(|function| &function.opsets);
+        let all: Vec<OperatorSet> = of_functions.chain(&*opsets(model)).cloned().collect();
+        self.imports = Imports::new(self.names, &all);
         if self.ir_version == 0 {
             self.report(Code::OnnxModel, 0, "the model has no `ir_version`".to_owned(), None);
         } else if !(1..=LATEST).contains(&self.ir_version) {

@@ -25,6 +25,77 @@ impl Size {
         self.calls = self.calls.saturating_add(other.calls);
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
+
+    /// The size of several copies.
+    fn times(self, count: u64) -> Size {
+        let Size { nodes, calls, bytes } = self;
+        let times = |number: u64| number.saturating_mul(count);
+        Size { nodes: times(nodes), calls: times(calls), bytes: times(bytes) }
+    }
+}
+
+/// Calls of a function in another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CalledFunction {
+    pub(super) function: usize,
+    /// The number of calls among the nodes.
+    nodes: u64,
+    /// The number of calls in graphs of the defaults of attributes.
+    defaults: u64,
+}
+
+impl CalledFunction {
+    /// The number of calls.
+    pub(super) fn count(self) -> u64 {
+        self.nodes.saturating_add(self.defaults)
+    }
+}
+
+/// The calls in a function.
+#[derive(Debug, Default)]
+pub(super) struct FunctionCalls {
+    pub(super) called: Vec<CalledFunction>,
+    /// The size of what is not expanded.
+    own: Size,
+}
+
+impl FunctionCalls {
+    fn of(names: &ModelNames, table: &Functions, function: &FunctionProto) -> Self {
+        let mut calls = FunctionCalls::default();
+        each_node(&function.nodes, &mut |node| {
+            let called = table.called(names, node).ok().flatten();
+            called.into_iter().for_each(|called| calls.add(called, (1, 0)));
+            if !called.is_some_and(|called| table.expanded[called]) {
+                calls.own.add(Size { nodes: 1, calls: 0, bytes: node.bytes() as u64 });
+            }
+        });
+        let mut visit = |node: &NodeProto| {
+            let called = table.called(names, node).ok().flatten();
+            called.into_iter().for_each(|called| calls.add(called, (0, 1)));
+        };
+        for default in &function.defaults {
+            each_graph(&default.value, &mut |graph| each_node(&graph.nodes, &mut visit));
+        }
+        calls
+    }
+
+    fn add(&mut self, function: usize, (nodes, defaults): (u64, u64)) {
+        match self.called.last_mut().filter(|last| last.function == function) {
+            Some(last) => (last.nodes, last.defaults) = (last.nodes + nodes, last.defaults + defaults),
+            None => self.called.push(CalledFunction { function, nodes, defaults }),
+        }
+    }
+}
+
+/// The calls between functions.
+#[derive(Debug, Default)]
+pub(super) struct CallGraph {
+    /// The calls in each function.
+    pub(super) calls: Vec<FunctionCalls>,
+    /// The size of an expanded call of each function.
+    pub(super) sizes: Vec<Size>,
+    /// The functions in topological order: each after the functions that it calls.
+    pub(super) order: Vec<usize>,
 }
 
 /// The size of expanded nodes, computed from the size of an expanded call of each function.
@@ -40,53 +111,47 @@ pub(in crate::onnx) fn size(names: &ModelNames, table: &Functions, of_functions:
     size
 }
 
-/// The size of an expanded call of each function, and the functions in topological order: each after the functions that
-/// it calls.
-///
-/// # Errors
-///
-/// Functions call each other in a cycle.
-pub(in crate::onnx) fn sizes(
-    names: &ModelNames,
-    functions: &[FunctionProto],
-    table: &Functions,
-) -> Result<(Vec<Size>, Vec<usize>), NodeFinding> {
-    let mut sizes = vec![Size::default(); functions.len()];
-    let order = callees_first(names, functions, table)?;
-    for &function in &order {
-        let of = &functions[function];
-        let mut size = size(names, table, &sizes, &of.nodes);
-        // What a call takes, excluding the copies of nodes: names of locals, and places of operands.
-        let outputs: FxHashSet<NameId> = of.outputs.iter().copied().collect();
-        let results = of.nodes.iter().flat_map(|node| &node.outputs);
-        let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(result)).count();
-        let operands = (of.inputs.len() + of.outputs.len()) * size_of::<NameId>() + size_of::<ExpandedCall>();
-        size.add(Size {
-            bytes: (locals as u64).saturating_mul(NAME).saturating_add(operands as u64),
-            ..Size::default()
-        });
-        sizes[function] = size;
+impl CallGraph {
+    /// The calls between functions.
+    ///
+    /// # Errors
+    ///
+    /// Functions call each other in a cycle.
+    pub(super) fn new(
+        names: &ModelNames,
+        functions: &[FunctionProto],
+        table: &Functions,
+    ) -> Result<CallGraph, NodeFinding> {
+        let calls: Vec<_> = functions.iter().map(|function| FunctionCalls::of(names, table, function)).collect();
+        let order = callees_first(names, functions, (table, &calls))?;
+        let mut sizes = vec![Size::default(); functions.len()];
+        for &function in &order {
+            let of = &functions[function];
+            let FunctionCalls { called, own } = &calls[function];
+            let mut size = *own;
+            for call in called.iter().filter(|call| table.expanded[call.function]) {
+                size.add(sizes[call.function].times(call.nodes));
+                size.add(Size { nodes: 0, calls: call.nodes, bytes: 0 });
+            }
+            // What a call takes, excluding the copies of nodes: names of locals, and places of operands.
+            let outputs: FxHashSet<NameId> = of.outputs.iter().copied().collect();
+            let results = of.nodes.iter().flat_map(|node| &node.outputs);
+            let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(result)).count();
+            let operands = (of.inputs.len() + of.outputs.len()) * size_of::<NameId>() + size_of::<ExpandedCall>();
+            let bytes = (locals as u64).saturating_mul(NAME).saturating_add(operands as u64);
+            size.add(Size { bytes, ..Size::default() });
+            sizes[function] = size;
+        }
+        Ok(CallGraph { calls, sizes, order })
     }
-    Ok((sizes, order))
 }
 
 /// The functions in topological order: each after the functions that it calls.
 fn callees_first(
     names: &ModelNames,
     functions: &[FunctionProto],
-    table: &Functions,
+    (table, calls): (&Functions, &[FunctionCalls]),
 ) -> Result<Vec<usize>, NodeFinding> {
-    let called = |function: &FunctionProto| {
-        let mut called = Vec::new();
-        let mut visit = |node: &NodeProto| called.extend(table.called(names, node).ok().flatten());
-        each_node(&function.nodes, &mut visit);
-        for default in &function.defaults {
-            each_graph(&default.value, &mut |graph| each_node(&graph.nodes, &mut visit));
-        }
-        called.dedup();
-        called
-    };
-    let calls: Vec<Vec<usize>> = functions.iter().map(called).collect();
     let mut order = Vec::with_capacity(functions.len());
     let (mut done, mut open) = (vec![false; functions.len()], vec![false; functions.len()]);
     for start in 0..functions.len() {
@@ -99,15 +164,15 @@ fn callees_first(
                 continue;
             }
             open[at] = true;
-            match calls[at].get(i) {
-                Some(&called) if open[called] => {
+            match calls[at].called.get(i).map(|call| call.function) {
+                Some(called) if open[called] => {
                     let first = path.iter().position(|step| step.0 == called).unwrap_or_default();
                     let steps = path[first..].iter().map(|step| step.0).chain([called]);
                     let cycle: Vec<String> = steps.map(|step| table.keys[step].describe(names)).collect();
                     let message = format!("functions call each other recursively: {}", shortened(&cycle));
                     return Err(NodeFinding::new(Code::OnnxRecursion, functions[called].at, message));
                 }
-                Some(&called) => path.push((called, 0)),
+                Some(called) => path.push((called, 0)),
                 None => {
                     (open[at], done[at]) = (false, true);
                     order.push(at);

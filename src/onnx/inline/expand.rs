@@ -148,7 +148,7 @@ fn expand_all(
     let stays = |i: usize| !table.expanded[i] || in_training[i];
     let kept_nodes = functions.iter().enumerate().filter(|(i, _)| stays(*i)).map(|(_, function)| &function.nodes[..]);
     let roots = model.graph.iter().map(|graph| &graph.nodes[..]).chain(kept_nodes);
-    let copies = table.copies(&model.names, functions, roots);
+    let copies = table.copies(&model.names, roots);
     let names = &model.names;
     let callee = |(function, copies): (&FunctionProto, u64)| Callee::new(names, function, copies);
     let callees: Vec<Callee> = functions.iter().zip(copies).map(callee).collect();

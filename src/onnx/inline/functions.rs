@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call_graph::{self, Size};
+use super::call_graph::{self, CallGraph, Size};
 use super::finding::NodeFinding;
 use super::opsets::Imports;
 use crate::diagnostics::Code;
@@ -93,10 +93,7 @@ pub(in crate::onnx) struct Functions {
     /// The functions of each name, by the number of the name, for fast lookup: most nodes are not calls. Empty without
     /// functions.
     named: Vec<Named>,
-    /// The size of an expanded call of each function.
-    sizes: Vec<Size>,
-    /// The functions in topological order: each after the functions that it calls.
-    order: Vec<usize>,
+    graph: CallGraph,
 }
 
 impl Functions {
@@ -122,8 +119,8 @@ impl Functions {
         selected: impl Fn(FunctionKey) -> bool,
     ) -> Result<Self, Vec<NodeFinding>> {
         let (mut table, mut found) = Self::table(names, functions, selected);
-        match call_graph::sizes(names, functions, &table) {
-            Ok((sizes, order)) => (table.sizes, table.order) = (sizes, order),
+        match CallGraph::new(names, functions, &table) {
+            Ok(graph) => table.graph = graph,
             Err(cycle) => found.push(cycle),
         }
         if found.is_empty() { Ok(table) } else { Err(found) }
@@ -171,31 +168,21 @@ impl Functions {
     }
 
     /// How often each function is copied into these nodes, whose calls are expanded.
-    pub(super) fn copies<'n>(
-        &self,
-        names: &ModelNames,
-        functions: &[FunctionProto],
-        roots: impl Iterator<Item = &'n [NodeProto]>,
-    ) -> Vec<u64> {
-        let mut copies = vec![0u64; functions.len()];
-        let add = |copies: &mut Vec<u64>, nodes: &[NodeProto], times: u64| {
+    pub(super) fn copies<'n>(&self, names: &ModelNames, roots: impl Iterator<Item = &'n [NodeProto]>) -> Vec<u64> {
+        let mut copies = vec![0u64; self.keys.len()];
+        for nodes in roots {
             each_node(nodes, &mut |node| {
-                if let Ok(Some(called)) = self.called(names, node)
-                    && self.expanded[called]
-                {
-                    copies[called] = copies[called].saturating_add(times);
+                if let Ok(Some(called)) = self.called(names, node) {
+                    copies[called] = copies[called].saturating_add(u64::from(self.expanded[called]));
                 }
             });
-        };
-        roots.for_each(|nodes| add(&mut copies, nodes, 1));
-        for &caller in self.order.iter().rev() {
+        }
+        let CallGraph { calls, order, .. } = &self.graph;
+        for &caller in order.iter().rev() {
             let times = copies[caller];
-            if times > 0 {
-                let function = &functions[caller];
-                add(&mut copies, &function.nodes, times);
-                for default in &function.defaults {
-                    each_graph(&default.value, &mut |graph| add(&mut copies, &graph.nodes, times));
-                }
+            for call in calls[caller].called.iter().filter(|call| self.expanded[call.function]) {
+                let added = times.saturating_mul(call.count());
+                copies[call.function] = copies[call.function].saturating_add(added);
             }
         }
         copies
@@ -203,7 +190,7 @@ impl Functions {
 
     /// The size of expanded nodes.
     pub(in crate::onnx) fn size(&self, names: &ModelNames, nodes: &[NodeProto]) -> Size {
-        call_graph::size(names, self, &self.sizes, nodes)
+        call_graph::size(names, self, &self.graph.sizes, nodes)
     }
 
     /// The function that a node calls.
