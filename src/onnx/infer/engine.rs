@@ -11,7 +11,7 @@ use super::call::{Bindings, InferCall, Known};
 use super::facts::ValueType;
 use super::graphs::DeclaredTypes;
 use super::merge::unified;
-use super::operator::Operator;
+use super::operator::{ConstantSource, Operator};
 use super::scope::TypeScope;
 use super::seen::SeenCalls;
 use super::symbols::FreshSymbols;
@@ -24,15 +24,15 @@ use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
 pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
-    infer_all(model, options, None)
+    infer_all(model, options, (usize::MAX, None))
 }
 
-/// Infers the types of all values of a model, those in functions included.
-pub(crate) fn infer_functions(model: &ModelProto, options: &Options) -> ModelTypes {
-    infer_all(model, options, Some(FunctionTypes::default()))
+/// Infers the types of the values that the first nodes of the graph of a model produce, those in functions included.
+pub(crate) fn infer_functions(model: &ModelProto, options: &Options, nodes: usize) -> ModelTypes {
+    infer_all(model, options, (nodes, Some(FunctionTypes::default())))
 }
 
-fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes>) -> ModelTypes {
+fn infer_all(model: &ModelProto, options: &Options, (nodes, bodies): (usize, Option<FunctionTypes>)) -> ModelTypes {
     let mut inference = Inference {
         model,
         functions: Functions::of_calls(&model.names, &model.functions),
@@ -45,7 +45,7 @@ fn infer_all(model: &ModelProto, options: &Options, bodies: Option<FunctionTypes
         seen: SeenCalls::default(),
         bodies,
     };
-    let main = model.graph.as_ref().map(|graph| inference.graph(graph, &[]).0).unwrap_or_default();
+    let main = model.graph.as_ref().map(|graph| inference.first_nodes(graph, &[], nodes).0).unwrap_or_default();
     let bodies = inference.bodies.map(|bodies| bodies.complete(model, &inference.functions));
     ModelTypes { main, functions: bodies.unwrap_or_default(), bytes: inference.budget.used() }
 }
@@ -126,10 +126,9 @@ impl<'m> Inference<'m> {
 
     /// The tensor of a node `Constant`, and of nodes that pass a constant on.
     fn constant(&self, node: &'m NodeProto, operator: &Operator) -> Option<&'m TensorProto> {
-        match operator.row()?.name {
-            "Constant" => self.call(node, operator.version, ResultTypes::new()).tensor("value"),
-            "Identity" => self.scope.get(*node.inputs.first()?)?.constant,
-            _ => None,
+        match operator.constant()? {
+            ConstantSource::Attribute => self.call(node, operator.version, ResultTypes::new()).tensor("value"),
+            ConstantSource::Operand => self.scope.get(*node.inputs.first()?)?.constant,
         }
     }
 

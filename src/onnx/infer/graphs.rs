@@ -34,7 +34,18 @@ fn declared_types<'m>(values: impl Iterator<Item = &'m ValueInfo>) -> DeclaredTy
 impl<'m> Inference<'m> {
     /// The types of the values of a graph, and of its outputs, given those of its inputs as far as they are known.
     pub(super) fn graph(&mut self, graph: &'m GraphProto, given: &[ValueType]) -> (GraphTypes, Vec<ValueType>) {
-        let start = self.scope.open(graph.inputs.len() + graph.initializers.len() + graph.nodes.len());
+        self.first_nodes(graph, given, graph.nodes.len())
+    }
+
+    /// [`Self::graph`] for the values that the first nodes of a graph produce.
+    pub(super) fn first_nodes(
+        &mut self,
+        graph: &'m GraphProto,
+        given: &[ValueType],
+        nodes: usize,
+    ) -> (GraphTypes, Vec<ValueType>) {
+        let nodes = &graph.nodes[..nodes.min(graph.nodes.len())];
+        let start = self.scope.open(graph.inputs.len() + graph.initializers.len() + nodes.len());
         let mut constants = FxHashMap::default();
         for constant in &graph.initializers {
             let name = constant.name.unwrap_or(NameId::ROOT);
@@ -46,7 +57,7 @@ impl<'m> Inference<'m> {
         self.inputs(graph, given, &constants);
         let declared = declared_types(graph.outputs.iter().chain(&graph.value_info));
         let mut inner = FxHashMap::default();
-        self.nodes(&graph.nodes, &declared, &mut inner);
+        self.nodes(nodes, &declared, &mut inner);
         let outputs = graph.outputs.iter().map(|output| self.scope.type_of(output.name.unwrap_or(NameId::ROOT)));
         let outputs = outputs.collect();
         (GraphTypes { values: self.scope.close(start), inner }, outputs)

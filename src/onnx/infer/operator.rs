@@ -29,6 +29,15 @@ struct Meaning {
     open: bool,
     /// The number of operands of the schema.
     inputs: usize,
+    constant: Option<ConstantSource>,
+}
+
+/// Where the constant is that an operator has as its result.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ConstantSource {
+    Attribute,
+    /// The operand is passed on.
+    Operand,
 }
 
 /// The meanings of all schemas by their numbers, each made when it is looked up.
@@ -51,7 +60,12 @@ impl Meaning {
         let output = |parameter: &Parameter| output_type(Schemas::new(), schema, parameter);
         let open = schema.outputs.last().is_some_and(|last| matches!(last.presence, Presence::Variadic { .. }));
         let outputs = schema.outputs.iter().map(output).collect();
-        Meaning { row: row_of(domain, name), outputs, open, inputs: schema.inputs.len() }
+        let constant = match (domain, name) {
+            ("", "Constant") => Some(ConstantSource::Attribute),
+            ("", "Identity") => Some(ConstantSource::Operand),
+            _ => None,
+        };
+        Meaning { row: row_of(domain, name), outputs, open, inputs: schema.inputs.len(), constant }
     }
 }
 
@@ -83,6 +97,11 @@ impl Operator {
             }
             Some(OutputType::Open) | None => ValueType::Unknown,
         }
+    }
+
+    /// Where the constant is that is the result; none if results are computed.
+    pub(super) fn constant(&self) -> Option<ConstantSource> {
+        self.meaning?.constant
     }
 
     /// The number of operands of the schema.

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::plan::BodyPlan;
+use super::selection::Selection;
 use super::table::BodyTable;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
@@ -30,8 +31,9 @@ pub(crate) fn lower(
     let first = model.calls.len();
     let mut lowered = FxHashSet::default();
     let mut blocked = FxHashSet::default();
+    let mut selection = Selection::new(&model.names, &model.functions, (BodyTable::Functions, options));
     for _ in 0..MAX_ROUNDS {
-        let plan = BodyPlan::for_model(model, (BodyTable::Functions, options)).map_err(|found| vec![*found])?;
+        let plan = BodyPlan::for_model(model, &mut selection, options).map_err(|found| vec![*found])?;
         let Some(plan) = plan else {
             blocked.clear();
             break;
@@ -66,7 +68,8 @@ pub(crate) fn unroll(model: &mut ModelProto, options: &Options) -> Result<bool, 
     if !options.unroll || !has_recurrent(&model.names) {
         return Ok(false);
     }
-    let plan = BodyPlan::for_model(model, (BodyTable::Steps, options)).map_err(|found| vec![*found])?;
+    let mut selection = Selection::new(&model.names, &model.functions, (BodyTable::Steps, options));
+    let plan = BodyPlan::for_model(model, &mut selection, options).map_err(|found| vec![*found])?;
     let Some(plan) = plan else { return Ok(false) };
     let found = !plan.functions.is_empty();
     if found {

@@ -5,11 +5,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call::StandardCall;
 use super::facts::VisibleTypes;
 use super::selection::Selection;
-use super::table::{BodyNeeds, BodyRow, BodyTable};
+use super::table::{BodyNeeds, BodyRow};
 use super::template::TemplateSettings;
 use crate::Options;
 use crate::onnx::infer::{ModelTypes, infer_functions};
-use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_node};
+use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_graph, each_node};
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
 };
@@ -31,11 +31,10 @@ pub(super) struct PlanFindings {
 type BodyKey = (String, Vec<(Option<Name>, Option<i64>)>);
 
 /// The functions for the calls of one round.
-pub(super) struct BodyPlan<'o> {
+pub(super) struct BodyPlan<'s, 'o> {
     /// The domain of the functions. No model has it.
     domain: Name,
-    table: BodyTable,
-    selection: Selection<'o>,
+    selection: &'s mut Selection<'o>,
     /// The overloads of the bodies of the current graph or function, by their rows and what fills them in: most nodes
     /// need no text.
     filled: FxHashMap<((&'static str, i64), TemplateSettings), Name>,
@@ -45,6 +44,43 @@ pub(super) struct BodyPlan<'o> {
     overloads: FxHashMap<BodyKey, Name>,
     pub(super) functions: Vec<FunctionProto>,
     pub(super) found: PlanFindings,
+}
+
+/// What a plan depends on.
+#[derive(Clone, Copy, Debug)]
+struct PlanNeeds {
+    /// What the bodies of the nodes that are to be expanded depend on; none if there are no such nodes.
+    bodies: Option<BodyNeeds>,
+    /// The number of nodes of the graph, from the first one on, whose results may matter.
+    nodes: usize,
+}
+
+impl PlanNeeds {
+    fn of(model: &ModelProto, selection: &mut Selection) -> Self {
+        let (names, mut needs) = (&model.names, PlanNeeds { bodies: None, nodes: 0 });
+        let nodes = model.graph.as_ref().map_or(&[][..], |graph| &graph.nodes);
+        for (i, node) in nodes.iter().enumerate() {
+            // A body depends on what comes before the node, and in a graph of the node on what comes before in it.
+            needs.add(selection.needs(names, node), i);
+            for attribute in &node.attributes {
+                each_graph(&attribute.value, &mut |graph| {
+                    each_node(&graph.nodes, &mut |node| needs.add(selection.needs(names, node), i + 1));
+                });
+            }
+        }
+        for function in &model.functions {
+            each_node(&function.nodes, &mut |node| needs.add(selection.needs(names, node), nodes.len()));
+            // Graphs in defaults are not visited here.
+            needs.add((!function.defaults.is_empty()).then_some(BodyNeeds::Types), nodes.len());
+        }
+        needs
+    }
+
+    fn add(&mut self, body: Option<BodyNeeds>, nodes: usize) {
+        if body.is_some() {
+            *self = PlanNeeds { bodies: self.bodies.max(body), nodes: self.nodes.max(nodes) };
+        }
+    }
 }
 
 /// A graph or function, and what the nodes in it see.
@@ -62,44 +98,27 @@ const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
 
 type Planned<T> = Result<T, Box<NodeFinding>>;
 
-impl<'o> BodyPlan<'o> {
-    /// What the bodies of the nodes that are to be expanded depend on; none if a model has no such nodes.
-    fn needs(model: &ModelProto, (table, options): (BodyTable, &Options)) -> Option<BodyNeeds> {
-        let mut selection = Selection::new(&model.names, &model.functions, (table, options));
-        let mut needs = None;
-        let graph = model.graph.iter().map(|graph| &graph.nodes);
-        for nodes in graph.chain(model.functions.iter().map(|function| &function.nodes)) {
-            each_node(nodes, &mut |node| needs = needs.max(selection.needs(&model.names, node)));
-        }
-        // Graphs in defaults of functions are not visited here.
-        let has_defaults = model.functions.iter().any(|function| !function.defaults.is_empty());
-        if has_defaults { Some(BodyNeeds::Types) } else { needs }
-    }
-
+impl<'s, 'o> BodyPlan<'s, 'o> {
     /// The plan for a model, with an inference of types if bodies depend on them; none if nothing is to be expanded.
     pub(super) fn for_model(
         model: &mut ModelProto,
-        (table, options): (BodyTable, &'o Options),
-    ) -> Planned<Option<BodyPlan<'o>>> {
-        let types = match Self::needs(model, (table, options)) {
-            None => return Ok(None),
-            Some(BodyNeeds::Nothing) => ModelTypes::default(),
-            Some(BodyNeeds::Types) => infer_functions(model, options),
+        selection: &'s mut Selection<'o>,
+        options: &Options,
+    ) -> Planned<Option<BodyPlan<'s, 'o>>> {
+        let types = match PlanNeeds::of(model, selection) {
+            PlanNeeds { bodies: None, .. } => return Ok(None),
+            PlanNeeds { bodies: Some(BodyNeeds::Nothing), .. } => ModelTypes::default(),
+            PlanNeeds { bodies: Some(BodyNeeds::Types), nodes } => infer_functions(model, options, nodes),
         };
-        Self::of(model, &types, (table, options)).map(Some)
+        Self::of(model, &types, selection).map(Some)
     }
 
     /// Finds the calls in a model and turns them into calls of functions, which are in the plan.
-    fn of(
-        model: &mut ModelProto,
-        types: &ModelTypes,
-        (table, options): (BodyTable, &'o Options),
-    ) -> Planned<BodyPlan<'o>> {
+    fn of(model: &mut ModelProto, types: &ModelTypes, selection: &'s mut Selection<'o>) -> Planned<BodyPlan<'s, 'o>> {
         let names = &mut model.names;
         let mut plan = BodyPlan {
             domain: unused_domain(names),
-            table,
-            selection: Selection::new(names, &model.functions, (table, options)),
+            selection,
             lines: 0,
             filled: FxHashMap::default(),
             overloads: FxHashMap::default(),
@@ -161,7 +180,7 @@ impl<'o> BodyPlan<'o> {
     fn node(&mut self, names: &mut ModelNames, node: &mut NodeProto, place: &PlanPlace) -> Planned<()> {
         let key = FunctionKey::of_node(names, node);
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
-        let Some(row) = self.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
+        let Some(row) = self.selection.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
         let domain = names.texts.text(self.domain);
         let call = StandardCall { names, node, version: base, types: &place.types, domain };

@@ -11,7 +11,7 @@ use crate::source::names::Name;
 /// The operators that are to be expanded.
 pub(super) struct Selection<'o> {
     options: &'o Options,
-    table: BodyTable,
+    pub(super) table: BodyTable,
     /// The functions of the model, which may have the names of standard operators.
     own: FxHashSet<FunctionKey>,
     /// What the bodies of nodes of a domain and an operator depend on, as far as there were any; none if they are not to

@@ -89,16 +89,37 @@ impl BodyTable {
         self.rows().iter().map(|row| row.name)
     }
 
+    /// The bodies of an operator, in ascending order of their versions.
+    fn bodies(self, domain: &str, name: &str) -> &'static [BodyRow] {
+        let table = match self {
+            BodyTable::Functions => &*OF_FUNCTIONS,
+            BodyTable::Steps => &*OF_STEPS,
+        };
+        table.get(&(domain, name)).copied().unwrap_or_default()
+    }
+
     /// The body of an operator in a version of its operator set.
     pub(super) fn body(self, domain: &str, name: &str, version: i64) -> Option<&'static BodyRow> {
-        self.rows().iter().rfind(|row| row.name == name && row.domain == domain && row.version <= version)
+        self.bodies(domain, name).iter().rfind(|row| row.version <= version)
     }
 
     /// What the bodies of an operator depend on; none if it has none in any version.
     pub(super) fn needs(self, domain: &str, name: &str) -> Option<BodyNeeds> {
-        let rows = self.rows().iter().filter(|row| row.name == name && row.domain == domain);
+        let rows = self.bodies(domain, name).iter();
         rows.map(|row| if row.needs_types() { BodyNeeds::Types } else { BodyNeeds::Nothing }).max()
     }
+}
+
+/// The rows of each operator, by its domain and its name.
+type RowsByName = FxHashMap<(&'static str, &'static str), &'static [BodyRow]>;
+
+static OF_FUNCTIONS: LazyLock<RowsByName> = LazyLock::new(|| by_name(TABLE));
+static OF_STEPS: LazyLock<RowsByName> = LazyLock::new(|| by_name(STEPS));
+
+fn by_name(rows: &'static [BodyRow]) -> RowsByName {
+    rows.chunk_by(|a, b| (a.domain, a.name) == (b.domain, b.name))
+        .map(|rows| ((rows[0].domain, rows[0].name), rows))
+        .collect()
 }
 
 /// The recurrent layers. Their steps are operators that all versions from 7 on have.
