@@ -1,9 +1,9 @@
 //! Operations that arrange items, and reductions whose axes must be moved first.
 
 use super::call::{Bound, Refused, TranslatedCall, Translation, checked_axis};
-use super::emit::{ModelValue, NnefElement, ints};
 use super::formula::common_rank;
 use super::lists;
+use super::value::{ModelValue, NnefElement, ints};
 use crate::onnx::model::AttributeValue;
 
 pub(super) fn axis(axis: usize) -> (&'static str, AttributeValue) {

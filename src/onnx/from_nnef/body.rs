@@ -1,10 +1,10 @@
 //! Graphs of ONNX that are attributes: the bodies of fragments that an operation runs.
 
 use super::call::{Refused, TranslatedCall, Translation};
-use super::emit::{KnownExtents, ModelValue, NnefElement};
 use super::operation::operation_of;
 use super::rules;
 use super::sources::{Nothing, Sources, info};
+use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::dictionary::ToOnnx;
 use crate::eval::Quantizations;
 use crate::graph::{Extent, Graph, KeptFragment, Primitive, Shape};

@@ -1,7 +1,8 @@
 //! An operation as seen by rules: its arguments as values of the model and as numbers.
 
 use super::computed;
-use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
+use super::emit::Emitter;
+use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::core::budget::Failure;
 use crate::diagnostics::Code;
 use crate::eval::Quantizations;
@@ -297,7 +298,12 @@ impl<'c> TranslatedCall<'c> {
     }
 
     /// Adds a node.
-    pub(super) fn node(&mut self, op: &str, inputs: &[&ModelValue], attributes: super::emit::Attributes) -> ModelValue {
+    pub(super) fn node(
+        &mut self,
+        op: &str,
+        inputs: &[&ModelValue],
+        attributes: super::value::Attributes,
+    ) -> ModelValue {
         self.out.node(op, inputs, attributes)
     }
 }

@@ -2,8 +2,8 @@
 //! of ONNX take them as operands.
 
 use super::call::{TranslatedCall, Translation, integers};
-use super::emit::{ModelValue, NnefElement};
 use super::lists::known_at;
+use super::value::{ModelValue, NnefElement};
 use crate::graph::dims::Dim;
 use crate::graph::{Graph, Operand, TensorId, Value};
 use crate::onnx::model::AttributeValue;

@@ -3,12 +3,13 @@
 use indexmap::IndexMap;
 
 use super::call::{Refused, Translation};
-use super::emit::{self, Emitter, ModelValue};
+use super::emit::{self, Emitter};
 use super::limits::{MOST_BYTES, WHAT};
 use super::operation::operation_of;
 use super::refusals::Refusals;
 use super::rules::{self};
 use super::sources::{self, Sources, Weights};
+use super::value::ModelValue;
 use super::versions::{IR_VERSION, OPSET};
 use crate::core::budget::Memory;
 use crate::diagnostics::{Code, Diagnostics};

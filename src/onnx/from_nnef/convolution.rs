@@ -1,10 +1,10 @@
 //! Convolution, transposed convolution, and matrix products.
 
 use super::call::{Bound, Refused, TranslatedCall, Translation};
-use super::emit::{Attributes, ModelValue, NnefElement, ints, open, text};
 use super::formula::combine;
 use super::lists;
 use super::padding::{Axis, Border, border, pad, windows};
+use super::value::{Attributes, ModelValue, NnefElement, ints, open, text};
 use crate::onnx::model::AttributeValue;
 
 /// The attributes of windows, with `pads` if these are known.

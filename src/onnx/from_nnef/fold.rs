@@ -2,9 +2,9 @@
 //! windows are moved to the end, and the others are combined into two axes.
 
 use super::call::{Refused, TranslatedCall, Translation};
-use super::emit::{KnownExtents, ModelValue};
 use super::lists::{before, from, known_product};
 use super::padding::Axis;
+use super::value::{KnownExtents, ModelValue};
 
 /// The maximum number of axes with windows of operators.
 pub(super) const MOST_AXES: usize = 3;

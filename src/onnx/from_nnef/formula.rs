@@ -5,7 +5,8 @@
 //! NNEF attributes between the parentheses become operands.
 
 use super::call::{Bound, Refused, TranslatedCall, Translation};
-use super::emit::{ModelValue, NnefElement, shared};
+use super::emit::shared;
+use super::value::{ModelValue, NnefElement};
 use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;
 

@@ -29,10 +29,11 @@ mod rules;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod value;
 mod versions;
 mod walk;
 
 pub(crate) use convert::document;
-pub(crate) use emit::NnefElement;
 pub(crate) use rules::names;
 pub(crate) use sources::{BlockWeight, Items, Weight, Weights};
+pub(crate) use value::NnefElement;

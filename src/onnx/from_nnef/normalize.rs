@@ -1,8 +1,8 @@
 //! Normalizations and activations that ONNX has only for some operands.
 
 use super::call::{Refused, TranslatedCall, Translation, checked_axis};
-use super::emit::{ModelValue, NnefElement};
 use super::formula::{combine, evaluate};
+use super::value::{ModelValue, NnefElement};
 use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;
 

@@ -1,11 +1,12 @@
 //! The translation of an operation.
 
 use super::call::{Refused, TranslatedCall, Translation};
-use super::emit::{Emitter, ModelValue};
+use super::emit::Emitter;
 use super::formula::evaluate;
 use super::quantization;
 use super::rules::{self};
 use super::sources::Sources;
+use super::value::ModelValue;
 use crate::dictionary::{Operands, Row, ToOnnx};
 use crate::eval::Quantizations;
 use crate::graph::{Graph, Operation};

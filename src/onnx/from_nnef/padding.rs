@@ -1,8 +1,8 @@
 //! Padding: borders of tensors, and the padding of windows.
 
 use super::call::{Refused, TranslatedCall, Translation};
-use super::emit::{Attributes, KnownExtents, ModelValue, NnefElement, text};
 use super::lists;
+use super::value::{Attributes, KnownExtents, ModelValue, NnefElement, text};
 use crate::graph::border;
 
 /// A border mode; a constant border has a value.

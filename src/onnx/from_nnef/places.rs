@@ -2,11 +2,11 @@
 
 use super::call::{Refused, TranslatedCall, Translation};
 use super::convolution::attributes;
-use super::emit::{ModelValue, NnefElement};
 use super::fold::{Folded, counts, fold, unfold};
 use super::lists::{known_at, product};
 use super::padding::{Axis, Border, border, pad};
 use super::pool::{added, adds_border, all_cuts, enlarged, padded, read, with_cuts};
+use super::value::{ModelValue, NnefElement};
 use crate::onnx::model::AttributeValue;
 
 /// The row-major strides of extents.
@@ -207,7 +207,7 @@ pub(super) fn desample(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>
     let zero = call.out.constant("zero", NnefElement::Float, &[1, 1, 1], &[0.0]);
     let shape = call.out.list("shape", &[first, second, all]);
     let zeros = call.node("Expand", &[&zero, &shape], Vec::new());
-    let reduction = ("reduction", super::emit::text("add"));
+    let reduction = ("reduction", super::value::text("add"));
     let attributes = vec![("axis", AttributeValue::Int(2)), reduction];
     let made = call.node("ScatterElements", &[&zeros, &places, &items], attributes);
     let shape: Vec<i64> = [first, second].into_iter().chain(whole.iter().copied()).collect();

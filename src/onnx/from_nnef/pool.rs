@@ -2,10 +2,10 @@
 
 use super::call::{Refused, TranslatedCall, Translation};
 use super::convolution::{attributes, cuts, transposed};
-use super::emit::{Attributes, ModelValue, NnefElement, open};
 use super::fold::{Folded, by_groups, fold, groups, unfold};
 use super::lists::{before, from, known_at, known_product, product};
 use super::padding::{Axis, Border, border, least, pad, padded_extent, plain_windows, windows};
+use super::value::{Attributes, ModelValue, NnefElement, open};
 use crate::onnx::model::AttributeValue;
 
 /// The operand of a pooling operation with its windows.

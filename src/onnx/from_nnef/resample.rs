@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::call::{Refused, TranslatedCall, Translation};
-use super::emit::{Attributes, ModelValue, NnefElement, open, text};
 use super::lists;
 use super::padding::{Border, border};
+use super::value::{Attributes, ModelValue, NnefElement, open, text};
 
 /// The factors of all axes of an operand.
 fn factors(call: &TranslatedCall, of: &ModelValue) -> Translation<Vec<i64>> {

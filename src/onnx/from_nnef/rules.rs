@@ -2,7 +2,7 @@
 //! `docs/onnx.md` has the same table.
 
 use super::call::{TranslatedCall, Translation};
-use super::emit::ModelValue;
+use super::value::ModelValue;
 use super::{arrange, convolution, normalize, padding, places, pool, registry, resample};
 #[cfg(test)]
 use crate::dictionary::ToOnnx;

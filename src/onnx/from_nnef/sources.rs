@@ -4,9 +4,10 @@ use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
 use super::call::{Refused, TranslatedCall, Translation};
-use super::emit::{Emitter, KnownExtents, ModelValue, NnefElement};
+use super::emit::Emitter;
 use super::lists::product;
 use super::quantization;
+use super::value::{KnownExtents, ModelValue, NnefElement};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::graph::{Graph, TensorId, Value as Argument};

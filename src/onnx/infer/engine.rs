@@ -20,6 +20,7 @@ use crate::Options;
 use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{ModelProto, NodeProto, TensorProto};
+use crate::room::with_stack;
 use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
@@ -92,7 +93,7 @@ impl<'m> Inference<'m> {
         self.budget.visit();
         let mut inner = InnerTypes::new();
         let (mut results, constant) = match self.functions.called(&self.model.names, node) {
-            Ok(Some(function)) => (self.function_call(node, function), None),
+            Ok(Some(function)) => (with_stack(|| self.function_call(node, function)), None),
             _ => {
                 let operator = self.operator(node);
                 (self.operation(node, &operator, &mut inner), self.constant(node, &operator))
@@ -165,7 +166,7 @@ impl<'m> Inference<'m> {
             results.push(operator.result(i, operand));
         }
         if node.has_graphs() {
-            self.with_graphs(node, operator, &mut results, inner);
+            with_stack(|| self.with_graphs(node, operator, &mut results, inner));
         }
         let Some(row) = operator.row() else { return results };
         let mut call = self.call(node, operator.version, results);

@@ -9,7 +9,6 @@ use super::facts::ValueType;
 use super::tables::{GraphTypes, InnerPlace};
 use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeValue, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfo};
-use crate::room::with_stack;
 
 /// The declared types of the results of a graph.
 pub(super) type DeclaredTypes<'m> = FxHashMap<NameId, &'m TypeProto>;
@@ -71,7 +70,7 @@ impl<'m> Inference<'m> {
         inner: &mut FxHashMap<InnerPlace, GraphTypes>,
     ) {
         for (i, node) in nodes.iter().enumerate() {
-            let graphs: InnerTypes = with_stack(|| self.node(node, declared));
+            let graphs: InnerTypes = self.node(node, declared);
             inner.extend(graphs.into_iter().map(|((_, attribute, position), types)| ((i, attribute, position), types)));
         }
     }

@@ -60,8 +60,8 @@ impl PlanNeeds {
         let (names, mut needs) = (&model.names, PlanNeeds { bodies: None, nodes: 0 });
         let nodes = model.graph.as_ref().map_or(&[][..], |graph| &graph.nodes);
         for (i, node) in nodes.iter().enumerate() {
-            // A body depends on what comes before the node, and in a graph of the node on what comes before in it.
-            needs.add(selection.needs(names, node), i);
+            // A body depends on what comes before the node, and on the graphs of the node.
+            needs.add(selection.needs(names, node), if node.has_graphs() { i + 1 } else { i });
             for attribute in &node.attributes {
                 each_graph(&attribute.value, &mut |graph| {
                     each_node(&graph.nodes, &mut |node| needs.add(selection.needs(names, node), i + 1));

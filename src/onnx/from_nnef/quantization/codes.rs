@@ -2,8 +2,8 @@
 
 use super::algorithm::{CodeType, Linear, SIGNED};
 use super::parameter::ChannelNumbers;
-use crate::onnx::from_nnef::emit::ItemType;
 use crate::onnx::from_nnef::sources::{BlockWeight, Weight};
+use crate::onnx::from_nnef::value::ItemType;
 
 /// The codes of data that are rounded to their values; none if an item is not such a value.
 pub(super) fn of(linear: &Linear, of: CodeType, weight: &Weight) -> Option<Vec<u8>> {

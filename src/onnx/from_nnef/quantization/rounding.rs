@@ -5,8 +5,8 @@ use super::codes;
 use super::parameter::ChannelNumbers;
 use crate::graph::TensorId;
 use crate::onnx::from_nnef::call::{Refused, TranslatedCall, Translation};
-use crate::onnx::from_nnef::emit::{Attributes, ModelValue, NnefElement};
 use crate::onnx::from_nnef::formula::combine;
+use crate::onnx::from_nnef::value::{Attributes, ModelValue, NnefElement};
 use crate::onnx::model::AttributeValue;
 
 /// Rounds a value of a tensor, if the tensor is quantized. Integers and logicals are not changed.

@@ -6,8 +6,8 @@ use super::rounding::{algorithm_of, along_axis};
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
 use crate::onnx::from_nnef::call::{TranslatedCall, Translation};
-use crate::onnx::from_nnef::emit::{KnownExtents, ModelValue, NnefElement};
 use crate::onnx::from_nnef::sources::{BlockWeight, Weight};
+use crate::onnx::from_nnef::value::{KnownExtents, ModelValue, NnefElement};
 use crate::onnx::model::AttributeValue;
 
 /// The data of a quantized variable as codes, and their values; none if the data are to be written as they are.

@@ -2,7 +2,7 @@
 
 use super::super::arrange::axis;
 use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
-use super::super::emit::{ModelValue, NnefElement};
+use super::super::value::{ModelValue, NnefElement};
 use crate::graph::Primitive;
 use crate::onnx::model::AttributeValue;
 

@@ -1,8 +1,9 @@
 //! Attention: rotary embeddings, masked softmax, scaled dot products.
 
 use super::super::call::{Refused, TranslatedCall, Translation};
-use super::super::emit::{ModelValue, NnefElement, open, raw};
+use super::super::emit::raw;
 use super::super::lists::known_at;
+use super::super::value::{ModelValue, NnefElement, open};
 use crate::graph::{Operand, Value};
 use crate::onnx::model::{AttributeValue, TensorProto};
 

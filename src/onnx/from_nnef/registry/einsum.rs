@@ -2,8 +2,8 @@
 
 use super::super::arrange::unified;
 use super::super::call::{Refused, TranslatedCall, Translation};
-use super::super::emit::{ModelValue, NnefElement, open, text};
 use super::super::lists::known_at;
+use super::super::value::{ModelValue, NnefElement, open, text};
 use crate::graph::shapes::Einsum;
 
 /// Refuses the operations whose operands are quantized numbers.

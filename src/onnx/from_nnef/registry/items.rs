@@ -1,9 +1,9 @@
 //! Element-wise operations, and normalizations along axes.
 
 use super::super::call::{Refused, TranslatedCall, Translation};
-use super::super::emit::{ModelValue, NnefElement, text};
 use super::super::formula::{combine, evaluate};
 use super::super::pool::local_means;
+use super::super::value::{ModelValue, NnefElement, text};
 use super::arrange::input_and_axis;
 use crate::dictionary::Operands;
 use crate::onnx::model::AttributeValue;

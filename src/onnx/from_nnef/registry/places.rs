@@ -2,7 +2,7 @@
 
 use super::super::arrange::{axis, unified};
 use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
-use super::super::emit::{Attributes, ModelValue, NnefElement, text};
+use super::super::value::{Attributes, ModelValue, NnefElement, text};
 use super::arrange::{input_and_axis, named_element};
 use crate::onnx::model::AttributeValue;
 

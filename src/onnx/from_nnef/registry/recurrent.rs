@@ -1,8 +1,8 @@
 //! Single steps of recurrent networks.
 
 use super::super::call::{Refused, TranslatedCall, Translation};
-use super::super::emit::{ModelValue, NnefElement, open};
 use super::super::formula::combine;
+use super::super::value::{ModelValue, NnefElement, open};
 use crate::onnx::model::AttributeValue;
 
 /// An operand whose last axis has the gates, each as wide as the state.

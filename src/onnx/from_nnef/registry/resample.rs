@@ -1,7 +1,7 @@
 //! Resampling along axes, or at the points of a grid.
 
 use super::super::call::{Refused, TranslatedCall, Translation};
-use super::super::emit::{Attributes, ModelValue, NnefElement, text};
+use super::super::value::{Attributes, ModelValue, NnefElement, text};
 use crate::graph::{Operand, Value};
 use crate::onnx::model::AttributeValue;
 

@@ -2,9 +2,9 @@
 
 use super::super::body::{enclosed, local};
 use super::super::call::{Refused, TranslatedCall, Translation, checked_axis};
-use super::super::emit::{ModelValue, NnefElement, ints};
 use super::super::formula::combine;
 use super::super::lists::{before, from};
+use super::super::value::{ModelValue, NnefElement, ints};
 use crate::onnx::model::AttributeValue;
 
 /// A number of an attribute as a value.

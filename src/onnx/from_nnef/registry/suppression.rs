@@ -1,7 +1,7 @@
 //! Suppression of boxes that overlap better ones.
 
 use super::super::call::{Refused, TranslatedCall, Translation};
-use super::super::emit::{ModelValue, NnefElement};
+use super::super::value::{ModelValue, NnefElement};
 use crate::graph::{Operand, Value};
 use crate::onnx::model::AttributeValue;
 
