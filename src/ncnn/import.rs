@@ -209,7 +209,7 @@ impl<'a> NetworkImport<'a> {
             return self.report(Code::OpenExtent, layer.span, message);
         }
         let Some(shape) = given.flatten().or(told.clone()) else {
-            let message = format!("the shape of the input {} is not known", layer.name);
+            let message = format!("the text of ncnn does not have the shape of the input {}", layer.name);
             let diagnostic = Diagnostic::new(Code::OpenExtent, Location::new(self.file, layer.span), message);
             return self.found.report(diagnostic.help(format!("give it: `--input-shape {text}=…`")));
         };

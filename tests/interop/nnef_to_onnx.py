@@ -363,16 +363,6 @@ def random_feed(path):
     return feed
 
 
-def without_quantizations(source, folder):
-    """A model as it is translated: the quantizations of NNEF have no place in a model of ONNX."""
-    if not (source.parent / "graph.quant").exists():
-        return source
-    plain = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "plain"
-    shutil.copytree(source.parent, plain)
-    (plain / "graph.quant").unlink()
-    return plain / source.name
-
-
 def evaluated(args, source, feed, folder):
     given, found = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
     np.savez(given, **feed)
@@ -405,7 +395,7 @@ def model(args, source, folder):
             feed = wanted = dict(arrays)
     else:
         feed = random_feed(target)
-        wanted = feed and evaluated(args, without_quantizations(used, folder), feed, folder)
+        wanted = feed and evaluated(args, used, feed, folder)
     if feed is None:
         onnxruntime.InferenceSession(target)
         return "translated", None
