@@ -33,7 +33,7 @@ pub(crate) fn lower(
     let mut blocked = FxHashSet::default();
     let mut selection = Selection::new(&model.names, &model.functions, (BodyTable::Functions, options));
     for _ in 0..MAX_ROUNDS {
-        let plan = BodyPlan::for_model(model, &mut selection, options).map_err(|found| vec![*found])?;
+        let plan = BodyPlan::for_model(model, &mut selection).map_err(|found| vec![*found])?;
         let Some(plan) = plan else {
             blocked.clear();
             break;
@@ -69,7 +69,7 @@ pub(crate) fn unroll(model: &mut ModelProto, options: &Options) -> Result<bool, 
         return Ok(false);
     }
     let mut selection = Selection::new(&model.names, &model.functions, (BodyTable::Steps, options));
-    let plan = BodyPlan::for_model(model, &mut selection, options).map_err(|found| vec![*found])?;
+    let plan = BodyPlan::for_model(model, &mut selection).map_err(|found| vec![*found])?;
     let Some(plan) = plan else { return Ok(false) };
     let found = !plan.functions.is_empty();
     if found {

@@ -7,7 +7,6 @@ use super::facts::VisibleTypes;
 use super::selection::Selection;
 use super::table::{BodyNeeds, BodyRow};
 use super::template::TemplateSettings;
-use crate::Options;
 use crate::onnx::infer::{ModelTypes, infer_functions};
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_graph, each_node};
 use crate::onnx::model::{
@@ -103,12 +102,11 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
     pub(super) fn for_model(
         model: &mut ModelProto,
         selection: &'s mut Selection<'o>,
-        options: &Options,
     ) -> Planned<Option<BodyPlan<'s, 'o>>> {
         let types = match PlanNeeds::of(model, selection) {
             PlanNeeds { bodies: None, .. } => return Ok(None),
             PlanNeeds { bodies: Some(BodyNeeds::Nothing), .. } => ModelTypes::default(),
-            PlanNeeds { bodies: Some(BodyNeeds::Types), nodes } => infer_functions(model, options, nodes),
+            PlanNeeds { bodies: Some(BodyNeeds::Types), nodes } => infer_functions(model, selection.options, nodes),
         };
         Self::of(model, &types, selection).map(Some)
     }

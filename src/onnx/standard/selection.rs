@@ -10,7 +10,7 @@ use crate::source::names::Name;
 
 /// The operators that are to be expanded.
 pub(super) struct Selection<'o> {
-    options: &'o Options,
+    pub(super) options: &'o Options,
     pub(super) table: BodyTable,
     /// The functions of the model, which may have the names of standard operators.
     own: FxHashSet<FunctionKey>,
