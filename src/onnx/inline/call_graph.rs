@@ -1,9 +1,8 @@
 //! The call graph of functions: cycles, and the size of expanded calls.
 
-use rustc_hash::FxHashSet;
-
 use super::finding::NodeFinding;
 use super::functions::{Functions, each_graph, each_node};
+use super::marks::NameMarks;
 use crate::diagnostics::Code;
 use crate::graph::names::{NameId, TensorNames};
 use crate::onnx::model::{ExpandedCall, FunctionProto, ModelNames, NodeProto};
@@ -125,6 +124,7 @@ impl CallGraph {
         let calls: Vec<_> = functions.iter().map(|function| FunctionCalls::of(names, table, function)).collect();
         let order = callees_first(names, functions, (table, &calls))?;
         let mut sizes = vec![Size::default(); functions.len()];
+        let mut outputs = NameMarks::default();
         for &function in &order {
             let of = &functions[function];
             let FunctionCalls { called, own } = &calls[function];
@@ -134,9 +134,10 @@ impl CallGraph {
                 size.add(Size { nodes: 0, calls: call.nodes, bytes: 0 });
             }
             // What a call takes, excluding the copies of nodes: names of locals, and places of operands.
-            let outputs: FxHashSet<NameId> = of.outputs.iter().copied().collect();
+            outputs.start();
+            outputs.extend(&of.outputs);
             let results = of.nodes.iter().flat_map(|node| &node.outputs);
-            let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(result)).count();
+            let locals = results.filter(|result| **result != NameId::ROOT && !outputs.contains(**result)).count();
             let operands = (of.inputs.len() + of.outputs.len()) * size_of::<NameId>() + size_of::<ExpandedCall>();
             let bytes = (locals as u64).saturating_mul(NAME).saturating_add(operands as u64);
             size.add(Size { bytes, ..Size::default() });

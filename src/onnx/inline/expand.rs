@@ -7,6 +7,7 @@ use super::copy::{Expand, Expansion};
 use super::defaults::{self, GivenTwice};
 use super::finding::NodeFinding;
 use super::functions::{Callee, FunctionKey, Functions};
+use super::marks::NameMarks;
 use super::{named, training};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
@@ -150,7 +151,8 @@ fn expand_all(
     let roots = model.graph.iter().map(|graph| &graph.nodes[..]).chain(kept_nodes);
     let copies = table.copies(&model.names, roots);
     let names = &model.names;
-    let callee = |(function, copies): (&FunctionProto, u64)| Callee::new(names, function, copies);
+    let mut marks = NameMarks::default();
+    let callee = |(function, copies): (&FunctionProto, u64)| Callee::new(names, function, copies, &mut marks);
     let callees: Vec<Callee> = functions.iter().zip(copies).map(callee).collect();
     let earlier = std::mem::take(&mut model.calls);
     let mut expansion =

@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_graph::{self, CallGraph, Size};
 use super::finding::NodeFinding;
+use super::marks::NameMarks;
 use super::opsets::Imports;
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
@@ -247,7 +248,7 @@ pub(in crate::onnx) fn is_kept(names: &ModelNames, key: FunctionKey, options: &O
 #[derive(Debug, Default)]
 pub(super) struct Callee {
     pub(super) imports: Imports,
-    /// The names of its inputs and outputs.
+    /// The names of its inputs and outputs; empty if there are no types.
     boundary: FxHashSet<NameId>,
     /// For each output, whether it is an input, or an output before it.
     pub(super) passed: Vec<bool>,
@@ -266,7 +267,7 @@ pub(super) struct Callee {
 }
 
 impl Callee {
-    pub(super) fn new(names: &ModelNames, function: &FunctionProto, copies: u64) -> Self {
+    pub(super) fn new(names: &ModelNames, function: &FunctionProto, copies: u64, marks: &mut NameMarks) -> Self {
         let mut callee = Callee { imports: Imports::new(names, &function.opsets), copies, ..Callee::default() };
         callee.has_types = has_types(function);
         if callee.has_types {
@@ -276,20 +277,24 @@ impl Callee {
         }
         let inputs = function.inputs.iter().map(|input| (*input, function.at));
         let results = function.nodes.iter().flat_map(|node| node.outputs.iter().map(|result| (*result, node.at)));
-        let mut seen = FxHashSet::default();
-        let defined = inputs.chain(results).filter(|(name, _)| *name != NameId::ROOT);
-        callee.reassigned = defined.into_iter().find(|(name, _)| !seen.insert(*name));
-        let mut boundary: FxHashSet<NameId> = function.inputs.iter().copied().collect();
-        callee.passed = function.outputs.iter().map(|output| !boundary.insert(*output)).collect();
+        let mut defined = inputs.chain(results).filter(|(name, _)| *name != NameId::ROOT);
+        marks.start();
+        callee.reassigned = defined.find(|(name, _)| !marks.insert(*name));
+        marks.start();
+        marks.extend(&function.inputs);
+        callee.passed = function.outputs.iter().map(|output| !marks.insert(*output)).collect();
         let results = function.nodes.iter().flat_map(|node| &node.outputs).copied();
-        callee.locals = results.filter(|result| *result != NameId::ROOT && !boundary.contains(result)).collect();
+        callee.locals = results.filter(|result| *result != NameId::ROOT && !marks.contains(*result)).collect();
+        if callee.has_types {
+            callee.boundary = function.inputs.iter().chain(&function.outputs).copied().collect();
+        }
         for (i, default) in function.defaults.iter().enumerate() {
             default.name.map(|name| *callee.defaults.entry(name).or_insert(i));
         }
-        Callee { boundary, ..callee }
+        callee
     }
 
-    /// Whether a name is an input or an output.
+    /// Whether a name is an input or an output of a function that notes types.
     pub(super) fn is_boundary(&self, name: NameId) -> bool {
         self.boundary.contains(&name)
     }

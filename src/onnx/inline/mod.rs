@@ -15,6 +15,7 @@ mod expand;
 mod finding;
 mod functions;
 mod known;
+mod marks;
 mod metadata;
 mod named;
 mod operations;

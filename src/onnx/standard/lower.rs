@@ -44,6 +44,10 @@ pub(crate) fn lower(
             break;
         }
         expand_bodies(model, plan.functions, options)?;
+        // What is not known in this round may be known once the bodies are there.
+        if !plan.nested && blocked.is_empty() {
+            break;
+        }
     }
     place_calls(model, first);
     let found = unexpanded(&model.names, wanted, &lowered, &blocked);

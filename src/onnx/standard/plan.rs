@@ -42,6 +42,8 @@ pub(super) struct BodyPlan<'s, 'o> {
     /// The overload of each body.
     overloads: FxHashMap<BodyKey, Name>,
     pub(super) functions: Vec<FunctionProto>,
+    /// Whether the bodies may have calls that are to be expanded.
+    pub(super) nested: bool,
     pub(super) found: PlanFindings,
 }
 
@@ -121,6 +123,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
             filled: FxHashMap::default(),
             overloads: FxHashMap::default(),
             functions: Vec::new(),
+            nested: false,
             found: PlanFindings::default(),
         };
         if let Some(graph) = &mut model.graph {
@@ -224,6 +227,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
             return Ok(*overload);
         }
         let parsed = parse_function(names, &key.0).map_err(|found| NodeFinding::of(found, at))?;
+        each_node(&parsed.nodes, &mut |node| self.nested |= self.selection.needs(names, node).is_some());
         let overload = names.texts.intern(&self.functions.len().to_string());
         let mut opsets = place.opsets.to_vec();
         if place.imports.version(names, None).is_none() {

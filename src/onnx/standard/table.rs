@@ -24,15 +24,22 @@ pub(super) struct BodyRow {
     pub(super) version: i64,
     /// What fills in more than the type of the first operand; none if there is nothing more.
     build: Option<BodyBuilder>,
+    /// What that depends on.
+    build_needs: BodyNeeds,
 }
 
 const fn row(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
-    BodyRow { domain: "", name, version, build: Some(build) }
+    BodyRow { domain: "", name, version, build: Some(build), build_needs: BodyNeeds::Types }
+}
+
+/// The body of an operator that depends on nothing but attributes, apart from the type of the first operand.
+const fn of_attributes(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
+    BodyRow { build_needs: BodyNeeds::Nothing, ..row(name, version, build) }
 }
 
 /// The body of an operator that depends on nothing but the type of the first operand.
 const fn plain(name: &'static str, version: i64) -> BodyRow {
-    BodyRow { domain: "", name, version, build: None }
+    BodyRow { domain: "", name, version, build: None, build_needs: BodyNeeds::Nothing }
 }
 
 /// The files with templates.
@@ -58,6 +65,9 @@ static TEMPLATES: LazyLock<FxHashMap<(&str, i64), Template>> =
 /// The keys of the element type of the first operand, and of its number.
 const TYPE: &str = "T";
 const TYPE_NUMBER: &str = "t";
+
+/// The key of the operator that stands for the nodes of a graph of the call.
+const APPLY: &str = "apply";
 
 /// What bodies depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,36 +99,36 @@ impl BodyTable {
         self.rows().iter().map(|row| row.name)
     }
 
-    /// The bodies of an operator, in ascending order of their versions.
-    fn bodies(self, domain: &str, name: &str) -> &'static [BodyRow] {
+    /// The bodies of an operator, in ascending order of their versions, and what they depend on.
+    fn bodies(self, domain: &str, name: &str) -> Option<(&'static [BodyRow], BodyNeeds)> {
         let table = match self {
             BodyTable::Functions => &*OF_FUNCTIONS,
             BodyTable::Steps => &*OF_STEPS,
         };
-        table.get(&(domain, name)).copied().unwrap_or_default()
+        table.get(&(domain, name)).copied()
     }
 
     /// The body of an operator in a version of its operator set.
     pub(super) fn body(self, domain: &str, name: &str, version: i64) -> Option<&'static BodyRow> {
-        self.bodies(domain, name).iter().rfind(|row| row.version <= version)
+        self.bodies(domain, name)?.0.iter().rfind(|row| row.version <= version)
     }
 
     /// What the bodies of an operator depend on; none if it has none in any version.
     pub(super) fn needs(self, domain: &str, name: &str) -> Option<BodyNeeds> {
-        let rows = self.bodies(domain, name).iter();
-        rows.map(|row| if row.needs_types() { BodyNeeds::Types } else { BodyNeeds::Nothing }).max()
+        self.bodies(domain, name).map(|bodies| bodies.1)
     }
 }
 
-/// The rows of each operator, by its domain and its name.
-type RowsByName = FxHashMap<(&'static str, &'static str), &'static [BodyRow]>;
+/// The rows of each operator, by its domain and its name, and what their bodies depend on.
+type RowsByName = FxHashMap<(&'static str, &'static str), (&'static [BodyRow], BodyNeeds)>;
 
 static OF_FUNCTIONS: LazyLock<RowsByName> = LazyLock::new(|| by_name(TABLE));
 static OF_STEPS: LazyLock<RowsByName> = LazyLock::new(|| by_name(STEPS));
 
 fn by_name(rows: &'static [BodyRow]) -> RowsByName {
+    let needs = |rows: &[BodyRow]| rows.iter().map(BodyRow::needs).max().unwrap_or(BodyNeeds::Nothing);
     rows.chunk_by(|a, b| (a.domain, a.name) == (b.domain, b.name))
-        .map(|rows| ((rows[0].domain, rows[0].name), rows))
+        .map(|rows| ((rows[0].domain, rows[0].name), (rows, needs(rows))))
         .collect()
 }
 
@@ -139,7 +149,7 @@ pub(super) static TABLE: &[BodyRow] = &[
     plain("Celu", 12),
     row("CenterCropPad", 18, layouts::crop_or_pad),
     row("Clip", 13, comparisons::clip),
-    row("DepthToSpace", 28, layouts::blocks),
+    of_attributes("DepthToSpace", 28, layouts::blocks),
     plain("DynamicQuantizeLinear", 11),
     plain("Elu", 18),
     row("Gelu", 20, activations::gelu),
@@ -154,7 +164,7 @@ pub(super) static TABLE: &[BodyRow] = &[
     plain("LeakyRelu", 16),
     plain("LessOrEqual", 12),
     row("LinearAttention", 27, linear::attention),
-    row("LogSoftmax", 13, reductions::softmax),
+    of_attributes("LogSoftmax", 13, reductions::softmax),
     plain("MeanVarianceNormalization", 9),
     plain("Mish", 18),
     row("NegativeLogLikelihoodLoss", 12, losses::negative_log_likelihood),
@@ -171,11 +181,11 @@ pub(super) static TABLE: &[BodyRow] = &[
     plain("Selu", 18),
     row("SequenceMap", 17, sequences::map),
     row("Shrink", 18, activations::shrink),
-    row("Softmax", 13, reductions::softmax),
+    of_attributes("Softmax", 13, reductions::softmax),
     plain("SoftmaxCrossEntropyLoss", 12),
     plain("Softplus", 18),
     plain("Softsign", 18),
-    row("SpaceToDepth", 28, layouts::blocks),
+    of_attributes("SpaceToDepth", 28, layouts::blocks),
     plain("SwiGLU", 28),
     plain("Swish", 24),
     plain("ThresholdedRelu", 18),
@@ -188,17 +198,25 @@ impl BodyRow {
         TEMPLATES.get(&(self.name, self.version))
     }
 
-    /// Whether the body depends on types or shapes of operands.
-    fn needs_types(&self) -> bool {
-        self.build.is_some() || self.template().is_some_and(|template| template.has_key(&[TYPE, TYPE_NUMBER]))
+    /// What the body depends on.
+    fn needs(&self) -> BodyNeeds {
+        match self.template().is_some_and(|template| template.has_key(TYPE) || template.has_key(TYPE_NUMBER)) {
+            true => BodyNeeds::Types,
+            false => self.build_needs,
+        }
     }
 
     /// What fills the template in for a call.
     pub(super) fn settings(&self, call: &StandardCall) -> Build<TemplateSettings> {
         let mut settings = TemplateSettings::default();
-        settings.set(TYPE, call.element_name(0));
-        settings.set(TYPE_NUMBER, call.element(0).map_or(0, |element| element.number));
-        settings.set("apply", format!("{}.apply", call.domain));
+        let has_key = |key| self.template().is_some_and(|template| template.has_key(key));
+        if self.needs() == BodyNeeds::Types {
+            settings.set(TYPE, call.element_name(0));
+            settings.set(TYPE_NUMBER, call.element(0).map_or(0, |element| element.number));
+        }
+        if has_key(APPLY) {
+            settings.set(APPLY, format!("{}.{APPLY}", call.domain));
+        }
         for (flag, version) in [("v13", 13), ("v18", 18)] {
             settings.flag(flag, call.version >= version);
         }

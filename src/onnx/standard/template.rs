@@ -8,6 +8,8 @@
 //! - `one = const $T (1)`: a constant of an element type, or `int64[2] (0, 1)` for several items
 //! - `alpha = attribute $T (alpha)`: the value of a float attribute as a constant of an element type
 
+use std::borrow::Cow;
+
 use crate::onnx::types::{ElementType, Storage};
 
 /// The name of an element type that is not known.
@@ -16,11 +18,47 @@ pub(super) const UNKNOWN: &str = "?";
 /// The line that stands for those that a builder assembles.
 const ASSEMBLED: &str = "...";
 
+/// What a key can be replaced by.
+pub(super) trait SettingValue {
+    /// The text in place of the key.
+    fn into_text(self) -> Cow<'static, str>;
+}
+
+impl SettingValue for &'static str {
+    fn into_text(self) -> Cow<'static, str> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl SettingValue for Cow<'static, str> {
+    fn into_text(self) -> Cow<'static, str> {
+        self
+    }
+}
+
+impl SettingValue for String {
+    fn into_text(self) -> Cow<'static, str> {
+        Cow::Owned(self)
+    }
+}
+
+macro_rules! numbers_are_setting_values {
+    ($($number:ty)*) => {
+        $(impl SettingValue for $number {
+            fn into_text(self) -> Cow<'static, str> {
+                Cow::Owned(self.to_string())
+            }
+        })*
+    };
+}
+
+numbers_are_setting_values!(i32 i64 usize);
+
 /// What a builder fills in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct TemplateSettings {
     flags: Vec<&'static str>,
-    values: Vec<(&'static str, String)>,
+    values: Vec<(&'static str, Cow<'static, str>)>,
     /// Lines that a builder assembles, for the place of [`ASSEMBLED`].
     lines: Vec<String>,
 }
@@ -33,8 +71,8 @@ impl TemplateSettings {
     }
 
     /// Sets the value of a key.
-    pub(super) fn set(&mut self, key: &'static str, value: impl ToString) -> &mut Self {
-        self.values.push((key, value.to_string()));
+    pub(super) fn set(&mut self, key: &'static str, value: impl SettingValue) -> &mut Self {
+        self.values.push((key, value.into_text()));
         self
     }
 
@@ -50,8 +88,8 @@ impl TemplateSettings {
     }
 
     /// The value of a key; empty if it has none.
-    pub(super) fn value(&self, key: &str) -> &str {
-        self.values.iter().rev().find(|value| value.0 == key).map_or("", |value| &value.1)
+    pub(super) fn value(&self, key: &str) -> Cow<'static, str> {
+        self.values.iter().rev().find(|value| value.0 == key).map(|value| value.1.clone()).unwrap_or_default()
     }
 
     fn has(&self, flag: &str) -> bool {
@@ -130,6 +168,8 @@ pub(super) struct Template<'t> {
     /// Attributes, inputs and outputs.
     head: KeyedText<'t>,
     lines: Vec<TemplateLine<'t>>,
+    /// The keys in it, each once.
+    keys: Vec<&'t str>,
 }
 
 impl<'t> Template<'t> {
@@ -145,13 +185,17 @@ impl<'t> Template<'t> {
     fn of(section: &'t str) -> Option<Self> {
         let mut lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let head = KeyedText::of(lines.next()?);
-        Some(Template { head, lines: lines.map(TemplateLine::of).collect() })
+        let lines: Vec<TemplateLine> = lines.map(TemplateLine::of).collect();
+        let texts = lines.iter().map(|line| &line.text).chain([&head]);
+        let mut keys: Vec<&str> = texts.flat_map(|text| &text.parts).map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Some(Template { head, lines, keys })
     }
 
-    /// Whether it contains one of these keys.
-    pub(super) fn has_key(&self, keys: &[&str]) -> bool {
-        let texts = self.lines.iter().map(|line| &line.text).chain([&self.head]);
-        texts.flat_map(|text| &text.parts).any(|(key, _)| keys.contains(key))
+    /// Whether a key is in it; always if a builder assembles lines, which may have it.
+    pub(super) fn has_key(&self, key: &str) -> bool {
+        self.keys.contains(&key) || self.lines.iter().any(|line| line.text.start == ASSEMBLED)
     }
 
     /// The function in the text notation; none if the settings lack a value.

@@ -24,7 +24,7 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut T
         return Err(NotKnown);
     }
     settings.flag("flat", flat).set("qheads", query_heads).set("kvheads", key_heads);
-    let named = |settings: &mut TemplateSettings, key, is_new: bool, new: &str, old: &str| {
+    let named = |settings: &mut TemplateSettings, key, is_new: bool, new: &'static str, old: &'static str| {
         settings.set(key, if is_new { new } else { old });
     };
     named(settings, "queries", flat, "queries", "Q");
@@ -54,11 +54,11 @@ pub(in crate::onnx::standard) fn attention(call: &StandardCall, settings: &mut T
         2 => capped,
         _ => "",
     };
-    let probabilities = settings.value("probabilities").to_owned();
-    settings.flag("qk", call.has_output(3)).set("qk", if shown.is_empty() { &probabilities } else { shown });
+    let probabilities = settings.value("probabilities");
+    settings.flag("qk", call.has_output(3)).set("qk", if shown.is_empty() { probabilities } else { shown.into() });
     let other = call.element(2)?.number != own.number;
-    let values = settings.value("allvalues").to_owned();
-    settings.flag("other", other).set("lastvalues", if other { "converted_values" } else { &values });
+    let values = settings.value("allvalues");
+    settings.flag("other", other).set("lastvalues", if other { "converted_values".into() } else { values });
     Ok(())
 }
 
@@ -72,8 +72,8 @@ pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut Te
     let weighted = if weights { "weights" } else { "softmax" };
     let precision = call.int("softmax_precision", default.number.into())?;
     precise(settings, own, Some(precision), ("product", weighted))?;
-    let precise = settings.value("precise").to_owned();
-    settings.flag("scoremod", scores).set("scores", if scores { "scores" } else { &precise });
+    let precise = settings.value("precise");
+    settings.flag("scoremod", scores).set("scores", if scores { "scores".into() } else { precise });
     settings.flag("probmod", weights).set("weights", weighted);
     let given: Vec<&str> =
         [(scores, "score_mod"), (weights, "prob_mod")].iter().filter(|row| row.0).map(|row| row.1).collect();
@@ -82,7 +82,11 @@ pub(in crate::onnx::standard) fn flexible(call: &StandardCall, settings: &mut Te
 }
 
 /// Keys and values of a head are those of several heads of queries.
-fn repetition(settings: &mut TemplateSettings, heads: (Build<i64>, Build<i64>), (keys, values): (&str, &str)) {
+fn repetition(
+    settings: &mut TemplateSettings,
+    heads: (Build<i64>, Build<i64>),
+    (keys, values): (&'static str, &'static str),
+) {
     let group = match heads {
         (Ok(queries), Ok(keys)) if keys > 0 && queries % keys == 0 => Some(queries / keys),
         _ => None,
@@ -110,7 +114,7 @@ fn precise(
     settings: &mut TemplateSettings,
     own: &'static ElementType,
     precision: Option<i64>,
-    (from, to): (&str, &str),
+    (from, to): (&'static str, &'static str),
 ) -> Build<()> {
     let wanted = precision.map_or(Ok(own), element_numbered)?;
     let cast = wanted.number != own.number;
