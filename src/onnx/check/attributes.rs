@@ -17,6 +17,9 @@ use crate::source::names::Name;
 /// The first version of the format in which attributes state their types.
 const WITH_TYPES: i64 = 2;
 
+/// The most attributes that are compared with each other instead of being looked up.
+const FEW: usize = 8;
+
 /// The types of the fields that are kept for each value, with their numbers.
 const KEPT: &[(u32, AttributeType)] = &[
     (fields::FLOAT, AttributeType::Float),
@@ -62,7 +65,10 @@ impl<'m> Check<'m> {
         let mut graphs = Graphs::new();
         let mut seen = FxHashSet::default();
         for (i, attribute) in node.attributes.iter().enumerate() {
-            let is_twice = node.attributes.len() > 1 && !seen.insert(attribute.name);
+            let is_twice = match node.attributes.len() {
+                0..=FEW => node.attributes[..i].iter().any(|before| before.name == attribute.name),
+                _ => !seen.insert(attribute.name),
+            };
             if self.pass != Pass::All && !is_twice && !attribute.value.has_graphs() {
                 continue;
             }
@@ -148,7 +154,7 @@ impl<'m> Check<'m> {
 
     /// Checks that the function has the attribute that a node refers to.
     fn reference(&mut self, reference: Name, node: &NodeProto, body: &ModelPart) {
-        if body.attributes.contains(&reference) {
+        if body.has_attribute(reference) {
             return;
         }
         let name = self.text(Some(reference));

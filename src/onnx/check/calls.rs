@@ -51,7 +51,7 @@ impl<'m> Check<'m> {
         let (key, body) = (self.functions.keys[index], Rc::clone(&self.bodies[index].1));
         for (i, attribute) in node.attributes.iter().enumerate() {
             let Some(name) = attribute.name else { continue };
-            if body.attributes.contains(&name) {
+            if body.has_attribute(name) {
                 continue;
             }
             let text = self.text(Some(name));
@@ -85,7 +85,7 @@ impl<'m> Check<'m> {
             let mut visit = |node: &NodeProto| {
                 for attribute in &node.attributes {
                     let Some(reference) = attribute.reference else { continue };
-                    if defaults.contains(&reference) || !body.attributes.contains(&reference) {
+                    if defaults.contains(&reference) || !body.has_attribute(reference) {
                         continue;
                     }
                     let operator = with_stack(|| self.needed(node, attribute.name, &body));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow::{Flow, ValueTypes};
 use super::part::{ModelPart, opsets};
@@ -15,7 +15,7 @@ use crate::onnx::external::PathStep;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::places::Places;
-use crate::onnx::schema::Schemas;
+use crate::onnx::schema::{SchemaLookup, Schemas};
 use crate::onnx::scopes::NodeScope;
 use crate::room::with_stack;
 use crate::source::names::Name;
@@ -42,6 +42,8 @@ pub(super) struct Check<'m> {
     /// The operator sets of the model, and those that only functions import.
     pub(super) imports: Imports,
     pub(super) schemas: Schemas,
+    /// The operators that were looked up, by domain, name, and version of the operator set.
+    pub(super) operators: FxHashMap<(Option<Name>, Option<Name>, i64), SchemaLookup>,
     pub(super) scopes: Scopes,
     pub(super) flow: Flow,
     pub(super) pass: Pass,
@@ -63,6 +65,7 @@ impl<'m> Check<'m> {
             ir_version: 0,
             imports: Imports::default(),
             schemas: Schemas::new(),
+            operators: FxHashMap::default(),
             scopes: Scopes::new(names),
             flow: Flow::default(),
             pass: Pass::All,

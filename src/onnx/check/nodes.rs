@@ -167,13 +167,9 @@ impl<'m> Check<'m> {
     fn schema(&mut self, node: &NodeProto, body: &ModelPart) -> Option<&'static Schema> {
         let version = body.imports.version(self.names, node.domain)?;
         let (name, domain) = (self.text(node.op_type), self.standard(node));
-        let key = (node.domain, node.op_type);
-        let known = body.operators.borrow().get(&key).cloned();
-        let found = known.unwrap_or_else(|| {
-            let found = self.schemas.find(domain, name, version);
-            body.operators.borrow_mut().insert(key, found);
-            found
-        });
+        let schemas = self.schemas;
+        let find = || schemas.find(domain, name, version);
+        let found = *self.operators.entry((node.domain, node.op_type, version)).or_insert_with(find);
         let set = if domain.is_empty() { String::new() } else { format!(" of `{domain}`") };
         let (message, help) = match found {
             SchemaLookup::Schema(schema) if !schema.deprecated => return Some(schema),

@@ -1,36 +1,35 @@
 //! A part of a model with its own imports: the graph, or a function with its attributes.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::OnceCell;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::onnx::inline::Imports;
 use crate::onnx::model::{Fields, FunctionProto, ModelNames, ModelProto, OperatorSet};
-use crate::onnx::schema::SchemaLookup;
 use crate::source::names::Name;
 
 /// The first version of the format in which models import operator sets.
 pub(super) const WITH_IMPORTS: i64 = 3;
-
-/// The domain and the name of an operator.
-pub(super) type OperatorName = (Option<Name>, Option<Name>);
 
 /// A part of a model with its own imports.
 pub(super) struct ModelPart<'m> {
     pub(super) imports: Imports,
     /// The function; none for the graph of the model.
     pub(super) function: Option<&'m FunctionProto>,
-    /// The names of the function's attributes.
-    pub(super) attributes: FxHashSet<Name>,
-    /// The operators that were looked up, by domain and name.
-    pub(super) operators: RefCell<FxHashMap<OperatorName, SchemaLookup>>,
+    /// The names of the function's attributes, once they were asked for.
+    attributes: OnceCell<FxHashSet<Name>>,
 }
 
 impl<'m> ModelPart<'m> {
     pub(super) fn new(names: &ModelNames, opsets: &[OperatorSet], function: Option<&'m FunctionProto>) -> Self {
-        let attributes = function.into_iter().flat_map(attributes_of).collect();
-        ModelPart { imports: Imports::new(names, opsets), function, attributes, operators: RefCell::default() }
+        ModelPart { imports: Imports::new(names, opsets), function, attributes: OnceCell::new() }
+    }
+
+    /// Whether it is a function with an attribute.
+    pub(super) fn has_attribute(&self, name: Name) -> bool {
+        let names = || self.function.into_iter().flat_map(attributes_of).collect();
+        self.attributes.get_or_init(names).contains(&name)
     }
 }
 

@@ -69,8 +69,9 @@ impl Charged {
 }
 
 impl Expansion<'_> {
-    /// Refuses an expansion to too many nodes before anything is copied.
-    pub(super) fn check_size(&self, nodes: &[NodeProto]) -> Expand<()> {
+    /// Refuses an expansion to too many nodes before anything is copied. Returns the number of nodes, without those of
+    /// control flow that is expanded.
+    pub(super) fn check_size(&self, nodes: &[NodeProto]) -> Expand<usize> {
         let Charged { nodes: made, bytes, max_bytes, .. } = self.charged;
         let mut total = Size { nodes: made, calls: self.calls.len() as u64, bytes };
         for node in nodes {
@@ -88,7 +89,7 @@ impl Expansion<'_> {
                 return Err(self.too_much_memory(node.at));
             }
         }
-        Ok(())
+        Ok((total.nodes - made) as usize)
     }
 
     #[cold]

@@ -145,12 +145,12 @@ impl<'f> Expansion<'f> {
             self.known = Known::of_graph(self.names, graph);
         }
         self.declared.add_graph(graph);
-        self.check_size(&graph.nodes)?;
+        let room = self.check_size(&graph.nodes)?;
         if !self.has_control && self.callees.iter().all(|callee| callee.copies == 0) {
             return Ok(());
         }
         let mut imports = Imports::new(self.names, opsets);
-        self.nodes(&mut graph.nodes, &mut graph.value_info, &mut imports)?;
+        self.nodes((&mut graph.nodes, room), &mut graph.value_info, &mut imports)?;
         imports.add_to(self.names, opsets);
         Ok(())
     }
@@ -167,9 +167,9 @@ impl<'f> Expansion<'f> {
         let known = std::mem::take(&mut self.known);
         self.declared.enter(function);
         self.kept = Some(KeptAttributes::of(function));
-        self.check_size(&function.nodes)?;
+        let room = self.check_size(&function.nodes)?;
         let mut imports = Imports::new(self.names, &function.opsets);
-        self.nodes(&mut function.nodes, &mut function.value_info, &mut imports)?;
+        self.nodes((&mut function.nodes, room), &mut function.value_info, &mut imports)?;
         for default in &mut function.defaults {
             self.kept_graphs(&mut default.value, &mut imports)?;
         }
@@ -182,14 +182,15 @@ impl<'f> Expansion<'f> {
         Ok(())
     }
 
-    /// Expands the calls among nodes of a graph or function that is kept, and so are its names.
+    /// Expands the calls among nodes of a graph or function that is kept, and so are its names. There is room for as many
+    /// nodes in the result.
     fn nodes(
         &mut self,
-        nodes: &mut Vec<NodeProto>,
+        (nodes, room): (&mut Vec<NodeProto>, usize),
         value_info: &mut Vec<ValueInfo>,
         imports: &mut Imports,
     ) -> Expand<()> {
-        let mut target = CopyTarget { nodes: Vec::new(), value_info: std::mem::take(value_info) };
+        let mut target = CopyTarget { nodes: Vec::with_capacity(room), value_info: std::mem::take(value_info) };
         std::mem::take(nodes).into_iter().try_for_each(|node| self.node(node, &mut target, imports))?;
         (*nodes, *value_info) = (target.nodes, target.value_info);
         Ok(())
@@ -244,7 +245,8 @@ impl<'f> Expansion<'f> {
                 own.into_iter().for_each(|name| self.known.hide(name));
                 self.known.note_declared(&graph.inputs, &graph.initializers, &graph.value_info);
             }
-            self.nodes(&mut graph.nodes, &mut graph.value_info, imports)?;
+            let room = graph.nodes.len();
+            self.nodes((&mut graph.nodes, room), &mut graph.value_info, imports)?;
             self.known.undo(mark);
         }
         self.level -= 1;

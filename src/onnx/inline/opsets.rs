@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::onnx::model::{Fields, ModelNames, OperatorSet};
 use crate::onnx::schema::Schemas;
@@ -11,7 +12,10 @@ use crate::source::names::Name;
 /// The versions of operator sets that a graph imports, and the imports that copies of functions need.
 #[derive(Debug, Default)]
 pub(in crate::onnx) struct Imports {
-    versions: FxHashMap<Option<Name>, i64>,
+    /// Those that are written, sorted by their domains: mostly one or two.
+    written: SmallVec<[(Option<Name>, i64); 4]>,
+    /// Those that copies need, also as a list in the order of their appearance.
+    needed_by_copies: FxHashMap<Option<Name>, i64>,
     added: Vec<(Option<Name>, i64)>,
     /// The latest lookup and the latest need, with the domain as it is spelled: consecutive nodes are mostly in the
     /// same domain.
@@ -58,7 +62,19 @@ impl Imports {
     pub(in crate::onnx) fn new(names: &ModelNames, opsets: &[OperatorSet]) -> Self {
         // A number that a file leaves out is 0.
         let version = |opset: &OperatorSet| (normal(names, opset.domain), opset.version.unwrap_or(0));
-        Imports { versions: opsets.iter().map(version).collect(), ..Imports::default() }
+        let mut written: SmallVec<[(Option<Name>, i64); 4]> = opsets.iter().rev().map(version).collect();
+        // Of a domain that is imported twice, the last import counts.
+        written.sort_by_key(|import| import.0);
+        written.dedup_by_key(|import| import.0);
+        Imports { written, ..Imports::default() }
+    }
+
+    /// The version of a domain as [`normal`] has it.
+    fn version_of(&self, domain: Option<Name>) -> Option<i64> {
+        match self.written.binary_search_by_key(&domain, |import| import.0) {
+            Ok(at) => Some(self.written[at].1),
+            Err(_) => self.needed_by_copies.get(&domain).copied(),
+        }
     }
 
     /// The imported version of a domain.
@@ -66,7 +82,7 @@ impl Imports {
         match self.asked.get() {
             Some((asked, version)) if asked == domain => version,
             _ => {
-                let version = self.versions.get(&normal(names, domain)).copied();
+                let version = self.version_of(normal(names, domain));
                 self.asked.set(Some((domain, version)));
                 version
             }
@@ -90,11 +106,11 @@ impl Imports {
             return Ok(());
         }
         let domain = normal(names, domain);
-        match self.versions.get(&domain) {
-            Some(version) if *version == wanted => {}
-            Some(&version) => return Err(Mismatch { domain, wanted, version }),
+        match self.version_of(domain) {
+            Some(version) if version == wanted => {}
+            Some(version) => return Err(Mismatch { domain, wanted, version }),
             None => {
-                self.versions.insert(domain, wanted);
+                self.needed_by_copies.insert(domain, wanted);
                 self.added.push((domain, wanted));
                 // The cached lookup may be that of the added domain.
                 self.asked.set(None);

@@ -18,6 +18,9 @@ pub(super) const UNKNOWN: &str = "?";
 /// The line that stands for those that a builder assembles.
 const ASSEMBLED: &str = "...";
 
+/// The length of the text of most bodies.
+const USUAL_LENGTH: usize = 1 << 10;
+
 /// What a key can be replaced by.
 pub(super) trait SettingValue {
     /// The text in place of the key.
@@ -200,7 +203,8 @@ impl<'t> Template<'t> {
 
     /// The function in the text notation; none if the settings lack a value.
     pub(super) fn assemble(&self, name: &str, settings: &TemplateSettings) -> Option<String> {
-        let mut body = format!("{name} ");
+        let mut body = String::with_capacity(USUAL_LENGTH);
+        body.extend([name, " "]);
         self.head.fill(settings, &mut body)?;
         let like = first_input(&body).to_owned();
         body.push_str(" {\n");
