@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::codes::Code;
 use super::visible;
-use crate::source::Location;
+use crate::source::{Location, Span};
 
 /// The message that a result has more operations than the budget allows.
 pub(crate) fn too_many(what: &str, limit: u64, operations: &str) -> String {
@@ -42,6 +42,19 @@ pub struct TraceFrame {
     pub at: Location,
 }
 
+/// A change of the text that solves the problem of a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fix {
+    /// The bytes that are replaced, in the file of [`Diagnostic::at`]; empty for an insertion.
+    pub span: Span,
+    /// What they are replaced by.
+    pub replacement: String,
+    /// Whether it can be applied without asking: the text means what its author evidently meant. What is probable only,
+    /// such as the most similar name, is not certain.
+    pub certain: bool,
+}
+
 /// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,6 +73,8 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// How to solve the problem, if that is certain.
     pub help: Option<String>,
+    /// The change of the text that does what [`Diagnostic::help`] says, if it is known.
+    pub fix: Option<Fix>,
     /// The nested calls in which it was found, innermost first.
     pub expansion: Vec<TraceFrame>,
     /// How many calls were omitted from the middle of [`Diagnostic::expansion`], and before which of its
@@ -78,6 +93,7 @@ impl Diagnostic {
             label: code.label().map(str::to_owned),
             labels: Vec::new(),
             help: None,
+            fix: None,
             expansion: Vec::new(),
             elided: None,
         }
@@ -110,6 +126,31 @@ impl Diagnostic {
     /// Adds how to solve the problem, if that is known.
     pub(crate) fn help_if(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
+        self
+    }
+
+    /// Adds the change that certainly solves the problem.
+    pub(crate) fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fix = Some(Fix { span, replacement: replacement.into(), certain: true });
+        self
+    }
+
+    /// Adds a change that probably solves the problem, if one is known.
+    pub(crate) fn propose(mut self, span: Span, replacement: Option<impl Into<String>>) -> Self {
+        if let Some(replacement) = replacement {
+            self.fix = Some(Fix { span, replacement: replacement.into(), certain: false });
+        }
+        self
+    }
+
+    /// Proposes the name that was probably meant at a place of the file, if one is known.
+    pub(crate) fn meant(self, span: Span, name: Option<&str>) -> Self {
+        self.help_if(name.map(|name| format!("did you mean `{name}`?"))).propose(span, name)
+    }
+
+    /// The same diagnostic with its change, if any, as a certain one.
+    pub(crate) fn certain(mut self) -> Self {
+        self.fix.iter_mut().for_each(|fix| fix.certain = true);
         self
     }
 

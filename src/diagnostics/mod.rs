@@ -15,5 +15,5 @@ pub(crate) mod visible;
 
 pub use codes::Code;
 pub(crate) use diagnostic::too_many;
-pub use diagnostic::{Diagnostic, Label, Severity, TraceFrame};
+pub use diagnostic::{Diagnostic, Fix, Label, Severity, TraceFrame};
 pub use list::Diagnostics;

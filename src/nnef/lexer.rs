@@ -157,9 +157,8 @@ impl<'t> Lexer<'t> {
 
     fn slashes(&mut self, span: Span) {
         let at = self.at(span);
-        self.diagnostics.report(
-            Diagnostic::new(Code::BadComment, at, "`//` does not start a comment").help("comments start with `#`"),
-        );
+        let finding = Diagnostic::new(Code::BadComment, at, "`//` does not start a comment");
+        self.diagnostics.report(finding.help("comments start with `#`").fix(span, "#"));
         let rest = self.logos.remainder();
         self.logos.bump(rest.find(['\n', '\r', '\x0C']).unwrap_or(rest.len()));
     }
@@ -191,8 +190,8 @@ impl<'t> Lexer<'t> {
     fn real(&mut self, span: Span, tokens: &mut Tokens) {
         let number = &self.text[span.range()];
         if let Some(found) = without_fraction(number, self.at(span)) {
-            let mended = format!("write `{}`", number.replacen('.', ".0", 1));
-            self.report(found.help(mended));
+            let mended = number.replacen('.', ".0", 1);
+            self.report(found.help(format!("write `{mended}`")).fix(span, mended));
         }
         if number.parse::<f64>().is_ok_and(f64::is_infinite) {
             let message = format!("the number `{number}` is too large for a 64-bit scalar");
@@ -255,7 +254,8 @@ impl<'t> Lexer<'t> {
         let finding = match found {
             '\\' => finding("this `\\` escapes no character: it stays in the string".to_owned())
                 .label("not an escape sequence")
-                .help("only the quote and `\\` can be escaped; write `\\\\` for a backslash"),
+                .help("only the quote and `\\` can be escaped; write `\\\\` for a backslash")
+                .fix(span, "\\\\"),
             _ => finding(format!("{} inside a string", name(found))).help("strings hold printable ASCII characters"),
         };
         self.report(finding);
@@ -268,7 +268,10 @@ impl<'t> Lexer<'t> {
         match kind {
             TokenKind::Bad => {
                 let finding = Diagnostic::new(Code::BadNumber, at, format!("`{word}` is not a number"));
-                self.report(finding.help_if(number_help(word)));
+                self.report(match without_suffix(word) {
+                    Some(number) => finding.help(format!("remove the suffix: `{number}`")).fix(span, number),
+                    None => finding,
+                });
                 tokens.push(TokenKind::Bad, span);
             }
             TokenKind::BadWord if word.chars().all(|c| c == '$' || c == '_' || c.is_alphanumeric()) => {
@@ -278,7 +281,8 @@ impl<'t> Lexer<'t> {
             }
             TokenKind::Ampersand | TokenKind::Pipe => {
                 let finding = Diagnostic::new(Code::BadCharacter, at, format!("unexpected character `{word}`"));
-                self.report(finding.help(format!("the operator is written `{word}{word}`")));
+                let doubled = format!("{word}{word}");
+                self.report(finding.help(format!("the operator is written `{doubled}`")).fix(span, doubled));
                 tokens.push(if kind == TokenKind::Pipe { TokenKind::Or } else { TokenKind::And }, span);
             }
             TokenKind::Slashes => tokens.push(TokenKind::Stray, span),
@@ -324,10 +328,10 @@ fn name(c: char) -> String {
     }
 }
 
-fn number_help(word: &str) -> Option<String> {
+fn without_suffix(word: &str) -> Option<&str> {
     let end = word.find(|c: char| c.is_ascii_alphabetic() || c == '_')?;
     let (number, suffix) = word.split_at(end);
     let plain = number.parse::<f64>().is_ok() && !number.ends_with('.');
     let known = ["l", "L", "f", "F", "u", "U", "ll", "LL", "ul", "UL", "h"].contains(&suffix);
-    (plain && known).then(|| format!("remove the suffix: `{number}`"))
+    (plain && known).then_some(number)
 }

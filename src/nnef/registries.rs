@@ -8,7 +8,7 @@ use crate::source::without_mark;
 pub(crate) use crate::library::registries::REGISTRY_EXTENSION;
 
 /// Other extensions of documents with registries; `tract_assert` contains any text.
-const KNOWN_EXTENSIONS: &[&str] = &[
+pub(super) const KNOWN_EXTENSIONS: &[&str] = &[
     "tract_symbol",
     "tract_assert",
     "tract_pulse_streaming_symbol",

@@ -265,7 +265,7 @@ impl<'t> ExpressionReader<'t> {
             let known = Op::all().map(|op| op.row().name);
             let at = self.at(span);
             let diagnostic = Diagnostic::new(Code::ExpressionOperation, at, format!("unknown operation `{name}`"));
-            self.found.report(diagnostic.help_if(suggest::did_you_mean(name, known)));
+            self.found.report(diagnostic.meant(span, suggest::nearest(name, known)));
         }
         op
     }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::state::{BodyState, CheckedBody};
 use super::{BodyInfo, Checked, Checker, ModuleInfo, Ref, Slot};
 use crate::core::unit::UnitId;
-use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::suggest::nearest;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
 use crate::graph::Primitive;
@@ -428,12 +428,15 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
             return self.report_beside(Code::UsedBeforeDefined, span, message, (self.at(later), "first assignment"));
         }
         let checked = self.checked();
-        let help = match checked.find(self.module, name) {
-            Some(_) => Some(format!("`{text}` is an operation: call it as `{text}(..)`")),
-            None if self.checker.diagnostics.only_counts(Code::UndeclaredName) => None,
-            None => did_you_mean(text, self.state.names().map(|name| checked.text(name))),
-        };
-        self.push(self.finding(Code::UndeclaredName, span, format!("`{text}` is not defined")).help_if(help));
+        let finding = self.finding(Code::UndeclaredName, span, format!("`{text}` is not defined"));
+        self.push(match checked.find(self.module, name) {
+            Some(_) => finding.help(format!("`{text}` is an operation: call it as `{text}(..)`")),
+            None if self.checker.diagnostics.only_counts(Code::UndeclaredName) => finding,
+            None => {
+                let meant = nearest(text, self.state.names().map(|name| checked.text(name)));
+                finding.meant(span, meant)
+            }
+        });
     }
 
     fn assigned_later(&mut self) -> &FxHashMap<Name, Span> {

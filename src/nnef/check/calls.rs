@@ -12,12 +12,12 @@ use super::state::CheckedBody;
 use super::{CallInfo, FragmentInfo, ParamInfo, Ref, ResultInfo, Words};
 use crate::core::unit::UnitId;
 use crate::diagnostics::Code;
-use crate::diagnostics::suggest::{did_you_mean, misspelt};
+use crate::diagnostics::suggest::{misspelt, nearest};
 use crate::dictionary::is_of_converter;
 use crate::graph::Primitive;
 use crate::graph::operators::{BINARY, Class};
 use crate::graph::standard::EXTERNAL;
-use crate::library::registries::{Registry, operations};
+use crate::library::registries::operations;
 use crate::nnef::ast::{Arguments, Call, CallId, ExprId, Generic, Ident};
 use crate::nnef::document::ModuleId;
 use crate::nnef::registries::REGISTRY_EXTENSION;
@@ -145,20 +145,20 @@ impl BodyCheck<'_, '_> {
         };
         let message = format!("operation `{name}` is not declared");
         let diagnostic = match &meant {
-            Some(meant) => {
-                self.finding(Code::MisspeltOperation, span, message).help(format!("did you mean `{meant}`?"))
-            }
+            Some(meant) => self.finding(Code::MisspeltOperation, span, message).meant(span, Some(meant)),
             None if self.checker.diagnostics.only_counts(Code::UnknownOperation) => {
                 self.finding(Code::UnknownOperation, span, message)
             }
             None => {
-                let registry = operations().find(|(known, _)| known.name == name);
-                let add = |(_, registry): (_, &Registry)| {
-                    let extension = format!("extension {} {};", REGISTRY_EXTENSION, registry.name);
-                    format!("its registry declares it: add `{extension}` after the version")
-                };
-                let help = registry.map(add).or_else(|| did_you_mean(name, known()));
-                self.finding(Code::UnknownOperation, span, message).help_if(help)
+                let finding = self.finding(Code::UnknownOperation, span, message);
+                match operations().find(|(known, _)| known.name == name) {
+                    Some((_, registry)) => {
+                        let directive = format!("extension {} {};", REGISTRY_EXTENSION, registry.name);
+                        let finding = self.checker.enabling(finding, &directive, false);
+                        finding.help(format!("its registry declares it: add `{directive}` after the version"))
+                    }
+                    None => finding.meant(span, nearest(name, known())),
+                }
             }
         };
         self.push(diagnostic);
@@ -328,7 +328,14 @@ impl BodyCheck<'_, '_> {
             let message = format!("attribute `{parameter}` must be given by name");
             let label = format!("the value of `{parameter}`");
             let finding = self.finding(Code::PositionalAttribute, self.ast.span(value), message).label(label);
-            self.push(finding.help(format!("write `{parameter} = ..`")));
+            let finding = finding.help(format!("write `{parameter} = ..`"));
+            // A positional argument must not follow a named one.
+            let given =
+                self.ast.arguments(call).iter().enumerate().skip(i + 1).filter(|(_, given)| given.name.is_none());
+            let last = given.map(|(i, _)| info.params.get(i)).all(|param| param.is_some_and(|param| !param.tensor));
+            let start = self.ast.span(value).start;
+            let named = last.then(|| format!("{parameter} = "));
+            self.push(finding.propose(Span::new(start, start), named).certain());
         }
         true
     }
@@ -352,11 +359,14 @@ impl BodyCheck<'_, '_> {
             }
         };
         let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
-        let help = if told { did_you_mean(text, names()).or_else(listed) } else { None };
+        let meant = if told { nearest(text, names()) } else { None };
+        let listed = if told && meant.is_none() { listed() } else { None };
         let operation = checked.text(call.name.name);
         let message = format!("`{operation}` has no parameter `{text}`");
         let finding = self.finding(Code::UnknownArgument, argument.span, message);
-        self.push(finding.label(format!("not a parameter of `{operation}`")).help_if(help));
+        self.push(
+            finding.label(format!("not a parameter of `{operation}`")).help_if(listed).meant(argument.span, meant),
+        );
         true
     }
 

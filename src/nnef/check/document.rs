@@ -3,14 +3,22 @@
 use smallvec::SmallVec;
 
 use super::Checker;
-use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::suggest::{did_you_mean, misspelt, nearest};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::Dialect;
 use crate::graph::standard::{FLATTEN_LOOPS, FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS, SYMBOL_EXTENSIONS, Symbols};
 use crate::library::registries::{ALL, is_known};
 use crate::nnef::ast::{Assignment, Ast, Expr, ExprId, Fragment, Ident, UnaryOp};
-use crate::nnef::registries::{self, REGISTRY_EXTENSION};
+use crate::nnef::registries::{self, KNOWN_EXTENSIONS, REGISTRY_EXTENSION};
 use crate::source::{Location, Span};
+
+/// The extensions that documents of a dialect name.
+fn known_extensions(dialect: Dialect) -> impl Iterator<Item = &'static str> {
+    let standard = [FRAGMENT_DEFINITIONS, OPERATOR_EXPRESSIONS];
+    let symbols = SYMBOL_EXTENSIONS.iter().map(|(name, _)| *name);
+    let others = [FLATTEN_LOOPS, REGISTRY_EXTENSION].into_iter().chain(symbols).chain(KNOWN_EXTENSIONS.iter().copied());
+    standard.into_iter().chain(others.filter(move |_| dialect == Dialect::V1))
+}
 
 impl Checker<'_> {
     pub(super) fn document_rules(&mut self) {
@@ -25,9 +33,9 @@ impl Checker<'_> {
             if !fragments && let Some(fragment) = main.fragments.first() {
                 let start = fragment.span.start;
                 let at = self.at(document.main_id(), Span::new(start, start + "fragment".len() as u32));
-                let diagnostic = Diagnostic::new(Code::FragmentsNotEnabled, at, "fragments are used but not enabled")
-                    .help(format!("add `extension {FRAGMENT_DEFINITIONS};` after the version"));
-                self.diagnostics.report(diagnostic);
+                let finding = Diagnostic::new(Code::FragmentsNotEnabled, at, "fragments are used but not enabled");
+                let finding = self.enabling(finding, &format!("extension {FRAGMENT_DEFINITIONS};"), true);
+                self.diagnostics.report(finding);
             }
             if !operators {
                 let bodies = main.fragments.iter().flat_map(|fragment| &fragment.body);
@@ -38,6 +46,16 @@ impl Checker<'_> {
             self.flat_graph = true;
             main.fragments.iter().filter(|fragment| fragment.body.is_none()).for_each(|f| self.without_body(f));
         }
+    }
+
+    /// A finding of the main document with the directive that solves its problem.
+    pub(super) fn enabling(&self, finding: Diagnostic, directive: &str, certain: bool) -> Diagnostic {
+        let main = self.checked.document.main();
+        let finding = finding.help(format!("add `{directive}` after the version"));
+        let after = main.version.filter(|_| finding.at.file == main.file).map(Span::after);
+        let Some(after) = after else { return finding };
+        let directive = format!("\n{directive}");
+        if certain { finding.fix(after, directive) } else { finding.propose(after, Some(directive)) }
     }
 
     /// S4 in the draft: every declared fragment has a body.
@@ -78,7 +96,11 @@ impl Checker<'_> {
             if let Some((word, text)) = unknown {
                 let at = self.at(document.main_id(), word.span);
                 let message = format!("extension `{text}` is not known; it is kept as it is");
-                self.report(Code::UnknownExtension, at, message);
+                let mut finding = Diagnostic::new(Code::UnknownExtension, at, message);
+                if let Some(meant) = misspelt(text, known_extensions(document.dialect())) {
+                    finding = finding.help(format!("write `{meant}`")).fix(word.span, meant);
+                }
+                self.diagnostics.report(finding);
             }
         }
     }
@@ -94,7 +116,8 @@ impl Checker<'_> {
             let message = format!("registry `{name}` is not known: its operations are not declared");
             let help = did_you_mean(name, known.iter().copied());
             let help = help.unwrap_or_else(|| format!("the known ones are {}", known.join(", ")));
-            self.diagnostics.report(Diagnostic::new(Code::UnknownExtension, at, message).help(help));
+            let finding = Diagnostic::new(Code::UnknownExtension, at, message).help(help);
+            self.diagnostics.report(finding.propose(word.span, nearest(name, known)));
         }
     }
 
@@ -122,11 +145,12 @@ impl Checker<'_> {
                 _ => self.at(main, span),
             };
             let message = "only calls with names and literals as arguments are allowed here";
-            let help = match self.checked.document.dialect() {
-                Dialect::V1 => format!("add `extension {OPERATOR_EXPRESSIONS};` after the version"),
-                Dialect::Draft => "move the expression into a fragment".to_string(),
+            let finding = Diagnostic::new(Code::OperatorsNotEnabled, at, message);
+            let finding = match self.checked.document.dialect() {
+                Dialect::V1 => self.enabling(finding, &format!("extension {OPERATOR_EXPRESSIONS};"), true),
+                Dialect::Draft => finding.help("move the expression into a fragment"),
             };
-            self.diagnostics.report(Diagnostic::new(Code::OperatorsNotEnabled, at, message).help(help));
+            self.diagnostics.report(finding);
         }
     }
 

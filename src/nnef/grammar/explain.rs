@@ -324,17 +324,17 @@ impl ParserRun<'_> {
         }
         let verdict = self.unexpected(Code::BadType, problem);
         let word = if self.kind(at) == Some(TokenKind::Ident) { self.token_text(at) } else { "" };
-        match word {
-            "extent" => verdict.help("write `integer`"),
-            "integer" => verdict.help("write `extent`"),
-            "float" | "real" | "double" => verdict.help("write `scalar`"),
-            "int" => {
-                verdict.help(if self.state.rules.own_words.is_empty() { "write `integer`" } else { "write `extent`" })
-            }
-            "bool" | "boolean" => verdict.help("write `logical`"),
-            "str" => verdict.help("write `string`"),
-            _ => verdict,
-        }
+        let meant = match word {
+            "extent" => "integer",
+            "integer" => "extent",
+            "float" | "real" | "double" => "scalar",
+            "int" if self.state.rules.own_words.is_empty() => "integer",
+            "int" => "extent",
+            "bool" | "boolean" => "logical",
+            "str" => "string",
+            _ => return verdict,
+        };
+        verdict.help(format!("write `{meant}`")).fix(self.span(at), meant)
     }
 
     /// Whether a token makes the element type of a tensor other than a primitive type.

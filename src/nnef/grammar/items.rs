@@ -6,6 +6,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::nnef::ast::{Body, Extension, Fragment, GraphDecl, TopLevelItem};
 use crate::nnef::lexer::TokenKind;
 use crate::nnef::registries;
+use crate::source::Span;
 
 /// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +100,13 @@ impl ParserRun<'_> {
             ItemKind::Graph if graph => ("a document has exactly one graph", "a second graph"),
             _ => return,
         };
-        let help = (document && !any).then(|| format!("put `{}` in front", self.version_text()));
-        let finding = Diagnostic::new(Code::DocumentStructure, self.location(at), message).label(label);
-        self.diagnostics.report(finding.help_if(help));
+        let mut finding = Diagnostic::new(Code::DocumentStructure, self.location(at), message).label(label);
+        if document && !any {
+            let (version, start) = (self.version_text(), self.span(at).start);
+            finding = finding.help(format!("put `{version}` in front"));
+            finding = finding.fix(Span::new(start, start), format!("{version}\n"));
+        }
+        self.diagnostics.report(finding);
     }
 
     /// `<version> ::= "version" <major> "." <minor> ";"`
@@ -119,7 +124,9 @@ impl ParserRun<'_> {
             return after + 1;
         }
         if self.state.rules.semicolons && after > number {
-            self.bad_version(after, format!("expected `;` after the version, found {}", self.found(after)));
+            let message = format!("expected `;` after the version, found {}", self.found(after));
+            let finding = self.of_version(after, message).fix(self.span(number).after(), ";");
+            self.diagnostics.report(finding);
         }
         let end = self.header_end(after.saturating_sub(1));
         match self.part(after) {
@@ -151,6 +158,11 @@ impl ParserRun<'_> {
     }
 
     fn bad_version(&mut self, at: usize, message: String) {
+        let finding = self.of_version(at, message);
+        self.diagnostics.report(finding);
+    }
+
+    fn of_version(&self, at: usize, message: String) -> Diagnostic {
         let help = format!("write `{}`", self.version_text());
         let finding = match self.kind(at) {
             Some(TokenKind::Int | TokenKind::Real | TokenKind::Bad) => {
@@ -158,7 +170,7 @@ impl ParserRun<'_> {
             }
             _ => self.surprise(Code::BadVersion, at, message),
         };
-        self.diagnostics.report(finding.help(help));
+        finding.help(help)
     }
 
     /// `<extension> ::= "extension" <identifier>+ ";"`; vendors write other text after the name.
