@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnostics::Policy;
 use crate::graph::dims::Dim;
 use crate::graph::{Dialect, Extent};
 
@@ -105,6 +106,8 @@ pub(crate) struct Internal {
     pub(crate) exact: bool,
     /// The limits on models and evaluations.
     pub(crate) profile: Profile,
+    /// Whether all diagnostics are kept.
+    pub(crate) all_findings: bool,
 }
 
 /// A set of limits.
@@ -203,6 +206,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// How diagnostics are judged.
+    pub(crate) fn policy(&self) -> Policy {
+        Policy { strict: self.strict, all: self.internal.all_findings }
+    }
+
     /// Limits for untrusted documents, for example in a service; the other options have their defaults.
     /// Expanding a document takes at most one or two seconds and a few hundred megabytes.
     ///

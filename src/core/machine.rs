@@ -16,7 +16,7 @@ use super::sites::Sites;
 use super::slots::{Slot, Slots};
 use super::unit::{UnitId, Units};
 use super::value::Value;
-use crate::diagnostics::{Diagnostic, trace};
+use crate::diagnostics::{Diagnostic, Policy, trace};
 use crate::graph::names::NameId;
 use crate::graph::{Extent, Graph, OriginId, TensorId};
 use crate::source::names::Name;
@@ -25,8 +25,8 @@ use crate::source::{FileId, Location, Span};
 /// The settings of an expansion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
-    /// Whether warnings are errors.
-    pub(crate) strict: bool,
+    /// How what is found is judged.
+    pub(crate) policy: Policy,
     /// Whether operations have no type arguments.
     pub(crate) untyped: bool,
     /// Whether each shape is implicitly extended by axes of extent 1.
@@ -90,7 +90,7 @@ impl Machine {
             calls: Calls::new(count),
             iterations: Iterations::default(),
             sites: Sites::new(count),
-            shapes: Shapes::new(settings.implicit_axes, settings.strict),
+            shapes: Shapes::new(settings.implicit_axes, settings.policy),
             budget: Budget::new(settings.limits),
             settings,
         }

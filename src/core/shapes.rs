@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Policy};
 use crate::graph::shapes::{self, Plan, ShapeError};
 use crate::graph::{Graph, KindId, OperationId, TensorId};
 
@@ -12,7 +12,7 @@ use crate::graph::{Graph, KindId, OperationId, TensorId};
 pub(crate) struct Shapes {
     /// Whether each shape is implicitly extended by axes of extent 1.
     implicit_axes: bool,
-    strict: bool,
+    policy: Policy,
     /// The plans of the kinds seen so far.
     plans: Vec<Option<Plan>>,
     /// Tensors whose shape is unknown because of an error that was already reported.
@@ -21,19 +21,19 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    pub(super) fn new(implicit_axes: bool, strict: bool) -> Self {
+    pub(super) fn new(implicit_axes: bool, policy: Policy) -> Self {
         Shapes {
             implicit_axes,
-            strict,
+            policy,
             plans: Vec::new(),
             broken: FxHashSet::default(),
-            found: Diagnostics::new(strict),
+            found: Diagnostics::of(policy),
         }
     }
 
     /// Takes the diagnostics that were found so far.
     pub(crate) fn take(&mut self) -> Diagnostics {
-        std::mem::replace(&mut self.found, Diagnostics::new(self.strict))
+        std::mem::replace(&mut self.found, Diagnostics::of(self.policy))
     }
 
     /// Whether results of a kind of operation have the shape of the arguments if all of these have one shape.

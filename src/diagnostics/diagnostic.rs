@@ -42,6 +42,23 @@ pub struct TraceFrame {
     pub at: Location,
 }
 
+/// The place of a node, or of another part of a model, among the fields of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodePlace {
+    /// The fields that lead to it, such as `graph.node[3]`.
+    pub(crate) path: String,
+    /// Its name, if it has one.
+    pub(crate) name: Option<String>,
+}
+
+/// The path with the name, such as `graph.node[3] 'layer.4/softmax'`.
+impl fmt::Display for NodePlace {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.path)?;
+        self.name.iter().try_for_each(|name| write!(f, " '{name}'"))
+    }
+}
+
 /// A change of the text that solves the problem of a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -77,6 +94,8 @@ pub struct Diagnostic {
     pub fix: Option<Fix>,
     /// The nested calls in which it was found, innermost first.
     pub expansion: Vec<TraceFrame>,
+    /// The node of a model of ONNX that it is about.
+    pub(crate) node: Option<Box<NodePlace>>,
     /// How many calls were omitted from the middle of [`Diagnostic::expansion`], and before which of its
     /// frames.
     pub elided: Option<(usize, usize)>,
@@ -95,6 +114,7 @@ impl Diagnostic {
             help: None,
             fix: None,
             expansion: Vec::new(),
+            node: None,
             elided: None,
         }
     }
@@ -129,6 +149,12 @@ impl Diagnostic {
         self
     }
 
+    /// Adds the node that it is about.
+    pub(crate) fn about(mut self, node: Option<NodePlace>) -> Self {
+        self.node = node.map(Box::new);
+        self
+    }
+
     /// Adds the change that certainly solves the problem.
     pub(crate) fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
         self.fix = Some(Fix { span, replacement: replacement.into(), certain: true });
@@ -152,6 +178,15 @@ impl Diagnostic {
     pub(crate) fn certain(mut self) -> Self {
         self.fix.iter_mut().for_each(|fix| fix.certain = true);
         self
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = [Some(&self.message), self.label.as_ref(), self.help.as_ref()].into_iter().flatten();
+        let texts = texts.chain(self.labels.iter().map(|label| &label.message));
+        let texts = texts.chain(self.expansion.iter().map(|frame| &frame.fragment));
+        let parts = size_of_val(&*self.labels) + size_of_val(&*self.expansion);
+        size_of::<Self>() + parts + texts.map(String::len).sum::<usize>()
     }
 
     /// Whether it is an error, for which the document is refused.

@@ -14,44 +14,81 @@ const WARNINGS_PER_CODE: u32 = 20;
 /// The most errors that are kept; the others are counted.
 const MAX_ERRORS: usize = 200;
 
+/// The memory for diagnostics if all are kept, which is enough for a million of them; the others are counted.
+const KEPT_BYTES: usize = 512 << 20;
+
+/// How diagnostics are judged, and how many of them are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Policy {
+    /// Whether deviations that the default mode tolerates are errors.
+    pub(crate) strict: bool,
+    /// Whether all are kept, as far as [`KEPT_BYTES`] suffice: programs want all, people read the first ones.
+    pub(crate) all: bool,
+}
+
+impl From<bool> for Policy {
+    fn from(strict: bool) -> Self {
+        Policy { strict, all: false }
+    }
+}
+
 /// The diagnostics of a run, in the order in which they were reported.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
-    strict: bool,
+    policy: Policy,
     list: Vec<Diagnostic>,
     per_code: FxHashMap<Code, u32>,
     /// The warnings that were only counted, by code.
     counted: FxHashMap<Code, usize>,
     errors: usize,
     suppressed: usize,
+    /// The memory of those that are kept, if all are.
+    bytes: usize,
 }
 
 impl Diagnostics {
     /// An empty list. With `strict`, deviations that the default mode tolerates are errors.
     pub fn new(strict: bool) -> Self {
-        Diagnostics { strict, ..Self::default() }
+        Diagnostics::of(strict.into())
+    }
+
+    /// An empty list for diagnostics that are judged in a way.
+    pub(crate) fn of(policy: Policy) -> Self {
+        Diagnostics { policy, ..Self::default() }
+    }
+
+    /// How diagnostics are judged.
+    pub(crate) fn policy(&self) -> Policy {
+        self.policy
     }
 
     /// Whether tolerated deviations are errors.
     pub(crate) fn strict(&self) -> bool {
-        self.strict
+        self.policy.strict
     }
 
     /// Adds a diagnostic with the severity that its code has in this mode. Diagnostics beyond a limit are
     /// only counted, so that memory is bounded; the document is refused for any error.
     pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
-        diagnostic.severity = diagnostic.code.severity(self.strict);
+        diagnostic.severity = diagnostic.code.severity(self.policy.strict);
         if diagnostic.is_error() {
             self.errors += 1;
-            if self.errors > MAX_ERRORS {
+            if !self.policy.all && self.errors > MAX_ERRORS {
                 self.suppressed += 1;
                 return;
             }
         } else {
             let count = self.per_code.entry(diagnostic.code).or_default();
             *count += 1;
-            if *count > WARNINGS_PER_CODE {
+            if !self.policy.all && *count > WARNINGS_PER_CODE {
                 *self.counted.entry(diagnostic.code).or_default() += 1;
+                self.suppressed += 1;
+                return;
+            }
+        }
+        if self.policy.all {
+            self.bytes = self.bytes.saturating_add(diagnostic.bytes());
+            if self.bytes > KEPT_BYTES {
                 self.suppressed += 1;
                 return;
             }
@@ -66,7 +103,12 @@ impl Diagnostics {
 
     /// Whether another diagnostic of a code would only be counted, so that it need not be made.
     pub(crate) fn only_counts(&self, code: Code) -> bool {
-        match code.severity(self.strict) {
+        !self.policy.all && self.is_frequent(code)
+    }
+
+    /// Whether there are so many diagnostics of a code that another one needs no help that takes long to find.
+    pub(crate) fn is_frequent(&self, code: Code) -> bool {
+        match code.severity(self.policy.strict) {
             Severity::Error => self.errors >= MAX_ERRORS,
             _ => self.per_code.get(&code).is_some_and(|count| *count >= WARNINGS_PER_CODE),
         }

@@ -14,6 +14,7 @@ pub(crate) mod trace;
 pub(crate) mod visible;
 
 pub use codes::Code;
-pub(crate) use diagnostic::too_many;
 pub use diagnostic::{Diagnostic, Fix, Label, Severity, TraceFrame};
+pub(crate) use diagnostic::{NodePlace, too_many};
 pub use list::Diagnostics;
+pub(crate) use list::Policy;

@@ -10,7 +10,7 @@ use super::site::ComputationError;
 use super::symbols::Sym;
 use super::unroll::Runnable;
 use super::{read, rules, unroll};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
 use crate::source::{Sources, Span};
 use crate::tensor::Tensor;
 use crate::{Expansion, Lower, Options};
@@ -26,8 +26,8 @@ pub struct Evaluation {
 }
 
 /// Checks a network; `bound` has the types of inputs whose values are known.
-fn check<'n>(net: &'n Network, bound: &[Option<StaticType>], strict: bool) -> (CheckContext<'n>, Diagnostics) {
-    let mut diagnostics = Diagnostics::new(strict);
+fn check<'n>(net: &'n Network, bound: &[Option<StaticType>], policy: Policy) -> (CheckContext<'n>, Diagnostics) {
+    let mut diagnostics = Diagnostics::of(policy);
     let context = CheckContext::new(net, bound);
     rules::check(&context, &mut diagnostics);
     (context, diagnostics)
@@ -46,7 +46,16 @@ pub(super) fn plan((context, found): (CheckContext, Diagnostics)) -> Result<(Pla
 impl Network {
     /// Reads a network from JSON. Messages refer to the text by `name`; it is added to `sources`.
     pub fn read(name: &str, text: String, sources: &mut Sources, strict: bool) -> (Option<Network>, Diagnostics) {
-        let mut diagnostics = Diagnostics::new(strict);
+        Network::read_under(name, text, sources, strict.into())
+    }
+
+    pub(crate) fn read_under(
+        name: &str,
+        text: String,
+        sources: &mut Sources,
+        policy: Policy,
+    ) -> (Option<Network>, Diagnostics) {
+        let mut diagnostics = Diagnostics::of(policy);
         let file = sources.add(name, text);
         let net = read::network(sources.file(file).text(), file, &mut diagnostics);
         (net, diagnostics)
@@ -71,7 +80,11 @@ impl Network {
 
     /// Checks the network against the rules; see `docs/rules.md`.
     pub fn check(&self, strict: bool) -> Diagnostics {
-        check(self, &[], strict).1
+        self.check_under(strict.into())
+    }
+
+    pub(crate) fn check_under(&self, policy: Policy) -> Diagnostics {
+        check(self, &[], policy).1
     }
 
     /// Evaluates the network.
@@ -88,7 +101,7 @@ impl Network {
         let (start, wrong) = unroll::given(self, &inputs.into_iter().collect());
         let mut bound: Vec<Option<StaticType>> = vec![None; self.tensors.len()];
         start.iter().for_each(|(input, value)| bound[input.index()] = Some(StaticType::of(value)));
-        let (context, mut found) = check(self, &bound, options.strict);
+        let (context, mut found) = check(self, &bound, options.policy());
         wrong.into_iter().for_each(|diagnostic| found.report(diagnostic));
         refuse_without_effect(self, options, &mut found);
         let (plan, types, diagnostics) = plan((context, found))?;
@@ -105,7 +118,7 @@ impl Network {
     ///
     /// Broken rules, options that do not apply to networks with loops, or why the network cannot be unrolled.
     pub fn unroll(&self, options: &Options) -> Result<Expansion, Diagnostics> {
-        let (context, mut found) = check(self, &[], options.strict);
+        let (context, mut found) = check(self, &[], options.policy());
         refuse_without_effect(self, options, &mut found);
         let (plan, types, mut diagnostics) = plan((context, found))?;
         match (Runnable { net: self, plan: &plan, types: &types, options }).unroll(&mut diagnostics) {

@@ -118,7 +118,7 @@ impl ModelCheck<'_> {
         let model = self.model;
         let Some(file) = model.file(name) else {
             let data = model.files().map(ModelFile::path).filter(|path| path.ends_with(DATA));
-            let near = if self.found.only_counts(Code::DataMissing) { None } else { suggest::nearest(name, data) };
+            let near = if self.found.is_frequent(Code::DataMissing) { None } else { suggest::nearest(name, data) };
             let help = near.map(|other| format!("the model has `{other}`"));
             let message = format!("variable '{label}' has no data: the model has no `{name}`");
             self.report(graph, operation, Code::DataMissing, message, help);

@@ -70,7 +70,7 @@ impl NcnnModel {
             labels: Distinct::default(),
             read: self.layers.iter().flat_map(|layer| &layer.bottoms).map(String::as_str).collect(),
             batched: FxHashMap::default(),
-            found: Diagnostics::new(options.strict),
+            found: Diagnostics::of(options.policy()),
         };
         for layer in &self.layers {
             import.layer(layer);
@@ -293,7 +293,7 @@ impl<'a> NetworkImport<'a> {
         let Some(row) = table::row(&layer.kind) else { return Err(Refusal::Because("the kind is not known".into())) };
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
-        let (mut found, mut complex) = (Diagnostics::new(self.options.strict), FxHashSet::default());
+        let (mut found, mut complex) = (Diagnostics::of(self.options.policy()), FxHashSet::default());
         let operator = Operator { kind: layer.kind.clone(), span: layer.span, ..Operator::default() };
         let name = names.first().copied().unwrap_or(NameId::ROOT);
         let mut line = LayerLine {

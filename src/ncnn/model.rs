@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
 use crate::source::word_lines::{Word, lines_of_words};
 use crate::source::{FileId, Location, Span};
 
@@ -78,8 +78,13 @@ impl NcnnModel {
     /// # Errors
     ///
     /// Malformed lines, and blobs that are used before their definition or defined twice.
-    pub(crate) fn read(text: &str, file: FileId, strict: bool) -> Result<(NcnnModel, Diagnostics), Diagnostics> {
-        let mut reader = NcnnReader { text, file, found: Diagnostics::new(strict), defined: FxHashMap::default() };
+    pub(crate) fn read(
+        text: &str,
+        file: FileId,
+        policy: impl Into<Policy>,
+    ) -> Result<(NcnnModel, Diagnostics), Diagnostics> {
+        let mut reader =
+            NcnnReader { text, file, found: Diagnostics::of(policy.into()), defined: FxHashMap::default() };
         let model = reader.model();
         if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
     }

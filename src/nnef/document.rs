@@ -118,7 +118,7 @@ impl Document {
         options: &Options,
         read: impl FnOnce(&mut Document, &mut Diagnostics),
     ) -> Parsed {
-        let mut diagnostics = Diagnostics::new(options.strict);
+        let mut diagnostics = Diagnostics::of(options.policy());
         let mut document = Document::new(dialect);
         for (name, text) in options.libraries.iter().filter(|library| registry_of(library).is_none()) {
             document.read(name, text.clone(), ModuleKind::Library, options.max_text, &mut diagnostics);

@@ -9,7 +9,7 @@ use logos::Logos;
 pub(crate) use self::kinds::TokenKind;
 pub(crate) use self::kinds::{SPELLED, reserved_names};
 use super::dialect::Rules;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
 use crate::graph::Dialect;
 use crate::graph::standard::FLATTEN_LOOPS;
 use crate::source::{FileId, Location, Span};
@@ -57,9 +57,9 @@ pub(crate) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    pub(crate) fn new(text: &'t str, file: FileId, dialect: Dialect, strict: bool) -> Self {
+    pub(crate) fn new(text: &'t str, file: FileId, dialect: Dialect, policy: Policy) -> Self {
         let (rules, logos) = (dialect.rules(), TokenKind::lexer(text));
-        Lexer { text, file, rules, logos, free: false, diagnostics: Diagnostics::new(strict) }
+        Lexer { text, file, rules, logos, free: false, diagnostics: Diagnostics::of(policy) }
     }
 
     /// The byte offset after the last token.

@@ -83,7 +83,7 @@ impl Document {
         production: Production,
         options: &Options,
     ) -> (Option<Document>, Diagnostics) {
-        let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.strict);
+        let (parsed, diagnostics) = text::parse(file, sources.file(file).text(), production, options.policy());
         (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None }), diagnostics)
     }
 
@@ -107,7 +107,7 @@ impl Document {
     ) -> (Option<Document>, Diagnostics) {
         // A binary file has no lines to show.
         let file = sources.add_binary(name);
-        let mut diagnostics = Diagnostics::new(options.strict);
+        let mut diagnostics = Diagnostics::of(options.policy());
         match protobuf::decode(&contents) {
             Ok(Decoded { model, not_utf8 }) => {
                 if let Some(text) = not_utf8 {
@@ -229,7 +229,7 @@ impl Document {
     pub fn check(&self, options: &Options) -> Diagnostics {
         let mut found = match &self.parsed {
             ParsedText::Model(model) => check::check(model, self.file, &self.places, options),
-            _ => Diagnostics::new(options.strict),
+            _ => Diagnostics::of(options.policy()),
         };
         if let Err(errors) = self.check_external_data(options) {
             found.extend(errors);
@@ -270,7 +270,7 @@ impl Document {
     /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         self.expanded(options, |model, functions, places| match options.lower {
-            Lower::None => Ok(Diagnostics::new(options.strict)),
+            Lower::None => Ok(Diagnostics::of(options.policy())),
             _ => inline::expand(model, functions, places, options),
         })
     }
@@ -325,7 +325,7 @@ impl Document {
             return Err(found);
         };
         to_nnef::lower_compounds(model, options).map_err(|refused| {
-            let mut found = Diagnostics::new(options.strict);
+            let mut found = Diagnostics::of(options.policy());
             refused.into_iter().for_each(|refused| refused.report(self.file, &self.places, &mut found));
             found
         })?;
@@ -344,7 +344,7 @@ impl Document {
     ) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
         let file = self.file;
-        let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::new(options.strict)) };
+        let ParsedText::Model(model) = &mut self.parsed else { return Ok(Diagnostics::of(options.policy())) };
         let (mut found, functions) = check::structure(model, file, &self.places, options)?;
         edit::set_shapes(model, &options.shapes, Self::nowhere(file))?;
         found.extend(expand(model, functions, (file, &self.places))?);

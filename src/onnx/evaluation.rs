@@ -9,7 +9,6 @@ use super::text::ParsedText;
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Budget, Limits};
-use crate::source::{Location, Span};
 use crate::tensor::{DType, Tensor};
 
 /// An input of a model: its name, the type of its elements if that is declared, and its shape with symbols as 1.
@@ -44,7 +43,7 @@ impl Document {
     /// Values without a definition, or external data that are outside the folder of the model or not there.
     pub(crate) fn check_runs(&self, options: &Options) -> Result<Diagnostics, Diagnostics> {
         self.check_external_data(options)?;
-        let ParsedText::Model(model) = &self.parsed else { return Ok(Diagnostics::new(options.strict)) };
+        let ParsedText::Model(model) = &self.parsed else { return Ok(Diagnostics::of(options.policy())) };
         check::structure(model, self.file, &self.places, options).map(|(found, _)| found)
     }
 
@@ -89,7 +88,6 @@ impl Document {
     fn failed(&self, failure: RunFailure) -> Box<Diagnostic> {
         let RunFailure { error, at } = failure;
         let place = at.unwrap_or(0);
-        let message = self.places.tell(error.message, place);
-        Box::new(Diagnostic::new(error.code, Location::new(self.file, Span::new(place, place)), message))
+        Box::new(self.places.diagnostic(error.code, (self.file, place), error.message))
     }
 }

@@ -1,8 +1,10 @@
 //! How messages describe places in a model.
 
 use super::contents::Contents;
-use super::protobuf;
+use super::protobuf::{self, FoundNode};
 use super::scopes::NodeScope;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::{FileId, Location, Span};
 
 /// How messages describe a place in a model.
 #[derive(Clone, Debug)]
@@ -14,16 +16,20 @@ pub(crate) enum Places {
 }
 
 impl Places {
-    /// A message about the node or function at a place: with its module and the line of its source, if they are known.
-    pub(super) fn tell(&self, message: String, at: u32) -> String {
-        match self {
-            Places::Fields(file) if at > 0 => match protobuf::path(file, at) {
-                Some(found) => {
-                    format!("{message} ({}{})", found.path, NodeScope::of(&found.metadata).told())
-                }
-                None => message,
-            },
-            _ => message,
+    /// A diagnostic about the node or function at a place: its message has its module and the line of its source, if
+    /// they are known.
+    pub(super) fn diagnostic(&self, code: Code, (file, at): (FileId, u32), message: String) -> Diagnostic {
+        let found = match self {
+            Places::Fields(bytes) if at > 0 => protobuf::path(bytes, at),
+            _ => None,
+        };
+        let place = Location::new(file, Span::new(at, at));
+        match found {
+            Some(FoundNode { place: node, metadata }) => {
+                let message = format!("{message} ({node}{})", NodeScope::of(&metadata).told());
+                Diagnostic::new(code, place, message).about(Some(node))
+            }
+            None => Diagnostic::new(code, place, message),
         }
     }
 }

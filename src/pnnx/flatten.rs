@@ -45,7 +45,7 @@ impl PnnxModel {
             names: Distinct::default(),
             shapes: FxHashMap::default(),
             became: FxHashMap::default(),
-            found: Diagnostics::new(options.strict),
+            found: Diagnostics::of(options.policy()),
         };
         for operator in &self.operators {
             flattening.names.add(&operator.name, false);

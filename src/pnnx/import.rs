@@ -52,7 +52,7 @@ impl PnnxModel {
             members: Members::default(),
             complex: FxHashSet::default(),
             items: 0,
-            found: Diagnostics::new(options.strict),
+            found: Diagnostics::of(options.policy()),
         };
         for operator in &self.operators {
             if !CONSTRUCTS.contains(&operator.kind.as_str()) && !import.counts(operator) {
@@ -354,7 +354,7 @@ impl<'a> Import<'a> {
         let complex = parsed.expression.operations() > 0
             && (self.is_complex(operator, &operands) || parsed.expression.has_complex());
         let mark = self.builder.graph.mark();
-        let mut found = Diagnostics::new(self.options.strict);
+        let mut found = Diagnostics::of(self.options.policy());
         let item = match complex && self.pairs() {
             true => ExpandedItem::Refused,
             false => expand_items(

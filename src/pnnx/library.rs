@@ -51,7 +51,7 @@ impl Graph {
     /// The file is malformed, or an expression in it cannot be expanded.
     pub fn from_pnnx(text: &str, options: &Options) -> Result<Graph, Diagnostics> {
         too_large(text, options)?;
-        let (model, mut found) = PnnxModel::read(text, FileId::default(), options.strict)?;
+        let (model, mut found) = PnnxModel::read(text, FileId::default(), options.policy())?;
         let options = match options.lower {
             // Expressions must be expanded, since graphs have no expressions.
             Lower::None => options.clone().with(|options| options.lower = Lower::Custom),
@@ -77,7 +77,7 @@ fn too_large(text: &str, options: &Options) -> Result<(), Diagnostics> {
     if text.len() as u64 <= options.max_text.min(u32::MAX.into()) {
         return Ok(());
     }
-    let mut found = Diagnostics::new(options.strict);
+    let mut found = Diagnostics::of(options.policy());
     found.report(Diagnostic::too_large(Location::default(), options.max_text));
     Err(found)
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use rustc_hash::FxHashMap;
 
 use super::tokens::{Literal, Token, TokenKind, literal, tokens};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
 use crate::source::word_lines::{Word, lines_of_words};
 use crate::source::{FileId, Location, Span};
 
@@ -218,8 +218,13 @@ impl PnnxModel {
     /// # Errors
     ///
     /// Malformed lines, and operands that are used before their definition or defined twice.
-    pub(crate) fn read(text: &str, file: FileId, strict: bool) -> Result<(PnnxModel, Diagnostics), Diagnostics> {
-        let mut reader = PnnxReader { text, file, found: Diagnostics::new(strict), defined: FxHashMap::default() };
+    pub(crate) fn read(
+        text: &str,
+        file: FileId,
+        policy: impl Into<Policy>,
+    ) -> Result<(PnnxModel, Diagnostics), Diagnostics> {
+        let mut reader =
+            PnnxReader { text, file, found: Diagnostics::of(policy.into()), defined: FxHashMap::default() };
         let model = reader.model();
         if reader.found.has_errors() { Err(reader.found) } else { Ok((model, reader.found)) }
     }

@@ -40,7 +40,7 @@ impl DocumentText {
     fn expanded(self, options: &Options) -> (Documents, Expanded) {
         let DocumentText { text, origin, .. } = self;
         let parsed = crate::parse(&text.name, text.text, options);
-        let mut diagnostics = Diagnostics::new(options.strict);
+        let mut diagnostics = Diagnostics::of(options.policy());
         let refused = parsed.diagnostics.has_errors();
         diagnostics.extend(parsed.diagnostics);
         let document = parsed.document;

@@ -25,7 +25,7 @@ struct NetworkText(Text);
 impl NetworkText {
     fn network(self, settings: &Settings) -> (Networks, Diagnostics) {
         let mut sources = Sources::new();
-        let (net, found) = Network::read(&self.0.name, self.0.text, &mut sources, settings.options.strict);
+        let (net, found) = Network::read_under(&self.0.name, self.0.text, &mut sources, settings.options.policy());
         (Networks { sources, net }, found)
     }
 }
@@ -45,7 +45,7 @@ impl Source for NetworkText {
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let (networks, mut found) = self.network(settings);
         if let Some(net) = networks.net {
-            found.extend(match net.check(settings.options.strict) {
+            found.extend(match net.check_under(settings.options.policy()) {
                 checked if settings.options.unroll && !checked.has_errors() => {
                     unrolled(&net, settings).map_or_else(|errors| errors, |(_, found)| found)
                 }

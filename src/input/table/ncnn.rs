@@ -47,8 +47,8 @@ impl NcnnText {
         let weights = weights.transpose()?;
         let mut sources = Sources::new();
         let file = sources.add(self.text.name, self.text.text);
-        let mut found = Diagnostics::new(options.strict);
-        let model = found.take(NcnnModel::read(sources.file(file).text(), file, options.strict));
+        let mut found = Diagnostics::of(options.policy());
+        let model = found.take(NcnnModel::read(sources.file(file).text(), file, options.policy()));
         let graph = model.and_then(|model| {
             let graph = model.graph(file, weights, &options);
             found.take(graph.map(|(graph, weights, warnings)| ((graph, weights), warnings)))

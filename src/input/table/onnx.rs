@@ -98,7 +98,7 @@ impl ParsedModel {
         let found = &mut self.found;
         self.document = self.document.take().and_then(|mut document| {
             let bound = document.bind(&settings.bound);
-            found.take(bound.map(|()| (document, Diagnostics::new(settings.options.strict))))
+            found.take(bound.map(|()| (document, Diagnostics::of(settings.options.policy()))))
         });
     }
 

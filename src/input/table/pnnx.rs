@@ -51,11 +51,11 @@ impl PnnxText {
     }
 
     fn parse(self, settings: &Settings) -> Result<ParsedPnnx, Refusal> {
-        let strict = settings.options.strict;
+        let policy = settings.options.policy();
         let mut sources = Sources::new();
         let file = sources.add(self.text.name, self.text.text);
-        let mut found = Diagnostics::new(strict);
-        let model = found.take(PnnxModel::read(sources.file(file).text(), file, strict));
+        let mut found = Diagnostics::of(policy);
+        let model = found.take(PnnxModel::read(sources.file(file).text(), file, policy));
         let mut archive = None;
         if let (Some(model), Some(path)) = (&model, self.data.filter(|path| path.is_file())) {
             let (name, bytes) = read_bytes(&path, settings.arrays())?;

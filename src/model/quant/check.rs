@@ -76,7 +76,7 @@ struct QuantizationCheck<'a> {
 impl QuantizationCheck<'_> {
     /// Reports a diagnostic; `help` is called only if it is shown.
     fn report(&mut self, code: Code, at: Span, message: String, help: impl FnOnce() -> Option<String>) {
-        let help = if self.diagnostics.only_counts(code) { None } else { help() };
+        let help = if self.diagnostics.is_frequent(code) { None } else { help() };
         let found = Diagnostic::new(code, Location::new(self.file, at), message);
         self.diagnostics.report(found.help_if(help));
     }

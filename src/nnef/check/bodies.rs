@@ -431,7 +431,7 @@ impl<'c, 'd> BodyCheck<'c, 'd> {
         let finding = self.finding(Code::UndeclaredName, span, format!("`{text}` is not defined"));
         self.push(match checked.find(self.module, name) {
             Some(_) => finding.help(format!("`{text}` is an operation: call it as `{text}(..)`")),
-            None if self.checker.diagnostics.only_counts(Code::UndeclaredName) => finding,
+            None if self.checker.diagnostics.is_frequent(Code::UndeclaredName) => finding,
             None => {
                 let meant = nearest(text, self.state.names().map(|name| checked.text(name)));
                 finding.meant(span, meant)

@@ -146,7 +146,7 @@ impl BodyCheck<'_, '_> {
         let message = format!("operation `{name}` is not declared");
         let diagnostic = match &meant {
             Some(meant) => self.finding(Code::MisspeltOperation, span, message).meant(span, Some(meant)),
-            None if self.checker.diagnostics.only_counts(Code::UnknownOperation) => {
+            None if self.checker.diagnostics.is_frequent(Code::UnknownOperation) => {
                 self.finding(Code::UnknownOperation, span, message)
             }
             None => {
@@ -358,7 +358,7 @@ impl BodyCheck<'_, '_> {
                 _ => Some(format!("its parameters are {few}")),
             }
         };
-        let told = !self.checker.diagnostics.only_counts(Code::UnknownArgument);
+        let told = !self.checker.diagnostics.is_frequent(Code::UnknownArgument);
         let meant = if told { nearest(text, names()) } else { None };
         let listed = if told && meant.is_none() { listed() } else { None };
         let operation = checked.text(call.name.name);

@@ -63,7 +63,7 @@ pub(crate) fn begin<'d>(document: &'d Document, options: &Options) -> Checker<'d
     }
     let mut checker = Checker {
         checked,
-        diagnostics: Diagnostics::new(options.strict),
+        diagnostics: Diagnostics::of(options.policy()),
         symbols: FxHashSet::default(),
         misspelt: FxHashMap::default(),
         compared: 0,

@@ -37,7 +37,7 @@ fn settings(checked: &Checked, options: &Options, lowering: &Lowering) -> Settin
     // The draft has data-types instead of type arguments, and a shape has at least two extents.
     let draft = checked.document.dialect() == Dialect::Draft;
     Settings {
-        strict: options.strict,
+        policy: options.policy(),
         untyped: draft,
         implicit_axes: draft,
         least_rank: if draft { DRAFT_RANK } else { 0 },

@@ -57,7 +57,7 @@ pub(crate) fn expand(document: &Document, options: &Options) -> Result<Expansion
 
 /// The errors of a document that cannot be expanded because it has syntax errors or no graph.
 fn why_not(document: &Document, options: &Options) -> Diagnostics {
-    let mut diagnostics = document.broken().cloned().unwrap_or_else(|| Diagnostics::new(options.strict));
+    let mut diagnostics = document.broken().cloned().unwrap_or_else(|| Diagnostics::of(options.policy()));
     diagnostics.extend(check::check(document, options).1);
     if !diagnostics.has_errors() {
         let at = Location { file: document.main().file, ..Location::default() };
@@ -125,7 +125,7 @@ fn finish(
 ) -> Result<(Graph, Vec<Blocked>), Stopped> {
     let document = checked.document;
     diagnostics.extend(machine.shapes.take());
-    let stopped = |diagnostic| Stopped { found: Diagnostics::new(options.strict), diagnostic };
+    let stopped = |diagnostic| Stopped { found: Diagnostics::of(options.policy()), diagnostic };
     let inputs = tensors(&machine, document, &declared.params, &checked.graph.inputs).map_err(stopped)?;
     let outputs = tensors(&machine, document, &declared.results, &checked.graph.outputs).map_err(stopped)?;
     let units = Rc::clone(&machine.units);

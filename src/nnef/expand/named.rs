@@ -25,7 +25,7 @@ pub(super) fn check(checked: &Checked, graph: &GraphDecl, options: &Options, dia
     let file = checked.document.main().file;
     let mut report = |code: Code, at: Location, message: String, help: &dyn Fn() -> Option<String>| {
         // Diagnostics that are only counted need no suggestion.
-        let help = if diagnostics.only_counts(code) { None } else { help() };
+        let help = if diagnostics.is_frequent(code) { None } else { help() };
         diagnostics.report(Diagnostic::new(code, at, message).help_if(help));
     };
     let start = Location { file, ..Location::default() };

@@ -5,7 +5,7 @@ use chumsky::inspector::SimpleState;
 use super::build::Build;
 use super::flat::Lists;
 use super::run::ParserRun;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Policy};
 use crate::graph::Dialect;
 use crate::nnef::ast::{Ast, Module, Targets};
 use crate::nnef::lexer::Lexer;
@@ -36,7 +36,7 @@ pub(crate) fn parse_module(
         return Module::empty(file);
     }
     names.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
-    let mut read = |flat: bool| read(file, text, dialect, kind, flat, names, diagnostics.strict());
+    let mut read = |flat: bool| read(file, text, dialect, kind, flat, names, diagnostics.policy());
     let semicolons = dialect.rules().semicolons;
     let (mut module, mut found) = read(semicolons);
     if semicolons && found.has_errors() {
@@ -55,19 +55,19 @@ pub(super) fn read(
     kind: ModuleKind,
     flat: bool,
     names: &mut Names,
-    strict: bool,
+    policy: Policy,
 ) -> (Module, Diagnostics) {
     let mut build = Build::new(text, dialect.rules(), names);
     build.ast = Ast::with_room(text.len().min(ROOM) / BYTES_PER_NODE);
     let mut run = ParserRun {
-        lexer: Lexer::new(text, file, dialect, strict),
+        lexer: Lexer::new(text, file, dialect, policy),
         flat,
         lists: Lists::default(),
         in_graph: false,
         targets: Targets::default(),
         kind,
         module: Module::empty(file),
-        diagnostics: Diagnostics::new(strict),
+        diagnostics: Diagnostics::of(policy),
         state: SimpleState(build),
     };
     if flat || run.lex_all() {

@@ -3,7 +3,7 @@ use super::*;
 /// Divides a text into tokens.
 fn lex(text: &str, file: FileId, dialect: Dialect, diagnostics: &mut Diagnostics) -> Tokens {
     let mut tokens = Tokens::default();
-    let mut lexer = Lexer::new(text, file, dialect, diagnostics.strict());
+    let mut lexer = Lexer::new(text, file, dialect, diagnostics.policy());
     while lexer.next(&mut tokens).is_some() {}
     diagnostics.extend(lexer.diagnostics);
     tokens

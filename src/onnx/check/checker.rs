@@ -9,7 +9,7 @@ use super::part::{ModelPart, opsets};
 use super::scopes::Scopes;
 use crate::Options;
 use crate::diagnostics::suggest::did_you_mean;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, trace};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, NodePlace, trace};
 use crate::graph::names::NameId;
 use crate::onnx::external::PathStep;
 use crate::onnx::inline::{Functions, Imports};
@@ -73,7 +73,7 @@ impl<'m> Check<'m> {
             node: None,
             places,
             file,
-            diagnostics: Diagnostics::new(options.strict),
+            diagnostics: Diagnostics::of(options.policy()),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'m> Check<'m> {
             return;
         }
         let place = |at: u32| Location::new(self.file, Span::new(at, at));
-        let mut diagnostic = Diagnostic::new(code, place(at), message).help_if(help);
+        let mut diagnostic = Diagnostic::new(code, place(at), message).help_if(help).about(self.node_place());
         let calls = self.flow.calls();
         trace::attach(&mut diagnostic, calls.len(), |i| {
             let (function, at) = calls[calls.len() - 1 - i];
@@ -164,6 +164,20 @@ impl<'m> Check<'m> {
         text + &scope.map(|scope| scope.told()).unwrap_or_default()
     }
 
+    /// The current place among the fields of the model; none for what concerns the whole model.
+    fn node_place(&self) -> Option<NodePlace> {
+        let step = |(field, item): &PathStep| match item {
+            Some(item) => format!("{field}[{item}]"),
+            None => (*field).to_owned(),
+        };
+        let path = self.path.iter().map(step).collect::<Vec<_>>().join(".");
+        let (len, node) = self.node.unzip();
+        let within = node.filter(|_| len.is_some_and(|len| len <= self.path.len()));
+        let name = within.and_then(|node| node.name).filter(|name| *name != NameId::ROOT);
+        let name = name.map(|name| self.names.text(name).to_owned());
+        (!path.is_empty()).then_some(NodePlace { path, name })
+    }
+
     /// A help text with the nearest known name, if a diagnostic with this code would be kept.
     pub(super) fn nearest<'k>(
         &self,
@@ -171,7 +185,7 @@ impl<'m> Check<'m> {
         wanted: &str,
         known: impl IntoIterator<Item = &'k str>,
     ) -> Option<String> {
-        if self.diagnostics.only_counts(code) { None } else { did_you_mean(wanted, known) }
+        if self.diagnostics.is_frequent(code) { None } else { did_you_mean(wanted, known) }
     }
 
     pub(super) fn text(&self, name: Option<Name>) -> &'m str {

@@ -140,7 +140,7 @@ impl Check<'_> {
             return;
         }
         let text = self.names.text(name);
-        if !self.diagnostics.only_counts(Code::OnnxNoValue) && later() {
+        if !self.diagnostics.is_frequent(Code::OnnxNoValue) && later() {
             let message = format!("`{text}` is produced by a later node");
             let help = "a node follows the nodes that produce its operands".to_owned();
             return self.report(Code::OnnxNoValue, at, message, Some(help));

@@ -28,7 +28,7 @@ pub(crate) fn fold(
 ) -> Result<Diagnostics, Diagnostics> {
     // Loops that stay are told about in the end, when all that can be known is.
     let early = options.clone().with(|options| options.flat = false);
-    let mut found = Diagnostics::new(options.strict);
+    let mut found = Diagnostics::of(options.policy());
     let expanded = expand(model, functions, (file, places), &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
     for _ in 0..ROUNDS {

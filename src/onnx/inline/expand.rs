@@ -33,7 +33,7 @@ pub(crate) fn expand(
     let functions = std::mem::take(&mut model.functions);
     let expanded = expand_all(model, &functions, (&table, true), options).map_err(|found| vec![*found]);
     let expanded = expanded.and_then(|stays| unrolled(model, stays, options));
-    let mut diagnostics = Diagnostics::new(options.strict);
+    let mut diagnostics = Diagnostics::of(options.policy());
     let (mut found, mut accepted) = match expanded {
         Ok((stays, _)) => (stays, !options.flat),
         Err(found) => (found, false),
@@ -77,7 +77,7 @@ pub(in crate::onnx) fn expand_control(
         let names = &mut model.names;
         names.values.resolve(&names.texts, &Default::default());
     }
-    let mut diagnostics = Diagnostics::new(options.strict);
+    let mut diagnostics = Diagnostics::of(options.policy());
     let (found, accepted, unrolled) = match expanded {
         Ok((stays, unrolled)) => (stays, !options.flat, unrolled),
         Err(found) => (found, false, false),

@@ -1,6 +1,6 @@
 //! A finding about a node, with the calls around it.
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, TraceFrame};
+use crate::diagnostics::{Code, Diagnostics, TraceFrame};
 use crate::onnx::places::Places;
 use crate::source::{FileId, Location, Span};
 
@@ -44,8 +44,7 @@ impl NodeFinding {
 
     pub(in crate::onnx) fn report(self, file: FileId, places: &Places, diagnostics: &mut Diagnostics) {
         let place = |at: u32| Location::new(file, Span::new(at, at));
-        let mut diagnostic =
-            Diagnostic::new(self.code, place(self.at), places.tell(self.message, self.at)).help_if(self.help);
+        let mut diagnostic = places.diagnostic(self.code, (file, self.at), self.message).help_if(self.help);
         let frame = |(fragment, at): (String, u32)| TraceFrame { fragment, at: place(at) };
         diagnostic.expansion.extend(self.calls.into_iter().map(frame));
         diagnostics.report(diagnostic);

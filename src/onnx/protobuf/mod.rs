@@ -17,7 +17,7 @@ pub(crate) use writer::push_packed;
 
 pub(crate) use decode::{Decoded, decode, decode_entry, decode_graph, decode_tensor};
 pub(crate) use encode::{EncodedPart, encode, write};
-pub(crate) use paths::{Message, inner, path, stays_in_file};
+pub(crate) use paths::{FoundNode, Message, inner, path, stays_in_file};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::fields::{attribute, function, graph, model, node, tensor, training};
 use super::reader::{MessageReader, Payload};
+use crate::diagnostics::NodePlace;
 use crate::onnx::contents::Contents;
 use crate::onnx::model::Fields;
 
@@ -59,8 +60,8 @@ pub(crate) fn stays_in_file(of: Message, field: u32) -> bool {
 /// A node or a function in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoundNode {
-    /// The path to it, with its name, such as `graph.node[3] 'layer.4/softmax'`.
-    pub(crate) path: String,
+    /// The path to it, with its name.
+    pub(crate) place: NodePlace,
     /// The metadata of a node.
     pub(crate) metadata: Fields,
 }
@@ -88,8 +89,8 @@ pub(crate) fn path(file: &Contents, at: u32) -> Option<FoundNode> {
             metadata.get_or_insert_default().push(reader.keep(number, payload));
         }
     }
-    let name = named.filter(|name| !name.is_empty()).map(|name| format!(" '{}'", String::from_utf8_lossy(&name)));
-    Some(FoundNode { path: path + &name.unwrap_or_default(), metadata })
+    let name = named.filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(&name).into_owned());
+    Some(FoundNode { place: NodePlace { path, name }, metadata })
 }
 
 /// The message in the current one that contains an offset: itself, its field, and its index in that field.

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::parser::TextParser;
 use super::production::{ParsedText, Production};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, Policy};
 use crate::onnx::model::{FunctionProto, ModelNames, ModelProto};
 use crate::source::FileId;
 
@@ -12,12 +12,12 @@ pub(crate) fn parse(
     file: FileId,
     text: &str,
     production: Production,
-    strict: bool,
+    policy: impl Into<Policy>,
 ) -> (Option<ParsedText>, Diagnostics) {
     let mut names = ModelNames::default();
     names.texts.reserve(text.len().min(ROOM) / BYTES_PER_NAME);
     let mut parser =
-        TextParser { cursor: Cursor::new(text), names, diagnostics: Diagnostics::new(strict), file, depth: 0 };
+        TextParser { cursor: Cursor::new(text), names, diagnostics: Diagnostics::of(policy.into()), file, depth: 0 };
     let parsed = parser.production(production);
     let TextParser { diagnostics, mut names, .. } = parser;
     let parsed = parsed.ok().filter(|_| !diagnostics.has_errors());

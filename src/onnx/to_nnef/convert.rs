@@ -38,7 +38,7 @@ pub(crate) fn convert(
 ) -> Result<(Graph, NnefVariables, Diagnostics), Diagnostics> {
     let budget = Budget::new(limits);
     let reading = Reading { file, places, stores, budget: &budget };
-    let Some(graph) = &model.graph else { return Err(Diagnostics::new(options.strict)) };
+    let Some(graph) = &model.graph else { return Err(Diagnostics::of(options.policy())) };
     let mut import = Import::new(model, reading, false, options);
     import.graph(graph);
     if import.wants_registries && !options.strict {

@@ -65,7 +65,7 @@ impl<'m> Import<'m> {
             stored: FxHashMap::default(),
             held: FxHashMap::default(),
             names: FxHashMap::default(),
-            found: Diagnostics::new(options.strict),
+            found: Diagnostics::of(options.policy()),
             wants_registries: false,
         }
     }

@@ -193,7 +193,7 @@ impl<'a> Import<'a> {
     ) -> Lowered<T> {
         let mark = self.builder.graph.mark();
         let before = self.builder.graph.tensors.len();
-        let mut found = Diagnostics::new(self.options.strict);
+        let mut found = Diagnostics::of(self.options.policy());
         let mut line = Line {
             builder: &mut self.builder,
             operator,
