@@ -105,11 +105,16 @@ impl Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check inputs completely, expansion included, without writing a result.
+    /// Check inputs completely, expansion included, without writing a result; the findings are on standard output.
     Check {
-        /// Inputs in any notation, `-` for standard input, or models, whose data files are checked, too.
+        /// Inputs in any notation, `-` for standard input, models, whose data files are checked, too, or folders, whose
+        /// inputs are found by their extensions.
         #[arg(value_name = "INPUT")]
         inputs: Vec<PathBuf>,
+        /// Change documents in place where the solution of a finding is certain; each is written completely or not at
+        /// all. What is reported are the findings that are left.
+        #[arg(long)]
+        fix: bool,
         /// How documents are read and expanded.
         #[command(flatten)]
         language: Language,
@@ -313,6 +318,9 @@ pub(crate) struct Language {
     /// The subcommand, and all options that are given.
     #[arg(skip)]
     pub(crate) asked: Asked,
+    /// Whether all findings are kept.
+    #[arg(skip)]
+    pub(crate) all_findings: bool,
 }
 
 impl Language {
@@ -376,6 +384,7 @@ impl Language {
             flat: self.flat,
             ..self.limits.options()
         }
+        .with(|options| options.internal.all_findings = self.all_findings)
     }
 
     /// The settings of the library, without declaration files.
@@ -412,6 +421,7 @@ impl Language {
             flat: later.flat || self.flat,
             limits: self.limits.merge(later.limits),
             asked: self.asked,
+            all_findings: self.all_findings || later.all_findings,
             keep: self.keep,
             fragments: self.fragments,
             input_shape: self.input_shape,
@@ -513,7 +523,7 @@ mod tests {
         ] {
             let cli = parse(args).unwrap();
             assert_eq!(cli.reporting.message_format, MessageFormat::Json);
-            let Some(Command::Check { inputs, language }) = cli.command else { panic!("{args}") };
+            let Some(Command::Check { inputs, language, .. }) = cli.command else { panic!("{args}") };
             assert!(cli.language.merge(language).strict);
             assert_eq!(inputs, [PathBuf::from("-")]);
         }

@@ -4,9 +4,10 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::args::{self, Cli, Command};
+use super::args::{self, Cli, Command, MessageFormat};
+use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
-use super::report::{self, Reporter};
+use super::report::Reporter;
 use super::{check, complete, completions, explain, expr, flatten, fmt, interrupt, layout, man, options, run, usage};
 
 /// Runs the command on the arguments of the process.
@@ -15,28 +16,48 @@ pub fn main() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "nnef-flatten: internal error, please report it: {panic}");
         std::process::exit(Status::Failed as i32);
     }));
-    let (format, result) = match usage::parse() {
+    let (mut reporter, result) = match usage::parse() {
         Ok(cli) => {
             let mut reporter = Reporter::new(&cli.reporting);
-            (cli.reporting.message_format, run(cli, &mut reporter).or_else(|failure| reporter.refused(failure)))
+            let result = run(cli, &mut reporter).or_else(|failure| reporter.refused(failure));
+            (reporter, result)
         }
-        Err(ended) => ended,
+        Err(ended) => *ended,
     };
     let _settled = interrupt::settle();
-    let status = match result {
-        Ok(status) => status,
-        Err(Failure::BrokenPipe) => Status::Done,
-        // Reported above.
-        Err(Failure::Refused(_)) => Status::Refused,
-        Err(Failure::Message(message)) => {
-            report::complain(&message, format);
-            Status::Failed
+    let status = ended(result, &mut reporter);
+    let status = match reporter.finish() {
+        Ok(()) => status,
+        // Nothing more can be told.
+        failed => {
+            ended(failed.map(|()| status), &mut Reporter::in_format(MessageFormat::Human, clap::ColorChoice::Never))
         }
     };
     ExitCode::from(status as u8)
 }
 
-fn run(cli: Cli, reporter: &mut Reporter) -> RunResult {
+/// The status of a run that has ended; why it failed is reported.
+fn ended(result: RunResult, reporter: &mut Reporter) -> Status {
+    match result {
+        Ok(status) => status,
+        Err(Failure::BrokenPipe) => Status::Done,
+        // Reported before.
+        Err(Failure::Refused(_)) => Status::Refused,
+        Err(Failure::Message(message)) => {
+            reporter.complain(&message);
+            Status::Failed
+        }
+    }
+}
+
+fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
+    cli.language.all_findings = cli.reporting.message_format.is_complete();
+    if cli.commands() == Some(Commands::CHECK) {
+        reporter.results_in();
+    }
+    if cli.commands().is_some_and(Commands::reports) {
+        reporter.begin();
+    }
     let Some(command) = cli.command else {
         return match cli.input.clone().or_else(stdin) {
             Some(input) => flatten::run(&input, &cli, reporter),
@@ -44,8 +65,8 @@ fn run(cli: Cli, reporter: &mut Reporter) -> RunResult {
         };
     };
     match command {
-        Command::Check { inputs, language } => match inputs_or_stdin(inputs) {
-            Some(inputs) => check::run(&inputs, &cli.language.merge(language), reporter),
+        Command::Check { inputs, fix, language } => match inputs_or_stdin(inputs) {
+            Some(inputs) => check::run(&inputs, fix, &cli.language.merge(language), reporter),
             None => show_help(Some("check"), reporter),
         },
         Command::Fmt { inputs, check, from, limits } => match inputs_or_stdin(inputs) {

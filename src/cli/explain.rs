@@ -38,10 +38,14 @@ fn find(wanted: &str) -> Option<Code> {
 }
 
 fn explain(out: &mut dyn Write, code: Code) -> std::io::Result<()> {
-    let section = sections().find(|(heading, _)| heading.starts_with(code.as_str()));
-    let body = section.map_or("", |(_, body)| body.trim());
     writeln!(out, "{}\n", heading(code))?;
-    writeln!(out, "{body}")
+    writeln!(out, "{}", body(code))
+}
+
+/// The explanation of a code.
+pub(crate) fn body(code: Code) -> &'static str {
+    let section = sections().find(|(heading, _)| heading.starts_with(code.as_str()));
+    section.map_or("", |(_, body)| body.trim())
 }
 
 fn list(out: &mut dyn Write, codes: &[Code]) -> std::io::Result<()> {

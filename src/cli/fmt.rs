@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::Options;
-use crate::input::models::{self, InputKind, Written};
+use crate::input::models::{self, Written};
 use crate::source::without_mark;
 
 use super::args::Language;
 use super::inputs;
 use super::io;
-use super::models::replace_graph;
+use super::models::write_document;
 use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
 
@@ -74,17 +74,10 @@ fn format(path: &Path, check: bool, language: &Language, reporter: &mut Reporter
         }
         return Ok(if same { Status::Done } else { Status::Refused });
     }
-    match &origin {
-        InputKind::Stream => io::write_stdout(&mut |out| out.write_all(text.as_bytes()))?,
-        InputKind::Archive(_) if !path.is_file() => {
-            let message = "an archive on standard input or in a pipe cannot be formatted in its place: give its name";
-            return Err(Failure::Message(message.to_owned()));
-        }
-        _ if same => {}
-        InputKind::Archive(model) => replace_graph(model, &text)?,
-        InputKind::Document(_) | InputKind::Folder(_) => {
-            io::write_file(&models::document_path(path), &mut |out| out.write_all(text.as_bytes()))?;
-        }
+    // A stream is copied, changed or not.
+    let in_place = path.is_file() || path.is_dir();
+    if !(same && in_place) {
+        write_document(path, &origin, &text)?;
     }
     Ok(Status::Done)
 }

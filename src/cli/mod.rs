@@ -1,6 +1,6 @@
 //! The command line: reads arguments and texts, calls the library, writes results and messages.
 //!
-//! Results go to standard output, everything else to standard error. The exit status is 0 when the
+//! Results go to standard output, everything else to standard error; the results of `check` are findings. The exit status is 0 when the
 //! work is done, 1 when an input was refused, 2 for wrong usage or failed input and output.
 
 mod args;
@@ -12,6 +12,7 @@ mod edit;
 mod explain;
 mod expr;
 mod external;
+mod fixes;
 mod flatten;
 mod fmt;
 mod inputs;
@@ -35,5 +36,6 @@ mod tensors;
 mod terminal;
 mod usage;
 mod verify;
+mod walk;
 
 pub use command::main;

@@ -2,8 +2,10 @@
 
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use crate::Graph;
+use crate::input::models::{InputKind, document_path};
 use crate::input::source::Files;
 use crate::model::{Content, Model, ModelError, Target, check, rewrite};
 
@@ -60,8 +62,27 @@ impl Whole {
     }
 }
 
+/// Writes the text of a document to where it was read from.
+///
+/// # Errors
+///
+/// It was read from an archive in a stream, or it cannot be written.
+pub(crate) fn write_document(path: &Path, origin: &InputKind, text: &str) -> Result<(), Failure> {
+    match origin {
+        InputKind::Stream => io::write_stdout(&mut |out| out.write_all(text.as_bytes())),
+        InputKind::Archive(_) if !path.is_file() => {
+            let message = "an archive on standard input or in a pipe cannot be changed in its place: give its name";
+            Err(Failure::Message(message.to_owned()))
+        }
+        InputKind::Archive(model) => replace_graph(model, text),
+        InputKind::Document(_) | InputKind::Folder(_) => {
+            io::write_file(&document_path(path), &mut |out| out.write_all(text.as_bytes()))
+        }
+    }
+}
+
 /// Replaces the text of the graph in an archive.
-pub(crate) fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
+fn replace_graph(model: &Model, text: &str) -> Result<(), Failure> {
     let quant = model.quant().map_err(failed)?;
     let mut graph = |out: &mut dyn Write| out.write_all(text.as_bytes());
     let mut content = Content { quant: quant.as_deref(), hidden: true, ..Content::new(&mut graph).with_files(model) };

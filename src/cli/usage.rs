@@ -1,6 +1,7 @@
 //! The parsing of arguments, and messages on wrong usage.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +11,9 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Args, FromArgMatches, ValueEnum};
 
 use super::args::{Cli, Language, MessageFormat};
-use super::options::{self, Asked};
+use super::options::{self, Asked, Commands};
 use super::outcome::{Failure, RunResult, Status};
+use super::report::Reporter;
 use super::{io, suggestions};
 use crate::diagnostics::visible;
 
@@ -37,20 +39,33 @@ fn once(command: clap::Command) -> clap::Command {
 ///
 /// # Errors
 ///
-/// How the run ends, and the form of its message: wrong usage, or the requested help, which has been shown.
-pub(super) fn parse() -> Result<Cli, (MessageFormat, RunResult)> {
-    let cli = parse_from(std::env::args_os()).map_err(|error| {
-        let format = format();
-        (format, show(&error, format))
+/// How the run ends, and what reports it: wrong usage, or the requested help, which has been shown.
+pub(super) fn parse() -> Result<Cli, Box<(Reporter, RunResult)>> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let cli = parse_from(words.iter().cloned()).map_err(|error| {
+        let format = early("--message-format", &words).unwrap_or(MessageFormat::Human);
+        let mut reporter = Reporter::in_format(format, color(&words));
+        // Programs look for the results of `check` on standard output.
+        if format.is_complete() && words.iter().skip(1).any(|word| word == "check") {
+            reporter.results_in();
+        }
+        let shown = show(&error, format);
+        Box::new((reporter, shown))
     })?;
     let checked = cli.language.asked.consistent().and_then(|()| cli.streams());
-    checked.map_err(|failure| (cli.reporting.message_format, Err(failure)))?;
+    if let Err(failure) = checked {
+        let mut reporter = Reporter::new(&cli.reporting);
+        if cli.reporting.message_format.is_complete() && cli.commands() == Some(Commands::CHECK) {
+            reporter.results_in();
+        }
+        return Err(Box::new((reporter, Err(failure))));
+    }
     Ok(cli)
 }
 
 /// Parses words. Of the options before a subcommand, those are accepted that apply to it.
-fn parse_from(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
-    let words: Vec<std::ffi::OsString> = words.into_iter().collect();
+fn parse_from(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let words: Vec<OsString> = words.into_iter().collect();
     let mut command = command().color(color(&words));
     command.build();
     let matches =
@@ -97,7 +112,7 @@ fn asked(cli: &Cli, command: &clap::Command, matches: &clap::ArgMatches) -> Aske
 }
 
 /// The value of an option on messages about the arguments, before these are parsed.
-fn early<T: ValueEnum>(name: &str, words: &[std::ffi::OsString]) -> Option<T> {
+fn early<T: ValueEnum>(name: &str, words: &[OsString]) -> Option<T> {
     let words: Vec<Cow<str>> = words.iter().map(|word| word.to_string_lossy()).collect();
     let value = |at: usize| match words[at].strip_prefix(name)? {
         "" => words.get(at + 1).map(|word| &**word),
@@ -107,18 +122,12 @@ fn early<T: ValueEnum>(name: &str, words: &[std::ffi::OsString]) -> Option<T> {
     last.and_then(|last| ValueEnum::from_str(last, false).ok())
 }
 
-fn color(words: &[std::ffi::OsString]) -> clap::ColorChoice {
+fn color(words: &[OsString]) -> clap::ColorChoice {
     early("--color", words).unwrap_or(clap::ColorChoice::Auto)
 }
 
-/// The form of messages about the arguments.
-fn format() -> MessageFormat {
-    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    early("--message-format", &words).unwrap_or(MessageFormat::Human)
-}
-
 /// An error about a superfluous word: the first word may be a misspelt subcommand, the second an output.
-fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi::OsString]) -> clap::Error {
+fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]) -> clap::Error {
     let word = error.get(ContextKind::InvalidArg).or_else(|| error.get(ContextKind::InvalidSubcommand));
     let superfluous = match (error.kind(), word) {
         (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => word.clone(),
@@ -150,7 +159,7 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[std::ffi:
 /// Shows an error about the arguments, or the requested help. An error can contain names of files, so
 /// control characters are escaped.
 fn show(error: &clap::Error, format: MessageFormat) -> RunResult {
-    if error.use_stderr() && format == MessageFormat::Json {
+    if error.use_stderr() && format != MessageFormat::Human {
         let text = error.render().to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim();
         return Err(Failure::Message(message.trim_start_matches("error: ").to_owned()));

@@ -180,6 +180,14 @@ impl Diagnostic {
         self
     }
 
+    /// All locations that it refers to.
+    pub(crate) fn locations(&self) -> impl Iterator<Item = Location> {
+        let fix = self.fix.as_ref().map(|fix| Location { span: fix.span, ..self.at });
+        let labels = self.labels.iter().map(|label| label.at);
+        let calls = self.expansion.iter().map(|frame| frame.at);
+        std::iter::once(self.at).chain(fix).chain(labels).chain(calls)
+    }
+
     /// About how many bytes of memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = [Some(&self.message), self.label.as_ref(), self.help.as_ref()].into_iter().flatten();

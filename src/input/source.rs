@@ -27,6 +27,11 @@ pub(crate) trait Source {
         None
     }
 
+    /// The text of a document and where it was read from; none for other inputs.
+    fn document(&mut self) -> Option<&mut models::Written> {
+        None
+    }
+
     /// Checks the input, expansion included.
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal>;
 

@@ -167,13 +167,13 @@ impl Notation {
     }
 
     /// The notation of files with the extension of a path.
-    pub(super) fn of_extension(path: &Path) -> Option<&'static Notation> {
+    pub(crate) fn of_extension(path: &Path) -> Option<&'static Notation> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         NOTATIONS.iter().find(|notation| notation.extensions.contains(&extension.as_str()))
     }
 
     /// The notation that the first bytes of an input certainly have.
-    pub(super) fn of_start(start: &Start) -> Option<&'static Notation> {
+    pub(crate) fn of_start(start: &Start) -> Option<&'static Notation> {
         NOTATIONS.iter().find(|notation| (notation.looks)(start))
     }
 

@@ -10,6 +10,8 @@ use super::span::{FileId, Location, Position};
 pub(crate) struct SourceFile {
     name: String,
     text: Cow<'static, str>,
+    /// The number of bytes of the byte order marks before the text.
+    mark: u32,
     /// Whether it is a binary file, whose text is not known.
     is_binary: bool,
     line_starts: OnceLock<Vec<u32>>,
@@ -27,7 +29,6 @@ impl SourceFile {
     }
 
     /// Whether it is a binary file, which has no lines.
-    #[cfg(feature = "render")]
     pub(crate) fn is_binary(&self) -> bool {
         self.is_binary
     }
@@ -35,6 +36,11 @@ impl SourceFile {
     /// The whole text.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The offset in the file of an offset in the text: byte order marks before the text count.
+    pub(crate) fn offset_in_file(&self, offset: u32) -> u32 {
+        offset.saturating_add(self.mark)
     }
 
     /// Line and column of a byte offset. Offsets past the end or inside a character are clamped.
@@ -98,14 +104,17 @@ impl Sources {
     /// sees it and no location counts it.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> FileId {
         let id = FileId(self.files.len() as u32);
-        let text = match text.into() {
+        let text = text.into();
+        let mark = text.len() - without_mark(&text).len();
+        let text = match text {
             Cow::Borrowed(text) => Cow::Borrowed(without_mark(text)),
             Cow::Owned(mut text) => {
-                text.drain(..text.len() - without_mark(&text).len());
+                text.drain(..mark);
                 Cow::Owned(text)
             }
         };
-        self.files.push(SourceFile { name: name.into(), text, is_binary: false, line_starts: OnceLock::new() });
+        let (mark, line_starts) = (mark as u32, OnceLock::new());
+        self.files.push(SourceFile { name: name.into(), text, mark, is_binary: false, line_starts });
         id
     }
 

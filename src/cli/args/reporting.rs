@@ -9,7 +9,7 @@ use crate::diagnostics::Code;
 /// How findings are reported.
 #[derive(Args, Debug)]
 pub(crate) struct Reporting {
-    /// The format of messages on standard error; json is one object per line.
+    /// The format of messages, which `check` writes to standard output, other subcommands to standard error.
     #[arg(long, value_name = "FORM", default_value = "human", global = true)]
     pub(crate) message_format: MessageFormat,
     /// When to use colours; auto depends on the terminal, NO_COLOR, CLICOLOR and TERM.
@@ -84,6 +84,19 @@ fn denied(text: &str) -> Result<Level, String> {
 pub(crate) enum MessageFormat {
     /// Text with excerpts of the source.
     Human,
+    /// A line for each finding, beginning with its place.
+    Short,
     /// One JSON object per line.
     Json,
+    /// A log in SARIF 2.1.0.
+    Sarif,
+    /// Annotations of a workflow of GitHub.
+    Github,
+}
+
+impl MessageFormat {
+    /// Whether it has all findings; people read the first ones.
+    pub(crate) fn is_complete(self) -> bool {
+        self != MessageFormat::Human
+    }
 }

@@ -19,7 +19,7 @@ impl Cli {
                 files.push(or_stream(self.input.as_deref()));
                 files.extend(self.verification.inputs.as_deref());
             }
-            Some(Command::Check { inputs, language }) => {
+            Some(Command::Check { inputs, language, .. }) => {
                 files.push(or_stream(inputs.first().map(PathBuf::as_path)));
                 files.extend(inputs.iter().skip(1).chain(&language.fragments).map(PathBuf::as_path));
             }

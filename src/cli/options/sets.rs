@@ -42,6 +42,11 @@ impl Commands {
         Commands(self.0 | other.0)
     }
 
+    /// Whether they report on an input.
+    pub(crate) fn reports(self) -> bool {
+        !Self::EXPLAIN.and(Self::COMPLETIONS).and(Self::MAN).has(self)
+    }
+
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

@@ -304,6 +304,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::LISTING).to(TOLD_FORMS),
         ],
     ),
+    row("fix", "", &[of(C::CHECK).on(I::DOCUMENTS)])
+        .held(&[(I::LOOPS.and(I::MODELS).and(LAYERED), "no solution of a finding is certain")]),
     row("check", "", &[of(C::FMT)]),
     row("fuse", "", &[of(C::FUSE)]),
     row("recompute", "", &[of(C::FUSE)]),

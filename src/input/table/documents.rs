@@ -23,22 +23,21 @@ use crate::{Dialect, Document, Graph, Lower, Options, write};
 
 /// Reads a document or the graph of a model.
 pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source>, Refusal> {
-    let Written { text, origin } = models::open(opened, settings)?;
-    let dialect = settings.options.dialect.unwrap_or_else(|| dialect::detect(&text.text));
-    Ok(Box::new(DocumentText { text, origin, dialect }))
+    let written = models::open(opened, settings)?;
+    let dialect = settings.options.dialect.unwrap_or_else(|| dialect::detect(&written.text.text));
+    Ok(Box::new(DocumentText { written, dialect }))
 }
 
 /// The text of a document.
 struct DocumentText {
-    text: Text,
-    origin: InputKind,
+    written: Written,
     dialect: Dialect,
 }
 
 impl DocumentText {
     /// Parses and expands the document with options.
     fn expanded(self, options: &Options) -> (Documents, Expanded) {
-        let DocumentText { text, origin, .. } = self;
+        let Written { text, origin } = self.written;
         let parsed = crate::parse(&text.name, text.text, options);
         let mut diagnostics = Diagnostics::of(options.policy());
         let refused = parsed.diagnostics.has_errors();
@@ -71,6 +70,10 @@ impl DocumentText {
 impl Source for DocumentText {
     fn dialect(&self) -> Option<Dialect> {
         Some(self.dialect)
+    }
+
+    fn document(&mut self) -> Option<&mut Written> {
+        Some(&mut self.written)
     }
 
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {

@@ -126,16 +126,9 @@ impl BodyCheck<'_, '_> {
     fn operand_literal(&mut self, text: &str, span: Span, ty: Type, wanted: Primitive) {
         let found = self.describe(ty);
         let message = format!("`{text}` with a tensor takes {} beside it, this is {found}", wanted.text());
-        let mut finding = self.finding(Code::OperandElements, span, message).label(format!("an operand is {found}"));
-        if ty == Type::INTEGER {
-            finding = finding.help("write the number with a point: `1.0`");
-            let text = self.checked().document.sources().text(finding.at);
-            if wanted == Primitive::Scalar && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-                let scalar = format!("{text}.0");
-                finding = finding.fix(span, scalar);
-            }
-        }
-        self.push(finding);
+        let help = (ty == Type::INTEGER).then(|| "write the number with a point: `1.0`".to_string());
+        let finding = self.finding(Code::OperandElements, span, message).label(format!("an operand is {found}"));
+        self.push(finding.help_if(help));
     }
 
     fn arithmetic(&mut self, op: BinaryOp, span: Span, left: Type, right: Type) -> Type {

@@ -1,0 +1,9 @@
+//! Messages: how findings and failures are written, and where.
+
+mod github;
+mod reporter;
+mod sarif;
+mod short;
+mod sink;
+
+pub(crate) use reporter::{Counts, Reporter, Verdict};
