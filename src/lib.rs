@@ -67,6 +67,7 @@ mod options;
 pub mod picture;
 #[cfg(feature = "pnnx")]
 mod pnnx;
+mod progress;
 mod room;
 pub mod source;
 #[cfg(feature = "tensor")]

@@ -4,6 +4,7 @@ mod expr;
 mod layout;
 mod notation;
 mod reporting;
+mod size;
 mod streams;
 
 use std::ffi::OsString;
@@ -27,6 +28,7 @@ pub(crate) use expr::{Expr, ExprTo};
 pub(crate) use layout::{Layout, LayoutTo, Numbers};
 pub(crate) use notation::{From, To};
 pub(crate) use reporting::{Level, MessageFormat, Reporting, Warnings};
+pub(crate) use size::size;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,6 +6,7 @@ use crate::Options;
 use crate::input::Findings;
 use crate::input::settings::Settings;
 use crate::input::source::Source;
+use crate::progress;
 
 use super::args::Language;
 use super::outcome::{Failure, RunResult, Status};
@@ -19,6 +20,9 @@ pub(crate) fn run(inputs: &[PathBuf], fix: bool, language: &Language, reporter: 
     let (mut status, mut count) = (Status::Done, 0);
     for found in inputs.iter().flat_map(|input| walk::inputs(input)) {
         count += 1;
+        if count > 1 || inputs.len() > 1 {
+            progress::next_input();
+        }
         status = status.max(match found {
             Found::Input(path) => check(&path, fix, language, reporter)?,
             Found::Failed(path, failure) => {

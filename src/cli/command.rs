@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::args::{self, Cli, Command, MessageFormat};
 use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
+use super::progress::Watch;
 use super::report::Reporter;
 use super::{check, complete, completions, explain, expr, flatten, fmt, interrupt, layout, man, options, run, usage};
 
@@ -19,7 +20,10 @@ pub fn main() -> ExitCode {
     let (mut reporter, result) = match usage::parse() {
         Ok(cli) => {
             let mut reporter = Reporter::new(&cli.reporting);
-            let result = run(cli, &mut reporter).or_else(|failure| reporter.refused(failure));
+            let watch = Watch::new(cli.commands().is_some_and(Commands::reports) && reporter.interactive());
+            let result = run(cli, &mut reporter);
+            drop(watch);
+            let result = result.or_else(|failure| reporter.refused(failure));
             (reporter, result)
         }
         Err(ended) => *ended,

@@ -1,11 +1,15 @@
 //! `nnef-flatten complete`: the completions of a word of a command line, for the scripts of shells.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use clap::{Arg, Command, ValueHint};
 
 use super::outcome::{RunResult, Status};
 use super::{io, options};
+use crate::diagnostics::Code;
+use crate::library::registries;
+use crate::options::LEVELS;
 
 /// The completions of a word.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,10 +56,11 @@ fn candidates(root: &Command, words: &[String]) -> Candidates {
         }
     }
     if let Some(option) = open {
-        return values(option, "", current);
+        return values((root, command, option), "", current);
     }
     if let Some((name, value)) = current.split_once('=').filter(|_| !plain && is_option(current)) {
-        return option(command, name).map_or_else(Candidates::default, |of| values(of, &format!("{name}="), value));
+        let values = |of| values((root, command, of), &format!("{name}="), value);
+        return option(command, name).map_or_else(Candidates::default, values);
     }
     if !plain && current.starts_with('-') {
         let long = |option: &Arg| Some((format!("--{}", option.get_long()?), first_line(option.get_help())));
@@ -68,11 +73,44 @@ fn candidates(root: &Command, words: &[String]) -> Candidates {
     let repeated =
         || command.get_positionals().last().filter(|last| last.get_num_args().is_some_and(|n| n.max_values() > 1));
     if let Some(positional) = command.get_positionals().nth(given).or_else(repeated) {
-        let more = values(positional, "", current);
+        let more = values((root, command, positional), "", current);
         found.files = more.files;
         found.words.extend(more.words);
     }
     found
+}
+
+/// Names with their descriptions.
+type Names = Vec<(String, String)>;
+
+/// The arguments whose values are names that the parser does not list: the subcommand, or none for all of them; the
+/// argument; and the names.
+const NAMED: &[(&str, &str, fn(&Command) -> Names)] = &[
+    ("explain", "code", |_| codes().chain(rules()).collect()),
+    ("", "allow", |_| all_codes()),
+    ("", "deny", |_| all_codes()),
+    ("", "fragments", |_| registries::ALL.iter().map(|row| (row.name.to_owned(), "a registry".to_owned())).collect()),
+    ("", "lower", |_| LEVELS.iter().map(|level| ((*level).to_owned(), String::new())).collect()),
+    ("man", "subcommand", subcommands),
+];
+
+fn codes() -> impl Iterator<Item = (String, String)> {
+    Code::ALL.iter().map(|code| (code.as_str().to_owned(), code.title().to_owned()))
+}
+
+fn all_codes() -> Names {
+    std::iter::once(("all".to_owned(), "all codes".to_owned())).chain(codes()).collect()
+}
+
+/// The rules that codes enforce.
+fn rules() -> impl Iterator<Item = (String, String)> {
+    let rules: BTreeSet<&str> = Code::ALL.iter().filter_map(|code| code.rule()).collect();
+    rules.into_iter().map(|rule| (rule.to_owned(), "a rule".to_owned()))
+}
+
+fn subcommands(root: &Command) -> Names {
+    let shown = root.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help");
+    shown.map(|sub| (sub.get_name().to_owned(), first_line(sub.get_about()))).collect()
 }
 
 fn is_option(word: &str) -> bool {
@@ -90,11 +128,15 @@ fn option<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
     }
 }
 
-/// The values of an argument that start with the current word.
-fn values(of: &Arg, prefix: &str, current: &str) -> Candidates {
+/// The values of an argument of a subcommand that start with the current word.
+fn values((root, command, of): (&Command, &Command, &Arg), prefix: &str, current: &str) -> Candidates {
     let known = of.get_possible_values();
     let words = known.iter().filter(|value| !value.is_hide_set());
     let words = words.map(|value| (value.get_name().to_owned(), first_line(value.get_help())));
+    let more = NAMED
+        .iter()
+        .find(|(name, argument, _)| of.get_id() == argument && (name.is_empty() || *name == command.get_name()));
+    let words = words.chain(more.map(|(_, _, names)| names(root)).unwrap_or_default());
     let words = beginning(words, current).into_iter().map(|(word, help)| (format!("{prefix}{word}"), help)).collect();
     let files = matches!(of.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
     Candidates { files, words }
@@ -143,6 +185,14 @@ mod tests {
             ("-qo gr", true, &[]),
             ("a.nnef ch", false, &[]),
             ("--max-ops ", false, &[]),
+            ("explain E040", false, &["E0401", "E0402", "E0403", "E0404", "E0405", "E0406", "E0407", "E0408", "E0409"]),
+            ("explain E-AR", false, &["E-ARG", "E-ARITY"]),
+            ("--deny a", false, &["all"]),
+            ("check --allow=E0412", false, &["--allow=E0412"]),
+            ("--fragments tract_c", true, &["tract_core"]),
+            ("--lower c", false, &["custom"]),
+            ("man f", false, &["fmt"]),
+            ("--message-format s", false, &["short", "sarif"]),
             ("comple", true, &["completions"]),
         ] {
             assert_eq!(of(line), (files, words.iter().map(|word| (*word).to_owned()).collect()), "{line}");

@@ -54,7 +54,7 @@ fn write_model(model: InlinedModel, origin: &ModelOrigin, request: Request, repo
     }
     reporter.summary();
     let Some((flat, place)) = flat.zip(place).filter(|_| accepted) else { return Ok(Status::Refused) };
-    place.write(&mut |out| flat.write(out), reporter)?;
+    place.write(&mut |out| flat.write(out))?;
     // The process ends soon; freeing a million nodes one by one takes a tenth of the time of making them.
     std::mem::forget(flat);
     if let Some(graph) = &graph {

@@ -16,7 +16,6 @@ use crate::write::Notation;
 
 use super::io::{self, Writing};
 use super::outcome::Failure;
-use super::report::Reporter;
 use super::request::{Destination, path};
 use super::{args, models};
 
@@ -101,14 +100,14 @@ impl<'o> OutputPlace<'o> {
     }
 
     /// Writes a model there.
-    pub(super) fn write(&self, content: Writing, reporter: &Reporter) -> Result<(), Failure> {
+    pub(super) fn write(&self, content: Writing) -> Result<(), Failure> {
         match self {
             OutputPlace::Stdout => io::write_stdout(content),
             OutputPlace::File(path, others) => io::write_file_beside(path, others, content),
             OutputPlace::Whole(target, name, model) => {
                 // Programs add data at the end of such files, which must not change those of the input.
                 let content = Content { hidden: true, document: name, linked: false, ..Content::new(content) };
-                models::write(target, content.with_files(model), reporter)
+                models::write(target, content.with_files(model))
             }
         }
     }

@@ -7,10 +7,12 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::files;
 use crate::input::Refusal;
 use crate::input::text::{self, Text};
+use crate::progress::{self, Counted, Phase};
 use crate::source::{Location, Span};
 
 use super::interrupt;
 use super::outcome::Failure;
+use super::progress::Undisturbed;
 use super::terminal::Visible;
 
 /// The command line that helps becomes a part of the help.
@@ -116,7 +118,14 @@ pub(crate) type Writing<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()
 /// control it are shown as escapes; a file or a pipe gets the bytes unchanged.
 pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
     let stdout = io::stdout().lock();
-    let stdout: Box<dyn Write> = if stdout.is_terminal() { Box::new(Visible::new(stdout)) } else { Box::new(stdout) };
+    let stdout: Box<dyn Write> = if stdout.is_terminal() {
+        // The result itself is seen to grow.
+        progress::enter(Phase::Quiet);
+        Box::new(Undisturbed(Visible::new(stdout)))
+    } else {
+        progress::enter(Phase::Writing);
+        Box::new(Counted(stdout))
+    };
     let mut out = BufWriter::with_capacity(1 << 16, stdout);
     let result = content(&mut out).and_then(|()| out.flush());
     // After a failure, dropping the buffer must not try to write the rest.
@@ -137,7 +146,8 @@ pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: 
 }
 
 fn fill(file: impl Write, content: Writing) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 16, file);
+    progress::enter(Phase::Writing);
+    let mut out = BufWriter::with_capacity(1 << 16, Counted(file));
     content(&mut out)?;
     out.flush()
 }

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::args::size;
 use crate::{Options, eval, model};
 
 /// The limits of a run: a profile, and single limits that replace its own.
@@ -19,17 +20,17 @@ pub(crate) struct RunLimits {
     /// The maximum number of items of an array, and of characters of a string [default: 10000000].
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
-    /// The maximum number of bytes in use by an expansion, a translation or an evaluation [default: 805306368].
-    #[arg(long, value_name = "BYTES")]
+    /// The maximum memory in use by an expansion, a translation or an evaluation [default: 768MiB].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
-    /// The maximum number of bytes of a text [default: 2147483648].
-    #[arg(long, value_name = "BYTES")]
+    /// The maximum size of a text [default: 2GiB].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     max_text: Option<u64>,
     /// The maximum number of files and folders of a model [default: 200000].
     #[arg(long, value_name = "N")]
     max_files: Option<usize>,
-    /// The number of bytes that a compressed model may unpack to, whatever its size [default: 8589934592].
-    #[arg(long, value_name = "BYTES")]
+    /// The size that a compressed model may unpack to, whatever its own size [default: 8GiB].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     max_unpacked: Option<u64>,
     /// The maximum number of tensor items at a time in an evaluation, 8 bytes each [default: those of --max-memory, and of
     /// the data].

@@ -8,9 +8,9 @@ use crate::Graph;
 use crate::input::models::{InputKind, document_path};
 use crate::input::source::Files;
 use crate::model::{Content, Model, ModelError, Target, check, rewrite};
+use crate::progress::{self, Phase};
 
 use super::outcome::Failure;
-use super::progress::Progress;
 use super::report::Reporter;
 use super::{interrupt, io};
 
@@ -22,11 +22,11 @@ fn failed(error: ModelError) -> Failure {
     }
 }
 
-/// Writes a whole model, and shows the progress of its files.
-pub(crate) fn write(target: &Target, content: Content, reporter: &Reporter) -> Result<(), Failure> {
-    let mut progress = Progress::new(reporter.interactive(), content.size());
-    let mut add = |bytes| progress.add(bytes);
-    // The parts of the contents get the shorter lifetime of the progress.
+/// Writes a whole model.
+pub(crate) fn write(target: &Target, content: Content) -> Result<(), Failure> {
+    progress::enter_of(Phase::Copying, content.size());
+    let mut add = progress::add;
+    // The parts of the contents get the shorter lifetime of the counter.
     let Content { graph, quant, files, hidden, document, linked, .. } = content;
     let mut content = Content { graph, quant, files, hidden, progress: Some(&mut add), document, linked };
     interrupt::watch();
@@ -58,7 +58,7 @@ impl Whole {
             files: self.files.model.as_deref(),
             ..Content::new(&mut text)
         };
-        write(&self.target, content, reporter)
+        write(&self.target, content)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::graph::TensorId;
 use crate::graph::names::NameId;
 use crate::input::source::Backing;
 use crate::layout::Removed;
+use crate::progress::{self, Phase};
 
 use super::layouts;
 use super::outcome::Failure;
@@ -28,6 +29,7 @@ pub(super) fn run(
     let apart = if output.fold || output.share { backing.apart(graph, settings)? } else { Vec::new() };
     if output.fold {
         let apart = tensors(graph, &apart);
+        progress::enter(Phase::Evaluating);
         let count = graph.fold(settings.evaluation, &apart, settings.options.keep_unused);
         reporter.remark(&format!("operations that became constants: {count}"));
     }

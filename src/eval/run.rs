@@ -12,6 +12,7 @@ use super::stored::Stored;
 use super::{Evaluator, Kernel, Quantizations, Variables};
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Operation, OperationId, TensorId};
+use crate::progress;
 use crate::tensor::Tensor;
 
 /// The maximum nesting depth of evaluations.
@@ -130,6 +131,7 @@ impl<'a> Run<'a> {
     /// Evaluates one operation.
     pub(super) fn step(&self, operation: &Operation, kernel: Option<&Kernel>) -> Result<(), EvalError> {
         let call = Call { run: self, operation };
+        progress::add(1);
         self.budget.work(1)?;
         let Some(kernel) = kernel else {
             let message = format!("the definition of `{}` is not known", call.name());

@@ -16,6 +16,7 @@ use super::{
     SignatureId, Tensor, TensorId, Value, shapes,
 };
 use crate::graph::Primitive;
+use crate::progress;
 use crate::room;
 use crate::source::Location;
 use crate::source::names::Name;
@@ -233,6 +234,7 @@ impl Graph {
         dtype: (Option<Primitive>, bool),
         source: (Location, OriginId),
     ) -> OperationId {
+        progress::add(1);
         let id = OperationId::at(self.operations.len());
         let (_, operands, results) = self.signatures.counts(signature);
         let (operands, result) = self.packed.take_last(operands, results);
@@ -254,6 +256,7 @@ impl Graph {
         result: (NameId, Option<Primitive>),
         shape: Option<ShapeId>,
     ) -> (OperationId, TensorId) {
+        progress::add(1);
         let id = OperationId::at(self.operations.len());
         let tensor = TensorId(self.tensors.len() as u32);
         room::push(

@@ -5,6 +5,7 @@ use super::settings::Settings;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Limits, Random};
 use crate::onnx::{Document, ModelInput, ModelOutputs};
+use crate::progress::{self, Phase};
 use crate::source::Sources;
 use crate::tensor::{DType, Tensor};
 
@@ -46,6 +47,7 @@ impl ModelRun {
     /// Evaluates the model; none if it is refused or the evaluation fails, which is among the findings then.
     pub(crate) fn evaluate(&mut self, inputs: &[(String, Tensor)], settings: &Settings) -> Option<ModelOutputs> {
         let document = self.document.as_ref().filter(|_| !self.found.has_errors())?;
+        progress::enter(Phase::Evaluating);
         match document.run(inputs, (limits(document, settings), &settings.options)) {
             Ok(outputs) => Some(outputs),
             Err(failed) => {
@@ -104,6 +106,7 @@ pub(crate) fn compare(
     settings: &Settings,
 ) -> Result<(usize, f64), Box<Diagnostic>> {
     let options = &settings.options;
+    progress::enter(Phase::Evaluating);
     let wanted = source.run(inputs, (limits(source, settings), options))?;
     // The flat model may have fewer inputs, since bound ones are gone.
     let kept = flat.inputs();

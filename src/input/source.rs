@@ -12,6 +12,7 @@ use crate::eval::{EvalError, Evaluation, Evaluator, Quantizations, Variables};
 use crate::graph::names::NameId;
 use crate::graph::stats::{Known, NNEF, Stats};
 use crate::model::Model;
+use crate::progress::{self, Phase};
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
 use crate::write::encode::VariableData;
@@ -177,6 +178,7 @@ impl<'b> Values<'b> {
         inputs: &[(String, Tensor)],
         (quantizations, settings): (Quantizations, &Settings),
     ) -> Result<Evaluation, EvalError> {
+        progress::enter(Phase::Evaluating);
         let evaluator = Evaluator::with_limits(settings.evaluation_of(self.stored)).quantized(quantizations);
         match self.weights {
             Some(weights) => evaluator.run(graph, inputs, weights),

@@ -17,6 +17,7 @@ use super::site::{ComputationError, Computed, Site};
 use super::symbols::{Sym, Symbols};
 use crate::diagnostics::Code;
 use crate::graph::predication::{Predicated, Verdict};
+use crate::progress;
 
 /// The default trip limit of loops without a count.
 const MAX_TRIPS: u64 = 1_000_000;
@@ -135,6 +136,7 @@ impl<'n> Machine<'n> {
 
     fn steps(&mut self, steps: &'n [PlannedUnit], i: u64, trips: Option<u64>) -> MachineResult {
         for step in steps.iter().filter(|step| step.window.covers(i, trips)) {
+            progress::add(1);
             let allowed = self.symbols.usage.spend(1);
             match step.item {
                 ComputationUnit::Layer(layer) if !allowed => {

@@ -10,6 +10,7 @@ use super::groups::{GroupCall, Groups, ROOT};
 use super::label;
 use super::layout::ranks::{Level, Net};
 use crate::graph::{Graph, Key, Operation, OperationId, OriginId, TensorId};
+use crate::progress;
 
 /// What a box represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +108,7 @@ impl<'g> Scene<'g> {
         scene.inputs();
         let categories: Vec<Category> = graph.kinds.iter().map(|kind| category::of(graph.text_of(kind.name))).collect();
         for (i, operation) in graph.operations.iter().enumerate() {
+            progress::add(1);
             if !scene.folded[i] {
                 let place = (groups.of(i, operation.origin), categories[graph.kind_id(operation).index()]);
                 scene.add(operation_node(graph, &scene.folded, i, place));

@@ -20,6 +20,7 @@ use crate::onnx::from_nnef::{self, BlockWeight, NnefElement, Weight, Weights};
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::pnnx::data::Archive;
 use crate::pnnx::export;
+use crate::progress::{self, Phase};
 use crate::source::{Location, Sources};
 use crate::tensor::dat::BLOCK;
 use crate::tensor::{DType, Tensor, TensorError};
@@ -252,6 +253,9 @@ impl<'g> Made<'g> {
         (graph, sources): (&'g Graph, &'g Sources),
         encode: Option<Encode>,
     ) -> Result<(Self, Diagnostics), Diagnostics> {
+        if encode.is_some() {
+            progress::enter(Phase::Translating);
+        }
         let (encoded, warnings) = match encode {
             Some(encode) => encode.encode(graph).map(|(bytes, warnings)| (Some(bytes), warnings))?,
             None => (None, Diagnostics::default()),
@@ -280,6 +284,7 @@ impl<'g> Made<'g> {
 }
 
 fn picture<'g>(graph: &'g Graph, sources: &'g Sources) -> Result<Picture<'g>, Diagnostics> {
+    progress::enter(Phase::Drawing);
     Picture::new(graph, sources).ok_or_else(|| {
         let count = graph.operations.len();
         let message = format!("the graph has {count} operations; pictures show at most {MAX_OPERATIONS}");

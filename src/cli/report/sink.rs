@@ -4,11 +4,13 @@ use std::io::{self, BufWriter, Stderr, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
+use crate::cli::progress::Undisturbed;
+
 /// A buffered stream for messages. What cannot be written does not stop a run; the first failure is kept.
 pub(super) struct Sink {
     out: BufWriter<Box<dyn Write>>,
     /// Standard error beside standard output: readers of messages from all subcommands expect objects there.
-    copy: Option<BufWriter<Stderr>>,
+    copy: Option<BufWriter<Undisturbed<Stderr>>>,
     /// Whether messages are results, on standard output.
     is_output: bool,
     failed: Option<io::Error>,
@@ -17,14 +19,14 @@ pub(super) struct Sink {
 impl Sink {
     /// Standard error.
     pub(super) fn stderr(choice: ColorChoice) -> Self {
-        Sink::new(Box::new(AutoStream::new(io::stderr(), choice)), false)
+        Sink::new(Box::new(Undisturbed(AutoStream::new(io::stderr(), choice))), false)
     }
 
     /// Standard output. With `copied`, what is written for programs also goes to standard error, unless that is the same
     /// stream.
     pub(super) fn stdout(choice: ColorChoice, copied: bool) -> Self {
-        let copy = (copied && !is_one_stream()).then(|| BufWriter::new(io::stderr()));
-        Sink { copy, ..Sink::new(Box::new(AutoStream::new(io::stdout(), choice)), true) }
+        let copy = (copied && !is_one_stream()).then(|| BufWriter::new(Undisturbed(io::stderr())));
+        Sink { copy, ..Sink::new(Box::new(Undisturbed(AutoStream::new(io::stdout(), choice))), true) }
     }
 
     fn new(out: Box<dyn Write>, is_output: bool) -> Self {

@@ -16,6 +16,7 @@ use crate::input::{Findings, Refusal};
 use crate::model::Model;
 use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
+use crate::progress::{self, Phase};
 use crate::source::{FileId, Location, Sources};
 use crate::tensor::Tensor;
 use crate::write::encode::VariableData;
@@ -48,6 +49,7 @@ impl DocumentText {
             diagnostics.extend(crate::check(&document, options));
             return (Documents { origin, document }, Err(diagnostics));
         }
+        progress::enter(Phase::Expanding);
         let result = match crate::expand(&document, options) {
             Ok(expansion) => {
                 diagnostics.extend(expansion.diagnostics);
@@ -217,6 +219,7 @@ impl Backing for Documents {
         let data = models::data(&self.origin, &[&source, graph], settings)?;
         let limits = settings.evaluation_of(data.as_ref().map_or(0, |model| model.stored()));
         let evaluator = Evaluator::with_limits(limits).random_variables(seed);
+        progress::enter(Phase::Evaluating);
         let inputs = source.random_inputs_within(limits, given, seed);
         let inputs = inputs.map_err(|error| refuse(error.diagnostic(&source)))?;
         let found = evaluator.compare([&source, graph], &inputs, &*models::variables(data.as_deref()));

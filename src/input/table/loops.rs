@@ -10,6 +10,7 @@ use crate::input::source::{Backing, Evaluable, Expanded, Flat, Source, Values, V
 use crate::input::text::Text;
 use crate::input::{Findings, Refusal};
 use crate::loops::{Evaluation, Network};
+use crate::progress::{self, Phase};
 use crate::source::{FileId, Location, Sources};
 use crate::tensor::{DType, Tensor, TensorError};
 use crate::{Graph, Options, write};
@@ -37,6 +38,7 @@ fn options(settings: &Settings) -> Options {
 
 /// The flat graph of a network, with warnings, or the errors.
 fn unrolled(net: &Network, settings: &Settings) -> Expanded {
+    progress::enter(Phase::Expanding);
     net.unroll(&options(settings)).map(|expansion| (expansion.graph, expansion.diagnostics))
 }
 
@@ -90,6 +92,7 @@ impl Networks {
             Some(given) => net.read_inputs(&given.name, given.text, &mut self.sources)?,
             None => Vec::new(),
         };
+        progress::enter(Phase::Evaluating);
         net.evaluate(inputs, &options(settings))
     }
 }

@@ -14,6 +14,7 @@ use crate::input::{Findings, Refusal};
 use crate::ncnn::model::NcnnModel;
 use crate::ncnn::weights::{NcnnWeights, WeightFile};
 use crate::onnx::contents::DiskFile;
+use crate::progress::{self, Phase};
 use crate::source::Sources;
 use crate::{Lower, write};
 
@@ -49,6 +50,7 @@ impl NcnnText {
         let file = sources.add(self.text.name, self.text.text);
         let mut found = Diagnostics::of(options.policy());
         let model = found.take(NcnnModel::read(sources.file(file).text(), file, options.policy()));
+        progress::enter(Phase::Translating);
         let graph = model.and_then(|model| {
             let graph = model.graph(file, weights, &options);
             found.take(graph.map(|(graph, weights, warnings)| ((graph, weights), warnings)))

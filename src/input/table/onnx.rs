@@ -14,6 +14,7 @@ use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::to_nnef::NnefVariables;
 use crate::onnx::{Document, ExternalFile, ViewTypes};
+use crate::progress::{self, Phase};
 use crate::source::{FileId, Sources};
 use crate::{Dialect, Graph, Options, write};
 
@@ -104,6 +105,7 @@ impl ParsedModel {
 
     /// Expands calls, and runs the passes; there is no document if that fails.
     fn flatten(&mut self, settings: &Settings) {
+        progress::enter(Phase::Expanding);
         let found = &mut self.found;
         let options = &settings.options;
         self.document = self.document.take().and_then(|mut document| {
@@ -147,6 +149,7 @@ impl Source for ModelBytes {
     fn check(self: Box<Self>, settings: &Settings) -> Result<Findings, Refusal> {
         let mut parsed = self.parse(settings);
         if let Some(document) = &parsed.document {
+            progress::enter(Phase::Checking);
             parsed.found.extend(document.check(&settings.options));
             if parsed.folder.is_none() {
                 warn_left(document, &document.external_files(), UNKNOWN, &mut parsed.found);
@@ -205,6 +208,7 @@ impl ModelBytes {
         let mut parsed = self.parse(settings);
         let before = if settings.counted { parsed.before(options) } else { None };
         parsed.bind(settings);
+        progress::enter(Phase::Translating);
         let translated = parsed.document.as_mut().map(|document| document.translate(options, settings.evaluation));
         parsed.note_change();
         let ParsedModel { sources, mut found, document, .. } = parsed;

@@ -12,6 +12,7 @@ use crate::input::text::{Text, read_bytes};
 use crate::input::{Findings, Refusal};
 use crate::pnnx::data::{Archive, Weights};
 use crate::pnnx::model::PnnxModel;
+use crate::progress::{self, Phase};
 use crate::source::{FileId, Location, Sources, Span};
 use crate::{Lower, Options, write};
 
@@ -84,6 +85,7 @@ impl ParsedPnnx {
     /// The flat graph.
     fn expanded(self, options: &Options) -> (Weighed<Weights>, Expanded) {
         let ParsedPnnx { sources, file, model, archive, mut found } = self;
+        progress::enter(Phase::Translating);
         let model = model.filter(|_| !found.has_errors());
         let graph = model.and_then(|model| {
             let graph = model.graph(file, options).map(|(graph, members, warnings)| ((graph, members), warnings));
@@ -98,6 +100,7 @@ impl ParsedPnnx {
 
     /// The text of the file with its expressions expanded; none if it is refused.
     fn rewritten(&mut self, settings: &Settings) -> Option<String> {
+        progress::enter(Phase::Expanding);
         let options = options(settings);
         let found = &mut self.found;
         let model = self.model.take().filter(|_| !found.has_errors()).and_then(|model| match options.lower {

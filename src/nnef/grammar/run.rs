@@ -13,6 +13,7 @@ use super::{build, depth, expression, flat, loops};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::nnef::ast::{Assignment, Body, Expr, Marks, Module, Targets};
 use crate::nnef::lexer::{Lexer, TokenKind};
+use crate::progress;
 use crate::source::{Location, Span};
 
 /// One run of the parser over one file.
@@ -109,6 +110,7 @@ impl<'s> ParserRun<'s> {
 
     /// Adds a statement to a body.
     fn add(&mut self, body: &mut Body, assignment: Assignment) {
+        progress::reached(assignment.span.end.into());
         if self.in_graph {
             let (ast, targets) = (&self.state.0.ast, &mut self.targets);
             ast.each_target(assignment.target, |_, name| targets.assign(name));

@@ -10,6 +10,7 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{AttributeProto, AttributeValue, NodeProto};
 use crate::onnx::schema::{Parameter, ParameterType, Presence, Schema, SchemaLookup, TypeId, counts};
 use crate::onnx::scopes::NodeScope;
+use crate::progress;
 use crate::source::names::Name;
 
 /// The types bound to the type variables of an operator by its operands.
@@ -55,6 +56,7 @@ impl<'m> Check<'m> {
     pub(super) fn nodes(&mut self, nodes: &'m [NodeProto], body: &ModelPart<'m>) {
         let around = self.node;
         for (i, node) in nodes.iter().enumerate() {
+            progress::add(1);
             if self.pass == Pass::Types && !self.flow.spend() {
                 break;
             }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use super::disk::DiskFile;
 use super::held::{Contents, Gap};
 use crate::onnx::protobuf::{MAX_DEPTH, Message, inner, stays_in_file};
+use crate::progress::{self, Phase};
 
 /// The fewest bytes of a payload that stays in the file: reading fewer takes as long as skipping them.
 const LONG: usize = 1 << 10;
@@ -38,6 +39,7 @@ impl From<io::Error> for ScanError {
 ///
 /// The file cannot be read, changes meanwhile, or has more than `limit` bytes besides constants.
 pub(crate) fn scan(disk: DiskFile, limit: u64) -> Result<Contents, ScanError> {
+    progress::enter(Phase::Reading);
     let len = usize::try_from(disk.len()).map_err(|_| ScanError::TooLarge)?;
     let mut input = BufReader::with_capacity(BUFFER, disk.file());
     input.rewind()?;
@@ -61,6 +63,7 @@ impl Scan<'_> {
     /// Reads a message up to its end.
     fn message(&mut self, kind: Message, end: usize, depth: u32) -> Result<(), ScanError> {
         while self.at < end {
+            progress::reached(self.at as u64);
             let Some(()) = self.field(kind, end, depth)? else { return self.hold(end) };
         }
         Ok(())

@@ -17,6 +17,7 @@ use crate::eval::Quantizations;
 use crate::graph::{Dialect, Graph};
 use crate::onnx::Document;
 use crate::onnx::model::{GraphProto as ModelGraph, ModelNames, ModelProto, OperatorSet};
+use crate::progress;
 
 /// Translates a flat graph to a model.
 ///
@@ -46,6 +47,7 @@ fn convert(
     let mut sources = Sources::new(weights);
     let meanings: Vec<_> = graph.kinds.iter().map(|kind| rules::find(graph, kind)).collect();
     for operation in &graph.operations {
+        progress::add(1);
         let meaning = meanings.get(graph.kind_id(operation).index()).copied().flatten();
         let made = operation_of((graph, operation, meaning), &mut out, &values, (graph, quantizations), &mut sources);
         let results = graph.tensors_of(operation);

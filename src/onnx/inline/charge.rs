@@ -8,6 +8,7 @@ use crate::Options;
 use crate::diagnostics::{Code, too_many};
 use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto, PartSizes, ValueInfo};
+use crate::progress;
 
 /// What an expansion added so far.
 #[derive(Debug)]
@@ -154,6 +155,7 @@ impl Expansion<'_> {
 
     /// Counts nodes and their size in bytes, and checks the limits.
     pub(super) fn charge(&mut self, nodes: u64, bytes: usize, at: u32) -> Expand<()> {
+        progress::add(nodes);
         self.charged.nodes += nodes;
         self.charged.bytes += bytes as u64;
         if self.charged.nodes > self.max_ops {

@@ -21,6 +21,7 @@ use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::operators::row_of;
+use crate::progress;
 use crate::room::with_stack;
 use crate::tensor::Tensor;
 
@@ -196,6 +197,7 @@ impl<'m> Interpreter<'m> {
         frame: RunFrame<'_, 'm>,
     ) -> Result<Vec<RunValue>, RunFailure> {
         let names = &self.model.names;
+        progress::add(1);
         self.budget.work(STEPS)?;
         let operand = |name: &NameId| match *name {
             NameId::ROOT => Ok(None),

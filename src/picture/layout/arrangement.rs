@@ -6,6 +6,7 @@ use super::ranks::{Level, Placed, Rows, Vertex};
 use super::{order, ranks};
 use crate::graph::TensorId;
 use crate::picture::scene::{self, Item, Scene};
+use crate::progress;
 
 /// The rows of all groups of a scene.
 #[derive(Debug)]
@@ -84,6 +85,7 @@ fn rank_all(scene: &mut Scene) -> Vec<Arranged> {
             }
         }
         let rows = ranks::rank(&level, placed);
+        progress::add(items.len() as u64);
         lost.extend(rows.named.iter().map(|(net, target)| (tensors[*net as usize], *target)));
         for (tensor, target) in lost {
             match items[target as usize] {
