@@ -11,7 +11,7 @@ use std::process::Output;
 use nnef_flatten::tensor::Tensor;
 use serde_json::{Value, json};
 
-use command::{run, stderr};
+use command::{messages, run, stderr};
 
 /// Runs a command on a document of NNEF 1.0 with these extensions, fragments and body. `in.json` beside it has inputs.
 fn on(args: &[&str], head: &str, body: &str, inputs: &Value) -> Output {
@@ -47,7 +47,7 @@ fn a_tuple_of_names_takes_an_array_apart() {
         assert_eq!(data(&on(&["run"], "", &body, &x)), wanted, "{call}");
         assert_eq!(data(&on(&["run", "--lower", "all"], "", &body, &x)), wanted, "{call}");
         let strict = on(&["check", "--strict"], "", &body, &x);
-        assert_eq!((strict.status.code(), stderr(&strict).contains("E0506")), (Some(1), true), "{}", stderr(&strict));
+        assert_eq!((strict.status.code(), messages(&strict).contains("E0506")), (Some(1), true), "{}", messages(&strict));
         let flat = on(&["-q"], "", &body, &x);
         assert!(String::from_utf8_lossy(&flat.stdout).contains("[a, b] = "), "{call}");
     }
@@ -61,9 +61,9 @@ fn extensions_may_have_commas_between_them() {
     let body = "    x = external(shape = [1]);\n    y = x + 1.0;\n";
     let x = json!({"x": [1.0]});
     let output = on(&["check"], head, body, &x);
-    assert_eq!((output.status.code(), stderr(&output).contains("E0")), (Some(0), false), "{}", stderr(&output));
+    assert_eq!((output.status.code(), messages(&output).contains("E0")), (Some(0), false), "{}", messages(&output));
     assert_eq!(on(&["check", "--strict"], head, body, &x).status.code(), Some(1));
-    assert!(stderr(&on(&["check"], "extension acme_writer: 'a, b';", body, &x)).contains("E0220"));
+    assert!(messages(&on(&["check"], "extension acme_writer: 'a, b';", body, &x)).contains("E0220"));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn logicals_have_no_order() {
         ("lt(x, 1.0)", false),
     ] {
         let output = on(&["check"], head, &format!("{source}    y = {call};\n"), &x);
-        assert_eq!(output.status.code(), Some(i32::from(refused)), "{call}: {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(i32::from(refused)), "{call}: {}", messages(&output));
     }
 }
 
@@ -106,8 +106,9 @@ fn what_run_refuses_is_told_by_check() {
     let x = json!({"x": [[[[1.0, 2.0]]]]});
     for (words, status) in [(&["-q"][..], 0), (&["check"], 1), (&["run"], 1)] {
         let output = on(words, "", body, &x);
-        let is_told = stderr(&output).contains("E1022") && !stderr(&output).contains("E08");
-        assert_eq!((output.status.code(), is_told), (Some(status), status == 1), "{words:?}: {}", stderr(&output));
+        let told = messages(&output);
+        let is_told = told.contains("E1022") && !told.contains("E08");
+        assert_eq!((output.status.code(), is_told), (Some(status), status == 1), "{words:?}: {told}");
     }
     assert_eq!(on(&["check", "--allow", "E1022"], "", body, &x).status.code(), Some(0));
 }
@@ -164,7 +165,7 @@ fn quantizations_of_channels_may_be_lists() {
     }
     let folder = tempfile::tempdir().unwrap();
     let model = quantized(folder.path(), "zero_point = 0, scale = [0.5, 0.25, 0.125]");
-    assert!(stderr(&run(&["check", &model])).contains("does not fit"));
+    assert!(messages(&run(&["check", &model])).contains("does not fit"));
 }
 
 #[test]

@@ -34,6 +34,11 @@ fn run(args: &[&str], stdin: &str) -> Output {
 
 /// What a terminal gets on standard output and standard error.
 fn on_terminal(args: &[&str], stdin: &str) -> String {
+    on_streams(args, stdin, None)
+}
+
+/// What a terminal gets on standard error, and on standard output unless that is a file.
+fn on_streams(args: &[&str], stdin: &str, stdout: Option<File>) -> String {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
@@ -41,7 +46,7 @@ fn on_terminal(args: &[&str], stdin: &str) -> String {
     let name = ptsname(&terminal, Vec::new()).unwrap();
     let inner = File::options().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
     let mut command = command(args);
-    command.stdout(inner.try_clone().unwrap()).stderr(inner);
+    command.stdout(stdout.unwrap_or_else(|| inner.try_clone().unwrap())).stderr(inner);
     let mut child = command.spawn().unwrap();
     // The terminal ends when nobody has its inner side.
     drop(command);
@@ -125,4 +130,84 @@ fn messages_are_harmless_wherever_they_go() {
     let told = String::from_utf8(output.stderr).unwrap();
     let first: serde_json::Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
     assert_eq!(first["file"], there);
+}
+
+/// A document that expands to a power of two of operations.
+fn deep(levels: usize) -> String {
+    let mut text = "version 1.0;\nextension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n\
+        fragment f0( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = relu(x); }\n"
+        .to_owned();
+    for i in 1..=levels {
+        let inner = i - 1;
+        text.push_str(&format!(
+            "fragment f{i}( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = f{inner}(f{inner}(x)); }}\n"
+        ));
+    }
+    format!("{text}graph G( x ) -> ( y ) {{ x = external(shape = [4]); y = f{levels}(x); }}\n")
+}
+
+/// The lines that a terminal shows in the end.
+fn screen(shown: &str) -> Vec<String> {
+    let (mut lines, mut column) = (vec![Vec::new()], 0);
+    for c in shown.chars() {
+        match c {
+            '\r' => column = 0,
+            '\u{8}' => column -= 1,
+            '\n' => {
+                lines.push(Vec::new());
+                column = 0;
+            }
+            c => {
+                let line: &mut Vec<char> = lines.last_mut().unwrap();
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = c;
+                column += 1;
+            }
+        }
+    }
+    lines.into_iter().map(|line| line.into_iter().collect::<String>().trim_end().to_owned()).collect()
+}
+
+#[test]
+fn long_work_shows_its_progress_and_nothing_is_left_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for levels in [14, 17, 18] {
+        std::fs::write(path(&format!("{levels}.nnef")), deep(levels)).unwrap();
+    }
+    std::fs::write(path("x.json"), r#"{"x": [1.0, 2.0, 3.0, 4.0]}"#).unwrap();
+    let (least, middle, most) = (path("14.nnef"), path("17.nnef"), path("18.nnef"));
+    let (flat, out, inputs) = (path("flat.nnef"), path("out"), path("x.json"));
+    for (args, phase) in [
+        (&[&most, "-o", &flat][..], "expanding"),
+        (&["check", &flat], "reading"),
+        (&["run", &middle, "--inputs", &inputs], "evaluating"),
+        (&[&least, "--to", "svg", "-o", &out], "drawing"),
+        (&[&least, "--to", "onnx", "-o", &out], "translating"),
+    ] {
+        let shown = on_streams(args, "", Some(File::create(path("stdout")).unwrap()));
+        let unit = if phase == "reading" { "MB" } else { "operations" };
+        let line = shown.split('\r').find(|line| line.starts_with(&format!("{phase}: ")) && line.contains(unit));
+        assert!(line.is_some(), "{phase} is not in {shown:?}");
+        let left = screen(&shown).join("\n");
+        assert!(!left.contains(": "), "{phase}: {left:?} is left");
+    }
+    for args in [&["--message-format", "json", "check", &most][..], &["-q", "check", &most]] {
+        let shown = on_streams(args, "", Some(File::create(path("stdout")).unwrap()));
+        assert_eq!(shown, "", "{args:?}");
+    }
+    assert!(run(&["check", &most], "").stderr.is_empty(), "not a terminal");
+}
+
+#[test]
+fn messages_are_not_written_into_the_line_of_the_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad) = (folder.path().join("a.nnef"), folder.path().join("b.nnef"));
+    std::fs::write(&good, deep(18)).unwrap();
+    std::fs::write(&bad, deep(18).replace("y = f18(x)", "y = f18(x); z = conc(x)")).unwrap();
+    let shown = on_terminal(&["check", good.to_str().unwrap(), bad.to_str().unwrap()], "");
+    assert!(shown.contains("input 2, expanding: "), "{shown:?}");
+    let lines = screen(&shown);
+    assert!(lines[0].ends_with("a.nnef: ok") && lines[1].starts_with("Error"), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("expanding")), "{lines:?}");
 }

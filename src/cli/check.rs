@@ -42,9 +42,9 @@ fn check(input: &Path, fix: bool, language: &Language, reporter: &mut Reporter) 
     let name = if io::is_stream(input) { "<stdin>".to_owned() } else { input.display().to_string() };
     reporter.about(&name);
     let mut notation = None;
-    let fixed = if fix { fixes::apply(input, language, reporter) } else { Ok(0) };
+    let fixed = if fix { fixes::apply(input, language) } else { Ok(0) };
     let checked = fixed.and_then(|fixed| {
-        let read = read(input, language, reporter)?;
+        let read = read(input, language, Some(reporter))?;
         notation = Some(read.notation);
         read.check().map(|findings| (findings, fixed))
     });
@@ -63,14 +63,16 @@ pub(super) struct ReadInput {
     pub(super) notation: &'static str,
 }
 
-/// Reads an input to be checked.
+/// Reads an input to be checked. A reporter is told which options change nothing.
 ///
 /// # Errors
 ///
 /// It cannot be read, or an option does not apply to it.
-pub(super) fn read(input: &Path, language: &Language, reporter: &mut Reporter) -> Result<ReadInput, Failure> {
+pub(super) fn read(input: &Path, language: &Language, reporter: Option<&mut Reporter>) -> Result<ReadInput, Failure> {
     let mut input = inputs::open(input, language)?;
-    input.usable("", reporter)?;
+    if let Some(reporter) = reporter {
+        input.usable("", reporter)?;
+    }
     let notation = input.notation.name;
     let (source, settings, language) = input.read()?;
     let notation = source.dialect().map_or(notation, |dialect| crate::input::table::Notation::of_dialect(dialect).name);

@@ -9,7 +9,6 @@ use crate::source::without_mark;
 use super::args::Language;
 use super::check::{self, ReadInput};
 use super::outcome::Failure;
-use super::report::Reporter;
 use super::{io, models};
 
 /// The most rounds: a fix can make room for others, such as a directive for what it enables.
@@ -21,7 +20,7 @@ const ROUNDS: usize = 16;
 /// # Errors
 ///
 /// The input cannot be read or written.
-pub(super) fn apply(path: &Path, language: &Language, reporter: &mut Reporter) -> Result<usize, Failure> {
+pub(super) fn apply(path: &Path, language: &Language) -> Result<usize, Failure> {
     if io::is_stream(path) {
         let message = "--fix changes files: it needs the name of a file instead of standard input";
         return Err(Failure::Message(message.to_owned()));
@@ -29,7 +28,7 @@ pub(super) fn apply(path: &Path, language: &Language, reporter: &mut Reporter) -
     let language = Language { all_findings: true, ..language.clone() };
     let mut changed: Option<Changed> = None;
     for _ in 0..ROUNDS {
-        let Some((text, found)) = findings(path, changed.as_ref(), &language, reporter)? else { return Ok(0) };
+        let Some((text, found)) = findings(path, changed.as_ref(), &language)? else { return Ok(0) };
         if let Some(changed) = &mut changed {
             if found.errors > changed.errors {
                 // The fixes of the last round are not what was meant.
@@ -49,7 +48,7 @@ pub(super) fn apply(path: &Path, language: &Language, reporter: &mut Reporter) -
         changed = Some(Changed { text: next, count: total, errors, before });
     }
     let Some(Changed { text, count, .. }) = changed.filter(|changed| changed.count > 0) else { return Ok(0) };
-    let ReadInput { mut source, .. } = check::read(path, &language, reporter)?;
+    let ReadInput { mut source, .. } = check::read(path, &language, None)?;
     let Some(written) = source.document() else { return Ok(0) };
     models::write_document(path, &written.origin, &text)?;
     Ok(count)
@@ -81,13 +80,8 @@ struct Found {
 
 /// Checks a document, with another text if one is given. Returns its text and what is found; none for an input that is
 /// not a document.
-fn findings(
-    path: &Path,
-    changed: Option<&Changed>,
-    language: &Language,
-    reporter: &mut Reporter,
-) -> Result<Option<(String, Found)>, Failure> {
-    let mut read = check::read(path, language, reporter)?;
+fn findings(path: &Path, changed: Option<&Changed>, language: &Language) -> Result<Option<(String, Found)>, Failure> {
+    let mut read = check::read(path, language, None)?;
     let Some(written) = read.source.document() else { return Ok(None) };
     if let Some(changed) = changed {
         written.text.text.clone_from(&changed.text);

@@ -64,6 +64,11 @@ pub fn feed(args: &[&str], stdin: impl AsRef<[u8]>) -> Output {
     call(args).stdin(stdin).run()
 }
 
+/// All that the command wrote: messages are on standard error, and those of `check` on standard output.
+pub fn messages(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
 /// What the command wrote to standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
