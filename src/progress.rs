@@ -129,9 +129,9 @@ pub(crate) fn reached(count: u64) {
 }
 
 /// A reader or writer whose bytes are counted.
-pub(crate) struct Counted<S>(pub(crate) S);
+pub(crate) struct Metered<S>(pub(crate) S);
 
-impl<S: std::io::Read> std::io::Read for Counted<S> {
+impl<S: std::io::Read> std::io::Read for Metered<S> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.0.read(buffer)?;
         add(count as u64);
@@ -139,7 +139,7 @@ impl<S: std::io::Read> std::io::Read for Counted<S> {
     }
 }
 
-impl<S: std::io::Write> std::io::Write for Counted<S> {
+impl<S: std::io::Write> std::io::Write for Metered<S> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let count = self.0.write(bytes)?;
         add(count as u64);

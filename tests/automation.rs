@@ -93,8 +93,7 @@ fn the_action_annotates_and_logs() {
     let bad = act(folder.path(), "*.nnef", "--limits untrusted", "log.sarif");
     assert_eq!(bad.status.code(), Some(1), "{}", messages(&bad));
     assert!(messages(&bad).starts_with("::error file=bad.nnef,line=2,"), "{}", messages(&bad));
-    let log: serde_json::Value =
-        serde_json::from_slice(&fs::read(folder.path().join("log.sarif")).unwrap()).unwrap();
+    let log: serde_json::Value = serde_json::from_slice(&fs::read(folder.path().join("log.sarif")).unwrap()).unwrap();
     assert_eq!(log["runs"][0]["results"].as_array().unwrap().len(), 1);
     assert_eq!(log["runs"][0]["artifacts"].as_array().unwrap().len(), 2);
     assert_eq!(act(folder.path(), "missing.nnef", "", "").status.code(), Some(2));

@@ -47,6 +47,42 @@ fn diagnostics(output: &Output) -> Vec<serde_json::Value> {
     stderr(output).lines().map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
+/// People read the first findings, programs all of them.
+#[test]
+fn programs_get_all_findings() {
+    let wrong: String = (0..1000).map(|i| format!("    y{i} = relu(missing{i});\n")).collect();
+    let text =
+        format!("version 1.0;\ngraph G( x ) -> ( y ) {{ x = external(shape = [2]);\n{wrong}    y = relu(x); }}\n");
+    for (form, count) in [("json", 1001), ("short", 1000), ("github", 1000)] {
+        let output = run(&["check", "--message-format", form, "-"], &text);
+        assert_eq!((code(&output), stdout(&output).lines().count()), (1, count), "{form}");
+    }
+    let output = run(&["check", "--message-format", "json", "-"], &text);
+    let summary: serde_json::Value = serde_json::from_str(stdout(&output).lines().last().unwrap()).unwrap();
+    assert_eq!((&summary["errors"], &summary["not_shown"]), (&1000.into(), &0.into()));
+    assert_eq!(diagnostics(&output).len(), 1000, "standard error has them, too");
+    let log: serde_json::Value =
+        serde_json::from_str(stdout(&run(&["check", "--message-format", "sarif", "-"], &text))).unwrap();
+    assert_eq!(log["runs"][0]["results"].as_array().unwrap().len(), 1000);
+    assert!(stdout(&run(&["check", "-"], &text)).ends_with("200 errors (800 more not shown)\n"));
+    let flattened = run(&["--message-format", "json", "-"], &text);
+    assert_eq!((code(&flattened), diagnostics(&flattened).len()), (1, 1000));
+}
+
+/// Standard error has no copy of objects where it is the same stream.
+#[cfg(unix)]
+#[test]
+fn one_stream_has_each_object_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let mut child = command();
+    child.args(["check", "--message-format", "json", "missing.nnef"]);
+    let log = std::fs::File::create(&path).unwrap();
+    child.stdout(log.try_clone().unwrap()).stderr(log);
+    assert_eq!(code(&finish(child, b"")), 2);
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+}
+
 /// `/dev/stdout` is standard output, not a file to be replaced.
 #[cfg(target_os = "linux")]
 #[test]

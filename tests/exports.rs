@@ -47,7 +47,12 @@ fn a_tuple_of_names_takes_an_array_apart() {
         assert_eq!(data(&on(&["run"], "", &body, &x)), wanted, "{call}");
         assert_eq!(data(&on(&["run", "--lower", "all"], "", &body, &x)), wanted, "{call}");
         let strict = on(&["check", "--strict"], "", &body, &x);
-        assert_eq!((strict.status.code(), messages(&strict).contains("E0506")), (Some(1), true), "{}", messages(&strict));
+        assert_eq!(
+            (strict.status.code(), messages(&strict).contains("E0506")),
+            (Some(1), true),
+            "{}",
+            messages(&strict)
+        );
         let flat = on(&["-q"], "", &body, &x);
         assert!(String::from_utf8_lossy(&flat.stdout).contains("[a, b] = "), "{call}");
     }
@@ -79,7 +84,7 @@ fn literals_stand_for_values_of_a_generic_type() {
     let flat = String::from_utf8(on(&["--strict"], head, body, &x).stdout).unwrap();
     assert!(flat.contains("constant<integer>(shape = [2], value = [1])"), "{flat}");
     let refused = on(&["check"], &head.replace("1.0]", "1.5]"), body, &x);
-    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("E0701"), "{}", stderr(&refused));
+    assert!(refused.status.code() == Some(1) && messages(&refused).contains("E0701"), "{}", messages(&refused));
 }
 
 #[test]
@@ -161,7 +166,12 @@ fn quantizations_of_channels_may_be_lists() {
         let inputs = format!("{model}/in.json");
         assert_eq!(data(&run(&["run", &model, "--inputs", &inputs])), json!([[2.0, 1.75]]), "{arguments}");
         let strict = run(&["check", "--strict", &model]);
-        assert_eq!(stderr(&strict).contains("E1225"), arguments.starts_with("zero_point = [0"), "{}", stderr(&strict));
+        assert_eq!(
+            messages(&strict).contains("E1225"),
+            arguments.starts_with("zero_point = [0"),
+            "{}",
+            messages(&strict)
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     let model = quantized(folder.path(), "zero_point = 0, scale = [0.5, 0.25, 0.125]");

@@ -70,7 +70,12 @@ mod models {
         }
 
         pub fn run_on(&self, args: &str, stdin: &[u8]) -> Run {
-            Run(crate::command::call(args.split_whitespace()).within(self.folder.path()).stdin(stdin).run())
+            let mut run = crate::command::call(args.split_whitespace()).within(self.folder.path()).stdin(stdin).run();
+            // The messages of `check` for people are on standard output.
+            if args.starts_with("check ") && !args.contains("json") {
+                run.stderr.append(&mut run.stdout);
+            }
+            Run(run)
         }
 
         /// Checks that the folder contains only these files.

@@ -83,9 +83,11 @@ fn candidates(root: &Command, words: &[String]) -> Candidates {
 /// Names with their descriptions.
 type Names = Vec<(String, String)>;
 
-/// The arguments whose values are names that the parser does not list: the subcommand, or none for all of them; the
-/// argument; and the names.
-const NAMED: &[(&str, &str, fn(&Command) -> Names)] = &[
+/// The subcommand, or none for all of them; the argument; and the names.
+type NamedRow = (&'static str, &'static str, fn(&Command) -> Names);
+
+/// The arguments whose values are names that the parser does not list.
+const NAMED: &[NamedRow] = &[
     ("explain", "code", |_| codes().chain(rules()).collect()),
     ("", "allow", |_| all_codes()),
     ("", "deny", |_| all_codes()),

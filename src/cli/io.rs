@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::files;
 use crate::input::Refusal;
 use crate::input::text::{self, Text};
-use crate::progress::{self, Counted, Phase};
+use crate::progress::{self, Metered, Phase};
 use crate::source::{Location, Span};
 
 use super::interrupt;
@@ -124,7 +124,7 @@ pub(crate) fn write_stdout(content: Writing) -> Result<(), Failure> {
         Box::new(Undisturbed(Visible::new(stdout)))
     } else {
         progress::enter(Phase::Writing);
-        Box::new(Counted(stdout))
+        Box::new(Metered(stdout))
     };
     let mut out = BufWriter::with_capacity(1 << 16, stdout);
     let result = content(&mut out).and_then(|()| out.flush());
@@ -147,7 +147,7 @@ pub(crate) fn write_file_beside(path: &Path, others: &[files::Beside], content: 
 
 fn fill(file: impl Write, content: Writing) -> io::Result<()> {
     progress::enter(Phase::Writing);
-    let mut out = BufWriter::with_capacity(1 << 16, Counted(file));
+    let mut out = BufWriter::with_capacity(1 << 16, Metered(file));
     content(&mut out)?;
     out.flush()
 }

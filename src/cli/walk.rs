@@ -9,7 +9,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::input::opened::Opened;
 use crate::input::table::Notation;
 use crate::model::{self, GRAPH};
 
@@ -46,14 +45,7 @@ fn is_model(folder: &Path) -> bool {
 fn is_input(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
     let packed = model::has_archive_name(path) && name.contains(".nnef.");
-    packed || Notation::of_extension(path).is_some() || name.ends_with(".json") && is_network(path)
-}
-
-/// Whether a text of JSON is a network with loops.
-fn is_network(path: &Path) -> bool {
-    let start = Opened::open(path).ok();
-    let found = start.as_ref().and_then(|opened| Notation::of_start(&opened.start()));
-    found.is_some_and(|notation| notation.name == "loops")
+    packed || Notation::is_file_of_any(path)
 }
 
 /// A walk through folders, without recursion: they can be nested deeper than the stack.

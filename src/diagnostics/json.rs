@@ -43,7 +43,7 @@ pub(crate) struct Located<'s> {
 impl<'s> Located<'s> {
     /// Finds the lines and columns that diagnostics refer to.
     pub(crate) fn new<'d>(sources: &'s Sources, all: impl IntoIterator<Item = &'d Diagnostic>) -> Self {
-        Located { sources, places: Places::of_diagnostics(sources, all) }
+        Located { sources, places: Places::with_ends(sources, all.into_iter().flat_map(Diagnostic::locations)) }
     }
 
     /// The object of a diagnostic about an input with this path.

@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Severity};
 const WARNINGS_PER_CODE: u32 = 20;
 
 /// The most errors that are kept; the others are counted.
-const MAX_ERRORS: usize = 200;
+const MAX_ERRORS: u32 = 200;
 
 /// The memory for diagnostics if all are kept, which is enough for a million of them; the others are counted.
 const KEPT_BYTES: usize = 512 << 20;
@@ -40,7 +40,7 @@ pub struct Diagnostics {
     per_code: FxHashMap<Code, u32>,
     /// The warnings that were only counted, by code.
     counted: FxHashMap<Code, usize>,
-    errors: usize,
+    errors: u32,
     suppressed: usize,
     /// The memory of those that are kept, if all are.
     bytes: usize,
@@ -72,7 +72,7 @@ impl Diagnostics {
     pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
         diagnostic.severity = diagnostic.code.severity(self.policy.strict);
         if diagnostic.is_error() {
-            self.errors += 1;
+            self.errors = self.errors.saturating_add(1);
             if !self.policy.all && self.errors > MAX_ERRORS {
                 self.suppressed += 1;
                 return;

@@ -30,6 +30,8 @@ pub(crate) struct Notation {
     pub(crate) help: &'static str,
     /// The extensions of its files.
     extensions: &'static [&'static str],
+    /// The extensions of files of many kinds, among which the first bytes find those in this notation.
+    shared_extensions: &'static [&'static str],
     /// Whether the first bytes of an input are certainly in this notation.
     pub(super) looks: fn(&Start) -> bool,
     /// What malformed inputs look like: its reader explains what is wrong with them.
@@ -59,6 +61,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         title: "documents of NNEF 1.0",
         help: "NNEF 1.0: a document, or a model in a folder or archive",
         extensions: &["nnef"],
+        shared_extensions: &[],
         looks: looks::nnef,
         malformed: None,
         dialect: Some(Dialect::V1),
@@ -73,6 +76,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         title: "documents of the provisional NNEF",
         help: "The provisional NNEF of 2017",
         extensions: &[],
+        shared_extensions: &[],
         looks: looks::nothing,
         malformed: None,
         dialect: Some(Dialect::Draft),
@@ -87,6 +91,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         title: "networks with loops",
         help: "A network with loops, as JSON",
         extensions: &[],
+        shared_extensions: &["json"],
         looks: looks::loops,
         malformed: Some(looks::JSON),
         dialect: None,
@@ -101,6 +106,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         title: "models of ONNX",
         help: "A model of ONNX, in protobuf",
         extensions: &["onnx"],
+        shared_extensions: &[],
         looks: looks::onnx,
         malformed: Some(looks::PROTOBUF),
         dialect: None,
@@ -115,6 +121,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         title: "models of ONNX as text",
         help: "A model of ONNX, or a part of one, as text",
         extensions: &["onnxtxt", "onnxtext"],
+        shared_extensions: &[],
         looks: looks::onnxtxt,
         malformed: None,
         dialect: None,
@@ -129,6 +136,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         title: "files of PNNX",
         help: "A file of PNNX (.pnnx.param), with its data next to it",
         extensions: &["param"],
+        shared_extensions: &[],
         looks: looks::pnnx,
         malformed: None,
         dialect: None,
@@ -144,6 +152,7 @@ pub(crate) static NOTATIONS: &[Notation] = &[
         help: "A text of ncnn (.param), with its weights next to it (.bin)",
         // Files of PNNX have the same extension: the first bytes decide.
         extensions: &[],
+        shared_extensions: &[],
         looks: looks::ncnn,
         malformed: None,
         dialect: None,
@@ -167,13 +176,22 @@ impl Notation {
     }
 
     /// The notation of files with the extension of a path.
-    pub(crate) fn of_extension(path: &Path) -> Option<&'static Notation> {
+    pub(super) fn of_extension(path: &Path) -> Option<&'static Notation> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         NOTATIONS.iter().find(|notation| notation.extensions.contains(&extension.as_str()))
     }
 
+    /// Whether a file is an input by its extension, and where others share that, by its first bytes.
+    pub(crate) fn is_file_of_any(path: &Path) -> bool {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let extension = extension.to_ascii_lowercase();
+        let sharing = || NOTATIONS.iter().find(|notation| notation.shared_extensions.contains(&extension.as_str()));
+        let looks = |notation: &Notation| Opened::open(path).is_ok_and(|opened| (notation.looks)(&opened.start()));
+        Self::of_extension(path).is_some() || sharing().is_some_and(looks)
+    }
+
     /// The notation that the first bytes of an input certainly have.
-    pub(crate) fn of_start(start: &Start) -> Option<&'static Notation> {
+    pub(super) fn of_start(start: &Start) -> Option<&'static Notation> {
         NOTATIONS.iter().find(|notation| (notation.looks)(start))
     }
 

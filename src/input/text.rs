@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Refusal;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::progress::{self, Counted, Phase};
+use crate::progress::{self, Metered, Phase};
 use crate::source::{Location, Span, without_mark};
 
 /// The number of bytes that a message shows from the first one that is not UTF-8.
@@ -42,7 +42,7 @@ pub(crate) fn read_all(name: &str, (size, limit): (u64, u64), stream: &mut dyn R
     if size <= limit {
         bytes.reserve(size as usize);
         progress::enter(Phase::Reading);
-        let read = Counted(stream.take(limit.saturating_add(1))).read_to_end(&mut bytes);
+        let read = Metered(stream.take(limit.saturating_add(1))).read_to_end(&mut bytes);
         read.map_err(|error| Refusal::io(name, error))?;
     }
     if size.max(bytes.len() as u64) > limit {

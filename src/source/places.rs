@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use super::{FileId, Location, Position, Sources};
-use crate::diagnostics::Diagnostic;
 
 /// The lines and columns of locations. Each text is scanned once, regardless of the lengths of its lines.
 #[derive(Debug, Default)]
@@ -15,11 +14,6 @@ impl Places {
     /// Computes the positions of the starts of locations.
     pub(crate) fn new(sources: &Sources, places: impl IntoIterator<Item = Location>) -> Self {
         Self::of_offsets(sources, places.into_iter().map(|at| (at.file, at.span.start)).collect())
-    }
-
-    /// Computes the positions of all that a diagnostic refers to.
-    pub(crate) fn of_diagnostics<'d>(sources: &Sources, all: impl IntoIterator<Item = &'d Diagnostic>) -> Self {
-        Self::with_ends(sources, all.into_iter().flat_map(Diagnostic::locations))
     }
 
     /// Computes the positions of starts and ends.

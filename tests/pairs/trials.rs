@@ -269,6 +269,7 @@ pub const TRIALS: &[Trial] = &[
     trial(RUN, "--output", "values.json").with("--to json"),
     trial(RUN, "--layout", "none={0,1}"),
     trial(RUN, "--to", "npz"),
+    trial(CHECK, "--fix", "").on(&[("nnef", "@mended.nnef"), ("nnef-draft", "@mended-draft.nnef")]),
     trial(FMT, "--check", "").on(STREAMS),
     trial(FMT, "--from", "nnef-draft").on(STREAMS).only(&["nnef"]),
     trial(FMT, "--from", "nnef").on(STREAMS).only(&["nnef-draft"]),

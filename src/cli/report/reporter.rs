@@ -354,16 +354,13 @@ impl Reporter {
         self.sink.flush();
     }
 
-    /// Reports why a run, or the work on an input, failed: for programs as an object with the fields of a diagnostic,
-    /// null but for the message and the input.
+    /// Reports why a run, or the work on an input, failed: for people on standard error, for programs as an object with
+    /// the fields of a diagnostic, null but for the message and the input.
     pub(crate) fn complain(&mut self, message: &str) {
         let path = self.input.as_deref();
         match self.format {
-            MessageFormat::Human => {
-                self.sink.write(|out| writeln!(out, "nnef-flatten: {}", visible::clean(message)));
-            }
-            MessageFormat::Short => {
-                self.sink.write(|out| writeln!(out, "nnef-flatten: error: {}", visible::clean(message)));
+            MessageFormat::Human | MessageFormat::Short => {
+                self.sink.write_aside(|out| writeln!(out, "nnef-flatten: {}", visible::clean(message)));
             }
             MessageFormat::Json => {
                 let object = failure(message, path);

@@ -48,6 +48,15 @@ impl Sink {
         }
     }
 
+    /// Writes something that is not a result to standard error, after all that was written before.
+    pub(super) fn write_aside(&mut self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        if !self.is_output {
+            return self.write(content);
+        }
+        self.flush();
+        let _ = content(&mut Undisturbed(io::stderr()));
+    }
+
     /// Writes what is still in the buffers.
     pub(super) fn flush(&mut self) {
         self.write(|out| out.flush());

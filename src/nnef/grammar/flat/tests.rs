@@ -27,7 +27,7 @@ fn read(text: &str, dialect: Dialect, flat: bool) -> Read {
     let module = match flat {
         true => parse_module(file, text, dialect, kind, &mut names, &mut diagnostics),
         false => {
-            let (module, found) = parse::read(file, text, dialect, kind, false, &mut names, false);
+            let (module, found) = parse::read(file, text, dialect, kind, false, &mut names, false.into());
             diagnostics.extend(found);
             module
         }
