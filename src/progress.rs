@@ -62,7 +62,7 @@ static INPUT: AtomicU64 = AtomicU64::new(0);
 
 /// The state of the work.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct ProgressState {
     pub(crate) phase: &'static PhaseRow,
     /// How much is done.
     pub(crate) done: u64,
@@ -84,8 +84,8 @@ pub(crate) fn watch(watched: bool) {
 }
 
 /// What is being done.
-pub(crate) fn state() -> State {
-    State {
+pub(crate) fn state() -> ProgressState {
+    ProgressState {
         phase: PHASES.get(usize::from(PHASE.load(Ordering::Relaxed))).unwrap_or(&PHASES[0]),
         done: DONE.load(Ordering::Relaxed),
         total: TOTAL.load(Ordering::Relaxed),

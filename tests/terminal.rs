@@ -116,10 +116,14 @@ fn messages_are_harmless_wherever_they_go() {
         &[&format!("--{STRANGE}")],
         &["--verify", &there, "--inputs", &missing],
     ] {
-        for format in ["human", "json"] {
+        for format in ["human", "short", "json", "sarif", "github"] {
             let args = [&["--message-format", format], args].concat();
             let output = run(&args, "");
-            let told = String::from_utf8(output.stderr).unwrap();
+            // The messages of `check` are on standard output.
+            let told = match args.contains(&"check") {
+                true => command::messages(&output),
+                false => String::from_utf8(output.stderr).unwrap(),
+            };
             assert!(!told.is_empty() && harmful(&told).is_empty(), "{args:?}: {:?} in {told}", harmful(&told));
             count += usize::from(told.contains(r"\u{1b}") || told.contains(r"\u001b"));
         }

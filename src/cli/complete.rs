@@ -80,11 +80,11 @@ fn candidates(root: &Command, words: &[String]) -> Candidates {
     found
 }
 
-/// Names with their descriptions.
-type Names = Vec<(String, String)>;
+/// DescribedNames with their descriptions.
+type DescribedNames = Vec<(String, String)>;
 
 /// The subcommand, or none for all of them; the argument; and the names.
-type NamedRow = (&'static str, &'static str, fn(&Command) -> Names);
+type NamedRow = (&'static str, &'static str, fn(&Command) -> DescribedNames);
 
 /// The arguments whose values are names that the parser does not list.
 const NAMED: &[NamedRow] = &[
@@ -100,7 +100,7 @@ fn codes() -> impl Iterator<Item = (String, String)> {
     Code::ALL.iter().map(|code| (code.as_str().to_owned(), code.title().to_owned()))
 }
 
-fn all_codes() -> Names {
+fn all_codes() -> DescribedNames {
     std::iter::once(("all".to_owned(), "all codes".to_owned())).chain(codes()).collect()
 }
 
@@ -110,7 +110,7 @@ fn rules() -> impl Iterator<Item = (String, String)> {
     rules.into_iter().map(|rule| (rule.to_owned(), "a rule".to_owned()))
 }
 
-fn subcommands(root: &Command) -> Names {
+fn subcommands(root: &Command) -> DescribedNames {
     let shown = root.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help");
     shown.map(|sub| (sub.get_name().to_owned(), first_line(sub.get_about()))).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::progress::{self, State, Unit};
+use crate::progress::{self, ProgressState, Unit};
 
 /// The time before the line is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -78,7 +78,7 @@ fn draw(line: &str) {
 }
 
 /// `check 12, expanding: 1234567 operations`
-fn line(State { phase, done, total, input }: &State) -> String {
+fn line(ProgressState { phase, done, total, input }: &ProgressState) -> String {
     let of_inputs = if *input > 0 { format!("input {input}, ") } else { String::new() };
     match (phase.name, phase.unit) {
         ("", _) => String::new(),
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn lines_have_a_phase_and_a_count() {
-        let told = |phase| line(&State { phase: progress::row_of(phase), done: 1_234_567, total: 0, input: 2 });
+        let told = |phase| line(&ProgressState { phase: progress::row_of(phase), done: 1_234_567, total: 0, input: 2 });
         assert_eq!(told(progress::Phase::Quiet), "", "nothing is done");
         assert_eq!(told(progress::Phase::Expanding), "input 2, expanding: 1234567 operations");
         assert_eq!(told(progress::Phase::Reading), "input 2, reading: 1.2 MB");

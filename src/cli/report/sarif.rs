@@ -10,6 +10,7 @@ use super::reporter::Verdict;
 use super::short::with_help;
 use crate::cli::explain;
 use crate::diagnostics::json::Located;
+use crate::diagnostics::visible::escaped;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Location;
 
@@ -120,7 +121,7 @@ impl SarifLog {
                 "artifactChanges": [{ "artifactLocation": { "uri": file }, "replacements": [replacement] }],
             }]);
         }
-        write!(out, "{separator}{result}")
+        write!(out, "{separator}{}", escaped(&result.to_string()))
     }
 
     /// Notes an input with its verdict.
@@ -167,7 +168,7 @@ impl SarifLog {
             }],
         });
         let rest = rest.to_string();
-        writeln!(out, "],{}]}}", rest.strip_prefix('{').unwrap_or_default())
+        writeln!(out, "],{}]}}", escaped(rest.strip_prefix('{').unwrap_or_default()))
     }
 }
 
