@@ -17,6 +17,7 @@ mod fmt;
 mod inputs;
 mod interrupt;
 mod io;
+mod keywords;
 mod layout;
 mod layouts;
 mod limits;
@@ -37,3 +38,4 @@ mod usage;
 mod verify;
 
 pub use command::main;
+pub use keywords::Keywords;

@@ -25,6 +25,13 @@ impl Asked {
         Asked { command, given, ..Asked::default() }
     }
 
+    /// Notes that an option is given.
+    pub(crate) fn add(&mut self, name: &str) {
+        if !self.has(name) {
+            self.given.push(name.to_owned());
+        }
+    }
+
     /// Whether an option is given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.given.iter().any(|given| given.replace('_', "-") == name)
