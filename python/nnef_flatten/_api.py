@@ -12,16 +12,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, TypeVar, Unpack
+    from typing import Any, Literal, TypeVar, Union
 
     import nnef
     import numpy as np
     import numpy.typing as npt
     import onnx
+    from typing_extensions import TypeAlias, Unpack
 
     from ._options import Checking, Extent, Language, Notation
 
-    Input = str | os.PathLike[str] | bytes | bytearray | memoryview | onnx.ModelProto | nnef.Graph
+    Input: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, onnx.ModelProto, nnef.Graph]
     T = TypeVar("T")
 
 
@@ -118,7 +119,9 @@ def check(x: Input, **options: Unpack[Checking]) -> list[Finding]:
     """Checks an input completely, its expansion and its data included. Returns the findings, errors first.
 
     >>> import nnef_flatten
-    >>> [str(finding) for finding in nnef_flatten.check("version 1.0; graph G( x ) -> ( y ) { y = exp(x); }")]
+    >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = mystery(x); }"
+    >>> [(finding.severity, finding.code, finding.message) for finding in nnef_flatten.check(text)]
+    [('warning', 'E0401', 'operation `mystery` is not declared')]
     """
     parsed = keywords("check", options, (*LANGUAGE, "production"))
     return read(_refusing("", _native.check, opened(x)[0], parsed))

@@ -89,8 +89,11 @@ class Finding:
     @property
     def path(self) -> str | None:
         """The place in a model in protobuf, such as `graph.node[3]`, if it is known."""
-        path = self._text("path")
-        if path is None and self.message.endswith(")"):
+        node = self._fields.get("node")
+        if node is not None:
+            return str(node["path"])
+        path = None
+        if self.message.endswith(")"):
             # The message ends with the path in parentheses, which may be followed by the source of the node.
             inside = self.message[self.message.rfind("(") + 1 : -1].split(", ")[0].split(" ")[0]
             if inside.startswith(("graph.", "functions[", "graph[")):
@@ -151,7 +154,7 @@ class FlattenError(ValueError):
     ... except nnef_flatten.FlattenError as error:
     ...     finding = error.findings[0]
     >>> finding.code, finding.line, finding.column
-    ('E0301', 1, 75)
+    ('E0606', 1, 73)
     """
 
     def __init__(self, findings: list[Finding], note: str = "") -> None:

@@ -35,7 +35,7 @@ class Tensor:
 
     @property
     def producer(self) -> Operation | None:
-        """The operation that the tensor is a result of; none for an input of a model of ONNX."""
+        """The operation that the tensor is a result of: `external` for an input of NNEF, none for one of ONNX."""
         return None if self._producer is None else self._graph.operations[self._producer]
 
     @property
@@ -348,7 +348,10 @@ class Model(Result):
     >>> model
     <model of onnxtxt: ['x'] to ['y'], 1 operations>
     >>> print(model.to_text())
-    <ir_version: 10, opset_import: ["" : 21]>
+    <
+        ir_version: 10,
+        opset_import: ["": 21, "local": 1]
+    >
     g (float[2] x) => (float[2] y)
     {
         y = Add (x, x)

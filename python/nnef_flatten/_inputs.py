@@ -43,7 +43,7 @@ def _hint(text: str) -> str:
 def _packed(graph: Any, nnef: Any) -> bytes:
     """A graph of `nnef` as a text, or as an archive if its variables have data."""
     body = nnef.format_graph(graph.name, graph.inputs, graph.outputs, graph.operations, graph.tensors)
-    text = ("version 1.0;\n\n" + body).encode()
+    text: bytes = ("version 1.0;\n\n" + body).encode()
     variables = {
         operation.attribs["label"]: graph.tensors[operation.outputs["output"]]
         for operation in graph.operations
@@ -76,7 +76,8 @@ def _tensor(tensor: Any, nnef: Any) -> bytes:
     with tempfile.TemporaryFile() as file:
         nnef.write_tensor(file, tensor.data, quantized=bool(tensor.quantization))
         file.seek(0)
-        return file.read()
+        content: bytes = file.read()
+        return content
 
 
 def with_data(graph: Any, source: Any) -> Any:

@@ -3,6 +3,20 @@
 from collections.abc import Sequence
 from typing import Any, final
 
+__all__ = [
+    "Graph",
+    "Keywords",
+    "NOTATIONS",
+    "Refused",
+    "Source",
+    "__version__",
+    "_panic",
+    "check",
+    "convert",
+    "evaluate",
+    "flatten",
+    "load",
+]
 __version__: str
 NOTATIONS: list[str]
 
@@ -30,7 +44,7 @@ class Graph:
     def outputs(self) -> list[str]: ...
     def tensor_names(self) -> list[str]: ...
     def __len__(self) -> int: ...
-    def __contains__(self, name: str) -> bool: ...
+    def __contains__(self, key: str, /) -> bool: ...
     def operation(
         self, index: int
     ) -> tuple[str, str | None, dict[str, Any], dict[str, Any], dict[str, str | list[str]]]: ...

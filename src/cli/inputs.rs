@@ -98,16 +98,31 @@ impl NotationInput {
     pub(crate) fn read(self) -> Result<(Box<dyn Source>, Settings, Language), Failure> {
         let mut settings = self.language.settings();
         let source = (self.notation.read)(self.opened, &settings)?;
-        self.language.usable(Some(source.dialect().map_or(self.notation, Notation::of_dialect)))?;
-        for path in &self.language.fragments {
-            settings.options.libraries.push(match path.to_str().and_then(registries::find) {
-                Some(registry) => (registry.name.to_owned(), String::new()),
-                None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
-            });
-        }
-        for (name, value) in &self.language.bind {
-            settings.bound.push((name.clone(), tensors::value(name, value, &self.language.limits)?));
-        }
+        complete(&mut settings, &*source, self.notation, &self.language)?;
         Ok((source, settings, self.language))
     }
+}
+
+/// Refuses options that do not apply to an input that was read, and adds to the settings what is in files of options.
+///
+/// # Errors
+///
+/// An option does not apply to the dialect of a document, or its file cannot be read.
+pub(crate) fn complete(
+    settings: &mut Settings,
+    source: &dyn Source,
+    notation: &'static Notation,
+    language: &Language,
+) -> Result<(), Failure> {
+    language.usable(Some(source.dialect().map_or(notation, Notation::of_dialect)))?;
+    for path in &language.fragments {
+        settings.options.libraries.push(match path.to_str().and_then(registries::find) {
+            Some(registry) => (registry.name.to_owned(), String::new()),
+            None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
+        });
+    }
+    for (name, value) in &language.bind {
+        settings.bound.push((name.clone(), tensors::value(name, value, &language.limits)?));
+    }
+    Ok(())
 }

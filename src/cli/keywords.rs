@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 use crate::{Lower, write};
 
 use super::args::{Command, Language};
-use super::inputs::NotationInput;
+use super::inputs::{self, NotationInput};
 use super::outcome::Failure;
 use super::usage;
 
@@ -32,6 +32,8 @@ pub struct Keywords {
     language: Language,
     passes: Passes,
     provenance: bool,
+    /// Whether nothing is expanded, where that can be asked for.
+    unexpanded: bool,
     /// Values of inputs that are given as tensors, not as texts.
     bound: Vec<(String, Tensor)>,
 }
@@ -61,7 +63,7 @@ impl Keywords {
             Some(Command::Run(run)) => cli.language.merge(run.language),
             _ => cli.language,
         };
-        Ok(Keywords { language, passes, provenance, bound: Vec::new() })
+        Ok(Keywords { language, passes, provenance, unexpanded: false, bound: Vec::new() })
     }
 
     /// Makes an input a constant with a value, as `--bind` does.
@@ -70,10 +72,9 @@ impl Keywords {
         self.bound.push((name.to_owned(), value));
     }
 
-    /// The same options, for a graph as it is written: nothing is expanded.
-    pub fn unexpanded(mut self) -> Self {
-        self.language.lower = Some(Lower::None);
-        self
+    /// The same options, for a graph as it is written: nothing is expanded, in notations whose graphs have calls.
+    pub fn unexpanded(self) -> Self {
+        Keywords { unexpanded: true, ..self }
     }
 
     /// Opens an input that becomes an output in a notation; without one, in that of the command.
@@ -92,8 +93,18 @@ impl Keywords {
         let notation = input.notation;
         let to = to.unwrap_or(notation.output);
         input.applicable(to)?;
-        let (source, mut settings, _) = input.read()?;
-        settings.options.migrate = write::Notation::named(to).is_some_and(|to| to.needs.migrated);
+        let NotationInput { opened, mut language, .. } = input;
+        if self.unexpanded {
+            let lower = language.lower.replace(Lower::None);
+            if !language.asked.takes("lower", notation, &language) {
+                language.lower = lower;
+            }
+        }
+        let mut settings = language.settings();
+        let source = (notation.read)(opened, &settings)?;
+        inputs::complete(&mut settings, &*source, notation, &language)?;
+        let migrated = write::Notation::named(to).is_some_and(|to| to.needs.migrated);
+        settings.options.migrate = migrated && source.dialect().is_some();
         settings.passes = self.passes;
         settings.provenance = self.provenance;
         settings.bound.extend(self.bound.iter().cloned());

@@ -12,7 +12,7 @@ use super::{Findings, Refusal};
 use crate::diagnostics::Diagnostics;
 use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
-use crate::{Dialect, Graph, Options, write};
+use crate::{Graph, Options, write};
 
 /// What is opened: a path, or bytes under a name for messages. Its notation can be given by its name.
 pub struct Given<'g> {
@@ -167,8 +167,9 @@ impl Input {
     ///
     /// The input is refused, or files that belong to it cannot be read.
     pub fn flatten(self) -> Result<(Graph, Findings), Refusal> {
-        let dialect = self.notation.dialect.filter(|_| !self.settings.options.migrate).unwrap_or(Dialect::V1);
-        let to = write::Notation::of_dialect(dialect);
+        let own = self.notation.dialect.filter(|_| !self.settings.options.migrate);
+        let other = || write::Notation::named(self.notation.output).unwrap_or(&write::NOTATIONS[0]);
+        let to = own.map_or_else(other, write::Notation::of_dialect);
         self.source.flatten(to, &self.settings)?.passed(&self.settings).and_then(accepted)
     }
 

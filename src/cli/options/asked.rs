@@ -93,6 +93,11 @@ impl Asked {
         Ok(())
     }
 
+    /// Whether an option has an effect with an input notation.
+    pub(crate) fn takes(&self, name: &str, from: &Notation, language: &Language) -> bool {
+        Asked { given: vec![name.to_owned()], ..self.clone() }.usable(Some(from), language).is_ok()
+    }
+
     /// What options ask for that holds anyway with an input notation.
     pub(crate) fn held(&self, from: &Notation) -> Vec<String> {
         let Some(command) = self.command else { return Vec::new() };
