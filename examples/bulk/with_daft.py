@@ -20,7 +20,7 @@ ROW = DataType.struct(
 
 
 def main(folder, out):
-    rows = daft.from_pydict({"path": work.models(folder)}).into_partitions(16)
+    rows = daft.from_pydict({"path": work.models(folder)})
     flat = rows.select(rows["path"].apply(work.flatten, return_dtype=ROW).alias("row"))
     flat.select(*(flat["row"].get(name).alias(name) for name in ROW.fields)).write_parquet(out)
 

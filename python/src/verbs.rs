@@ -8,9 +8,6 @@ use crate::graph::Graph;
 use crate::refusal::{json, work};
 use crate::source::{Keywords, Source};
 
-/// The notations of models that are edited themselves.
-const MODELS: [&str; 2] = ["onnx", "onnxtxt"];
-
 /// What becomes of an input.
 enum Flat {
     Graph(Box<nnef_flatten::Graph>, Findings),
@@ -27,7 +24,7 @@ pub(crate) fn flatten<'py>(
     let (notation, flat) = work(py, || {
         let input = keywords.0.open(source.given(), None)?;
         let notation = input.notation();
-        if MODELS.contains(&notation) {
+        if input.is_edited() {
             let mut bytes = Vec::new();
             let findings = input.print(notation, &mut bytes)?;
             return Ok((notation, Flat::Model(bytes, findings)));

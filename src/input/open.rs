@@ -150,6 +150,11 @@ impl Input {
         self.notation.name
     }
 
+    /// Whether the input is a model that becomes a flat model, of which nothing else is lost, and not a graph.
+    pub fn is_edited(&self) -> bool {
+        self.notation.edited.contains(&self.notation.output)
+    }
+
     /// Checks the input completely, expansion included.
     ///
     /// # Errors
