@@ -12,7 +12,7 @@ def flatten(path):
         result = nnef_flatten.flatten(Path(path), limits="untrusted")
         row["accepted"] = True
         if isinstance(result, nnef_flatten.Model):
-            row["flat"], row["operations"] = result.to_bytes(), len(result.graph)
+            row["flat"], row["operations"] = result.to_bytes(), len(result)
         else:
             row["flat"], row["operations"] = result.to_text().encode(), len(result)
         row["findings"] = [record(finding) for finding in result.findings]

@@ -6,7 +6,7 @@ from . import _native
 from ._findings import Finding, FlattenError, read
 from ._graph import Graph, Model, Result
 from ._inputs import opened
-from ._options import LANGUAGE, array_bytes, keywords, spelled
+from ._options import LANGUAGE, READING, array_bytes, keywords, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import onnx
     from typing_extensions import TypeAlias, Unpack
 
-    from ._options import Checking, Extent, Language, Notation
+    from ._options import Checking, Extent, Language, Notation, Reading
 
     Input: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, onnx.ModelProto, nnef.Graph]
     T = TypeVar("T")
@@ -98,7 +98,7 @@ def flatten(
     return Graph(made, given, parsed, notation, findings)
 
 
-def load(x: Input, **options: Unpack[Language]) -> Graph:
+def load(x: Input, **options: Unpack[Reading]) -> Graph:
     """The graph that is written in an input: nothing is expanded. Models of ONNX have their own operators.
 
     >>> import nnef_flatten
@@ -109,7 +109,7 @@ def load(x: Input, **options: Unpack[Language]) -> Graph:
     >>> [operation.name for operation in nnef_flatten.load(text.replace("N", "2"))]
     ['external', 'f']
     """
-    parsed = keywords("", options, tuple(name for name in LANGUAGE if name not in ("lower", "keep")))
+    parsed = keywords("", options, READING)
     given = opened(x)
     native, findings = _refusing(given[2], _native.load, given[0], parsed)
     return Graph(native, given, parsed, "", findings)

@@ -148,7 +148,10 @@ class Tensors:
 
 
 class Result:
-    """What an input became, and how it is converted: the input is flattened again for another notation."""
+    """What an input became: a graph that can be walked, and its conversions.
+
+    For a notation that needs more than the graph, the input is flattened again.
+    """
 
     def __init__(self, opened: Opened, keywords: _native.Keywords, notation: str, findings: str) -> None:
         self._source, self._origin, _ = opened
@@ -161,6 +164,56 @@ class Result:
     def findings(self) -> list[Finding]:
         """The warnings about the input."""
         return read(self._told)
+
+    @property
+    def graph(self) -> Graph:
+        """The flat graph; that of a model of ONNX has the operators of ONNX."""
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.graph._native.name
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of its inputs."""
+        return self.graph._native.inputs
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of its outputs."""
+        return self.graph._native.outputs
+
+    @property
+    def operations(self) -> Operations:
+        """Its operations, each after those that it depends on."""
+        return Operations(self.graph)
+
+    @property
+    def tensors(self) -> Tensors:
+        """Its tensors by their names."""
+        return Tensors(self.graph)
+
+    @property
+    def symbols(self) -> dict[str, tuple[str, int] | None]:
+        """The dimension symbols, each with the input and the axis that it is the extent of, if there is one."""
+        return dict(self.graph._native.symbols())
+
+    def __len__(self) -> int:
+        return len(self.graph._native)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Operation]:
+        return iter(self.operations)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors
+
+    def __getitem__(self, name: str) -> Tensor:
+        return Tensor(self.graph, name)
 
     def convert(self, to: str) -> bytes:
         """The input in an output notation, as the command writes it with `--to`; a path is read again."""
@@ -205,6 +258,45 @@ class Result:
         """A picture in the notation of Graphviz."""
         return self.convert("dot").decode()
 
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row for each operation."""
+        import pandas as pd
+
+        def row(operation: Operation) -> dict[str, Any]:
+            results = list(operation.outputs.values())
+            name = results[0] if results and isinstance(results[0], str) else None
+            tensor = Tensor(self.graph, name) if name is not None else None
+            file, line, column = operation.location
+            return {
+                "operation": operation.name,
+                "output": name,
+                "dtype": tensor.dtype if tensor else operation.dtype,
+                "shape": tensor.shape if tensor else None,
+                "inputs": operation.inputs,
+                "attributes": operation.attributes,
+                "outputs": operation.outputs,
+                "calls": [call.name for call in operation.calls],
+                "file": file,
+                "line": line,
+                "column": column,
+            }
+
+        return pd.DataFrame([row(operation) for operation in self])
+
+    def to_text(self) -> str:
+        """The text: flat NNEF of a graph, the text notation of ONNX of a model."""
+        return self.convert("nnef").decode()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        if len(self) > _MOST_DRAWN:
+            import html
+
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        return f'<div style="overflow: auto; max-height: 40em">{self.graph.to_svg()}</div>'
+
 
 class Graph(Result):
     """A flat graph.
@@ -236,52 +328,12 @@ class Graph(Result):
         self._native = native
 
     @property
-    def name(self) -> str:
-        """Its name."""
-        return self._native.name
-
-    @property
-    def inputs(self) -> list[str]:
-        """The names of its inputs."""
-        return self._native.inputs
-
-    @property
-    def outputs(self) -> list[str]:
-        """The names of its outputs."""
-        return self._native.outputs
-
-    @property
-    def operations(self) -> Operations:
-        """Its operations, each after those that it depends on."""
-        return Operations(self)
-
-    @property
-    def tensors(self) -> Tensors:
-        """Its tensors by their names."""
-        return Tensors(self)
-
-    @property
-    def symbols(self) -> dict[str, tuple[str, int] | None]:
-        """The dimension symbols, each with the input and the axis that it is the extent of, if there is one."""
-        return dict(self._native.symbols())
-
-    def __len__(self) -> int:
-        return len(self._native)
-
-    def __iter__(self) -> Iterator[Operation]:
-        return iter(self.operations)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.tensors
-
-    def __getitem__(self, name: str) -> Tensor:
-        return Tensor(self, name)
+    def graph(self) -> Graph:
+        """The graph itself."""
+        return self
 
     def __repr__(self) -> str:
         return f"<graph {self.name}: {len(self)} operations, {self.inputs} to {self.outputs}>"
-
-    def __str__(self) -> str:
-        return self.to_text()
 
     def to_text(self) -> str:
         """Flat NNEF."""
@@ -302,38 +354,6 @@ class Graph(Result):
     def to_dot(self) -> str:
         """A picture in the notation of Graphviz."""
         return self._native.write("dot")
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a row for each operation."""
-        import pandas as pd
-
-        def row(operation: Operation) -> dict[str, Any]:
-            results = list(operation.outputs.values())
-            name = results[0] if results and isinstance(results[0], str) else None
-            tensor = Tensor(self, name) if name is not None else None
-            file, line, column = operation.location
-            return {
-                "operation": operation.name,
-                "output": name,
-                "dtype": tensor.dtype if tensor else operation.dtype,
-                "shape": tensor.shape if tensor else None,
-                "inputs": operation.inputs,
-                "attributes": operation.attributes,
-                "outputs": operation.outputs,
-                "calls": [call.name for call in operation.calls],
-                "file": file,
-                "line": line,
-                "column": column,
-            }
-
-        return pd.DataFrame([row(operation) for operation in self])
-
-    def _repr_html_(self) -> str:
-        if len(self) > _MOST_DRAWN:
-            import html
-
-            return f"<pre>{html.escape(repr(self))}</pre>"
-        return f'<div style="overflow: auto; max-height: 40em">{self.to_svg()}</div>'
 
 
 class Model(Result):
@@ -364,7 +384,7 @@ class Model(Result):
     ) -> None:
         super().__init__(opened, keywords, notation, findings)
         self._content = content
-        self._graph: Graph | None = None
+        self._view: Graph | None = None
 
     def to_bytes(self) -> bytes:
         """The model in protobuf."""
@@ -378,22 +398,16 @@ class Model(Result):
     @property
     def graph(self) -> Graph:
         """The graph of the flat model, with the operators of ONNX."""
-        if self._graph is None:
+        if self._view is None:
             from . import _native
 
             name = "<flat model>"
             source = _native.Source.memory(name, self._content)
             keywords = _native.Keywords((f"--from={self.notation}",))
             native, findings = _native.load(source, keywords)
-            self._graph = Graph(native, (source, None, ""), keywords, self.notation, findings)
-        return self._graph
+            self._view = Graph(native, (source, None, ""), keywords, self.notation, findings)
+        return self._view
 
     def __repr__(self) -> str:
         graph = self.graph
         return f"<model of {self.notation}: {graph.inputs} to {graph.outputs}, {len(graph)} operations>"
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.graph._repr_html_()

@@ -33,12 +33,10 @@ if TYPE_CHECKING:
         max_items: int | None
         max_work: int | None
 
-    class Language(Limits, total=False):
-        """How an input is read and expanded."""
+    class Reading(Limits, total=False):
+        """How an input is read."""
 
         from_: Notation | None
-        lower: str | Sequence[str] | None
-        keep: str | Sequence[str]
         set: Mapping[str, Extent] | None
         input_shape: Mapping[str, Sequence[Extent]] | None
         bind: Mapping[str, npt.ArrayLike | os.PathLike[str]] | None
@@ -48,6 +46,12 @@ if TYPE_CHECKING:
         unroll: bool
         max_trips: int | None
         flat: bool
+
+    class Language(Reading, total=False):
+        """How an input is read and expanded."""
+
+        lower: str | Sequence[str] | None
+        keep: str | Sequence[str]
 
     class Checking(Language, total=False):
         """Options of `check`."""
@@ -67,10 +71,8 @@ LIMITS = (
     "max_items",
     "max_work",
 )
-LANGUAGE = (
+READING = (
     "from_",
-    "lower",
-    "keep",
     "set",
     "input_shape",
     "bind",
@@ -82,6 +84,7 @@ LANGUAGE = (
     "flat",
     *LIMITS,
 )
+LANGUAGE = (*READING, "lower", "keep")
 FLATTEN = (*LANGUAGE, "production", "fold", "share", "drop_bitcasts", "annotate", "provenance")
 
 # Lists that are one word; the others are words for each item.

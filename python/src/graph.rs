@@ -52,7 +52,8 @@ impl Graph {
                 }
                 for (_, operand) in graph.named_arguments(operation) {
                     operand.each_tensor(&mut |tensor| {
-                        if let Some(entry) = entries.get_mut(&tensor).filter(|entry| entry.consumers.last() != Some(&i)) {
+                        if let Some(entry) = entries.get_mut(&tensor).filter(|entry| entry.consumers.last() != Some(&i))
+                        {
                             entry.consumers.push(i);
                         }
                     });
@@ -112,8 +113,13 @@ impl Graph {
         &self,
         py: Python<'py>,
         index: usize,
-    ) -> PyResult<(Bound<'py, PyString>, Option<&'static str>, Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyDict>)>
-    {
+    ) -> PyResult<(
+        Bound<'py, PyString>,
+        Option<&'static str>,
+        Bound<'py, PyDict>,
+        Bound<'py, PyDict>,
+        Bound<'py, PyDict>,
+    )> {
         let (graph, objects) = (&self.graph, Objects { py, graph: &self.graph });
         let operation = graph.operations().get(index).ok_or_else(|| PyIndexError::new_err(index))?;
         let (inputs, attributes, outputs) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));

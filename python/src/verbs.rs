@@ -88,8 +88,7 @@ pub(crate) fn evaluate<'py>(
     inputs: Vec<(String, Vec<u8>)>,
     output: Option<&str>,
 ) -> PyResult<(Arrays<'py>, String)> {
-    let (outputs, findings) =
-        work(py, || keywords.0.open(source.given(), output)?.evaluate_arrays(&inputs))?;
+    let (outputs, findings) = work(py, || keywords.0.open(source.given(), output)?.evaluate_arrays(&inputs))?;
     let outputs = outputs.into_iter().map(|(name, array)| (name, PyBytes::new(py, &array))).collect();
     Ok((outputs, told(findings)))
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_findings_are_those_of_the_command(examples: Path) -> None:
     wanted = [json.loads(line) for line in lines if line.startswith("{")]
     wanted = [found for found in wanted if found.get("code")]
     found = nnef_flatten.check(path, strict=True)
-    key = lambda fields: (fields["code"], fields["line"], fields["column"], fields["message"])  # noqa: E731
+    key = itemgetter("code", "line", "column", "message")
     assert sorted(map(key, wanted)) == sorted(key(finding.to_dict()) for finding in found)
     assert len(found) >= 15
 

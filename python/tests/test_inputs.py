@@ -58,7 +58,7 @@ def test_models_of_onnx_stay_models(examples: Path) -> None:
     assert not flat.functions and proto.functions
     assert [value.name for value in flat.graph.input] == [value.name for value in proto.graph.input]
     assert nnef_flatten.flatten(proto.SerializeToString()).to_bytes() == model.to_bytes()
-    assert {node.op_type for node in flat.graph.node} == {op.name for op in model.graph} - {"external", "constant"}
+    assert {node.op_type for node in flat.graph.node} == {op.name for op in model} - {"external", "constant"}
 
 
 def test_graphs_of_nnef_stay_graphs_with_their_data() -> None:
@@ -109,7 +109,7 @@ def test_a_path_given_as_a_text_is_explained(examples: Path) -> None:
 def test_other_objects_are_refused() -> None:
     for x in (5, None, ["a"], object()):
         with pytest.raises(TypeError, match="expected a text"):
-            nnef_flatten.flatten(x)  # type: ignore[arg-type]
+            nnef_flatten.flatten(x)
 
 
 def test_missing_files_are_errors_of_the_system(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_module_and_command_agree(name: str, tmp_path: Path) -> None:
         except (ValueError, OSError):
             status, text = 2, ""
         else:
-            status, text = 0, result.to_text()  # type: ignore[union-attr]
+            status, text = 0, result.to_text()
         assert (status, text) == (done.returncode, done.stdout.decode()), (name, options, done.stderr.decode())
 
 

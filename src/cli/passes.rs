@@ -22,10 +22,8 @@ pub(super) fn run(
     reporter: &mut Reporter,
 ) -> Result<Option<Removed>, Failure> {
     let passed = fold_and_share(backing, graph, request.settings)?;
-    let told = [
-        ("operations that became constants", passed.folded),
-        ("operations merged with equal ones", passed.shared),
-    ];
+    let told =
+        [("operations that became constants", passed.folded), ("operations merged with equal ones", passed.shared)];
     for (what, count) in told.into_iter().filter_map(|(what, count)| Some((what, count?))) {
         reporter.remark(&format!("{what}: {count}"));
     }
