@@ -26,11 +26,13 @@ const PAGES: &[&str] = &[
     "docs/performance.md",
     "docs/pictures.md",
     "docs/pnnx.md",
+    "docs/python.md",
     "docs/releasing.md",
     "docs/rules.md",
     "docs/testing.md",
     "docs/vendor.md",
     "examples/README.md",
+    "examples/bulk/README.md",
 ];
 
 fn page(name: &str) -> String {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use crate::diagnostics::Code;
 use crate::graph::Extent;
-use crate::input::settings::Settings;
+use crate::input::settings::{Passes, Settings};
 use crate::input::table::Notation;
 use crate::onnx::text::Production;
 use crate::options::GivenShapes;
@@ -217,6 +217,12 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// The passes over the graph or the model.
+    pub(super) fn passes(&self) -> Passes {
+        let Output { fold, share, annotate, drop_bitcasts, .. } = *self;
+        Passes { fold, share, annotate, drop_bitcasts }
+    }
+
     /// Whether passes over the flat graph are requested.
     pub(crate) fn has_passes(&self) -> bool {
         self.fold || self.share || self.drop_bitcasts || !self.layout.is_empty()

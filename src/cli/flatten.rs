@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::input::Findings;
-use crate::input::settings::{Passes, Settings};
-use crate::input::source::{Backing, Expanded, Flat};
+use crate::input::passes::bound;
+use crate::input::source::{Backing, Flat};
 use crate::layout::Removed;
 use crate::source::Sources;
 use crate::write::encode::{Encode, Made, Within};
@@ -28,7 +28,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let (source, mut settings, language) = input.read()?;
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
-    settings.passes = Passes { fold: cli.output.fold, share: cli.output.share, annotate: cli.output.annotate };
+    settings.passes = cli.output.passes();
     let mut request = Request {
         language: &language,
         settings: &settings,
@@ -66,18 +66,6 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     // The process ends here, so freeing large tables would only take time.
     std::mem::forget(graph);
     status
-}
-
-/// A graph whose inputs have the values of the options.
-pub(super) fn bound(result: Expanded, settings: &Settings) -> Expanded {
-    let (mut graph, mut found) = result?;
-    match graph.bind(&settings.bound) {
-        Ok(()) => Ok((graph, found)),
-        Err(error) => {
-            found.report(error.diagnostic(&graph));
-            Err(found)
-        }
-    }
 }
 
 /// The encoder of the graph, for notations with data.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::input::Refusal;
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
 use crate::input::source::Source;
@@ -33,10 +34,7 @@ pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Fa
         false => Opened::open(path),
     };
     let opened = opened.map_err(|refusal| suggested(path, refusal.into()))?;
-    let notation = Notation::of(&opened, language.from.and_then(|from| from.0))?;
-    // The version line of a document tells its dialect.
-    let from = if notation.dialect.is_some() { language.from } else { Some(args::From(Some(notation))) };
-    Ok(NotationInput { opened, notation, language: Language { from, ..language.clone() } })
+    Ok(NotationInput::new(opened, language)?)
 }
 
 /// The failure to open a path, with what was probably meant instead of a path that does not exist.
@@ -51,6 +49,18 @@ fn suggested(path: &Path, failure: Failure) -> Failure {
 }
 
 impl NotationInput {
+    /// Finds the notation of an input.
+    ///
+    /// # Errors
+    ///
+    /// It is in none of the notations.
+    pub(crate) fn new(opened: Opened, language: &Language) -> Result<Self, Refusal> {
+        let notation = Notation::of(&opened, language.from.and_then(|from| from.0))?;
+        // The version line of a document tells its dialect.
+        let from = if notation.dialect.is_some() { language.from } else { Some(args::From(Some(notation))) };
+        Ok(NotationInput { opened, notation, language: Language { from, ..language.clone() } })
+    }
+
     /// Refuses options that have no effect on the input, and tells what holds anyway. Options of documents are refused
     /// when their dialect is known.
     ///
@@ -58,8 +68,17 @@ impl NotationInput {
     ///
     /// The first such option.
     pub(crate) fn usable(&mut self, output: &str, reporter: &mut Reporter) -> Result<(), Failure> {
-        output.clone_into(&mut self.language.asked.output);
         self.language.asked.held(self.notation).iter().for_each(|held| reporter.remark(held));
+        self.applicable(output)
+    }
+
+    /// Refuses options that have no effect on the input, as [`NotationInput::usable`].
+    ///
+    /// # Errors
+    ///
+    /// The first such option.
+    pub(crate) fn applicable(&mut self, output: &str) -> Result<(), Failure> {
+        output.clone_into(&mut self.language.asked.output);
         if self.notation.dialect.is_some() { Ok(()) } else { self.language.usable(Some(self.notation)) }
     }
 
@@ -79,16 +98,31 @@ impl NotationInput {
     pub(crate) fn read(self) -> Result<(Box<dyn Source>, Settings, Language), Failure> {
         let mut settings = self.language.settings();
         let source = (self.notation.read)(self.opened, &settings)?;
-        self.language.usable(Some(source.dialect().map_or(self.notation, Notation::of_dialect)))?;
-        for path in &self.language.fragments {
-            settings.options.libraries.push(match path.to_str().and_then(registries::find) {
-                Some(registry) => (registry.name.to_owned(), String::new()),
-                None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
-            });
-        }
-        for (name, value) in &self.language.bind {
-            settings.bound.push((name.clone(), tensors::value(name, value, &self.language.limits)?));
-        }
+        complete(&mut settings, &*source, self.notation, &self.language)?;
         Ok((source, settings, self.language))
     }
+}
+
+/// Refuses options that do not apply to an input that was read, and adds to the settings what is in files of options.
+///
+/// # Errors
+///
+/// An option does not apply to the dialect of a document, or its file cannot be read.
+pub(crate) fn complete(
+    settings: &mut Settings,
+    source: &dyn Source,
+    notation: &'static Notation,
+    language: &Language,
+) -> Result<(), Failure> {
+    language.usable(Some(source.dialect().map_or(notation, Notation::of_dialect)))?;
+    for path in &language.fragments {
+        settings.options.libraries.push(match path.to_str().and_then(registries::find) {
+            Some(registry) => (registry.name.to_owned(), String::new()),
+            None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
+        });
+    }
+    for (name, value) in &language.bind {
+        settings.bound.push((name.clone(), tensors::value(name, value, &language.limits)?));
+    }
+    Ok(())
 }

@@ -18,6 +18,7 @@ mod fmt;
 mod inputs;
 mod interrupt;
 mod io;
+mod keywords;
 mod layout;
 mod layouts;
 mod limits;
@@ -39,3 +40,4 @@ mod verify;
 mod walk;
 
 pub use command::main;
+pub use keywords::Keywords;

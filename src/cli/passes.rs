@@ -1,13 +1,9 @@
 //! The passes over a flat graph that options request: `--fold`, `--share`, `--layout`, `--drop-bitcasts`, in this order.
 
-use rustc_hash::FxHashSet;
-
 use crate::Graph;
-use crate::graph::TensorId;
-use crate::graph::names::NameId;
+use crate::input::passes::fold_and_share;
 use crate::input::source::Backing;
 use crate::layout::Removed;
-use crate::progress::{self, Phase};
 
 use super::layouts;
 use super::outcome::Failure;
@@ -25,30 +21,16 @@ pub(super) fn run(
     graph: &mut Graph,
     reporter: &mut Reporter,
 ) -> Result<Option<Removed>, Failure> {
-    let (output, settings) = (request.output, request.settings);
-    let apart = if output.fold || output.share { backing.apart(graph, settings)? } else { Vec::new() };
-    if output.fold {
-        let apart = tensors(graph, &apart);
-        progress::enter(Phase::Evaluating);
-        let count = graph.fold(settings.evaluation, &apart, settings.options.keep_unused);
-        reporter.remark(&format!("operations that became constants: {count}"));
+    let passed = fold_and_share(backing, graph, request.settings)?;
+    let told =
+        [("operations that became constants", passed.folded), ("operations merged with equal ones", passed.shared)];
+    for (what, count) in told.into_iter().filter_map(|(what, count)| Some((what, count?))) {
+        reporter.remark(&format!("{what}: {count}"));
     }
-    if output.share {
-        let apart = tensors(graph, &apart);
-        let count = graph.share(&apart);
-        reporter.remark(&format!("operations merged with equal ones: {count}"));
-    }
-    layouts::assign(graph, &output.layout)?;
-    Ok(output.drop_bitcasts.then(|| {
+    layouts::assign(graph, &request.output.layout)?;
+    Ok(request.settings.passes.drop_bitcasts.then(|| {
         let removed = graph.remove_bitcasts();
         reporter.remark(&removed.told());
         removed
     }))
-}
-
-/// The tensors with these names.
-fn tensors(graph: &Graph, names: &[NameId]) -> Vec<TensorId> {
-    let names: FxHashSet<NameId> = names.iter().copied().collect();
-    let ids = (0..graph.tensors.len()).map(|i| TensorId(i as u32));
-    ids.filter(|id| names.contains(&graph.tensors[id.index()].name)).collect()
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::diagnostics::Diagnostics;
 use crate::input::Findings;
 use crate::input::model_run::ModelRun;
+use crate::input::passes::bound;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
 use crate::input::table::loops::Networks;
@@ -12,7 +13,6 @@ use crate::tensor::Tensor;
 use crate::tensor::json::{self, Style};
 
 use super::args::{self, Language};
-use super::flatten::bound;
 use super::io;
 use super::outcome::{RunResult, Status};
 use super::report::Reporter;

@@ -64,7 +64,7 @@ pub(super) fn parse() -> Result<Cli, Box<(Reporter, RunResult)>> {
 }
 
 /// Parses words. Of the options before a subcommand, those are accepted that apply to it.
-fn parse_from(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+pub(super) fn parse_from(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let words: Vec<OsString> = words.into_iter().collect();
     let mut command = command().color(color(&words));
     command.build();
@@ -156,13 +156,18 @@ fn explained(error: clap::Error, command: &mut clap::Command, words: &[OsString]
     command.error(ErrorKind::UnknownArgument, message)
 }
 
+/// The first paragraph of an error about the arguments.
+pub(super) fn message(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let message = text.split("\n\n").next().unwrap_or_default().trim();
+    message.trim_start_matches("error: ").to_owned()
+}
+
 /// Shows an error about the arguments, or the requested help. An error can contain names of files, so
 /// control characters are escaped.
 fn show(error: &clap::Error, format: MessageFormat) -> RunResult {
     if error.use_stderr() && format != MessageFormat::Human {
-        let text = error.render().to_string();
-        let message = text.split("\n\n").next().unwrap_or_default().trim();
-        return Err(Failure::Message(message.trim_start_matches("error: ").to_owned()));
+        return Err(Failure::Message(message(error)));
     }
     let text = error.render().to_string();
     let shown = match visible::escaped(&text) {

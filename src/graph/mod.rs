@@ -25,6 +25,7 @@ mod operation;
 pub(crate) mod operators;
 pub(crate) mod origin;
 mod packed;
+mod parts;
 pub(crate) mod predication;
 mod primitive;
 mod provenance;

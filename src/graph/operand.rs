@@ -55,7 +55,7 @@ impl<'g> Operand<'g> {
     }
 
     /// Calls a function with every tensor that occurs in the value.
-    pub(crate) fn each_tensor(self, f: &mut impl FnMut(TensorId)) {
+    pub fn each_tensor(self, f: &mut impl FnMut(TensorId)) {
         match self {
             Operand::Tensor(tensor) => f(tensor),
             Operand::Tensors(tensors) => tensors.iter().copied().for_each(f),

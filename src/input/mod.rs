@@ -34,6 +34,7 @@
 //! # Ok::<(), nnef_flatten::input::Refusal>(())
 //! ```
 
+mod arrays;
 pub(crate) mod edit;
 pub(crate) mod foreign;
 pub(crate) mod looks;
@@ -41,6 +42,7 @@ pub(crate) mod model_run;
 pub(crate) mod models;
 mod open;
 pub(crate) mod opened;
+pub(crate) mod passes;
 mod recognize;
 mod refusal;
 pub(crate) mod settings;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::opened::Opened;
+use super::passes::bound;
 use super::settings::Settings;
 use super::source::{Evaluable, Flat, Source};
 use super::table::Notation;
@@ -11,7 +12,7 @@ use super::{Findings, Refusal};
 use crate::diagnostics::Diagnostics;
 use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
-use crate::{Dialect, Graph, Options, write};
+use crate::{Graph, Options, write};
 
 /// What is opened: a path, or bytes under a name for messages. Its notation can be given by its name.
 pub struct Given<'g> {
@@ -25,6 +26,20 @@ enum From<'g> {
 }
 
 impl Given<'_> {
+    /// Opens what is given, and finds the notation of the name.
+    pub(crate) fn opened(self) -> Result<(Opened, Option<&'static Notation>), Refusal> {
+        let known = |name: &str| {
+            let unknown = || Refusal::Unfit(format!("there is no notation `{name}`"));
+            Notation::named(name).ok_or_else(unknown)
+        };
+        let named = self.notation.map(known).transpose()?;
+        let opened = match self.from {
+            From::Path(path) => Opened::open(path)?,
+            From::Bytes(name, bytes) => Opened::stream_of(name, io::Cursor::new(bytes))?,
+        };
+        Ok((opened, named))
+    }
+
     /// Gives the notation by its name: `nnef`, `nnef-draft`, `loops`, `onnx`, `onnxtxt` or `pnnx`.
     ///
     /// ```
@@ -55,7 +70,7 @@ impl<'g, B: Into<Vec<u8>>> std::convert::From<(&'g str, B)> for Given<'g> {
 /// An input in one of the notations. Each verb uses it up, and returns all findings about it.
 pub struct Input {
     source: Box<dyn Source>,
-    notation: &'static Notation,
+    pub(super) notation: &'static Notation,
     settings: Settings,
 }
 
@@ -82,16 +97,7 @@ pub struct Input {
 ///
 /// It cannot be read, is in the format of another program, or exceeds a limit.
 pub fn open<'g>(given: impl Into<Given<'g>>, options: &Options) -> Result<Input, Refusal> {
-    let Given { from, notation } = given.into();
-    let known = |name: &str| {
-        let unknown = || Refusal::Unfit(format!("there is no notation `{name}`"));
-        Notation::named(name).ok_or_else(unknown)
-    };
-    let named = notation.map(known).transpose()?;
-    let opened = match from {
-        From::Path(path) => Opened::open(path)?,
-        From::Bytes(name, bytes) => Opened::stream_of(name, io::Cursor::new(bytes))?,
-    };
+    let (opened, named) = given.into().opened()?;
     let notation = Notation::of(&opened, named)?;
     let mut settings = Settings::new(options);
     if let Some(dialect) = named.and_then(|named| named.dialect) {
@@ -99,13 +105,54 @@ pub fn open<'g>(given: impl Into<Given<'g>>, options: &Options) -> Result<Input,
     }
     let source = (notation.read)(opened, &settings)?;
     let notation = source.dialect().map_or(notation, Notation::of_dialect);
-    Ok(Input { source, notation, settings })
+    Ok(Input::new(source, notation, settings))
 }
 
 impl Input {
+    pub(crate) fn new(source: Box<dyn Source>, notation: &'static Notation, settings: Settings) -> Self {
+        Input { source, notation, settings }
+    }
+
+    /// Makes an input a constant with this value, whatever the verb is.
+    ///
+    /// ```
+    /// use nnef_flatten::tensor::Tensor;
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let text = "version 1.0; graph G( x, r ) -> ( y )
+    ///     { x = external(shape = [2]); r = external(shape = []); s = r * 2.0; y = x * s; }";
+    /// let input = open(("example", text), &Options::default())?;
+    /// let (graph, _) = input.bind("r", Tensor::scalars(&[], vec![3.0])?).fold(true).flatten()?;
+    /// let mut flat = Vec::new();
+    /// graph.write_nnef(&mut flat)?;
+    /// assert!(String::from_utf8_lossy(&flat).contains("y = mul(x, 6.0);"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bind(mut self, name: &str, value: Tensor) -> Self {
+        self.settings.bound.push((name.to_owned(), value));
+        self
+    }
+
+    /// Whether operations on constants are computed, so that their results become constants.
+    pub fn fold(mut self, fold: bool) -> Self {
+        self.settings.passes.fold = fold;
+        self
+    }
+
+    /// Whether equal operations are merged.
+    pub fn share(mut self, share: bool) -> Self {
+        self.settings.passes.share = share;
+        self
+    }
+
     /// The name of the notation, such as `nnef` or `onnx`.
     pub fn notation(&self) -> &'static str {
         self.notation.name
+    }
+
+    /// Whether the input is a model that becomes a flat model, of which nothing else is lost, and not a graph.
+    pub fn is_edited(&self) -> bool {
+        self.notation.edited.contains(&self.notation.output)
     }
 
     /// Checks the input completely, expansion included.
@@ -125,8 +172,10 @@ impl Input {
     ///
     /// The input is refused, or files that belong to it cannot be read.
     pub fn flatten(self) -> Result<(Graph, Findings), Refusal> {
-        let dialect = self.notation.dialect.filter(|_| !self.settings.options.migrate).unwrap_or(Dialect::V1);
-        self.source.flatten(write::Notation::of_dialect(dialect), &self.settings).and_then(accepted)
+        let own = self.notation.dialect.filter(|_| !self.settings.options.migrate);
+        let other = || write::Notation::named(self.notation.output).unwrap_or(&write::NOTATIONS[0]);
+        let to = own.map_or_else(other, write::Notation::of_dialect);
+        self.source.flatten(to, &self.settings)?.passed(&self.settings).and_then(accepted)
     }
 
     /// The graph with all loops expanded, except for scans: that which is evaluated and fused.
@@ -135,7 +184,7 @@ impl Input {
     ///
     /// Those of [`Input::flatten`].
     pub fn graph(self) -> Result<(Graph, Findings), Refusal> {
-        self.source.graph(&self.settings).and_then(accepted)
+        self.source.graph(&self.settings)?.passed(&self.settings).and_then(accepted)
     }
 
     /// Evaluates the input on tensors by the names of its inputs. Returns its outputs.
@@ -173,7 +222,7 @@ impl Input {
             }
             Evaluable::Graph(flat) => *flat,
         };
-        let (graph, mut found) = match flat.result {
+        let (graph, mut found) = match bound(flat.result, &settings) {
             Ok(flat) => flat,
             Err(errors) => return Err(refused(Findings::new(flat.backing.sources().clone(), errors))),
         };
@@ -211,7 +260,7 @@ impl Input {
             let found = edited.write((to.onnx_form(), settings.options.strict), out).map_err(fail)?;
             return if found.has_errors() { Err(refused(found)) } else { Ok(found) };
         }
-        let Flat { mut backing, result } = self.source.flatten(to, &settings)?;
+        let Flat { mut backing, result } = self.source.flatten(to, &settings)?.passed(&settings)?;
         let (graph, mut found) = match result {
             Ok(flat) => flat,
             Err(errors) => return Err(refused(Findings::new(backing.sources().clone(), errors))),

@@ -7,11 +7,9 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use rustc_hash::FxHashSet;
-
 use super::pieces;
 use crate::graph::names::Speller;
-use crate::graph::{Extent, Graph, Key, Note, Operand, Operation, OperationId, Output, Primitive, TensorId, Value};
+use crate::graph::{Extent, Graph, Note, Operand, Operation, OperationId, Output, Primitive, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// Writes a graph as one JSON object.
@@ -164,19 +162,15 @@ impl<'g, 'b> Json<'g, 'b> {
             self.buffer.push_str(", \"");
             self.buffer.push_str(key);
             self.buffer.push_str("\": {");
-            if kind.declared {
-                self.declared_arguments(operation, tensor);
-            } else {
-                self.given_arguments(operation, tensor);
+            for (i, (name, value)) in self.graph.named(operation, tensor).into_iter().enumerate() {
+                self.key(i, &name);
+                self.operand(value, tensor);
             }
             self.buffer.push('}');
         }
         self.buffer.push_str(", \"outputs\": {");
-        for (i, output) in self.graph.outputs_of(operation).enumerate() {
-            match kind.results.get(i) {
-                Some(name) => self.key(i, self.graph.text_of(*name)),
-                None => self.key(i, &numbered("output", i)),
-            }
+        for (i, (name, output)) in self.graph.results(operation).enumerate() {
+            self.key(i, &name);
             match output {
                 Output::Tensor(tensor) => self.tensor(*tensor),
                 Output::Array(tensors) => self.tensors(tensors),
@@ -204,42 +198,6 @@ impl<'g, 'b> Json<'g, 'b> {
         }
         self.string(name);
         self.buffer.push_str(": ");
-    }
-
-    /// All tensor parameters, or all others, with their defaults.
-    fn declared_arguments(&mut self, operation: &Operation, tensor: bool) {
-        let kind = self.graph.kind(operation);
-        let given = self.graph.arguments(operation);
-        let mut count = 0;
-        for (i, param) in kind.params.iter().enumerate().filter(|(_, param)| param.tensor == tensor) {
-            let argument = given.clone().find(|(key, _)| *key == Key::Param(i as u32)).map(|(_, value)| value);
-            let Some(value) = argument.or(param.default.as_ref().map(Operand::from)) else { continue };
-            self.key(count, self.graph.text_of(param.name));
-            self.operand(value, tensor);
-            count += 1;
-        }
-    }
-
-    /// The arguments of an undeclared operation: positional arguments, tensors and arrays of tensors are written as
-    /// inputs, all others as attributes. A positional argument has its number as a name, unless another argument has
-    /// that name.
-    fn given_arguments(&mut self, operation: &Operation, tensor: bool) {
-        let graph = self.graph;
-        let is_input = |(key, value): &(Key, Operand)| *key == Key::Positional || value.value().is_none();
-        let given = graph.arguments(operation);
-        let named = |(key, _): (Key, Operand)| match key {
-            Key::Named(name) => Some(graph.text_of(name)),
-            _ => None,
-        };
-        let taken: FxHashSet<&str> = given.clone().filter_map(named).collect();
-        let mut numbers = (0..).map(|i| numbered("input", i)).filter(|name| !taken.contains(name.as_str()));
-        for (count, (key, value)) in given.clone().filter(|argument| is_input(argument) == tensor).enumerate() {
-            match named((key, value)) {
-                Some(name) => self.key(count, name),
-                None => self.key(count, &numbers.next().unwrap_or_default()),
-            }
-            self.operand(value, tensor);
-        }
     }
 
     fn operand(&mut self, operand: Operand, input: bool) {
@@ -285,11 +243,6 @@ impl<'g, 'b> Json<'g, 'b> {
             self.buffer.push('}');
         }
     }
-}
-
-/// The name of the `i`th argument or result that has none: `output`, `output1`, …
-fn numbered(name: &str, i: usize) -> String {
-    if i == 0 { name.to_owned() } else { format!("{name}{i}") }
 }
 
 /// Whether a text needs no escapes in JSON.

@@ -25,6 +25,13 @@ impl Asked {
         Asked { command, given, ..Asked::default() }
     }
 
+    /// Notes that an option is given.
+    pub(crate) fn add(&mut self, name: &str) {
+        if !self.has(name) {
+            self.given.push(name.to_owned());
+        }
+    }
+
     /// Whether an option is given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.given.iter().any(|given| given.replace('_', "-") == name)
@@ -84,6 +91,11 @@ impl Asked {
             }
         }
         Ok(())
+    }
+
+    /// Whether an option has an effect with an input notation.
+    pub(crate) fn takes(&self, name: &str, from: &Notation, language: &Language) -> bool {
+        Asked { given: vec![name.to_owned()], ..self.clone() }.usable(Some(from), language).is_ok()
     }
 
     /// What options ask for that holds anyway with an input notation.

@@ -38,7 +38,7 @@ impl Extent {
     }
 
     /// Whether it is unknown: neither an integer nor an expression.
-    pub(crate) fn is_unknown(&self) -> bool {
+    pub fn is_unknown(&self) -> bool {
         self.0 == Dim::Unknown
     }
 

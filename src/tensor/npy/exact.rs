@@ -56,6 +56,17 @@ pub(in crate::tensor) fn check_length(head: &[u8], length: u64) -> Result<(), Te
     extents(&header, item_type(&header)?.1, length.saturating_sub(before as u64)).map(|_| ())
 }
 
+impl Tensor {
+    /// Reads a `.npy` file without changing the types of its items, which may be complex numbers and text, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tensor::from_npy`].
+    pub fn from_typed_npy(bytes: &[u8]) -> Result<Tensor, TensorError> {
+        read(bytes)
+    }
+}
+
 /// Reads a file without changing the types of its items.
 ///
 /// # Errors

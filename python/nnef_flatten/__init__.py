@@ -1,0 +1,40 @@
+"""Flattens neural-network descriptions into graphs of primitive operations.
+
+Reads NNEF (fragments, selects, comprehensions, recursion), models of ONNX (functions), files of PNNX and ncnn, and
+networks with loops:
+
+>>> import nnef_flatten
+>>> graph = nnef_flatten.flatten('''
+...     version 1.0;
+...     extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+...     fragment twice( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = x + x; }
+...     graph G( x ) -> ( y ) { x = external(shape = [2, 3]); y = twice(twice(x)); }
+... ''')
+>>> [operation.name for operation in graph]
+['external', 'add', 'add']
+>>> graph["y"].shape
+[2, 3]
+
+An input is a text (`str`), a path (`os.PathLike`: a file, a folder, an archive), `bytes`, an `onnx.ModelProto` or an
+`nnef.Graph`. What is refused raises `FlattenError`, which has the findings.
+"""
+
+from ._api import check, flatten, load, run
+from ._findings import Call, Finding, FlattenError
+from ._graph import Graph, Model, Operation, Tensor
+from ._native import __version__
+
+__all__ = [
+    "Call",
+    "Finding",
+    "FlattenError",
+    "Graph",
+    "Model",
+    "Operation",
+    "Tensor",
+    "__version__",
+    "check",
+    "flatten",
+    "load",
+    "run",
+]

@@ -1,0 +1,167 @@
+"""The verbs of the module."""
+
+from __future__ import annotations
+
+from . import _native
+from ._findings import Finding, FlattenError, read
+from ._graph import Graph, Model, Result
+from ._inputs import opened
+from ._options import LANGUAGE, READING, array_bytes, keywords, spelled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal, TypeVar, Union
+
+    import nnef
+    import numpy as np
+    import numpy.typing as npt
+    import onnx
+    from typing_extensions import TypeAlias, Unpack
+
+    from ._options import Checking, Extent, Language, Notation, Reading
+
+    Input: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, onnx.ModelProto, nnef.Graph]
+    T = TypeVar("T")
+
+
+def flatten(
+    x: Input,
+    *,
+    lower: str | Sequence[str] | None = None,
+    keep: str | Sequence[str] = (),
+    set: Mapping[str, Extent] | None = None,
+    input_shape: Mapping[str, Sequence[Extent]] | None = None,
+    bind: Mapping[str, npt.ArrayLike | os.PathLike[str]] | None = None,
+    fold: bool = False,
+    share: bool = False,
+    drop_bitcasts: bool = False,
+    unroll: bool = False,
+    max_trips: int | None = None,
+    flat: bool = False,
+    keep_unused: bool = False,
+    strict: bool = False,
+    fragments: Sequence[str | os.PathLike[str]] = (),
+    annotate: bool = False,
+    provenance: bool = False,
+    from_: Notation | None = None,
+    production: Literal["model", "graph", "function", "node"] | None = None,
+    limits: Literal["default", "untrusted"] | None = None,
+    max_ops: int | None = None,
+    max_depth: int | None = None,
+    max_length: int | None = None,
+    max_memory: int | None = None,
+    max_text: int | None = None,
+    max_files: int | None = None,
+    max_unpacked: int | None = None,
+    max_items: int | None = None,
+    max_work: int | None = None,
+) -> Graph | Model:
+    """Flattens an input: a `Model` for a model of ONNX, a `Graph` for any other.
+
+    The keyword arguments are the options of the command, of the same names and meanings; one that has no effect on the
+    input is refused with a `ValueError` that says what it is for.
+
+    * `lower`: what is expanded: `"custom"` fragments and functions (the default), `"all"`, `"none"`, or names.
+    * `keep`: names of operations that are not expanded.
+    * `set`: values of dimension symbols: `{"S": 5, "T": "2*S+1"}`.
+    * `input_shape`: shapes of inputs: `{"image": [1, 3, "H", "W"]}`.
+    * `bind`: values of inputs, which become constants: numbers, lists, arrays, or paths of `.npy` files.
+    * `fold`, `share`, `drop_bitcasts`: compute what is known, merge what is equal, remove what moves nothing.
+    * `unroll`, `max_trips`, `flat`: loops: unroll them, how far, and refuse those that cannot be unrolled.
+    * `keep_unused`: keep operations that no output needs.
+    * `strict`: only what the standard allows.
+    * `fragments`: files of additional declarations, or names of registries.
+    * `annotate`, `provenance`: types of all values, and where nodes come from, in models of ONNX.
+    * `from_`, `production`: the notation of the input, and which part of a model an ONNX text is.
+    * `limits` and `max_…`: limits on the resources; `limits="untrusted"` for inputs from unknown sources.
+
+    >>> import nnef_flatten
+    >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [8]); y = sigmoid(x) * (2.0 + 1.0); }"
+    >>> [operation.name for operation in nnef_flatten.flatten(text)]
+    ['external', 'sigmoid', 'mul']
+    >>> nnef_flatten.flatten(text, input_shape={"x": ["N"]})["y"].shape
+    ['N']
+    >>> nnef_flatten.flatten(text, annotate=True)
+    Traceback (most recent call last):
+      ...
+    ValueError: annotate does not apply to documents of NNEF 1.0: it is for onnx or onnxtxt
+    """
+    options = locals()
+    del options["x"]
+    parsed = keywords("", options)
+    given = opened(x)
+    notation, made, findings = _refusing(given[2], _native.flatten, given[0], parsed)
+    if isinstance(made, bytes):
+        return Model(made, given, parsed, notation, findings)
+    return Graph(made, given, parsed, notation, findings)
+
+
+def load(x: Input, **options: Unpack[Reading]) -> Graph:
+    """The graph that is written in an input: nothing is expanded. Models of ONNX have their own operators.
+
+    >>> import nnef_flatten
+    >>> text = '''version 1.0;
+    ... extension KHR_enable_fragment_definitions;
+    ... fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = exp(x); }
+    ... graph G( x ) -> ( y ) { x = external(shape = [N]); y = f(x); }'''
+    >>> [operation.name for operation in nnef_flatten.load(text.replace("N", "2"))]
+    ['external', 'f']
+    """
+    parsed = keywords("", options, READING)
+    given = opened(x)
+    native, findings = _refusing(given[2], _native.load, given[0], parsed)
+    return Graph(native, given, parsed, "", findings)
+
+
+def check(x: Input, **options: Unpack[Checking]) -> list[Finding]:
+    """Checks an input completely, its expansion and its data included. Returns the findings, errors first.
+
+    >>> import nnef_flatten
+    >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = mystery(x); }"
+    >>> [(finding.severity, finding.code, finding.message) for finding in nnef_flatten.check(text)]
+    [('warning', 'E0401', 'operation `mystery` is not declared')]
+    """
+    parsed = keywords("check", options, (*LANGUAGE, "production"))
+    return read(_refusing("", _native.check, opened(x)[0], parsed))
+
+
+def run(
+    graph: Graph | Model | Input,
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
+    **options: Unpack[Language],
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Evaluates a graph, a model or any input on arrays. Returns the arrays of its outputs.
+
+    A graph or a model is evaluated with the options and the data of the input that it was made of.
+
+    >>> import nnef_flatten
+    >>> graph = nnef_flatten.flatten("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = x * x; }")
+    >>> nnef_flatten.run(graph, {"x": [1.5, 2.0]})
+    {'y': array([2.25, 4. ], dtype=float32)}
+    """
+    import io
+
+    import numpy as np
+
+    if isinstance(graph, Result):
+        if options:
+            raise TypeError("a graph is evaluated with the options that it was flattened with")
+        source, parsed, output, hint = graph._source, graph._keywords, None, ""
+    else:
+        parsed, output = keywords("run", options, LANGUAGE), "json"
+        source, _, hint = opened(graph)
+    arrays = [(name, array_bytes(value)) for name, value in (inputs or {}).items()]
+    outputs, _ = _refusing(hint, _native.evaluate, source, parsed, arrays, output)
+    return {name: np.load(io.BytesIO(array), allow_pickle=False) for name, array in outputs}
+
+
+def _refusing(hint: str, verb: Callable[..., T], *arguments: object) -> T:
+    """Calls a verb; what it refuses raises an exception of the module."""
+    try:
+        return verb(*arguments)
+    except _native.Refused as refused:
+        raise FlattenError(read(refused.args[0]), hint) from None
+    except ValueError as error:
+        raise ValueError(spelled(str(error))) from None

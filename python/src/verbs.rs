@@ -1,0 +1,104 @@
+//! The verbs: what is done with an input.
+
+use nnef_flatten::input::{Findings, Refusal};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::graph::Graph;
+use crate::refusal::{json, work};
+use crate::source::{Keywords, Source};
+
+/// What becomes of an input.
+enum Flat {
+    Graph(Box<nnef_flatten::Graph>, Findings),
+    Model(Vec<u8>, Findings),
+}
+
+/// Flattens an input. Returns its notation, the flat graph, or the bytes of the flat model of ONNX, and the findings.
+#[pyfunction]
+pub(crate) fn flatten<'py>(
+    py: Python<'py>,
+    source: &Source,
+    keywords: &Keywords,
+) -> PyResult<(&'static str, Bound<'py, PyAny>, String)> {
+    let (notation, flat) = work(py, || {
+        let input = keywords.0.open(source.given(), None)?;
+        let notation = input.notation();
+        if input.is_edited() {
+            let mut bytes = Vec::new();
+            let findings = input.print(notation, &mut bytes)?;
+            return Ok((notation, Flat::Model(bytes, findings)));
+        }
+        let (graph, findings) = input.flatten()?;
+        Ok((notation, Flat::Graph(Box::new(graph), findings)))
+    })?;
+    Ok(match flat {
+        Flat::Model(bytes, findings) => (notation, PyBytes::new(py, &bytes).into_any(), told(findings)),
+        Flat::Graph(graph, findings) => {
+            let told = told(findings.clone());
+            (notation, Bound::new(py, Graph::new(*graph, findings.sources))?.into_any(), told)
+        }
+    })
+}
+
+/// Reads an input as the graph that is written in it: nothing is expanded. Returns the graph and the findings.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<(Graph, String)> {
+    let (graph, findings) = work(py, || keywords.0.clone().unexpanded().open(source.given(), Some("json"))?.flatten())?;
+    let told = told(findings.clone());
+    Ok((Graph::new(graph, findings.sources), told))
+}
+
+/// Checks an input completely. Returns the findings.
+#[pyfunction]
+pub(crate) fn check(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<String> {
+    let findings = work(py, || match keywords.0.open(source.given(), Some("")).and_then(|input| input.check()) {
+        Err(Refusal::Found(findings)) => Ok(*findings),
+        findings => findings,
+    })?;
+    Ok(told(findings))
+}
+
+/// Flattens an input and writes it in an output notation. Returns the bytes and the findings.
+#[pyfunction]
+pub(crate) fn convert<'py>(
+    py: Python<'py>,
+    source: &Source,
+    keywords: &Keywords,
+    to: &str,
+) -> PyResult<(Bound<'py, PyBytes>, String)> {
+    let (bytes, findings) = work(py, || {
+        let mut bytes = Vec::new();
+        let findings = keywords.0.open(source.given(), Some(to))?.print(to, &mut bytes)?;
+        Ok((bytes, findings))
+    })?;
+    Ok((PyBytes::new(py, &bytes), told(findings)))
+}
+
+/// Arrays by name, in the format `.npy`.
+type Arrays<'py> = Vec<(String, Bound<'py, PyBytes>)>;
+
+/// Evaluates an input on arrays; `output` is the output notation that the options are for, if it is not that of the
+/// input. Returns the outputs and the findings.
+#[pyfunction]
+pub(crate) fn evaluate<'py>(
+    py: Python<'py>,
+    source: &Source,
+    keywords: &Keywords,
+    inputs: Vec<(String, Vec<u8>)>,
+    output: Option<&str>,
+) -> PyResult<(Arrays<'py>, String)> {
+    let (outputs, findings) = work(py, || keywords.0.open(source.given(), output)?.evaluate_arrays(&inputs))?;
+    let outputs = outputs.into_iter().map(|(name, array)| (name, PyBytes::new(py, &array))).collect();
+    Ok((outputs, told(findings)))
+}
+
+/// Findings as JSON; most inputs have none.
+fn told(findings: Findings) -> String {
+    if findings.diagnostics.is_empty() { String::new() } else { json(findings) }
+}
+
+/// The text of bytes that are UTF-8.
+pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
+    PyString::new(py, &String::from_utf8_lossy(bytes))
+}

@@ -1,0 +1,120 @@
+"""What can be given, and what comes out."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import nnef_flatten
+from nnef_flatten import FlattenError, Graph, Model
+
+RELU = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }"
+
+
+def test_texts_paths_and_bytes_are_the_same_input(examples: Path) -> None:
+    path = examples / "repeat.nnef"
+    flat = [nnef_flatten.flatten(x).to_text() for x in (path, path.read_text(), path.read_bytes())]
+    assert flat[0] == flat[1] == flat[2] and "graph" in flat[0]
+
+
+def test_folders_and_archives_are_models(examples: Path, tmp_path: Path) -> None:
+    folder = nnef_flatten.flatten(examples / "model")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(examples / "model", arcname=".")
+    for given in (packed.getvalue(), tmp_path / "model.tar"):
+        if isinstance(given, Path):
+            given.write_bytes(packed.getvalue())
+        assert nnef_flatten.flatten(given).to_text() == folder.to_text()
+
+
+def test_every_notation_is_read(examples: Path) -> None:
+    kinds = {
+        "repeat.nnef": ("nnef", Graph),
+        "loops/fibonacci.json": ("loops", Graph),
+        "onnx/heads.onnxtxt": ("onnxtxt", Model),
+        "pnnx/centre.pnnx.param": ("pnnx", Graph),
+        "ncnn/edges.param": ("ncnn", Graph),
+    }
+    for name, (notation, kind) in kinds.items():
+        result = nnef_flatten.flatten(examples / name, unroll=notation == "loops")
+        assert (result.notation, type(result)) == (notation, kind)
+        loaded = nnef_flatten.load(examples / name, unroll=notation == "loops")
+        assert loaded.inputs and loaded.outputs and len(loaded) > 1
+
+
+def test_models_of_onnx_stay_models(examples: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    proto = onnx.parser.parse_model((examples / "onnx/heads.onnxtxt").read_text())
+    model = nnef_flatten.flatten(proto)
+    assert isinstance(model, Model)
+    flat = model.to_onnx()
+    assert isinstance(flat, onnx.ModelProto)
+    onnx.checker.check_model(flat)
+    assert not flat.functions and proto.functions
+    assert [value.name for value in flat.graph.input] == [value.name for value in proto.graph.input]
+    assert nnef_flatten.flatten(proto.SerializeToString()).to_bytes() == model.to_bytes()
+    assert {node.op_type for node in flat.graph.node} == {op.name for op in model} - {"external", "constant"}
+
+
+def test_graphs_of_nnef_stay_graphs_with_their_data() -> None:
+    nnef = pytest.importorskip("nnef")
+    np = pytest.importorskip("numpy")
+    text = """version 1.0;
+        graph G( x ) -> ( y ) {
+            x = external<scalar>(shape = [1, 2]);
+            w = variable<scalar>(shape = [3, 2], label = "w");
+            y = linear(x, w);
+        }"""
+    graph = nnef.parse_string(text)
+    data = np.arange(6, dtype=np.float32).reshape(3, 2)
+    graph.tensors["w"] = graph.tensors["w"]._replace(data=data, shape=[3, 2])
+    flat = nnef_flatten.flatten(graph, lower="all")
+    assert [operation.name for operation in flat] == ["external", "variable", "matmul", "add"] or len(flat) >= 3
+    back = flat.to_nnef()
+    assert isinstance(back, nnef.Graph)
+    assert (back.tensors["w"].data == data).all()
+    given = np.array([[1.0, 2.0]], dtype=np.float32)
+    assert (nnef_flatten.run(graph, {"x": given})["y"] == given @ data.T).all()
+    assert (nnef_flatten.run(flat, {"x": given})["y"] == given @ data.T).all()
+    # The data go into a model of ONNX, too.
+    onnx = pytest.importorskip("onnx")
+    [weights] = [tensor for tensor in flat.to_onnx().graph.initializer if tensor.name == "w"]
+    assert (onnx.numpy_helper.to_array(weights) == data).all()
+
+
+def test_results_have_every_form(examples: Path) -> None:
+    graph = nnef_flatten.flatten(examples / "moments.nnef")
+    assert graph.to_text().startswith("#") or "version 1.0" in graph.to_text()
+    assert json.loads(graph.to_json())["name"] == graph.name
+    assert graph.to_html().lstrip().lower().startswith("<!doctype html>")
+    assert "<svg" in graph.to_svg() and "<svg" in graph._repr_html_()
+    assert graph.to_dot().startswith("digraph")
+    assert graph.to_bytes() and graph.convert("onnxtxt").startswith(b"<")
+    text = '<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Relu (x) }'
+    model = nnef_flatten.flatten(text)
+    assert json.loads(model.to_json())["inputs"] == model.graph.inputs
+    assert "<svg" in model._repr_html_() and "graph" in model.convert("nnef").decode()
+
+
+def test_a_path_given_as_a_text_is_explained(examples: Path) -> None:
+    with pytest.raises(FlattenError, match="pathlib.Path"):
+        nnef_flatten.flatten(str(examples / "repeat.nnef"))
+
+
+def test_other_objects_are_refused() -> None:
+    for x in (5, None, ["a"], object()):
+        with pytest.raises(TypeError, match="expected a text"):
+            nnef_flatten.flatten(x)
+
+
+def test_missing_files_are_errors_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as raised:
+        nnef_flatten.flatten(tmp_path / "missing.nnef")
+    assert raised.value.filename == str(tmp_path / "missing.nnef")
+    with pytest.raises(OSError):
+        nnef_flatten.check(tmp_path)

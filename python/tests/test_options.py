@@ -1,0 +1,108 @@
+"""Keyword arguments are the options of the command: the same ones, with the same effect, refused in the same cases."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nnef_flatten
+from conftest import EXAMPLES, run_command
+from nnef_flatten import FlattenError
+
+# Options of the command about files, streams and messages, which the module has in other ways.
+ELSEWHERE = {
+    "output", "to", "threads", "source-map", "stats", "layout", "verify", "inputs", "seed",
+    "message-format", "color", "quiet", "warnings", "allow", "deny",
+}  # fmt: skip
+
+INPUTS = [
+    "repeat.nnef",
+    "transformer.nnef",
+    "loops/fibonacci.json",
+    "loops/clauses.nnef",
+    "onnx/heads.onnxtxt",
+    "pnnx/centre.pnnx.param",
+    "ncnn/edges.param",
+]
+
+OPTIONS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, []),
+    ({"lower": "all"}, ["--lower", "all"]),
+    ({"lower": "none"}, ["--lower", "none"]),
+    ({"lower": ["block", "nothing"]}, ["--lower", "block,nothing"]),
+    ({"keep": ["attention"]}, ["--keep", "attention"]),
+    ({"keep": "head"}, ["--keep", "head"]),
+    ({"fold": True}, ["--fold"]),
+    ({"share": True}, ["--share"]),
+    ({"drop_bitcasts": True}, ["--drop-bitcasts"]),
+    ({"annotate": True}, ["--annotate"]),
+    ({"provenance": True}, ["--provenance"]),
+    ({"keep_unused": True}, ["--keep-unused"]),
+    ({"unroll": True}, ["--unroll"]),
+    ({"unroll": True, "max_trips": 3}, ["--unroll", "--max-trips", "3"]),
+    ({"max_trips": 3}, ["--max-trips", "3"]),
+    ({"flat": True}, ["--flat"]),
+    ({"strict": True}, ["--strict"]),
+    ({"set": {"S": 5, "T": "S+1"}}, ["--set", "S=5", "--set", "T=S+1"]),
+    ({"input_shape": {"x": [1, "N"]}}, ["--input-shape", "x=1,N"]),
+    ({"production": "model"}, ["--production", "model"]),
+    ({"limits": "untrusted"}, ["--limits", "untrusted"]),
+    ({"max_ops": 1}, ["--max-ops", "1"]),
+    ({"max_ops": 0}, ["--max-ops", "0"]),
+    ({"max_depth": 1}, ["--max-depth", "1"]),
+    ({"max_text": 100}, ["--max-text", "100"]),
+    ({"max_files": 1}, ["--max-files", "1"]),
+    ({"max_items": 10}, ["--max-items", "10"]),
+    ({"from_": "nnef"}, ["--from", "nnef"]),
+    ({"from_": "pnnx"}, ["--from", "pnnx"]),
+    ({"fragments": [EXAMPLES / "missing.nnef"]}, ["--fragments", str(EXAMPLES / "missing.nnef")]),
+]
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_module_and_command_agree(name: str, tmp_path: Path) -> None:
+    for options, words in OPTIONS:
+        done = run_command(*words, str(EXAMPLES / name))
+        try:
+            result = nnef_flatten.flatten(EXAMPLES / name, **options)
+        except FlattenError:
+            status, text = 1, ""
+        except (ValueError, OSError):
+            status, text = 2, ""
+        else:
+            status, text = 0, result.to_text()
+        assert (status, text) == (done.returncode, done.stdout.decode()), (name, options, done.stderr.decode())
+
+
+def test_every_option_of_flattening_is_a_keyword() -> None:
+    page = (EXAMPLES.parent / "docs/options.md").read_text()
+    section = page.split("## `nnef-flatten INPUT`")[1].split("\n## ")[0]
+    options = set(re.findall(r"^\| `(?:-\w, )?--([a-z-]+)", section, re.MULTILINE)) - ELSEWHERE
+    keywords = set(inspect.signature(nnef_flatten.flatten).parameters) - {"x"}
+    assert {option.replace("-", "_") for option in options} == {name.rstrip("_") for name in keywords}
+
+
+def test_refusals_name_keywords() -> None:
+    text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }"
+    with pytest.raises(ValueError, match="^annotate does not apply to documents of NNEF 1.0") as raised:
+        nnef_flatten.flatten(text, annotate=True)
+    assert not isinstance(raised.value, FlattenError)
+    with pytest.raises(ValueError, match="input_shape"):
+        nnef_flatten.flatten(text, input_shape={"x": ["-"]})
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        nnef_flatten.check(text, fold=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        nnef_flatten.flatten(text, nothing=1)  # type: ignore[call-arg]
+
+
+def test_outputs_refuse_options_that_do_not_apply(examples: Path) -> None:
+    model = nnef_flatten.flatten(examples / "onnx/heads.onnxtxt", annotate=True)
+    assert model.to_bytes()
+    with pytest.raises(ValueError, match="annotate does not apply"):
+        model.convert("nnef")
+    with pytest.raises(ValueError, match="no output notation|does not apply"):
+        model.convert("nothing")

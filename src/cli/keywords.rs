@@ -1,0 +1,113 @@
+//! The options of the command for other programs, such as the module of Python: they are parsed, checked and refused as
+//! those of a command line, so that both have the same options with the same meaning.
+
+use std::ffi::OsString;
+
+use crate::input::settings::Passes;
+use crate::input::{Given, Input, Refusal};
+use crate::tensor::Tensor;
+use crate::{Lower, write};
+
+use super::args::{Command, Language};
+use super::inputs::{self, NotationInput};
+use super::outcome::Failure;
+use super::usage;
+
+/// The options of flattening or of a subcommand.
+///
+/// ```
+/// use nnef_flatten::cli::Keywords;
+///
+/// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = moments(x, axes = [0]); }";
+/// let keywords = Keywords::new(&["--annotate".into()])?;
+/// let refused = keywords.open(("example", text).into(), None).err().unwrap();
+/// assert_eq!(
+///     refused.to_string(),
+///     "--annotate does not apply to documents of NNEF 1.0: it is for onnx or onnxtxt"
+/// );
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Keywords {
+    language: Language,
+    passes: Passes,
+    provenance: bool,
+    /// Whether nothing is expanded, where that can be asked for.
+    unexpanded: bool,
+    /// Values of inputs that are given as tensors, not as texts.
+    bound: Vec<(String, Tensor)>,
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(found) => Refusal::Found(found),
+            Failure::Message(message) => Refusal::Unfit(message),
+            Failure::BrokenPipe => Refusal::io("the output", std::io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Keywords {
+    /// Parses words of a command line: `check` or `run`, if it is not flattening, and options.
+    ///
+    /// # Errors
+    ///
+    /// A word is not an option, or its value is not one.
+    pub fn new(words: &[OsString]) -> Result<Self, String> {
+        let words = std::iter::once("nnef-flatten".into()).chain(words.iter().cloned());
+        let cli = usage::parse_from(words).map_err(|error| usage::message(&error))?;
+        let (passes, provenance) = (cli.output.passes(), cli.output.provenance);
+        let language = match cli.command {
+            Some(Command::Check { language, .. }) => cli.language.merge(language),
+            Some(Command::Run(run)) => cli.language.merge(run.language),
+            _ => cli.language,
+        };
+        Ok(Keywords { language, passes, provenance, unexpanded: false, bound: Vec::new() })
+    }
+
+    /// Makes an input a constant with a value, as `--bind` does.
+    pub fn bind(&mut self, name: &str, value: Tensor) {
+        self.language.asked.add("bind");
+        self.bound.push((name.to_owned(), value));
+    }
+
+    /// The same options, for a graph as it is written: nothing is expanded, in notations whose graphs have calls.
+    pub fn unexpanded(self) -> Self {
+        Keywords { unexpanded: true, ..self }
+    }
+
+    /// Opens an input that becomes an output in a notation; without one, in that of the command.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`crate::open`]; an option does not apply to the input or the output, or its file cannot be read.
+    pub fn open(&self, given: Given, to: Option<&str>) -> Result<Input, Refusal> {
+        let (opened, named) = given.opened()?;
+        let mut language = self.language.clone();
+        if named.is_some() {
+            language.from = Some(super::args::From(named));
+        }
+        language.asked.consistent()?;
+        let mut input = NotationInput::new(opened, &language)?;
+        let notation = input.notation;
+        let to = to.unwrap_or(notation.output);
+        input.applicable(to)?;
+        let NotationInput { opened, mut language, .. } = input;
+        if self.unexpanded {
+            let lower = language.lower.replace(Lower::None);
+            if !language.asked.takes("lower", notation, &language) {
+                language.lower = lower;
+            }
+        }
+        let mut settings = language.settings();
+        let source = (notation.read)(opened, &settings)?;
+        inputs::complete(&mut settings, &*source, notation, &language)?;
+        let migrated = write::Notation::named(to).is_some_and(|to| to.needs.migrated);
+        settings.options.migrate = migrated && source.dialect().is_some();
+        settings.passes = self.passes;
+        settings.provenance = self.provenance;
+        settings.bound.extend(self.bound.iter().cloned());
+        Ok(Input::new(source, notation, settings))
+    }
+}

@@ -1,0 +1,86 @@
+//! What the options ask of a flat graph before it is written or evaluated: values of inputs, and passes.
+
+use rustc_hash::FxHashSet;
+
+use super::Refusal;
+use super::settings::Settings;
+use super::source::{Backing, Expanded, Flat};
+use crate::Graph;
+use crate::graph::TensorId;
+use crate::graph::names::NameId;
+use crate::progress::{self, Phase};
+
+/// What passes did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    /// The number of operations that became constants, if they were folded.
+    pub(crate) folded: Option<usize>,
+    /// The number of operations that were merged with equal ones, if they were shared.
+    pub(crate) shared: Option<usize>,
+}
+
+/// A graph whose inputs have the values of the options.
+pub(crate) fn bound(result: Expanded, settings: &Settings) -> Expanded {
+    let (mut graph, mut found) = result?;
+    match graph.bind(&settings.bound) {
+        Ok(()) => Ok((graph, found)),
+        Err(error) => {
+            found.report(error.diagnostic(&graph));
+            Err(found)
+        }
+    }
+}
+
+/// Folds and merges the operations of a graph, if the options ask for it.
+///
+/// # Errors
+///
+/// The quantizations of a model, which tell what is left as it is, cannot be read.
+pub(crate) fn fold_and_share(
+    backing: &mut dyn Backing,
+    graph: &mut Graph,
+    settings: &Settings,
+) -> Result<Passed, Refusal> {
+    let passes = settings.passes;
+    let apart = if passes.fold || passes.share { backing.apart(graph, settings)? } else { Vec::new() };
+    let mut passed = Passed::default();
+    if passes.fold {
+        let apart = tensors(graph, &apart);
+        progress::enter(Phase::Evaluating);
+        passed.folded = Some(graph.fold(settings.evaluation, &apart, settings.options.keep_unused));
+    }
+    if passes.share {
+        let apart = tensors(graph, &apart);
+        passed.shared = Some(graph.share(&apart));
+    }
+    Ok(passed)
+}
+
+impl Flat {
+    /// The graph with the values of the options and after the passes. A model of which the graph is a view has gone
+    /// through them itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fold_and_share`].
+    pub(super) fn passed(mut self, settings: &Settings) -> Result<Flat, Refusal> {
+        if !settings.bound.is_empty() && !self.backing.is_bound() {
+            self.result = bound(self.result, settings);
+        }
+        if let Ok((graph, _)) = &mut self.result
+            && !self.backing.is_view()
+        {
+            fold_and_share(&mut *self.backing, graph, settings)?;
+            if settings.passes.drop_bitcasts {
+                graph.remove_bitcasts();
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// The tensors with these names.
+fn tensors(graph: &Graph, names: &[NameId]) -> Vec<TensorId> {
+    let names: FxHashSet<NameId> = names.iter().copied().collect();
+    graph.tensors().filter(|tensor| names.contains(&graph.name_of(*tensor))).collect()
+}
