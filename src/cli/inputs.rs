@@ -1,6 +1,6 @@
 //! The inputs of the command: the notation, the options that apply, and the library's settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::input::opened::Opened;
 use crate::input::settings::Settings;
@@ -50,6 +50,21 @@ fn suggested(path: &Path, failure: Failure) -> Failure {
     }
 }
 
+/// The declarations that the options name: registries, and files of at most `limit` bytes.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub(crate) fn libraries(language: &Language, limit: u64) -> Result<Vec<(String, String)>, Failure> {
+    let library = |path: &PathBuf| {
+        Ok(match path.to_str().and_then(registries::find) {
+            Some(registry) => (registry.name.to_owned(), String::new()),
+            None => io::read(path, limit).map(|library| (library.name, library.text))?,
+        })
+    };
+    language.fragments.iter().map(library).collect()
+}
+
 impl NotationInput {
     /// Refuses options that have no effect on the input, and tells what holds anyway. Options of documents are refused
     /// when their dialect is known.
@@ -80,12 +95,7 @@ impl NotationInput {
         let mut settings = self.language.settings();
         let source = (self.notation.read)(self.opened, &settings)?;
         self.language.usable(Some(source.dialect().map_or(self.notation, Notation::of_dialect)))?;
-        for path in &self.language.fragments {
-            settings.options.libraries.push(match path.to_str().and_then(registries::find) {
-                Some(registry) => (registry.name.to_owned(), String::new()),
-                None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
-            });
-        }
+        settings.options.libraries = libraries(&self.language, settings.options.max_text)?;
         for (name, value) in &self.language.bind {
             settings.bound.push((name.clone(), tensors::value(name, value, &self.language.limits)?));
         }

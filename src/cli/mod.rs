@@ -20,6 +20,8 @@ mod io;
 mod layout;
 mod layouts;
 mod limits;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod man;
 mod models;
 mod options;

@@ -90,6 +90,19 @@ impl Graph {
         self.arguments(operation).map(move |(key, operand)| (name(key), operand))
     }
 
+    /// The tensor with a name.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn tensor_named(&self, name: &str) -> Option<TensorId> {
+        let mut speller = self.speller();
+        let mut text = String::new();
+        let found = self.tensors.iter().position(|tensor| {
+            text.clear();
+            speller.write(tensor.name, &mut text);
+            text == name
+        });
+        found.map(|index| TensorId(index as u32))
+    }
+
     /// The nested calls that produced an operation, the innermost first: the called fragment, and the location
     /// of the call.
     pub fn calls(&self, operation: &Operation) -> impl Iterator<Item = (&str, Location)> {

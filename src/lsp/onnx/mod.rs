@@ -1,0 +1,10 @@
+//! Texts of ONNX models.
+
+mod completion;
+mod hover;
+mod index;
+mod operator;
+mod place;
+mod text;
+
+pub(super) use text::OnnxText;
