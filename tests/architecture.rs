@@ -54,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "write",
         ],
     ),
+    ("lsp", &["diagnostics", "graph", "input", "library", "nnef", "onnx", "options", "source", "write"]),
     (
         "cli",
         &[
@@ -66,6 +67,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "layout",
             "library",
             "loops",
+            "lsp",
             "model",
             "nnef",
             "onnx",

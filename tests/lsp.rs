@@ -106,7 +106,8 @@ impl Dialogue {
                 self.edited(&answer);
             }
             ["format", name] => {
-                let answer = self.editor.ask("textDocument/formatting", json!({ "textDocument": { "uri": uri(name) } }));
+                let answer =
+                    self.editor.ask("textDocument/formatting", json!({ "textDocument": { "uri": uri(name) } }));
                 self.edited(&answer);
             }
             ["actions", _] => {
@@ -117,10 +118,14 @@ impl Dialogue {
                 let actions = self.actions(place(1));
                 let mut action = actions["result"][0].clone();
                 if action.get("data").is_some() {
-                    action = self.editor.ask("codeAction/resolve", action)["result"].clone();
+                    let resolved = self.editor.ask("codeAction/resolve", action);
+                    if !resolved["error"].is_null() {
+                        return self.tell(&resolved);
+                    }
+                    action = resolved["result"].clone();
                 }
-                let answer = if action["edit"].is_null() { action } else { json!({ "result": action["edit"] }) };
-                self.edited(&answer);
+                let edit = if action["edit"].is_null() { action } else { action["edit"].clone() };
+                self.edited(&json!({ "result": edit }));
             }
             ["ask", method, params] => {
                 let answer = self.editor.ask(method, serde_json::from_str(params).unwrap());
@@ -129,6 +134,7 @@ impl Dialogue {
             ["send", method, params] => self.editor.notify(method, serde_json::from_str(params).unwrap()),
             ["close", name] => {
                 self.editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri(name) } }));
+                self.editor.forget(name);
             }
             ["log"] => {
                 let told = self.editor.wait("window/logMessage");
@@ -197,7 +203,9 @@ fn shown(answer: &Value) -> String {
         }
         Value::Array(items) if items.is_empty() => "[]".to_owned(),
         Value::Array(items) if items.iter().all(|item| !item.is_object()) => answer.to_string(),
-        Value::Array(items) => items.iter().map(|item| format!("- {}", indented(&shown(item)).trim())).collect::<Vec<_>>().join("\n"),
+        Value::Array(items) => {
+            items.iter().map(|item| format!("- {}", indented(&shown(item)).trim())).collect::<Vec<_>>().join("\n")
+        }
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
@@ -259,7 +267,12 @@ fn sessions_that_break_off_have_their_status() {
     let (status, told) = editor.status();
     assert!(status == 2 && told.contains("has ended without"), "{status}: {told}");
 
-    for broken in ["Content-Length: 7\r\n\r\n{\"a\": 1", "Content-Length: x\r\n\r\n{}", "hello\r\n\r\n", "Content-Length: 99999999999999999999\r\n\r\n"] {
+    for broken in [
+        "Content-Length: 7\r\n\r\n{\"a\": 1",
+        "Content-Length: x\r\n\r\n{}",
+        "hello\r\n\r\n",
+        "Content-Length: 99999999999999999999\r\n\r\n",
+    ] {
         let mut editor = Editor::start(&[]);
         editor.raw(broken);
         editor.close();
@@ -299,7 +312,8 @@ fn hostile_texts_are_answered_in_time() {
 #[test]
 #[ignore = "a measurement"]
 fn time_from_a_change_to_its_findings() {
-    let mut text = String::from("version 1.0;\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [1, 16]);\n    t0 = copy(x);\n");
+    let mut text =
+        String::from("version 1.0;\ngraph G( x ) -> ( y )\n{\n    x = external(shape = [1, 16]);\n    t0 = copy(x);\n");
     for i in 1..10_000 {
         text += &format!("    t{i} = {}(t{}, t{});\n", ["add", "mul", "max"][i % 3], i - 1, i / 2);
     }

@@ -18,7 +18,9 @@ pub(crate) fn run(language: &Language) -> RunResult {
     match serve(options) {
         Ok(Ended::Done) => Ok(Status::Done),
         Ok(Ended::Early) => Ok(Status::Refused),
-        Ok(Ended::Closed) => Err(Failure::Message("the editor has ended without the requests that end a session".to_owned())),
+        Ok(Ended::Closed) => {
+            Err(Failure::Message("the editor has ended without the requests that end a session".to_owned()))
+        }
         Err(error) => Err(io::failure("the session", &error)),
     }
 }

@@ -1,6 +1,8 @@
 //! Public methods that read a flat graph.
 
 use super::names::NameId;
+#[cfg(feature = "lsp")]
+use super::names::Spellings;
 use super::{Dialect, Graph, KeptFragment, Key, Note, Operand, Operation, Primitive, ShapeId, TensorId};
 use crate::source::Location;
 
@@ -93,13 +95,8 @@ impl Graph {
     /// The tensor with a name.
     #[cfg(feature = "lsp")]
     pub(crate) fn tensor_named(&self, name: &str) -> Option<TensorId> {
-        let mut speller = self.speller();
-        let mut text = String::new();
-        let found = self.tensors.iter().position(|tensor| {
-            text.clear();
-            speller.write(tensor.name, &mut text);
-            text == name
-        });
+        let mut spellings = Spellings::new(&self.names, &self.symbols);
+        let found = self.tensors.iter().position(|tensor| spellings.spell(tensor.name) == name);
         found.map(|index| TensorId(index as u32))
     }
 

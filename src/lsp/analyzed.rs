@@ -61,6 +61,9 @@ pub(super) trait AnalyzedText {
     /// The findings, and the file that is the text.
     fn findings(&self) -> (&Findings, FileId);
 
+    /// The name of its notation, as editors have it.
+    fn language(&self) -> &'static str;
+
     /// The names of the text.
     fn symbols(&self) -> &SymbolIndex;
 

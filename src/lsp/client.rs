@@ -20,6 +20,8 @@ pub(super) struct Client {
     pub(super) versioned_edits: bool,
     /// Whether it reads texts of the server, such as the standard library, by a request.
     pub(super) reads_texts: bool,
+    /// Whether it asks for findings, so that they are not sent without being asked for.
+    pub(super) pulls: bool,
     /// Whether it shows texts in Markdown.
     pub(super) markdown: bool,
 }
@@ -39,6 +41,7 @@ impl Client {
             shows_disabled: params.is_set(&format!("{can}/codeAction/disabledSupport")),
             versioned_edits: params.is_set("/capabilities/workspace/workspaceEdit/documentChanges"),
             reads_texts: params.0.pointer("/capabilities/workspace/textDocumentContent").is_some(),
+            pulls: params.0.pointer(&format!("{can}/diagnostic")).is_some(),
             markdown: named(&formats, "markdown"),
         }
     }

@@ -1,7 +1,8 @@
-//! `textDocument/publishDiagnostics`: the findings about a text.
+//! The findings about a text: `textDocument/publishDiagnostics`, and for clients that ask, `textDocument/diagnostic`.
 
 use serde_json::{Value, json};
 
+use super::params::{Answer, Params};
 use super::positions::Lines;
 use super::session::Session;
 use super::texts::OpenText;
@@ -12,25 +13,39 @@ use crate::source::{FileId, Location, Span};
 /// The name of the program in the list of findings.
 const SOURCE: &str = "nnef-flatten";
 
+/// Answers with the findings about a text.
+pub(super) fn diagnostic(session: &mut Session, params: Params) -> Answer {
+    let text = session.text(params.uri()?)?;
+    Ok(json!({ "kind": "full", "items": session.told(text) }))
+}
+
 impl Session {
-    /// The parameters of the notification about a text: its findings, in the order of the text.
+    /// The parameters of the notification about a text.
     pub(super) fn published(&self, text: &OpenText) -> Value {
+        json!({ "uri": text.uri, "version": text.version, "diagnostics": self.told(text) })
+    }
+
+    /// The findings about a text, in its order.
+    fn told(&self, text: &OpenText) -> Vec<Value> {
         let found = text.analysis(&self.options).map(|analysis| {
             let (findings, file) = analysis.findings();
             let sorted = findings.diagnostics.clone().into_sorted();
-            sorted.iter().map(|found| self.diagnostic(text, (findings, file), found)).collect::<Vec<_>>()
+            sorted.iter().map(|found| self.finding(text, (findings, file), found)).collect()
         });
-        json!({ "uri": text.uri, "version": text.version, "diagnostics": found.unwrap_or_default() })
+        found.unwrap_or_default()
     }
 
-    fn diagnostic(&self, text: &OpenText, (findings, file): (&Findings, FileId), found: &Diagnostic) -> Value {
+    fn finding(&self, text: &OpenText, (findings, file): (&Findings, FileId), found: &Diagnostic) -> Value {
         let info = found.code.info();
         let elsewhere = |at: Location, message: &str| -> Option<Value> {
             let location = self.located(text, (findings, file), at)?;
             Some(json!({ "location": location, "message": message }))
         };
         let labels = found.labels.iter().filter_map(|label| elsewhere(label.at, &label.message));
-        let calls = found.expansion.iter().filter_map(|call| elsewhere(call.at, &format!("in the call of `{}`", call.fragment)));
+        let calls = found
+            .expansion
+            .iter()
+            .filter_map(|call| elsewhere(call.at, &format!("in the call of `{}`", call.fragment)));
         let related: Vec<Value> = labels.chain(calls).collect();
         let mut message = found.message.clone();
         if let Some(help) = &found.help {

@@ -11,17 +11,17 @@ pub(super) fn hover(session: &mut Session, params: Params) -> Answer {
     let Some(Asked { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
     let Some(found) = analysis.hover(span.start) else { return Ok(Value::Null) };
     let contents = match session.client.markdown {
-        true => json!({ "kind": "markdown", "value": markdown(&found) }),
+        true => json!({ "kind": "markdown", "value": markdown(&found, analysis.language()) }),
         false => json!({ "kind": "plaintext", "value": plain(&found) }),
     };
     Ok(json!({ "contents": contents, "range": text.lines.range(found.span, session.client.encoding) }))
 }
 
-fn markdown(found: &HoverText) -> String {
+fn markdown(found: &HoverText, language: &str) -> String {
     // A fence that is longer than any run of the same character in the code.
     let runs = found.code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(runs.max(2) + 1);
-    let mut parts = vec![format!("{fence}nnef\n{}\n{fence}", found.code)];
+    let mut parts = vec![format!("{fence}{language}\n{}\n{fence}", found.code)];
     parts.extend(found.remarks.iter().cloned());
     parts.join("\n\n")
 }

@@ -6,10 +6,11 @@ use super::client::Client;
 use super::params::{Answer, Params, RequestError};
 use super::session::Session;
 use super::texts::OpenText;
-use super::{actions, completion, definition, formatting, hover, library_texts, references, rename};
+use super::{actions, completion, definition, diagnostics, formatting, hover, library_texts, references, rename};
 
 /// Requests, each with the function that answers it.
 pub(super) static REQUESTS: &[(&str, fn(&mut Session, Params) -> Answer)] = &[
+    ("textDocument/diagnostic", diagnostics::diagnostic),
     ("textDocument/hover", hover::hover),
     ("textDocument/definition", definition::definition),
     ("textDocument/references", references::references),
@@ -43,7 +44,7 @@ pub(super) static NOTIFICATIONS: &[(&str, Effect)] = &[
     ("textDocument/didClose", |session, params| {
         let uri = params.uri()?;
         // What was found is forgotten, since nobody keeps it up to date.
-        let closed = session.texts.shift_remove(uri).is_some();
+        let closed = session.texts.shift_remove(uri).is_some() && !session.client.pulls;
         Ok(closed.then(|| (PUBLISH, json!({ "uri": uri, "diagnostics": [] }))))
     }),
 ];
@@ -67,6 +68,9 @@ pub(super) fn initialized(session: &mut Session, params: Params) -> Value {
         "completionProvider": { "triggerCharacters": ["(", ",", "<", "."] },
         "codeActionProvider": { "codeActionKinds": [actions::INLINE], "resolveProvider": client.resolves_edits },
     });
+    if client.pulls {
+        capabilities["diagnosticProvider"] = json!({ "interFileDependencies": false, "workspaceDiagnostics": false });
+    }
     if client.reads_texts {
         capabilities["workspace"] = json!({ "textDocumentContent": { "schemes": [library_texts::SCHEME] } });
     }

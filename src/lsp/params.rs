@@ -22,7 +22,10 @@ pub(super) struct Params<'m>(pub(super) &'m Value);
 
 impl<'m> Params<'m> {
     fn missing(path: &str) -> RequestError {
-        RequestError::Params(format!("`{}` is missing or of another type", path.trim_start_matches('/').replace('/', ".")))
+        RequestError::Params(format!(
+            "`{}` is missing or of another type",
+            path.trim_start_matches('/').replace('/', ".")
+        ))
     }
 
     /// The value at a path of fields, such as `/textDocument/uri`, by a function of its type.

@@ -47,9 +47,7 @@ pub(super) fn rename(session: &mut Session, params: Params) -> Answer {
 impl Session {
     /// Replacements in a text as edits of the protocol.
     pub(super) fn edits(&self, text: &OpenText, replacements: &[Replacement]) -> Vec<Value> {
-        let edit = |one: &Replacement| {
-            json!({ "range": text.lines.range(one.span, self.client.encoding), "newText": one.text })
-        };
+        let edit = |one: &Replacement| json!({ "range": text.lines.range(one.span, self.client.encoding), "newText": one.text });
         replacements.iter().map(edit).collect()
     }
 

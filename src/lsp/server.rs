@@ -58,7 +58,8 @@ struct Server {
 impl Server {
     fn run(&mut self) -> io::Result<Ended> {
         loop {
-            let message = if self.session.texts.values().all(|text| text.is_published) {
+            let is_idle = self.session.client.pulls || self.session.texts.values().all(|text| text.is_published);
+            let message = if is_idle {
                 self.connection.receiver.recv().ok()
             } else {
                 match self.connection.receiver.recv_timeout(PAUSE) {

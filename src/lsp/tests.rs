@@ -8,7 +8,9 @@ use serde_json::json;
 fn positions_count_units_of_the_encoding() {
     let lines = Lines::new("\u{FEFF}aé😀b\r\nc".to_owned());
     // Offsets do not count the byte order mark, positions do.
-    for (encoding, character) in [(PositionEncoding::Utf8, 10), (PositionEncoding::Utf16, 5), (PositionEncoding::Utf32, 4)] {
+    for (encoding, character) in
+        [(PositionEncoding::Utf8, 10), (PositionEncoding::Utf16, 5), (PositionEncoding::Utf32, 4)]
+    {
         let b = "aé😀".len() as u32;
         let range = lines.range(Span::new(b, b + 1), encoding);
         assert_eq!(range["start"], json!({ "line": 0, "character": character }), "{encoding:?}");

@@ -49,7 +49,8 @@ impl OpenText {
             }
             let [start, end] = change.range("/range")?.map(|position| self.lines.byte(position, encoding));
             let before = self.lines.text();
-            let (head, tail) = (before.get(..start).unwrap_or_default(), before.get(end.max(start)..).unwrap_or_default());
+            let (head, tail) =
+                (before.get(..start).unwrap_or_default(), before.get(end.max(start)..).unwrap_or_default());
             self.lines = Lines::new([head, text, tail].concat());
         }
         self.version = params.0.pointer("/textDocument/version").and_then(Value::as_i64);

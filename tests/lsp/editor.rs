@@ -192,6 +192,11 @@ impl Editor {
         self.texts.insert(name.to_owned(), Text { text, version, places });
     }
 
+    /// Forgets a text that is closed.
+    pub fn forget(&mut self, name: &str) {
+        self.texts.remove(name);
+    }
+
     /// Inserts words at a position.
     pub fn insert(&mut self, name: &str, position: &Value, words: &str) {
         let text = self.texts.get_mut(name).unwrap();

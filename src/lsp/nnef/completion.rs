@@ -73,12 +73,8 @@ fn in_string(text: &str) -> bool {
 }
 
 fn keywords(words: &[&str]) -> Vec<Proposal> {
-    let keyword = |word: &&str| Proposal {
-        label: (*word).to_owned(),
-        kind: ProposalKind::Keyword,
-        detail: None,
-        insert: None,
-    };
+    let keyword =
+        |word: &&str| Proposal { label: (*word).to_owned(), kind: ProposalKind::Keyword, detail: None, insert: None };
     words.iter().map(keyword).collect()
 }
 
@@ -118,12 +114,8 @@ fn expressions(of: &NnefText, words: &Words, call: Option<(&str, BTreeSet<&str>)
             }
         }
     }
-    let value = |name: &&str| Proposal {
-        label: (*name).to_owned(),
-        kind: ProposalKind::Value,
-        detail: None,
-        insert: None,
-    };
+    let value =
+        |name: &&str| Proposal { label: (*name).to_owned(), kind: ProposalKind::Value, detail: None, insert: None };
     found.extend(words.locals().iter().map(value));
     let operation = |label: &str, detail: String| Proposal {
         label: label.to_owned(),
@@ -138,9 +130,10 @@ fn expressions(of: &NnefText, words: &Words, call: Option<(&str, BTreeSet<&str>)
     );
     // The document has only those declarations of registries that it uses.
     for registry in of.document.registries() {
-        let others = registry.library.declarations().filter(|other| {
-            names.get(other.name).is_none_or(|name| !declared.contains_key(&name))
-        });
+        let others = registry
+            .library
+            .declarations()
+            .filter(|other| names.get(other.name).is_none_or(|name| !declared.contains_key(&name)));
         found.extend(others.map(|other| {
             let head = other.text.split('{').next().unwrap_or_default();
             let words: Vec<&str> = head.trim_end().trim_end_matches(';').split_whitespace().collect();

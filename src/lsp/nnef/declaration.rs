@@ -104,9 +104,7 @@ impl<'d> Declaration<'d> {
         match (self.home(self.fragment.name.span), self.document.dialect()) {
             (Home::Here, _) => "declared in this document".to_owned(),
             (Home::Library(..), Dialect::Draft) => "operation of the provisional NNEF".to_owned(),
-            (Home::Library(..), Dialect::V1) if self.module == ModuleId::STANDARD => {
-                "operation of NNEF 1.0".to_owned()
-            }
+            (Home::Library(..), Dialect::V1) if self.module == ModuleId::STANDARD => "operation of NNEF 1.0".to_owned(),
             (Home::Library(name, _), _) => format!("operation of the registry {}", name.trim_matches(['<', '>'])),
             (Home::File(name, _), _) => format!("declared in {name}"),
         }

@@ -4,7 +4,7 @@ use super::declaration::Declaration;
 use super::expansion::{produced, statements};
 use super::text::NnefText;
 use super::types::type_of;
-use crate::graph::{Extent, Graph, TensorId};
+use crate::graph::{Extent, Graph, Operation, TensorId};
 use crate::lsp::analyzed::HoverText;
 use crate::lsp::symbols::{Occurrence, Symbol, SymbolKind};
 use crate::nnef::ast::{Expr, ExprId};
@@ -76,16 +76,21 @@ fn parameter(of: &NnefText, occurrence: &Occurrence, symbol: &Symbol) -> Option<
     let main = of.document.main();
     // In the fragment itself, or in a call that names it.
     let inside = main.fragments.iter().find(|fragment| {
-        fragment.span.start <= occurrence.span.start && occurrence.span.end <= fragment.span.end
-            && symbol.body.and_then(|body| main.fragments.get(body as usize)).is_some_and(|own| std::ptr::eq(own, *fragment))
+        fragment.span.start <= occurrence.span.start
+            && occurrence.span.end <= fragment.span.end
+            && symbol
+                .body
+                .and_then(|body| main.fragments.get(body as usize))
+                .is_some_and(|own| std::ptr::eq(own, *fragment))
     });
     let callee = || {
         let named = |id: &&ExprId| {
             let Expr::Call(call) = main.ast.expr(**id) else { return false };
             let call = main.ast.call(call);
-            main.ast.arguments(&call).iter().any(|argument| {
-                argument.name.is_some_and(|name| name.span == occurrence.span)
-            })
+            main.ast
+                .arguments(&call)
+                .iter()
+                .any(|argument| argument.name.is_some_and(|name| name.span == occurrence.span))
         };
         let call = of.index().calls.values().find(named)?;
         let Expr::Call(call) = main.ast.expr(*call) else { return None };
@@ -112,7 +117,9 @@ fn local(of: &NnefText, occurrence: &Occurrence, symbol: &Symbol) -> Option<(Str
     let defined = index.definition(occurrence).and_then(|span| of.index().values.get(&span.start)).copied();
     let target = defined.and_then(|value| type_of(of, value));
     let code = match (&target, main.fragments.get(symbol.body? as usize)) {
-        (_, Some(fragment)) if fragment.results.iter().any(|result| of.document.names().text(result.name.name) == symbol.name) => {
+        (_, Some(fragment))
+            if fragment.results.iter().any(|result| of.document.names().text(result.name.name) == symbol.name) =>
+        {
             let name = of.document.names().get(&symbol.name)?;
             let result = fragment.results.iter().find(|result| result.name.name == name)?;
             let span = main.ast.type_spans.get(result.ty.index())?;
@@ -121,7 +128,7 @@ fn local(of: &NnefText, occurrence: &Occurrence, symbol: &Symbol) -> Option<(Str
         (Some(ty), _) => format!("{}: {ty}", symbol.name),
         (None, _) => symbol.name.clone(),
     };
-    let shapes = of.graph.as_ref().zip(defined).map(|(graph, value)| shapes(of, graph, value));
+    let shapes = of.graph.as_ref().zip(defined).map(|(graph, value)| shapes(of, graph, (symbol, value)));
     Some((code, shapes.into_iter().flatten().collect()))
 }
 
@@ -132,17 +139,30 @@ fn described(graph: &Graph, tensor: TensorId, name: &str) -> String {
 }
 
 fn shape(graph: &Graph, tensor: TensorId) -> String {
-    let extents = graph.shape(tensor).map(|shape| shape.extents().iter().map(Extent::to_string).collect::<Vec<_>>().join(", "));
+    let extents =
+        graph.shape(tensor).map(|shape| shape.extents().iter().map(Extent::to_string).collect::<Vec<_>>().join(", "));
     extents.map_or_else(|| ", shape not known".to_owned(), |extents| format!("[{extents}]"))
 }
 
 /// The shapes that a local of a fragment has in the calls of the graph.
-fn shapes(of: &NnefText, graph: &Graph, value: ExprId) -> Option<String> {
+fn shapes(of: &NnefText, graph: &Graph, (symbol, value): (&Symbol, ExprId)) -> Option<String> {
     let main = of.document.main();
     let at = Location::new(main.file, main.ast.span(value));
+    let fragment = main.fragments.get(symbol.body? as usize)?;
+    let name = of.document.names().get(&symbol.name)?;
+    // The result of a call has the name that the caller gives it, but its place is that of the value.
+    let is_local = |operation: &Operation, tensor: TensorId| {
+        let (called, _) = graph.calls(operation).next().unwrap_or_default();
+        operation.location() == at
+            || called == of.document.names().text(fragment.name.name)
+                && graph.names.source_name(graph.name_of(tensor)) == Some(name)
+    };
     let mut found: Vec<(String, usize)> = Vec::new();
-    for operation in graph.operations().iter().filter(|operation| operation.location() == at) {
+    for operation in graph.operations() {
         let Some(tensor) = graph.tensors_of(operation).next() else { continue };
+        if !is_local(operation, tensor) {
+            continue;
+        }
         let shape = shape(graph, tensor);
         match found.iter().position(|(known, _)| *known == shape) {
             Some(known) => found[known].1 += 1,
@@ -150,7 +170,8 @@ fn shapes(of: &NnefText, graph: &Graph, value: ExprId) -> Option<String> {
             None => found.push((shape, 1)),
         }
     }
-    let listed = |(shape, count): &(String, usize)| if *count > 1 { format!("{shape} ({count} times)") } else { shape.clone() };
+    let listed =
+        |(shape, count): &(String, usize)| if *count > 1 { format!("{shape} ({count} times)") } else { shape.clone() };
     let more = if found.len() > MOST_SHAPES { ", …" } else { "" };
     let shown: Vec<String> = found.iter().take(MOST_SHAPES).map(listed).collect();
     (!shown.is_empty()).then(|| format!("In the calls of the graph: {}{more}", shown.join(", ")))

@@ -276,12 +276,7 @@ impl<'d> Builder<'d> {
         self.nested.len() - 1
     }
 
-    fn looping(
-        &mut self,
-        of: &crate::nnef::ast::Loop,
-        around: Option<usize>,
-        open: &mut Vec<(ExprId, Option<usize>)>,
-    ) {
+    fn looping(&mut self, of: &crate::nnef::ast::Loop, around: Option<usize>, open: &mut Vec<(ExprId, Option<usize>)>) {
         let inner = self.iterated(of.iterators, around, open);
         let recurrences = self.ast.recurrences[of.recurrences.range()].to_vec();
         open.extend(recurrences.iter().map(|recurrence| (recurrence.initial, around)));

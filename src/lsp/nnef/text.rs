@@ -67,6 +67,10 @@ impl AnalyzedText for NnefText {
         (&self.findings, self.document.main().file)
     }
 
+    fn language(&self) -> &'static str {
+        "nnef"
+    }
+
     fn symbols(&self) -> &SymbolIndex {
         &self.index().symbols
     }

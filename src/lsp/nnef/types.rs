@@ -23,7 +23,9 @@ pub(super) fn type_of(of: &NnefText, id: ExprId) -> Option<String> {
     let checked = &checker.checked;
     let tables = match in_graph {
         true => Some(&checked.statements),
-        false => checked.modules.get(document.main_id().index()).filter(|_| id.index() < document.main().fragment_nodes()),
+        false => {
+            checked.modules.get(document.main_id().index()).filter(|_| id.index() < document.main().fragment_nodes())
+        }
     };
     let ty = tables?.nodes[id].ty;
     (ty != Type::Unknown).then(|| checked.types.describe(ty))

@@ -22,7 +22,9 @@ pub(super) fn hover(of: &OnnxText, offset: u32) -> Option<HoverText> {
             let row = schema.attributes.iter().find(|row| row.name == mark.text)?;
             told(attribute(row), vec![format!("Attribute of {}", node.text)])
         }
-        Role::Parameter | Role::Reference => told(format!("@{}", mark.text), vec!["Attribute of the function".to_owned()]),
+        Role::Parameter | Role::Reference => {
+            told(format!("@{}", mark.text), vec!["Attribute of the function".to_owned()])
+        }
     }
 }
 
@@ -78,7 +80,11 @@ fn operator(of: &OnnxText, mark: &Marked) -> Option<(String, String)> {
     let names = of.model().map(|model| &model.names);
     let named = names.zip(of.model()).and_then(|(names, model)| {
         let text = |name: Option<crate::source::names::Name>| name.map_or("", |name| names.texts.text(name));
-        model.functions.iter().find(|known| text(known.name) == mark.text && text(known.domain) == mark.domain).map(|found| (names, found))
+        model
+            .functions
+            .iter()
+            .find(|known| text(known.name) == mark.text && text(known.domain) == mark.domain)
+            .map(|found| (names, found))
     });
     if let Some((names, function)) = named {
         let count = function.nodes.len();

@@ -67,13 +67,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn symbol(
-        &mut self,
-        mark: &Marked,
-        kind: SymbolKind,
-        body: Option<u32>,
-        fixed: Option<&'static str>,
-    ) -> SymbolId {
+    fn symbol(&mut self, mark: &Marked, kind: SymbolKind, body: Option<u32>, fixed: Option<&'static str>) -> SymbolId {
         self.symbols.add(Symbol { name: mark.text.clone(), kind, home: Home::Here, body, fixed })
     }
 

@@ -29,7 +29,8 @@ pub(super) fn schema((domain, name): (&str, &str), version: i64) -> Option<&'sta
 
 /// The operands and results of an operator, as in `Add (A: T, B: T) => (C: T)`.
 pub(super) fn signature(name: &str, schema: &Schema) -> String {
-    let list = |parameters: &[Parameter]| parameters.iter().map(|one| parameter(one, schema)).collect::<Vec<_>>().join(", ");
+    let list =
+        |parameters: &[Parameter]| parameters.iter().map(|one| parameter(one, schema)).collect::<Vec<_>>().join(", ");
     format!("{name} ({}) => ({})", list(&schema.inputs), list(&schema.outputs))
 }
 
@@ -69,7 +70,8 @@ pub(super) fn described(name: &str, schema: &Schema) -> String {
 /// The header of a function of the model.
 pub(super) fn header(names: &ModelNames, function: &FunctionProto) -> String {
     let text = |name: Option<crate::source::names::Name>| name.map_or("", |name| names.texts.text(name));
-    let values = |ids: &[crate::graph::names::NameId]| ids.iter().map(|id| names.text(*id)).collect::<Vec<_>>().join(", ");
+    let values =
+        |ids: &[crate::graph::names::NameId]| ids.iter().map(|id| names.text(*id)).collect::<Vec<_>>().join(", ");
     let own = function.attributes.iter().map(|name| names.texts.text(*name));
     let attributes: Vec<&str> = own.chain(function.defaults.iter().map(|default| text(default.name))).collect();
     let attributes = if attributes.is_empty() { String::new() } else { format!(" <{}>", attributes.join(", ")) };

@@ -93,6 +93,10 @@ impl AnalyzedText for OnnxText {
         (&self.findings, self.file)
     }
 
+    fn language(&self) -> &'static str {
+        "onnxtxt"
+    }
+
     fn symbols(&self) -> &SymbolIndex {
         &self.index().symbols
     }

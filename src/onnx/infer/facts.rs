@@ -69,10 +69,13 @@ impl ValueType {
             ValueType::Tensor(facts) => {
                 let element = facts.element.and_then(|element| ElementType::numbered(element as i32));
                 let extents = facts.shape.as_ref().map(|shape| shape.iter().map(Dim::text).collect::<Vec<_>>());
-                let extents = extents.map_or_else(|| "[]".to_owned(), |extents| match extents[..] {
-                    [] => String::new(),
-                    _ => format!("[{}]", extents.join(", ")),
-                });
+                let extents = extents.map_or_else(
+                    || "[]".to_owned(),
+                    |extents| match extents[..] {
+                        [] => String::new(),
+                        _ => format!("[{}]", extents.join(", ")),
+                    },
+                );
                 format!("{}{extents}", element.map_or("tensor", |element| element.name))
             }
             ValueType::Sequence(item) => format!("seq({})", item.text()),

@@ -2,7 +2,7 @@
 
 use super::cursor::is_domain_byte;
 use super::marks::Role;
-use super::parser::{TextParser, TextResult};
+use super::parser::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo, Values};
@@ -14,11 +14,34 @@ impl TextParser<'_> {
     pub(super) fn model(&mut self) -> TextResult<ModelProto> {
         let mut model = ModelProto::default();
         self.model_header(&mut model)?;
-        model.graph = Some(self.nested(1, Self::graph)?);
+        let mut failed = None;
+        model.graph = self.part(Self::graph, &mut failed)?;
         while self.cursor.at_identifier() || matches!(self.cursor.byte(), b'<' | b'"') {
-            model.functions.push(self.nested(1, Self::function)?);
+            let function = self.part(Self::function, &mut failed)?;
+            model.functions.extend(function);
         }
-        Ok(model)
+        failed.map_or(Ok(model), Err)
+    }
+
+    /// Reads the graph or a function of a model. If its body has errors but was read to its end, what follows is read,
+    /// too, and the model has failed.
+    fn part<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> TextResult<T>,
+        failed: &mut Option<Reported>,
+    ) -> TextResult<Option<T>> {
+        let start = self.cursor.at;
+        match self.nested(1, read) {
+            Ok(part) => Ok(Some(part)),
+            Err(reported) => {
+                let read = self.cursor.text().get(start..self.cursor.at).unwrap_or_default();
+                if !read.trim_end().ends_with('}') {
+                    return Err(reported);
+                }
+                *failed = Some(reported);
+                Ok(None)
+            }
+        }
     }
 
     /// Reads a function: a header, its name, attributes, parameters, results, types of values, and a body.
