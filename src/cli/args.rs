@@ -140,6 +140,8 @@ pub(crate) enum Command {
     #[command(after_long_help = expr::EXAMPLES, override_usage = expr::USAGE)]
     Expr(Expr),
     /// Serve an editor on standard input and output, by the Language Server Protocol: documents and texts of ONNX.
+    ///
+    /// Without --limits, texts have the limits of --limits untrusted.
     #[cfg(feature = "lsp")]
     Lsp {
         /// Accept only what the standard allows: tolerated deviations become errors.
@@ -148,7 +150,7 @@ pub(crate) enum Command {
         /// A file of additional declarations, which may replace standard ones; repeatable.
         #[arg(long, value_name = "FILE")]
         fragments: Vec<PathBuf>,
-        /// Limits on the resources for a text [default: untrusted].
+        /// Limits on the resources for a text.
         #[command(flatten)]
         limits: RunLimits,
     },

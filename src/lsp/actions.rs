@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::analyzed::ExpandableCall;
 use super::params::{Answer, Params, RequestError};
-use super::session::{Asked, Session};
+use super::session::{AskedText, Session};
 use crate::source::Span;
 
 /// The kind of the action in the protocol.
@@ -24,7 +24,7 @@ pub(super) fn actions(session: &mut Session, params: Params) -> Answer {
 
 impl Session {
     /// The action that expands a call; none if it is not possible and the client does not show that.
-    fn expansion(&self, asked: &Asked, call: &ExpandableCall) -> Option<Value> {
+    fn expansion(&self, asked: &AskedText, call: &ExpandableCall) -> Option<Value> {
         let title = format!("Expand this call of `{}`", call.operation);
         let disabled = |why: &str| {
             let disabled = json!({ "title": title, "kind": INLINE, "disabled": { "reason": why } });
@@ -55,7 +55,7 @@ pub(super) fn resolve(session: &mut Session, params: Params) -> Answer {
     let Some(data) = params.0.get("data").map(Params) else { return Ok(params.0.clone()) };
     let number = |path: &str| data.get(path, |value| u32::try_from(value.as_u64()?).ok());
     let span = Span::new(number("/span/0")?, number("/span/1")?);
-    let Some(Asked { text, analysis, .. }) = session.asked(data)? else { return Ok(Value::Null) };
+    let Some(AskedText { text, analysis, .. }) = session.asked(data)? else { return Ok(Value::Null) };
     if data.0.get("version").and_then(Value::as_i64) != text.version {
         return Err(RequestError::Changed);
     }

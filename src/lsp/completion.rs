@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::analyzed::{Proposal, ProposalKind};
 use super::params::{Answer, Params};
-use super::session::{Asked, Session};
+use super::session::{AskedText, Session};
 
 impl ProposalKind {
     /// Its number in the protocol.
@@ -31,7 +31,7 @@ impl ProposalKind {
 
 /// Answers the request.
 pub(super) fn completion(session: &mut Session, params: Params) -> Answer {
-    let Some(Asked { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
+    let Some(AskedText { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
     let Some(found) = analysis.completions(span.start) else { return Ok(Value::Null) };
     let range = text.lines.range(found.replaced, session.client.encoding);
     let item = |proposal: &Proposal| {

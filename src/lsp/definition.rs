@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::params::{Answer, Params};
-use super::session::{Asked, Session};
+use super::session::{AskedText, Session};
 
 /// Answers the request.
 pub(super) fn definition(session: &mut Session, params: Params) -> Answer {
-    let Some(Asked { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
+    let Some(AskedText { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
     let index = analysis.symbols();
     let Some((occurrence, symbol)) = index.at(span.start) else { return Ok(Value::Null) };
     let here = index.definition(&occurrence).map(|span| session.here(text, span));

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::params::{Answer, Params, RequestError};
-use super::session::{Asked, Session};
+use super::session::{AskedText, Session};
 
 /// Answers the request.
 pub(super) fn formatting(session: &mut Session, params: Params) -> Answer {
-    let Some(Asked { text, analysis, .. }) = session.asked(params)? else { return Ok(Value::Null) };
+    let Some(AskedText { text, analysis, .. }) = session.asked(params)? else { return Ok(Value::Null) };
     let formatted = analysis.formatted().map_err(RequestError::Failed)?;
     if formatted == text.lines.read() {
         return Ok(json!([]));

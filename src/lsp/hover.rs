@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::analyzed::HoverText;
 use super::params::{Answer, Params};
-use super::session::{Asked, Session};
+use super::session::{AskedText, Session};
 
 /// Answers the request.
 pub(super) fn hover(session: &mut Session, params: Params) -> Answer {
-    let Some(Asked { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
+    let Some(AskedText { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
     let Some(found) = analysis.hover(span.start) else { return Ok(Value::Null) };
     let contents = match session.client.markdown {
         true => json!({ "kind": "markdown", "value": markdown(&found, analysis.language()) }),

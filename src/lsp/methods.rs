@@ -8,8 +8,11 @@ use super::session::Session;
 use super::texts::OpenText;
 use super::{actions, completion, definition, diagnostics, formatting, hover, library_texts, references, rename};
 
+/// Answers a request.
+type Answering = fn(&mut Session, Params) -> Answer;
+
 /// Requests, each with the function that answers it.
-pub(super) static REQUESTS: &[(&str, fn(&mut Session, Params) -> Answer)] = &[
+pub(super) static REQUESTS: &[(&str, Answering)] = &[
     ("textDocument/diagnostic", diagnostics::diagnostic),
     ("textDocument/hover", hover::hover),
     ("textDocument/definition", definition::definition),

@@ -54,12 +54,12 @@ pub(super) struct Lines {
     starts: Vec<u32>,
     /// The place that was counted last: those of a list come in the order of the text, so that a line of any length is
     /// counted once.
-    last: Cell<Counted>,
+    last: Cell<CountedPlace>,
 }
 
 /// A byte of a line, and the characters before it in the line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct CountedPlace {
     line: usize,
     byte: usize,
     characters: usize,
@@ -98,7 +98,7 @@ impl Lines {
         let byte = byte.min(self.text.len());
         let line = self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1);
         let start = self.starts.get(line).map_or(0, |start| *start as usize);
-        let mut at = Counted { line, byte: start, characters: 0, encoding };
+        let mut at = CountedPlace { line, byte: start, characters: 0, encoding };
         let last = self.last.get();
         if last.line == line && last.encoding == encoding && (start..=byte).contains(&last.byte) {
             at = last;

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::params::{Answer, Params};
-use super::session::{Asked, Session};
+use super::session::{AskedText, Session};
 
 /// Answers a request for references.
 pub(super) fn references(session: &mut Session, params: Params) -> Answer {
     let with_declaration = params.is_set("/context/includeDeclaration");
-    let Some(Asked { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
+    let Some(AskedText { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
     let index = analysis.symbols();
     let Some((occurrence, symbol)) = index.at(span.start) else { return Ok(Value::Null) };
     let places = index.of(occurrence.symbol).filter(|occurrence| with_declaration || !occurrence.defines);
@@ -23,7 +23,7 @@ const WRITE: u32 = 3;
 
 /// Answers a request for the places to highlight.
 pub(super) fn highlights(session: &mut Session, params: Params) -> Answer {
-    let Some(Asked { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
+    let Some(AskedText { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
     let index = analysis.symbols();
     let Some((occurrence, _)) = index.at(span.start) else { return Ok(Value::Null) };
     let places = index.of(occurrence.symbol).map(|occurrence| {

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::analyzed::Replacement;
 use super::params::{Answer, Params, RequestError};
-use super::session::{Asked, Session};
+use super::session::{AskedText, Session};
 use super::symbols::{Home, Occurrence, Symbol};
 use super::texts::OpenText;
 
 /// The name at the position, if it can be renamed.
-fn renamed<'s>(asked: &Asked<'s>) -> Result<Option<(Occurrence, &'s Symbol)>, RequestError> {
+fn renamed<'s>(asked: &AskedText<'s>) -> Result<Option<(Occurrence, &'s Symbol)>, RequestError> {
     let Some((occurrence, symbol)) = asked.analysis.symbols().at(asked.span.start) else { return Ok(None) };
     let why = match symbol.home {
         Home::Here => symbol.fixed,

@@ -19,7 +19,7 @@ pub(super) struct Session {
 }
 
 /// A text that a request is about, with what is known of it, and the span that the request names.
-pub(super) struct Asked<'s> {
+pub(super) struct AskedText<'s> {
     pub(super) text: &'s OpenText,
     pub(super) analysis: &'s dyn AnalyzedText,
     pub(super) span: Span,
@@ -36,29 +36,29 @@ impl Session {
     }
 
     /// The text of a request that has only an address; none in an unknown notation.
-    pub(super) fn asked(&self, params: Params) -> Result<Option<Asked<'_>>, RequestError> {
+    pub(super) fn asked(&self, params: Params) -> Result<Option<AskedText<'_>>, RequestError> {
         let text = self.text(params.uri()?)?;
         let analysis = text.analysis(&self.options);
-        Ok(analysis.map(|analysis| Asked { text, analysis, span: Span::default() }))
+        Ok(analysis.map(|analysis| AskedText { text, analysis, span: Span::default() }))
     }
 
     /// The text of a request about a position; none in an unknown notation.
-    pub(super) fn asked_at(&self, params: Params) -> Result<Option<Asked<'_>>, RequestError> {
+    pub(super) fn asked_at(&self, params: Params) -> Result<Option<AskedText<'_>>, RequestError> {
         let position = params.position("/position")?;
         let asked = self.asked(params)?;
         Ok(asked.map(|asked| {
             let offset = asked.text.lines.offset(position, self.client.encoding);
-            Asked { span: Span::new(offset, offset), ..asked }
+            AskedText { span: Span::new(offset, offset), ..asked }
         }))
     }
 
     /// The text of a request about a range; none in an unknown notation.
-    pub(super) fn asked_in(&self, params: Params) -> Result<Option<Asked<'_>>, RequestError> {
+    pub(super) fn asked_in(&self, params: Params) -> Result<Option<AskedText<'_>>, RequestError> {
         let range = params.range("/range")?;
         let asked = self.asked(params)?;
         Ok(asked.map(|asked| {
             let [start, end] = range.map(|position| asked.text.lines.offset(position, self.client.encoding));
-            Asked { span: Span::new(start, end), ..asked }
+            AskedText { span: Span::new(start, end), ..asked }
         }))
     }
 }

@@ -93,7 +93,7 @@ impl Document {
         sources: &Sources,
         file: FileId,
         options: &Options,
-    ) -> (Option<Document>, Diagnostics, text::Marks) {
+    ) -> (Option<Document>, Diagnostics, text::TextMarks) {
         let text = sources.file(file).text();
         let (parsed, diagnostics, marks) = text::parse_marked(file, text, options.strict);
         (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None }), diagnostics, marks)

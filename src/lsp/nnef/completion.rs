@@ -1,4 +1,4 @@
-//! Words that can stand at a position of a document.
+//! WordsBefore that can stand at a position of a document.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::source::Span;
 
 /// Where a position is.
 #[derive(Debug, PartialEq, Eq)]
-enum Place<'t> {
+enum DocumentPlace<'t> {
     /// Outside of all declarations.
     Top,
     /// In a directive, after its first word if there is one.
@@ -35,12 +35,12 @@ pub(super) fn completions(of: &NnefText, offset: u32) -> Option<Completions> {
     let word = before.spans.last().copied().filter(|span| span.end == offset && is_word(text, *span));
     let replaced = word.unwrap_or(Span::new(offset, offset));
     before.truncate(before.kinds.len() - usize::from(word.is_some()));
-    let words = Words { text, tokens: &before };
+    let words = WordsBefore { text, tokens: &before };
     let proposals = match words.place() {
-        Place::Other => Vec::new(),
-        Place::Top => keywords(&["fragment", "graph", "extension", "version"]),
-        Place::Directive(first) => directives(first),
-        Place::Expression(call) => expressions(of, &words, call),
+        DocumentPlace::Other => Vec::new(),
+        DocumentPlace::Top => keywords(&["fragment", "graph", "extension", "version"]),
+        DocumentPlace::Directive(first) => directives(first),
+        DocumentPlace::Expression(call) => expressions(of, &words, call),
     };
     Some(Completions { replaced, proposals })
 }
@@ -95,7 +95,7 @@ fn directives(first: Option<&str>) -> Vec<Proposal> {
 }
 
 /// Parameters of the call around the position, locals, and operations.
-fn expressions(of: &NnefText, words: &Words, call: Option<(&str, BTreeSet<&str>)>) -> Vec<Proposal> {
+fn expressions(of: &NnefText, words: &WordsBefore, call: Option<(&str, BTreeSet<&str>)>) -> Vec<Proposal> {
     let names = of.document.names();
     let declared = declarations(&of.document);
     let mut found = Vec::new();
@@ -144,12 +144,12 @@ fn expressions(of: &NnefText, words: &Words, call: Option<(&str, BTreeSet<&str>)
 }
 
 /// The words before a position.
-struct Words<'t> {
+struct WordsBefore<'t> {
     text: &'t str,
     tokens: &'t Tokens,
 }
 
-impl<'t> Words<'t> {
+impl<'t> WordsBefore<'t> {
     fn kind(&self, at: usize) -> Option<TokenKind> {
         self.tokens.kinds.get(at).copied()
     }
@@ -184,27 +184,27 @@ impl<'t> Words<'t> {
         open
     }
 
-    fn place(&self) -> Place<'t> {
+    fn place(&self) -> DocumentPlace<'t> {
         use TokenKind::{Extension, LBrace, LParen, RBrace, Semicolon, Version};
-        let Some(item) = self.item() else { return Place::Top };
+        let Some(item) = self.item() else { return DocumentPlace::Top };
         let last = self.len() - 1;
         match self.kind(item) {
-            Some(Version | Extension) if self.kind(last) == Some(Semicolon) => return Place::Top,
-            Some(Version) => return Place::Other,
-            Some(Extension) => return Place::Directive((item < last).then(|| self.word(item + 1))),
+            Some(Version | Extension) if self.kind(last) == Some(Semicolon) => return DocumentPlace::Top,
+            Some(Version) => return DocumentPlace::Other,
+            Some(Extension) => return DocumentPlace::Directive((item < last).then(|| self.word(item + 1))),
             _ => {}
         }
         let open = self.open(item);
         let Some(body) = open.iter().position(|at| self.kind(*at) == Some(LBrace)) else {
             let ended = matches!(self.kind(last), Some(RBrace | Semicolon)) && open.is_empty();
-            return if ended { Place::Top } else { Place::Other };
+            return if ended { DocumentPlace::Top } else { DocumentPlace::Other };
         };
         let call = open.get(body + 1..).unwrap_or_default().iter().rev().find(|at| self.kind(**at) == Some(LParen));
         let called = call.and_then(|at| Some((*at, self.callee(*at)?)));
         match called {
-            Some((at, callee)) => Place::Expression(Some((callee, self.given(at)))),
-            None if self.in_value(open.get(body).copied().unwrap_or_default()) => Place::Expression(None),
-            None => Place::Other,
+            Some((at, callee)) => DocumentPlace::Expression(Some((callee, self.given(at)))),
+            None if self.in_value(open.get(body).copied().unwrap_or_default()) => DocumentPlace::Expression(None),
+            None => DocumentPlace::Other,
         }
     }
 

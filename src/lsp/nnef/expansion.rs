@@ -52,15 +52,20 @@ fn statement(of: &NnefText, span: Span) -> Option<&Assignment> {
 }
 
 /// The operations of a graph that a part of the graph's body stands for.
-pub(super) fn produced<'g>(of: &NnefText, graph: &'g Graph, part: Span) -> Vec<&'g Operation> {
+fn produced<'g>(of: &NnefText, graph: &'g Graph, part: Span) -> Vec<&'g Operation> {
     let main = of.document.main();
     let within = |at: Location| at.file == main.file && part.start <= at.span.start && at.span.end <= part.end;
-    let of_part = |operation: &&Operation| {
-        let outermost = graph.calls(operation).last().map_or(operation.location(), |(_, at)| at);
-        // A call in a fragment stands for what it gives in all calls of the fragment.
-        within(outermost) || graph.calls(operation).any(|(_, at)| within(at)) || within(operation.location())
-    };
+    let of_part =
+        |operation: &&Operation| within(graph.calls(operation).last().map_or(operation.location(), |(_, at)| at));
     graph.operations().iter().filter(of_part).collect()
+}
+
+/// The operations of a graph that a call stands for, without those of its arguments: in a fragment, in all calls of it.
+pub(super) fn stands_for<'g>(of: &NnefText, graph: &'g Graph, call: Span) -> Vec<&'g Operation> {
+    let at = Location::new(of.document.main().file, call);
+    let of_call =
+        |operation: &&Operation| operation.location() == at || graph.calls(operation).any(|(_, other)| other == at);
+    graph.operations().iter().filter(of_call).collect()
 }
 
 /// The replacements that expand a call.

@@ -1,7 +1,7 @@
 //! What there is to say about a name of a document.
 
 use super::declaration::Declaration;
-use super::expansion::{produced, statements};
+use super::expansion::{stands_for, statements};
 use super::text::NnefText;
 use super::types::type_of;
 use crate::graph::{Extent, Graph, Operation, TensorId};
@@ -46,12 +46,12 @@ fn expansion(of: &NnefText, occurrence: &Occurrence) -> Option<String> {
     let call = *of.index().calls.get(&occurrence.span.start)?;
     let span = of.document.main().ast.span(call);
     let graph = of.needed()?;
-    let mut found = produced(of, graph, span);
+    let mut found = stands_for(of, graph, span);
     let graph = match found.is_empty() {
         // No output needs it.
         true => {
             let all = of.graph.as_ref()?;
-            found = produced(of, all, span);
+            found = stands_for(of, all, span);
             all
         }
         false => graph,

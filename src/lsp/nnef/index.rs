@@ -24,7 +24,7 @@ pub(super) struct NnefIndex {
 /// Finds all names of the text of a document.
 pub(super) fn index(document: &Document) -> NnefIndex {
     let main = document.main();
-    let mut builder = Builder {
+    let mut builder = NnefNames {
         document,
         ast: &main.ast,
         declared: declarations(document),
@@ -58,7 +58,7 @@ struct Nested {
     around: Option<usize>,
 }
 
-struct Builder<'d> {
+struct NnefNames<'d> {
     document: &'d Document,
     ast: &'d Ast,
     declared: FxHashMap<Name, Declaration<'d>>,
@@ -74,7 +74,7 @@ struct Builder<'d> {
 
 const NO_EXTENT: &str = "conditions on it are any text";
 
-impl<'d> Builder<'d> {
+impl<'d> NnefNames<'d> {
     fn text(&self, name: Name) -> String {
         self.document.names().text(name).to_owned()
     }

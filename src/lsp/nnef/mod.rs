@@ -1,5 +1,6 @@
 //! Documents of NNEF, and files of declarations.
 
+mod answers;
 mod completion;
 mod declaration;
 mod expansion;

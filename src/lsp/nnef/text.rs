@@ -3,20 +3,16 @@
 use std::cell::OnceCell;
 
 use super::index::{NnefIndex, index};
-use super::words::spelled;
 use crate::input::Findings;
 use crate::input::table::documents::expanded;
-use crate::lsp::analyzed::{AnalyzedText, Completions, ExpandableCall, HoverText, Replacement};
-use crate::lsp::symbols::{Symbol, SymbolIndex};
 use crate::nnef::document::is_library;
-use crate::source::{FileId, Span};
 use crate::{Document, Graph, Options};
 
 /// A document, or a file of declarations.
 pub(in crate::lsp) struct NnefText {
     pub(super) options: Options,
     pub(super) document: Document,
-    findings: Findings,
+    pub(super) findings: Findings,
     /// The flat graph of a document without errors; it has the operations that no output needs, too.
     pub(super) graph: Option<Graph>,
     /// The flat graph with only what outputs need, if it is asked for.
@@ -59,46 +55,5 @@ impl NnefText {
     /// The names of the text, with the nodes of its calls.
     pub(super) fn index(&self) -> &NnefIndex {
         self.index.get_or_init(|| index(&self.document))
-    }
-}
-
-impl AnalyzedText for NnefText {
-    fn findings(&self) -> (&Findings, FileId) {
-        (&self.findings, self.document.main().file)
-    }
-
-    fn language(&self) -> &'static str {
-        "nnef"
-    }
-
-    fn symbols(&self) -> &SymbolIndex {
-        &self.index().symbols
-    }
-
-    fn hover(&self, offset: u32) -> Option<HoverText> {
-        super::hover::hover(self, offset)
-    }
-
-    fn formatted(&self) -> Result<String, String> {
-        match self.document.broken() {
-            Some(_) => Err("a text with syntax errors is not formatted".to_owned()),
-            None => Ok(self.document.format()),
-        }
-    }
-
-    fn completions(&self, offset: u32) -> Option<Completions> {
-        super::completion::completions(self, offset)
-    }
-
-    fn spelled(&self, _: &Symbol, name: &str) -> Result<String, String> {
-        spelled(name, self.document.dialect())
-    }
-
-    fn call_at(&self, span: Span) -> Option<ExpandableCall> {
-        super::expansion::call_at(self, span)
-    }
-
-    fn expansion(&self, call: &ExpandableCall) -> Result<Vec<Replacement>, String> {
-        super::expansion::expansion(self, call)
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::operator::{attribute, header, schema, signature, version};
-use super::place::{Place, place};
+use super::place::{ModelPlace, place};
 use super::text::OnnxText;
 use crate::lsp::analyzed::{Completions, Proposal, ProposalKind};
 use crate::onnx::schema::Schemas;
-use crate::onnx::text::Role;
+use crate::onnx::text::NameRole;
 use crate::source::Span;
 use crate::source::names::Name;
 
@@ -16,10 +16,10 @@ pub(super) fn completions(of: &OnnxText, offset: u32) -> Option<Completions> {
     let text = of.source().get(..offset as usize)?;
     let (place, start) = place(text);
     let proposals = match place {
-        Place::Operator => operators(of, domain(text, start)),
-        Place::Attribute(operator) => attributes(of, &operator),
-        Place::Operand => values(of, offset),
-        Place::Other => return None,
+        ModelPlace::Operator => operators(of, domain(text, start)),
+        ModelPlace::Attribute(operator) => attributes(of, &operator),
+        ModelPlace::Operand => values(of, offset),
+        ModelPlace::Other => return None,
     };
     Some(Completions { replaced: Span::new(start as u32, offset), proposals })
 }
@@ -48,7 +48,7 @@ fn operators(of: &OnnxText, domain: Option<&str>) -> Vec<Proposal> {
     let mut found: Vec<Proposal> = usable.collect();
     // Functions are known from the names in the text, even if the model has errors.
     let mut seen = BTreeSet::new();
-    for mark in of.marks.names.iter().filter(|mark| mark.role == Role::Function) {
+    for mark in of.marks.names.iter().filter(|mark| mark.role == NameRole::Function) {
         let label = match domain {
             Some(domain) if domain == mark.domain => mark.text.clone(),
             None if mark.domain.is_empty() => mark.text.clone(),
@@ -74,10 +74,10 @@ fn function(of: &OnnxText, (domain, name): (&str, &str)) -> Option<String> {
 fn attributes(of: &OnnxText, operator: &str) -> Vec<Proposal> {
     let (domain, name) = operator.rsplit_once('.').unwrap_or(("", operator));
     let names = &of.marks.names;
-    let own = names.iter().find(|mark| mark.role == Role::Function && mark.domain == domain && mark.text == name);
+    let own = names.iter().find(|mark| mark.role == NameRole::Function && mark.domain == domain && mark.text == name);
     let mut found: Vec<Proposal> = match own {
         Some(function) => {
-            let declared = names.iter().filter(|mark| mark.role == Role::Parameter && mark.scope == function.scope);
+            let declared = names.iter().filter(|mark| mark.role == NameRole::Parameter && mark.scope == function.scope);
             declared.map(|mark| proposal(&mark.text, ProposalKind::Parameter, None)).collect()
         }
         None => {
@@ -92,7 +92,7 @@ fn attributes(of: &OnnxText, operator: &str) -> Vec<Proposal> {
 
 /// The values that are defined before an offset.
 fn values(of: &OnnxText, offset: u32) -> Vec<Proposal> {
-    let before = of.marks.names.iter().filter(|mark| mark.role == Role::Definition && mark.span.end < offset);
+    let before = of.marks.names.iter().filter(|mark| mark.role == NameRole::Definition && mark.span.end < offset);
     let names: BTreeSet<&str> = before.map(|mark| mark.text.as_str()).collect();
     names.into_iter().map(|name| proposal(name, ProposalKind::Value, None)).collect()
 }

@@ -5,7 +5,7 @@ use super::text::OnnxText;
 use crate::lsp::analyzed::HoverText;
 use crate::onnx::infer::GraphTypes;
 use crate::onnx::model::FunctionProto;
-use crate::onnx::text::{Marked, Role};
+use crate::onnx::text::{Marked, NameRole};
 
 /// What there is to say about the name at an offset.
 pub(super) fn hover(of: &OnnxText, offset: u32) -> Option<HoverText> {
@@ -14,15 +14,23 @@ pub(super) fn hover(of: &OnnxText, offset: u32) -> Option<HoverText> {
     let mark = names.get(after.checked_sub(1)?).filter(|mark| offset <= mark.span.end)?;
     let told = |code: String, remarks: Vec<String>| Some(HoverText { span: mark.span, code, remarks });
     match mark.role {
-        Role::Definition | Role::Use => told(value(of, mark), Vec::new()),
-        Role::Operator | Role::Function => operator(of, mark).and_then(|(code, remark)| told(code, vec![remark])),
-        Role::Attribute => {
+        NameRole::Definition | NameRole::Use => told(value(of, mark), Vec::new()),
+        NameRole::Operator | NameRole::Function => {
+            operator(of, mark).and_then(|(code, remark)| told(code, vec![remark]))
+        }
+        NameRole::Attribute => {
             let node = names.get(mark.node?)?;
+            let called = names.iter().any(|other| {
+                other.role == NameRole::Function && other.domain == node.domain && other.text == node.text
+            });
+            if called {
+                return told(mark.text.clone(), vec![format!("Attribute of the function {}", node.text)]);
+            }
             let schema = schema((&node.domain, &node.text), version(of.model(), function(of, mark), &node.domain))?;
             let row = schema.attributes.iter().find(|row| row.name == mark.text)?;
             told(attribute(row), vec![format!("Attribute of {}", node.text)])
         }
-        Role::Parameter | Role::Reference => {
+        NameRole::Parameter | NameRole::Reference => {
             told(format!("@{}", mark.text), vec!["Attribute of the function".to_owned()])
         }
     }

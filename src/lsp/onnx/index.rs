@@ -3,34 +3,28 @@
 use rustc_hash::FxHashMap;
 
 use crate::lsp::symbols::{Home, Symbol, SymbolId, SymbolIndex, SymbolKind};
-use crate::onnx::text::{Marked, Marks, Role};
-
-/// The names of a text.
-#[derive(Debug, Default)]
-pub(super) struct OnnxIndex {
-    pub(super) symbols: SymbolIndex,
-}
+use crate::onnx::text::{Marked, NameRole, TextMarks};
 
 const OF_ONNX: &str = "it is an operator of ONNX";
 const OF_OPERATOR: &str = "it is an attribute of an operator of ONNX";
 
 /// Finds what each name stands for. Functions are known everywhere, values in their graph and in the graphs in it.
-pub(super) fn index(marks: &Marks) -> OnnxIndex {
-    let mut builder = Builder::new(marks);
+pub(super) fn index(marks: &TextMarks) -> SymbolIndex {
+    let mut builder = OnnxNames::new(marks);
     for mark in &marks.names {
         match mark.role {
-            Role::Definition => {
+            NameRole::Definition => {
                 builder.local(mark.scope, mark);
             }
-            Role::Function => {
+            NameRole::Function => {
                 let id = builder.symbol(mark, SymbolKind::Operation, None, None);
                 builder.functions.entry((&mark.domain, &mark.text)).or_insert((id, mark.scope));
             }
-            Role::Parameter => {
+            NameRole::Parameter => {
                 let id = builder.symbol(mark, SymbolKind::Parameter, Some(u32::MAX - mark.scope as u32), None);
                 builder.parameters.entry((mark.scope, &mark.text)).or_insert(id);
             }
-            Role::Use | Role::Operator | Role::Attribute | Role::Reference => {}
+            NameRole::Use | NameRole::Operator | NameRole::Attribute | NameRole::Reference => {}
         }
     }
     for mark in &marks.names {
@@ -38,11 +32,11 @@ pub(super) fn index(marks: &Marks) -> OnnxIndex {
             builder.symbols.occurs(id, mark.span, defines);
         }
     }
-    OnnxIndex { symbols: builder.symbols.complete() }
+    builder.symbols.complete()
 }
 
-struct Builder<'m> {
-    marks: &'m Marks,
+struct OnnxNames<'m> {
+    marks: &'m TextMarks,
     symbols: SymbolIndex,
     values: FxHashMap<(usize, &'m str), SymbolId>,
     /// The functions, each with its scope.
@@ -54,9 +48,9 @@ struct Builder<'m> {
     attributes: FxHashMap<(&'m str, &'m str, &'m str), SymbolId>,
 }
 
-impl<'m> Builder<'m> {
-    fn new(marks: &'m Marks) -> Self {
-        Builder {
+impl<'m> OnnxNames<'m> {
+    fn new(marks: &'m TextMarks) -> Self {
+        OnnxNames {
             marks,
             symbols: SymbolIndex::default(),
             values: FxHashMap::default(),
@@ -108,13 +102,13 @@ impl<'m> Builder<'m> {
     /// What a name stands for, and whether it is defined there.
     fn meaning(&mut self, mark: &'m Marked) -> Option<(SymbolId, bool)> {
         Some(match mark.role {
-            Role::Definition => (self.value(mark)?, true),
-            Role::Use => (self.value(mark)?, false),
-            Role::Function => (self.functions.get(&(mark.domain.as_str(), mark.text.as_str()))?.0, true),
-            Role::Parameter => (*self.parameters.get(&(mark.scope, mark.text.as_str()))?, true),
-            Role::Reference => (*self.parameters.get(&(self.function(mark), mark.text.as_str()))?, false),
-            Role::Operator => (self.operator(mark), false),
-            Role::Attribute => (self.attribute(mark)?, false),
+            NameRole::Definition => (self.value(mark)?, true),
+            NameRole::Use => (self.value(mark)?, false),
+            NameRole::Function => (self.functions.get(&(mark.domain.as_str(), mark.text.as_str()))?.0, true),
+            NameRole::Parameter => (*self.parameters.get(&(mark.scope, mark.text.as_str()))?, true),
+            NameRole::Reference => (*self.parameters.get(&(self.function(mark), mark.text.as_str()))?, false),
+            NameRole::Operator => (self.operator(mark), false),
+            NameRole::Attribute => (self.attribute(mark)?, false),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Texts of ONNX models.
 
+mod answers;
 mod completion;
 mod hover;
 mod index;

@@ -2,29 +2,27 @@
 
 use std::cell::OnceCell;
 
-use super::index::{OnnxIndex, index};
+use super::index::index;
 use crate::Options;
 use crate::diagnostics::Diagnostic;
 use crate::input::Findings;
-use crate::lsp::analyzed::{AnalyzedText, Completions, HoverText};
-use crate::lsp::symbols::{Symbol, SymbolIndex, SymbolKind};
+use crate::lsp::symbols::SymbolIndex;
 use crate::onnx::Document;
 use crate::onnx::infer::{ModelTypes, infer_functions};
 use crate::onnx::model::ModelProto;
-use crate::onnx::text::{Marks, value_name};
-use crate::source::names::is_identifier;
+use crate::onnx::text::TextMarks;
 use crate::source::{FileId, Location, Sources, Span};
 
 /// The text of a model.
 pub(in crate::lsp) struct OnnxText {
-    options: Options,
-    findings: Findings,
-    file: FileId,
+    pub(super) options: Options,
+    pub(super) findings: Findings,
+    pub(super) file: FileId,
     /// The model, if its text has no errors.
-    document: Option<Document>,
-    pub(super) marks: Marks,
+    pub(super) document: Option<Document>,
+    pub(super) marks: TextMarks,
     types: OnceCell<Option<ModelTypes>>,
-    index: OnceCell<OnnxIndex>,
+    index: OnceCell<SymbolIndex>,
 }
 
 impl OnnxText {
@@ -68,63 +66,7 @@ impl OnnxText {
     }
 
     /// The names of the text.
-    pub(super) fn index(&self) -> &OnnxIndex {
+    pub(super) fn index(&self) -> &SymbolIndex {
         self.index.get_or_init(|| index(&self.marks))
-    }
-}
-
-/// Whether a text has comments outside of strings.
-fn has_comments(text: &str) -> bool {
-    let (mut quoted, mut escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'#' if !quoted => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-impl AnalyzedText for OnnxText {
-    fn findings(&self) -> (&Findings, FileId) {
-        (&self.findings, self.file)
-    }
-
-    fn language(&self) -> &'static str {
-        "onnxtxt"
-    }
-
-    fn symbols(&self) -> &SymbolIndex {
-        &self.index().symbols
-    }
-
-    fn hover(&self, offset: u32) -> Option<HoverText> {
-        super::hover::hover(self, offset)
-    }
-
-    fn formatted(&self) -> Result<String, String> {
-        let Some(document) = &self.document else { return Err("a text with errors is not formatted".to_owned()) };
-        if has_comments(self.source()) {
-            return Err("the text has comments, which would be lost".to_owned());
-        }
-        match document.to_text(self.options.strict) {
-            Ok((text, lost)) if lost.is_empty() => Ok(text),
-            Ok((_, lost)) | Err(lost) => Err(lost.to_string()),
-        }
-    }
-
-    fn completions(&self, offset: u32) -> Option<Completions> {
-        super::completion::completions(self, offset)
-    }
-
-    fn spelled(&self, symbol: &Symbol, name: &str) -> Result<String, String> {
-        match symbol.kind {
-            SymbolKind::Local if !name.is_empty() && !name.contains(char::is_control) => Ok(value_name(name)),
-            SymbolKind::Operation | SymbolKind::Parameter if is_identifier(name) => Ok(name.to_owned()),
-            _ => Err(format!("`{name}` cannot be a name")),
-        }
     }
 }

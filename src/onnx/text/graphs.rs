@@ -1,7 +1,7 @@
 //! Models, functions, graphs and nodes.
 
 use super::cursor::is_domain_byte;
-use super::marks::Role;
+use super::marks::NameRole;
 use super::parser::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
@@ -52,11 +52,11 @@ impl TextParser<'_> {
         let name = self.name("the name of a function")?;
         function.name = Some(name);
         self.open_scope(true);
-        self.mark_of(start, Role::Function, (function.domain, name));
+        self.mark_of(start, NameRole::Function, (function.domain, name));
         self.parameters(&mut function)?;
-        function.inputs = self.function_values(&mut function.value_info, Role::Definition)?;
+        function.inputs = self.function_values(&mut function.value_info, NameRole::Definition)?;
         self.arrow()?;
-        function.outputs = self.function_values(&mut function.value_info, Role::Use)?;
+        function.outputs = self.function_values(&mut function.value_info, NameRole::Use)?;
         if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
             self.list(b'>', "`>` or `,`", |parser| {
                 let value = parser.value_info()?;
@@ -82,7 +82,7 @@ impl TextParser<'_> {
     }
 
     /// Reads the parameters or results of a function. Those with a type are added to `typed`.
-    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, role: Role) -> TextResult<Vec<NameId>> {
+    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, role: NameRole) -> TextResult<Vec<NameId>> {
         let mut values = Vec::new();
         self.expect(b'(', "`(`")?;
         if !self.cursor.eat(b')') {
@@ -115,7 +115,7 @@ impl TextParser<'_> {
         }
         if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
             self.list(b'>', "`>` or `,`", |parser| {
-                let (value, is_initializer) = parser.value_or_initializer(&mut graph, Role::Use)?;
+                let (value, is_initializer) = parser.value_or_initializer(&mut graph, NameRole::Use)?;
                 graph.value_info.extend((!is_initializer).then_some(value));
                 Ok(())
             })?;
@@ -131,18 +131,18 @@ impl TextParser<'_> {
             return Ok(());
         }
         self.list(b')', "`)` or `,`", |parser| {
-            let (input, _) = parser.value_or_initializer(graph, Role::Definition)?;
+            let (input, _) = parser.value_or_initializer(graph, NameRole::Definition)?;
             graph.inputs.push(input);
             Ok(())
         })
     }
 
     /// Reads a value, which is an initializer if it is followed by data. Returns whether it is.
-    fn value_or_initializer(&mut self, graph: &mut GraphProto, role: Role) -> TextResult<(ValueInfo, bool)> {
+    fn value_or_initializer(&mut self, graph: &mut GraphProto, role: NameRole) -> TextResult<(ValueInfo, bool)> {
         let start = self.start();
         let value = self.value_info()?;
         let is_initializer = self.cursor.peek() == b'=';
-        self.mark_again(if is_initializer { Role::Definition } else { role });
+        self.mark_again(if is_initializer { NameRole::Definition } else { role });
         let span = Span::new(start, self.cursor.at as u32);
         if !is_initializer {
             return Ok((value, false));
@@ -204,12 +204,12 @@ impl TextParser<'_> {
             let message = "a comma before a node means that its first result has no name";
             self.report(Code::OnnxComma, span, message);
         }
-        node.outputs = self.operands(Role::Definition)?;
+        node.outputs = self.operands(NameRole::Definition)?;
         self.expect(b'=', "`=`")?;
         self.operation(node)?;
         let before = self.attributes(&mut node.attributes)?;
         self.expect(b'(', if before { "`(`" } else { "`(` or `<`" })?;
-        node.inputs = self.operands(Role::Use)?;
+        node.inputs = self.operands(NameRole::Use)?;
         self.expect(b')', "`)` or `,`")?;
         if !before {
             self.attributes(&mut node.attributes)?;
@@ -218,7 +218,7 @@ impl TextParser<'_> {
     }
 
     /// Reads names separated by commas. A missing name means an omitted operand, unless it is the last one.
-    fn operands(&mut self, role: Role) -> TextResult<Values> {
+    fn operands(&mut self, role: NameRole) -> TextResult<Values> {
         let mut values = Values::new();
         loop {
             match self.cursor.peek() {
@@ -270,7 +270,7 @@ impl TextParser<'_> {
         });
         node.op_type = name;
         if let Some(name) = name {
-            self.mark_of(last, Role::Operator, (node.domain, name));
+            self.mark_of(last, NameRole::Operator, (node.domain, name));
         }
         if self.cursor.eat(b':') {
             node.overload = Some(self.identifier("the name of an overload")?);

@@ -6,7 +6,7 @@ use crate::source::names::Name;
 
 /// What a name is where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum NameRole {
     /// A value that is defined here: an input, an initializer, a result of a node.
     Definition,
     /// A value that is used or described here.
@@ -27,7 +27,7 @@ pub(crate) enum Role {
 #[derive(Clone, Debug)]
 pub(crate) struct Marked {
     pub(crate) span: Span,
-    pub(crate) role: Role,
+    pub(crate) role: NameRole,
     pub(crate) text: String,
     /// The domain of an operator or a function.
     pub(crate) domain: String,
@@ -39,7 +39,7 @@ pub(crate) struct Marked {
 
 /// A graph or a function.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ScopeMark {
+pub(crate) struct MarkedScope {
     /// The graph or function around it.
     pub(crate) around: Option<usize>,
     pub(crate) is_function: bool,
@@ -49,9 +49,9 @@ pub(crate) struct ScopeMark {
 
 /// The names of a text in its order, and the graphs and functions that they are in.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct TextMarks {
     pub(crate) names: Vec<Marked>,
-    pub(crate) scopes: Vec<ScopeMark>,
+    pub(crate) scopes: Vec<MarkedScope>,
     /// The open graphs and functions, each with the node around it.
     open: Vec<(usize, Option<usize>)>,
     place: (usize, usize, usize),
@@ -65,11 +65,11 @@ pub(super) struct NodeMark {
     node: Option<usize>,
 }
 
-impl Marks {
-    fn add(&mut self, span: Span, role: Role, (domain, text): (&str, &str)) {
+impl TextMarks {
+    fn add(&mut self, span: Span, role: NameRole, (domain, text): (&str, &str)) {
         let Some(&(scope, _)) = self.open.last() else { return };
-        let node = self.node.filter(|_| role == Role::Attribute);
-        if role == Role::Operator {
+        let node = self.node.filter(|_| role == NameRole::Attribute);
+        if role == NameRole::Operator {
             self.node = Some(self.names.len());
         }
         self.names.push(Marked { span, role, text: text.to_owned(), domain: domain.to_owned(), scope, node });
@@ -77,23 +77,23 @@ impl Marks {
 }
 
 impl TextParser<'_> {
-    /// Marks a name that ends at the current position.
+    /// TextMarks a name that ends at the current position.
     #[inline]
-    pub(super) fn mark(&mut self, start: u32, role: Role, name: Name) {
+    pub(super) fn mark(&mut self, start: u32, role: NameRole, name: Name) {
         if self.marks.is_some() {
             self.mark_of(start, role, (None, name));
         }
     }
 
     /// [`Self::mark`] for a name in a domain.
-    pub(super) fn mark_of(&mut self, start: u32, role: Role, (domain, name): (Option<Name>, Name)) {
+    pub(super) fn mark_of(&mut self, start: u32, role: NameRole, (domain, name): (Option<Name>, Name)) {
         let Some(marks) = &mut self.marks else { return };
         let text = |name: Name| self.names.texts.text(name);
         marks.add(Span::new(start, self.cursor.at as u32), role, (domain.map_or("", text), text(name)));
     }
 
     /// Gives the last name another role, when what follows it is known.
-    pub(super) fn mark_again(&mut self, role: Role) {
+    pub(super) fn mark_again(&mut self, role: NameRole) {
         if let Some(last) = self.marks.as_mut().and_then(|marks| marks.names.last_mut()) {
             last.role = role;
         }
@@ -106,7 +106,7 @@ impl TextParser<'_> {
         }
     }
 
-    /// Marks the start of a node with an index.
+    /// TextMarks the start of a node with an index.
     pub(super) fn mark_node(&mut self, index: usize) -> NodeMark {
         let Some(marks) = &mut self.marks else { return NodeMark::default() };
         marks.place = (index, 0, 0);
@@ -121,7 +121,7 @@ impl TextParser<'_> {
         }
     }
 
-    /// Marks the start of a graph or a function.
+    /// TextMarks the start of a graph or a function.
     pub(super) fn open_scope(&mut self, is_function: bool) {
         let Some(marks) = &mut self.marks else { return };
         // After an error, graphs can be open that a function is not in.
@@ -130,10 +130,10 @@ impl TextParser<'_> {
         }
         let (around, place) = (marks.open.last().map(|(scope, _)| *scope), marks.place);
         marks.open.push((marks.scopes.len(), marks.node.take()));
-        marks.scopes.push(ScopeMark { around, is_function, place });
+        marks.scopes.push(MarkedScope { around, is_function, place });
     }
 
-    /// Marks the end of a graph or a function.
+    /// TextMarks the end of a graph or a function.
     pub(super) fn close_scope(&mut self) {
         let Some(marks) = &mut self.marks else { return };
         let Some((scope, node)) = marks.open.pop() else { return };

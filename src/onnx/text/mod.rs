@@ -19,7 +19,7 @@ mod tests;
 mod value_types;
 
 #[cfg(feature = "lsp")]
-pub(crate) use marks::{Marked, Marks, Role};
+pub(crate) use marks::{Marked, NameRole, TextMarks};
 #[cfg(feature = "lsp")]
 pub(crate) use parse::parse_marked;
 pub(crate) use parse::{parse, parse_function};
@@ -27,3 +27,5 @@ pub(crate) use print::print;
 #[cfg(feature = "lsp")]
 pub(crate) use print::value_name;
 pub(crate) use production::{ParsedText, Production};
+#[cfg(feature = "lsp")]
+pub(crate) use recovery::starts_node;

@@ -1,7 +1,7 @@
 //! Parsing of a whole text.
 
 use super::cursor::Cursor;
-use super::marks::Marks;
+use super::marks::TextMarks;
 use super::parser::TextParser;
 use super::production::{ParsedText, Production};
 use crate::diagnostics::Diagnostics;
@@ -21,12 +21,12 @@ pub(crate) fn parse(
 
 /// [`parse`], with the places of all names in the text. Those before an error are known, too.
 #[cfg(feature = "lsp")]
-pub(crate) fn parse_marked(file: FileId, text: &str, strict: bool) -> (Option<ParsedText>, Diagnostics, Marks) {
+pub(crate) fn parse_marked(file: FileId, text: &str, strict: bool) -> (Option<ParsedText>, Diagnostics, TextMarks) {
     let (parsed, diagnostics, marks) = parse_with(file, text, Production::Model, (strict, Some(Box::default())));
     (parsed, diagnostics, marks.map(|marks| *marks).unwrap_or_default())
 }
 
-type Marking = Option<Box<Marks>>;
+type Marking = Option<Box<TextMarks>>;
 
 fn parse_with(
     file: FileId,

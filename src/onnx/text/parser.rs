@@ -1,7 +1,7 @@
 //! The parser: its state, its errors, and lists and nesting.
 
 use super::cursor::Cursor;
-use super::marks::Marks;
+use super::marks::TextMarks;
 use super::production::{ParsedText, Production};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::onnx::model::ModelNames;
@@ -24,7 +24,7 @@ pub(super) struct TextParser<'t> {
     /// The nesting depth of messages in the protobuf form.
     pub(super) depth: u32,
     /// The places of names, if they are wanted.
-    pub(super) marks: Option<Box<Marks>>,
+    pub(super) marks: Option<Box<TextMarks>>,
 }
 
 impl TextParser<'_> {

@@ -1,7 +1,7 @@
 //! Types, extents, and typed values.
 
 use super::cursor::NumberToken;
-use super::marks::Role;
+use super::marks::NameRole;
 use super::parser::{TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::onnx::model::{Dim, Extent, Fields, ShapeProto, TensorType, TypeForm, TypeProto, ValueInfo};
@@ -200,7 +200,7 @@ impl TextParser<'_> {
         self.cursor.skip();
         let start = self.cursor.at as u32;
         let name = self.name(if typed { "the name of a value" } else { "a type or the name of a value" })?;
-        self.mark(start, Role::Use, name);
+        self.mark(start, NameRole::Use, name);
         Ok(ValueInfo { name: Some(self.names.value(name)), ty, rest: Fields::None })
     }
 }
