@@ -35,7 +35,7 @@
 
 #![warn(unreachable_pub)]
 // Some items are only used by the command.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+#![cfg_attr(not(all(feature = "cli", feature = "lsp")), allow(dead_code, unused_imports))]
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -55,6 +55,8 @@ mod layout;
 mod library;
 #[cfg(feature = "loops")]
 pub mod loops;
+#[cfg(feature = "lsp")]
+mod lsp;
 #[cfg(feature = "model")]
 pub mod model;
 #[cfg(feature = "input")]

@@ -87,6 +87,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "write",
         ],
     ),
+    ("lsp", &["diagnostics", "graph", "input", "library", "nnef", "onnx", "options", "source", "write"]),
     (
         "cli",
         &[
@@ -99,6 +100,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "layout",
             "library",
             "loops",
+            "lsp",
             "model",
             "nnef",
             "onnx",

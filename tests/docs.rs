@@ -15,6 +15,7 @@ const PAGES: &[&str] = &[
     "docs/decisions-shapes.md",
     "docs/diagnostics.md",
     "docs/dialects.md",
+    "docs/editor.md",
     "docs/evaluation.md",
     "docs/layouts.md",
     "docs/library.md",

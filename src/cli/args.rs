@@ -96,6 +96,8 @@ impl Cli {
             Some(Command::Expr(_)) => Commands::EXPR,
             Some(Command::Layout(layout)) if layout.is_text() => Commands::LISTING,
             Some(Command::Layout(_)) => Commands::LAYOUT,
+            #[cfg(feature = "lsp")]
+            Some(Command::Lsp { .. }) => Commands::LSP,
             Some(Command::Explain { .. }) => Commands::EXPLAIN,
             Some(Command::Completions { .. }) => Commands::COMPLETIONS,
             Some(Command::Man { .. }) => Commands::MAN,
@@ -144,6 +146,21 @@ pub(crate) enum Command {
     /// Read an expression of PNNX: check, fold, evaluate or expand it; or fuse a graph into expressions.
     #[command(after_long_help = expr::EXAMPLES, override_usage = expr::USAGE)]
     Expr(Expr),
+    /// Serve an editor on standard input and output, by the Language Server Protocol: documents and texts of ONNX.
+    ///
+    /// Without --limits, texts have the limits of --limits untrusted.
+    #[cfg(feature = "lsp")]
+    Lsp {
+        /// Accept only what the standard allows: tolerated deviations become errors.
+        #[arg(long)]
+        strict: bool,
+        /// A file of additional declarations, which may replace standard ones; repeatable.
+        #[arg(long, value_name = "FILE")]
+        fragments: Vec<PathBuf>,
+        /// Limits on the resources for a text.
+        #[command(flatten)]
+        limits: RunLimits,
+    },
     /// Explain a diagnostic code, or list the codes of a rule.
     Explain {
         /// A code such as E0401, or a rule such as A1.

@@ -101,6 +101,11 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
                 expr::run(&arguments, language, reporter)
             }
         },
+        #[cfg(feature = "lsp")]
+        Command::Lsp { strict, fragments, limits } => {
+            let later = args::Language { strict, fragments, limits, ..args::Language::default() };
+            super::lsp::run(&cli.language.merge(later))
+        }
         Command::Explain { code } => cli.language.usable(None).and_then(|()| explain::run(&code)),
         Command::Completions { shell } => cli.language.usable(None).and_then(|()| completions::run(shell)),
         Command::Man { subcommand, folder } => {

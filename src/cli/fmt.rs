@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Options;
 use crate::input::models::{self, Written};
-use crate::source::without_mark;
+use crate::nnef::document::is_library;
 
 use super::args::Language;
 use super::inputs;
@@ -28,12 +28,6 @@ pub(crate) fn run(inputs: &[PathBuf], check: bool, language: &Language, reporter
     }
     reporter.summary();
     Ok(status)
-}
-
-/// Whether a text is a file of declarations: these start with a fragment, documents with a version.
-fn is_library(text: &str) -> bool {
-    let code = without_mark(text).lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    code.is_some_and(|line| line.starts_with("fragment"))
 }
 
 /// Reads an input, which has to be NNEF: other notations are not formatted.

@@ -1,6 +1,6 @@
 //! The inputs of the command: the notation, the options that apply, and the library's settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::input::Refusal;
 use crate::input::opened::Opened;
@@ -46,6 +46,21 @@ fn suggested(path: &Path, failure: Failure) -> Failure {
         }
         failure => failure,
     }
+}
+
+/// The declarations that the options name: registries, and files of at most `limit` bytes.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub(crate) fn libraries(language: &Language, limit: u64) -> Result<Vec<(String, String)>, Failure> {
+    let library = |path: &PathBuf| {
+        Ok(match path.to_str().and_then(registries::find) {
+            Some(registry) => (registry.name.to_owned(), String::new()),
+            None => io::read(path, limit).map(|library| (library.name, library.text))?,
+        })
+    };
+    language.fragments.iter().map(library).collect()
 }
 
 impl NotationInput {
@@ -115,12 +130,7 @@ pub(crate) fn complete(
     language: &Language,
 ) -> Result<(), Failure> {
     language.usable(Some(source.dialect().map_or(notation, Notation::of_dialect)))?;
-    for path in &language.fragments {
-        settings.options.libraries.push(match path.to_str().and_then(registries::find) {
-            Some(registry) => (registry.name.to_owned(), String::new()),
-            None => io::read(path, settings.options.max_text).map(|library| (library.name, library.text))?,
-        });
-    }
+    settings.options.libraries.extend(libraries(language, settings.options.max_text)?);
     for (name, value) in &language.bind {
         settings.bound.push((name.clone(), tensors::value(name, value, &language.limits)?));
     }

@@ -57,6 +57,12 @@ fn set<T: Copy>(limit: &mut T, given: Option<T>) {
 }
 
 impl RunLimits {
+    /// These limits, with those for unknown sources as the profile if none is given.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn or_untrusted(self) -> RunLimits {
+        RunLimits { limits: self.limits.or(Some(Profile::Untrusted)), ..self }
+    }
+
     /// These limits, replaced by those after a subcommand.
     pub(crate) fn merge(self, later: RunLimits) -> RunLimits {
         RunLimits {

@@ -22,6 +22,8 @@ mod keywords;
 mod layout;
 mod layouts;
 mod limits;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod man;
 mod models;
 mod options;

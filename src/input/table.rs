@@ -1,6 +1,6 @@
 //! The input notations: a table with a row for each. The reader of a notation is a file of this folder.
 
-mod documents;
+pub(crate) mod documents;
 pub(crate) mod loops;
 mod ncnn;
 pub(crate) mod onnx;
@@ -176,7 +176,7 @@ impl Notation {
     }
 
     /// The notation of files with the extension of a path.
-    pub(super) fn of_extension(path: &Path) -> Option<&'static Notation> {
+    pub(crate) fn of_extension(path: &Path) -> Option<&'static Notation> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         NOTATIONS.iter().find(|notation| notation.extensions.contains(&extension.as_str()))
     }

@@ -12,7 +12,7 @@ use crate::library::texts::standard;
 use crate::options::Options;
 use crate::room::{self, table_id};
 use crate::source::names::Names;
-use crate::source::{Location, Sources, Span};
+use crate::source::{Location, Sources, Span, without_mark};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -72,6 +72,12 @@ fn registries_of(dialect: Dialect, text: &str, options: &Options) -> Vec<&'stati
 /// The registry that an entry of [`Options::libraries`] names: the entry has no text.
 fn registry_of((name, text): &(String, String)) -> Option<&'static Registry> {
     if text.is_empty() { find(name) } else { None }
+}
+
+/// Whether a text is a file of declarations: these start with a fragment, documents with a version.
+pub(crate) fn is_library(text: &str) -> bool {
+    let code = without_mark(text).lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    code.is_some_and(|line| line.starts_with("fragment"))
 }
 
 /// Names that the expansion may need although they occur in no text.
@@ -147,6 +153,11 @@ impl Document {
     /// run time, and ignore arguments that an operation does not have.
     pub(crate) fn of_practice(&self) -> bool {
         !self.registries.is_empty()
+    }
+
+    /// The registries that are declared.
+    pub(crate) fn registries(&self) -> &[&'static Registry] {
+        &self.registries
     }
 
     /// Whether a module is a registry.

@@ -87,6 +87,18 @@ impl Document {
         (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None }), diagnostics)
     }
 
+    /// Reads a model of these sources, with the places of all names in its text.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn parse_marked(
+        sources: &Sources,
+        file: FileId,
+        options: &Options,
+    ) -> (Option<Document>, Diagnostics, text::TextMarks) {
+        let text = sources.file(file).text();
+        let (parsed, diagnostics, marks) = text::parse_marked(file, text, options.strict);
+        (parsed.map(|parsed| Document { parsed, file, places: Places::Text, folder: None }), diagnostics, marks)
+    }
+
     /// Reads a model from protobuf. Messages refer to the file by `name`. Returns a document if there are no
     /// errors.
     pub fn decode(
@@ -210,6 +222,15 @@ impl Document {
     /// The model; none for a part of a model.
     pub(crate) fn model(&mut self) -> Option<&mut ModelProto> {
         match &mut self.parsed {
+            ParsedText::Model(model) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// The model, to be read; none for a part of a model.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn as_model(&self) -> Option<&ModelProto> {
+        match &self.parsed {
             ParsedText::Model(model) => Some(model),
             _ => None,
         }

@@ -20,7 +20,7 @@ mod places;
 pub(crate) mod protobuf;
 mod provenance;
 pub(crate) mod run;
-mod schema;
+pub(crate) mod schema;
 mod scopes;
 mod standard;
 pub(crate) mod text;

@@ -13,5 +13,5 @@ pub(crate) mod word_lines;
 mod words;
 
 pub use sources::Sources;
-pub(crate) use sources::{SourceFile, without_mark};
+pub(crate) use sources::{SourceFile, line_starts, without_mark};
 pub use span::{FileId, Location, Position, Span};

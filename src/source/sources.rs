@@ -71,7 +71,7 @@ impl SourceFile {
 }
 
 /// Offsets at which lines start. LF, CR LF and a lone CR end a line.
-fn line_starts(text: &str) -> Vec<u32> {
+pub(crate) fn line_starts(text: &str) -> Vec<u32> {
     let bytes = text.as_bytes();
     let mut starts = vec![0];
     for (i, &byte) in bytes.iter().enumerate() {

@@ -21,5 +21,7 @@ mod pieces;
 mod source_map;
 
 #[cfg(feature = "onnx")]
+#[cfg(feature = "lsp")]
+pub(crate) use nnef::statements as nnef_statements;
 pub(crate) use notation::OnnxForm;
 pub use notation::{NOTATIONS, Notation};

@@ -51,6 +51,16 @@ fn operations(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>)
     })
 }
 
+/// Some operations of a graph as statements, each on a line with its indentation.
+#[cfg(feature = "lsp")]
+pub(crate) fn statements<'g>(graph: &Graph, operations: impl Iterator<Item = &'g Operation>) -> String {
+    let mut buffer = INDENT.to_owned();
+    let mut text = Text::new(graph, &mut buffer);
+    operations.for_each(|operation| text.operation(operation));
+    buffer.truncate(buffer.len() - INDENT.len());
+    buffer
+}
+
 /// The text before an operation.
 const INDENT: &str = "    ";
 

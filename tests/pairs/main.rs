@@ -171,6 +171,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("explain", &[""]),
     ("completions", &[""]),
     ("man", &[""]),
+    ("lsp", &[""]),
 ];
 
 #[test]

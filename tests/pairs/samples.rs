@@ -24,6 +24,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("explain", "E0401"),
     ("completions", "bash"),
     ("man", "check"),
+    ("lsp", "<@plain.lsp"),
 ];
 
 /// The folder of the samples.
@@ -61,6 +62,9 @@ impl Samples {
         }
         samples.large();
         make("-q --lower none --max-text 99999999 @large.onnxtxt -o @large.onnx");
+        for name in ["plain", "deep", "large"] {
+            samples.session(name);
+        }
         samples
     }
 
@@ -88,6 +92,26 @@ impl Samples {
             "{version}\ngraph model( x ) -> ( {sum} )\n{{\n    x = external(shape = [1, {items}]);\n{body}}}\n"
         );
         fs::write(self.path(name).join("graph.nnef"), text).unwrap();
+    }
+
+    /// What an editor sends that opens a document and asks for its findings.
+    fn session(&self, name: &str) {
+        let text = fs::read_to_string(self.path(&format!("{name}.nnef"))).unwrap();
+        let text = serde_json::Value::from(text).to_string();
+        let about = r#""textDocument": {"uri": "file:///a.nnef", "languageId": "nnef", "version": 1"#;
+        let mut sent = String::new();
+        for rest in [
+            r#""id": 1, "method": "initialize", "params": {"capabilities": {"textDocument": {"diagnostic": {}}}}"#
+                .to_owned(),
+            format!(r#""method": "textDocument/didOpen", "params": {{{about}, "text": {text}}}}}"#),
+            format!(r#""id": 2, "method": "textDocument/diagnostic", "params": {{{about}}}}}"#),
+            r#""id": 3, "method": "shutdown""#.to_owned(),
+            r#""method": "exit""#.to_owned(),
+        ] {
+            let message = format!(r#"{{"jsonrpc": "2.0", {rest}}}"#);
+            sent += &format!("Content-Length: {}\r\n\r\n{message}", message.len());
+        }
+        fs::write(self.path(&format!("{name}.lsp")), sent).unwrap();
     }
 
     /// Texts of more than 8 MiB, in each notation.

@@ -72,7 +72,8 @@ const LANGUAGE: &[&str] = &["", "check", "run", "expr --fuse", "expr"];
 const EXPANSION: &[&str] = &["", "expr --fuse", "expr"];
 const LIMITS: &[&str] = &["", "check", "run", "expr --fuse"];
 const MESSAGES: &[&str] = &["", "check", "run", "expr --fuse", "expr", "layout"];
-const TOLD: &[&str] = &["explain", "completions", "man"];
+const TOLD: &[&str] = &["explain", "completions", "man", "lsp"];
+const LSP: &[&str] = &["lsp"];
 
 /// Loops whose trips are not known.
 const OPEN: &[(&str, &str)] =
@@ -244,6 +245,18 @@ pub const TRIALS: &[Trial] = &[
         .only(&["nnef", "loops", "onnx", "pnnx", "ncnn"]),
     trial(FMT, "--max-items", "1").on(STREAMS),
     trial(FMT, "--max-work", "1").on(STREAMS),
+    trial(LSP, "--strict", ""),
+    trial(LSP, "--fragments", "@broken.nnef"),
+    trial(LSP, "--limits", "default").on(&[("lsp", "<@large.lsp")]),
+    trial(LSP, "--max-ops", "1"),
+    trial(LSP, "--max-depth", "1").on(&[("lsp", "<@deep.lsp")]),
+    trial(LSP, "--max-length", "1"),
+    trial(LSP, "--max-memory", "1"),
+    trial(LSP, "--max-text", "9"),
+    trial(LSP, "--max-files", "1"),
+    trial(LSP, "--max-unpacked", "1"),
+    trial(LSP, "--max-items", "1"),
+    trial(LSP, "--max-work", "1"),
     // Messages.
     trial(MESSAGES, "--message-format", "json").on(WARNED),
     trial(MESSAGES, "--color", "always").on(WARNED),
@@ -314,4 +327,5 @@ pub const TRIALS: &[Trial] = &[
 ];
 
 /// Arguments that are wrong usage.
-const TOO_MANY: &[(&str, &str)] = &[("explain", "E0401 E0402"), ("completions", "bash zsh"), ("man", "check fmt")];
+const TOO_MANY: &[(&str, &str)] =
+    &[("explain", "E0401 E0402"), ("completions", "bash zsh"), ("man", "check fmt"), ("lsp", "graph.nnef")];

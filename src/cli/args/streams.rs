@@ -35,6 +35,11 @@ impl Cli {
                 files.extend(expr.inputs.as_deref());
                 files.extend(expr.language.fragments.iter().map(PathBuf::as_path));
             }
+            #[cfg(feature = "lsp")]
+            Some(Command::Lsp { fragments, .. }) => {
+                files.push(or_stream(None));
+                files.extend(fragments.iter().map(PathBuf::as_path));
+            }
             // These read at most one input.
             Some(
                 Command::Layout(_)

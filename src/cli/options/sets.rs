@@ -22,6 +22,7 @@ impl Commands {
     pub(crate) const EXPLAIN: Self = Commands(256);
     pub(crate) const COMPLETIONS: Self = Commands(512);
     pub(crate) const MAN: Self = Commands(1024);
+    pub(crate) const LSP: Self = Commands(2048);
 
     /// Each subcommand, with its name for clap and with what distinguishes it from another one of that name.
     pub(crate) const ALL: &[(Self, &str, &str)] = &[
@@ -36,6 +37,7 @@ impl Commands {
         (Self::EXPLAIN, "explain", ""),
         (Self::COMPLETIONS, "completions", ""),
         (Self::MAN, "man", ""),
+        (Self::LSP, "lsp", ""),
     ];
 
     pub(super) const fn and(self, other: Self) -> Self {

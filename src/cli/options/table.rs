@@ -21,7 +21,7 @@ const GRAPHS: C = C::FLATTEN.and(C::CHECK).and(C::FUSE);
 /// Those with diagnostics.
 const TOLD: C = READ.and(C::EXPR).and(C::LAYOUT).and(C::LISTING);
 /// All.
-const EVERY: C = TOLD.and(C::FMT).and(C::EXPLAIN).and(C::COMPLETIONS).and(C::MAN);
+const EVERY: C = TOLD.and(C::FMT).and(C::EXPLAIN).and(C::COMPLETIONS).and(C::MAN).and(C::LSP);
 /// The forms of `expr` that are graphs.
 const OF_GRAPHS: Outputs = Of(&["nnef", "onnxtxt", "dot", "svg"]);
 /// The forms that describe an expression or a shape.
@@ -77,9 +77,11 @@ impl OptionRow {
 
 /// What looks at the flat graph. Files of PNNX that are written again have none.
 const VIEWS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
-/// What concerns documents, and files of PNNX of which a flat graph is made.
-const DOCUMENTS_AND_PNNX: &[Use] = &[
-    of(READ).on(I::DOCUMENTS),
+/// The texts that an editor has.
+const TEXTS: I = I::DOCUMENTS.and(I::ONNXTXT);
+/// What limits lengths of values: documents, and files of PNNX of which a flat graph is made.
+const LENGTHS: &[Use] = &[
+    of(READ.and(C::LSP)).on(I::DOCUMENTS),
     of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
     of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
 ];
@@ -131,8 +133,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("seed", COMPARISON, COMPARED),
     row("from", INPUT, &[of(READ.and(C::FMT))]),
     row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
-    row("strict", INPUT, &[of(READ), of(C::EXPR)]),
-    row("fragments", INPUT, &[of(READ).on(I::DOCUMENTS)]),
+    row("strict", INPUT, &[of(READ), of(C::EXPR.and(C::LSP))]),
+    row("fragments", INPUT, &[of(READ.and(C::LSP)).on(I::DOCUMENTS)]),
     row("input-shape", INPUT, SHAPES),
     row(
         "set",
@@ -231,25 +233,27 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[of(READ).on(I::NNEF), of(C::CHECK.and(C::FUSE)).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
     )
     .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
-    row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT))]),
+    row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT).and(C::LSP))]),
     row(
         "max-ops",
         LIMITS,
         &[
             of(C::FLATTEN.and(C::CHECK).and(C::FUSE)).on(NOT_LOOPS),
+            of(C::LSP).on(TEXTS),
             of(C::RUN).on(I::DOCUMENTS.and(LAYERED)),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
             of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
             of(C::EXPR).to(OF_GRAPHS),
         ],
     ),
-    row("max-depth", LIMITS, &[of(READ).on(I::DOCUMENTS)]),
-    row("max-length", LIMITS, DOCUMENTS_AND_PNNX),
+    row("max-depth", LIMITS, &[of(READ.and(C::LSP)).on(I::DOCUMENTS)]),
+    row("max-length", LIMITS, LENGTHS),
     row(
         "max-memory",
         LIMITS,
         &[
             of(READ).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
+            of(C::LSP).on(TEXTS),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
             of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
             of(C::EXPR).to(Of(&["onnxtxt"])),
@@ -258,7 +262,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::LISTING),
         ],
     ),
-    row("max-text", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING))]),
+    row("max-text", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LSP))]),
     row("max-files", LIMITS, &[of(READ.and(C::FMT)).on(I::DOCUMENTS)]),
     row("max-unpacked", LIMITS, &[of(READ.and(C::FMT)).on(I::DOCUMENTS)]),
     row(

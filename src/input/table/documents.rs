@@ -29,6 +29,32 @@ pub(super) fn read(opened: Opened, settings: &Settings) -> Result<Box<dyn Source
     Ok(Box::new(DocumentText { written, dialect }))
 }
 
+/// Parses and expands a text under a name for messages. The diagnostics are those of all stages.
+pub(crate) fn expanded(name: &str, text: String, options: &Options) -> (Document, Expanded) {
+    let parsed = crate::parse(name, text, options);
+    let mut diagnostics = Diagnostics::of(options.policy());
+    let refused = parsed.diagnostics.has_errors();
+    diagnostics.extend(parsed.diagnostics);
+    let document = parsed.document;
+    if refused {
+        // The part that could be parsed may have further errors, which are reported in the same run.
+        diagnostics.extend(crate::check(&document, options));
+        return (document, Err(diagnostics));
+    }
+    progress::enter(Phase::Expanding);
+    let result = match crate::expand(&document, options) {
+        Ok(expansion) => {
+            diagnostics.extend(expansion.diagnostics);
+            if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
+        }
+        Err(errors) => {
+            diagnostics.extend(errors);
+            Err(diagnostics)
+        }
+    };
+    (document, result)
+}
+
 /// The text of a document.
 struct DocumentText {
     written: Written,
@@ -39,27 +65,7 @@ impl DocumentText {
     /// Parses and expands the document with options.
     fn expanded(self, options: &Options) -> (Documents, Expanded) {
         let Written { text, origin } = self.written;
-        let parsed = crate::parse(&text.name, text.text, options);
-        let mut diagnostics = Diagnostics::of(options.policy());
-        let refused = parsed.diagnostics.has_errors();
-        diagnostics.extend(parsed.diagnostics);
-        let document = parsed.document;
-        if refused {
-            // The part that could be parsed may have further errors, which are reported in the same run.
-            diagnostics.extend(crate::check(&document, options));
-            return (Documents { origin, document }, Err(diagnostics));
-        }
-        progress::enter(Phase::Expanding);
-        let result = match crate::expand(&document, options) {
-            Ok(expansion) => {
-                diagnostics.extend(expansion.diagnostics);
-                if diagnostics.has_errors() { Err(diagnostics) } else { Ok((expansion.graph, diagnostics)) }
-            }
-            Err(errors) => {
-                diagnostics.extend(errors);
-                Err(diagnostics)
-            }
-        };
+        let (document, result) = expanded(&text.name, text.text, options);
         (Documents { origin, document }, result)
     }
 

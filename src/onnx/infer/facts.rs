@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use crate::graph::Element;
 use crate::graph::dims::Dim;
+#[cfg(feature = "lsp")]
+use crate::onnx::types::ElementType;
 
 /// The extents of a tensor. Values of equal shape share them.
 pub(crate) type TensorExtents = Arc<[Dim]>;
@@ -57,6 +59,29 @@ impl ValueType {
             }
         }
         if fits(&self, MAX_LEVELS) { self } else { ValueType::Unknown }
+    }
+
+    /// The type as the text notation writes it, as far as it is known.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn text(&self) -> String {
+        match self {
+            ValueType::Unknown => "unknown".to_owned(),
+            ValueType::Tensor(facts) => {
+                let element = facts.element.and_then(|element| ElementType::numbered(element as i32));
+                let extents = facts.shape.as_ref().map(|shape| shape.iter().map(Dim::text).collect::<Vec<_>>());
+                let extents = extents.map_or_else(
+                    || "[]".to_owned(),
+                    |extents| match extents[..] {
+                        [] => String::new(),
+                        _ => format!("[{}]", extents.join(", ")),
+                    },
+                );
+                format!("{}{extents}", element.map_or("tensor", |element| element.name))
+            }
+            ValueType::Sequence(item) => format!("seq({})", item.text()),
+            ValueType::Optional(content) => format!("optional({})", content.text()),
+            ValueType::Other => "other".to_owned(),
+        }
     }
 
     /// The facts, if it is a tensor.

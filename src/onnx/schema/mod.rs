@@ -6,6 +6,8 @@ mod operator;
 mod table;
 mod type_set;
 
+#[cfg(feature = "lsp")]
+pub(crate) use operator::AttributeRow;
 pub(crate) use operator::{Parameter, ParameterType, Presence, Schema, counts};
 pub(crate) use table::{SchemaLookup, Schemas};
 pub(crate) use type_set::TypeId;

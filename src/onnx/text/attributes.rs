@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::marks::NameRole;
 use super::parser::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::diagnostics::suggest::did_you_mean;
@@ -25,7 +26,11 @@ impl TextParser<'_> {
         }
         self.cursor.at += 1;
         self.list(b'>', "`>` or `,`", |parser| {
+            parser.mark_place(|place| (place.1, place.2) = (attributes.len(), 0));
+            parser.cursor.skip();
+            let start = parser.cursor.at as u32;
             let name = parser.identifier("the name of an attribute")?;
+            parser.mark(start, NameRole::Attribute, name);
             let attribute = parser.attribute(name)?;
             room::push_few(attributes, attribute);
             Ok(())
@@ -39,7 +44,10 @@ impl TextParser<'_> {
             return Ok(());
         }
         self.list(b'>', "`>` or `,`", |parser| {
+            parser.cursor.skip();
+            let start = parser.cursor.at as u32;
             let name = parser.name("the name of an attribute")?;
+            parser.mark(start, NameRole::Parameter, name);
             if matches!(parser.cursor.peek(), b',' | b'>') {
                 function.attributes.push(name);
             } else {
@@ -107,6 +115,7 @@ impl TextParser<'_> {
                 let at = parser.cursor.at;
                 match parser.attribute_value(item, at)? {
                     Single::Value(value) => {
+                        parser.mark_place(|place| place.2 += 1);
                         item = item.or_else(|| value.kind());
                         values.add(value);
                         Ok(())
@@ -134,7 +143,11 @@ impl TextParser<'_> {
         let value = match self.cursor.peek() {
             b'@' => {
                 self.cursor.at += 1;
-                return Ok(Single::Reference(self.name("the name of an attribute")?));
+                self.cursor.skip();
+                let start = self.cursor.at as u32;
+                let name = self.name("the name of an attribute")?;
+                self.mark(start, NameRole::Reference, name);
+                return Ok(Single::Reference(name));
             }
             b'"' => AttributeValue::String(Box::new(Bytes::from(self.string()?))),
             b'-' | b'0'..=b'9' => self.number_value(wanted)?,

@@ -1,7 +1,8 @@
 //! Models, functions, graphs and nodes.
 
 use super::cursor::is_domain_byte;
-use super::parser::{TextParser, TextResult};
+use super::marks::NameRole;
+use super::parser::{Reported, TextParser, TextResult};
 use crate::diagnostics::Code;
 use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo, Values};
@@ -13,22 +14,49 @@ impl TextParser<'_> {
     pub(super) fn model(&mut self) -> TextResult<ModelProto> {
         let mut model = ModelProto::default();
         self.model_header(&mut model)?;
-        model.graph = Some(self.nested(1, Self::graph)?);
+        let mut failed = None;
+        model.graph = self.part(Self::graph, &mut failed)?;
         while self.cursor.at_identifier() || matches!(self.cursor.byte(), b'<' | b'"') {
-            model.functions.push(self.nested(1, Self::function)?);
+            let function = self.part(Self::function, &mut failed)?;
+            model.functions.extend(function);
         }
-        Ok(model)
+        failed.map_or(Ok(model), Err)
+    }
+
+    /// Reads the graph or a function of a model. If its body has errors but was read to its end, what follows is read,
+    /// too, and the model has failed.
+    fn part<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> TextResult<T>,
+        failed: &mut Option<Reported>,
+    ) -> TextResult<Option<T>> {
+        let start = self.cursor.at;
+        match self.nested(1, read) {
+            Ok(part) => Ok(Some(part)),
+            Err(reported) => {
+                let read = self.cursor.text().get(start..self.cursor.at).unwrap_or_default();
+                if !read.trim_end().ends_with('}') {
+                    return Err(reported);
+                }
+                *failed = Some(reported);
+                Ok(None)
+            }
+        }
     }
 
     /// Reads a function: a header, its name, attributes, parameters, results, types of values, and a body.
     pub(super) fn function(&mut self) -> TextResult<FunctionProto> {
         let mut function = FunctionProto { at: self.start(), ..FunctionProto::default() };
         self.function_header(&mut function)?;
-        function.name = Some(self.name("the name of a function")?);
+        let start = self.start();
+        let name = self.name("the name of a function")?;
+        function.name = Some(name);
+        self.open_scope(true);
+        self.mark_of(start, NameRole::Function, (function.domain, name));
         self.parameters(&mut function)?;
-        function.inputs = self.function_values(&mut function.value_info, "`(`")?;
+        function.inputs = self.function_values(&mut function.value_info, NameRole::Definition)?;
         self.arrow()?;
-        function.outputs = self.function_values(&mut function.value_info, "`(`")?;
+        function.outputs = self.function_values(&mut function.value_info, NameRole::Use)?;
         if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
             self.list(b'>', "`>` or `,`", |parser| {
                 let value = parser.value_info()?;
@@ -37,6 +65,7 @@ impl TextParser<'_> {
             })?;
         }
         function.nodes = self.nodes()?;
+        self.close_scope();
         Ok(function)
     }
 
@@ -53,12 +82,13 @@ impl TextParser<'_> {
     }
 
     /// Reads the parameters or results of a function. Those with a type are added to `typed`.
-    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, expected: &str) -> TextResult<Vec<NameId>> {
+    fn function_values(&mut self, typed: &mut Vec<ValueInfo>, role: NameRole) -> TextResult<Vec<NameId>> {
         let mut values = Vec::new();
-        self.expect(b'(', expected)?;
+        self.expect(b'(', "`(`")?;
         if !self.cursor.eat(b')') {
             self.list(b')', "`)` or `,`", |parser| {
                 let value = parser.value_info()?;
+                parser.mark_again(role);
                 values.extend(value.name);
                 typed.extend(value.ty.is_some().then_some(value));
                 Ok(())
@@ -70,6 +100,7 @@ impl TextParser<'_> {
     /// Reads a graph: its name, inputs, outputs, types and initializers, and nodes.
     pub(super) fn graph(&mut self) -> TextResult<GraphProto> {
         let mut graph = GraphProto { name: Some(self.name("the name of a graph")?), ..GraphProto::default() };
+        self.open_scope(false);
         if self.cursor.peek() == b'(' {
             self.inputs(&mut graph)?;
         }
@@ -84,12 +115,13 @@ impl TextParser<'_> {
         }
         if self.cursor.eat(b'<') && !self.cursor.eat(b'>') {
             self.list(b'>', "`>` or `,`", |parser| {
-                let (value, is_initializer) = parser.value_or_initializer(&mut graph)?;
+                let (value, is_initializer) = parser.value_or_initializer(&mut graph, NameRole::Use)?;
                 graph.value_info.extend((!is_initializer).then_some(value));
                 Ok(())
             })?;
         }
         graph.nodes = self.nodes()?;
+        self.close_scope();
         Ok(graph)
     }
 
@@ -99,18 +131,20 @@ impl TextParser<'_> {
             return Ok(());
         }
         self.list(b')', "`)` or `,`", |parser| {
-            let (input, _) = parser.value_or_initializer(graph)?;
+            let (input, _) = parser.value_or_initializer(graph, NameRole::Definition)?;
             graph.inputs.push(input);
             Ok(())
         })
     }
 
     /// Reads a value, which is an initializer if it is followed by data. Returns whether it is.
-    fn value_or_initializer(&mut self, graph: &mut GraphProto) -> TextResult<(ValueInfo, bool)> {
+    fn value_or_initializer(&mut self, graph: &mut GraphProto, role: NameRole) -> TextResult<(ValueInfo, bool)> {
         let start = self.start();
         let value = self.value_info()?;
+        let is_initializer = self.cursor.peek() == b'=';
+        self.mark_again(if is_initializer { NameRole::Definition } else { role });
         let span = Span::new(start, self.cursor.at as u32);
-        if self.cursor.peek() != b'=' {
+        if !is_initializer {
             return Ok((value, false));
         }
         self.cursor.at += 1;
@@ -134,11 +168,14 @@ impl TextParser<'_> {
         while !self.cursor.eat(b'}') {
             let first = nodes.is_empty();
             room::push(&mut nodes, NodeProto { at: self.start(), ..NodeProto::default() });
+            let index = nodes.len() - 1;
             let Some(node) = nodes.last_mut() else { continue };
+            let marked = self.mark_node(index);
             match self.nested(1, |parser| parser.node(node, first)) {
                 Ok(()) => {}
                 Err(reported) => {
                     nodes.pop();
+                    self.mark_failed(marked);
                     failed = Some(reported);
                     if !self.recover() {
                         return Err(reported);
@@ -167,12 +204,12 @@ impl TextParser<'_> {
             let message = "a comma before a node means that its first result has no name";
             self.report(Code::OnnxComma, span, message);
         }
-        node.outputs = self.operands()?;
+        node.outputs = self.operands(NameRole::Definition)?;
         self.expect(b'=', "`=`")?;
         self.operation(node)?;
         let before = self.attributes(&mut node.attributes)?;
         self.expect(b'(', if before { "`(`" } else { "`(` or `<`" })?;
-        node.inputs = self.operands()?;
+        node.inputs = self.operands(NameRole::Use)?;
         self.expect(b')', "`)` or `,`")?;
         if !before {
             self.attributes(&mut node.attributes)?;
@@ -181,17 +218,24 @@ impl TextParser<'_> {
     }
 
     /// Reads names separated by commas. A missing name means an omitted operand, unless it is the last one.
-    fn operands(&mut self) -> TextResult<Values> {
+    fn operands(&mut self, role: NameRole) -> TextResult<Values> {
         let mut values = Values::new();
         loop {
             match self.cursor.peek() {
                 b',' => values.push(NameId::ROOT),
                 b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
-                    let (name, end) = self.names.texts.intern_word(self.cursor.text(), self.cursor.at);
+                    let start = self.cursor.at;
+                    let (name, end) = self.names.texts.intern_word(self.cursor.text(), start);
                     self.cursor.at = end;
                     values.push(self.names.value(name));
+                    self.mark(start as u32, role, name);
                 }
-                b'"' => values.push(self.value("a name")?),
+                b'"' => {
+                    let start = self.cursor.at as u32;
+                    let name = self.name("a name")?;
+                    values.push(self.names.value(name));
+                    self.mark(start, role, name);
+                }
                 _ => return Ok(values),
             }
             if !self.cursor.eat(b',') {
@@ -205,7 +249,9 @@ impl TextParser<'_> {
     fn operation(&mut self, node: &mut NodeProto) -> TextResult<()> {
         let start = self.start() as usize;
         let (mut name, mut domain_end) = (None, None);
+        let mut last;
         loop {
+            last = self.start();
             if !self.other_part() {
                 let expected = if domain_end.is_none() { "the name of an operation" } else { "a name" };
                 name = Some(self.identifier(expected)?);
@@ -223,6 +269,9 @@ impl TextParser<'_> {
             }
         });
         node.op_type = name;
+        if let Some(name) = name {
+            self.mark_of(last, NameRole::Operator, (node.domain, name));
+        }
         if self.cursor.eat(b':') {
             node.overload = Some(self.identifier("the name of an overload")?);
         }

@@ -8,6 +8,7 @@ mod cursor;
 mod data;
 mod graphs;
 mod headers;
+mod marks;
 mod parse;
 mod parser;
 mod print;
@@ -17,6 +18,14 @@ mod recovery;
 mod tests;
 mod value_types;
 
+#[cfg(feature = "lsp")]
+pub(crate) use marks::{Marked, NameRole, TextMarks};
+#[cfg(feature = "lsp")]
+pub(crate) use parse::parse_marked;
 pub(crate) use parse::{parse, parse_function};
 pub(crate) use print::print;
+#[cfg(feature = "lsp")]
+pub(crate) use print::value_name;
 pub(crate) use production::{ParsedText, Production};
+#[cfg(feature = "lsp")]
+pub(crate) use recovery::starts_node;

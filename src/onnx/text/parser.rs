@@ -1,6 +1,7 @@
 //! The parser: its state, its errors, and lists and nesting.
 
 use super::cursor::Cursor;
+use super::marks::TextMarks;
 use super::production::{ParsedText, Production};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::onnx::model::ModelNames;
@@ -22,6 +23,8 @@ pub(super) struct TextParser<'t> {
     pub(super) file: FileId,
     /// The nesting depth of messages in the protobuf form.
     pub(super) depth: u32,
+    /// The places of names, if they are wanted.
+    pub(super) marks: Option<Box<TextMarks>>,
 }
 
 impl TextParser<'_> {

@@ -56,6 +56,28 @@ fn is_special_float(text: &str) -> bool {
     ["nan", "inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
+fn push_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.push('"');
+}
+
+/// The name of a value as a text has it anywhere: in quotes, unless it is an identifier that is not a type.
+#[cfg(feature = "lsp")]
+pub(crate) fn value_name(name: &str) -> String {
+    if is_identifier(name) && !TextParser::is_type(name) {
+        return name.to_owned();
+    }
+    let mut quoted = String::new();
+    push_quoted(&mut quoted, name);
+    quoted
+}
+
 /// Whether a text is a list of parts of a domain, separated by points.
 fn is_domain(text: &str) -> bool {
     text.split('.').all(|part| !part.is_empty() && part.bytes().all(is_domain_byte))
@@ -80,14 +102,7 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, text: &str) {
-        self.out.push('"');
-        for c in text.chars() {
-            if matches!(c, '"' | '\\') {
-                self.out.push('\\');
-            }
-            self.out.push(c);
-        }
-        self.out.push('"');
+        push_quoted(&mut self.out, text);
         if text.contains('\0') {
             self.wrong("a string with a zero byte".to_owned());
         }

@@ -22,7 +22,7 @@ impl TextParser<'_> {
                         _ => {}
                     }
                     self.cursor.at += 1;
-                    if byte == b'\n' && open == 0 && self.at_node() {
+                    if byte == b'\n' && open == 0 && starts_node(&self.cursor.text()[self.cursor.at..]) {
                         return true;
                     }
                 }
@@ -41,16 +41,16 @@ impl TextParser<'_> {
         });
         self.cursor.at += 1 + end.map_or(rest.len(), |end| end + 1);
     }
+}
 
-    /// Whether a line starts like a node: an optional label, names and `=`.
-    fn at_node(&self) -> bool {
-        let line = self.cursor.text()[self.cursor.at..].lines().next().unwrap_or_default().trim_start();
-        let line = match line.strip_prefix('[').and_then(|line| line.split_once(']')) {
-            Some((_, behind_label)) => behind_label.trim_start(),
-            None => line,
-        };
-        let Some((names, rest)) = line.split_once('=') else { return false };
-        let is_name = |name: &str| name.trim().chars().all(|c| c.is_alphanumeric() || "_\"./-:".contains(c));
-        !rest.starts_with('>') && names.split(',').all(is_name)
-    }
+/// Whether the first line of a text starts like a node: an optional label, names and `=`.
+pub(crate) fn starts_node(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default().trim_start();
+    let line = match line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+        Some((_, behind_label)) => behind_label.trim_start(),
+        None => line,
+    };
+    let Some((names, rest)) = line.split_once('=') else { return false };
+    let is_name = |name: &str| name.trim().chars().all(|c| c.is_alphanumeric() || "_\"./-:".contains(c));
+    !rest.starts_with('>') && names.split(',').all(is_name)
 }

@@ -1,9 +1,9 @@
 //! Types, extents, and typed values.
 
 use super::cursor::NumberToken;
+use super::marks::NameRole;
 use super::parser::{TextParser, TextResult};
 use crate::diagnostics::Code;
-use crate::graph::names::NameId;
 use crate::onnx::model::{Dim, Extent, Fields, ShapeProto, TensorType, TypeForm, TypeProto, ValueInfo};
 use crate::onnx::protobuf::texts;
 use crate::onnx::types::ElementType;
@@ -47,13 +47,6 @@ impl TextParser<'_> {
             true => texts::decode(text.as_bytes()).into_owned(),
             false => text,
         })
-    }
-
-    /// Reads a name of a value.
-    #[inline]
-    pub(super) fn value(&mut self, expected: &str) -> TextResult<NameId> {
-        let name = self.name(expected)?;
-        Ok(self.names.value(name))
     }
 
     /// Reads a string. A backslash escapes the next character.
@@ -204,7 +197,10 @@ impl TextParser<'_> {
     pub(super) fn value_info(&mut self) -> TextResult<ValueInfo> {
         let typed = Self::is_type(self.cursor.identifier());
         let ty = if typed { Some(self.nested(1, Self::ty)?) } else { None };
-        let name = self.value(if typed { "the name of a value" } else { "a type or the name of a value" })?;
-        Ok(ValueInfo { name: Some(name), ty, rest: Fields::None })
+        self.cursor.skip();
+        let start = self.cursor.at as u32;
+        let name = self.name(if typed { "the name of a value" } else { "a type or the name of a value" })?;
+        self.mark(start, NameRole::Use, name);
+        Ok(ValueInfo { name: Some(self.names.value(name)), ty, rest: Fields::None })
     }
 }

@@ -1,0 +1,112 @@
+//! Declarations of operations: where they are, and how they are shown.
+
+use rustc_hash::FxHashMap;
+
+use crate::Document;
+use crate::graph::Dialect;
+use crate::library::registries;
+use crate::library::texts::standard;
+use crate::lsp::symbols::Home;
+use crate::nnef::ast::{Fragment, Param};
+use crate::nnef::document::ModuleId;
+use crate::source::Span;
+use crate::source::names::Name;
+
+/// A declaration of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declaration<'d> {
+    document: &'d Document,
+    pub(super) module: ModuleId,
+    /// Its position in the module.
+    pub(super) position: u32,
+    pub(super) fragment: &'d Fragment,
+}
+
+/// All declarations that a document sees, by their names: those of a later module replace those of an earlier one.
+pub(super) fn declarations(document: &Document) -> FxHashMap<Name, Declaration<'_>> {
+    let all = document.module_ids().flat_map(move |module| {
+        let fragments = document.module(module).fragments.iter().zip(0..);
+        fragments.map(move |(fragment, position)| Declaration { document, module, position, fragment })
+    });
+    let mut found: FxHashMap<Name, Declaration> = FxHashMap::default();
+    for declared in all {
+        // Of two declarations in one module, the first one counts.
+        let known = found.get(&declared.fragment.name.name);
+        if known.is_none_or(|known| known.module != declared.module) {
+            found.insert(declared.fragment.name.name, declared);
+        }
+    }
+    found
+}
+
+impl<'d> Declaration<'d> {
+    /// The declaration of an operation that a document sees.
+    pub(super) fn find(document: &'d Document, name: Name) -> Option<Declaration<'d>> {
+        declarations(document).remove(&name)
+    }
+
+    fn text_of(self, span: Span) -> &'d str {
+        let file = self.document.module(self.module).file;
+        self.document.sources().file(file).text().get(span.range()).unwrap_or_default()
+    }
+
+    /// The declaration without its body, on one line.
+    pub(super) fn signature(self) -> String {
+        let Span { start, end } = self.fragment.span;
+        let end = self.fragment.body.as_ref().map_or(end, |body| body.span.start);
+        let lines = self.text_of(Span::new(start, end)).lines().map(|line| line.split('#').next().unwrap_or_default());
+        let text = lines.collect::<Vec<_>>().join(" ");
+        let words: Vec<&str> = text.trim_end().trim_end_matches(';').split_whitespace().collect();
+        words.join(" ").replace("( ", "(").replace(" )", ")")
+    }
+
+    /// A parameter as it is declared, with its default.
+    pub(super) fn param(self, param: &Param) -> String {
+        let ast = &self.document.module(self.module).ast;
+        let ty = ast.type_spans.get(param.ty.index()).copied().unwrap_or_default();
+        let end = param.default.map_or(ty, |default| ast.span(default));
+        self.text_of(param.name.span.to(ty).to(end)).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether it belongs to the document itself.
+    pub(super) fn is_here(self) -> bool {
+        self.module == self.document.main_id()
+    }
+
+    /// Where a part of the declaration is.
+    pub(super) fn home(self, part: Span) -> Home {
+        let file = self.document.module(self.module).file;
+        let name = self.document.sources().name(file);
+        if self.is_here() {
+            Home::Here
+        } else if self.module == ModuleId::STANDARD {
+            Home::Library(standard(self.document.dialect()).file, part)
+        } else if self.document.is_registry(self.module) {
+            self.in_registry(part)
+        } else {
+            Home::File(name.to_owned(), part)
+        }
+    }
+
+    /// The place of a part in the whole text of a registry, of which the document has only what it uses.
+    fn in_registry(self, part: Span) -> Home {
+        let name = self.document.names().text(self.fragment.name.name);
+        let Some((declared, registry)) = registries::operations().find(|(declared, _)| declared.name == name) else {
+            return Home::Here;
+        };
+        let start = declared.text.as_ptr().addr() - registry.library.text.as_ptr().addr();
+        let moved = |offset: u32| start as u32 + offset.saturating_sub(self.fragment.span.start);
+        Home::Library(registry.library.file, Span::new(moved(part.start), moved(part.end)))
+    }
+
+    /// What it belongs to, for readers.
+    pub(super) fn origin(self) -> String {
+        match (self.home(self.fragment.name.span), self.document.dialect()) {
+            (Home::Here, _) => "declared in this document".to_owned(),
+            (Home::Library(..), Dialect::Draft) => "operation of the provisional NNEF".to_owned(),
+            (Home::Library(..), Dialect::V1) if self.module == ModuleId::STANDARD => "operation of NNEF 1.0".to_owned(),
+            (Home::Library(name, _), _) => format!("operation of the registry {}", name.trim_matches(['<', '>'])),
+            (Home::File(name, _), _) => format!("declared in {name}"),
+        }
+    }
+}

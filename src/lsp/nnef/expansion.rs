@@ -1,0 +1,174 @@
+//! A call of the graph, replaced by the statements that it stands for.
+
+use super::declaration::Declaration;
+use super::text::NnefText;
+use crate::graph::{Operation, TensorId};
+use crate::input::table::documents::expanded;
+use crate::lsp::analyzed::{ExpandableCall, Replacement};
+use crate::nnef::ast::{Assignment, Expr, ExprId};
+use crate::nnef::document::ModuleId;
+use crate::source::{Location, Span};
+use crate::{Graph, Lower, Options};
+
+pub(super) use crate::write::nnef_statements as statements;
+
+/// The most statements that a call is replaced by.
+const MOST: usize = 20_000;
+
+/// The call at a span of the graph, if what it calls has a body: the innermost one.
+pub(super) fn call_at(of: &NnefText, span: Span) -> Option<ExpandableCall> {
+    let main = of.document.main();
+    let around = |id: &&ExprId| {
+        let call = main.ast.span(**id);
+        call.start <= span.start && span.end <= call.end
+    };
+    let has_body = |id: &&ExprId| callee(of, **id).is_some_and(|declared| declared.fragment.body.is_some());
+    let size = |id: &&ExprId| main.ast.span(**id).end - main.ast.span(**id).start;
+    let id = *of.index().calls.values().filter(around).filter(has_body).min_by_key(size)?;
+    let declared = callee(of, id)?;
+    let span = main.ast.span(id);
+    let disabled = match (statement(of, span), &of.graph) {
+        (None, _) => Some("it is in a fragment: what it expands to depends on the call of the fragment"),
+        (_, None) => Some("the document has errors"),
+        _ => None,
+    };
+    let operation = of.document.names().text(declared.fragment.name.name).to_owned();
+    Some(ExpandableCall { operation, span, disabled: disabled.map(str::to_owned) })
+}
+
+/// The declaration of what a call refers to.
+fn callee(of: &NnefText, id: ExprId) -> Option<Declaration<'_>> {
+    let ast = &of.document.main().ast;
+    let Expr::Call(call) = ast.expr(id) else { return None };
+    Declaration::find(&of.document, ast.call(call).name.name)
+}
+
+/// The statement of the graph around a span.
+fn statement(of: &NnefText, span: Span) -> Option<&Assignment> {
+    let graph = of.document.main().graphs.first()?;
+    let statements = &graph.body.assignments;
+    let after = statements.partition_point(|statement| statement.span.start <= span.start);
+    statements.get(after.checked_sub(1)?).filter(|statement| span.end <= statement.span.end)
+}
+
+/// The operations of a graph that a part of the graph's body stands for.
+fn produced<'g>(of: &NnefText, graph: &'g Graph, part: Span) -> Vec<&'g Operation> {
+    let main = of.document.main();
+    let within = |at: Location| at.file == main.file && part.start <= at.span.start && at.span.end <= part.end;
+    let of_part =
+        |operation: &&Operation| within(graph.calls(operation).last().map_or(operation.location(), |(_, at)| at));
+    graph.operations().iter().filter(of_part).collect()
+}
+
+/// The operations of a graph that a call stands for, without those of its arguments: in a fragment, in all calls of it.
+pub(super) fn stands_for<'g>(of: &NnefText, graph: &'g Graph, call: Span) -> Vec<&'g Operation> {
+    let at = Location::new(of.document.main().file, call);
+    let of_call =
+        |operation: &&Operation| operation.location() == at || graph.calls(operation).any(|(_, other)| other == at);
+    graph.operations().iter().filter(of_call).collect()
+}
+
+/// The replacements that expand a call.
+///
+/// # Errors
+///
+/// Why it cannot be expanded.
+pub(super) fn expansion(of: &NnefText, call: &ExpandableCall) -> Result<Vec<Replacement>, String> {
+    if let Some(why) = &call.disabled {
+        return Err(why.clone());
+    }
+    let statement = statement(of, call.span).ok_or("it is not in the graph")?;
+    let main = of.document.main();
+    let whole = main.ast.span(statement.value) == call.span;
+    let replaced = if whole { statement.span } else { call.span };
+    if main.comments.iter().any(|comment| replaced.start <= comment.start && comment.end <= replaced.end) {
+        return Err("a comment in it would be lost".to_owned());
+    }
+    let id = *of.index().calls.values().find(|id| main.ast.span(**id) == call.span).ok_or("it is not a call")?;
+    let standard = callee(of, id).is_some_and(|declared| declared.module == ModuleId::STANDARD);
+    let options = Options { lower: if standard { Lower::All } else { of.options.lower.clone() }, ..of.options.clone() };
+    let unused = Options { keep_unused: true, ..options.clone() };
+    // What no output needs is expanded, too, if it is this call.
+    for options in [options, unused] {
+        let Ok(flat) = crate::expand(&of.document, &options) else { continue };
+        let found = produced(of, &flat.graph, replaced);
+        if found.is_empty() {
+            continue;
+        }
+        if found.len() > MOST {
+            return Err(format!("it stands for more than {MOST} operations"));
+        }
+        let edits = edits(of, (&flat.graph, &found), (statement, call.span, whole))?;
+        verified(of, &edits, &flat.graph, &options)?;
+        return Ok(edits);
+    }
+    Err("it stands for no operation".to_owned())
+}
+
+/// The replacements: statements instead of a statement, or before it with the name of their result instead of the call.
+fn edits(
+    of: &NnefText,
+    (graph, found): (&Graph, &[&Operation]),
+    (statement, call, whole): (&Assignment, Span, bool),
+) -> Result<Vec<Replacement>, String> {
+    let lines = statements(graph, found.iter().copied());
+    let indent = indentation(of.source(), statement.span.start);
+    let lines: Vec<&str> = lines.lines().map(str::trim_start).collect();
+    let text = lines.join(&format!("\n{indent}"));
+    if whole {
+        return Ok(vec![Replacement { span: statement.span, text }]);
+    }
+    let name = graph.tensor_name(result(graph, found)?);
+    let before = Span::new(statement.span.start, statement.span.start);
+    let text = format!("{text}\n{indent}");
+    Ok(vec![Replacement { span: before, text }, Replacement { span: call, text: name }])
+}
+
+/// The white space before a statement on its line.
+fn indentation(text: &str, at: u32) -> &str {
+    let before = text.get(..at as usize).unwrap_or_default();
+    let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
+    line.get(..line.len() - line.trim_start().len()).unwrap_or_default()
+}
+
+/// The only tensor of some operations that others, or the outputs of the graph, take.
+fn result(graph: &Graph, found: &[&Operation]) -> Result<TensorId, String> {
+    let inside = |operation: &Operation| found.iter().any(|one| std::ptr::eq(*one, operation));
+    let mut made = vec![false; graph.tensors.len()];
+    for tensor in found.iter().flat_map(|operation| graph.tensors_of(operation)) {
+        made[tensor.index()] = true;
+    }
+    let mut taken: Vec<TensorId> = graph.outputs().iter().copied().filter(|tensor| made[tensor.index()]).collect();
+    for operation in graph.operations() {
+        let mut operands = Vec::new();
+        graph.each_operand_tensor(operation, |tensor| operands.extend(made[tensor.index()].then_some(tensor)));
+        if !operands.is_empty() && !inside(operation) {
+            taken.extend(operands);
+        }
+    }
+    taken.sort_unstable();
+    taken.dedup();
+    match taken[..] {
+        [tensor] => Ok(tensor),
+        _ => Err("its value is not a single tensor".to_owned()),
+    }
+}
+
+/// Checks that the text with the replacements means the same: it has the same operations.
+fn verified(of: &NnefText, edits: &[Replacement], before: &Graph, options: &Options) -> Result<(), String> {
+    let mut text = of.source().to_owned();
+    for edit in edits.iter().rev() {
+        text.replace_range(edit.span.range(), &edit.text);
+    }
+    let (_, result) = expanded("expanded", text, options);
+    let kinds = |graph: &Graph| {
+        let operations = graph.operations().iter().map(|operation| graph.operation_name(operation).to_owned());
+        let mut kinds: Vec<String> = operations.collect();
+        kinds.sort_unstable();
+        kinds
+    };
+    match result {
+        Ok((after, _)) if kinds(&after) == kinds(before) => Ok(()),
+        _ => Err("its statements cannot stand in its place".to_owned()),
+    }
+}

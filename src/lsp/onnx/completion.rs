@@ -1,0 +1,98 @@
+//! Words that can stand at a position of a model.
+
+use std::collections::BTreeSet;
+
+use super::operator::{attribute, header, schema, signature, version};
+use super::place::{ModelPlace, place};
+use super::text::OnnxText;
+use crate::lsp::analyzed::{Completions, Proposal, ProposalKind};
+use crate::onnx::schema::Schemas;
+use crate::onnx::text::NameRole;
+use crate::source::Span;
+use crate::source::names::Name;
+
+/// The proposals at an offset.
+pub(super) fn completions(of: &OnnxText, offset: u32) -> Option<Completions> {
+    let text = of.source().get(..offset as usize)?;
+    let (place, start) = place(text);
+    let proposals = match place {
+        ModelPlace::Operator => operators(of, domain(text, start)),
+        ModelPlace::Attribute(operator) => attributes(of, &operator),
+        ModelPlace::Operand => values(of, offset),
+        ModelPlace::Other => return None,
+    };
+    Some(Completions { replaced: Span::new(start as u32, offset), proposals })
+}
+
+/// The domain before a word, with its points inside; none if there is none.
+fn domain(text: &str, word: usize) -> Option<&str> {
+    let before = text.get(..word)?.strip_suffix('.')?;
+    let start = before.rfind(|c: char| c.is_whitespace() || c == '=').map_or(0, |at| at + 1);
+    before.get(start..)
+}
+
+fn proposal(label: &str, kind: ProposalKind, detail: Option<String>) -> Proposal {
+    Proposal { label: label.to_owned(), kind, detail, insert: None }
+}
+
+/// The operators of a domain, and the functions of the model.
+fn operators(of: &OnnxText, domain: Option<&str>) -> Vec<Proposal> {
+    let wanted = domain.unwrap_or_default();
+    let version = version(of.model(), None, wanted);
+    let mut names: Vec<&str> = Schemas::new().operators(wanted).collect();
+    names.sort_unstable();
+    let usable = names.iter().filter_map(|name| {
+        let schema = schema((wanted, name), version).filter(|schema| !schema.deprecated)?;
+        Some(proposal(name, ProposalKind::Operation, Some(signature(name, schema))))
+    });
+    let mut found: Vec<Proposal> = usable.collect();
+    // Functions are known from the names in the text, even if the model has errors.
+    let mut seen = BTreeSet::new();
+    for mark in of.marks.names.iter().filter(|mark| mark.role == NameRole::Function) {
+        let label = match domain {
+            Some(domain) if domain == mark.domain => mark.text.clone(),
+            None if mark.domain.is_empty() => mark.text.clone(),
+            None => format!("{}.{}", mark.domain, mark.text),
+            Some(_) => continue,
+        };
+        if seen.insert(label.clone()) {
+            found.push(proposal(&label, ProposalKind::Operation, function(of, (&mark.domain, &mark.text))));
+        }
+    }
+    found
+}
+
+/// The header of a function, if the model has no errors.
+fn function(of: &OnnxText, (domain, name): (&str, &str)) -> Option<String> {
+    let model = of.model()?;
+    let text = |name: Option<Name>| name.map_or("", |name| model.names.texts.text(name));
+    let found = model.functions.iter().find(|one| text(one.name) == name && text(one.domain) == domain)?;
+    Some(header(&model.names, found))
+}
+
+/// The attributes of an operator or a function.
+fn attributes(of: &OnnxText, operator: &str) -> Vec<Proposal> {
+    let (domain, name) = operator.rsplit_once('.').unwrap_or(("", operator));
+    let names = &of.marks.names;
+    let own = names.iter().find(|mark| mark.role == NameRole::Function && mark.domain == domain && mark.text == name);
+    let mut found: Vec<Proposal> = match own {
+        Some(function) => {
+            let declared = names.iter().filter(|mark| mark.role == NameRole::Parameter && mark.scope == function.scope);
+            declared.map(|mark| proposal(&mark.text, ProposalKind::Parameter, None)).collect()
+        }
+        None => {
+            let schema = schema((domain, name), version(of.model(), None, domain));
+            let rows = schema.map_or(&[][..], |schema| &schema.attributes);
+            rows.iter().map(|row| proposal(row.name, ProposalKind::Parameter, Some(attribute(row)))).collect()
+        }
+    };
+    found.iter_mut().for_each(|one| one.insert = Some(format!("{} = ", one.label)));
+    found
+}
+
+/// The values that are defined before an offset.
+fn values(of: &OnnxText, offset: u32) -> Vec<Proposal> {
+    let before = of.marks.names.iter().filter(|mark| mark.role == NameRole::Definition && mark.span.end < offset);
+    let names: BTreeSet<&str> = before.map(|mark| mark.text.as_str()).collect();
+    names.into_iter().map(|name| proposal(name, ProposalKind::Value, None)).collect()
+}
