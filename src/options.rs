@@ -34,6 +34,37 @@ pub struct GivenShapes {
 }
 
 impl GivenShapes {
+    /// Adds the shape of an input as `--input-shape` takes it: `image=1,3,224,224` or `tokens=1,S`.
+    ///
+    /// ```
+    /// use nnef_flatten::Options;
+    ///
+    /// let mut options = Options::default();
+    /// options.shapes.add_shape("tokens=1,S")?;
+    /// options.shapes.add_symbol("S=2*T")?;
+    /// assert_eq!(options.shapes.inputs[0].1.len(), 2);
+    /// assert!(options.shapes.add_symbol("S").is_err());
+    /// # Ok::<(), String>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text has another form.
+    pub fn add_shape(&mut self, text: &str) -> Result<(), String> {
+        self.inputs.push(input_shape(text)?);
+        Ok(())
+    }
+
+    /// Adds the value of a dimension symbol as `--set` takes it: `S=5` or `T=2*S+1`.
+    ///
+    /// # Errors
+    ///
+    /// The text has another form.
+    pub fn add_symbol(&mut self, text: &str) -> Result<(), String> {
+        self.symbols.push(symbol(text)?);
+        Ok(())
+    }
+
     /// The same shapes and values with the values of symbols in place of these symbols.
     ///
     /// # Errors
@@ -95,6 +126,33 @@ impl GivenShapes {
         }
         found
     }
+}
+
+/// The name of an input. Those of ONNX and PNNX have any characters.
+pub(crate) fn input_name(text: &str) -> Option<String> {
+    let name = text.trim();
+    (!name.is_empty() && !name.contains(char::is_control)).then(|| name.to_owned())
+}
+
+/// A symbol with its value.
+pub(crate) fn symbol(text: &str) -> Result<(String, Extent), String> {
+    let form = "expected SYMBOL=N, as in S=5 or T=2*S+1";
+    let (symbol, value) = text.rsplit_once('=').ok_or(form)?;
+    let value = value.trim().parse::<Extent>().map_err(|_| form)?;
+    Ok((input_name(symbol).ok_or(form)?, value))
+}
+
+/// An input with its shape.
+pub(crate) fn input_shape(text: &str) -> Result<(String, Vec<Extent>), String> {
+    let form = "expected NAME=SHAPE, as in image=1,3,224,224";
+    let (input, shape) = text.rsplit_once('=').ok_or(form)?;
+    let input = input_name(input).ok_or(form)?;
+    let extent = |text: &str| text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {form}"));
+    let shape = match shape.trim() {
+        "" => Vec::new(),
+        shape => shape.split(',').map(extent).collect::<Result<_, _>>()?,
+    };
+    Ok((input, shape))
 }
 
 /// What the crate itself sets in the options of a run.

@@ -16,7 +16,7 @@ use crate::graph::Extent;
 use crate::input::settings::{Passes, Settings};
 use crate::input::table::Notation;
 use crate::onnx::text::Production;
-use crate::options::GivenShapes;
+use crate::options::{GivenShapes, input_name, input_shape, symbol};
 use crate::source::{FileId, Location, Span};
 use crate::{Diagnostics, Lower, Options};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -484,35 +484,10 @@ fn operation(text: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// The name of an input. Those of ONNX and PNNX have any characters.
-fn input_name(text: &str) -> Option<String> {
-    let name = text.trim();
-    (!name.is_empty() && !name.contains(char::is_control)).then(|| name.to_owned())
-}
-
 fn binding(text: &str) -> Result<(String, String), String> {
     let form = "expected NAME=VALUE, as in rate=16000 or mask=mask.npy";
     let (input, value) = text.split_once('=').ok_or(form)?;
     Ok((input_name(input).ok_or(form)?, value.to_owned()))
-}
-
-fn symbol(text: &str) -> Result<(String, Extent), String> {
-    let form = "expected SYMBOL=N, as in S=5 or T=2*S+1";
-    let (symbol, value) = text.rsplit_once('=').ok_or(form)?;
-    let value = value.trim().parse::<Extent>().map_err(|_| form)?;
-    Ok((input_name(symbol).ok_or(form)?, value))
-}
-
-fn input_shape(text: &str) -> Result<(String, Vec<Extent>), String> {
-    let form = "expected NAME=SHAPE, as in image=1,3,224,224";
-    let (input, shape) = text.rsplit_once('=').ok_or(form)?;
-    let input = input_name(input).ok_or(form)?;
-    let extent = |text: &str| text.trim().parse::<Extent>().map_err(|_| format!("`{text}` is not an extent; {form}"));
-    let shape = match shape.trim() {
-        "" => Vec::new(),
-        shape => shape.split(',').map(extent).collect::<Result<_, _>>()?,
-    };
-    Ok((input, shape))
 }
 
 #[cfg(test)]

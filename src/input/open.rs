@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde_json::json;
+
 use super::opened::Opened;
 use super::passes::bound;
 use super::settings::Settings;
@@ -10,6 +12,7 @@ use super::source::{Evaluable, Flat, Source};
 use super::table::Notation;
 use super::{Findings, Refusal};
 use crate::diagnostics::Diagnostics;
+use crate::graph::stats::{Setting, Stats};
 use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
 use crate::{Graph, Options, write};
@@ -273,6 +276,38 @@ impl Input {
         let findings = Findings::new(backing.sources().clone(), found);
         written.ok_or_else(|| refused(findings.clone()))?.map_err(fail)?;
         Ok(findings)
+    }
+
+    /// Flattens the input and writes the statistics of its graph as an object of JSON, as `--stats` does.
+    ///
+    /// ```
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(relu(x)); }";
+    /// let mut stats = Vec::new();
+    /// open(("example", text), &Options::default())?.statistics(&mut stats)?;
+    /// assert!(String::from_utf8_lossy(&stats).contains("\"relu\":2"));
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The input is refused, or writing failed.
+    pub fn statistics(self, out: &mut dyn Write) -> Result<Findings, Refusal> {
+        let to = write::Notation::of_graphs();
+        let settings = Settings { counted: true, ..self.settings };
+        let Flat { backing, result } = self.source.flatten(to, &settings)?.passed(&settings)?;
+        let sources = backing.sources().clone();
+        let (graph, found) = match result {
+            Ok((graph, found)) if !found.has_errors() => (graph, found),
+            Ok((_, found)) | Err(found) => return Err(refused(Findings::new(sources, found))),
+        };
+        let before = backing.before(to, &settings);
+        let stored = backing.stored(&graph, &settings);
+        let stats = Stats::new(&graph, Setting { known: backing.known(), stored: &*stored });
+        let written = writeln!(out, "{}", json!({ "stats": stats.to_json(before.as_ref()) }));
+        written.map_err(|error| Refusal::io("the output", error))?;
+        Ok(Findings::new(sources, found))
     }
 }
 

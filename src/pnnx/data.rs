@@ -5,6 +5,8 @@
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 
+#[cfg(target_family = "wasm")]
+use crate::no_zip as zip;
 use rustc_hash::FxHashMap;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};

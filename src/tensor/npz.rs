@@ -2,6 +2,8 @@
 
 use std::io::{Cursor, Read, Write};
 
+#[cfg(target_family = "wasm")]
+use crate::no_zip as zip;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 

@@ -198,6 +198,11 @@ impl Notation {
         NOTATIONS.iter().find(|notation| notation.dialect == Some(dialect)).unwrap_or(&NOTATIONS[0])
     }
 
+    /// The notation of graphs as they are: nothing is migrated or translated for it.
+    pub(crate) fn of_graphs() -> &'static Notation {
+        Notation::named("json").unwrap_or(&NOTATIONS[0])
+    }
+
     /// Whether the data of variables are written with a graph; `file` tells whether the result is a file.
     pub(crate) fn has_data(&self, file: bool) -> bool {
         match self.data {

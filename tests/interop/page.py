@@ -9,117 +9,25 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-LIMIT = 60
+from chromium import Browser, installed
 
 
-class Browser:
-    """A browser with one tab."""
+class Page(Browser):
+    """A browser with a page of `--to html`."""
 
-    def __init__(self, program, profile):
-        to_browser, self.out = os.pipe()
-        self.into, from_browser = os.pipe()
-
-        def descriptors():
-            # The pipes are descriptors 3 and 4 there; they must not be closed by being copied over each other.
-            reads, writes = os.dup(to_browser), os.dup(from_browser)
-            while reads in (3, 4) or writes in (3, 4):
-                reads, writes = os.dup(reads), os.dup(writes)
-            os.dup2(reads, 3)
-            os.dup2(writes, 4)
-
-        args = [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,900",
-                "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
-        self.process = subprocess.Popen(args, preexec_fn=descriptors, close_fds=False, stderr=subprocess.DEVNULL)
-        os.close(to_browser)
-        os.close(from_browser)
-        self.buffer, self.count, self.messages, self.session = b"", 0, [], None
-        targets = self.call("Target.getTargets")["targetInfos"]
-        target = next(target for target in targets if target["type"] == "page")
-        attached = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
-        self.session = attached["sessionId"]
-        for domain in ["Page", "Runtime", "Log"]:
-            self.call(f"{domain}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1, mobile=False)
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait()
-
-    def read(self):
-        import select
-        while b"\0" not in self.buffer:
-            ready, _, _ = select.select([self.into], [], [], LIMIT)
-            if not ready:
-                raise TimeoutError("the browser does not answer")
-            piece = os.read(self.into, 1 << 16)
-            if not piece:
-                raise EOFError("the browser is gone")
-            self.buffer += piece
-        message, self.buffer = self.buffer.split(b"\0", 1)
-        return json.loads(message)
-
-    def call(self, method, **params):
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.read()
-            if answer.get("id") == self.count:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
-                self.messages.append(answer)
-
-    def eval(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in result:
-            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
-        return result["result"].get("value")
-
-    def open(self, path):
-        self.messages.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        end = time.monotonic() + LIMIT
-        while self.eval("document.getElementById('canvas')?.dataset.drawn") is None:
-            if self.messages or time.monotonic() > end:
-                raise RuntimeError(f"{path.name} does not show: {self.messages}")
-            time.sleep(0.05)
-
-    def key(self, key, code=None):
-        text = {"text": key} if len(key) == 1 else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code or 0, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code or 0)
-
-    def type(self, text):
-        self.call("Input.insertText", text=text)
-
-    def click(self, x, y, count=1):
-        for kind in ["mousePressed", "mouseReleased"]:
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count)
-        self.frame()
-
-    def frame(self):
-        self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    def open(self, path, until="document.getElementById('canvas')?.dataset.drawn !== undefined"):
+        super().open(path, until)
 
     def data(self, name):
         return self.eval(f"document.getElementById('canvas').dataset[{json.dumps(name)}]")
 
     def panel(self):
         return self.eval("document.getElementById('panel').hidden ? null : document.getElementById('panel').innerText")
-
-    def picture(self, path):
-        import base64
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
 
 def search(browser, text):
@@ -297,7 +205,7 @@ def main():
     parser.add_argument("--browser")
     parser.add_argument("--pictures", type=pathlib.Path, help="keep pictures of the pages in this folder")
     args = parser.parse_args()
-    program = args.browser or next(filter(None, map(shutil.which, BROWSERS)), None)
+    program = args.browser or installed()
     if program is None:
         print("no Chromium")
         return 3
@@ -316,7 +224,7 @@ def main():
         (folder / "hostile.nnef").write_text(HOSTILE)
         (folder / "fan.nnef").write_text(fan_document())
         (folder / "layout.nnef").write_text(LAYOUT)
-        browser = Browser(program, folder / "profile")
+        browser = Page(program, folder / "profile")
         try:
             example, gru = "examples/transformer.nnef", "examples/gru.nnef"
             steps = [

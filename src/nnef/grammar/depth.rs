@@ -2,8 +2,9 @@
 
 use crate::nnef::lexer::TokenKind;
 
-/// How deep expressions and types can nest.
-pub(crate) const MAX_NESTING: usize = 100_000;
+/// How deep expressions and types can nest. The stack of WebAssembly does not grow, and that of a browser overflows at
+/// some 3,000 levels.
+pub(crate) const MAX_NESTING: usize = if cfg!(target_family = "wasm") { 500 } else { 100_000 };
 
 /// How deep bodies of loops can nest.
 const MAX_BRACES: usize = 256;
