@@ -90,11 +90,14 @@ class Browser:
         return result["result"].get("value")
 
     def eval_inside(self, expression):
-        """Evaluates an expression in the frame of the page, which may be in a process of its own."""
+        """Evaluates an expression in the frame of the page, which may be in a process of its own; none while it loads."""
         children = self.call("Page.getFrameTree")["frameTree"].get("childFrames", [])
         if children:
-            world = self.call("Page.createIsolatedWorld", frameId=children[-1]["frame"]["id"])
-            return self.eval(expression, contextId=world["executionContextId"])
+            try:
+                world = self.call("Page.createIsolatedWorld", frameId=children[-1]["frame"]["id"])
+                return self.eval(expression, contextId=world["executionContextId"])
+            except RuntimeError:
+                return None
         frames = [entry["targetId"] for entry in self.call("Target.getTargets")["targetInfos"] if entry["type"] == "iframe"]
         sessions = [self.frames[frame] for frame in frames if frame in self.frames]
         return self.eval(expression, sessions[-1]) if sessions else None

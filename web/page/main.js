@@ -77,8 +77,7 @@ class Main {
 
   open(name, bytes) {
     byId('start').hidden = true;
-    byId('left').hidden = byId('right').hidden = false;
-    byId('file').hidden = false;
+    ['left', 'right', 'file', 'options', 'choose', 'save'].forEach(id => { byId(id).hidden = false; });
     byId('file').textContent = byId('file').title = name;
     document.title = `${name} - nnef-flatten`;
     this.notation = null;
@@ -131,17 +130,23 @@ class Main {
     if (this.notation === null && view.to(null) !== view.to('onnx')) {
       const first = await this.ask('check');
       if (!first) return;
-      this.notation = first.answer.notation ?? '';
+      this.know(first.answer.notation ?? '');
     }
     const result = await this.ask(view.to(this.notation));
     if (!result) return;
     const { answer, output } = result;
-    this.notation = answer.notation ?? this.notation;
+    this.know(answer.notation);
     showFindings(answer, this.source);
     this.can(answer.done);
     if (answer.done) this.tabs.fill(view, view.make(output));
     else this.tabs.say(view, 'The model is refused: the findings say why.', true);
     document.body.dataset.shown = `${view.id} ${answer.done ? 'done' : 'refused'}`;
+  }
+
+  /* Takes note of the notation of the input: at first, the download is in the same. */
+  know(notation) {
+    if (this.notation === null && notation !== null) byId('format').value = notation.startsWith('onnx') ? notation : 'nnef';
+    this.notation = notation ?? this.notation;
   }
 
   can(done) {

@@ -12,7 +12,7 @@ Object.assign(Page.prototype, {
     on('out', () => this.zoom(1 / 1.3));
     on('open', () => this.all(true));
     on('shut', () => this.all(false));
-    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    new ResizeObserver(() => this.resized()).observe(this.canvas);
     this.pointers();
     this.canvas.addEventListener('wheel', event => {
       event.preventDefault();

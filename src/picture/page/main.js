@@ -128,13 +128,24 @@ class Page {
   /* Shows the whole picture, or its top at a scale that can be read. */
   begin() {
     this.fit();
-    if (this.view.scale >= 0.6 || !this.shown.boxes.length) return;
+    if (this.view.scale < 0.6 && this.shown.boxes.length) this.top();
+    this.first = this.view;
+  }
+
+  /* Shows the top of the picture. */
+  top() {
     const { width, height } = this.size();
     const scale = Math.max(Math.min((width - 48) / this.shown.w, 1), 0.6);
     const first = this.shown.boxes.reduce((a, b) => b.y < a.y ? b : a);
     const half = Math.min(width / scale, this.shown.w) / 2;
     const middle = Math.min(Math.max(first.x + first.w / 2, half), this.shown.w - half);
     this.look(middle, height / 2 / scale - 16 / scale, scale);
+  }
+
+  /* A page in a frame gets its size late: the first view is made again, unless something is selected. */
+  resized() {
+    if (this.view === this.first && this.selected === this.none) this.begin();
+    else this.draw();
   }
 
   /* Centres the view on a point of the picture. */
