@@ -13,23 +13,28 @@ const ABSENT: &str = "there are no ZIP archives in WebAssembly";
 pub(crate) struct ZipArchive<R>(Infallible, PhantomData<R>);
 
 impl<R> ZipArchive<R> {
+    /// Refuses bytes.
     pub(crate) fn new(_: R) -> Result<Self, &'static str> {
         Err(ABSENT)
     }
 
+    /// The number of members.
     pub(crate) fn len(&self) -> usize {
         match self.0 {}
     }
 
+    /// The member at a position.
     pub(crate) fn by_index(&mut self, _: usize) -> Result<read::ZipFile<'_, R>, &'static str> {
         match self.0 {}
     }
 
+    /// The member with a name.
     pub(crate) fn by_name(&mut self, _: &str) -> Result<read::ZipFile<'_, R>, &'static str> {
         match self.0 {}
     }
 }
 
+/// Reading.
 pub(crate) mod read {
     use super::{Cow, Infallible, PhantomData, Read, io};
 
@@ -37,10 +42,12 @@ pub(crate) mod read {
     pub(crate) struct ZipFile<'a, R>(Infallible, PhantomData<&'a R>);
 
     impl<R> ZipFile<'_, R> {
+        /// The number of bytes.
         pub(crate) fn size(&self) -> u64 {
             match self.0 {}
         }
 
+        /// The name.
         pub(crate) fn name(&self) -> Result<Cow<'_, str>, &'static str> {
             match self.0 {}
         }
@@ -57,14 +64,17 @@ pub(crate) mod read {
 pub(crate) struct ZipWriter<W>(W);
 
 impl<W> ZipWriter<W> {
+    /// A writer to an output.
     pub(crate) fn new(to: W) -> Self {
         ZipWriter(to)
     }
 
+    /// Refuses a member.
     pub(crate) fn start_file(&mut self, _: impl Into<String>, _: write::SimpleFileOptions) -> Result<(), &'static str> {
         Err(ABSENT)
     }
 
+    /// Refuses the archive.
     pub(crate) fn finish(self) -> Result<W, &'static str> {
         Err(ABSENT)
     }
@@ -80,20 +90,24 @@ impl<W> Write for ZipWriter<W> {
     }
 }
 
+/// Writing.
 pub(crate) mod write {
     /// The options of a member.
     #[derive(Clone, Copy, Default)]
     pub(crate) struct SimpleFileOptions;
 
     impl SimpleFileOptions {
+        /// Has no effect.
         pub(crate) fn compression_method(self, _: super::CompressionMethod) -> Self {
             self
         }
 
+        /// Has no effect.
         pub(crate) fn last_modified_time(self, _: super::DateTime) -> Self {
             self
         }
 
+        /// Has no effect.
         pub(crate) fn large_file(self, _: bool) -> Self {
             self
         }
@@ -102,6 +116,7 @@ pub(crate) mod write {
 
 /// How members are compressed.
 pub(crate) enum CompressionMethod {
+    /// Not at all.
     Stored,
 }
 

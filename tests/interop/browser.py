@@ -224,6 +224,15 @@ class Checks:
                             "!field.hidden && !field.labels?.length && !field.ariaLabel && !field.innerText.trim()).length")
         assert unnamed == 0, f"{unnamed} controls have no names"
 
+    def network(self):
+        """Nothing is asked for but the page itself and what it makes; a script that would ask for more is stopped."""
+        site = self.site
+        outside = [address for address in site.requests if not address.startswith(("file:", "blob:", "data:", "about:"))]
+        assert site.requests and not outside, outside
+        assert site.eval("fetch('https://example.org').then(() => 'sent', () => 'stopped')") == "stopped"
+        assert any("Content Security Policy" in json.dumps(message) for message in site.messages), site.messages
+        site.messages.clear()
+
     def looks(self):
         """Pictures of the page in the dark and on a narrow screen."""
         site = self.site
@@ -259,6 +268,7 @@ def main():
         site = Site(program, folder / "profile")
         try:
             started = time.monotonic()
+            site.call("Network.enable")
             site.open(args.page, "document.body?.dataset.ready === 'yes'")
             site.eval("main.engine.module.then(() => true)")
             print(f"start: {time.monotonic() - started:.1f} s")
@@ -270,7 +280,7 @@ def main():
                 ("PNNX", lambda: checks.example(2, "pnnx", "examples/pnnx/centre.pnnx.param", "nnef", 3)),
                 ("findings", checks.findings), ("nesting", checks.nesting), ("options", checks.options),
                 ("binary", checks.binary), ("stopping", checks.stopping), ("keyboard", checks.keyboard),
-                ("looks", checks.looks),
+                ("looks", checks.looks), ("network", checks.network),
             ]
             for name, step in steps:
                 started = time.monotonic()

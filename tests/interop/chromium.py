@@ -40,6 +40,8 @@ class Browser:
         self.buffer, self.count, self.messages, self.session = b"", 0, [], None
         # The sessions of frames in processes of their own, by the identifiers of their frames.
         self.frames = {}
+        # The addresses that were asked for, if the domain `Network` is enabled.
+        self.requests = []
         targets = self.call("Target.getTargets")["targetInfos"]
         target = next(target for target in targets if target["type"] == "page")
         attached = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
@@ -79,6 +81,8 @@ class Browser:
                 return answer["result"]
             if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
                 self.messages.append(answer)
+            if answer.get("method") == "Network.requestWillBeSent":
+                self.requests.append(answer["params"]["request"]["url"])
             if answer.get("method") == "Target.attachedToTarget":
                 target = answer["params"]["targetInfo"]
                 self.frames[target["targetId"]] = answer["params"]["sessionId"]
