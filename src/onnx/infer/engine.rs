@@ -25,15 +25,28 @@ use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
 pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
-    infer_all(model, options, (usize::MAX, None))
+    infer_all(model, options, (usize::MAX, Wanted::All, None))
+}
+
+/// What is wanted of the types of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The types of their elements; shapes and items only as far as these depend on them.
+    Elements,
+    /// All that can be known.
+    All,
 }
 
 /// Infers the types of the values that the first nodes of the graph of a model produce, those in functions included.
-pub(crate) fn infer_functions(model: &ModelProto, options: &Options, nodes: usize) -> ModelTypes {
-    infer_all(model, options, (nodes, Some(FunctionTypes::default())))
+pub(crate) fn infer_functions(model: &ModelProto, options: &Options, nodes: usize, wanted: Wanted) -> ModelTypes {
+    infer_all(model, options, (nodes, wanted, Some(FunctionTypes::default())))
 }
 
-fn infer_all(model: &ModelProto, options: &Options, (nodes, bodies): (usize, Option<FunctionTypes>)) -> ModelTypes {
+fn infer_all(
+    model: &ModelProto,
+    options: &Options,
+    (nodes, wanted, bodies): (usize, Wanted, Option<FunctionTypes>),
+) -> ModelTypes {
     let mut inference = Inference {
         model,
         functions: Functions::of_calls(&model.names, &model.functions),
@@ -44,6 +57,7 @@ fn infer_all(model: &ModelProto, options: &Options, (nodes, bodies): (usize, Opt
         symbols: FreshSymbols::new(&model.names.texts),
         budget: InferBudget::new(options),
         seen: SeenCalls::default(),
+        wanted,
         bodies,
     };
     let main = model.graph.as_ref().map(|graph| inference.first_nodes(graph, &[], nodes).0).unwrap_or_default();
@@ -83,6 +97,7 @@ pub(super) struct Inference<'m> {
     pub(super) imports: Vec<Option<Rc<Imports>>>,
     /// The calls that were looked at.
     pub(super) seen: SeenCalls<'m>,
+    wanted: Wanted,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
 }
@@ -167,6 +182,9 @@ impl<'m> Inference<'m> {
         }
         if node.has_graphs() {
             with_stack(|| self.with_graphs(node, operator, &mut results, inner));
+        }
+        if self.wanted == Wanted::Elements && results.iter().all(|result| result.element().is_some()) {
+            return results;
         }
         let Some(row) = operator.row() else { return results };
         let mut call = self.call(node, operator.version, results);

@@ -1,9 +1,10 @@
 //! A call of a standard operator that has a function body.
 
 use super::facts::VisibleTypes;
+use super::table::BodyNeeds;
 use super::template::UNKNOWN;
 use crate::graph::names::NameId;
-use crate::onnx::infer::{TensorFacts, ValueType};
+use crate::onnx::infer::{TensorExtents, TensorFacts, ValueType};
 use crate::onnx::model::{AttributeProto, AttributeValue, ModelNames, NodeProto};
 use crate::onnx::types::ElementType;
 
@@ -15,6 +16,8 @@ pub(super) struct StandardCall<'c> {
     /// The version of the operator set that the graph around it imports.
     pub(super) version: i64,
     pub(super) types: &'c VisibleTypes<'c>,
+    /// What the row says that the body depends on: no more may be asked.
+    pub(super) needs: BodyNeeds,
     /// The domain of the functions that bodies become.
     pub(super) domain: &'c str,
 }
@@ -54,6 +57,7 @@ impl StandardCall<'_> {
 
     /// The element type of an operand.
     pub(super) fn element(&self, i: usize) -> Build<&'static ElementType> {
+        debug_assert!(self.needs > BodyNeeds::Nothing, "the row of this body does not say that it depends on types");
         let element = self.operand(i)?.element.ok_or(NotKnown)?;
         ElementType::numbered(element as i32).ok_or(NotKnown)
     }
@@ -63,15 +67,20 @@ impl StandardCall<'_> {
         self.element(i).map_or(UNKNOWN, |element| element.name)
     }
 
+    /// The extents of an operand.
+    fn shape(&self, i: usize) -> Build<&TensorExtents> {
+        debug_assert_eq!(self.needs, BodyNeeds::Types, "the row of this body does not say that it depends on shapes");
+        self.operand(i)?.shape.as_ref().ok_or(NotKnown)
+    }
+
     /// The rank of an operand.
     pub(super) fn rank(&self, i: usize) -> Build<i64> {
-        Ok(self.operand(i)?.shape.as_ref().ok_or(NotKnown)?.len() as i64)
+        Ok(self.shape(i)?.len() as i64)
     }
 
     /// The extent of an operand along an axis, if it is a number.
     pub(super) fn extent(&self, i: usize, axis: usize) -> Build<i64> {
-        let shape = self.operand(i)?.shape.as_ref().ok_or(NotKnown)?;
-        shape.get(axis).and_then(|extent| extent.known()).ok_or(NotKnown)
+        self.shape(i)?.get(axis).and_then(|extent| extent.known()).ok_or(NotKnown)
     }
 
     /// Whether all items of an operand of integers are known to be a number.

@@ -7,7 +7,7 @@ use super::facts::VisibleTypes;
 use super::selection::Selection;
 use super::table::{BodyNeeds, BodyRow};
 use super::template::TemplateSettings;
-use crate::onnx::infer::{ModelTypes, infer_functions};
+use crate::onnx::infer::{ModelTypes, Wanted, infer_functions};
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_graph, each_node};
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
@@ -108,7 +108,12 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         let types = match PlanNeeds::of(model, selection) {
             PlanNeeds { bodies: None, .. } => return Ok(None),
             PlanNeeds { bodies: Some(BodyNeeds::Nothing), .. } => ModelTypes::default(),
-            PlanNeeds { bodies: Some(BodyNeeds::Types), nodes } => infer_functions(model, selection.options, nodes),
+            PlanNeeds { bodies: Some(BodyNeeds::Elements), nodes } => {
+                infer_functions(model, selection.options, nodes, Wanted::Elements)
+            }
+            PlanNeeds { bodies: Some(BodyNeeds::Types), nodes } => {
+                infer_functions(model, selection.options, nodes, Wanted::All)
+            }
         };
         Self::of(model, &types, selection).map(Some)
     }
@@ -184,7 +189,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         let Some(row) = self.selection.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
         let domain = names.texts.text(self.domain);
-        let call = StandardCall { names, node, version: base, types: &place.types, domain };
+        let call = StandardCall { names, node, version: base, types: &place.types, needs: row.needs(), domain };
         let Ok(settings) = row.settings(&call) else {
             self.found.blocked.insert(key);
             return Ok(());

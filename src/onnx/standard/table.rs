@@ -32,6 +32,11 @@ const fn row(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
     BodyRow { domain: "", name, version, build: Some(build), build_needs: BodyNeeds::Types }
 }
 
+/// The body of an operator that depends on nothing but attributes and types of elements.
+const fn of_elements(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
+    BodyRow { build_needs: BodyNeeds::Elements, ..row(name, version, build) }
+}
+
 /// The body of an operator that depends on nothing but attributes, apart from the type of the first operand.
 const fn of_attributes(name: &'static str, version: i64, build: BodyBuilder) -> BodyRow {
     BodyRow { build_needs: BodyNeeds::Nothing, ..row(name, version, build) }
@@ -73,6 +78,8 @@ const APPLY: &str = "apply";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BodyNeeds {
     Nothing,
+    /// Types of the elements of operands.
+    Elements,
     /// Types and shapes of operands.
     Types,
 }
@@ -140,24 +147,24 @@ static STEPS: &[BodyRow] =
 pub(super) static TABLE: &[BodyRow] = &[
     row("AffineGrid", 20, layouts::affine_grid),
     row("Attention", 23, attention::attention),
-    row("Bernoulli", 15, sources::bernoulli),
-    row("BlackmanWindow", 17, sources::window),
-    row("CastLike", 15, comparisons::cast_like),
-    row("CastLike", 19, comparisons::cast_like),
-    row("CastLike", 24, comparisons::cast_like),
+    of_elements("Bernoulli", 15, sources::bernoulli),
+    of_attributes("BlackmanWindow", 17, sources::window),
+    of_elements("CastLike", 15, comparisons::cast_like),
+    of_elements("CastLike", 19, comparisons::cast_like),
+    of_elements("CastLike", 24, comparisons::cast_like),
     row("CausalConvWithState", 27, linear::causal_convolution),
     plain("Celu", 12),
     row("CenterCropPad", 18, layouts::crop_or_pad),
-    row("Clip", 13, comparisons::clip),
+    of_elements("Clip", 13, comparisons::clip),
     of_attributes("DepthToSpace", 28, layouts::blocks),
     plain("DynamicQuantizeLinear", 11),
     plain("Elu", 18),
-    row("Gelu", 20, activations::gelu),
+    of_attributes("Gelu", 20, activations::gelu),
     plain("GreaterOrEqual", 12),
-    row("GroupNormalization", 18, normalizations::group),
-    row("GroupNormalization", 21, normalizations::group),
-    row("HammingWindow", 17, sources::window),
-    row("HannWindow", 17, sources::window),
+    of_elements("GroupNormalization", 18, normalizations::group),
+    of_elements("GroupNormalization", 21, normalizations::group),
+    of_attributes("HammingWindow", 17, sources::window),
+    of_attributes("HannWindow", 17, sources::window),
     plain("HardSigmoid", 18),
     plain("HardSwish", 14),
     row("LayerNormalization", 17, normalizations::layer),
@@ -167,20 +174,20 @@ pub(super) static TABLE: &[BodyRow] = &[
     of_attributes("LogSoftmax", 13, reductions::softmax),
     plain("MeanVarianceNormalization", 9),
     plain("Mish", 18),
-    row("NegativeLogLikelihoodLoss", 12, losses::negative_log_likelihood),
+    of_elements("NegativeLogLikelihoodLoss", 12, losses::negative_log_likelihood),
     plain("PRelu", 16),
     row("RMSNormalization", 23, normalizations::root_mean_square),
-    row("Range", 11, sources::range),
+    of_elements("Range", 11, sources::range),
     plain("ReduceL1", 18),
-    row("ReduceL2", 18, reductions::of_floats),
-    row("ReduceLogSum", 18, reductions::of_floats),
-    row("ReduceLogSumExp", 18, reductions::of_doubles),
+    of_elements("ReduceL2", 18, reductions::of_floats),
+    of_elements("ReduceLogSum", 18, reductions::of_floats),
+    of_elements("ReduceLogSumExp", 18, reductions::of_doubles),
     plain("ReduceSumSquare", 18),
     plain("Relu", 18),
     row("RotaryEmbedding", 23, linear::rotary_embedding),
     plain("Selu", 18),
     row("SequenceMap", 17, sequences::map),
-    row("Shrink", 18, activations::shrink),
+    of_elements("Shrink", 18, activations::shrink),
     of_attributes("Softmax", 13, reductions::softmax),
     plain("SoftmaxCrossEntropyLoss", 12),
     plain("Softplus", 18),
@@ -199,18 +206,16 @@ impl BodyRow {
     }
 
     /// What the body depends on.
-    fn needs(&self) -> BodyNeeds {
-        match self.template().is_some_and(|template| template.has_key(TYPE) || template.has_key(TYPE_NUMBER)) {
-            true => BodyNeeds::Types,
-            false => self.build_needs,
-        }
+    pub(super) fn needs(&self) -> BodyNeeds {
+        let typed = self.template().is_some_and(|template| template.has_key(TYPE) || template.has_key(TYPE_NUMBER));
+        self.build_needs.max(if typed { BodyNeeds::Elements } else { BodyNeeds::Nothing })
     }
 
     /// What fills the template in for a call.
     pub(super) fn settings(&self, call: &StandardCall) -> Build<TemplateSettings> {
         let mut settings = TemplateSettings::default();
         let has_key = |key| self.template().is_some_and(|template| template.has_key(key));
-        if self.needs() == BodyNeeds::Types {
+        if self.needs() > BodyNeeds::Nothing {
             settings.set(TYPE, call.element_name(0));
             settings.set(TYPE_NUMBER, call.element(0).map_or(0, |element| element.number));
         }

@@ -61,7 +61,7 @@ pub(crate) fn convert(
 ///
 /// There are more nodes than the options allow.
 pub(crate) fn lower_compounds(model: &mut ModelProto, options: &Options) -> Result<(), Vec<NodeFinding>> {
-    let options = options.clone().with(|options| options.lower = Lower::Names(table::compounds()));
+    let options = options.clone().with(|options| options.lower = Lower::Names(table::compounds().to_vec()));
     standard::lower(model, &options, &[])?;
     let names = &mut model.names;
     names.values.resolve(&names.texts, &Default::default());

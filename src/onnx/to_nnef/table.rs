@@ -1,5 +1,9 @@
 //! The table of rules: one row for each operator.
 
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
 use super::line::{NodeLine, NodeResults};
 use super::rules::*;
 
@@ -26,7 +30,7 @@ const fn by_item(name: &'static str) -> RuleRow {
 
 /// All rules.
 pub(super) static RULES: &[RuleRow] = &[
-    // NnefItem by item, as the dictionary has it.
+    // Item by item, as the dictionary has it.
     by_item("Abs"),
     by_item("Acos"),
     by_item("Acosh"),
@@ -191,13 +195,18 @@ pub(super) static RULES: &[RuleRow] = &[
 
 /// The row of an operator.
 pub(super) fn find(domain: &str, name: &str) -> Option<&'static RuleRow> {
-    RULES.iter().find(|row| domain.is_empty() && row.name == name)
+    static ROWS: LazyLock<FxHashMap<&str, &RuleRow>> =
+        LazyLock::new(|| RULES.iter().map(|row| (row.name, row)).collect());
+    ROWS.get(name).copied().filter(|_| domain.is_empty())
 }
 
 /// The operators that have bodies, and no rule.
-pub(super) fn compounds() -> Vec<String> {
-    let without = |(domain, name): &(&str, &str)| find(domain, name).is_none();
-    crate::onnx::standard::with_bodies().filter(without).map(|(_, name)| name.to_owned()).collect()
+pub(super) fn compounds() -> &'static [String] {
+    static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let without = |(domain, name): &(&str, &str)| find(domain, name).is_none();
+        crate::onnx::standard::with_bodies().filter(without).map(|(_, name)| name.to_owned()).collect()
+    });
+    &NAMES
 }
 
 #[cfg(test)]
