@@ -107,9 +107,10 @@ pub(crate) fn enter_of(phase: Phase, total: u64) {
     }
 }
 
-/// Begins the work on one of several inputs.
-pub(crate) fn next_input() {
-    INPUT.fetch_add(1, Ordering::Relaxed);
+/// Begins the work on one of several inputs, by its number from 1.
+pub(crate) fn input(number: u64) {
+    PHASE.store(Phase::Quiet as u8, Ordering::Relaxed);
+    INPUT.store(number, Ordering::Relaxed);
 }
 
 /// Counts what is done in addition.

@@ -210,7 +210,7 @@ fn messages_are_not_written_into_the_line_of_the_progress() {
     std::fs::write(&good, deep(18)).unwrap();
     std::fs::write(&bad, deep(18).replace("y = f18(x)", "y = f18(x); z = conc(x)")).unwrap();
     let shown = on_terminal(&["check", good.to_str().unwrap(), bad.to_str().unwrap()], "");
-    assert!(shown.contains("input 2, expanding: "), "{shown:?}");
+    assert!(shown.contains("input 1, expanding: "), "{shown:?}");
     let lines = screen(&shown);
     assert!(lines[0].ends_with("a.nnef: ok") && lines[1].starts_with("Error"), "{lines:?}");
     assert!(lines.iter().all(|line| !line.contains("expanding")), "{lines:?}");

@@ -21,7 +21,7 @@ pub(crate) fn run(inputs: &[PathBuf], fix: bool, language: &Language, reporter: 
     for found in inputs.iter().flat_map(|input| walk::inputs(input)) {
         count += 1;
         if count > 1 || inputs.len() > 1 {
-            progress::next_input();
+            progress::input(count);
         }
         status = status.max(match found {
             Found::Input(path) => check(&path, fix, language, reporter)?,

@@ -31,7 +31,8 @@ pub fn main() -> ExitCode {
     let _settled = interrupt::settle();
     let status = ended(result, &mut reporter);
     let status = match reporter.finish() {
-        Ok(()) => status,
+        // A reader who has left knows enough; the status is that of the work.
+        Ok(()) | Err(Failure::BrokenPipe) => status,
         // Nothing more can be told.
         failed => {
             ended(failed.map(|()| status), &mut Reporter::in_format(MessageFormat::Human, clap::ColorChoice::Never))

@@ -77,7 +77,7 @@ fn draw(line: &str) {
     }
 }
 
-/// `check 12, expanding: 1234567 operations`
+/// `input 12, expanding: 1234567 operations`
 fn line(ProgressState { phase, done, total, input }: &ProgressState) -> String {
     let of_inputs = if *input > 0 { format!("input {input}, ") } else { String::new() };
     match (phase.name, phase.unit) {
