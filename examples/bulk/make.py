@@ -12,7 +12,8 @@ g (float[2, {n}] x) => (float[2, {n}] y) {{ t = local.scaled (x) u = local.scale
 scaled (a) => (b) {{ c = Constant <value_float = {n}.5> () d = Mul (a, c) b = Tanh (d) }}
 """
 DOCUMENT = """version 1.0;
-extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+extension KHR_enable_fragment_definitions;
+extension KHR_enable_operator_expressions;
 fragment scaled( x: tensor<scalar> ) -> ( y: tensor<scalar> ) {{ y = tanh(x * {n}.5); }}
 graph G( x ) -> ( y ) {{ x = external(shape = [2, {n}]); y = {last}(scaled(scaled(x))); }}
 """
