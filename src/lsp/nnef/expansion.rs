@@ -62,9 +62,11 @@ fn produced<'g>(of: &NnefText, graph: &'g Graph, part: Span) -> Vec<&'g Operatio
 
 /// The operations of a graph that a call stands for, without those of its arguments: in a fragment, in all calls of it.
 pub(super) fn stands_for<'g>(of: &NnefText, graph: &'g Graph, call: Span) -> Vec<&'g Operation> {
-    let at = Location::new(of.document.main().file, call);
+    let file = of.document.main().file;
+    // The place of an operation or a call is the name of what is called.
+    let is_here = |at: Location| at.file == file && at.span.start == call.start;
     let of_call =
-        |operation: &&Operation| operation.location() == at || graph.calls(operation).any(|(_, other)| other == at);
+        |operation: &&Operation| is_here(operation.location()) || graph.calls(operation).any(|(_, at)| is_here(at));
     graph.operations().iter().filter(of_call).collect()
 }
 

@@ -147,13 +147,14 @@ fn shape(graph: &Graph, tensor: TensorId) -> String {
 /// The shapes that a local of a fragment has in the calls of the graph.
 fn shapes(of: &NnefText, graph: &Graph, (symbol, value): (&Symbol, ExprId)) -> Option<String> {
     let main = of.document.main();
-    let at = Location::new(main.file, main.ast.span(value));
+    let start = main.ast.span(value).start;
+    let is_here = |at: Location| at.file == main.file && at.span.start == start;
     let fragment = main.fragments.get(symbol.body? as usize)?;
     let name = of.document.names().get(&symbol.name)?;
     // The result of a call has the name that the caller gives it, but its place is that of the value.
     let is_local = |operation: &Operation, tensor: TensorId| {
         let (called, _) = graph.calls(operation).next().unwrap_or_default();
-        operation.location() == at
+        is_here(operation.location())
             || called == of.document.names().text(fragment.name.name)
                 && graph.names.source_name(graph.name_of(tensor)) == Some(name)
     };
