@@ -62,8 +62,6 @@ pub mod model;
 #[cfg(feature = "input")]
 mod ncnn;
 mod nnef;
-#[cfg(all(feature = "eval", target_family = "wasm"))]
-mod no_zip;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod options;

@@ -5,8 +5,6 @@
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 
-#[cfg(target_family = "wasm")]
-use crate::no_zip as zip;
 use rustc_hash::FxHashMap;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -15,6 +13,8 @@ use super::model::{PnnxModel, Role, Typed};
 use crate::eval::Variables;
 use crate::graph::stats::bytes_of;
 use crate::tensor::dat::half;
+#[cfg(target_family = "wasm")]
+use crate::tensor::no_zip as zip;
 use crate::tensor::{DType, Data, Tensor, TensorError, volume};
 
 /// An element type: its name, its size in bytes, and the decoding of an element.

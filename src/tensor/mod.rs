@@ -19,6 +19,8 @@ mod exact;
 pub(crate) mod json;
 pub(crate) mod kernels;
 mod narrow;
+#[cfg(all(feature = "eval", target_family = "wasm"))]
+pub(crate) mod no_zip;
 #[cfg(feature = "eval")]
 pub(crate) mod npy;
 #[cfg(feature = "eval")]

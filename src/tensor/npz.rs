@@ -2,11 +2,11 @@
 
 use std::io::{Cursor, Read, Write};
 
-#[cfg(target_family = "wasm")]
-use crate::no_zip as zip;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+#[cfg(target_family = "wasm")]
+use super::no_zip as zip;
 use super::{Tensor, TensorError, npy};
 
 /// The maximum total size of the inflated members of an archive, in bytes.
