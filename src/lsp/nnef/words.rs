@@ -1,5 +1,6 @@
 //! The words of a text up to a position, and words as names.
 
+use crate::diagnostics::Policy;
 use crate::graph::Dialect;
 use crate::nnef::lexer::{Lexer, TokenKind, Tokens};
 use crate::source::{FileId, Span};
@@ -7,7 +8,7 @@ use crate::source::{FileId, Span};
 /// The tokens of a text; what is wrong with it is told elsewhere.
 pub(super) fn tokens(text: &str, dialect: Dialect) -> Tokens {
     let mut tokens = Tokens::default();
-    let mut lexer = Lexer::new(text, FileId::default(), dialect, false);
+    let mut lexer = Lexer::new(text, FileId::default(), dialect, Policy::default());
     while lexer.next(&mut tokens).is_some() {}
     tokens
 }

@@ -8,7 +8,7 @@ use crate::diagnostics::Diagnostic;
 use crate::input::Findings;
 use crate::lsp::symbols::SymbolIndex;
 use crate::onnx::Document;
-use crate::onnx::infer::{ModelTypes, infer_functions};
+use crate::onnx::infer::{InferGoal, ModelTypes, infer_functions};
 use crate::onnx::model::ModelProto;
 use crate::onnx::text::TextMarks;
 use crate::source::{FileId, Location, Sources, Span};
@@ -61,7 +61,7 @@ impl OnnxText {
 
     /// The types of all values, if the text has no errors.
     pub(super) fn types(&self) -> Option<&ModelTypes> {
-        let infer = || Some(infer_functions(self.model()?, &self.options, usize::MAX));
+        let infer = || Some(infer_functions(self.model()?, &self.options, usize::MAX, InferGoal::All));
         self.types.get_or_init(infer).as_ref()
     }
 

@@ -25,12 +25,12 @@ use crate::source::names::Name;
 
 /// Infers the types of all values of a model.
 pub(crate) fn infer(model: &ModelProto, options: &Options) -> ModelTypes {
-    infer_all(model, options, (usize::MAX, Wanted::All, None))
+    infer_all(model, options, (usize::MAX, InferGoal::All, None))
 }
 
 /// What is wanted of the types of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum InferGoal {
     /// The types of their elements; shapes and items only as far as these depend on them.
     Elements,
     /// All that can be known.
@@ -38,14 +38,14 @@ pub(crate) enum Wanted {
 }
 
 /// Infers the types of the values that the first nodes of the graph of a model produce, those in functions included.
-pub(crate) fn infer_functions(model: &ModelProto, options: &Options, nodes: usize, wanted: Wanted) -> ModelTypes {
+pub(crate) fn infer_functions(model: &ModelProto, options: &Options, nodes: usize, wanted: InferGoal) -> ModelTypes {
     infer_all(model, options, (nodes, wanted, Some(FunctionTypes::default())))
 }
 
 fn infer_all(
     model: &ModelProto,
     options: &Options,
-    (nodes, wanted, bodies): (usize, Wanted, Option<FunctionTypes>),
+    (nodes, wanted, bodies): (usize, InferGoal, Option<FunctionTypes>),
 ) -> ModelTypes {
     let mut inference = Inference {
         model,
@@ -97,7 +97,7 @@ pub(super) struct Inference<'m> {
     pub(super) imports: Vec<Option<Rc<Imports>>>,
     /// The calls that were looked at.
     pub(super) seen: SeenCalls<'m>,
-    wanted: Wanted,
+    wanted: InferGoal,
     /// The types in functions, if they are wanted.
     pub(super) bodies: Option<FunctionTypes>,
 }
@@ -183,7 +183,7 @@ impl<'m> Inference<'m> {
         if node.has_graphs() {
             with_stack(|| self.with_graphs(node, operator, &mut results, inner));
         }
-        if self.wanted == Wanted::Elements && results.iter().all(|result| result.element().is_some()) {
+        if self.wanted == InferGoal::Elements && results.iter().all(|result| result.element().is_some()) {
             return results;
         }
         let Some(row) = operator.row() else { return results };

@@ -24,6 +24,6 @@ mod tables;
 mod tests;
 
 pub(crate) use call::InferCall;
-pub(crate) use engine::{Wanted, infer, infer_functions};
+pub(crate) use engine::{InferGoal, infer, infer_functions};
 pub(crate) use facts::{TensorExtents, TensorFacts, ValueType};
 pub(crate) use tables::{GraphTypes, InnerPlace, ModelTypes};

@@ -1,7 +1,7 @@
 //! A call of a standard operator that has a function body.
 
 use super::facts::VisibleTypes;
-use super::table::BodyNeeds;
+use super::needs::BodyNeeds;
 use super::template::UNKNOWN;
 use crate::graph::names::NameId;
 use crate::onnx::infer::{TensorExtents, TensorFacts, ValueType};

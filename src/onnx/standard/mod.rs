@@ -9,6 +9,7 @@ mod builders;
 mod call;
 mod facts;
 mod lower;
+mod needs;
 mod plan;
 mod selection;
 mod table;

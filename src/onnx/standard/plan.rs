@@ -4,10 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::StandardCall;
 use super::facts::VisibleTypes;
+use super::needs::BodyNeeds;
 use super::selection::Selection;
-use super::table::{BodyNeeds, BodyRow};
+use super::table::BodyRow;
 use super::template::TemplateSettings;
-use crate::onnx::infer::{ModelTypes, Wanted, infer_functions};
+use crate::onnx::infer::{InferGoal, ModelTypes, infer_functions};
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_graph, each_node};
 use crate::onnx::model::{
     AttributeValue, Fields, FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto, OperatorSet,
@@ -109,10 +110,10 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
             PlanNeeds { bodies: None, .. } => return Ok(None),
             PlanNeeds { bodies: Some(BodyNeeds::Nothing), .. } => ModelTypes::default(),
             PlanNeeds { bodies: Some(BodyNeeds::Elements), nodes } => {
-                infer_functions(model, selection.options, nodes, Wanted::Elements)
+                infer_functions(model, selection.options, nodes, InferGoal::Elements)
             }
             PlanNeeds { bodies: Some(BodyNeeds::Types), nodes } => {
-                infer_functions(model, selection.options, nodes, Wanted::All)
+                infer_functions(model, selection.options, nodes, InferGoal::All)
             }
         };
         Self::of(model, &types, selection).map(Some)

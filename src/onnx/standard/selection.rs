@@ -2,7 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::table::{BodyNeeds, BodyTable};
+use super::needs::BodyNeeds;
+use super::table::BodyTable;
 use crate::Options;
 use crate::onnx::inline::{FunctionKey, is_kept, is_lowered};
 use crate::onnx::model::{FunctionProto, ModelNames, NodeProto};

@@ -9,6 +9,7 @@ use super::builders::{
     sources,
 };
 use super::call::{Build, NotKnown, StandardCall};
+use super::needs::BodyNeeds;
 use super::template::{Template, TemplateSettings};
 
 /// What fills a template in for a call.
@@ -73,16 +74,6 @@ const TYPE_NUMBER: &str = "t";
 
 /// The key of the operator that stands for the nodes of a graph of the call.
 const APPLY: &str = "apply";
-
-/// What bodies depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum BodyNeeds {
-    Nothing,
-    /// Types of the elements of operands.
-    Elements,
-    /// Types and shapes of operands.
-    Types,
-}
 
 /// Which bodies calls are replaced by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
