@@ -19,10 +19,10 @@ def opened(x: Any) -> Opened:
     """The source that an object stands for."""
     if isinstance(x, str):
         return _native.Source.memory("<text>", x.encode("utf-8", "surrogatepass")), None, _hint(x)
-    if isinstance(x, os.PathLike):
-        return _native.Source.path(os.fsdecode(x)), None, ""
     if isinstance(x, (bytes, bytearray, memoryview)):
         return _native.Source.memory("<bytes>", bytes(x)), None, ""
+    if isinstance(x, os.PathLike):
+        return _native.Source.path(os.fsdecode(x)), None, ""
     if hasattr(x, "SerializeToString") and hasattr(x, "opset_import"):
         return _native.Source.memory("<model>", x.SerializeToString()), None, ""
     # If the package was not imported, the object is not one of its graphs.

@@ -85,8 +85,9 @@ READING = (
     *LIMITS,
 )
 LANGUAGE = (*READING, "lower", "keep")
-FLATTEN = (*LANGUAGE, "production", "fold", "share", "drop_bitcasts", "annotate", "provenance")
 
+# The default of lists.
+_NOTHING: tuple[()] = ()
 # Lists that are one word; the others are words for each item.
 _JOINED = ("lower",)
 # The options of the most recent calls, parsed.
@@ -94,14 +95,21 @@ _PARSED: dict[tuple[str, ...], _native.Keywords] = {}
 _MOST_PARSED = 64
 
 
-def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str] = FLATTEN) -> _native.Keywords:
-    """The options of a verb; `verb` is the name of a subcommand, or empty for flattening."""
+def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str] = ()) -> _native.Keywords:
+    """The options of a verb, of which only the known ones are accepted, if these are given.
+
+    `verb` is the name of a subcommand, or empty for flattening.
+    """
     words = [verb] if verb else []
     bound: list[tuple[str, bytes]] = []
-    for name, value in options.items():
+    for name in options if known else ():
         if name not in known:
-            raise TypeError(f"{verb or 'flatten'}() got an unexpected keyword argument {name!r}")
-        if value is None or value is False or (not isinstance(value, (int, float)) and len(_sized(value)) == 0):
+            raise TypeError(f"unexpected keyword argument {name!r}")
+    for name, value in options.items():
+        # Small models take as long as twenty tests of an option.
+        if value is None or value is False or value is _NOTHING:
+            continue
+        if hasattr(value, "__len__") and len(value) == 0:
             continue
         option = "--" + name.rstrip("_").replace("_", "-")
         if name == "bind":
@@ -116,10 +124,6 @@ def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str] = FLATT
             words += [f"{option}={_text(item)}" for item in value]
     parsed = _parsed(tuple(words))
     return parsed.binding(bound) if bound else parsed
-
-
-def _sized(value: Any) -> Any:
-    return value if hasattr(value, "__len__") else (value,)
 
 
 def _parsed(words: tuple[str, ...]) -> _native.Keywords:

@@ -128,7 +128,7 @@ impl Input {
     /// let (graph, _) = input.bind("r", Tensor::scalars(&[], vec![3.0])?).fold(true).flatten()?;
     /// let mut flat = Vec::new();
     /// graph.write_nnef(&mut flat)?;
-    /// assert!(String::from_utf8_lossy(&flat).contains("y = mul(x, 6.0);"));
+    /// assert!(String::from_utf8_lossy(&flat).contains("s = constant(shape = [], value = [6.0]);"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bind(mut self, name: &str, value: Tensor) -> Self {
