@@ -53,6 +53,7 @@ pub(crate) fn work<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Ref
 }
 
 /// Panics, so that tests can see what becomes of it.
+#[expect(clippy::panic, reason = "it is what this is for")]
 #[pyfunction(name = "_panic")]
 pub(crate) fn panic(py: Python<'_>) -> PyResult<()> {
     work(py, || std::panic::panic_any("a test of panics"))
