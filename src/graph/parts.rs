@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 use super::{Graph, Key, Operand, Operation, Output, TensorId};
 
 /// A part of an operation under the name of its parameter or result.
-pub(crate) type Named<'g, T> = (Cow<'g, str>, T);
+pub(crate) type NamedPart<'g, T> = (Cow<'g, str>, T);
 
 /// Arguments of an operation.
-pub(crate) type NamedOperands<'g> = SmallVec<[Named<'g, Operand<'g>>; 6]>;
+pub(crate) type NamedOperands<'g> = SmallVec<[NamedPart<'g, Operand<'g>>; 6]>;
 
 impl Graph {
     /// Its tensors.
