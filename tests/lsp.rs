@@ -79,7 +79,7 @@ impl Dialogue {
             ["completion", _, prefix] => {
                 let Place { name, position } = place(1);
                 let answer = self.editor.ask_at("textDocument/completion", &name, position, json!({}));
-                for item in answer["result"].as_array().into_iter().flatten() {
+                for item in answer["result"]["items"].as_array().into_iter().flatten() {
                     let label = item["label"].as_str().unwrap();
                     if label.starts_with(prefix) || prefix == "*" {
                         let (edit, kind) = (&item["textEdit"], &item["kind"]);

@@ -29,6 +29,9 @@ impl ProposalKind {
     }
 }
 
+/// The most values that are proposed at once. Of longer lists, only what starts with the word that is typed is sent.
+const MOST: usize = 500;
+
 /// Answers the request.
 pub(super) fn completion(session: &mut Session, params: Params) -> Answer {
     let Some(AskedText { text, analysis, span }) = session.asked_at(params)? else { return Ok(Value::Null) };
@@ -44,5 +47,14 @@ pub(super) fn completion(session: &mut Session, params: Params) -> Answer {
             "textEdit": { "range": range, "newText": insert.as_ref().unwrap_or(label) },
         })
     };
-    Ok(found.proposals.iter().map(item).collect())
+    let typed = text.lines.read().get(found.replaced.range()).unwrap_or_default();
+    let is_long = found.proposals.len() > MOST;
+    let mut values = 0;
+    let fits = |proposal: &&Proposal| {
+        values += usize::from(proposal.kind == ProposalKind::Value && proposal.label.starts_with(typed));
+        !is_long || proposal.label.starts_with(typed) && (proposal.kind != ProposalKind::Value || values <= MOST)
+    };
+    let items: Vec<Value> = found.proposals.iter().filter(fits).map(item).collect();
+    // The editor asks again when more of the word is typed.
+    Ok(json!({ "isIncomplete": items.len() < found.proposals.len(), "items": items }))
 }
