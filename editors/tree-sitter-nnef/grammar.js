@@ -16,7 +16,7 @@ const BINARY = [
   ['^'],
 ];
 
-/** The precedence of `a if c else b`, of unary operators, and of calls and subscripts. */
+/** The precedence of `a if c else b`, of unary operators, and of subscripts. */
 const SELECT = 1;
 const UNARY = BINARY.length + 2;
 const POSTFIX = UNARY + 1;
@@ -132,7 +132,7 @@ module.exports = grammar({
             SELECT + 1 + level,
             seq(
               field('left', $._expression),
-              field('operator', choice(...operators)),
+              field('operator', operators.length > 1 ? choice(...operators) : operators[0]),
               field('right', $._expression),
             ),
           ),
@@ -174,13 +174,10 @@ module.exports = grammar({
       seq(field('name', choice('shape_of', 'length_of', 'range_of')), '(', field('argument', $._expression), ')'),
 
     call: ($) =>
-      prec(
-        POSTFIX,
-        seq(
-          field('operation', $.identifier),
-          optional(seq('<', field('type', $.primitive_type), '>')),
-          field('arguments', $.arguments),
-        ),
+      seq(
+        field('operation', $.identifier),
+        optional(seq('<', field('type', $.primitive_type), '>')),
+        field('arguments', $.arguments),
       ),
 
     arguments: ($) => seq('(', maybe(choice($.named_argument, $._expression)), ')'),
