@@ -35,7 +35,7 @@ PACKING = {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, 
 
 EXAMPLES = [
     ("examples/transformer.nnef", "A transformer in NNEF", "Fragments that call each other"),
-    ("examples/onnx/heads.onnxtxt", "Attention heads in ONNX", "Functions of a model, as text"),
+    ("examples/onnx/heads.onnxtxt", "A model of ONNX, as text", "A function that is expanded, and a computed shape"),
     ("examples/pnnx/centre.pnnx.param", "A file of PNNX", "Expressions of several operators"),
     ("examples/mistakes.nnef", "Mistakes in NNEF", "What findings look like"),
 ]
