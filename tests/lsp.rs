@@ -114,9 +114,11 @@ impl Dialogue {
                 let answer = self.actions(place(1));
                 self.tell(&answer);
             }
-            ["expand", _] => {
+            ["expand" | "fix", _] => {
                 let actions = self.actions(place(1));
-                let mut action = actions["result"][0].clone();
+                let kind = if line.starts_with("fix") { "quickfix" } else { "refactor.inline" };
+                let mut of_kind = actions["result"].as_array().unwrap().iter().filter(|action| action["kind"] == kind);
+                let mut action = of_kind.next().cloned().unwrap_or_default();
                 if action.get("data").is_some() {
                     let resolved = self.editor.ask("codeAction/resolve", action);
                     if !resolved["error"].is_null() {

@@ -1,14 +1,19 @@
-//! `textDocument/codeAction` and `codeAction/resolve`: a call is replaced by the statements that it stands for.
+//! `textDocument/codeAction` and `codeAction/resolve`: a finding is solved, or a call is replaced by the statements that it
+//! stands for.
 
 use serde_json::{Value, json};
 
-use super::analyzed::ExpandableCall;
+use super::analyzed::{ExpandableCall, Replacement};
 use super::params::{Answer, Params, RequestError};
 use super::session::{AskedText, Session};
+use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 
-/// The kind of the action in the protocol.
+/// The kind of the action that expands a call, in the protocol.
 pub(super) const INLINE: &str = "refactor.inline";
+
+/// The kind of actions that solve findings.
+pub(super) const FIX: &str = "quickfix";
 
 /// Answers with the actions that are possible at a range.
 pub(super) fn actions(session: &mut Session, params: Params) -> Answer {
@@ -18,11 +23,37 @@ pub(super) fn actions(session: &mut Session, params: Params) -> Answer {
             || only.any(|only| kind.strip_prefix(only).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
     let Some(asked) = session.asked_in(params)? else { return Ok(Value::Null) };
-    let call = asked.analysis.call_at(asked.span).filter(|_| session.client.has_actions && wanted(INLINE));
-    Ok(call.and_then(|call| session.expansion(&asked, &call)).into_iter().collect())
+    if !session.client.has_actions {
+        return Ok(json!([]));
+    }
+    let call = asked.analysis.call_at(asked.span).filter(|_| wanted(INLINE));
+    let mut actions: Vec<Value> = call.and_then(|call| session.expansion(&asked, &call)).into_iter().collect();
+    if wanted(FIX) {
+        actions.extend(session.fixes(&asked));
+    }
+    Ok(actions.into())
 }
 
 impl Session {
+    /// The actions that solve the findings at a span.
+    fn fixes(&self, asked: &AskedText) -> Vec<Value> {
+        let (findings, file) = asked.analysis.findings();
+        let here = findings.diagnostics.iter().filter(|found| found.at.file == file);
+        let near = here.filter(|found| found.at.span.start <= asked.span.end && asked.span.start <= found.at.span.end);
+        let action = |found: &Diagnostic| {
+            let fix = found.fix.as_ref()?;
+            let replacement = Replacement { span: fix.span, text: fix.replacement.clone() };
+            Some(json!({
+                "title": found.help.as_ref().unwrap_or(&found.message),
+                "kind": FIX,
+                "isPreferred": fix.certain,
+                "diagnostics": [self.finding(asked.text, (findings, file), found)],
+                "edit": self.workspace_edit(asked.text, &[replacement]),
+            }))
+        };
+        near.filter_map(action).collect()
+    }
+
     /// The action that expands a call; none if it is not possible and the client does not show that.
     fn expansion(&self, asked: &AskedText, call: &ExpandableCall) -> Option<Value> {
         let title = format!("Expand this call of `{}`", call.operation);

@@ -35,7 +35,8 @@ impl Session {
         found.unwrap_or_default()
     }
 
-    fn finding(&self, text: &OpenText, (findings, file): (&Findings, FileId), found: &Diagnostic) -> Value {
+    /// The object of a finding.
+    pub(super) fn finding(&self, text: &OpenText, (findings, file): (&Findings, FileId), found: &Diagnostic) -> Value {
         let info = found.code.info();
         let elsewhere = |at: Location, message: &str| -> Option<Value> {
             let location = self.located(text, (findings, file), at)?;

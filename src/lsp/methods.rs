@@ -69,7 +69,7 @@ pub(super) fn initialized(session: &mut Session, params: Params) -> Value {
         "renameProvider": { "prepareProvider": true },
         "documentFormattingProvider": true,
         "completionProvider": { "triggerCharacters": ["(", ",", "<", "."] },
-        "codeActionProvider": { "codeActionKinds": [actions::INLINE], "resolveProvider": client.resolves_edits },
+        "codeActionProvider": { "codeActionKinds": [actions::FIX, actions::INLINE], "resolveProvider": client.resolves_edits },
     });
     if client.pulls {
         capabilities["diagnosticProvider"] = json!({ "interFileDependencies": false, "workspaceDiagnostics": false });
