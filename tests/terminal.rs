@@ -176,11 +176,11 @@ fn screen(shown: &str) -> Vec<String> {
 fn long_work_shows_its_progress_and_nothing_is_left_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    for levels in [14, 17, 18] {
+    for levels in [18, 20, 21] {
         std::fs::write(path(&format!("{levels}.nnef")), deep(levels)).unwrap();
     }
     std::fs::write(path("x.json"), r#"{"x": [1.0, 2.0, 3.0, 4.0]}"#).unwrap();
-    let (least, middle, most) = (path("14.nnef"), path("17.nnef"), path("18.nnef"));
+    let (least, middle, most) = (path("18.nnef"), path("20.nnef"), path("21.nnef"));
     let (flat, out, inputs) = (path("flat.nnef"), path("out"), path("x.json"));
     for (args, phase) in [
         (&[&most, "-o", &flat][..], "expanding"),
@@ -207,8 +207,8 @@ fn long_work_shows_its_progress_and_nothing_is_left_of_it() {
 fn messages_are_not_written_into_the_line_of_the_progress() {
     let folder = tempfile::tempdir().unwrap();
     let (good, bad) = (folder.path().join("a.nnef"), folder.path().join("b.nnef"));
-    std::fs::write(&good, deep(18)).unwrap();
-    std::fs::write(&bad, deep(18).replace("y = f18(x)", "y = f18(x); z = conc(x)")).unwrap();
+    std::fs::write(&good, deep(21)).unwrap();
+    std::fs::write(&bad, deep(21).replace("y = f21(x)", "y = f21(x); z = conc(x)")).unwrap();
     let shown = on_terminal(&["check", good.to_str().unwrap(), bad.to_str().unwrap()], "");
     assert!(shown.contains("input 1, expanding: "), "{shown:?}");
     let lines = screen(&shown);

@@ -90,15 +90,7 @@ class Finding:
     def path(self) -> str | None:
         """The place in a model in protobuf, such as `graph.node[3]`, if it is known."""
         node = self._fields.get("node")
-        if node is not None:
-            return str(node["path"])
-        path = None
-        if self.message.endswith(")"):
-            # The message ends with the path in parentheses, which may be followed by the source of the node.
-            inside = self.message[self.message.rfind("(") + 1 : -1].split(", ")[0].split(" ")[0]
-            if inside.startswith(("graph.", "functions[", "graph[")):
-                path = inside
-        return path
+        return None if node is None else str(node["path"])
 
     @property
     def label(self) -> str | None:
