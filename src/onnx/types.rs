@@ -74,7 +74,9 @@ elements! {
 impl ElementType {
     /// The type with a name in texts.
     pub(crate) fn named(name: &str) -> Option<&'static ElementType> {
-        ELEMENTS.iter().find(|element| element.name == name)
+        // Most words are not types: their first letters differ.
+        let first = name.as_bytes().first()?;
+        ELEMENTS.iter().find(|element| element.name.as_bytes().first() == Some(first) && element.name == name)
     }
 
     /// The type with a number.

@@ -1,6 +1,6 @@
 //! The operators that the options select.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::needs::BodyNeeds;
 use super::table::BodyTable;
@@ -15,9 +15,8 @@ pub(super) struct Selection<'o> {
     pub(super) table: BodyTable,
     /// The functions of the model, which may have the names of standard operators.
     own: FxHashSet<FunctionKey>,
-    /// What the bodies of nodes of a domain and an operator depend on, as far as there were any; none if they are not to
-    /// be expanded.
-    known: FxHashMap<(Option<Name>, Option<Name>), Option<BodyNeeds>>,
+    /// For each operator, by the number of its name, the domain of its last node and what the body of that depends on.
+    last: Vec<Option<(Option<Name>, Option<BodyNeeds>)>>,
 }
 
 impl<'o> Selection<'o> {
@@ -27,21 +26,33 @@ impl<'o> Selection<'o> {
         (table, options): (BodyTable, &'o Options),
     ) -> Self {
         let own = functions.iter().map(|function| FunctionKey::of_function(names, function)).collect();
-        Selection { options, table, own, known: FxHashMap::default() }
+        Selection { options, table, own, last: Vec::new() }
     }
 
     /// What the body of a node depends on; none if it is not to be expanded.
     pub(super) fn needs(&mut self, names: &ModelNames, node: &NodeProto) -> Option<BodyNeeds> {
-        let (own, options, table) = (&self.own, self.options, self.table);
-        let selected = || {
-            let key = FunctionKey::of_node(names, node);
-            let is_selected = || match table {
-                BodyTable::Functions => is_lowered(names, key, options),
-                BodyTable::Steps => options.unroll && !is_kept(names, key, options),
-            };
-            let needs = table.needs(key.domain(names), key.name(names))?;
-            (!own.contains(&key) && is_selected()).then_some(needs)
+        let at = node.op_type?.index();
+        if let Some(Some((domain, needs))) = self.last.get(at)
+            && *domain == node.domain
+        {
+            return *needs;
+        }
+        let needs = self.found(names, node);
+        if self.last.len() <= at {
+            self.last.resize(names.texts.len().max(at + 1), None);
+        }
+        self.last[at] = Some((node.domain, needs));
+        needs
+    }
+
+    /// [`Selection::needs`], looked up.
+    fn found(&self, names: &ModelNames, node: &NodeProto) -> Option<BodyNeeds> {
+        let key = FunctionKey::of_node(names, node);
+        let needs = self.table.needs(key.domain(names), key.name(names))?;
+        let is_selected = match self.table {
+            BodyTable::Functions => is_lowered(names, key, self.options),
+            BodyTable::Steps => self.options.unroll && !is_kept(names, key, self.options),
         };
-        *self.known.entry((node.domain, node.op_type)).or_insert_with(selected)
+        (is_selected && !self.own.contains(&key)).then_some(needs)
     }
 }
