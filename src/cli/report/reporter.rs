@@ -36,6 +36,8 @@ pub(crate) struct Reporter {
     log: SarifLog,
     /// The path of the input that is checked.
     input: Option<String>,
+    /// The first error of that input, as a line.
+    first_error: Option<String>,
 }
 
 /// The numbers of diagnostics.
@@ -125,6 +127,7 @@ impl Reporter {
             warned: BTreeMap::new(),
             log: SarifLog::default(),
             input: None,
+            first_error: None,
         }
     }
 
@@ -145,7 +148,7 @@ impl Reporter {
 
     /// Reports on an input with this path from now on.
     pub(crate) fn about(&mut self, path: &str) {
-        self.input = Some(path.to_owned());
+        (self.input, self.first_error) = (Some(path.to_owned()), None);
     }
 
     /// Reports the verdict on the current input.
@@ -158,6 +161,14 @@ impl Reporter {
             MessageFormat::Json => self.sink.write(|out| write_line(out, &verdict.object(&path))),
             MessageFormat::Sarif => self.log.artifact(&path, verdict),
             _ => {}
+        }
+        if let Some(error) = self.first_error.take().filter(|_| self.format != MessageFormat::Json) {
+            let more = match verdict.counts.errors {
+                0 | 1 => String::new(),
+                2 => "; and 1 more error".to_owned(),
+                errors => format!("; and {} more errors", errors - 1),
+            };
+            self.sink.write_apart(|out| writeln!(out, "nnef-flatten: refused: {error}{more}"));
         }
         self.flush()
     }
@@ -248,6 +259,9 @@ impl Reporter {
         };
         if diagnostic.is_error() {
             self.total.errors += 1;
+            if self.input.is_some() {
+                self.first_error.get_or_insert_with(|| render::line(diagnostic, located.sources, false));
+            }
         } else if self.quiet {
             return;
         } else {

@@ -57,6 +57,14 @@ impl Sink {
         let _ = content(&mut Undisturbed(io::stderr()));
     }
 
+    /// Writes why an input is refused to standard error, where messages are on standard output and that is another
+    /// stream: whoever keeps the results in a file still sees it.
+    pub(super) fn write_apart(&mut self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        if self.is_output && !is_one_stream() {
+            let _ = content(&mut Undisturbed(io::stderr()));
+        }
+    }
+
     /// Writes what is still in the buffers.
     pub(super) fn flush(&mut self) {
         self.write(|out| out.flush());
