@@ -182,19 +182,22 @@ fn long_work_shows_its_progress_and_nothing_is_left_of_it() {
     std::fs::write(path("x.json"), r#"{"x": [1.0, 2.0, 3.0, 4.0]}"#).unwrap();
     let (least, middle, most) = (path("18.nnef"), path("20.nnef"), path("21.nnef"));
     let (flat, out, inputs) = (path("flat.nnef"), path("out"), path("x.json"));
-    for (args, phase) in [
-        (&[&most, "-o", &flat][..], "expanding"),
-        (&["check", &flat], "reading"),
-        (&["run", &middle, "--inputs", &inputs], "evaluating"),
-        (&[&least, "--to", "svg", "-o", &out], "drawing"),
-        (&[&least, "--to", "onnx", "-o", &out], "translating"),
+    for (args, phases) in [
+        (&[&most, "-o", &flat][..], &["expanding"][..]),
+        (&["check", &flat], &["reading"]),
+        (&["run", &middle, "--inputs", &inputs], &["evaluating"]),
+        // On a fast machine these are in their last phase when something is shown.
+        (&[&least, "--to", "svg", "-o", &out], &["drawing", "writing"]),
+        (&[&least, "--to", "onnx", "-o", &out], &["translating", "writing"]),
     ] {
         let shown = on_streams(args, "", Some(File::create(path("stdout")).unwrap()));
-        let unit = if phase == "reading" { "MB" } else { "operations" };
-        let line = shown.split('\r').find(|line| line.starts_with(&format!("{phase}: ")) && line.contains(unit));
-        assert!(line.is_some(), "{phase} is not in {shown:?}");
+        let shows = |phase: &str| {
+            let unit = if matches!(phase, "reading" | "writing") { "MB" } else { "operations" };
+            shown.split('\r').any(|line| line.starts_with(&format!("{phase}: ")) && line.contains(unit))
+        };
+        assert!(phases.iter().any(|phase| shows(phase)), "none of {phases:?} is in {shown:?}");
         let left = screen(&shown).join("\n");
-        assert!(!left.contains(": "), "{phase}: {left:?} is left");
+        assert!(!left.contains(": "), "{phases:?}: {left:?} is left");
     }
     for args in [&["--message-format", "json", "check", &most][..], &["-q", "check", &most]] {
         let shown = on_streams(args, "", Some(File::create(path("stdout")).unwrap()));
