@@ -262,11 +262,11 @@ impl BodyCheck<'_, '_> {
         if args.have_names() {
             self.named_after_positional(args);
         }
-        let mut next = 0..;
+        let (mut next, mut nameable) = (0.., None);
         for arg in args.iter() {
             let Some(ident) = arg.name else {
                 let position = next.next().unwrap_or_default();
-                if self.positional(callee, position, arg.value) {
+                if self.positional(callee, (position, arg.value), &mut nameable) {
                     self.tables.bound[first + position] = Some(arg.value);
                 }
                 continue;
@@ -306,8 +306,14 @@ impl BodyCheck<'_, '_> {
         self.report(code, ident.span, message);
     }
 
-    /// Checks a positional argument. Returns whether there is a parameter for it.
-    fn positional(&mut self, Callee { call, fragment, info }: Callee, i: usize, value: ExprId) -> bool {
+    /// Checks a positional argument. Returns whether there is a parameter for it. `nameable` becomes the position from
+    /// which on arguments can be given by name, when an argument has to be.
+    fn positional(
+        &mut self,
+        Callee { call, fragment, info }: Callee,
+        (i, value): (usize, ExprId),
+        nameable: &mut Option<usize>,
+    ) -> bool {
         let Some(param) = info.params.get(i) else {
             if i == info.params.len() {
                 let name = self.checked().text(call.name.name);
@@ -330,11 +336,13 @@ impl BodyCheck<'_, '_> {
             let finding = self.finding(Code::PositionalAttribute, self.ast.span(value), message).label(label);
             let finding = finding.help(format!("write `{parameter} = ..`"));
             // A positional argument must not follow a named one.
-            let given =
-                self.ast.arguments(call).iter().enumerate().skip(i + 1).filter(|(_, given)| given.name.is_none());
-            let last = given.map(|(i, _)| info.params.get(i)).all(|param| param.is_some_and(|param| !param.tensor));
+            let from = *nameable.get_or_insert_with(|| {
+                let given = self.ast.arguments(call).iter().filter(|given| given.name.is_none()).enumerate();
+                let stays = |i: &usize| info.params.get(*i).is_none_or(|param| param.tensor);
+                given.map(|(i, _)| i).filter(stays).last().map_or(0, |last| last + 1)
+            });
             let start = self.ast.span(value).start;
-            let named = last.then(|| format!("{parameter} = "));
+            let named = (i >= from).then(|| format!("{parameter} = "));
             self.push(finding.propose(Span::new(start, start), named).certain());
         }
         true
