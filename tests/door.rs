@@ -121,3 +121,16 @@ fn models_are_read_with_their_data_within_the_limits() {
     let untrusted = open(folder.path(), &Options::untrusted()).unwrap().check();
     assert!(matches!(untrusted, Err(Refusal::Found(_))), "too many files");
 }
+
+#[test]
+fn tensors_are_found_by_their_names() {
+    let text = "version 1.0; extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;
+        fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { long = exp(x); y = long * log(long) + long; }
+        graph G( x ) -> ( y ) { x = external(shape = [2]); u = f(x); v = f(u); y = f(v); }";
+    let (graph, _) = open(("paths", text), &Options::default()).unwrap().flatten().unwrap();
+    assert!(graph.tensors().any(|tensor| graph.tensor_name(tensor).starts_with("u_long")));
+    for tensor in graph.tensors() {
+        assert_eq!(graph.tensor(&graph.tensor_name(tensor)), Some(tensor));
+    }
+    assert_eq!(graph.tensor("w"), None);
+}

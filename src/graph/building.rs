@@ -126,8 +126,8 @@ impl Graph {
         self.tensors[tensor.index()].element = element;
     }
 
-    /// The name of a tensor's element type: the true one if it is known, else the primitive one.
-    pub(crate) fn element_text(&self, tensor: TensorId) -> Option<&'static str> {
+    /// The element type of a tensor: the true one, such as `float16`, in notations that have it; else the type of NNEF.
+    pub fn element_type(&self, tensor: TensorId) -> Option<&'static str> {
         let tensor = &self.tensors[tensor.index()];
         tensor.element.map(Element::text).or_else(|| tensor.dtype.map(Primitive::text))
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use super::names::Spellings;
 use super::{Graph, Key, Operand, Operation, Output, TensorId};
 
 /// A part of an operation under the name of its parameter or result.
@@ -36,18 +37,8 @@ impl Graph {
     /// # Ok::<(), nnef_flatten::input::Refusal>(())
     /// ```
     pub fn tensor(&self, name: &str) -> Option<TensorId> {
-        let mut speller = self.speller();
-        let mut text = String::new();
-        self.tensors().find(|tensor| {
-            text.clear();
-            speller.write(self.name_of(*tensor), &mut text);
-            text == name
-        })
-    }
-
-    /// The element type of a tensor: the true one, such as `float16`, in notations that have it; else the type of NNEF.
-    pub fn element_type(&self, tensor: TensorId) -> Option<&'static str> {
-        self.element_text(tensor)
+        let mut spellings = Spellings::new(&self.names, &self.symbols);
+        self.tensors().find(|tensor| spellings.spell(self.name_of(*tensor)) == name)
     }
 
     /// The dimension symbols in the shapes of its tensors, in the order in which they occur, each with the input and

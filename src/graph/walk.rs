@@ -1,8 +1,6 @@
 //! Public methods that read a flat graph.
 
 use super::names::NameId;
-#[cfg(feature = "lsp")]
-use super::names::Spellings;
 use super::{Dialect, Graph, KeptFragment, Key, Note, Operand, Operation, Primitive, ShapeId, TensorId};
 use crate::source::Location;
 
@@ -90,14 +88,6 @@ impl Graph {
             Key::Positional => None,
         };
         self.arguments(operation).map(move |(key, operand)| (name(key), operand))
-    }
-
-    /// The tensor with a name.
-    #[cfg(feature = "lsp")]
-    pub(crate) fn tensor_named(&self, name: &str) -> Option<TensorId> {
-        let mut spellings = Spellings::new(&self.names, &self.symbols);
-        let found = self.tensors.iter().position(|tensor| spellings.spell(tensor.name) == name);
-        found.map(|index| TensorId(index as u32))
     }
 
     /// The nested calls that produced an operation, the innermost first: the called fragment, and the location

@@ -108,7 +108,7 @@ impl<'g, 'b> Json<'g, 'b> {
     fn tensor_entry(&mut self, id: TensorId) {
         self.tensor(id);
         self.buffer.push_str(": {\"dtype\": ");
-        self.text_or_null(self.graph.element_text(id));
+        self.text_or_null(self.graph.element_type(id));
         self.buffer.push_str(", \"shape\": ");
         match self.graph.shape(id) {
             Some(shape) => self.list(shape.extents(), |json, extent| json.extent(extent)),

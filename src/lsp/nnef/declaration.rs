@@ -22,19 +22,19 @@ pub(super) struct Declaration<'d> {
     pub(super) fragment: &'d Fragment,
 }
 
-/// All declarations that a document sees, by their names: those of a later module replace those of an earlier one.
-pub(super) fn declarations(document: &Document) -> FxHashMap<Name, Declaration<'_>> {
-    let all = document.module_ids().flat_map(move |module| {
+/// All declarations of the modules that a document sees.
+fn all(document: &Document) -> impl Iterator<Item = Declaration<'_>> {
+    document.module_ids().flat_map(move |module| {
         let fragments = document.module(module).fragments.iter().zip(0..);
         fragments.map(move |(fragment, position)| Declaration { document, module, position, fragment })
-    });
+    })
+}
+
+/// The declarations that a document sees, by their names.
+pub(super) fn declarations(document: &Document) -> FxHashMap<Name, Declaration<'_>> {
     let mut found: FxHashMap<Name, Declaration> = FxHashMap::default();
-    for declared in all {
-        // Of two declarations in one module, the first one counts.
-        let known = found.get(&declared.fragment.name.name);
-        if known.is_none_or(|known| known.module != declared.module) {
-            found.insert(declared.fragment.name.name, declared);
-        }
+    for declared in all(document) {
+        found.entry(declared.name()).and_modify(|known| *known = known.or(declared)).or_insert(declared);
     }
     found
 }
@@ -42,7 +42,17 @@ pub(super) fn declarations(document: &Document) -> FxHashMap<Name, Declaration<'
 impl<'d> Declaration<'d> {
     /// The declaration of an operation that a document sees.
     pub(super) fn find(document: &'d Document, name: Name) -> Option<Declaration<'d>> {
-        declarations(document).remove(&name)
+        all(document).filter(|declared| declared.name() == name).reduce(Declaration::or)
+    }
+
+    fn name(self) -> Name {
+        self.fragment.name.name
+    }
+
+    /// The one that counts of two declarations with one name, of which the other one comes later: in one module the first
+    /// one, otherwise that of the later module.
+    fn or(self, later: Declaration<'d>) -> Declaration<'d> {
+        if self.module == later.module { self } else { later }
     }
 
     fn text_of(self, span: Span) -> &'d str {
@@ -90,7 +100,7 @@ impl<'d> Declaration<'d> {
 
     /// The place of a part in the whole text of a registry, of which the document has only what it uses.
     fn in_registry(self, part: Span) -> Home {
-        let name = self.document.names().text(self.fragment.name.name);
+        let name = self.document.names().text(self.name());
         let Some((declared, registry)) = registries::operations().find(|(declared, _)| declared.name == name) else {
             return Home::Here;
         };

@@ -75,14 +75,9 @@ fn parameter(of: &NnefText, occurrence: &Occurrence, symbol: &Symbol) -> Option<
     let name = of.document.names().get(&symbol.name)?;
     let main = of.document.main();
     // In the fragment itself, or in a call that names it.
-    let inside = main.fragments.iter().find(|fragment| {
-        fragment.span.start <= occurrence.span.start
-            && occurrence.span.end <= fragment.span.end
-            && symbol
-                .body
-                .and_then(|body| main.fragments.get(body as usize))
-                .is_some_and(|own| std::ptr::eq(own, *fragment))
-    });
+    let own = symbol.body.and_then(|body| main.fragments.get(body as usize));
+    let inside =
+        own.filter(|fragment| fragment.span.start <= occurrence.span.start && occurrence.span.end <= fragment.span.end);
     let callee = || {
         let named = |id: &&ExprId| {
             let Expr::Call(call) = main.ast.expr(**id) else { return false };
@@ -109,24 +104,22 @@ fn local(of: &NnefText, occurrence: &Occurrence, symbol: &Symbol) -> Option<(Str
     let main = of.document.main();
     let in_graph = symbol.body.is_some_and(|body| body as usize >= main.fragments.len());
     if let Some(graph) = of.graph.as_ref().filter(|_| in_graph)
-        && let Some(tensor) = graph.tensor_named(&symbol.name)
+        && let Some(tensor) = graph.tensor(&symbol.name)
     {
         return Some((described(graph, tensor, &symbol.name), Vec::new()));
     }
     let index = &of.index().symbols;
     let defined = index.definition(occurrence).and_then(|span| of.index().values.get(&span.start)).copied();
     let target = defined.and_then(|value| type_of(of, value));
-    let code = match (&target, main.fragments.get(symbol.body? as usize)) {
-        (_, Some(fragment))
-            if fragment.results.iter().any(|result| of.document.names().text(result.name.name) == symbol.name) =>
-        {
-            let name = of.document.names().get(&symbol.name)?;
-            let result = fragment.results.iter().find(|result| result.name.name == name)?;
+    let name = of.document.names().get(&symbol.name)?;
+    let results = main.fragments.get(symbol.body? as usize).map_or(&[][..], |fragment| &fragment.results);
+    let code = match (results.iter().find(|result| result.name.name == name), target) {
+        (Some(result), _) => {
             let span = main.ast.type_spans.get(result.ty.index())?;
             format!("{}: {}", symbol.name, of.source().get(span.range())?)
         }
-        (Some(ty), _) => format!("{}: {ty}", symbol.name),
-        (None, _) => symbol.name.clone(),
+        (None, Some(ty)) => format!("{}: {ty}", symbol.name),
+        (None, None) => symbol.name.clone(),
     };
     let shapes = of.graph.as_ref().zip(defined).map(|(graph, value)| shapes(of, graph, (symbol, value)));
     Some((code, shapes.into_iter().flatten().collect()))

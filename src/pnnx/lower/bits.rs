@@ -36,7 +36,7 @@ impl Line<'_> {
         for item in operands {
             tensors.push(match item {
                 ExpandedItem::Tensor(tensor) if self.is_integer(tensor) => {
-                    most = most.max(width(self.builder.graph.element_text(tensor)));
+                    most = most.max(width(self.builder.graph.element_type(tensor)));
                     tensor
                 }
                 ExpandedItem::Literal(Literal::Int(number)) => {

@@ -94,11 +94,11 @@ fn converted_to(line: &mut Line, of: Primitive) -> Lowered<Vec<TensorId>> {
 fn type_as(line: &mut Line) -> Lowered<Vec<TensorId>> {
     let (x, other) = (line.tensor("input")?, line.tensor("other")?);
     let of = line.primitive(other)?;
-    let element = line.builder.graph.element_text(other);
+    let element = line.builder.graph.element_type(other);
     let few = FEW_BITS.iter().find(|(word, _)| word.strip_prefix("torch.") == element);
     let y = line.cast(x, of)?;
     match few {
-        Some((_, (bits, signed))) if line.builder.graph.element_text(x) != element => {
+        Some((_, (bits, signed))) if line.builder.graph.element_type(x) != element => {
             Ok(vec![line.wrapped(y, *bits, *signed)?])
         }
         _ => Ok(vec![y]),

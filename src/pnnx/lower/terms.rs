@@ -49,7 +49,7 @@ impl Line<'_> {
     pub(super) fn is_unsigned(&self, tensor: TensorId) -> bool {
         let told = self.operator.inputs.first().and_then(|input| self.operator.param(Role::Shape, input));
         let told = told.and_then(|param| param.typed()).is_some_and(|typed| typed.element == "u8");
-        told || self.builder.graph.element_text(tensor) == Some("uint8")
+        told || self.builder.graph.element_type(tensor) == Some("uint8")
     }
 
     /// Whether an operand with this name is a tensor.
