@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use crate::onnx::model::{Fields, ModelNames, OperatorSet};
@@ -14,9 +15,8 @@ use crate::source::names::Name;
 pub(in crate::onnx) struct Imports {
     /// Those that are written, sorted by their domains: mostly one or two.
     written: SmallVec<[(Option<Name>, i64); 4]>,
-    /// Those that copies need, also as a list in the order of their appearance.
-    needed_by_copies: FxHashMap<Option<Name>, i64>,
-    added: Vec<(Option<Name>, i64)>,
+    /// Those that only copies need, in the order of their appearance.
+    added: IndexMap<Option<Name>, i64, FxBuildHasher>,
     /// The latest lookup and the latest need, with the domain as it is spelled: consecutive nodes are mostly in the
     /// same domain.
     asked: Cell<Option<(Option<Name>, Option<i64>)>>,
@@ -73,7 +73,7 @@ impl Imports {
     fn version_of(&self, domain: Option<Name>) -> Option<i64> {
         match self.written.binary_search_by_key(&domain, |import| import.0) {
             Ok(at) => Some(self.written[at].1),
-            Err(_) => self.needed_by_copies.get(&domain).copied(),
+            Err(_) => self.added.get(&domain).copied(),
         }
     }
 
@@ -110,8 +110,7 @@ impl Imports {
             Some(version) if version == wanted => {}
             Some(version) => return Err(Mismatch { domain, wanted, version }),
             None => {
-                self.needed_by_copies.insert(domain, wanted);
-                self.added.push((domain, wanted));
+                self.added.insert(domain, wanted);
                 // The cached lookup may be that of the added domain.
                 self.asked.set(None);
             }

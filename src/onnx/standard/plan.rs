@@ -6,7 +6,7 @@ use super::call::StandardCall;
 use super::facts::VisibleTypes;
 use super::needs::BodyNeeds;
 use super::selection::Selection;
-use super::table::BodyRow;
+use super::table::StandardBody;
 use super::template::TemplateSettings;
 use crate::onnx::infer::{InferGoal, ModelTypes, infer_functions};
 use crate::onnx::inline::{FunctionKey, Imports, NodeFinding, each_graph, each_node};
@@ -106,15 +106,13 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
         model: &mut ModelProto,
         selection: &'s mut Selection<'o>,
     ) -> Planned<Option<BodyPlan<'s, 'o>>> {
-        let types = match PlanNeeds::of(model, selection) {
-            PlanNeeds { bodies: None, .. } => return Ok(None),
-            PlanNeeds { bodies: Some(BodyNeeds::Nothing), .. } => ModelTypes::default(),
-            PlanNeeds { bodies: Some(BodyNeeds::Elements), nodes } => {
-                infer_functions(model, selection.options, nodes, InferGoal::Elements)
-            }
-            PlanNeeds { bodies: Some(BodyNeeds::Types), nodes } => {
-                infer_functions(model, selection.options, nodes, InferGoal::All)
-            }
+        let PlanNeeds { bodies, nodes } = PlanNeeds::of(model, selection);
+        let infer = |goal| infer_functions(model, selection.options, nodes, goal);
+        let types = match bodies {
+            None => return Ok(None),
+            Some(BodyNeeds::Nothing) => ModelTypes::default(),
+            Some(BodyNeeds::Elements) => infer(InferGoal::Elements),
+            Some(BodyNeeds::Types) => infer(InferGoal::All),
         };
         Self::of(model, &types, selection).map(Some)
     }
@@ -187,11 +185,11 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
     fn node(&mut self, names: &mut ModelNames, node: &mut NodeProto, place: &PlanPlace) -> Planned<()> {
         let key = FunctionKey::of_node(names, node);
         let Some(version) = place.imports.version(names, node.domain) else { return Ok(()) };
-        let Some(row) = self.selection.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
+        let Some(body) = self.selection.table.body(key.domain(names), key.name(names), version) else { return Ok(()) };
         let base = place.imports.version(names, None).unwrap_or_else(|| Schemas::new().latest(""));
         let domain = names.texts.text(self.domain);
-        let call = StandardCall { names, node, version: base, types: &place.types, needs: row.needs(), domain };
-        let Ok(settings) = row.settings(&call) else {
+        let call = StandardCall { names, node, version: base, types: &place.types, needs: body.needs, domain };
+        let Ok(settings) = body.settings(&call) else {
             self.found.blocked.insert(key);
             return Ok(());
         };
@@ -200,16 +198,16 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
             self.found.blocked.insert(key);
             return Ok(());
         }
-        let body = ((row.name, row.version), settings);
-        let overload = match self.filled.get(&body) {
+        let filled = ((body.row.name, body.row.version), settings);
+        let overload = match self.filled.get(&filled) {
             Some(overload) => *overload,
             None => {
-                let Ok(text) = row.text(&body.1) else {
+                let Ok(text) = body.text(&filled.1) else {
                     self.found.blocked.insert(key);
                     return Ok(());
                 };
-                let overload = self.overload(names, row, text, (place, base), node.at)?;
-                self.filled.insert(body, overload);
+                let overload = self.overload(names, body, text, (place, base), node.at)?;
+                self.filled.insert(filled, overload);
                 overload
             }
         };
@@ -222,7 +220,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
     fn overload(
         &mut self,
         names: &mut ModelNames,
-        row: &BodyRow,
+        body: &StandardBody,
         text: String,
         (place, base): (&PlanPlace, i64),
         at: u32,
@@ -240,7 +238,7 @@ impl<'s, 'o> BodyPlan<'s, 'o> {
             let domain = Some(names.standard_domain());
             opsets.push(OperatorSet { domain, version: Some(base), rest: Fields::None });
         }
-        let name = Some(names.texts.intern(row.name));
+        let name = Some(names.texts.intern(body.row.name));
         let (domain, overload_of) = (Some(self.domain), Some(overload));
         self.functions.push(FunctionProto { name, domain, overload: overload_of, opsets, at, ..parsed });
         self.overloads.insert(key, overload);

@@ -1,5 +1,6 @@
 //! The table of bodies: one row for each operator and each version in which its body changes.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
@@ -97,37 +98,44 @@ impl BodyTable {
         self.rows().iter().map(|row| row.name)
     }
 
-    /// The bodies of an operator, in ascending order of their versions, and what they depend on.
-    fn bodies(self, domain: &str, name: &str) -> Option<(&'static [BodyRow], BodyNeeds)> {
-        let table = match self {
+    /// The bodies of an operator, in ascending order of their versions.
+    fn bodies(self, domain: &str, name: &str) -> &'static [StandardBody] {
+        let Bodies { all, places } = match self {
             BodyTable::Functions => &*OF_FUNCTIONS,
             BodyTable::Steps => &*OF_STEPS,
         };
-        table.get(&(domain, name)).copied()
+        places.get(&(domain, name)).map_or(&[], |place| &all[place.clone()])
     }
 
     /// The body of an operator in a version of its operator set.
-    pub(super) fn body(self, domain: &str, name: &str, version: i64) -> Option<&'static BodyRow> {
-        self.bodies(domain, name)?.0.iter().rfind(|row| row.version <= version)
+    pub(super) fn body(self, domain: &str, name: &str, version: i64) -> Option<&'static StandardBody> {
+        self.bodies(domain, name).iter().rfind(|body| body.row.version <= version)
     }
 
     /// What the bodies of an operator depend on; none if it has none in any version.
     pub(super) fn needs(self, domain: &str, name: &str) -> Option<BodyNeeds> {
-        self.bodies(domain, name).map(|bodies| bodies.1)
+        self.bodies(domain, name).iter().map(|body| body.needs).max()
     }
 }
 
-/// The rows of each operator, by its domain and its name, and what their bodies depend on.
-type RowsByName = FxHashMap<(&'static str, &'static str), (&'static [BodyRow], BodyNeeds)>;
+/// The bodies of a table.
+struct Bodies {
+    all: Vec<StandardBody>,
+    /// The places of the bodies of each operator, by its domain and its name.
+    places: FxHashMap<(&'static str, &'static str), Range<usize>>,
+}
 
-static OF_FUNCTIONS: LazyLock<RowsByName> = LazyLock::new(|| by_name(TABLE));
-static OF_STEPS: LazyLock<RowsByName> = LazyLock::new(|| by_name(STEPS));
+static OF_FUNCTIONS: LazyLock<Bodies> = LazyLock::new(|| Bodies::of(TABLE));
+static OF_STEPS: LazyLock<Bodies> = LazyLock::new(|| Bodies::of(STEPS));
 
-fn by_name(rows: &'static [BodyRow]) -> RowsByName {
-    let needs = |rows: &[BodyRow]| rows.iter().map(BodyRow::needs).max().unwrap_or(BodyNeeds::Nothing);
-    rows.chunk_by(|a, b| (a.domain, a.name) == (b.domain, b.name))
-        .map(|rows| ((rows[0].domain, rows[0].name), (rows, needs(rows))))
-        .collect()
+impl Bodies {
+    fn of(rows: &'static [BodyRow]) -> Self {
+        let mut places: FxHashMap<_, Range<usize>> = FxHashMap::default();
+        for (i, row) in rows.iter().enumerate() {
+            places.entry((row.domain, row.name)).or_insert(i..i).end = i + 1;
+        }
+        Bodies { all: rows.iter().map(StandardBody::of).collect(), places }
+    }
 }
 
 /// The recurrent layers. Their steps are operators that all versions from 7 on have.
@@ -190,40 +198,45 @@ pub(super) static TABLE: &[BodyRow] = &[
     BodyRow { domain: "ai.onnx.preview", ..row("FlexAttention", 1, attention::flexible) },
 ];
 
-impl BodyRow {
-    /// The template.
-    pub(super) fn template(&self) -> Option<&'static Template<'static>> {
-        TEMPLATES.get(&(self.name, self.version))
-    }
-
+/// A row with its template.
+#[derive(Debug)]
+pub(super) struct StandardBody {
+    pub(super) row: &'static BodyRow,
+    pub(super) template: Option<&'static Template<'static>>,
     /// What the body depends on.
-    pub(super) fn needs(&self) -> BodyNeeds {
-        let typed = self.template().is_some_and(|template| template.has_key(TYPE) || template.has_key(TYPE_NUMBER));
-        self.build_needs.max(if typed { BodyNeeds::Elements } else { BodyNeeds::Nothing })
+    pub(super) needs: BodyNeeds,
+}
+
+impl StandardBody {
+    fn of(row: &'static BodyRow) -> Self {
+        let template = TEMPLATES.get(&(row.name, row.version));
+        let typed = template.is_some_and(|template| template.has_key(TYPE) || template.has_key(TYPE_NUMBER));
+        let needs = row.build_needs.max(if typed { BodyNeeds::Elements } else { BodyNeeds::Nothing });
+        StandardBody { row, template, needs }
     }
 
     /// What fills the template in for a call.
     pub(super) fn settings(&self, call: &StandardCall) -> Build<TemplateSettings> {
         let mut settings = TemplateSettings::default();
-        let has_key = |key| self.template().is_some_and(|template| template.has_key(key));
-        if self.needs() > BodyNeeds::Nothing {
+        if self.needs > BodyNeeds::Nothing {
             settings.set(TYPE, call.element_name(0));
             settings.set(TYPE_NUMBER, call.element(0).map_or(0, |element| element.number));
         }
-        if has_key(APPLY) {
+        if self.template.is_some_and(|template| template.has_key(APPLY)) {
             settings.set(APPLY, format!("{}.{APPLY}", call.domain));
         }
         for (flag, version) in [("v13", 13), ("v18", 18)] {
             settings.flag(flag, call.version >= version);
         }
-        self.build.map_or(Ok(()), |build| build(call, &mut settings))?;
+        self.row.build.map_or(Ok(()), |build| build(call, &mut settings))?;
         Ok(settings)
     }
 
     /// The function with these settings, in the text notation.
     pub(super) fn text(&self, settings: &TemplateSettings) -> Build<String> {
-        let text = self.template().and_then(|template| template.assemble(self.name, settings));
-        debug_assert!(text.is_some(), "{}: the settings lack a value: {settings:?}", self.name);
+        let name = self.row.name;
+        let text = self.template.and_then(|template| template.assemble(name, settings));
+        debug_assert!(text.is_some(), "{name}: the settings lack a value: {settings:?}");
         text.ok_or(NotKnown)
     }
 }
