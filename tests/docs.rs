@@ -93,6 +93,7 @@ fn links_lead_somewhere() {
 #[cfg(feature = "cli")]
 mod commands {
     use super::{PAGES, page};
+    use std::io::Read;
     use std::process::{Command, Stdio};
 
     /// A command of a `console` block, and what the page shows of its output.
@@ -142,17 +143,22 @@ mod commands {
                 Some((args, file)) => (args, std::fs::File::open(root.join(file.trim())).unwrap().into()),
                 None => (args, Stdio::null()),
             };
-            let output = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
+            // On a terminal both streams are one.
+            let (mut reader, writer) = std::io::pipe().unwrap();
+            let mut child = Command::new(env!("CARGO_BIN_EXE_nnef-flatten"))
                 // No argument in quotes has blanks.
                 .args(args.split_whitespace().map(|arg| arg.trim_matches('\'')))
                 .current_dir(env!("CARGO_MANIFEST_DIR"))
                 .env("NO_COLOR", "1")
                 .stdin(stdin)
-                .output()
+                .stdout(writer.try_clone().unwrap())
+                .stderr(writer)
+                .spawn()
                 .unwrap();
+            let mut found = String::new();
+            reader.read_to_string(&mut found).unwrap();
             count += 1;
-            status = output.status.code().unwrap();
-            let found = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+            status = child.wait().unwrap().code().unwrap();
             if shown.output.is_empty() {
                 assert_eq!(status, 0, "{place}: {found}");
             } else {
