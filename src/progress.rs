@@ -75,7 +75,12 @@ pub(crate) struct ProgressState {
 /// The row of a phase.
 #[cfg(test)]
 pub(crate) fn row_of(phase: Phase) -> &'static PhaseRow {
-    PHASES.get(phase as usize).unwrap_or(&PHASES[0])
+    numbered(phase as u8)
+}
+
+/// The row of the phase with a number.
+fn numbered(phase: u8) -> &'static PhaseRow {
+    PHASES.get(usize::from(phase)).unwrap_or(&PHASES[0])
 }
 
 /// Whether anybody watches from now on.
@@ -86,7 +91,7 @@ pub(crate) fn watch(watched: bool) {
 /// What is being done.
 pub(crate) fn state() -> ProgressState {
     ProgressState {
-        phase: PHASES.get(usize::from(PHASE.load(Ordering::Relaxed))).unwrap_or(&PHASES[0]),
+        phase: numbered(PHASE.load(Ordering::Relaxed)),
         done: DONE.load(Ordering::Relaxed),
         total: TOTAL.load(Ordering::Relaxed),
         input: INPUT.load(Ordering::Relaxed),

@@ -58,7 +58,7 @@ fn ended(result: RunResult, reporter: &mut Reporter) -> Status {
 fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
     cli.language.all_findings = cli.reporting.message_format.is_complete();
     if cli.commands() == Some(Commands::CHECK) {
-        reporter.results_in();
+        reporter.use_stdout();
     }
     if cli.commands().is_some_and(Commands::reports) {
         reporter.begin();

@@ -80,7 +80,7 @@ fn candidates(root: &Command, words: &[String]) -> Candidates {
     found
 }
 
-/// DescribedNames with their descriptions.
+/// Names with their descriptions.
 type DescribedNames = Vec<(String, String)>;
 
 /// The subcommand, or none for all of them; the argument; and the names.

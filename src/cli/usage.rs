@@ -44,23 +44,26 @@ pub(super) fn parse() -> Result<Cli, Box<(Reporter, RunResult)>> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let cli = parse_from(words.iter().cloned()).map_err(|error| {
         let format = early("--message-format", &words).unwrap_or(MessageFormat::Human);
-        let mut reporter = Reporter::in_format(format, color(&words));
-        // Programs look for the results of `check` on standard output.
-        if format.is_complete() && words.iter().skip(1).any(|word| word == "check") {
-            reporter.results_in();
-        }
+        let is_check = words.iter().skip(1).any(|word| word == "check");
+        let reporter = refusing(Reporter::in_format(format, color(&words)), format, is_check);
         let shown = show(&error, format);
         Box::new((reporter, shown))
     })?;
     let checked = cli.language.asked.consistent().and_then(|()| cli.streams());
     if let Err(failure) = checked {
-        let mut reporter = Reporter::new(&cli.reporting);
-        if cli.reporting.message_format.is_complete() && cli.commands() == Some(Commands::CHECK) {
-            reporter.results_in();
-        }
+        let is_check = cli.commands() == Some(Commands::CHECK);
+        let reporter = refusing(Reporter::new(&cli.reporting), cli.reporting.message_format, is_check);
         return Err(Box::new((reporter, Err(failure))));
     }
     Ok(cli)
+}
+
+/// What reports wrong usage: programs look for the results of `check` on standard output.
+fn refusing(mut reporter: Reporter, format: MessageFormat, is_check: bool) -> Reporter {
+    if format.is_complete() && is_check {
+        reporter.use_stdout();
+    }
+    reporter
 }
 
 /// Parses words. Of the options before a subcommand, those are accepted that apply to it.

@@ -5,7 +5,6 @@ What the page makes of models is compared with what the command makes of them. E
 1 if not, 3 if there is no browser.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -14,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from chromium import Browser, installed
+from chromium import Browser, arguments, installed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -250,11 +249,8 @@ class Checks:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bin", default="target/release/nnef-flatten")
+    parser = arguments(__doc__)
     parser.add_argument("--page", type=pathlib.Path, default=ROOT / "web/target/flatten.html")
-    parser.add_argument("--browser")
-    parser.add_argument("--pictures", type=pathlib.Path, help="keep pictures of the page in this folder")
     args = parser.parse_args()
     program = args.browser or installed()
     if program is None:

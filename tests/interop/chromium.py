@@ -1,8 +1,10 @@
 """Chromium without a window, driven through its DevTools over a pipe: needs nothing but Python and Chromium."""
 
+import argparse
 import base64
 import json
 import os
+import pathlib
 import select
 import shutil
 import subprocess
@@ -15,6 +17,15 @@ LIMIT = 60
 def installed():
     """The program, if one is installed."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def arguments(description):
+    """A parser of the arguments of every test in a browser."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--bin", default="target/release/nnef-flatten")
+    parser.add_argument("--browser")
+    parser.add_argument("--pictures", type=pathlib.Path, help="keep pictures in this folder")
+    return parser
 
 
 class Browser:

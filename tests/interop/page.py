@@ -5,7 +5,6 @@ Drives it through its DevTools over a pipe; needs nothing but Python and Chromiu
 should be, 1 if not, 3 if there is no browser.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -14,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from chromium import Browser, installed
+from chromium import Browser, arguments, installed
 
 
 class Page(Browser):
@@ -200,11 +199,7 @@ graph hostile( x ) -> ( y )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bin", default="target/release/nnef-flatten")
-    parser.add_argument("--browser")
-    parser.add_argument("--pictures", type=pathlib.Path, help="keep pictures of the pages in this folder")
-    args = parser.parse_args()
+    args = arguments(__doc__).parse_args()
     program = args.browser or installed()
     if program is None:
         print("no Chromium")

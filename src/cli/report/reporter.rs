@@ -133,7 +133,7 @@ impl Reporter {
 
     /// Writes messages to standard output from now on: they are the result. Objects go to standard error, too, where
     /// they are for all subcommands.
-    pub(crate) fn results_in(&mut self) {
+    pub(crate) fn use_stdout(&mut self) {
         let color = color(self.choice, &io::stdout());
         self.color = color != ColorChoice::Never;
         self.sink = Sink::stdout(color, self.format == MessageFormat::Json);

@@ -136,7 +136,7 @@ impl Data<'_> {
         self.key("tensors");
         self.long_list(self.graph.tensors.len(), out, |data, i| {
             let (graph, id) = (data.graph, TensorId(i as u32));
-            let dtype = graph.element_text(id).unwrap_or("");
+            let dtype = graph.element_type(id).unwrap_or("");
             data.strings(&[&graph.tensor_name(id), dtype, &label::shape(graph, id)]);
             if let Some(layout) = graph.layout(id) {
                 data.text.pop();
