@@ -90,7 +90,7 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// How to solve the problem, if that is certain.
     pub help: Option<String>,
-    /// The change of the text that does what [`Diagnostic::help`] says, if it is known.
+    /// The change of the text that does what the help says, if it is known.
     pub fix: Option<Fix>,
     /// The nested calls in which it was found, innermost first.
     pub expansion: Vec<TraceFrame>,

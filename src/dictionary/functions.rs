@@ -57,6 +57,22 @@ pub(crate) fn erf(x: f64) -> f64 {
     (1.0 - (-square).exp() * FRAC_2_SQRT_PI / 2.0 / fraction).copysign(x)
 }
 
+/// The slope of cubic resampling that PyTorch has, and ONNX if it is not given.
+pub(crate) const CUBIC_SLOPE: f64 = -0.75;
+
+/// The weight of an item at a distance in cubic resampling (Keys, "Cubic convolution interpolation for digital image
+/// processing"). `a` is the slope at distance 1.
+pub(crate) fn cubic(distance: f64, a: f64) -> f64 {
+    let x = distance.abs();
+    if x <= 1.0 {
+        ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
+    } else if x < 2.0 {
+        (((x - 5.0) * x + 8.0) * x - 4.0) * a
+    } else {
+        0.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

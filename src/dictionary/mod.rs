@@ -31,7 +31,7 @@ mod tests;
 pub(crate) mod vendors;
 pub(crate) mod windows;
 
-pub(crate) use functions::{erf, sigmoid};
+pub(crate) use functions::{CUBIC_SLOPE, cubic, erf, sigmoid};
 pub(crate) use index::{Vocabulary, all, category, find, is_of_converter};
 pub(crate) use kernel::{Arith, Float, Kernel, Order};
 pub(crate) use row::{

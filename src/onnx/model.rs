@@ -164,6 +164,13 @@ impl ModelNames {
         (if domain == STANDARD_DOMAIN { "" } else { domain }, text(node.op_type))
     }
 
+    /// The name of a value or a node, which may have been made by the expansion.
+    pub(crate) fn spelled(&self, id: NameId) -> String {
+        let mut text = String::new();
+        self.values.write(&self.texts, id, &mut text);
+        text
+    }
+
     /// The name of a value of the model as it was read.
     pub(crate) fn text(&self, id: NameId) -> &str {
         self.values.user_name(id).map_or("", |name| self.texts.text(name))

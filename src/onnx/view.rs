@@ -4,6 +4,7 @@
 //! graph in an attribute precede the node with this attribute, as a group with the name of the attribute; the attribute
 //! lists the results of the graph.
 
+mod attributes;
 mod modules;
 mod named;
 
@@ -13,16 +14,15 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use self::attributes::described;
 use self::named::VisibleTensors;
-use super::infer::{GraphTypes, InnerPlace, ModelTypes, ValueType, infer};
-use super::inline::{Functions, Imports, each_node, own_names};
-use super::model::{AttributeProto, AttributeValue, GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
+use super::infer::{GraphTypes, ModelTypes, ValueType, infer};
+use super::inline::{Functions, Imports, each_node};
+use super::model::{GraphProto as OnnxGraph, ModelProto, NodeProto, TensorProto};
 use super::schema::{Parameter, Presence, SchemaLookup, Schemas};
 use super::scopes::{ExportedModule, NodeScope, NodeScopes};
-use super::types::{AttributeType, ElementType};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::graph::constant::shortest;
 use crate::graph::names::NameId;
 use crate::graph::stats;
 use crate::graph::{
@@ -275,16 +275,6 @@ impl<'m> View<'m> {
         within(self.bytes, self.limit)
     }
 
-    /// A string of an attribute. In JSON, some characters take several bytes.
-    fn string(&mut self, bytes: &[u8]) -> Result<Value, TooLarge> {
-        const ESCAPED: usize = 5;
-        let escaped = bytes.iter().filter(|byte| byte.is_ascii_control() || matches!(byte, b'"' | b'\\')).count();
-        self.charge(size_of::<Value>() + bytes.len() + ESCAPED * escaped)?;
-        let place = (bytes.as_ptr() as usize, bytes.len());
-        let shared = self.strings.entry(place).or_insert_with(|| String::from_utf8_lossy(bytes).into());
-        Ok(Value::String(shared.clone()))
-    }
-
     fn constant(&mut self, constant: &TensorProto, place: NodePlace) {
         let Some(name) = constant.name else { return };
         let extents: Vec<GraphExtent> = constant.dims.iter().map(|extent| GraphExtent::new(*extent)).collect();
@@ -419,99 +409,6 @@ impl<'m> View<'m> {
         };
         (names(&schema.inputs, node.inputs.len()), names(&schema.outputs, node.outputs.len()))
     }
-
-    fn attribute(
-        &mut self,
-        attribute: &'m AttributeProto,
-        node: &'m NodeProto,
-        at: (usize, usize),
-        origin: OriginId,
-    ) -> Result<Value, TooLarge> {
-        if let Some(reference) = attribute.reference {
-            return Ok(Value::Symbol(format!("@{}", self.model.names.texts.text(reference)).into()));
-        }
-        let symbols =
-            |texts: Vec<String>| Value::Array(texts.into_iter().map(|text| Value::Symbol(text.into())).collect());
-        Ok(match &attribute.value {
-            AttributeValue::None => {
-                let kind = attribute.kind.and_then(AttributeType::numbered);
-                match kind.and_then(AttributeValue::implied) {
-                    Some(AttributeValue::Int(value)) => Value::Int(value),
-                    Some(AttributeValue::Float(value)) => Value::Scalar(shortest(value)),
-                    Some(AttributeValue::String(bytes)) => self.string(&bytes)?,
-                    _ => Value::Integers(Arc::from([])),
-                }
-            }
-            AttributeValue::Float(value) => Value::Scalar(shortest(*value)),
-            AttributeValue::Int(value) => Value::Int(*value),
-            AttributeValue::String(bytes) => self.string(bytes)?,
-            AttributeValue::Floats(values) => {
-                self.charge(values.len() * size_of::<f64>())?;
-                Value::Scalars(values.iter().map(|value| shortest(*value)).collect())
-            }
-            AttributeValue::Ints(values) => {
-                self.charge(size_of_val(&values[..]))?;
-                Value::Integers(values.as_slice().into())
-            }
-            AttributeValue::Strings(values) => {
-                Value::Array(values.iter().map(|value| self.string(value)).collect::<Result<_, _>>()?)
-            }
-            AttributeValue::Tensor(tensor) => self.symbol(tensor)?,
-            AttributeValue::Tensors(tensors) => {
-                Value::Array(tensors.iter().map(|tensor| self.symbol(tensor)).collect::<Result<_, _>>()?)
-            }
-            AttributeValue::Type(_) => symbols(vec!["type".to_owned()]),
-            AttributeValue::Types(types) => symbols(vec!["type".to_owned(); types.len()]),
-            AttributeValue::Graph(graph) => self.inner(graph, attribute, (node, (at.0, at.1, 0)), origin)?,
-            AttributeValue::Graphs(graphs) => {
-                let results = graphs.iter().enumerate();
-                let results = results.map(|(i, graph)| self.inner(graph, attribute, (node, (at.0, at.1, i)), origin));
-                Value::Array(results.collect::<Result<_, _>>()?)
-            }
-        })
-    }
-
-    fn symbol(&mut self, tensor: &TensorProto) -> Result<Value, TooLarge> {
-        let text = described(tensor);
-        self.charge(size_of::<Value>() + text.len())?;
-        Ok(Value::Symbol(text.into()))
-    }
-
-    /// Adds the nodes of a graph in an attribute, and returns its results.
-    fn inner(
-        &mut self,
-        graph: &'m OnnxGraph,
-        attribute: &AttributeProto,
-        (node, place): (&NodeProto, InnerPlace),
-        origin: OriginId,
-    ) -> Result<Value, TooLarge> {
-        let at = self.at(node.at);
-        let name = attribute.name.unwrap_or(self.graph.name);
-        let row = self.graph.add_call_place(name, at);
-        let group = self.graph.add_origin(origin, row);
-        self.types.push(self.types.last().copied().flatten().and_then(|types| types.inner.get(&place)));
-        let around = std::mem::replace(&mut self.around, self.scopes.of(&node.rest));
-        let open = std::mem::take(&mut self.open);
-        let hidden: Vec<_> = own_names(graph).into_iter().map(|name| (name, self.tensors.hide(name))).collect();
-        self.body(graph, NodePlace { call: node.origin, group })?;
-        (self.around, self.open) = (around, open);
-        let results: Vec<Value> =
-            graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
-        self.types.pop();
-        for (name, before) in hidden {
-            self.tensors.hide(name);
-            if let Some(before) = before {
-                self.tensors.show(name, before);
-            }
-        }
-        Ok(Value::Array(results.into()))
-    }
-}
-
-/// `float[2, 3]`
-fn described(tensor: &TensorProto) -> String {
-    let element = tensor.data_type.and_then(ElementType::numbered).map_or("undefined", |element| element.name);
-    format!("{element}{:?}", &tensor.dims[..])
 }
 
 #[cfg(test)]

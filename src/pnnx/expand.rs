@@ -4,22 +4,25 @@
 //! broadcasts with the last axes aligned, NNEF with the first, so that operands of lower rank get leading axes of
 //! extent 1.
 
-use std::sync::OnceLock;
+mod align;
+mod items;
+mod template;
+#[cfg(test)]
+mod tests;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+pub(super) use self::items::expand_items;
 use super::elements;
 use super::item::{ExpandedItem, List, MAX_DEPTH};
 use super::number::{self, Meaning, Number};
-use super::parse::{Reading, parse};
 use super::table::{Counterpart, Op};
 use super::tokens::Literal;
 use super::tree::{Expression, NodeId, Term, TreeNode, push_leaf};
-use crate::Options;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
-use crate::graph::{Extent, Primitive, Shape, TensorId, Value};
+use crate::graph::{Primitive, Shape, TensorId, Value};
 use crate::library::build::{Builder, CAST, Results};
 use crate::source::names::Name;
 use crate::source::{FileId, Location, Span};
@@ -82,20 +85,6 @@ enum Typed {
     Identity,
     /// To scalars; the result is converted to integers if `whole` is set.
     Scalars { whole: bool },
-}
-
-/// The expression of an operation, with the classes of equal nodes.
-struct Template {
-    expression: Expression,
-    classes: Vec<u32>,
-}
-
-/// A use of a template: its operands, and the items of the classes that have been added.
-struct TemplateUse<'t> {
-    template: &'t Template,
-    operands: &'t [ExpandedItem],
-    place: OperationPlace,
-    made: SmallVec<[Option<ExpandedItem>; 16]>,
 }
 
 /// An operation of the text, for messages.
@@ -250,7 +239,7 @@ impl Expander<'_> {
         }
         match op.row().nnef {
             Counterpart::Same(nnef) => self.emit(nnef, operands, shape, place, name),
-            Counterpart::Template(_) => match template(op) {
+            Counterpart::Template(_) => match template::of(op) {
                 Some(template) => self.template(template, operands, place, name),
                 None => ExpandedItem::Refused,
             },
@@ -369,109 +358,6 @@ impl Expander<'_> {
         *count += 1;
         self.builder.part(self.context.name, *segment, *count)
     }
-
-    /// Adds the operations of a template, equal ones once. Templates may use other templates, but are not recursive.
-    fn template(
-        &mut self,
-        template: &Template,
-        operands: &[ExpandedItem],
-        place: OperationPlace,
-        name: Option<NameId>,
-    ) -> ExpandedItem {
-        let Some(last) = template.expression.len().checked_sub(1) else { return ExpandedItem::Refused };
-        let made = SmallVec::from_elem(None, template.classes.len());
-        self.part(NodeId::at(last), &mut TemplateUse { template, operands, place, made }, name)
-    }
-
-    /// Adds the operations of a node of a template; of a selection by a literal, only those of the chosen item.
-    fn part(&mut self, id: NodeId, of: &mut TemplateUse, name: Option<NameId>) -> ExpandedItem {
-        let expression = &of.template.expression;
-        let (node, class) = (expression.node(id), of.template.classes[id.index()] as usize);
-        if let Some(item) = &of.made[class] {
-            return item.clone();
-        }
-        let ids = expression.operands(node);
-        let item = match node.term {
-            Term::Argument(number) => of.operands.get(number as usize).cloned().unwrap_or(ExpandedItem::Refused),
-            Term::Literal(literal) => ExpandedItem::Literal(literal),
-            Term::List => ExpandedItem::Refused,
-            Term::Call(op) => {
-                let mut items = OperandList::new();
-                for id in ids {
-                    items.push(self.part(*id, of, None));
-                    if let (Meaning::Select, [ExpandedItem::Literal(condition)], [_, x, y]) =
-                        (op.meaning(), &items[..], ids)
-                    {
-                        let truth = condition.number().is_some_and(|number| number.float() != 0.0);
-                        return self.part(if truth { *x } else { *y }, of, name);
-                    }
-                }
-                self.call(op, &items, of.place, name)
-            }
-        };
-        of.made[class] = Some(item.clone());
-        item
-    }
-
-    /// The operands, if leading axes had to be added, and the shape of the result.
-    fn align(
-        &mut self,
-        operands: &[ExpandedItem],
-        place: OperationPlace,
-    ) -> Option<(Option<OperandList>, Option<Shape>)> {
-        let tensors = || {
-            operands.iter().filter_map(|operand| match operand {
-                ExpandedItem::Tensor(tensor) => Some(*tensor),
-                _ => None,
-            })
-        };
-        let first = tensors().next();
-        let shape_of = |tensor: TensorId| self.builder.graph.shape(tensor);
-        if tensors()
-            .all(|tensor| first.is_some_and(|first| shape_of(first) == shape_of(tensor)) && shape_of(tensor).is_some())
-            || tensors().all(|tensor| Some(tensor) == first)
-        {
-            return Some((None, first.and_then(shape_of).cloned()));
-        }
-        let Some(shapes) = tensors().map(|tensor| shape_of(tensor).cloned()).collect::<Option<Vec<Shape>>>() else {
-            let message = format!("the shapes of the operands of `{}` are not known", place.op.row().name);
-            self.refuse(Code::ExpressionCounterpart, place.span, message);
-            return None;
-        };
-        let rank = shapes.iter().map(Shape::rank).max().unwrap_or(0);
-        let Some(shape) = common(&shapes, rank) else {
-            let message =
-                format!("the shapes {shapes:?} of the operands of `{}` do not fit together", place.op.row().name);
-            self.refuse(Code::ExpressionShapes, place.span, message);
-            return None;
-        };
-        let mut aligned = SmallVec::new();
-        for operand in operands {
-            aligned.push(match operand {
-                ExpandedItem::Tensor(tensor) => ExpandedItem::Tensor(self.raise(*tensor, rank)),
-                other => other.clone(),
-            });
-        }
-        Some((Some(aligned), Some(shape)))
-    }
-
-    /// Adds leading axes to a tensor up to a rank. Tensors of rank 0 need none.
-    fn raise(&mut self, tensor: TensorId, rank: usize) -> TensorId {
-        let Some(shape) = self.builder.graph.shape(tensor).filter(|shape| (1..rank).contains(&shape.rank())) else {
-            return tensor;
-        };
-        if let Some(known) = self.aligned.get(&(tensor, rank)) {
-            return *known;
-        }
-        let more = rank - shape.rank();
-        let extents = [vec![Extent::ONE; more], shape.extents().to_vec()].concat();
-        let axes = Value::Integers((0..more as i64).collect());
-        let name = self.fresh("unsqueeze");
-        let raised = self.builder.emit("unsqueeze", [Value::Tensor(tensor), axes], name, Some(Shape::new(&extents)));
-        let raised = raised.unwrap_or(tensor);
-        self.aligned.insert((tensor, rank), raised);
-        raised
-    }
 }
 
 /// The result of an operation whose operands are literals, which a template may have.
@@ -499,17 +385,6 @@ fn name_is_outer(place: OperationPlace, op: Op) -> bool {
     place.op == op
 }
 
-/// The shape that shapes are broadcast to, with the last axes aligned.
-fn common(shapes: &[Shape], rank: usize) -> Option<Shape> {
-    let mut extents = vec![Extent::ONE; rank];
-    for shape in shapes {
-        for (to, extent) in extents[rank - shape.rank()..].iter_mut().zip(shape.extents()) {
-            *to = to.broadcast(extent)?;
-        }
-    }
-    Some(Shape::new(&extents))
-}
-
 /// A literal as a scalar; none if it is not a finite number.
 fn scalar(literal: Literal) -> Option<f64> {
     literal.number().map(|number| number.float()).filter(|value| value.is_finite())
@@ -523,71 +398,3 @@ fn value(item: &ExpandedItem) -> Option<Value> {
         ExpandedItem::List(_) | ExpandedItem::Text(_) | ExpandedItem::Refused => None,
     }
 }
-
-/// The template of an operation.
-fn template(op: Op) -> Option<&'static Template> {
-    static KNOWN: OnceLock<FxHashMap<Op, Template>> = OnceLock::new();
-    let read = |op: Op| {
-        let Counterpart::Template(text) = op.row().nnef else { return None };
-        let reading = Reading { template: true, ..Reading::default() };
-        let expression = parse(text, (FileId::default(), 0), reading).ok()?.0.expression;
-        let classes = expression.classes().0;
-        Some((op, Template { expression, classes }))
-    };
-    KNOWN.get_or_init(|| Op::with_formulas().filter_map(read).collect()).get(&op)
-}
-
-/// Expands an expression whose operands may be literals.
-pub(super) fn expand_items(
-    builder: &mut Builder,
-    expression: &Expression,
-    operands: &[ExpandedItem],
-    name: NameId,
-    (file, at): (FileId, Option<Location>),
-    options: &Options,
-    found: &mut Diagnostics,
-) -> ExpandedItem {
-    let root = expression.root();
-    let mut tensors = Vec::new();
-    // Literals are substituted for operands in the expression.
-    let mut places: Vec<Term> = Vec::new();
-    for (number, item) in (0..).zip(operands) {
-        places.push(match item {
-            ExpandedItem::Tensor(tensor) => {
-                tensors.push(*tensor);
-                Term::Argument(tensors.len() as u64 - 1)
-            }
-            ExpandedItem::Literal(literal) => Term::Literal(*literal),
-            ExpandedItem::List(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => {
-                return item.clone();
-            }
-            ExpandedItem::List(_) => {
-                if let Some((_, node)) = expression.nodes().find(|(_, node)| node.term == Term::Argument(number)) {
-                    let at = at.unwrap_or(Location::new(file, node.span));
-                    let message = format!("the operand @{number} is a list, which has no counterpart in NNEF here");
-                    found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
-                    return ExpandedItem::Refused;
-                }
-                // Nothing uses it.
-                Term::Literal(Literal::None)
-            }
-            ExpandedItem::Text(_) if root.is_some_and(|root| root.term == Term::Argument(number)) => {
-                return item.clone();
-            }
-            ExpandedItem::Text(_) => {
-                let at = at.unwrap_or(Location::new(file, root.map_or(Span::default(), |root| root.span)));
-                let message = format!("the operand @{number} is a text, which has no counterpart in NNEF here");
-                found.report(Diagnostic::new(Code::ExpressionCounterpart, at, message));
-                return ExpandedItem::Refused;
-            }
-            ExpandedItem::Refused => return ExpandedItem::Refused,
-        });
-    }
-    let expression = expression.with_operands(&places);
-    let (shaped, max_ops) = (tensors.len(), options.max_ops);
-    let context = ExpansionContext { file, at, operands: &tensors, shaped, name, share: false, max_ops };
-    expand(builder, &expression, context, found)
-}
-
-#[cfg(test)]
-mod tests;

@@ -16,6 +16,7 @@ use super::model::{
     UNKNOWN,
 };
 use super::parse::{Reading, is_text, parse};
+use super::tree::Expression;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, too_many};
 use crate::graph::names::NameId;
 use crate::graph::standard::VARIABLE;
@@ -378,16 +379,9 @@ impl<'a> Import<'a> {
             && !operands.contains(&ExpandedItem::Refused)
         {
             self.builder.graph.rewind(mark);
-            if self.pairs() {
-                let numbers: Vec<String> = (0..operands.len()).map(|at| at.to_string()).collect();
-                let named = numbers.iter().zip(&operands).map(|(key, item)| Operand::new(key, item)).collect();
-                let extents = |_| None;
-                let folded = parsed.expression.folded(&extents);
-                let computed = self.attempt(operator, &[name], named, &[], |line| lower::computed(line, &folded));
-                if let Ok(item) = computed {
-                    self.check(operator, told, &item);
-                    return self.hold(operator, vec![item]);
-                }
+            if let Some(item) = self.in_pairs(operator, name, &parsed.expression, &operands) {
+                self.check(operator, told, &item);
+                return self.hold(operator, vec![item]);
             }
             self.passed(operator, &Refusal::Because(reason.into()));
             return self.pass(operator, vec![name], Vec::new(), &operands);
@@ -395,6 +389,24 @@ impl<'a> Import<'a> {
         self.found.extend(found);
         self.check(operator, told, &item);
         self.hold(operator, vec![item]);
+    }
+
+    /// The result of an expression on complex numbers, as operations on pairs of real numbers, if these are wanted and
+    /// express it.
+    fn in_pairs(
+        &mut self,
+        operator: &'a Operator,
+        name: NameId,
+        expression: &Expression,
+        operands: &[ExpandedItem],
+    ) -> Option<ExpandedItem> {
+        if !self.pairs() {
+            return None;
+        }
+        let numbers: Vec<String> = (0..operands.len()).map(|at| at.to_string()).collect();
+        let named = numbers.iter().zip(operands).map(|(key, item)| Operand::new(key, item)).collect();
+        let folded = expression.folded(&|_| None);
+        self.attempt(operator, &[name], named, &[], |line| lower::computed(line, &folded)).ok()
     }
 
     /// Whether an operator computes with complex numbers, as far as the file says.

@@ -3,6 +3,7 @@
 
 use ndarray::{ArrayD, Axis, Dimension, IxDyn, indices};
 
+use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::array::scalars;
 use crate::eval::call::{Call, KernelResult};
 use crate::eval::error::EvalError;
@@ -32,22 +33,13 @@ fn source(transformer: &str, index: usize, scale: f32, from: usize, to: usize) -
     })
 }
 
-/// A cubic kernel.
-fn cubic(x: f32, a: f32) -> f32 {
-    let x = x.abs();
-    match x {
-        x if x <= 1.0 => (a + 2.0) * x * x * x - (a + 3.0) * x * x + 1.0,
-        x if x <= 2.0 => a * x * x * x - 5.0 * a * x * x + 8.0 * a * x - 4.0 * a,
-        _ => 0.0,
-    }
-}
-
 /// An interpolation method.
 struct Method<'a> {
     transformer: &'a str,
     interpolator: &'a str,
     nearest: &'a str,
-    a: f32,
+    /// The slope of the cubic curve.
+    a: f64,
 }
 
 impl Method<'_> {
@@ -56,7 +48,7 @@ impl Method<'_> {
     fn taps(&self, ratio: f32) -> Option<Vec<(i64, f32)>> {
         Some(match self.interpolator {
             "linear" => vec![(0, 1.0 - ratio), (1, ratio)],
-            "cubic" => (-1..3).map(|i| (i, cubic(i as f32 - ratio, self.a))).collect(),
+            "cubic" => (-1..3).map(|i| (i, cubic((i as f32 - ratio).into(), self.a) as f32)).collect(),
             "nearest" => {
                 let right = ratio == 1.0
                     || match self.nearest {
@@ -103,7 +95,7 @@ pub(in crate::eval) fn resize(call: &Call) -> KernelResult {
         transformer: call.string("coord_transformer")?,
         interpolator: call.string("interpolator")?,
         nearest: call.string("nearest_mode")?,
-        a: number_or(call, "cubic_coeff_a", -0.75)? as f32,
+        a: number_or(call, "cubic_coeff_a", CUBIC_SLOPE)?,
     };
     let given = if is_given(call, "sizes") { "sizes" } else { "scales" };
     let numbers = call.numbers(given)?.to_scalars();
@@ -233,7 +225,9 @@ impl Grid<'_> {
                     let (cell, ratio) = (place.floor() as i64, place - place.floor());
                     match mode {
                         "bilinear" => vec![(cell, 1.0 - ratio), (cell + 1, ratio)],
-                        _ => (-1..3).map(|i| (cell + i, cubic(i as f32 - ratio, -0.75))).collect(),
+                        _ => {
+                            (-1..3).map(|i| (cell + i, cubic((i as f32 - ratio).into(), CUBIC_SLOPE) as f32)).collect()
+                        }
                     }
                 };
                 Some(self.weighted(of, &places.iter().map(taps).collect::<Vec<_>>(), sizes))

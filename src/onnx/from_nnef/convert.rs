@@ -72,6 +72,16 @@ fn convert(
             }
         }
     }
+    found = checked(graph, &out, &values, found);
+    if !found.all.is_empty() {
+        return Err(found.reported(strict));
+    }
+    model(graph, out, &values, sources)
+        .map_err(|refused| found.refused(graph.operations.first(), refused).reported(strict))
+}
+
+/// Checks what a model needs: outputs with known numbers of axes, and constant tensors that a file can have.
+fn checked<'g>(graph: &Graph, out: &Emitter, values: &[Option<ModelValue>], mut found: Refusals<'g>) -> Refusals<'g> {
     for output in &graph.outputs {
         let value = values.get(output.index()).and_then(Option::as_ref);
         if value.is_some_and(|value| value.dims.is_none()) {
@@ -86,11 +96,7 @@ fn convert(
         let message = format!("the constant tensors have {bytes} bytes, a protobuf file at most {MOST_BYTES}");
         found = found.refused(None, Refused { code: Code::OnnxWeights, message, group: None });
     }
-    if !found.all.is_empty() {
-        return Err(found.reported(strict));
-    }
-    model(graph, out, &values, sources)
-        .map_err(|refused| found.refused(graph.operations.first(), refused).reported(strict))
+    found
 }
 
 /// Translates a flat graph to a document, with the data of its variables and the quantizations of its tensors. `limits` are whether warnings are errors, and the most bytes of memory.

@@ -28,7 +28,7 @@ impl Expansion<'_> {
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
-        let (inputs, outputs) = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
+        let (inputs, outputs) = (self.bindings.all_bound(&node.inputs), self.bindings.all_bound(&node.outputs));
         let graph = attributes.iter().find_map(|attribute| match &attribute.value {
             AttributeValue::Graph(graph) => Some(graph),
             _ => None,

@@ -120,18 +120,18 @@ impl Expansion<'_> {
 
     /// A copy of a graph in an attribute, with fresh names for the values that it defines.
     fn subgraph(&mut self, graph: &GraphProto, call: InlinedCall, imports: &mut Imports) -> Expand<GraphProto> {
-        let scope = self.open_scope();
+        let scope = self.bindings.open_scope();
         let own = own_names(graph);
         let mark = self.known.open();
         self.level += 1;
         for name in own {
             let value = self.fresh(call, name);
-            self.bind(name, value);
+            self.bindings.bind(name, value);
             self.known.hide(value);
         }
         let rename = |expansion: &Self, values: &[ValueInfo]| -> Vec<ValueInfo> {
             let renamed = |value: &ValueInfo| {
-                let name = value.name.map(|name| expansion.bound(name));
+                let name = value.name.map(|name| expansion.bindings.bound(name));
                 let copy = ValueInfo { name, ..value.clone() };
                 if call.typed { copy } else { without_shape(copy) }
             };
@@ -139,7 +139,7 @@ impl Expansion<'_> {
         };
         let mut initializers = graph.initializers.clone();
         for tensor in &mut initializers {
-            tensor.name = tensor.name.map(|name| self.bound(name));
+            tensor.name = tensor.name.map(|name| self.bindings.bound(name));
         }
         let inputs = rename(self, &graph.inputs);
         let value_info = if call.typed { rename(self, &graph.value_info) } else { Vec::new() };
@@ -160,7 +160,7 @@ impl Expansion<'_> {
             value_info: target.value_info,
             rest: graph.rest.clone(),
         };
-        self.leave(scope);
+        self.bindings.leave(scope);
         self.known.undo(mark);
         self.level -= 1;
         Ok(copy)

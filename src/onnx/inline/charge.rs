@@ -19,9 +19,31 @@ pub(super) struct Charged {
     /// The bytes of copies in a file. Payloads are shared in memory, but written once for each copy.
     pub(super) written: u64,
     max_bytes: u64,
-    max_written: u64,
+    /// What the first copy needs to know; most expansions of models without functions have none.
+    encoding: Option<Encoding>,
+}
+
+/// What the bytes of copies in a file depend on.
+#[derive(Debug)]
+struct Encoding {
     /// The lengths of names.
     lengths: Vec<u32>,
+    /// The most bytes of copies.
+    max_written: u64,
+}
+
+impl Encoding {
+    /// The limit is that of the memory. One copy of each function is what was read.
+    fn new(names: &ModelNames, functions: &[FunctionProto], max_bytes: u64) -> Self {
+        let lengths = names.values.lengths(&names.texts);
+        let mut read = 0;
+        let written = PartSizes { texts: &names.texts, lengths: &lengths };
+        for function in functions {
+            each_node(&function.nodes, &mut |node| read += written.node(node));
+            read += function.value_info.iter().map(|value| written.value_info(value)).sum::<u64>();
+        }
+        Encoding { lengths, max_written: max_bytes.saturating_add(read) }
+    }
 }
 
 /// The state of [`Charged`] at some time.
@@ -33,27 +55,18 @@ pub(super) struct Mark {
 }
 
 impl Charged {
-    /// The limit on what is written is that of the memory. One copy of each function is what was read.
-    pub(super) fn new(names: &ModelNames, functions: &[FunctionProto], options: &Options) -> Self {
-        let lengths = names.values.lengths(&names.texts);
-        let mut read = 0;
-        let written = PartSizes { texts: &names.texts, lengths: &lengths };
-        for function in functions {
-            each_node(&function.nodes, &mut |node| read += written.node(node));
-            read += function.value_info.iter().map(|value| written.value_info(value)).sum::<u64>();
-        }
-        let (nodes, bytes, max_bytes) = (0, 0, options.max_memory);
-        Charged { nodes, bytes, written: 0, max_bytes, max_written: max_bytes.saturating_add(read), lengths }
+    pub(super) fn new(options: &Options) -> Self {
+        Charged { nodes: 0, bytes: 0, written: 0, max_bytes: options.max_memory, encoding: None }
     }
 
     /// Counts a name, whose prefix was counted before.
     #[inline]
     pub(super) fn add_name(&mut self, names: &ModelNames, id: NameId) {
-        self.lengths.resize(id.index(), 0);
-        let prefix =
-            names.values.parent(id).map_or(0, |prefix| self.lengths.get(prefix.index()).map_or(0, |len| len + 1));
-        self.lengths.push(prefix.saturating_add(names.values.part_len(&names.texts, id)));
         self.bytes += NAME;
+        let Some(Encoding { lengths, .. }) = &mut self.encoding else { return };
+        lengths.resize(id.index(), 0);
+        let prefix = names.values.parent(id).map_or(0, |prefix| lengths.get(prefix.index()).map_or(0, |len| len + 1));
+        lengths.push(prefix.saturating_add(names.values.part_len(&names.texts, id)));
     }
 
     pub(super) fn mark(&self) -> Mark {
@@ -64,7 +77,9 @@ impl Charged {
     pub(super) fn undo(&mut self, to: Mark, names: usize) -> u64 {
         let discarded = self.nodes - to.nodes + (self.bytes - to.bytes) / size_of::<NodeProto>() as u64;
         (self.nodes, self.bytes, self.written) = (to.nodes, to.bytes, to.written);
-        self.lengths.truncate(names);
+        if let Some(encoding) = &mut self.encoding {
+            encoding.lengths.truncate(names);
+        }
         discarded
     }
 }
@@ -118,32 +133,30 @@ impl Expansion<'_> {
 
     /// Adds a copy of a node, or a node that the model does not have.
     pub(super) fn add_copy(&mut self, node: NodeProto, target: &mut CopyTarget) -> Expand<()> {
-        let Charged { lengths, .. } = &self.charged;
-        let written = PartSizes { texts: &self.names.texts, lengths }.node(&node);
-        self.charge_written(written, node.at)?;
+        self.charge_written(node.at, |sizes| sizes.node(&node))?;
         self.add(node, target)
     }
 
     /// Counts the type of a copied value.
     pub(super) fn charge_type(&mut self, value: &ValueInfo, at: u32) -> Expand<()> {
-        let Charged { lengths, .. } = &self.charged;
-        let written = PartSizes { texts: &self.names.texts, lengths }.value_info(value);
-        self.charge_written(written, at)?;
+        self.charge_written(at, |sizes| sizes.value_info(value))?;
         self.charge(0, size_of::<ValueInfo>() + value.heap_bytes(), at)
     }
 
     /// Counts what nodes of a graph that is passed on take in a file.
     pub(super) fn charge_nodes(&mut self, nodes: &[NodeProto], at: u32) -> Expand<()> {
-        let Charged { lengths, .. } = &self.charged;
-        let written = PartSizes { texts: &self.names.texts, lengths };
-        let mut sum = 0;
-        each_node(nodes, &mut |node| sum += written.node(node));
-        self.charge_written(sum, at)
+        self.charge_written(at, |sizes| {
+            let mut sum = 0;
+            each_node(nodes, &mut |node| sum += sizes.node(node));
+            sum
+        })
     }
 
-    fn charge_written(&mut self, bytes: u64, at: u32) -> Expand<()> {
-        self.charged.written += bytes;
-        if self.charged.written > self.charged.max_written {
+    fn charge_written(&mut self, at: u32, bytes: impl FnOnce(&PartSizes) -> u64) -> Expand<()> {
+        let (names, max_bytes) = (&*self.names, self.charged.max_bytes);
+        let encoding = self.charged.encoding.get_or_insert_with(|| Encoding::new(names, self.functions, max_bytes));
+        self.charged.written += bytes(&PartSizes { texts: &names.texts, lengths: &encoding.lengths });
+        if self.charged.written > encoding.max_written {
             let megabytes = self.charged.max_bytes >> 20;
             let message = format!("the copies of functions take more than {megabytes} MB when they are written");
             return Err(Box::new(

@@ -1,5 +1,6 @@
 //! Copies the bodies of functions.
 
+use super::bindings::Bindings;
 use super::call_graph::Size;
 use super::charge::Charged;
 use super::control::{ControlFlow, Outcome, has_control};
@@ -59,17 +60,16 @@ pub(super) struct CopyTarget {
 /// The expansion of a model.
 pub(super) struct Expansion<'f> {
     pub(super) names: &'f mut ModelNames,
-    functions: &'f [FunctionProto],
+    pub(super) functions: &'f [FunctionProto],
     /// An empty function for nodes that are not in a function.
     outside: FunctionProto,
     table: &'f Functions,
     /// What the copies of each function share.
     callees: &'f [Callee],
-    /// The name in the current copy for each name of a function body, by the number of the name.
-    bindings: Vec<NameId>,
+    /// The names in the current copy for the names of a function body.
+    pub(super) bindings: Bindings,
     /// The name of the operator that copies a value.
     identity: Name,
-    /// The table of operators; loaded when versions of operator sets differ.
     /// Known values, if there is control flow that depends on them.
     pub(super) known: Known,
     pub(super) has_control: bool,
@@ -82,16 +82,11 @@ pub(super) struct Expansion<'f> {
     /// What was added so far, and the expanded calls.
     pub(super) charged: Charged,
     pub(super) calls: Vec<ExpandedCall>,
-    /// The bindings of the open scopes, which are restored at their ends.
-    saved: Vec<(NameId, NameId)>,
     /// The declared types of values, if functions note types.
     pub(super) declared: Declared,
     /// The attributes of the function whose calls are expanded; none in a graph.
     pub(super) kept: Option<KeptAttributes>,
 }
-
-/// A scope of bindings: the number of saved ones before it.
-pub(super) struct Scope(usize);
 
 impl<'f> Expansion<'f> {
     pub(super) fn new(
@@ -100,10 +95,10 @@ impl<'f> Expansion<'f> {
         table: &'f Functions,
         options: &Options,
     ) -> Self {
-        let charged = Charged::new(names, functions, options);
+        let charged = Charged::new(options);
         let flow = ControlFlow::new(names, options);
         let is_needed = callees.iter().any(|callee| callee.has_types);
-        let bindings = names.all_values().collect();
+        let bindings = Bindings::new(names);
         let identity = names.texts.intern("Identity");
         Expansion {
             names,
@@ -121,7 +116,6 @@ impl<'f> Expansion<'f> {
             level: 0,
             charged,
             calls: Vec::new(),
-            saved: Vec::new(),
             declared: Declared::new(is_needed),
             kept: None,
         }
@@ -323,10 +317,10 @@ impl<'f> Expansion<'f> {
             let message = format!("`{}` is defined twice in the function", self.names.text(name));
             return Err(Box::new(NodeFinding::new(Code::OnnxReassigned, at, message)));
         }
-        let scope = self.open_scope();
+        let scope = self.bindings.open_scope();
         for (i, &formal) in function.inputs.iter().enumerate() {
             let actual = node.inputs.get(i).copied().unwrap_or(NameId::ROOT);
-            self.bind(formal, actual);
+            self.bindings.bind(formal, actual);
         }
         let mut passed = Vec::new();
         for (i, (&formal, &is_passed)) in function.outputs.iter().zip(&callee.passed).enumerate() {
@@ -335,12 +329,12 @@ impl<'f> Expansion<'f> {
                 passed.extend(actual.map(|actual| (formal, actual)));
             } else {
                 let value = actual.unwrap_or_else(|| self.fresh(call, formal));
-                self.bind(formal, value);
+                self.bindings.bind(formal, value);
             }
         }
         for &local in &callee.locals {
             let value = self.fresh(call, local);
-            self.bind(local, value);
+            self.bindings.bind(local, value);
         }
         for node in &function.nodes {
             self.copy(node, call, target, imports)?;
@@ -353,7 +347,7 @@ impl<'f> Expansion<'f> {
                 self.add_type(value, call.function.at, target)?;
             }
         }
-        self.leave(scope);
+        self.bindings.leave(scope);
         Ok(())
     }
 
@@ -366,7 +360,7 @@ impl<'f> Expansion<'f> {
         target: &mut CopyTarget,
         imports: &mut Imports,
     ) -> Expand<()> {
-        let source = self.bound(formal);
+        let source = self.bindings.bound(formal);
         if source == NameId::ROOT {
             let name = self.names.text(formal);
             let message = format!("the output `{name}` is an input that this call does not give");
@@ -402,7 +396,7 @@ impl<'f> Expansion<'f> {
     /// Adds the type of a value of a body.
     pub(super) fn add_type(&mut self, value: &ValueInfo, at: u32, target: &mut CopyTarget) -> Expand<()> {
         let Some(name) = value.name else { return Ok(()) };
-        let value = ValueInfo { name: Some(self.bound(name)), ..value.clone() };
+        let value = ValueInfo { name: Some(self.bindings.bound(name)), ..value.clone() };
         self.charge_type(&value, at)?;
         self.declared.add(&value);
         if self.has_control {
@@ -426,34 +420,6 @@ impl<'f> Expansion<'f> {
         id
     }
 
-    pub(super) fn open_scope(&self) -> Scope {
-        Scope(self.saved.len())
-    }
-
-    /// Binds a name in the innermost scope.
-    pub(super) fn bind(&mut self, name: NameId, value: NameId) {
-        if name == NameId::ROOT {
-            return;
-        }
-        // Names of copies in a graph that is copied once more are newer than the bindings.
-        self.bindings.extend((self.bindings.len()..=name.index()).map(NameId::at));
-        self.saved.push((name, std::mem::replace(&mut self.bindings[name.index()], value)));
-    }
-
-    pub(super) fn leave(&mut self, scope: Scope) {
-        self.saved.drain(scope.0..).rev().for_each(|(name, before)| self.bindings[name.index()] = before);
-    }
-
-    pub(super) fn bound(&self, name: NameId) -> NameId {
-        self.bindings.get(name.index()).copied().unwrap_or(name)
-    }
-
-    pub(super) fn all_bound(&self, values: &Values) -> Values {
-        let mut bound = Values::from_slice(values);
-        bound.iter_mut().for_each(|value| *value = self.bound(*value));
-        bound
-    }
-
     /// Adds a copy of a node of a function body.
     pub(super) fn copy(
         &mut self,
@@ -464,7 +430,7 @@ impl<'f> Expansion<'f> {
     ) -> Expand<()> {
         let mut outcome = Outcome::Refused;
         if self.has_control && self.is_control(node) {
-            let bound = (self.all_bound(&node.inputs), self.all_bound(&node.outputs));
+            let bound = (self.bindings.all_bound(&node.inputs), self.bindings.all_bound(&node.outputs));
             outcome = self.control(node, bound, call, target, imports)?;
             if outcome == Outcome::Expanded {
                 return Ok(());
@@ -481,8 +447,8 @@ impl<'f> Expansion<'f> {
             return self.apply(node, &attributes, call, target, imports);
         }
         let copy = NodeProto {
-            inputs: self.all_bound(&node.inputs),
-            outputs: self.all_bound(&node.outputs),
+            inputs: self.bindings.all_bound(&node.inputs),
+            outputs: self.bindings.all_bound(&node.outputs),
             name: node.name.map(|name| if name == NameId::ROOT { name } else { self.fresh(call, name) }),
             op_type: node.op_type,
             domain: node.domain,

@@ -5,6 +5,7 @@
 
 mod apply;
 mod attributes;
+mod bindings;
 mod call_graph;
 mod charge;
 mod control;

@@ -168,16 +168,7 @@ impl Expansion<'_> {
                 self.collect(&mut made.collected, &results[1 + count..], of.node)?;
                 made.alive.push(alive);
             }
-            for (i, value) in state.iter_mut().enumerate() {
-                *value = match alive {
-                    Some(alive) if results[1 + i] != *value => {
-                        let kept = self.made(&format!("state{i}"), call);
-                        self.operation("Where", (&[alive, results[1 + i], *value], kept), Vec::new(), call, target)?;
-                        kept
-                    }
-                    _ => results[1 + i],
-                };
-            }
+            state = self.state_after(alive, &results[1..=count], &state, call, target)?;
             match self.known.bool(results[0]) {
                 Some(true) => {}
                 Some(false) => break,
@@ -188,6 +179,25 @@ impl Expansion<'_> {
             }
         }
         Ok(Ok(BoundedTrips { state, ..made }))
+    }
+
+    /// The state after a trip: the new one if the trip takes place.
+    fn state_after(
+        &mut self,
+        alive: Option<NameId>,
+        new: &[NameId],
+        old: &[NameId],
+        call: InlinedCall,
+        target: &mut CopyTarget,
+    ) -> Expand<Values> {
+        let mut state = Values::from_slice(new);
+        let Some(alive) = alive else { return Ok(state) };
+        for (i, (value, old)) in state.iter_mut().zip(old).enumerate().filter(|(_, (new, old))| **new != **old) {
+            let kept = self.made(&format!("state{i}"), call);
+            self.operation("Where", (&[alive, *value, *old], kept), Vec::new(), call, target)?;
+            *value = kept;
+        }
+        Ok(state)
     }
 
     /// A name under that of the loop.

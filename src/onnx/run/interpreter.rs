@@ -170,10 +170,8 @@ impl<'m> Interpreter<'m> {
             return failure;
         }
         let (domain, name) = self.model.names.operator(node);
-        let mut label = String::new();
-        if let Some(id) = node.name.or_else(|| node.outputs.first().copied()) {
-            self.model.names.values.write(&self.model.names.texts, id, &mut label);
-        }
+        let label = node.name.or_else(|| node.outputs.first().copied());
+        let label = label.map_or(String::new(), |id| self.model.names.spelled(id));
         let dot = if domain.is_empty() { "" } else { "." };
         let EvalError { code, message, .. } = failure.error;
         RunFailure::new(code, format!("{message}; in `{label}`, {domain}{dot}{name}")).at(node.at)
@@ -182,8 +180,7 @@ impl<'m> Interpreter<'m> {
     /// The value with a name; none if it is an operand that the call of the function leaves out.
     fn value(&self, name: NameId, scope: &RunScope) -> Result<Option<RunValue>, RunFailure> {
         let missing = || {
-            let mut text = String::new();
-            self.model.names.values.write(&self.model.names.texts, name, &mut text);
+            let text = self.model.names.spelled(name);
             RunFailure::new(Code::EvalArgument, format!("the value `{text}` is not known where it is used"))
         };
         scope.get(name).map(|value| value.cloned()).ok_or_else(missing)

@@ -107,9 +107,8 @@ pub(crate) fn recurrent(model: &mut ModelProto, options: &Options) -> Vec<NodeFi
         names.values.resolve(&names.texts, &Default::default());
     }
     let finding = |(operator, name, at): (String, Option<NameId>, u32)| {
-        let mut text = String::new();
-        name.into_iter().for_each(|name| names.values.write(&names.texts, name, &mut text));
-        let what = if text.is_empty() { text } else { format!(" of `{text}`") };
+        let text = name.map(|name| names.spelled(name)).filter(|text| !text.is_empty());
+        let what = text.map_or(String::new(), |text| format!(" of `{text}`"));
         NodeFinding::new(Code::LoopKept, at, format!("the `{operator}`{what} is kept: {reason}"))
     };
     kept.into_iter().map(finding).collect()

@@ -130,9 +130,7 @@ impl<'m> Import<'m> {
     }
 
     fn text(&self, name: NameId) -> String {
-        let mut text = String::new();
-        self.model.names.values.write(&self.model.names.texts, name, &mut text);
-        text
+        self.model.names.spelled(name)
     }
 
     /// The name of a value in the graph.

@@ -3,6 +3,7 @@
 
 use super::settings::SettingKind;
 use super::{Line, Lowered, Refusal, integers, pools};
+use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::assembly::Assembly;
@@ -156,18 +157,6 @@ pub(super) fn interpolate(line: &mut Line) -> Lowered<Vec<TensorId>> {
     Ok(vec![y])
 }
 
-/// The cubic function of resampling at a distance.
-fn cubic(distance: f64, a: f64) -> f64 {
-    let x = distance.abs();
-    if x <= 1.0 {
-        ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
-    } else if x < 2.0 {
-        (((x - 5.0) * x + 8.0) * x - 4.0) * a
-    } else {
-        0.0
-    }
-}
-
 /// The items of an axis that an item of the result is made of, with their weights.
 fn weights(of: Resampling, axis: AxisSize, item: i64) -> Vec<(i64, f64)> {
     let (step, last) = (axis.step(of.aligned), axis.from.saturating_sub(1));
@@ -184,7 +173,7 @@ fn weights(of: Resampling, axis: AxisSize, item: i64) -> Vec<(i64, f64)> {
     }
     let first = middle.floor() as i64;
     let near = [-1i64, 0, 1, 2].map(|more| first.saturating_add(more));
-    near.map(|at| (at.clamp(0, last), cubic(middle - at as f64, -0.75))).to_vec()
+    near.map(|at| (at.clamp(0, last), cubic(middle - at as f64, CUBIC_SLOPE))).to_vec()
 }
 
 /// The weights of a function that gets as wide as the distance of items of the result.

@@ -1,6 +1,7 @@
 //! Items of images at places between them: sums of the items near by, whose rows are taken from a table of all of them.
 
 use super::{Line, Lowered, Refusal, extent_of, integers, product};
+use crate::dictionary::CUBIC_SLOPE;
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
 use crate::pnnx::item::ExpandedItem;
@@ -35,9 +36,6 @@ pub(super) enum OutsidePlaces {
         aligned: bool,
     },
 }
-
-/// The parameter of cubic resampling.
-const CUBIC: f64 = -0.75;
 
 impl PlaceTable {
     /// The table of images with the axes (batch, channels, …), whose channels form groups.
@@ -130,9 +128,9 @@ impl PlaceTable {
         place: TensorId,
         beyond: OutsidePlaces,
     ) -> Lowered<Vec<NearItem>> {
-        let (inner, a) = (CUBIC + 2.0, CUBIC);
+        let (inner, a) = (CUBIC_SLOPE + 2.0, CUBIC_SLOPE);
         let near = |distance: &str| {
-            format!("add(mul(mul(sub(mul({inner:?},{distance}),{:?}),{distance}),{distance}),1.0)", CUBIC + 3.0)
+            format!("add(mul(mul(sub(mul({inner:?},{distance}),{:?}),{distance}),{distance}),1.0)", CUBIC_SLOPE + 3.0)
         };
         let far = |distance: &str| {
             let (five, eight) = (5.0 * a, 8.0 * a);

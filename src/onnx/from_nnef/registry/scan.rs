@@ -35,6 +35,21 @@ fn place<'n>(mut names: impl Iterator<Item = &'n String>, written: &str, what: &
     found.ok_or_else(|| Refused::meaning(format!("the body of a scan has no {what} `{written}`")))
 }
 
+/// The attributes of the results that are stacked.
+fn stacking(outcomes: &[ScanResult]) -> Attributes<'_> {
+    let stacked = |f: fn(&Collected) -> i64| {
+        let each = outcomes.iter().filter_map(move |outcome| match outcome {
+            ScanResult::Stacked(_, output) => Some(f(output)),
+            ScanResult::State(_) => None,
+        });
+        ints(each.collect::<Vec<_>>())
+    };
+    vec![
+        ("scan_output_axes", stacked(|output| if output.last { 0 } else { output.axis as i64 })),
+        ("scan_output_directions", stacked(|output| i64::from(output.reverse))),
+    ]
+}
+
 /// Runs the body for each section.
 pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation<Vec<ModelValue>> {
     let of = read(call)?;
@@ -88,13 +103,6 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
     for (after, initial) in made.results.iter().zip(&inputs).take(states) {
         changes(after, initial).map_or(Ok(()), |why| Err(Refused::meaning(format!("`{}`: {why}", call.name()))))?;
     }
-    let stacked = |f: fn(&Collected) -> i64| {
-        let each = outcomes.iter().filter_map(move |outcome| match outcome {
-            ScanResult::Stacked(_, output) => Some(f(output)),
-            ScanResult::State(_) => None,
-        });
-        ints(each.collect::<Vec<_>>())
-    };
     let mut attributes: Attributes = vec![
         ("body", AttributeValue::Graph(Box::new(made.graph))),
         ("num_scan_inputs", AttributeValue::Int(of.scanned.len() as i64)),
@@ -102,8 +110,7 @@ pub(in crate::onnx::from_nnef) fn scan(call: &mut TranslatedCall) -> Translation
         ("scan_input_directions", ints(directions)),
     ];
     if wanted.len() > states {
-        attributes.push(("scan_output_axes", stacked(|output| if output.last { 0 } else { output.axis as i64 })));
-        attributes.push(("scan_output_directions", stacked(|output| i64::from(output.reverse))));
+        attributes.extend(stacking(&outcomes));
     }
     let all = call.out.nodes("Scan", &inputs.iter().collect::<Vec<_>>(), attributes, wanted.len());
     let all: Vec<ModelValue> = all

@@ -1,6 +1,7 @@
 //! Resampling along axes: each item of the result has some items of the operand, with weights.
 
 use super::reals::{Reals, around, saturated, sizes};
+use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::EvalError;
 use crate::onnx::run::call::{KernelResult, NodeCall, floats, one};
 use crate::tensor::Tensor;
@@ -134,12 +135,9 @@ struct Resampling {
 
 /// The weight of an item at a distance.
 fn weight(mode: ResizeMode, distance: f64) -> f64 {
-    let x = distance.abs();
     match mode {
-        ResizeMode::Cubic(a) if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
-        ResizeMode::Cubic(a) if x < 2.0 => ((x - 5.0) * x + 8.0) * x * a - 4.0 * a,
-        ResizeMode::Cubic(_) => 0.0,
-        _ => (1.0 - x).max(0.0),
+        ResizeMode::Cubic(a) => cubic(distance, a),
+        _ => (1.0 - distance.abs()).max(0.0),
     }
 }
 
@@ -294,7 +292,7 @@ pub(in crate::onnx) fn resize(call: &NodeCall) -> KernelResult {
         "nearest" if first => ResizeMode::Nearest(Rounding::Simple),
         "nearest" => ResizeMode::Nearest(named(call, ROUNDINGS, "nearest_mode", "round_prefer_floor")?),
         "linear" | "bilinear" => ResizeMode::Linear,
-        "cubic" => ResizeMode::Cubic(call.float_or("cubic_coeff_a", -0.75)?),
+        "cubic" => ResizeMode::Cubic(call.float_or("cubic_coeff_a", CUBIC_SLOPE as f32)?),
         other => return Err(call.refused(format!("`mode` is '{other}'"))),
     };
     let axes = axes(call, x, coordinates == Coordinates::Crop)?;

@@ -1,6 +1,7 @@
 //! Items at places that are operands: grids, regions of interest, and the middle of a tensor.
 
 use super::reals::{Reals, naturals, planes, sizes};
+use crate::dictionary::{CUBIC_SLOPE, cubic};
 use crate::eval::{EvalError, advance};
 use crate::onnx::run::call::{KernelResult, NodeCall, one};
 
@@ -99,15 +100,9 @@ impl Sampling {
                 tap(0.0, 1.0 - part);
                 tap(1.0, part);
             }
-            SampleMode::Cubic => (-1..3).for_each(|i| tap(f64::from(i), cubic((f64::from(i) - part).abs()))),
+            SampleMode::Cubic => (-1..3).for_each(|i| tap(f64::from(i), cubic(f64::from(i) - part, CUBIC_SLOPE))),
         }
     }
-}
-
-/// The weight of an item at a distance, in a cubic curve.
-fn cubic(x: f64) -> f64 {
-    const A: f64 = -0.75;
-    if x <= 1.0 { ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0 } else { (((x - 5.0) * x + 8.0) * x - 4.0) * A }
 }
 
 /// All products of taps along axes: places in a plane with weights.
