@@ -77,7 +77,7 @@ pub mod tensor;
 pub mod write;
 
 pub use diagnostics::{Diagnostic, Diagnostics};
-pub use graph::{Dialect, Graph};
+pub use graph::{Cut, Dialect, Graph};
 #[cfg(feature = "input")]
 pub use input::open;
 pub use nnef::document::{Document, Parsed};

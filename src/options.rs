@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::Policy;
 use crate::graph::dims::Dim;
-use crate::graph::{Dialect, Extent};
+use crate::graph::{Cut, Dialect, Extent};
 
 /// Which calls are replaced by the bodies of their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,6 +166,8 @@ pub(crate) struct Internal {
     pub(crate) profile: Profile,
     /// Whether all diagnostics are kept.
     pub(crate) all_findings: bool,
+    /// The part of the flat graph that is wanted.
+    pub(crate) cut: Cut,
 }
 
 /// A set of limits.

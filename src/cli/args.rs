@@ -18,7 +18,7 @@ use crate::input::table::Notation;
 use crate::onnx::text::Production;
 use crate::options::{GivenShapes, input_name, input_shape, symbol};
 use crate::source::{FileId, Location, Span};
-use crate::{Diagnostics, Lower, Options};
+use crate::{Cut, Diagnostics, Lower, Options};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::limits::RunLimits;
@@ -325,6 +325,12 @@ pub(crate) struct Language {
     /// Make a graph input a constant with this value: JSON, as in rate=16000 or mask=[1,0], or a .npy file; repeatable.
     #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = binding)]
     pub(crate) bind: Vec<(String, String)>,
+    /// Keep only what these tensors of the flat graph need; they become the outputs.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) outputs: Vec<String>,
+    /// Make these tensors of the flat graph inputs, and drop what only they need.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) inputs_at: Vec<String>,
     /// Keep operations that no output needs.
     #[arg(long)]
     pub(crate) keep_unused: bool,
@@ -409,7 +415,10 @@ impl Language {
             flat: self.flat,
             ..self.limits.options()
         }
-        .with(|options| options.internal.all_findings = self.all_findings)
+        .with(|options| {
+            options.internal.all_findings = self.all_findings;
+            options.internal.cut = Cut { inputs: self.inputs_at.clone(), outputs: self.outputs.clone() };
+        })
     }
 
     /// The settings of the library, without declaration files.
@@ -435,6 +444,8 @@ impl Language {
         self.input_shape.extend(later.input_shape);
         self.set.extend(later.set);
         self.bind.extend(later.bind);
+        self.outputs.extend(later.outputs);
+        self.inputs_at.extend(later.inputs_at);
         Language {
             from: later.from.or(self.from),
             production: later.production.or(self.production),
@@ -452,6 +463,8 @@ impl Language {
             input_shape: self.input_shape,
             set: self.set,
             bind: self.bind,
+            outputs: self.outputs,
+            inputs_at: self.inputs_at,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::input::Findings;
-use crate::input::passes::bound;
+use crate::input::passes::selected;
 use crate::input::source::{Backing, Flat};
 use crate::layout::Removed;
 use crate::source::Sources;
@@ -26,6 +26,10 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let origin = external::ModelOrigin::new(&input.opened);
     let edited = input.notation.edited.contains(&destination.to.name);
     let (source, mut settings, language) = input.read()?;
+    if cli.verification.verify && !settings.options.internal.cut.is_whole() {
+        let message = "--verify compares whole graphs: it cannot be used with --outputs and --inputs-at";
+        return Err(Failure::Message(message.to_owned()));
+    }
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
     settings.passes = cli.output.passes();
@@ -44,8 +48,8 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     }
     // A model of which the graph is a view has gone through the passes itself.
-    if !settings.bound.is_empty() && !backing.is_bound() {
-        result = bound(result, &settings);
+    if !backing.is_bound() {
+        result = selected(result, &settings);
     }
     let removed = match &mut result {
         Ok((graph, _)) if cli.output.has_passes() && !backing.is_view() => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::diagnostics::Diagnostics;
 use crate::input::Findings;
 use crate::input::model_run::ModelRun;
-use crate::input::passes::bound;
+use crate::input::passes::selected;
 use crate::input::settings::Settings;
 use crate::input::source::{Evaluable, Flat};
 use crate::input::table::loops::Networks;
@@ -46,7 +46,7 @@ fn graph(
     if let Err(found) = &mut result {
         language.locate(found, |option, name| backing.add_source(option, name.to_owned()));
     }
-    let result = bound(result, settings);
+    let result = selected(result, settings);
     let Some(mut graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     layouts::assign(&mut graph, &arguments.layout)?;
     let inputs = match arguments.inputs.as_deref() {

@@ -8,7 +8,7 @@ use super::EvalError;
 use super::fold::{Constant, rewrite};
 use crate::diagnostics::Code;
 use crate::graph::constant::items;
-use crate::graph::standard::{CONSTANT, EXTERNAL, UNUSED_INPUT};
+use crate::graph::standard::{CONSTANT, EXTERNAL};
 use crate::graph::{Extent, Graph, OperationId, Primitive, TensorId};
 use crate::library::texts::standard;
 use crate::tensor::{DType, Tensor};
@@ -38,15 +38,7 @@ impl Graph {
         let kind = declared.kind(self.symbols_mut());
         rewrite(self, &constants, &kind);
         self.inputs.retain(|input| !bound.contains(input));
-        if self.inputs.is_empty()
-            && let Some(declared) = standard(self.dialect).find(EXTERNAL)
-        {
-            let kind = declared.kind(self.symbols_mut());
-            let external = self.standard_kind(&kind);
-            let name = self.symbols_mut().intern(UNUSED_INPUT);
-            let at = self.operations.first().map(|operation| operation.at).unwrap_or_default();
-            self.add_unused_input(external, name, at);
-        }
+        self.need_input();
         Ok(())
     }
 

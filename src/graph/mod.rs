@@ -9,6 +9,7 @@ mod building;
 #[cfg(feature = "tensor")]
 pub(crate) mod constant;
 mod conventions;
+pub(crate) mod cut;
 pub(crate) mod deviations;
 pub(crate) mod dims;
 mod element;
@@ -47,6 +48,7 @@ mod walk;
 
 pub(crate) use building::Common;
 pub(crate) use conventions::Conventions;
+pub use cut::Cut;
 pub(crate) use element::Element;
 pub use flat_graph::{Graph, KeptFragment};
 pub use ids::TensorId;

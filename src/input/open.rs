@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::opened::Opened;
-use super::passes::bound;
+use super::passes::selected;
 use super::settings::Settings;
 use super::source::{Evaluable, Flat, Source};
 use super::table::Notation;
@@ -15,7 +15,7 @@ use crate::diagnostics::Diagnostics;
 use crate::graph::stats::{Setting, Stats};
 use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
-use crate::{Graph, Options, write};
+use crate::{Cut, Graph, Options, write};
 
 /// What is opened: a path, or bytes under a name for messages. Its notation can be given by its name.
 pub struct Given<'g> {
@@ -136,6 +136,24 @@ impl Input {
         self
     }
 
+    /// Keeps the part of the flat graph between tensors.
+    ///
+    /// ```
+    /// use nnef_flatten::{Cut, Options, open};
+    ///
+    /// let text = r#"<ir_version: 10, opset_import: ["" : 21]>
+    /// g (float[2] x) => (float[2] y) { a = Exp (x) b = Neg (a) y = Sin (b) }"#;
+    /// let cut = Cut { inputs: vec!["a".to_owned()], outputs: vec!["b".to_owned()] };
+    /// let mut part = Vec::new();
+    /// open(("m.onnxtxt", text), &Options::default())?.cut(cut).print("onnxtxt", &mut part)?;
+    /// assert!(String::from_utf8_lossy(&part).contains("g (float[2] a) => (float[2] b)"));
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    pub fn cut(mut self, cut: Cut) -> Self {
+        self.settings.options.internal.cut = cut;
+        self
+    }
+
     /// Whether operations on constants are computed, so that their results become constants.
     pub fn fold(mut self, fold: bool) -> Self {
         self.settings.passes.fold = fold;
@@ -225,7 +243,7 @@ impl Input {
             }
             Evaluable::Graph(flat) => *flat,
         };
-        let (graph, mut found) = match bound(flat.result, &settings) {
+        let (graph, mut found) = match selected(flat.result, &settings) {
             Ok(flat) => flat,
             Err(errors) => return Err(refused(Findings::new(flat.backing.sources().clone(), errors))),
         };

@@ -1,4 +1,4 @@
-//! What the options ask of a flat graph before it is written or evaluated: values of inputs, and passes.
+//! What the options ask of a flat graph before it is written or evaluated: values of inputs, a part of it, and passes.
 
 use rustc_hash::FxHashSet;
 
@@ -19,16 +19,12 @@ pub(crate) struct Passed {
     pub(crate) shared: Option<usize>,
 }
 
-/// A graph whose inputs have the values of the options.
-pub(crate) fn bound(result: Expanded, settings: &Settings) -> Expanded {
+/// A graph whose inputs have the values of the options, and of which the part that the options select is left.
+pub(crate) fn selected(result: Expanded, settings: &Settings) -> Expanded {
     let (mut graph, mut found) = result?;
-    match graph.bind(&settings.bound) {
-        Ok(()) => Ok((graph, found)),
-        Err(error) => {
-            found.report(error.diagnostic(&graph));
-            Err(found)
-        }
-    }
+    let bound = graph.bind(&settings.bound).map_err(|error| found.report(error.diagnostic(&graph)));
+    let cut = bound.and_then(|()| graph.cut(&settings.options.internal.cut).map_err(|refused| found.extend(refused)));
+    if cut.is_ok() { Ok((graph, found)) } else { Err(found) }
 }
 
 /// Folds and merges the operations of a graph, if the options ask for it.
@@ -64,8 +60,8 @@ impl Flat {
     ///
     /// Those of [`fold_and_share`].
     pub(super) fn passed(mut self, settings: &Settings) -> Result<Flat, Refusal> {
-        if !settings.bound.is_empty() && !self.backing.is_bound() {
-            self.result = bound(self.result, settings);
+        if !self.backing.is_bound() {
+            self.result = selected(self.result, settings);
         }
         if let Ok((graph, _)) = &mut self.result
             && !self.backing.is_view()

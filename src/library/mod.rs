@@ -7,6 +7,7 @@
 #[cfg(any(feature = "onnx", feature = "pnnx"))]
 pub(crate) mod assembly;
 pub(crate) mod build;
+mod cut;
 pub(crate) mod datatypes;
 pub(crate) mod declared;
 pub(crate) mod distinct;

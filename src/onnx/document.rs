@@ -290,9 +290,13 @@ impl Document {
     /// loops cannot be expanded, there are more nodes than the options allow, or external data are outside the folder of
     /// the model or not there.
     pub fn flatten(&mut self, options: &Options) -> Result<Diagnostics, Diagnostics> {
-        self.expanded(options, |model, functions, places| match options.lower {
-            Lower::None => Ok(Diagnostics::of(options.policy())),
-            _ => inline::expand(model, functions, places, options),
+        self.expanded(options, |model, functions, places| {
+            let found = match options.lower {
+                Lower::None => Diagnostics::of(options.policy()),
+                _ => inline::expand(model, functions, places, options)?,
+            };
+            edit::cut(model, Self::nowhere(places.0), options)?;
+            Ok(found)
         })
     }
 

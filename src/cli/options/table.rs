@@ -77,6 +77,9 @@ impl OptionRow {
 
 /// What looks at the flat graph. Files of PNNX that are written again have none.
 const VIEWS: &[Use] = &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX)];
+/// What takes a part of the flat graph.
+const PARTS: &[Use] =
+    &[of(C::FLATTEN).on(NOT_PNNX_FILES), of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX), of(C::RUN).on(NOT_LOOPS)];
 /// The texts that an editor has.
 const TEXTS: I = I::DOCUMENTS.and(I::ONNXTXT);
 /// What limits lengths of values: documents, and files of PNNX of which a flat graph is made.
@@ -168,6 +171,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         ],
     )
     .because(&[(I::LOOPS, "their inputs are values of --inputs")]),
+    row("outputs", INPUT, PARTS),
+    row("inputs-at", INPUT, PARTS),
     row(
         "lower",
         EXPANSION,

@@ -196,7 +196,12 @@ impl Source for ModelBytes {
     }
 
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
-        let ParsedModel { sources, document, found, .. } = self.parse(settings);
+        let mut parsed = self.parse(settings);
+        // The names of a part are those of the flat model.
+        if !settings.options.internal.cut.is_whole() {
+            parsed.flatten(settings);
+        }
+        let ParsedModel { sources, document, found, .. } = parsed;
         Ok(Evaluable::Model(Box::new(ModelRun::new(sources, document, found, settings))))
     }
 }

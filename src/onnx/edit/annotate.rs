@@ -22,6 +22,11 @@ pub(in crate::onnx) fn annotate(model: &mut ModelProto, options: &Options) {
     Annotation { texts: &mut names.texts }.graph(graph, &types.main);
 }
 
+/// Adds to the declared type of a value what is known in addition.
+pub(super) fn complete(texts: &mut Names, value: &mut ValueInfo, types: &GraphTypes) {
+    Annotation { texts }.complete(value, types);
+}
+
 struct Annotation<'n> {
     texts: &'n mut Names,
 }

@@ -1,6 +1,7 @@
 //! Edits of models that options request: inputs with given values and shapes, folding, merging of equal nodes, types.
 
 mod annotate;
+mod cut;
 mod fold;
 mod given;
 mod pure;
@@ -11,6 +12,7 @@ mod tests;
 mod unused;
 
 pub(super) use annotate::annotate;
+pub(super) use cut::cut;
 pub(super) use given::{bind, set_shapes};
 pub(crate) use pure::is_function;
 pub(super) use rounds::fold;

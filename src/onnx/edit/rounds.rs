@@ -1,5 +1,6 @@
 //! Folding: what is known is computed, and control flow that becomes known is expanded, until nothing changes.
 
+use super::cut;
 use super::fold::constants;
 use super::unused;
 use crate::Options;
@@ -9,7 +10,7 @@ use crate::onnx::inline::{Functions, expand, expand_control};
 use crate::onnx::model::ModelProto;
 use crate::onnx::places::Places;
 use crate::onnx::run::Stores;
-use crate::source::FileId;
+use crate::source::{FileId, Location, Span};
 
 /// The number of rounds after which folding ends: each one resolves a condition that the result of another one decides.
 const ROUNDS: usize = 100;
@@ -31,6 +32,7 @@ pub(crate) fn fold(
     let mut found = Diagnostics::of(options.policy());
     let expanded = expand(model, functions, (file, places), &early)?;
     expanded.into_iter().filter(|found| found.code != Code::LoopKept).for_each(|warning| found.report(warning));
+    cut(model, Location::new(file, Span::default()), options)?;
     for _ in 0..ROUNDS {
         let computed = constants(model, stores, &early, limits);
         let (_, expanded) = expand_control(model, file, places, &early)?;

@@ -29,13 +29,17 @@ fn remove_in(graph: &mut GraphProto, is_standard: &dyn Fn(&NodeProto) -> bool) {
         }
         for attribute in &mut node.attributes {
             each_graph_mut(&mut attribute.value, &mut |graph| with_stack(|| remove_in(graph, is_standard)));
-            each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, &mut used)));
         }
-        used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
+        uses_of(&node, &mut used);
         kept.push(node);
     }
     kept.reverse();
     graph.nodes = kept;
+    retain_values(graph, &used);
+}
+
+/// Removes constants that are not used, and the types of values that no longer occur.
+pub(super) fn retain_values(graph: &mut GraphProto, used: &FxHashSet<NameId>) {
     let inputs: FxHashSet<NameId> = graph.inputs.iter().filter_map(|input| input.name).collect();
     let is_needed = |name: NameId| used.contains(&name) || inputs.contains(&name);
     graph.initializers.retain(|constant| constant.name.is_none_or(is_needed));
@@ -46,10 +50,13 @@ fn remove_in(graph: &mut GraphProto, is_standard: &dyn Fn(&NodeProto) -> bool) {
 /// Collects the names that the nodes and the outputs of a graph use.
 fn uses(graph: &GraphProto, used: &mut FxHashSet<NameId>) {
     used.extend(graph.outputs.iter().filter_map(|output| output.name));
-    for node in &graph.nodes {
-        used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
-        for attribute in &node.attributes {
-            each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, used)));
-        }
+    graph.nodes.iter().for_each(|node| uses_of(node, used));
+}
+
+/// Collects the names that a node uses, also in graphs inside it.
+pub(super) fn uses_of(node: &NodeProto, used: &mut FxHashSet<NameId>) {
+    used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
+    for attribute in &node.attributes {
+        each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, used)));
     }
 }
