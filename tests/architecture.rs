@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("graph", &["diagnostics", "dictionary", "progress", "room", "source", "tensor"]),
     ("options", &["diagnostics", "graph"]),
     ("core", &["diagnostics", "graph", "room", "source"]),
-    ("library", &["graph", "source"]),
+    ("library", &["diagnostics", "graph", "source"]),
     ("nnef", &["core", "diagnostics", "dictionary", "graph", "library", "options", "progress", "room", "source"]),
     ("eval", &["diagnostics", "dictionary", "graph", "library", "nnef", "options", "progress", "source", "tensor"]),
     ("model", &["diagnostics", "eval", "files", "graph", "nnef", "source", "tensor"]),

@@ -123,6 +123,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1308", OPTIONS),
     ("E1309", ONNX),
     ("E1310", ONNX),
+    ("E1311", "arises with options only: tests/commands/parts.txt"),
     ("E1501", SHAPES),
     ("E1502", SHAPES),
     ("E1503", SHAPES),

@@ -12,13 +12,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::diagnostics::Code;
-use crate::graph::Extent;
+use crate::graph::{Cut, Extent};
 use crate::input::settings::{Passes, Settings};
 use crate::input::table::Notation;
 use crate::onnx::text::Production;
 use crate::options::{GivenShapes, input_name, input_shape, symbol};
 use crate::source::{FileId, Location, Span};
-use crate::{Cut, Diagnostics, Lower, Options};
+use crate::{Diagnostics, Lower, Options};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::limits::RunLimits;

@@ -26,7 +26,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let origin = external::ModelOrigin::new(&input.opened);
     let edited = input.notation.edited.contains(&destination.to.name);
     let (source, mut settings, language) = input.read()?;
-    if cli.verification.verify && !settings.options.internal.cut.is_whole() {
+    if cli.verification.verify && !settings.options.internal.cut.keeps_all() {
         let message = "--verify compares whole graphs: it cannot be used with --outputs and --inputs-at";
         return Err(Failure::Message(message.to_owned()));
     }

@@ -362,8 +362,8 @@ codes! {
     OptionSymbol          "E1307" none error   "option names an unknown dimension symbol" "this symbol";
     OptionPrimitive       "E1308" none error   "operation cannot be expanded" "has no body";
     OptionValue           "E1309" none error   "value does not fit the input" none;
-    OptionTensor          "E1311" none error   "option names an unknown tensor" none;
     OperatorStays         "E1310" none warning "operator is not expanded" "stays";
+    OptionTensor          "E1311" none error   "option names an unknown tensor" none;
     // Shapes and layouts of XLA.
     ShapeSyntax           "E1501" none error   "text is not a shape" "not a valid shape";
     ShapeElement          "E1502" none error   "unknown element type" "not an element type";

@@ -26,6 +26,7 @@ mod operation;
 pub(crate) mod operators;
 pub(crate) mod origin;
 mod packed;
+mod part;
 mod parts;
 pub(crate) mod predication;
 mod primitive;

@@ -12,10 +12,11 @@ use super::source::{Evaluable, Flat, Source};
 use super::table::Notation;
 use super::{Findings, Refusal};
 use crate::diagnostics::Diagnostics;
+use crate::graph::Cut;
 use crate::graph::stats::{Setting, Stats};
 use crate::tensor::Tensor;
 use crate::write::encode::{Encode, Made, Within};
-use crate::{Cut, Graph, Options, write};
+use crate::{Graph, Options, write};
 
 /// What is opened: a path, or bytes under a name for messages. Its notation can be given by its name.
 pub struct Given<'g> {

@@ -20,8 +20,8 @@ mod notation;
 mod pieces;
 mod source_map;
 
-#[cfg(feature = "onnx")]
 #[cfg(feature = "lsp")]
 pub(crate) use nnef::statements as nnef_statements;
+#[cfg(feature = "onnx")]
 pub(crate) use notation::OnnxForm;
 pub use notation::{NOTATIONS, Notation};

@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::hash::{Hash, HashedText, push_byte, push_number};
+use super::hash::{Hash, HashedText, hash_of, push_byte, push_number};
 use super::{NameEntry, Suffixed, bits};
 use crate::source::names::{Name, Names};
 
@@ -23,7 +23,7 @@ pub(crate) fn settle(
     let mut segments = Segments::new(names);
     let mut taken = Taken::with_capacity(used + reserved.len());
     for word in reserved {
-        taken.insert(HashedText::EMPTY.then(word).after(0));
+        taken.insert(hash_of(word));
     }
     let mut hashes: Vec<Hash> = vec![0; entries.len()];
     let mut inner = false;
@@ -75,7 +75,7 @@ impl<'n> Segments<'n> {
     fn hash(&mut self, parent: Option<Hash>, entry: &NameEntry) -> Hash {
         let hash = match parent {
             Some(parent) => self.part(entry.segment).after(parent),
-            None => HashedText::EMPTY.then(self.names.text(entry.segment)).after(0),
+            None => hash_of(self.names.text(entry.segment)),
         };
         if entry.ordinal > 0 { push_number(hash, entry.ordinal) } else { hash }
     }

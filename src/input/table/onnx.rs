@@ -198,7 +198,7 @@ impl Source for ModelBytes {
     fn evaluable(self: Box<Self>, settings: &Settings) -> Result<Evaluable, Refusal> {
         let mut parsed = self.parse(settings);
         // The names of a part are those of the flat model.
-        if !settings.options.internal.cut.is_whole() {
+        if !settings.options.internal.cut.keeps_all() {
             parsed.flatten(settings);
         }
         let ParsedModel { sources, document, found, .. } = parsed;

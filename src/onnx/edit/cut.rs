@@ -21,7 +21,7 @@ use crate::source::Location;
 /// A name is not that of a value of the graph, or the type of an end is not known.
 pub(in crate::onnx) fn cut(model: &mut ModelProto, at: Location, options: &Options) -> Result<(), Diagnostics> {
     let cut = &options.internal.cut;
-    if cut.is_whole() {
+    if cut.keeps_all() {
         return Ok(());
     }
     let types = infer(model, options);

@@ -1,12 +1,13 @@
 //! The names in the current copy for the names of a body.
 
 use crate::graph::names::NameId;
-use crate::onnx::model::{ModelNames, Values};
+use crate::onnx::model::Values;
 
 /// For each name of a body, the name in the current copy. Scopes are nested; at the end of one its bindings are
 /// replaced by those before it.
+#[derive(Default)]
 pub(super) struct Bindings {
-    /// By the number of the name.
+    /// By the number of the name, up to the last one that was bound. Other names are bound to themselves.
     values: Vec<NameId>,
     /// The bindings that the ones of open scopes replaced.
     saved: Vec<(NameId, NameId)>,
@@ -16,11 +17,6 @@ pub(super) struct Bindings {
 pub(super) struct Scope(usize);
 
 impl Bindings {
-    /// All names are bound to themselves.
-    pub(super) fn new(names: &ModelNames) -> Self {
-        Bindings { values: names.all_values().collect(), saved: Vec::new() }
-    }
-
     pub(super) fn open_scope(&self) -> Scope {
         Scope(self.saved.len())
     }
@@ -30,7 +26,6 @@ impl Bindings {
         if name == NameId::ROOT {
             return;
         }
-        // Names of copies in a graph that is copied once more are newer than the bindings.
         self.values.extend((self.values.len()..=name.index()).map(NameId::at));
         self.saved.push((name, std::mem::replace(&mut self.values[name.index()], value)));
     }

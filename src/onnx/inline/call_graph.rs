@@ -155,8 +155,9 @@ fn callees_first(
 ) -> Result<Vec<usize>, NodeFinding> {
     let mut order = Vec::with_capacity(functions.len());
     let (mut done, mut open) = (vec![false; functions.len()], vec![false; functions.len()]);
+    let mut path = Vec::new();
     for start in 0..functions.len() {
-        let mut path = vec![(start, 0)];
+        path.push((start, 0));
         while let Some((function, next)) = path.last_mut() {
             let (at, i) = (*function, *next);
             *next += 1;

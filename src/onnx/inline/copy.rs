@@ -98,7 +98,6 @@ impl<'f> Expansion<'f> {
         let charged = Charged::new(options);
         let flow = ControlFlow::new(names, options);
         let is_needed = callees.iter().any(|callee| callee.has_types);
-        let bindings = Bindings::new(names);
         let identity = names.texts.intern("Identity");
         Expansion {
             names,
@@ -106,7 +105,7 @@ impl<'f> Expansion<'f> {
             outside: FunctionProto::default(),
             table,
             callees,
-            bindings,
+            bindings: Bindings::default(),
             identity,
             known: Known::default(),
             has_control: false,

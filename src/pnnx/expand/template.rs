@@ -16,7 +16,7 @@ use crate::source::FileId;
 
 /// The expression of an operation, with the classes of equal nodes.
 pub(super) struct Template {
-    expression: Expression,
+    pub(super) expression: Expression,
     classes: Vec<u32>,
 }
 

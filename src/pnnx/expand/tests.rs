@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::pnnx::evaluate::ExpressionValue as Found;
 use crate::pnnx::number::keeps_integer_part;
+use crate::pnnx::parse::{Reading, parse};
 use crate::tensor::Tensor;
 use crate::tensor::usage::Usage;
 
@@ -25,7 +26,7 @@ fn templates_mean_their_operations() {
     let samples = [1e-12, -1e-9, 0.0, 0.25, -0.5, 0.75, 1.0, -1.5, 2.0, -3.0, 7.5, 20.0, -20.0, 700.0, 1e6];
     for op in Op::all().filter(|op| matches!(op.row().nnef, Counterpart::Template(_))) {
         let name = op.row().name;
-        let template = &template(op).unwrap_or_else(|| panic!("{name} has a malformed template")).expression;
+        let template = &template::of(op).unwrap_or_else(|| panic!("{name} has a malformed template")).expression;
         let two = op.row().arity.0 == 2;
         let own = expression(&format!("{name}({})", if two { "@0,@1" } else { "@0" }));
         for x in samples {

@@ -95,8 +95,18 @@ fn neighbours_are_told_apart() {
     let mut taken = Taken::with_capacity(30_000);
     let hashes: Vec<Hash> = (0..10_000)
         .flat_map(|i| [format!("t{i}"), format!("t_{i}"), format!("t{i}_2")])
-        .map(|text| HashedText::EMPTY.then(&text).after(0))
+        .map(|text| hash_of(&text))
         .collect();
     assert!(hashes.iter().all(|hash| taken.insert(*hash)));
     assert!(hashes.iter().all(|hash| !taken.insert(*hash)));
+}
+
+#[test]
+fn hashes_of_texts_are_those_of_their_bytes() {
+    let text = "layers_0_attention_query_weight";
+    for length in 0..text.len() {
+        let text = &text[..length];
+        assert_eq!(hash_of(text), text.bytes().fold(0, push_byte));
+        assert_eq!(HashedText::EMPTY.then("h").then(text).after(0), hash_of(&format!("h{text}")));
+    }
 }
