@@ -65,6 +65,7 @@ mod nnef;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod options;
+mod parts;
 #[cfg(feature = "pictures")]
 pub mod picture;
 #[cfg(feature = "pnnx")]

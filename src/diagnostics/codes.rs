@@ -120,6 +120,7 @@ codes! {
     TooLarge              "E0002" none error   "the text is too large" none;
     TooDeep               "E0003" none error   "the nesting is too deep" "nested too deep";
     ForeignInput          "E0004" none error   "the input is not in a supported notation" "not a supported notation";
+    NotBuilt              "E0005" none error   "this build does not have the part that is needed" none;
     // Lexical elements.
     BadIdentifier         "E0101" L1   error   "not an identifier" "not an identifier";
     BadNumber             "E0102" L2   error   "malformed number" "not a number";

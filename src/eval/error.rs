@@ -5,6 +5,7 @@ use std::fmt;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::origin::with_origin;
 use crate::graph::{Graph, OperationId};
+use crate::parts::MissingPart;
 use crate::tensor::TensorError;
 
 /// The reason why a graph or one of its operations could not be evaluated.
@@ -24,6 +25,11 @@ impl EvalError {
     /// A failure of a kind.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         EvalError { code, message: message.into(), operation: None }
+    }
+
+    /// The refusal of an evaluation in a build without kernels.
+    pub(crate) fn missing(part: MissingPart) -> Self {
+        EvalError::new(Code::NotBuilt, part.reason())
     }
 
     /// Incompatible shapes of operands, or an attribute that does not match a shape.

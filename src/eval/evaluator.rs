@@ -17,6 +17,7 @@ use super::table;
 
 use crate::diagnostics::Code;
 use crate::graph::{Graph, Kind, TensorId};
+use crate::parts::KERNELS;
 use crate::tensor::{DType, Tensor, TensorError};
 
 /// A source of the data of variables.
@@ -122,6 +123,9 @@ impl Evaluator {
         tensor: TensorId,
         variables: &dyn Variables,
     ) -> Result<Arc<Tensor>, EvalError> {
+        if let Some(part) = KERNELS.missing() {
+            return Err(EvalError::missing(part));
+        }
         let budget = Budget::new(self.limits);
         let run = Run::new(graph, graph, self, &budget, variables, FxHashMap::default());
         let run = run.quantized(&self.quantizations);
@@ -157,6 +161,9 @@ impl Evaluator {
         variables: &dyn Variables,
         beside: usize,
     ) -> Result<Evaluation, EvalError> {
+        if let Some(part) = KERNELS.missing() {
+            return Err(EvalError::missing(part));
+        }
         let budget = Budget::new(self.limits);
         budget.hold(beside);
         // The caller also holds the inputs, in addition to the bound ones.

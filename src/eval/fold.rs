@@ -59,6 +59,7 @@ impl Graph {
     /// assert!(String::from_utf8_lossy(&flat).contains("y_sqrt1 = constant(shape = [2], value = [2.0, 3.0]);"));
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[cfg(feature = "kernels")]
     pub fn fold(&mut self, limits: Limits, apart: &[TensorId], keep_unused: bool) -> usize {
         let written = self.write_known(keep_unused);
         if self.conventions.follows {

@@ -8,6 +8,7 @@ use super::source::{Backing, Expanded, Flat};
 use crate::Graph;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
+use crate::parts::KERNELS;
 use crate::progress::{self, Phase};
 
 /// What passes did.
@@ -31,7 +32,7 @@ pub(crate) fn selected(result: Expanded, settings: &Settings) -> Expanded {
 ///
 /// # Errors
 ///
-/// The quantizations of a model, which tell what is left as it is, cannot be read.
+/// The quantizations of a model, which tell what is left as it is, cannot be read; this build does not fold.
 pub(crate) fn fold_and_share(
     backing: &mut dyn Backing,
     graph: &mut Graph,
@@ -40,6 +41,10 @@ pub(crate) fn fold_and_share(
     let passes = settings.passes;
     let apart = if passes.fold || passes.share { backing.apart(graph, settings)? } else { Vec::new() };
     let mut passed = Passed::default();
+    if let Some(part) = KERNELS.missing().filter(|_| passes.fold) {
+        return Err(Refusal::Unfit(part.reason()));
+    }
+    #[cfg(feature = "kernels")]
     if passes.fold {
         let apart = tensors(graph, &apart);
         progress::enter(Phase::Evaluating);

@@ -21,6 +21,7 @@ use super::to_nnef::{self, NnefVariables};
 use super::view::{self, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Limits, Quantizations};
+use crate::parts::{KERNELS, TRANSLATION};
 use crate::source::{FileId, Location, Sources, Span};
 use crate::tensor::Tensor;
 use crate::{Graph, Lower, Options};
@@ -325,6 +326,9 @@ impl Document {
     ///
     /// Those of [`Self::flatten`].
     pub fn fold(&mut self, options: &Options, limits: Limits) -> Result<Diagnostics, Diagnostics> {
+        if let Some(part) = KERNELS.missing() {
+            return Err(part.at(Self::nowhere(self.file)));
+        }
         let stores = Stores::new(self.folder.as_deref());
         self.expanded(options, |model, functions, places| {
             edit::fold(model, functions, places, (&stores, limits), options)
@@ -343,6 +347,9 @@ impl Document {
         options: &Options,
         limits: Limits,
     ) -> Result<(Graph, NnefVariables, Diagnostics), Diagnostics> {
+        if let Some(part) = TRANSLATION.missing() {
+            return Err(part.at(Self::nowhere(self.file)));
+        }
         let mut found = self.fold(&to_nnef::expanding(options), limits)?;
         let ParsedText::Model(model) = &mut self.parsed else {
             let message = "a part of a model has no graph of NNEF";

@@ -17,6 +17,7 @@ use crate::eval::Quantizations;
 use crate::graph::{Dialect, Graph};
 use crate::onnx::Document;
 use crate::onnx::model::{GraphProto as ModelGraph, ModelNames, ModelProto, OperatorSet};
+use crate::parts::TRANSLATION;
 use crate::progress;
 
 /// Translates a flat graph to a model.
@@ -109,8 +110,11 @@ pub(crate) fn document(
     data: (&dyn Weights, &Quantizations),
     limits: (bool, u64),
 ) -> Result<Document, Diagnostics> {
-    let model = convert(graph, data, limits)?;
     let at = graph.operations.first().map(|operation| operation.at).unwrap_or_default();
+    if let Some(part) = TRANSLATION.missing() {
+        return Err(part.at(at));
+    }
+    let model = convert(graph, data, limits)?;
     Ok(Document::made(model, at.file))
 }
 

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::table::OPERATORS;
 use crate::onnx::infer::InferCall;
 use crate::onnx::run::NodeKernel;
+use crate::parts::KERNELS;
 
 /// A rule of inference: it sets what it finds about the results, and returns none as soon as it cannot find more.
 pub(crate) type InferRule = fn(&mut InferCall) -> Option<()>;
@@ -36,9 +37,9 @@ impl OperatorRow {
         OperatorRow { values: Some(values), ..self }
     }
 
-    /// The row with a kernel.
+    /// The row with a kernel, in builds that have kernels.
     pub(super) const fn runs(self, kernel: NodeKernel) -> Self {
-        OperatorRow { kernel: Some(kernel), ..self }
+        OperatorRow { kernel: if KERNELS.is_built() { Some(kernel) } else { None }, ..self }
     }
 }
 

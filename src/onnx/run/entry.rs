@@ -9,9 +9,10 @@ use super::stored::Stores;
 use super::value::RunValue;
 use crate::Options;
 use crate::diagnostics::Code;
-use crate::eval::Budget;
+use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, TypeForm, ValueInfo};
+use crate::parts::KERNELS;
 use crate::source::names::Name;
 use crate::tensor::{DType, Tensor};
 
@@ -106,6 +107,9 @@ impl Runner<'_> {
         model: &ModelProto,
         inputs: &[(String, Tensor)],
     ) -> Result<Vec<(String, RunValue)>, RunFailure> {
+        if let Some(part) = KERNELS.missing() {
+            return Err(EvalError::missing(part).into());
+        }
         let declared = declared_inputs(model);
         if let Some((name, _)) = inputs.iter().find(|(name, _)| !declared.iter().any(|input| input.name == *name)) {
             let known: Vec<&str> = declared.iter().map(|input| input.name).collect();

@@ -23,6 +23,7 @@ use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, Node
 use crate::onnx::operators::row_of;
 use crate::progress;
 use crate::room::with_stack;
+use crate::parts::KERNELS;
 use crate::tensor::Tensor;
 
 /// The steps that a node counts for besides those of its kernel: looking its operands up takes as long.
@@ -59,6 +60,9 @@ pub(crate) fn evaluate_node(
     operands: &[Option<Arc<Tensor>>],
     (stores, budget): (&Stores, &Budget),
 ) -> Result<Vec<Tensor>, EvalError> {
+    if let Some(part) = KERNELS.missing() {
+        return Err(EvalError::missing(part));
+    }
     let (domain, name) = names.operator(node);
     let kernel = kernel(domain, name)?;
     let operands: Vec<_> = operands.iter().map(|operand| operand.clone().map(RunValue::Tensor)).collect();

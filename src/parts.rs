@@ -1,0 +1,59 @@
+//! The parts that a build can leave out, such as that for a browser, where each byte of the program is loaded.
+//!
+//! A part is left out where it begins: its entries ask first, so that the compiler drops what is behind them, and tables
+//! leave out its functions.
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::source::Location;
+
+/// A part with a feature of its own.
+#[derive(Debug)]
+pub(crate) struct Part {
+    is_built: bool,
+    feature: &'static str,
+    /// What is refused without it.
+    does: &'static str,
+}
+
+/// What computes: the kernels of operations, and the passes that need them.
+pub(crate) static KERNELS: Part =
+    Part { is_built: cfg!(feature = "kernels"), feature: "kernels", does: "evaluates and folds nothing" };
+
+/// What turns graphs of one notation into those of another: NNEF to ONNX, and ONNX to NNEF.
+pub(crate) static TRANSLATION: Part = Part {
+    is_built: cfg!(feature = "translate"),
+    feature: "translate",
+    does: "translates nothing to ONNX or from ONNX",
+};
+
+/// A part that a build does not have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MissingPart(&'static Part);
+
+impl Part {
+    /// Whether this build has the part.
+    pub(crate) const fn is_built(&self) -> bool {
+        self.is_built
+    }
+
+    /// The part, if this build does not have it.
+    // A condition that the compiler knows: what follows a `return` for it is not built.
+    #[inline(always)]
+    pub(crate) const fn missing(&'static self) -> Option<MissingPart> {
+        if self.is_built { None } else { Some(MissingPart(self)) }
+    }
+}
+
+impl MissingPart {
+    /// Why what needs it is refused.
+    pub(crate) fn reason(self) -> String {
+        format!("this build {}: it is made without the feature `{}`", self.0.does, self.0.feature)
+    }
+
+    /// The refusal, with a place.
+    pub(crate) fn at(self, at: Location) -> Diagnostics {
+        let mut found = Diagnostics::default();
+        found.report(Diagnostic::new(Code::NotBuilt, at, self.reason()));
+        found
+    }
+}
