@@ -17,13 +17,14 @@ pub(crate) struct Part {
 
 /// What computes: the kernels of operations, and the passes that need them.
 pub(crate) static KERNELS: Part =
-    Part { is_built: cfg!(feature = "kernels"), feature: "kernels", does: "evaluates and folds nothing" };
+    Part { is_built: cfg!(feature = "kernels"), feature: "kernels", does: "neither evaluates nor folds" };
 
-/// What turns graphs of one notation into those of another: NNEF to ONNX, and ONNX to NNEF.
+/// What turns graphs of one notation into those of another: NNEF to ONNX and PNNX, ONNX to NNEF, and operators of torch
+/// and layers of ncnn to operations of NNEF.
 pub(crate) static TRANSLATION: Part = Part {
     is_built: cfg!(feature = "translate"),
     feature: "translate",
-    does: "translates nothing to ONNX or from ONNX",
+    does: "does not translate between notations",
 };
 
 /// A part that a build does not have.

@@ -72,6 +72,8 @@ impl Flat {
             && !self.backing.is_view()
         {
             fold_and_share(&mut *self.backing, graph, settings)?;
+            // Only the command asks for it.
+            #[cfg(feature = "cli")]
             if settings.passes.drop_bitcasts {
                 graph.remove_bitcasts();
             }

@@ -19,6 +19,7 @@ use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
 use crate::library::label::label;
+use crate::parts::TRANSLATION;
 use crate::pnnx::given::{given_shape, report_unknown_inputs};
 use crate::pnnx::lower::{Line, Lowered, Refusal};
 use crate::pnnx::model::Operator;
@@ -50,13 +51,17 @@ impl NcnnModel {
     ///
     /// # Errors
     ///
-    /// Extents of inputs are not known, or weights do not follow from the parameters, or are not in the file.
+    /// Extents of inputs are not known, weights do not follow from the parameters, or are not in the file, or layers are to
+    /// be lowered in a build that does not translate.
     pub(crate) fn graph(
         &self,
         file: FileId,
         weights: Option<WeightFile>,
         options: &Options,
     ) -> Result<ImportedNetwork, Diagnostics> {
+        if let Some(part) = TRANSLATION.missing().filter(|_| options.lower == Lower::All) {
+            return Err(part.at(Location::new(file, Span::default())));
+        }
         let mut import = NetworkImport {
             builder: Builder::new("model"),
             file,

@@ -19,6 +19,7 @@ use super::model::ParameterValue;
 use super::settings::LayerSettings;
 use crate::graph::TensorId;
 use crate::library::assembly::Assembly;
+use crate::parts::TRANSLATION;
 use crate::pnnx::lower::{Line, Lowered, Refusal};
 
 /// The function that lowers a kind of layers. It returns the tensors of the results.
@@ -56,6 +57,9 @@ pub(super) struct LayerLine<'a> {
 ///
 /// There is no rule, the rule does not support the operands or parameters, or it does not use all of them.
 pub(super) fn lower(line: &mut LayerLine) -> Lowered<Vec<TensorId>> {
+    if let Some(part) = TRANSLATION.missing() {
+        return Err(Refusal::Because(part.reason().into()));
+    }
     let layer = line.settings.layer;
     let rule = table().find(|(kinds, _)| kinds.contains(&layer.kind.as_str())).map(|(_, rule)| rule);
     let rule = rule.ok_or_else(|| Refusal::Because("it has no rule".into()))?;

@@ -3,6 +3,8 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use std::io;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data::Archive;
@@ -15,6 +17,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::Variables;
 use crate::graph::standard::{CONSTANT, EXTERNAL, VARIABLE};
 use crate::graph::{Graph, Key, Operand, Operation, Primitive, TensorId, Value};
+use crate::parts::TRANSLATION;
 use crate::source::Location;
 use crate::source::literals::{push_int, push_scalar};
 use crate::tensor::{Tensor, TensorError, volume};
@@ -52,12 +55,23 @@ impl PnnxModel {
     }
 }
 
+/// Writes the file of a graph that [`check`] accepts.
+pub(crate) fn write(graph: &Graph, out: &mut dyn io::Write) -> io::Result<()> {
+    if let Some(part) = TRANSLATION.missing() {
+        return Err(io::Error::other(part.reason()));
+    }
+    out.write_all(PnnxModel::of_graph(graph).print().as_bytes())
+}
+
 /// Checks that all arguments of a graph's operations have a form in files.
 ///
 /// # Errors
 ///
 /// Those that have none.
 pub(crate) fn check(graph: &Graph) -> Result<(), Diagnostics> {
+    if let Some(part) = TRANSLATION.missing() {
+        return Err(part.at(graph.operations.first().map(|operation| operation.at).unwrap_or_default()));
+    }
     let mut found = Diagnostics::new(false);
     for operation in graph.operations() {
         let name = graph.operation_name(operation);

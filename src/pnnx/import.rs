@@ -25,6 +25,7 @@ use crate::library::build::{Builder, Results};
 use crate::library::distinct::Distinct;
 use crate::library::identifier::identifier;
 use crate::library::label::label;
+use crate::parts::TRANSLATION;
 use crate::source::{FileId, Location, Span};
 use crate::{Lower, Options};
 
@@ -39,8 +40,12 @@ impl PnnxModel {
     ///
     /// # Errors
     ///
-    /// Expressions cannot be read or expanded, shapes are contradictory, or extents of inputs are unknown.
+    /// Expressions cannot be read or expanded, shapes are contradictory, extents of inputs are unknown, or operators are to
+    /// be lowered in a build that does not translate.
     pub(crate) fn graph(&self, file: FileId, options: &Options) -> Result<Imported, Diagnostics> {
+        if let Some(part) = TRANSLATION.missing().filter(|_| options.lower == Lower::All) {
+            return Err(part.at(Location::new(file, Span::default())));
+        }
         let mut builder = Builder::new("model");
         builder.be_exact(options.internal.exact);
         let mut import = Import {

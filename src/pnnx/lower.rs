@@ -42,6 +42,7 @@ use std::cell::Cell;
 use crate::graph::operators::exact_quotient;
 use crate::graph::{TensorId, Value};
 use crate::library::recurrent::RecurrentKind;
+use crate::parts::TRANSLATION;
 #[cfg(feature = "input")]
 use crate::pnnx::item::ExpandedItem;
 #[cfg(feature = "input")]
@@ -254,6 +255,9 @@ const CELU: &str = "add(maximum(@0,0.0),mul(%alpha,expm1(div(minimum(@0,0.0),%al
 ///
 /// The table has no rule for it, the rule does not support its operands or settings, or it does not use all of them.
 pub(super) fn lower(line: &mut Line) -> Lowered<Vec<TensorId>> {
+    if let Some(part) = TRANSLATION.missing() {
+        return Err(Refusal::Because(part.reason().into()));
+    }
     let kind = aten::kind(line);
     let results = if line.has_complex() { complex::lowered(line, &kind)? } else { by_rule(line, &kind)? };
     if let Some(refusal) = line.unread() {

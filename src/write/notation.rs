@@ -8,7 +8,7 @@ use crate::graph::{Dialect, Graph};
 #[cfg(feature = "pictures")]
 use crate::picture::Picture;
 #[cfg(feature = "pnnx")]
-use crate::pnnx::model::PnnxModel;
+use crate::pnnx::export;
 
 /// An output notation.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ pub static NOTATIONS: &[Notation] = &[
         needs: Needs { standard: true, ..ANY_GRAPH },
         data: With::Beside("bin"),
         on_terminal: None,
-        writer: Writer::Pnnx(|graph, out| out.write_all(PnnxModel::of_graph(graph).print().as_bytes())),
+        writer: Writer::Pnnx(export::write),
     },
     #[cfg(feature = "pictures")]
     Notation {

@@ -5,6 +5,7 @@ use super::settings::SettingKind;
 use super::{Line, Lowered, LoweringRow, Refusal, by_rule, fourier, spectra};
 use crate::graph::{Primitive, TensorId, Value};
 use crate::library::assembly::Assembly;
+use crate::parts::TRANSLATION;
 use crate::pnnx::item::{ExpandedItem, List};
 use crate::pnnx::model::Setting;
 use crate::pnnx::table::Op;
@@ -307,6 +308,9 @@ const SIZE: &str = "sqrt(add(sqr(@0),sqr(@1)))";
 /// The value of an expression some of whose operands or literals are complex, or that computes with the bits of
 /// integers.
 pub(in crate::pnnx) fn computed(line: &mut Line, expression: &Expression) -> Lowered<ExpandedItem> {
+    if let Some(part) = TRANSLATION.missing() {
+        return Err(Refusal::Because(part.reason().into()));
+    }
     let mut stack: Vec<ComplexNumber> = Vec::new();
     for (_, node) in expression.nodes() {
         let first = stack.len().saturating_sub(expression.operands(node).len());
