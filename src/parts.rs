@@ -6,10 +6,11 @@
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source::Location;
 
-/// A part with a feature of its own.
+/// A part that can be left out.
 #[derive(Debug)]
 pub(crate) struct Part {
     is_built: bool,
+    /// The feature; empty if the target decides.
     feature: &'static str,
     /// What is refused without it.
     does: &'static str,
@@ -21,11 +22,12 @@ pub(crate) static KERNELS: Part =
 
 /// What turns graphs of one notation into those of another: NNEF to ONNX and PNNX, ONNX to NNEF, and operators of torch
 /// and layers of ncnn to operations of NNEF.
-pub(crate) static TRANSLATION: Part = Part {
-    is_built: cfg!(feature = "translate"),
-    feature: "translate",
-    does: "does not translate between notations",
-};
+pub(crate) static TRANSLATION: Part =
+    Part { is_built: cfg!(feature = "translate"), feature: "translate", does: "does not translate between notations" };
+
+/// What reads whole models, in folders and archives: WebAssembly has no files.
+pub(crate) static FILES: Part =
+    Part { is_built: !cfg!(target_family = "wasm"), feature: "", does: "reads no folders and archives" };
 
 /// A part that a build does not have.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +50,11 @@ impl Part {
 impl MissingPart {
     /// Why what needs it is refused.
     pub(crate) fn reason(self) -> String {
-        format!("this build {}: it is made without the feature `{}`", self.0.does, self.0.feature)
+        let Part { does, feature, .. } = self.0;
+        match *feature {
+            "" => format!("this build {does}"),
+            feature => format!("this build {does}: it is made without the feature `{feature}`"),
+        }
     }
 
     /// The refusal, with a place.

@@ -102,6 +102,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E1204", MODELS),
     ("E1205", MODELS),
     ("E0004", "arises with files in other formats: tests/inputs.rs"),
+    ("E0005", "arises only in builds without all parts: web/src/answer.rs"),
     ("E1206", MODELS),
     ("E1211", MODELS),
     ("E1212", MODELS),

@@ -15,6 +15,7 @@ use crate::eval::Variables;
 use crate::files::parent;
 use crate::graph::TensorId;
 use crate::model::{self, GRAPH, Model, QUANT, check};
+use crate::parts::FILES;
 use crate::source::{Location, Span};
 use crate::tensor::DType;
 use crate::{Document, Graph};
@@ -64,6 +65,9 @@ pub(crate) fn open(opened: Opened, settings: &Settings) -> Result<Written, Refus
         return Ok(Written { text, origin: InputKind::Document(path.to_owned()) });
     }
     if model::is_archive(opened.start().bytes()) || model::has_archive_name(path) {
+        if let Some(part) = FILES.missing() {
+            return Err(Refusal::Unfit(format!("{}: {}", opened.name, part.reason())));
+        }
         let name = opened.name.clone();
         let fail = |error: io::Error| Refusal::io(&name, error);
         let archive = match opened.is_file() {
@@ -110,6 +114,9 @@ fn graph_in(folder: &Path, document: &Path, settings: &Settings) -> Result<Text,
 /// The data of the variables of graphs that come from an input: of a model, or files in the folder of
 /// the document; `None` for standard input.
 pub(crate) fn data(origin: &InputKind, graphs: &[&Graph], settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+    if FILES.missing().is_some() {
+        return Ok(None);
+    }
     let folder = match origin {
         InputKind::Archive(model) => return Ok(Some(Rc::clone(model))),
         InputKind::Stream => return Ok(None),
@@ -140,6 +147,9 @@ pub(crate) fn infer_shapes(origin: &InputKind, graph: &mut Graph, settings: &Set
 
 /// The whole model, if an input is a folder or an archive.
 pub(crate) fn whole(origin: &InputKind, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+    if FILES.missing().is_some() {
+        return Ok(None);
+    }
     match origin {
         InputKind::Archive(model) => Ok(Some(Rc::clone(model))),
         InputKind::Folder(path) => Ok(Some(Rc::new(Model::open(path, &settings.model)?))),
@@ -155,6 +165,9 @@ pub(crate) fn examine(
     graph: &Graph,
     found: &mut Diagnostics,
 ) -> Result<Option<String>, Refusal> {
+    if FILES.missing().is_some() {
+        return Ok(None);
+    }
     let main = document.main();
     let span = main.graphs.first().map_or(Span::default(), |graph| graph.name.span);
     check::data(model, graph, Location::new(main.file, span), found)?;

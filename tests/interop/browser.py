@@ -173,7 +173,16 @@ class Checks:
         assert "expected SYMBOL=N" in site.text("findings"), site.text("findings")
         site.option("set", "", "text done")
         site.option("share", False, "text done")
+        assert self.formats() == ["nnef", "json", "html", "svg", "dot"], self.formats()
+        # Operators of torch are not translated in the browser, and the page says so.
+        site.give(ROOT / "examples/pnnx/centre.pnnx.param", "text refused")
+        assert "E0005" in site.text("findings") and "translate" in site.text("findings"), site.text("findings")
         site.option("lower", "custom", "text done")
+        assert "pnnx" in self.formats() and "onnx" not in self.formats(), self.formats()
+
+    def formats(self):
+        """The formats that are offered for a download."""
+        return self.site.eval("[...document.getElementById('format').options].map(format => format.value)")
 
     def binary(self):
         """A binary model, and its download."""
@@ -185,6 +194,7 @@ class Checks:
         assert "binary" in site.text("binary")
         self.drawn("binary")
         self.keep("binary")
+        assert self.formats() == ["onnx", "onnxtxt", "json", "html", "svg", "dot"], self.formats()
         site.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.folder))
         site.eval("document.getElementById('format').value = 'onnx'; document.getElementById('download').click()")
         path, end = self.folder / "dense.flat.onnx", time.monotonic() + 20

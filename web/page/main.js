@@ -1,9 +1,12 @@
 // The page: what is open, the options, the runs.
 'use strict';
 
-/* The formats of a download: the name of the notation, of the format, and the ending of the file. */
+/* The formats of a download: the name of the notation, of the format, and the ending of the file. The program does not
+   translate between notations: a format may be for inputs of some notations only. */
+const isOnnx = notation => notation.startsWith('onnx');
 const FORMATS = [
-  ['nnef', 'NNEF', '.nnef'], ['onnx', 'ONNX', '.onnx'], ['onnxtxt', 'ONNX text', '.onnxtxt'], ['pnnx', 'PNNX', '.pnnx.param'],
+  ['nnef', 'NNEF', '.nnef', notation => !isOnnx(notation)], ['onnx', 'ONNX', '.onnx', isOnnx],
+  ['onnxtxt', 'ONNX text', '.onnxtxt', isOnnx], ['pnnx', 'PNNX', '.pnnx.param', notation => notation === 'pnnx'],
   ['json', 'JSON', '.json'], ['html', 'Picture, page', '.html'], ['svg', 'Picture, SVG', '.svg'], ['dot', 'Graphviz', '.dot'],
 ];
 
@@ -17,7 +20,6 @@ class Main {
     this.engine = new Engine();
     this.source = new Source(() => this.later());
     this.tabs = new Tabs(() => this.look());
-    FORMATS.forEach(([notation, title]) => byId('format').append(new Option(title, notation)));
     this.listen();
     this.offer();
     this.engine.module.catch(({ message }) => this.say(`This browser cannot run the program: ${message}`));
@@ -101,7 +103,7 @@ class Main {
 
   options() {
     const given = Object.fromEntries(new FormData(byId('options')));
-    const flags = ['fold', 'share', 'unroll', 'strict'].map(name => [name, name in given]);
+    const flags = ['share', 'unroll', 'strict'].map(name => [name, name in given]);
     return { ...given, ...Object.fromEntries(flags) };
   }
 
@@ -143,10 +145,13 @@ class Main {
     document.body.dataset.shown = `${view.id} ${answer.done ? 'done' : 'refused'}`;
   }
 
-  /* Takes note of the notation of the input: at first, the download is in the same. */
+  /* Takes note of the notation of the input, which tells the formats of the download: at first, it is in the same. */
   know(notation) {
-    if (this.notation === null && notation !== null) byId('format').value = notation.startsWith('onnx') ? notation : 'nnef';
-    this.notation = notation ?? this.notation;
+    if (notation === null || notation === this.notation) return;
+    const formats = FORMATS.filter(([, , , fits]) => !fits || fits(notation));
+    byId('format').replaceChildren(...formats.map(([format, title]) => new Option(title, format)));
+    byId('format').value = isOnnx(notation) ? notation : 'nnef';
+    this.notation = notation;
   }
 
   can(done) {

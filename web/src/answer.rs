@@ -38,7 +38,7 @@ fn flattened(
     output: &mut Vec<u8>,
 ) -> (Option<&'static str>, Result<Findings, Refusal>) {
     let input = match open((request.name.as_str(), bytes), &request.options) {
-        Ok(input) => input.fold(request.fold).share(request.share),
+        Ok(input) => input.share(request.share),
         Err(refusal) => return (None, Err(refusal)),
     };
     let notation = input.notation();
@@ -119,5 +119,40 @@ mod tests {
         assert_eq!(answer["message"], "there is no output notation `nothing`");
         let (answer, _) = asked("nnef", "weights.npy", "\u{93}NUMPY");
         assert_eq!(answer["done"], false);
+    }
+
+    #[test]
+    fn what_the_build_leaves_out_is_refused() {
+        const PNNX: &str = "7767517\n3 2\npnnx.Input in 0 1 x #x=(2)f32\nF.relu r 1 1 x y\npnnx.Output out 1 0 y\n";
+        let of = |answer: &Value| (answer["done"].clone(), answer["findings"][0]["code"].clone());
+        let refused = (Value::Bool(false), Value::from("E0005"));
+        let (answer, output) = asked("onnx", "m.nnef", MODEL);
+        assert_eq!((of(&answer), output.as_str()), (refused.clone(), ""));
+        assert_eq!(
+            answer["findings"][0]["message"],
+            "this build does not translate between notations: it is made without the feature `translate`"
+        );
+        let onnx = "<ir_version: 10, opset_import: [\"\" : 21]>\ng (float[2] x) => (float[2] y) { y = Relu (x) }";
+        assert_eq!(of(&asked("nnef", "m.onnxtxt", onnx).0), refused);
+        assert_eq!(asked("onnxtxt", "m.onnxtxt", onnx).0["done"], true);
+        let request =
+            |lower: &str| format!("{{\"name\":\"m.param\",\"to\":\"nnef\",\"options\":{{\"lower\":\"{lower}\"}}}}");
+        let lowered = |lower| answer_of(&request(lower), PNNX);
+        assert_eq!(of(&lowered("all")), refused);
+        assert_eq!(lowered("custom")["done"], true);
+    }
+
+    /// The answer to a request.
+    fn answer_of(request: &str, model: &str) -> Value {
+        serde_json::from_str(&answer(request.as_bytes(), model.into()).0).unwrap()
+    }
+
+    #[test]
+    fn a_build_without_kernels_does_not_fold() {
+        let options = nnef_flatten::Options::default();
+        let input = open(("m.nnef", MODEL), &options).unwrap().fold(true);
+        let refused = input.print("nnef", &mut Vec::new()).err().map(|refused| refused.to_string());
+        let reason = "this build neither evaluates nor folds: it is made without the feature `kernels`";
+        assert_eq!(refused.as_deref(), Some(reason));
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `name` | the name of the file, for messages and for its notation |
 //! | `to` | `check`, `stats`, or the name of an output notation |
-//! | `options` | `lower` (`custom` or `all`), `limits` (`small` or `large`), the flags `fold`, `share`, `unroll` and `strict`, and the texts `set` and `input_shape`, which separate several values by `;` |
+//! | `options` | `lower` (`custom` or `all`), `limits` (`small` or `large`), the flags `share`, `unroll` and `strict`, and the texts `set` and `input_shape`, which separate several values by `;` |
 
 use nnef_flatten::{Lower, Options};
 use serde_json::Value;
@@ -24,8 +24,6 @@ pub struct Request {
     pub to: String,
     /// The options.
     pub options: Options,
-    /// Whether operations on constants are computed.
-    pub fold: bool,
     /// Whether equal operations are merged.
     pub share: bool,
 }
@@ -55,7 +53,7 @@ impl Request {
             options.shapes.add_shape(value).map_err(|error| format!("Input shapes: {error}"))?;
         }
         let owned = |key: &str| text(&request, key).to_owned();
-        Ok(Request { name: owned("name"), to: owned("to"), options, fold: flag("fold"), share: flag("share") })
+        Ok(Request { name: owned("name"), to: owned("to"), options, share: flag("share") })
     }
 }
 
@@ -90,9 +88,9 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_command() {
-        let request = read(r#"{"lower":"all","set":"S=5; T=2*S","input_shape":"x=1,S","fold":true,"limits":"small"}"#);
-        let Request { options, fold, share, name, to } = request.unwrap();
-        assert_eq!((options.lower, fold, share), (Lower::All, true, false));
+        let request = read(r#"{"lower":"all","set":"S=5; T=2*S","input_shape":"x=1,S","share":true,"limits":"small"}"#);
+        let Request { options, share, name, to } = request.unwrap();
+        assert_eq!((options.lower, share), (Lower::All, true));
         assert_eq!((options.shapes.symbols.len(), options.shapes.inputs.len()), (2, 1));
         assert_eq!((options.max_ops, name.as_str(), to.as_str()), (Options::untrusted().max_ops, "x", "nnef"));
         assert_eq!(read(r#"{"limits":"large"}"#).unwrap().options.max_ops, LARGE_OPERATIONS);

@@ -16,6 +16,7 @@ use crate::input::{Findings, Refusal};
 use crate::model::Model;
 use crate::nnef::dialect;
 use crate::nnef::standardize::standardize;
+use crate::parts::FILES;
 use crate::progress::{self, Phase};
 use crate::source::{FileId, Location, Sources};
 use crate::tensor::Tensor;
@@ -128,7 +129,12 @@ struct Documents {
 
 impl Documents {
     /// The text of the quantizations of a model, with the model.
+    // Inlined, so that nothing about quantizations is built without files.
+    #[inline(always)]
     fn quant(&self, model: Option<&Rc<Model>>) -> Result<Option<Text>, Refusal> {
+        if FILES.missing().is_some() {
+            return Ok(None);
+        }
         match model.filter(|_| self.origin.is_model()) {
             Some(model) => models::quant(model),
             None => Ok(None),

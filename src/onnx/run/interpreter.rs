@@ -21,9 +21,9 @@ use crate::graph::names::NameId;
 use crate::onnx::inline::{Functions, Imports};
 use crate::onnx::model::{FunctionProto, GraphProto, ModelNames, ModelProto, NodeProto};
 use crate::onnx::operators::row_of;
+use crate::parts::KERNELS;
 use crate::progress;
 use crate::room::with_stack;
-use crate::parts::KERNELS;
 use crate::tensor::Tensor;
 
 /// The steps that a node counts for besides those of its kernel: looking its operands up takes as long.
