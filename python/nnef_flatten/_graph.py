@@ -153,6 +153,9 @@ class Result:
     For a notation that needs more than the graph, the input is flattened again.
     """
 
+    # Without a table of attributes, an object is made in a tenth of the time of a small model.
+    __slots__ = ("__weakref__", "_keywords", "_origin", "_source", "_told", "notation")
+
     def __init__(self, opened: Opened, keywords: _native.Keywords, notation: str, findings: str) -> None:
         self._source, self._origin, _ = opened
         self._keywords = keywords
@@ -321,6 +324,8 @@ class Graph(Result):
     <BLANKLINE>
     """
 
+    __slots__ = ("_native",)
+
     def __init__(
         self, native: _native.Graph, opened: Opened, keywords: _native.Keywords, notation: str, findings: str
     ) -> None:
@@ -378,6 +383,8 @@ class Model(Result):
     }
     <BLANKLINE>
     """
+
+    __slots__ = ("_content", "_view")
 
     def __init__(
         self, content: bytes, opened: Opened, keywords: _native.Keywords, notation: str, findings: str

@@ -86,8 +86,6 @@ READING = (
 )
 LANGUAGE = (*READING, "lower", "keep")
 
-# The default of lists.
-_NOTHING: tuple[()] = ()
 # Lists that are one word; the others are words for each item.
 _JOINED = ("lower",)
 # The options of the most recent calls, parsed.
@@ -95,19 +93,17 @@ _PARSED: dict[tuple[str, ...], _native.Keywords] = {}
 _MOST_PARSED = 64
 
 
-def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str] = ()) -> _native.Keywords:
-    """The options of a verb, of which only the known ones are accepted, if these are given.
+def keywords(verb: str, options: Mapping[str, Any], known: Sequence[str]) -> _native.Keywords:
+    """The options of a verb, of which only the known ones are accepted.
 
     `verb` is the name of a subcommand, or empty for flattening.
     """
     words = [verb] if verb else []
     bound: list[tuple[str, bytes]] = []
-    for name in options if known else ():
+    for name, value in options.items():
         if name not in known:
             raise TypeError(f"unexpected keyword argument {name!r}")
-    for name, value in options.items():
-        # Small models take as long as twenty tests of an option.
-        if value is None or value is False or value is _NOTHING:
+        if value is None or value is False:
             continue
         if hasattr(value, "__len__") and len(value) == 0:
             continue

@@ -2,7 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use nnef_flatten::Diagnostics;
 use nnef_flatten::input::{Findings, Refusal};
+use nnef_flatten::source::Sources;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,22 +12,28 @@ use pyo3::prelude::*;
 create_exception!(_native, Refused, PyValueError, "An input is refused; the argument is the findings as JSON.");
 
 /// Findings as lines of JSON: errors first, then by their locations.
-pub(crate) fn json(findings: Findings) -> String {
-    let Findings { sources, diagnostics, .. } = findings;
+fn json(sources: &Sources, diagnostics: Diagnostics) -> String {
     let mut sorted = diagnostics.into_sorted();
     sorted.sort_by_key(|found| !found.is_error());
     let mut lines = Vec::new();
     for found in &sorted {
         // A vector in memory takes all bytes.
-        let _ = found.write_json(&mut lines, &sources);
+        let _ = found.write_json(&mut lines, sources);
     }
     String::from_utf8_lossy(&lines).into_owned()
+}
+
+/// Findings as JSON, most inputs have none, and the sources that they refer to.
+pub(crate) fn told(findings: Findings) -> (String, Sources) {
+    let Findings { sources, diagnostics, .. } = findings;
+    let told = if diagnostics.is_empty() { String::new() } else { json(&sources, diagnostics) };
+    (told, sources)
 }
 
 /// The exception of a refusal.
 fn exception(refusal: Refusal) -> PyErr {
     match refusal {
-        Refusal::Found(findings) => Refused::new_err(json(*findings)),
+        Refusal::Found(findings) => Refused::new_err(told(*findings).0),
         Refusal::Io { name, error } => match error.raw_os_error() {
             // With a number, the exception is of the class that fits, such as FileNotFoundError.
             Some(number) => {

@@ -2,16 +2,28 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use nnef_flatten::cli;
 use nnef_flatten::input::Given;
 use nnef_flatten::tensor::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 
 enum Place {
     Path(PathBuf),
-    Memory(String, Vec<u8>),
+    Memory(String, SharedBytes),
+}
+
+/// Bytes of an object of Python, which are not copied.
+#[derive(Clone)]
+struct SharedBytes(Arc<PyBackedBytes>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
 }
 
 /// An input: a path, or bytes under a name for messages.
@@ -28,8 +40,8 @@ impl Source {
 
     /// Bytes under a name for messages.
     #[staticmethod]
-    fn memory(name: String, data: &[u8]) -> Self {
-        Source(Place::Memory(name, data.to_vec()))
+    fn memory(name: String, data: PyBackedBytes) -> Self {
+        Source(Place::Memory(name, SharedBytes(Arc::new(data))))
     }
 }
 
@@ -38,7 +50,7 @@ impl Source {
     pub(crate) fn given(&self) -> Given<'_> {
         match &self.0 {
             Place::Path(path) => Given::from(path.as_path()),
-            Place::Memory(name, data) => Given::from((name.as_str(), data.clone())),
+            Place::Memory(name, data) => Given::owned_by(name, data.clone()),
         }
     }
 }

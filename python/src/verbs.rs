@@ -1,17 +1,18 @@
 //! The verbs: what is done with an input.
 
-use nnef_flatten::input::{Findings, Refusal};
+use nnef_flatten::input::Refusal;
+use nnef_flatten::source::Sources;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::graph::Graph;
-use crate::refusal::{json, work};
+use crate::refusal::{told, work};
 use crate::source::{Keywords, Source};
 
 /// What becomes of an input.
 enum Flat {
-    Graph(Box<nnef_flatten::Graph>, Findings),
-    Model(Vec<u8>, Findings),
+    Graph(Box<nnef_flatten::Graph>, Sources),
+    Model(Vec<u8>),
 }
 
 /// Flattens an input. Returns its notation, the flat graph, or the bytes of the flat model of ONNX, and the findings.
@@ -21,32 +22,31 @@ pub(crate) fn flatten<'py>(
     source: &Source,
     keywords: &Keywords,
 ) -> PyResult<(&'static str, Bound<'py, PyAny>, String)> {
-    let (notation, flat) = work(py, || {
+    let (notation, flat, told) = work(py, || {
         let input = keywords.0.open(source.given(), None)?;
         let notation = input.notation();
         if input.is_edited() {
             let mut bytes = Vec::new();
             let findings = input.print(notation, &mut bytes)?;
-            return Ok((notation, Flat::Model(bytes, findings)));
+            return Ok((notation, Flat::Model(bytes), told(findings).0));
         }
         let (graph, findings) = input.flatten()?;
-        Ok((notation, Flat::Graph(Box::new(graph), findings)))
+        let (told, sources) = told(findings);
+        Ok((notation, Flat::Graph(Box::new(graph), sources), told))
     })?;
-    Ok(match flat {
-        Flat::Model(bytes, findings) => (notation, PyBytes::new(py, &bytes).into_any(), told(findings)),
-        Flat::Graph(graph, findings) => {
-            let told = told(findings.clone());
-            (notation, Bound::new(py, Graph::new(*graph, findings.sources))?.into_any(), told)
-        }
-    })
+    let flat = match flat {
+        Flat::Model(bytes) => PyBytes::new(py, &bytes).into_any(),
+        Flat::Graph(graph, sources) => Bound::new(py, Graph::new(*graph, sources))?.into_any(),
+    };
+    Ok((notation, flat, told))
 }
 
 /// Reads an input as the graph that is written in it: nothing is expanded. Returns the graph and the findings.
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyResult<(Graph, String)> {
     let (graph, findings) = work(py, || keywords.0.clone().unexpanded().open(source.given(), Some("json"))?.flatten())?;
-    let told = told(findings.clone());
-    Ok((Graph::new(graph, findings.sources), told))
+    let (told, sources) = told(findings);
+    Ok((Graph::new(graph, sources), told))
 }
 
 /// Checks an input completely. Returns the findings.
@@ -56,7 +56,7 @@ pub(crate) fn check(py: Python<'_>, source: &Source, keywords: &Keywords) -> PyR
         Err(Refusal::Found(findings)) => Ok(*findings),
         findings => findings,
     })?;
-    Ok(told(findings))
+    Ok(told(findings).0)
 }
 
 /// Flattens an input and writes it in an output notation. Returns the bytes and the findings.
@@ -72,7 +72,7 @@ pub(crate) fn convert<'py>(
         let findings = keywords.0.open(source.given(), Some(to))?.print(to, &mut bytes)?;
         Ok((bytes, findings))
     })?;
-    Ok((PyBytes::new(py, &bytes), told(findings)))
+    Ok((PyBytes::new(py, &bytes), told(findings).0))
 }
 
 /// Arrays by name, in the format `.npy`.
@@ -90,12 +90,7 @@ pub(crate) fn evaluate<'py>(
 ) -> PyResult<(Arrays<'py>, String)> {
     let (outputs, findings) = work(py, || keywords.0.open(source.given(), output)?.evaluate_arrays(&inputs))?;
     let outputs = outputs.into_iter().map(|(name, array)| (name, PyBytes::new(py, &array))).collect();
-    Ok((outputs, told(findings)))
-}
-
-/// Findings as JSON; most inputs have none.
-fn told(findings: Findings) -> String {
-    if findings.diagnostics.is_empty() { String::new() } else { json(findings) }
+    Ok((outputs, told(findings).0))
 }
 
 /// The text of bytes that are UTF-8.

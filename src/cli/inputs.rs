@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Fa
         false => Opened::open(path),
     };
     let opened = opened.map_err(|refusal| suggested(path, refusal.into()))?;
-    Ok(NotationInput::new(opened, language)?)
+    Ok(NotationInput::new(opened, language.clone())?)
 }
 
 /// The failure to open a path, with what was probably meant instead of a path that does not exist.
@@ -69,11 +69,11 @@ impl NotationInput {
     /// # Errors
     ///
     /// It is in none of the notations.
-    pub(crate) fn new(opened: Opened, language: &Language) -> Result<Self, Refusal> {
+    pub(crate) fn new(opened: Opened, language: Language) -> Result<Self, Refusal> {
         let notation = Notation::of(&opened, language.from.and_then(|from| from.0))?;
         // The version line of a document tells its dialect.
         let from = if notation.dialect.is_some() { language.from } else { Some(args::From(Some(notation))) };
-        Ok(NotationInput { opened, notation, language: Language { from, ..language.clone() } })
+        Ok(NotationInput { opened, notation, language: Language { from, ..language } })
     }
 
     /// Refuses options that have no effect on the input, and tells what holds anyway. Options of documents are refused

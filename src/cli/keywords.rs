@@ -89,7 +89,7 @@ impl Keywords {
             language.from = Some(super::args::From(named));
         }
         language.asked.consistent()?;
-        let mut input = NotationInput::new(opened, &language)?;
+        let mut input = NotationInput::new(opened, language)?;
         let notation = input.notation;
         let to = to.unwrap_or(notation.output);
         input.applicable(to)?;

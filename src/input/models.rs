@@ -91,7 +91,7 @@ fn is_graph(path: &Path) -> bool {
 /// The file and its size, if a path is that of a model's graph, which is opened as files of models are; none for other
 /// paths, and if there is no such file.
 pub(crate) fn graph_at(path: &Path) -> Result<Option<(File, u64)>, Refusal> {
-    if is_graph(path) { Ok(model::graph_in(parent(path))?) } else { Ok(None) }
+    if is_graph(path) && !path.is_dir() { Ok(model::graph_in(parent(path))?) } else { Ok(None) }
 }
 
 /// The file of an input: the path itself, or the document in the folder of a model.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use bytes::Bytes;
 use serde_json::json;
 
 use super::opened::Opened;
@@ -26,7 +27,7 @@ pub struct Given<'g> {
 
 enum From<'g> {
     Path(&'g Path),
-    Bytes(&'g str, Vec<u8>),
+    Bytes(&'g str, Bytes),
 }
 
 impl Given<'_> {
@@ -39,7 +40,7 @@ impl Given<'_> {
         let named = self.notation.map(known).transpose()?;
         let opened = match self.from {
             From::Path(path) => Opened::open(path)?,
-            From::Bytes(name, bytes) => Opened::stream_of(name, io::Cursor::new(bytes))?,
+            From::Bytes(name, bytes) => Opened::memory(name.to_owned(), bytes),
         };
         Ok((opened, named))
     }
@@ -59,6 +60,25 @@ impl Given<'_> {
     }
 }
 
+impl<'g> Given<'g> {
+    /// Bytes that belong to something else, such as an object of another language: they are not copied. A model of ONNX
+    /// refers to them until it is written.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use nnef_flatten::input::Given;
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }";
+    /// let bytes: Arc<[u8]> = text.as_bytes().into();
+    /// assert!(open(Given::owned_by("example", bytes), &Options::default())?.check()?.diagnostics.is_empty());
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    pub fn owned_by(name: &'g str, owner: impl AsRef<[u8]> + Send + 'static) -> Self {
+        Given { from: From::Bytes(name, Bytes::from_owner(owner)), notation: None }
+    }
+}
+
 impl<'g> std::convert::From<&'g Path> for Given<'g> {
     fn from(path: &'g Path) -> Self {
         Given { from: From::Path(path), notation: None }
@@ -67,7 +87,7 @@ impl<'g> std::convert::From<&'g Path> for Given<'g> {
 
 impl<'g, B: Into<Vec<u8>>> std::convert::From<(&'g str, B)> for Given<'g> {
     fn from((name, bytes): (&'g str, B)) -> Self {
-        Given { from: From::Bytes(name, bytes.into()), notation: None }
+        Given { from: From::Bytes(name, Bytes::from(bytes.into())), notation: None }
     }
 }
 

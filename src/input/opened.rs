@@ -9,10 +9,11 @@ use super::looks::Start;
 use super::text::{self, Text, read_all};
 use super::{Refusal, models};
 use crate::onnx::contents::{Contents, DiskFile, ScanError, scan};
+use crate::progress::{self, Phase};
 use bytes::Bytes;
 
 /// How many bytes are read to recognize an input.
-const FIRST: u64 = 4096;
+const FIRST: usize = 4096;
 
 /// The bytes from which on constants stay in a file: smaller files are read at once, which is faster.
 const LARGE: u64 = 1 << 20;
@@ -36,8 +37,16 @@ pub(crate) struct Opened {
     kind: FileKind,
     /// The file that is read, if it is one.
     file: Option<Arc<File>>,
-    first: Vec<u8>,
-    rest: Box<dyn Read>,
+    first: Bytes,
+    rest: Rest,
+}
+
+/// Where the bytes after the first ones are.
+enum Rest {
+    /// All bytes, the first ones too, are in memory.
+    Whole(Bytes),
+    /// They are still to be read.
+    Unread(Box<dyn Read>),
 }
 
 impl Opened {
@@ -49,21 +58,33 @@ impl Opened {
     pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
         let name = path.display().to_string();
         let fail = |error: io::Error| Refusal::io(&name, error);
-        let (kind, file) = if path.is_dir() {
-            (FileKind::Folder, None)
-        } else if let Some((file, size)) = models::graph_at(path)? {
-            (FileKind::File(size), Some(Arc::new(file)))
-        } else {
-            let file = File::open(path).map_err(fail)?;
-            let metadata = file.metadata().map_err(fail)?;
-            let kind = if metadata.is_file() { FileKind::File(metadata.len()) } else { FileKind::Stream };
-            (kind, Some(Arc::new(file)))
+        let (kind, file) = match models::graph_at(path)? {
+            Some((file, size)) => (FileKind::File(size), Some(file)),
+            None => match File::open(path) {
+                Ok(file) => {
+                    let metadata = file.metadata().map_err(fail)?;
+                    match () {
+                        () if metadata.is_dir() => (FileKind::Folder, None),
+                        () if metadata.is_file() => (FileKind::File(metadata.len()), Some(file)),
+                        () => (FileKind::Stream, Some(file)),
+                    }
+                }
+                // Not every system opens folders.
+                Err(_) if path.is_dir() => (FileKind::Folder, None),
+                Err(error) => return Err(fail(error)),
+            },
         };
-        let rest: Box<dyn Read> = match &file {
-            Some(file) => Box::new(Arc::clone(file)),
-            None => Box::new(io::empty()),
-        };
-        Ok(Opened { file, ..Opened::new(Some(path.to_owned()), name, kind, rest)? })
+        let (path, file) = (Some(path.to_owned()), file.map(Arc::new));
+        match file {
+            Some(file) => Ok(Opened { file: Some(Arc::clone(&file)), ..Opened::new(path, name, kind, Box::new(file))? }),
+            None => Ok(Opened { path, kind, ..Opened::memory(name, Bytes::new()) }),
+        }
+    }
+
+    /// Bytes under a name for messages.
+    pub(crate) fn memory(name: String, bytes: Bytes) -> Self {
+        let first = bytes.slice(..bytes.len().min(FIRST));
+        Opened { path: None, name, kind: FileKind::Stream, file: None, first, rest: Rest::Whole(bytes) }
     }
 
     /// A stream without a path, under a name for messages.
@@ -76,10 +97,12 @@ impl Opened {
     }
 
     fn new(path: Option<PathBuf>, name: String, kind: FileKind, mut rest: Box<dyn Read>) -> Result<Self, Refusal> {
-        let mut first = Vec::new();
-        let read = rest.as_mut().take(FIRST).read_to_end(&mut first);
-        read.map_err(|error| Refusal::io(&name, error))?;
-        Ok(Opened { path, name, kind, file: None, first, rest })
+        match first_of(&mut *rest) {
+            // Small inputs are read by now.
+            Ok(first) if first.len() < FIRST => Ok(Opened { path, kind, ..Opened::memory(name, first) }),
+            Ok(first) => Ok(Opened { path, name, kind, file: None, first, rest: Rest::Unread(rest) }),
+            Err(error) => Err(Refusal::io(&name, error)),
+        }
     }
 
     pub(crate) fn is_folder(&self) -> bool {
@@ -98,23 +121,41 @@ impl Opened {
 
     /// The first bytes, to recognize the format.
     pub(crate) fn start(&self) -> Start<'_> {
-        Start::new(&self.first, (self.first.len() as u64) < FIRST)
+        let whole = match &self.rest {
+            Rest::Whole(bytes) => bytes.len() == self.first.len(),
+            Rest::Unread(_) => false,
+        };
+        Start::new(&self.first, whole)
     }
 
     /// All bytes, as a stream.
-    pub(crate) fn stream(self) -> impl Read {
-        io::Cursor::new(self.first).chain(self.rest)
+    pub(crate) fn stream(self) -> Box<dyn Read> {
+        match self.rest {
+            Rest::Whole(bytes) => Box::new(io::Cursor::new(bytes)),
+            Rest::Unread(rest) => Box::new(io::Cursor::new(self.first).chain(rest)),
+        }
     }
 
     /// All bytes, at most `limit`, with the name for messages.
-    pub(crate) fn bytes(self, limit: u64) -> Result<(String, Vec<u8>), Refusal> {
+    pub(crate) fn bytes(self, limit: u64) -> Result<(String, Bytes), Refusal> {
         if self.is_folder() {
             // Fails with the error of the system.
             fs::read(self.word()).map_err(|error| Refusal::io(&self.name, error))?;
         }
-        let size = if let FileKind::File(size) = self.kind { size } else { 0 };
-        let name = self.name.clone();
-        let bytes = read_all(&name, (size, limit), &mut self.stream())?;
+        let Opened { name, kind, first, rest, .. } = self;
+        let bytes = match rest {
+            Rest::Whole(bytes) => {
+                progress::enter(Phase::Reading);
+                if bytes.len() as u64 > limit {
+                    return Err(text::too_large(&name, limit));
+                }
+                bytes
+            }
+            Rest::Unread(rest) => {
+                let size = if let FileKind::File(size) = kind { size } else { 0 };
+                Bytes::from(read_all(&name, (size, limit), &mut io::Cursor::new(first).chain(rest))?)
+            }
+        };
         Ok((name, bytes))
     }
 
@@ -122,7 +163,7 @@ impl Opened {
     /// of a large file stay there.
     pub(crate) fn contents(self, limit: u64) -> Result<(String, Contents), Refusal> {
         let (FileKind::File(LARGE..), Some(file)) = (self.kind, &self.file) else {
-            return self.bytes(limit).map(|(name, bytes)| (name, Contents::from(Bytes::from(bytes))));
+            return self.bytes(limit).map(|(name, bytes)| (name, Contents::from(bytes)));
         };
         let scanned =
             DiskFile::new(Arc::clone(file), &self.name).map_err(ScanError::Io).and_then(|disk| scan(disk, limit));
@@ -136,6 +177,21 @@ impl Opened {
     /// The text, at most `limit` bytes.
     pub(crate) fn text(self, limit: u64) -> Result<Text, Refusal> {
         let (name, bytes) = self.bytes(limit)?;
-        text::text(name, bytes)
+        text::text(name, bytes.into())
     }
+}
+
+/// The first bytes of a stream: fewer than [`FIRST`] if these are all.
+fn first_of(stream: &mut dyn Read) -> io::Result<Bytes> {
+    let (mut first, mut len) = (vec![0; FIRST], 0);
+    while let Some(rest) = first.get_mut(len..).filter(|rest| !rest.is_empty()) {
+        match stream.read(rest) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    first.truncate(len);
+    Ok(Bytes::from(first))
 }

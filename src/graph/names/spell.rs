@@ -3,8 +3,13 @@
 use super::{NameId, TensorNames};
 use crate::source::names::Names;
 
-/// The size of the cache of written names. A power of two.
+/// The maximum size of the cache of written names. A power of two.
 const REMEMBERED: usize = 512;
+
+/// The size of the cache for a table of names: small graphs are written faster than a large cache is filled.
+fn remembered(table: &TensorNames) -> usize {
+    table.entries.len().clamp(1, REMEMBERED).next_power_of_two()
+}
 
 /// Writes names into a text, to which callers may only append. A name, or its prefix, is copied from the text
 /// if it was written before: names are mostly used soon after they are defined.
@@ -12,19 +17,19 @@ pub(crate) struct Speller<'g> {
     table: &'g TensorNames,
     names: &'g Names,
     /// Cached names, and their positions in the text.
-    places: Box<[(NameId, u32, u32); REMEMBERED]>,
+    places: Box<[(NameId, u32, u32)]>,
 }
 
 impl<'g> Speller<'g> {
     /// A speller for a text without known names.
     pub(crate) fn new(table: &'g TensorNames, names: &'g Names) -> Self {
-        Speller { table, names, places: Box::new([(NameId::ROOT, 0, 0); REMEMBERED]) }
+        Speller { table, names, places: vec![(NameId::ROOT, 0, 0); remembered(table)].into() }
     }
 
     /// Appends a name to the text.
     #[inline]
     pub(crate) fn write(&mut self, id: NameId, out: &mut String) {
-        match self.places[id.index() % REMEMBERED] {
+        match self.places[id.index() & (self.places.len() - 1)] {
             (known, start, end) if known == id => out.extend_from_within(start as usize..end as usize),
             _ => self.spell(id, out),
         }
@@ -44,7 +49,8 @@ impl<'g> Speller<'g> {
             out.push('_');
         }
         self.table.write_part(self.names, entry, out);
-        self.places[id.index() % REMEMBERED] = (id, start, out.len() as u32);
+        let place = id.index() & (self.places.len() - 1);
+        self.places[place] = (id, start, out.len() as u32);
     }
 }
 
@@ -80,19 +86,19 @@ pub(crate) struct SpelledLengths<'g> {
     table: &'g TensorNames,
     names: &'g Names,
     /// Cached names and their lengths.
-    known: Box<[(NameId, u64); REMEMBERED]>,
+    known: Box<[(NameId, u64)]>,
 }
 
 impl<'g> SpelledLengths<'g> {
     /// The lengths of the names of a table.
     pub(crate) fn new(table: &'g TensorNames, names: &'g Names) -> Self {
-        SpelledLengths { table, names, known: Box::new([(NameId::ROOT, 0); REMEMBERED]) }
+        SpelledLengths { table, names, known: vec![(NameId::ROOT, 0); remembered(table)].into() }
     }
 
     /// The length of a name. The recursion is not deep, since paths are short.
     #[inline]
     pub(crate) fn of(&mut self, id: NameId) -> u64 {
-        match self.known[id.index() % REMEMBERED] {
+        match self.known[id.index() & (self.known.len() - 1)] {
             (known, len) if known == id => len,
             _ => self.measure(id),
         }
@@ -101,7 +107,8 @@ impl<'g> SpelledLengths<'g> {
     fn measure(&mut self, id: NameId) -> u64 {
         let prefix = self.table.parent(id).map_or(0, |parent| self.of(parent) + 1);
         let len = prefix + u64::from(self.table.part_len(self.names, id));
-        self.known[id.index() % REMEMBERED] = (id, len);
+        let place = id.index() & (self.known.len() - 1);
+        self.known[place] = (id, len);
         len
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::checker::{Check, Pass};
 use crate::Options;
 use crate::diagnostics::Diagnostics;
-use crate::onnx::external::{self, Finding, Folder};
+use crate::onnx::external::{self, Finding};
 use crate::onnx::inline::Functions;
 use crate::onnx::model::{ModelNames, ModelProto};
 use crate::onnx::places::Places;
@@ -49,7 +49,7 @@ pub(crate) fn external_data(
     (file, places, folder): (FileId, &Places, Option<&Path>),
     options: &Options,
 ) -> Result<(), Diagnostics> {
-    let findings = external::findings(external::stored(names, part), folder.and_then(Folder::new));
+    let findings = external::findings(external::stored(names, part), folder);
     if findings.is_empty() {
         return Ok(());
     }

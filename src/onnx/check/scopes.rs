@@ -26,7 +26,7 @@ type ScopedType = (u32, TypeId);
 #[derive(Debug)]
 pub(super) struct Scopes {
     values: Vec<Option<VisibleValue>>,
-    /// The declared types of values, with the nesting depths of the graphs that declare them.
+    /// The declared types of values, with the nesting depths of the graphs that declare them; empty before the first one.
     declared: Vec<Option<ScopedType>>,
     /// The previous values of the names in the open graphs, restored at their ends.
     hidden: Vec<(NameId, Option<VisibleValue>)>,
@@ -38,8 +38,7 @@ pub(super) struct Scopes {
 impl Scopes {
     pub(super) fn new(names: &ModelNames) -> Self {
         let count = names.all_values().count();
-        let (values, declared) = (vec![None; count], vec![None; count]);
-        Scopes { values, declared, hidden: Vec::new(), redeclared: Vec::new(), marks: Vec::new() }
+        Scopes { values: vec![None; count], declared: Vec::new(), hidden: Vec::new(), redeclared: Vec::new(), marks: Vec::new() }
     }
 
     pub(super) fn enter(&mut self) {
@@ -58,6 +57,9 @@ impl Scopes {
 
     /// Records the type that the innermost graph declares for a value.
     pub(super) fn declare(&mut self, name: NameId, ty: TypeId) {
+        if self.declared.is_empty() {
+            self.declared.resize(self.values.len(), None);
+        }
         if let Some(declared) = self.declared.get_mut(name.index()) {
             let depth = self.marks.len() as u32;
             self.redeclared.push((name, declared.replace((depth, ty))));

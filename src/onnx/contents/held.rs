@@ -80,6 +80,12 @@ impl Contents {
         self.held.get(start.checked_sub(place.missing)?..end - place.missing)
     }
 
+    /// The bytes from a place on that are in memory, up to the end of a range.
+    #[inline]
+    pub(crate) fn held_until(&self, place: Place, (start, end): (usize, usize)) -> &[u8] {
+        self.at(place, (start, end.min(place.until))).unwrap_or(&[])
+    }
+
     /// The bytes of a range, if they are all in memory.
     pub(crate) fn slice(&self, (start, end): (usize, usize)) -> Option<&[u8]> {
         self.at(self.place(start), (start, end))

@@ -1,5 +1,7 @@
 //! What is wrong with tensors that have external data.
 
+use std::path::Path;
+
 use super::place::{Folder, Wrong};
 use super::stored::{PathStep, Stored};
 use crate::diagnostics::Code;
@@ -13,7 +15,9 @@ pub(in crate::onnx) struct Finding {
 }
 
 /// What is wrong with tensors, and with their files if the folder of the model is known.
-pub(in crate::onnx) fn findings(stored: Vec<Stored>, mut folder: Option<Folder>) -> Vec<Finding> {
+pub(in crate::onnx) fn findings(stored: Vec<Stored>, folder: Option<&Path>) -> Vec<Finding> {
+    // Most models have all data in them: then the system need not look for the folder.
+    let mut folder = folder.filter(|_| !stored.is_empty()).and_then(Folder::new);
     let check = |Stored { path, at, place }: Stored| {
         let checked = place.and_then(|place| match &mut folder {
             Some(folder) => folder.check(&place),

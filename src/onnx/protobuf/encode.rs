@@ -103,14 +103,23 @@ impl Encoder<'_, '_, '_> {
 
     fn name(&mut self, number: u32, name: Option<Name>) {
         if let Some(name) = name {
-            self.out.text(number, self.names.texts.text(name));
+            self.interned(number, self.names.texts.text(name));
+        }
+    }
+
+    /// Adds a text of the table of names.
+    fn interned(&mut self, number: u32, text: &str) {
+        match self.spelled.is_plain {
+            true => self.out.bytes(number, text.as_bytes()),
+            false => self.out.text(number, text),
         }
     }
 
     fn value(&mut self, number: u32, value: NameId) {
-        match self.out.measures() && self.spelled.is_plain {
-            true => self.out.bytes_of(number, self.spelled.lengths.of(value)),
-            false => self.out.text(number, self.spelled.spellings.spell(value)),
+        match (self.spelled.is_plain, self.out.measures()) {
+            (true, true) => self.out.bytes_of(number, self.spelled.lengths.of(value)),
+            (true, false) => self.out.bytes(number, self.spelled.spellings.spell(value).as_bytes()),
+            (false, _) => self.out.text(number, self.spelled.spellings.spell(value)),
         }
     }
 

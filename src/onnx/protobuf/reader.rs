@@ -27,6 +27,8 @@ pub(crate) struct MessageReader<'f> {
     at: usize,
     /// Where `at` is in memory.
     place: Place,
+    /// The bytes from `at` on, up to the end or to those that are not in memory.
+    rest: &'f [u8],
     end: usize,
     depth: u32,
 }
@@ -71,12 +73,27 @@ impl<'f> MessageReader<'f> {
     }
 
     fn within(file: &'f Contents, (at, end): (usize, usize), depth: u32) -> Self {
-        MessageReader { file, at, place: file.place(at), end, depth }
+        let place = file.place(at);
+        MessageReader { file, at, place, rest: file.held_until(place, (at, end)), end, depth }
     }
 
-    /// The bytes from here on, up to the end or to those that are not in memory.
-    fn rest(&self) -> &'f [u8] {
-        self.file.at(self.place, (self.at, self.end.min(self.place.until))).unwrap_or(&[])
+    /// Goes on behind a number of the bytes that are in memory.
+    #[inline]
+    fn pass(&mut self, count: usize) {
+        self.at += count;
+        self.rest = self.rest.get(count..).unwrap_or(&[]);
+    }
+
+    /// Goes on at an offset behind a field, which need not be in memory.
+    #[inline]
+    fn go(&mut self, at: usize) {
+        if at > self.place.until {
+            self.place = self.file.place(at);
+            self.at = at;
+            self.rest = self.file.held_until(self.place, (at, self.end));
+        } else {
+            self.pass(at - self.at);
+        }
     }
 
     /// The bytes of a range, which is in memory except for those of fields that are not decoded.
@@ -154,10 +171,7 @@ impl<'f> MessageReader<'f> {
                 let Some(end) = end.filter(|end| *end <= self.end) else {
                     return Err(self.error_at(at, "a field is longer than the message around it"));
                 };
-                self.at = end;
-                if end > self.place.until {
-                    self.place = self.file.place(end);
-                }
+                self.go(end);
                 Payload::Bytes(start, end)
             }
             5 => Payload::Number(u64::from(u32::from_le_bytes(self.fixed()?)), Wire::Fixed32),
@@ -165,12 +179,22 @@ impl<'f> MessageReader<'f> {
         })
     }
 
+    #[inline]
     fn varint(&mut self) -> MessageResult<u64> {
+        // Keys and lengths mostly have one byte.
+        if let Some(&byte) = self.rest.first().filter(|byte| **byte < 0x80) {
+            self.pass(1);
+            return Ok(u64::from(byte));
+        }
+        self.long_varint()
+    }
+
+    fn long_varint(&mut self) -> MessageResult<u64> {
         let mut number = 0;
-        for (i, &byte) in self.rest().iter().take(10).enumerate() {
+        for (i, &byte) in self.rest.iter().take(10).enumerate() {
             number |= u64::from(byte & 0x7F) << (7 * i);
             if byte < 0x80 {
-                self.at += i + 1;
+                self.pass(i + 1);
                 return Ok(number);
             }
         }
@@ -178,10 +202,10 @@ impl<'f> MessageReader<'f> {
     }
 
     fn fixed<const N: usize>(&mut self) -> MessageResult<[u8; N]> {
-        match self.rest().first_chunk::<N>() {
+        match self.rest.first_chunk::<N>().copied() {
             Some(bytes) => {
-                self.at += N;
-                Ok(*bytes)
+                self.pass(N);
+                Ok(bytes)
             }
             None => Err(self.error_at(self.at, "a truncated number")),
         }

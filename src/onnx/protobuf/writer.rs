@@ -12,6 +12,9 @@ use crate::onnx::model::{EncodedField, Fields, Wire};
 /// The bytes that are collected before they are written.
 const BUFFER: usize = 1 << 16;
 
+/// The number of messages for whose lengths there is room at first.
+const MESSAGES: usize = 64;
+
 /// Writes messages; fields are added in the order of the file.
 pub(crate) struct MessageWriter<'o> {
     /// Where the bytes go; none while messages are measured.
@@ -31,26 +34,31 @@ pub(crate) struct MessageWriter<'o> {
 ///
 /// The output fails, or a message is longer than messages can be.
 pub(crate) fn write(out: &mut dyn Write, mut add: impl FnMut(&mut MessageWriter)) -> io::Result<()> {
-    let (lengths, _) = measure(&mut add)?;
-    fill(out, lengths, &mut add)
+    let measured = measure(&mut add)?;
+    fill(out, measured, &mut add)
 }
 
 /// The bytes of what `add` adds, which is called twice; none for a message that is longer than messages can be.
 pub(crate) fn to_vec(mut add: impl FnMut(&mut MessageWriter)) -> Option<Vec<u8>> {
-    let (lengths, len) = measure(&mut add).ok()?;
-    let mut bytes = Vec::with_capacity(usize::try_from(len).ok()?);
-    fill(&mut bytes, lengths, &mut add).ok()?;
+    let measured = measure(&mut add).ok()?;
+    let mut bytes = Vec::with_capacity(usize::try_from(measured.1).ok()?);
+    fill(&mut bytes, measured, &mut add).ok()?;
     Some(bytes)
 }
 
 fn measure(add: &mut dyn FnMut(&mut MessageWriter)) -> io::Result<(Vec<u32>, u64)> {
-    let mut measuring = MessageWriter::new(None, Vec::new());
+    let mut measuring = MessageWriter::new(None, Vec::with_capacity(MESSAGES));
     add(&mut measuring);
     measuring.failed.map(|()| (measuring.lengths, measuring.measured))
 }
 
-fn fill(out: &mut dyn Write, lengths: Vec<u32>, add: &mut dyn FnMut(&mut MessageWriter)) -> io::Result<()> {
+fn fill(
+    out: &mut dyn Write,
+    (lengths, len): (Vec<u32>, u64),
+    add: &mut dyn FnMut(&mut MessageWriter),
+) -> io::Result<()> {
     let mut writer = MessageWriter::new(Some(out), lengths);
+    writer.buffer.reserve(usize::try_from(len).map_or(BUFFER, |len| len.min(BUFFER)));
     add(&mut writer);
     writer.flush();
     writer.failed
