@@ -18,6 +18,9 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// The size of the first hash table.
+const FIRST_SLOTS: usize = 64;
+
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Name(NonZeroU32);
@@ -181,7 +184,12 @@ impl Names {
 
     /// Enlarges the table for a number of names.
     fn resize(&mut self, count: usize) {
-        let mut size = self.slots.len().max(64);
+        if self.slots.is_empty() {
+            // Small documents have fewer names than this.
+            self.starts.reserve(FIRST_SLOTS / 2);
+            self.text.reserve(FIRST_SLOTS * 4);
+        }
+        let mut size = self.slots.len().max(FIRST_SLOTS);
         while is_full(count, size) {
             size *= 2;
         }

@@ -24,7 +24,7 @@ const FIRST: u8 = 0xF4;
 /// The representation of bytes.
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
-        Ok(text) if !bytes.contains(&FIRST) => Cow::Borrowed(text),
+        Ok(text) if bytes.is_ascii() || !bytes.contains(&FIRST) => Cow::Borrowed(text),
         _ => Cow::Owned(escape_all(bytes)),
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn encode(text: &str) -> Cow<'_, [u8]> {
 
 /// Whether a text has characters that represent bytes.
 pub(crate) fn represents(text: &str) -> bool {
-    text.as_bytes().contains(&FIRST) && text.chars().any(|c| escaped(c).is_some())
+    !text.is_ascii() && text.as_bytes().contains(&FIRST) && text.chars().any(|c| escaped(c).is_some())
 }
 
 /// The text as it was written, if it is UTF-8.
