@@ -76,7 +76,9 @@ impl Opened {
         };
         let (path, file) = (Some(path.to_owned()), file.map(Arc::new));
         match file {
-            Some(file) => Ok(Opened { file: Some(Arc::clone(&file)), ..Opened::new(path, name, kind, Box::new(file))? }),
+            Some(file) => {
+                Ok(Opened { file: Some(Arc::clone(&file)), ..Opened::new(path, name, kind, Box::new(file))? })
+            }
             None => Ok(Opened { path, kind, ..Opened::memory(name, Bytes::new()) }),
         }
     }
@@ -97,7 +99,7 @@ impl Opened {
     }
 
     fn new(path: Option<PathBuf>, name: String, kind: FileKind, mut rest: Box<dyn Read>) -> Result<Self, Refusal> {
-        match first_of(&mut *rest) {
+        match first_of(&mut *rest, kind) {
             // Small inputs are read by now.
             Ok(first) if first.len() < FIRST => Ok(Opened { path, kind, ..Opened::memory(name, first) }),
             Ok(first) => Ok(Opened { path, name, kind, file: None, first, rest: Rest::Unread(rest) }),
@@ -182,10 +184,18 @@ impl Opened {
 }
 
 /// The first bytes of a stream: fewer than [`FIRST`] if these are all.
-fn first_of(stream: &mut dyn Read) -> io::Result<Bytes> {
-    let (mut first, mut len) = (vec![0; FIRST], 0);
-    while let Some(rest) = first.get_mut(len..).filter(|rest| !rest.is_empty()) {
-        match stream.read(rest) {
+fn first_of(stream: &mut dyn Read, kind: FileKind) -> io::Result<Bytes> {
+    let expected = match kind {
+        // A byte more tells the end. Files of the system have no size.
+        FileKind::File(size @ 1..) => size.saturating_add(1),
+        _ => u64::MAX,
+    };
+    let (mut first, mut len) = (vec![0; usize::try_from(expected).unwrap_or(FIRST).min(FIRST)], 0);
+    while len < FIRST {
+        if len == first.len() {
+            first.resize(FIRST, 0);
+        }
+        match stream.read(first.get_mut(len..).unwrap_or_default()) {
             Ok(0) => break,
             Ok(read) => len += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

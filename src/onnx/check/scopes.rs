@@ -38,7 +38,13 @@ pub(super) struct Scopes {
 impl Scopes {
     pub(super) fn new(names: &ModelNames) -> Self {
         let count = names.all_values().count();
-        Scopes { values: vec![None; count], declared: Vec::new(), hidden: Vec::new(), redeclared: Vec::new(), marks: Vec::new() }
+        Scopes {
+            values: vec![None; count],
+            declared: Vec::new(),
+            hidden: Vec::new(),
+            redeclared: Vec::new(),
+            marks: Vec::new(),
+        }
     }
 
     pub(super) fn enter(&mut self) {

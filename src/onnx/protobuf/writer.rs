@@ -86,6 +86,20 @@ impl<'o> MessageWriter<'o> {
         self.varint(u64::from(number << 3 | wire));
     }
 
+    /// The key of a field of bytes, and their number.
+    #[inline]
+    fn header(&mut self, number: u32, len: u64) {
+        let key = u64::from(number << 3 | 2);
+        match (u8::try_from(key), u8::try_from(len)) {
+            // Most names are short.
+            (Ok(key @ ..0x80), Ok(len @ ..0x80)) if !self.measures() => self.buffer.extend_from_slice(&[key, len]),
+            _ => {
+                self.varint(key);
+                self.varint(len);
+            }
+        }
+    }
+
     fn put(&mut self, bytes: &[u8]) {
         if self.measures() {
             self.measured += bytes.len() as u64;
@@ -131,15 +145,13 @@ impl<'o> MessageWriter<'o> {
 
     /// Adds a field of text or bytes.
     pub(crate) fn bytes(&mut self, number: u32, bytes: &[u8]) {
-        self.key(number, 2);
-        self.varint(bytes.len() as u64);
+        self.header(number, bytes.len() as u64);
         self.put(bytes);
     }
 
     /// Measures a field of text of a length.
     pub(crate) fn bytes_of(&mut self, number: u32, len: u64) {
-        self.key(number, 2);
-        self.varint(len);
+        self.header(number, len);
         self.measured += len;
     }
 
@@ -188,8 +200,14 @@ impl<'o> MessageWriter<'o> {
     }
 
     /// Adds the kept fields whose numbers are in a range.
+    #[inline]
     pub(crate) fn kept(&mut self, fields: &Fields, numbers: std::ops::Range<u32>) {
-        let Some(fields) = fields else { return };
+        if let Some(fields) = fields {
+            self.kept_of(fields, numbers);
+        }
+    }
+
+    fn kept_of(&mut self, fields: &[EncodedField], numbers: std::ops::Range<u32>) {
         let mut found: Vec<&EncodedField> = fields.iter().filter(|field| numbers.contains(&field.number)).collect();
         found.sort_by_key(|field| field.number);
         found.into_iter().for_each(|field| self.field(field));
