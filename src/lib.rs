@@ -42,6 +42,7 @@
 pub mod cli;
 mod core;
 pub mod diagnostics;
+pub mod diff;
 mod dictionary;
 #[cfg(feature = "eval")]
 pub mod eval;

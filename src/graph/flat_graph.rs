@@ -56,6 +56,8 @@ pub struct Graph {
     /// The items of small numeric tensors that are known while expanding. Pruning removes them.
     pub(crate) values: FxHashMap<TensorId, Arc<Items>>,
     pub(crate) conventions: Conventions,
+    /// The inputs of graphs in attributes of ONNX: how many graphs are around each, and its position among the inputs.
+    pub(crate) formals: FxHashMap<TensorId, (u32, u32)>,
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
     pub(super) provenance: Provenance,
@@ -85,6 +87,7 @@ impl Graph {
             layouts: Layouts::default(),
             values: FxHashMap::default(),
             conventions: Conventions::default(),
+            formals: FxHashMap::default(),
             kinds: Vec::new(),
             provenance: Provenance::default(),
             names: TensorNames::default(),
@@ -139,6 +142,8 @@ impl Graph {
         self.layouts.renumber(renumber);
         let values = values.into_iter().filter_map(|(tensor, items)| Some((renumber[tensor.index()]?, items)));
         self.values = values.collect();
+        let formals = std::mem::take(&mut self.formals).into_iter();
+        self.formals = formals.filter_map(|(tensor, place)| Some((renumber[tensor.index()]?, place))).collect();
         let old = std::mem::take(&mut self.operations);
         let before = std::mem::take(&mut self.packed);
         let mut tensors = std::mem::take(&mut self.tensors).into_iter();

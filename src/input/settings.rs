@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) viewed: Option<String>,
     /// Whether a model that is edited is compared with what it was.
     pub(crate) compared: bool,
+    /// Whether the constants behind the graph of a model are needed, to be compared with others.
+    pub(crate) constants: bool,
     /// Whether nodes get the functions that they come from as metadata.
     pub(crate) provenance: bool,
     /// The part of a model that a text of ONNX contains.
@@ -62,6 +64,7 @@ impl Settings {
             counted: false,
             viewed: None,
             compared: false,
+            constants: false,
             provenance: false,
             production: Production::default(),
             bound: Vec::new(),

@@ -12,6 +12,7 @@ use crate::eval::{EvalError, Evaluation, Evaluator, Quantizations, Variables};
 use crate::graph::names::NameId;
 use crate::graph::stats::{Known, NNEF, Stats};
 use crate::model::Model;
+use crate::onnx::ModelConstants;
 use crate::progress::{self, Phase};
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
@@ -115,6 +116,11 @@ pub(crate) trait Backing {
 
     /// The data with which the graph is evaluated.
     fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal>;
+
+    /// The constants behind the operations of a graph that is a view of a model.
+    fn constants(&self) -> Option<&ModelConstants> {
+        None
+    }
 
     /// Compares a graph with its source on given inputs and random ones.
     ///

@@ -8,7 +8,7 @@ use super::index::ByteLocation;
 use super::stored_model::Model;
 use super::{folder, path};
 use crate::eval::Variables;
-use crate::tensor::dat::{CodedBlocks, HEADER_LENGTH, Raw, blocks_from, raw_from, read_from};
+use crate::tensor::dat::{CodedBlocks, HEADER_LENGTH, Raw, blocks_from, pieces_from, raw_from, read_from};
 use crate::tensor::{DType, Tensor, TensorError, volume};
 
 /// The data of a model's variables. A compressed archive is decompressed into a temporary file when
@@ -79,6 +79,21 @@ impl ModelVariables<'_> {
     /// The data exist but cannot be read.
     pub(crate) fn raw(&self, label: &str, shape: &[usize], of: Option<DType>) -> Result<Option<Raw>, TensorError> {
         self.read(label, shape, |content, size| raw_from(content, size, (of, Some(shape))))
+    }
+
+    /// Gives the bytes of a variable of 32-bit floats to a function, in pieces, so that they are never all in memory.
+    /// Returns whether it is one, since other types have to be decoded; none without data.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or does not have data of this shape.
+    pub(crate) fn pieces(
+        &self,
+        label: &str,
+        shape: &[usize],
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<Option<bool>, TensorError> {
+        self.read(label, shape, |content, size| pieces_from(content, size, shape, take))
     }
 
     /// The elements of the variable with a label, if they are packed in blocks.

@@ -18,7 +18,7 @@ use super::provenance;
 use super::run::Stores;
 use super::text::{self, ParsedText, Production};
 use super::to_nnef::{self, NnefVariables};
-use super::view::{self, ViewTypes};
+use super::view::{self, ModelConstants, ViewTypes};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Limits, Quantizations};
 use crate::parts::{KERNELS, TRANSLATION};
@@ -276,8 +276,21 @@ impl Document {
     ///
     /// Model and graph take more memory than the options allow.
     pub(crate) fn view(&self, types: ViewTypes, options: &Options) -> Result<Option<Graph>, Box<Diagnostic>> {
+        Ok(self.view_with_constants(types, options)?.map(|(graph, _)| graph))
+    }
+
+    /// [`Self::view`], with the constants behind operations if they are wanted.
+    pub(crate) fn view_with_constants(
+        &self,
+        types: ViewTypes,
+        options: &Options,
+    ) -> Result<Option<(Graph, ModelConstants)>, Box<Diagnostic>> {
         match &self.parsed {
-            ParsedText::Model(model) => view::graph(model, self.file, types, options).map(Some),
+            ParsedText::Model(model) => {
+                let (graph, mut constants) = view::graph(model, self.file, types, options)?;
+                constants.set_folder(self.folder.as_deref());
+                Ok(Some((graph, constants)))
+            }
             _ => Ok(None),
         }
     }

@@ -100,7 +100,7 @@ pub(crate) fn length(of: &TensorProto) -> Length {
 }
 
 /// The field with raw data. Of a field that occurs several times the last one counts.
-fn raw_data(of: &TensorProto) -> Option<&EncodedField> {
+pub(super) fn raw_data(of: &TensorProto) -> Option<&EncodedField> {
     let mut fields = of.rest.iter().flat_map(|fields| fields.iter()).rev();
     fields.find(|field| field.number == tensor::RAW_DATA && field.wire == Wire::Bytes)
 }

@@ -5,6 +5,7 @@
 //! lists the results of the graph.
 
 mod attributes;
+mod constants;
 mod modules;
 mod named;
 
@@ -15,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use self::attributes::described;
+pub(crate) use self::constants::ModelConstants;
 use self::named::VisibleTensors;
 use super::infer::{GraphTypes, ModelTypes, ValueType, infer};
 use super::inline::{Functions, Imports, each_node};
@@ -89,9 +91,11 @@ struct View<'m> {
     schemas: Schemas,
     functions: Functions,
     imports: Imports,
+    /// The constants of operations, if they are wanted.
+    constants: Option<ModelConstants>,
 }
 
-/// The graph of a model; an empty one for a model without a graph.
+/// The graph of a model with its constants; an empty one for a model without a graph.
 ///
 /// # Errors
 ///
@@ -101,7 +105,7 @@ pub(crate) fn graph(
     file: FileId,
     types: ViewTypes,
     options: &Options,
-) -> Result<Graph, Box<Diagnostic>> {
+) -> Result<(Graph, ModelConstants), Box<Diagnostic>> {
     let too_large = |_| {
         let megabytes = options.max_memory >> 20;
         let message = format!("the model and its graph take more than {megabytes} MB");
@@ -110,18 +114,21 @@ pub(crate) fn graph(
     };
     let bytes = size(model);
     within(bytes, options.max_memory).map_err(too_large)?;
-    let types = match types {
-        ViewTypes::Inferred => Some(infer(model, options)),
+    let wanted = types;
+    let types = match wanted {
+        ViewTypes::Inferred | ViewTypes::Compared => Some(infer(model, options)),
         ViewTypes::ForCounts => has_products(model).then(|| infer(model, options)),
         ViewTypes::Omitted => None,
     };
-    seen(model, (file, types.as_ref()), options, bytes).map_err(too_large)
+    seen(model, (file, wanted, types.as_ref()), options, bytes).map_err(too_large)
 }
 
 /// Whether tensors of a graph have types and shapes, which cost as much as the rest of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ViewTypes {
     Inferred,
+    /// Inferred, and the constants behind operations are noted.
+    Compared,
     /// They are inferred if the number of multiply-adds depends on them.
     ForCounts,
     Omitted,
@@ -170,10 +177,10 @@ fn size(model: &ModelProto) -> u64 {
 
 fn seen(
     model: &ModelProto,
-    (file, types): (FileId, Option<&ModelTypes>),
+    (file, types_wanted, types): (FileId, ViewTypes, Option<&ModelTypes>),
     options: &Options,
     bytes: u64,
-) -> Result<Graph, TooLarge> {
+) -> Result<(Graph, ModelConstants), TooLarge> {
     let bytes = bytes.saturating_add(types.map_or(0, |types| types.bytes));
     within(bytes, options.max_memory)?;
     let mut symbols = model.names.texts.clone();
@@ -200,6 +207,7 @@ fn seen(
         schemas: Schemas::new(),
         functions: Functions::of_calls(&model.names, &model.functions),
         imports: Imports::new(&model.names, &model.opsets),
+        constants: (types_wanted == ViewTypes::Compared).then(ModelConstants::default),
     };
     if let Some(graph) = &model.graph {
         view.boundary(graph);
@@ -211,7 +219,7 @@ fn seen(
     if view.graph.names.len() > model.names.values.len() {
         view.graph.names.resolve(&view.graph.symbols, &Default::default());
     }
-    Ok(view.graph)
+    Ok((view.graph, view.constants.unwrap_or_default()))
 }
 
 impl<'m> View<'m> {
@@ -287,7 +295,10 @@ impl<'m> View<'m> {
         let key = Key::Named(self.graph.symbols_mut().intern("type"));
         let arguments = [Argument { key, value: Value::Symbol(described(constant).into()) }];
         let source = (self.at(0), place.group);
-        self.graph.add_operation(kind, (None, false), arguments, &[Output::Tensor(&result)], source);
+        let id = self.graph.add_operation(kind, (None, false), arguments, &[Output::Tensor(&result)], source);
+        if let Some(constants) = &mut self.constants {
+            constants.initializer(id, constant);
+        }
     }
 
     fn kind(&mut self, name: String, results: Vec<Name>) -> KindId {
@@ -353,6 +364,9 @@ impl<'m> View<'m> {
         let outputs: SmallVec<[Output; 4]> = made.iter().map(Output::Tensor).collect();
         let source = (self.at(node.at), origin);
         let id = self.graph.add_operation(form.kind, (None, false), arguments, &outputs, source);
+        if let Some(constants) = &mut self.constants {
+            constants.node(id, node);
+        }
         self.note(id, node, &scope)
     }
 

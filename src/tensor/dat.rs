@@ -162,6 +162,38 @@ pub(crate) fn blocks_from(
     Ok(Some(CodedBlocks::read(packing, &data)))
 }
 
+/// How many bytes of a file are read at once.
+const PIECE: usize = 1 << 20;
+
+/// Gives the items of a file of 32-bit floats to a function, in pieces. Returns whether it is one.
+///
+/// # Errors
+///
+/// The file cannot be read, or does not have data of this shape.
+pub(crate) fn pieces_from(
+    file: &mut dyn Read,
+    length: u64,
+    shape: &[usize],
+    take: &mut dyn FnMut(&[u8]),
+) -> Result<bool, TensorError> {
+    let header = header_from(file, length)?;
+    let bytes = length - HEADER_LENGTH as u64;
+    let is_plain = header.item_type == ItemType::Float && header.bits == 32;
+    if !is_plain || header.shape() != shape || header.needed() != Some(bytes) {
+        return Ok(false);
+    }
+    let mut piece = vec![0; PIECE.min(usize::try_from(bytes).unwrap_or(PIECE))];
+    let mut rest = bytes;
+    while rest > 0 {
+        let count = PIECE.min(usize::try_from(rest).unwrap_or(PIECE));
+        let piece = &mut piece[..count];
+        file.read_exact(piece).map_err(|error| TensorError::new(error.to_string()))?;
+        take(piece);
+        rest -= count as u64;
+    }
+    Ok(true)
+}
+
 /// The header of a file and the bytes after it.
 fn parts_from(file: &mut dyn Read, length: u64, (of, shape): Wanted) -> Result<(Header, Vec<u8>), TensorError> {
     let mut header = header_from(file, length)?;

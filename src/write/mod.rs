@@ -22,6 +22,7 @@ mod source_map;
 
 #[cfg(feature = "lsp")]
 pub(crate) use nnef::statements as nnef_statements;
+pub(crate) use nnef::value_text;
 #[cfg(feature = "onnx")]
 pub(crate) use notation::OnnxForm;
 pub use notation::{NOTATIONS, Notation};

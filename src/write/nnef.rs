@@ -51,6 +51,13 @@ fn operations(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>)
     })
 }
 
+/// A value of an argument.
+pub(crate) fn value_text(graph: &Graph, value: &Value) -> String {
+    let mut buffer = String::new();
+    Text::new(graph, &mut buffer).value(value);
+    buffer
+}
+
 /// Some operations of a graph as statements, each on a line with its indentation.
 #[cfg(feature = "lsp")]
 pub(crate) fn statements<'g>(graph: &Graph, operations: impl Iterator<Item = &'g Operation>) -> String {

@@ -13,7 +13,7 @@ use crate::input::settings::Settings;
 use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::to_nnef::NnefVariables;
-use crate::onnx::{Document, ExternalFile, ViewTypes};
+use crate::onnx::{Document, ExternalFile, ModelConstants, ViewTypes};
 use crate::progress::{self, Phase};
 use crate::source::{FileId, Sources};
 use crate::{Dialect, Graph, Options, write};
@@ -133,9 +133,19 @@ impl ParsedModel {
     ///
     /// A part of a model has no graph.
     fn view(&mut self, types: ViewTypes, options: &Options, what: &str) -> Result<Option<Graph>, Refusal> {
+        Ok(self.view_with_constants(types, options, what)?.map(|(graph, _)| graph))
+    }
+
+    /// [`ParsedModel::view`], with the constants behind operations if they are wanted.
+    fn view_with_constants(
+        &mut self,
+        types: ViewTypes,
+        options: &Options,
+        what: &str,
+    ) -> Result<Option<(Graph, ModelConstants)>, Refusal> {
         let Some(document) = &self.document else { return Ok(None) };
-        match document.view(types, options) {
-            Ok(Some(graph)) => Ok(Some(graph)),
+        match document.view_with_constants(types, options) {
+            Ok(Some(viewed)) => Ok(Some(viewed)),
             Ok(None) => Err(Refusal::Unfit(format!("{what}: a part of a model has no graph"))),
             Err(found) => {
                 self.found.report(*found);
@@ -232,14 +242,15 @@ impl ModelBytes {
         let before = if settings.counted { parsed.before(&settings.options) } else { None };
         parsed.bind(settings);
         parsed.flatten(settings);
-        let graph = parsed.view(ViewTypes::Inferred, &settings.options, what)?;
+        let types = if settings.constants { ViewTypes::Compared } else { ViewTypes::Inferred };
+        let viewed = parsed.view_with_constants(types, &settings.options, what)?;
         parsed.note_change();
         let ParsedModel { sources, found, document, .. } = parsed;
-        let result = match graph.filter(|_| document.is_some()) {
-            Some(graph) => Ok((graph, found)),
-            None => Err(found),
+        let (constants, result) = match viewed.filter(|_| document.is_some()) {
+            Some((graph, constants)) => (constants, Ok((graph, found))),
+            None => (ModelConstants::default(), Err(found)),
         };
-        Ok(Flat::new(Models { sources, before }, result))
+        Ok(Flat::new(Models { sources, before, constants }, result))
     }
 }
 
@@ -247,6 +258,7 @@ impl ModelBytes {
 struct Models {
     sources: Sources,
     before: Option<Stats>,
+    constants: ModelConstants,
 }
 
 impl Backing for Models {
@@ -264,6 +276,10 @@ impl Backing for Models {
 
     fn values(&mut self, _: &Graph, _: &Settings) -> Result<Values<'_>, Refusal> {
         Err(Refusal::Unfit("graphs of models of ONNX are not evaluated".to_owned()))
+    }
+
+    fn constants(&self) -> Option<&ModelConstants> {
+        Some(&self.constants)
     }
 
     fn known(&self) -> Known {

@@ -12,12 +12,15 @@ use super::element::{dtype, element_of, is_bits};
 use crate::diagnostics::Code;
 use crate::eval::{Budget, EvalError};
 use crate::graph::names::NameId;
-use crate::onnx::elements::Elements;
+use crate::onnx::elements::{Elements, raw_data};
 use crate::onnx::external::Folder;
 use crate::onnx::model::{EncodedField, TensorProto, Wire};
 use crate::onnx::protobuf::fields::tensor;
 use crate::onnx::types::ElementType;
 use crate::tensor::{Data, Tensor};
+
+/// How many bytes of a file are read at once.
+const PIECE: u64 = 1 << 20;
 
 /// Where the elements of constants are that are not in the model.
 pub(crate) struct Stores(Option<RefCell<Folder>>);
@@ -32,8 +35,8 @@ impl Stores {
         Stores(folder.and_then(Folder::new).map(RefCell::new))
     }
 
-    /// The tensor with its external data as raw data.
-    fn loaded(&self, of: &TensorProto) -> Result<TensorProto, EvalError> {
+    /// Gives the external data of a tensor to a function, in pieces.
+    fn pieces(&self, of: &TensorProto, take: &mut dyn FnMut(&[u8])) -> Result<(), EvalError> {
         let Some(folder) = &self.0 else {
             return Err(unread("the data of a constant are in another file, and the folder of the model is not known"));
         };
@@ -41,8 +44,21 @@ impl Stores {
         let failed = |error: std::io::Error| unread(format!("{}: {error}", path.display()));
         let mut file = File::open(&path).map_err(failed)?;
         file.seek(SeekFrom::Start(offset)).map_err(failed)?;
+        let (mut rest, mut piece) = (file.take(length), Vec::new());
+        loop {
+            piece.clear();
+            (&mut rest).take(PIECE).read_to_end(&mut piece).map_err(failed)?;
+            if piece.is_empty() {
+                return Ok(());
+            }
+            take(&piece);
+        }
+    }
+
+    /// The tensor with its external data as raw data.
+    fn loaded(&self, of: &TensorProto) -> Result<TensorProto, EvalError> {
         let mut bytes = Vec::new();
-        file.take(length).read_to_end(&mut bytes).map_err(failed)?;
+        self.pieces(of, &mut |piece| bytes.extend_from_slice(piece))?;
         let raw = EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: bytes.into() };
         Ok(TensorProto { external: Vec::new(), rest: Some(Box::new(vec![raw])), ..of.clone() })
     }
@@ -71,6 +87,33 @@ pub(crate) fn tensor_of(of: &TensorProto, stores: &Stores, budget: &Budget) -> R
     let elements = elements.map_err(|_| unread("the data of a constant do not fit its type and shape"))?;
     let data = data(element, elements).ok_or_else(unknown)?;
     Tensor::new(&shape, data).ok_or_else(|| unread("the data of a constant do not fit its shape"))
+}
+
+/// Gives the elements of a constant to a function as little-endian bytes, in pieces if they are in a file.
+///
+/// # Errors
+///
+/// Those of [`tensor_of`].
+pub(crate) fn element_pieces(
+    of: &TensorProto,
+    stores: &Stores,
+    budget: &Budget,
+    take: &mut dyn FnMut(&[u8]),
+) -> Result<(), EvalError> {
+    if of.is_external() {
+        return stores.pieces(of, take);
+    }
+    if let Some(field) = raw_data(of) {
+        return field.bytes.pieces(take).map_err(|error| unread(error.to_string()));
+    }
+    match tensor_of(of, stores, budget)?.data() {
+        Data::Text(items) => items.iter().for_each(|text| {
+            take(&(text.len() as u64).to_le_bytes());
+            take(text.as_bytes());
+        }),
+        data => take(&raw(data)),
+    }
+    Ok(())
 }
 
 fn pairs<T: Copy>(items: &[T]) -> Vec<[T; 2]> {

@@ -89,6 +89,12 @@ impl<'m> View<'m> {
         (self.around, self.open) = (around, open);
         let results: Vec<Value> =
             graph.outputs.iter().map(|output| Value::Tensor(self.value(output.name.unwrap_or(NameId::ROOT)))).collect();
+        let depth = self.types.len() as u32;
+        for (i, input) in graph.inputs.iter().enumerate() {
+            if let Some(tensor) = input.name.and_then(|name| self.tensors.get(name)) {
+                self.graph.formals.insert(tensor, (depth, i as u32));
+            }
+        }
         self.types.pop();
         for (name, before) in hidden {
             self.tensors.hide(name);

@@ -1,0 +1,474 @@
+//! Compares the operations that belong together, and reports those without a counterpart.
+
+use std::borrow::Cow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::difference::{ChangedOperation, Compared, DiffChange, Difference, What};
+use super::ends::EndPairs;
+use super::hashes::{GraphHashes, Slot};
+use super::matching::Matching;
+use super::report;
+use crate::Graph;
+use crate::graph::names::Spellings;
+use crate::graph::{KeptFragment, Operand, OperationId, TensorId};
+use crate::source::places::Places;
+
+/// How many tensors are looked at to find whether an operand only skips operations that were removed.
+const MOST_SKIPPED: usize = 64;
+
+/// The differences between two graphs.
+pub(super) fn find(sides: &[Compared; 2], hashes: &[GraphHashes; 2], matching: &Matching) -> Difference {
+    let graphs = [sides[0].graph, sides[1].graph];
+    let mut finder = Finder {
+        sides,
+        hashes,
+        matching,
+        found: Vec::new(),
+        difference: Difference { operations: [hashes[0].len(), hashes[1].len()], ..Difference::default() },
+        slots: Default::default(),
+    };
+    let inputs = EndPairs::new(graphs, Graph::inputs);
+    let outputs = EndPairs::new(graphs, Graph::outputs);
+    finder.inputs(&inputs);
+    finder.pairs();
+    finder.alone(&inputs);
+    finder.outputs(&outputs);
+    finder.fragments();
+    finder.renamed();
+    let Finder { mut found, mut difference, .. } = finder;
+    found.sort_by_key(|(key, _)| *key);
+    difference.changes = found.into_iter().map(|(_, change)| change).collect();
+    place(sides, &mut difference);
+    difference
+}
+
+/// Where a change stands in the report: inputs, operations in the order of the first graph, outputs; then the order in
+/// which they are found.
+type ReportKey = (u8, usize, u8, usize);
+
+struct Finder<'s, 'g> {
+    sides: &'s [Compared<'g>; 2],
+    hashes: &'s [GraphHashes<'g>; 2],
+    matching: &'s Matching,
+    found: Vec<(ReportKey, DiffChange)>,
+    difference: Difference,
+    /// The operands of the current pair.
+    slots: [Vec<Slot>; 2],
+}
+
+/// What a change says, without its operations.
+struct Told {
+    what: What,
+    part: String,
+    old: Option<String>,
+    new: Option<String>,
+}
+
+impl Told {
+    fn new(what: What, part: impl Into<String>, old: impl Into<Option<String>>, new: impl Into<Option<String>>) -> Self {
+        Told { what, part: part.into(), old: old.into(), new: new.into() }
+    }
+}
+
+impl<'g> Finder<'_, 'g> {
+    fn graph(&self, side: usize) -> &'g Graph {
+        self.sides[side].graph
+    }
+
+    fn report(&mut self, (section, at, after): (u8, usize, u8), operations: [Option<usize>; 2], told: Told) {
+        let Told { what, part, old, new } = told;
+        let mut module = String::new();
+        let changed = [0, 1].map(|side| {
+            let graph = self.graph(side);
+            let operation = graph.operations.get(operations[side]?)?;
+            let id = OperationId::at(operations[side]?);
+            if module.is_empty() {
+                module = module_of(graph, id);
+            }
+            let result = graph.tensors_of(operation).next().map_or_else(String::new, |tensor| graph.tensor_name(tensor));
+            let name = graph.operation_name(operation).to_owned();
+            Some(ChangedOperation { id, name, result, at: operation.at, place: None })
+        });
+        let key = (section, at, after, self.found.len());
+        self.found.push((key, DiffChange { what, module, operations: changed, part, old, new, largest: None }));
+    }
+
+    /// Inputs: their names, their order, and their types if no operation has them.
+    fn inputs(&mut self, inputs: &EndPairs) {
+        self.ends(What::Input, inputs);
+        for (i, j) in &inputs.pairs {
+            let ends = [self.graph(0).inputs[*i], self.graph(1).inputs[*j]];
+            if [0, 1].iter().any(|side| self.hashes[*side].producer(ends[*side]).is_some()) {
+                continue;
+            }
+            for (what, old, new) in self.types(ends) {
+                self.report((0, *i, 1), [None, None], Told::new(what, inputs.names[0][*i].clone(), old, new));
+            }
+        }
+    }
+
+    fn outputs(&mut self, outputs: &EndPairs) {
+        self.ends(What::Output, outputs);
+        for (i, j) in &outputs.pairs {
+            let (x, y) = (self.graph(0).outputs[*i], self.graph(1).outputs[*j]);
+            if self.matching.is_same(self.hashes, x, y) || self.is_implied(x, y) {
+                continue;
+            }
+            let producers = [self.hashes[0].producer(x), self.hashes[1].producer(y)];
+            let told = Told::new(What::Output, outputs.names[0][*i].clone(), self.made_by(0, x), self.made_by(1, y));
+            self.report((2, *i, 1), producers, told);
+        }
+    }
+
+    /// What an output is, for messages.
+    fn made_by(&self, side: usize, tensor: TensorId) -> String {
+        match self.graph(side).producer(tensor) {
+            Some(operation) => format!("result of {}", self.graph(side).operation_name(operation)),
+            None => "an input".to_owned(),
+        }
+    }
+
+    /// Inputs or outputs that have other names, another order, or no counterpart.
+    fn ends(&mut self, what: What, ends: &EndPairs) {
+        let section = if what == What::Input { 0 } else { 2 };
+        let producers = |finder: &Self, side: usize, at: usize| {
+            let graph = finder.graph(side);
+            let tensors = if what == What::Input { &graph.inputs } else { &graph.outputs };
+            finder.hashes[side].producer(tensors[at])
+        };
+        for (i, j) in &ends.pairs {
+            let (old, new) = (&ends.names[0][*i], &ends.names[1][*j]);
+            if old != new {
+                let operations = [producers(self, 0, *i), producers(self, 1, *j)];
+                let told = Told::new(what, old.clone(), old.clone(), new.clone());
+                self.report((section, *i, 0), operations, told);
+            }
+        }
+        if ends.is_reordered() {
+            let [old, new] = [0, 1].map(|side| report::list(&ends.names[side]));
+            self.report((section, 0, 0), [None, None], Told::new(what, "order", old, new));
+        }
+        for at in &ends.alone[0] {
+            let name = ends.names[0][*at].clone();
+            let told = Told::new(what, name.clone(), name, None);
+            self.report((section, *at, 0), [producers(self, 0, *at), None], told);
+        }
+        for at in &ends.alone[1] {
+            let name = ends.names[1][*at].clone();
+            let told = Told::new(what, name.clone(), None, name);
+            self.report((section, *at, 0), [None, producers(self, 1, *at)], told);
+        }
+    }
+
+    /// The shape and the element type of two tensors, if they differ.
+    fn types(&self, [x, y]: [TensorId; 2]) -> Vec<(What, String, String)> {
+        let (a, b) = (self.graph(0), self.graph(1));
+        let mut differ = Vec::new();
+        if a.shape(x) != b.shape(y) {
+            let [old, new] = [(a, x), (b, y)].map(|(graph, tensor)| match graph.shape(tensor) {
+                Some(shape) => format!("{:?}", shape.extents()),
+                None => "unknown".to_owned(),
+            });
+            differ.push((What::Shape, old, new));
+        }
+        let [old, new] = [a.element_type(x), b.element_type(y)];
+        if old != new {
+            let [old, new] = [old, new].map(|element| element.unwrap_or("unknown").to_owned());
+            differ.push((What::ElementType, old, new));
+        }
+        differ
+    }
+
+    fn differ_in_type(&self, [x, y]: [TensorId; 2]) -> bool {
+        let (a, b) = (self.graph(0), self.graph(1));
+        a.shape(x) != b.shape(y) || a.element_type(x) != b.element_type(y)
+    }
+
+    /// The operations that belong together.
+    fn pairs(&mut self) {
+        for i in 0..self.hashes[0].len() {
+            if let Some(j) = self.matching.counterpart(0, i) {
+                self.pair(i, j);
+            }
+        }
+    }
+
+    fn pair(&mut self, i: usize, j: usize) {
+        let (a, b) = (&self.hashes[0], &self.hashes[1]);
+        let same_label = a.label[i] == b.label[j];
+        let mut is_changed = !same_label;
+        if !same_label || a.above[i] != b.above[j] {
+            is_changed |= self.arguments((i, j), same_label);
+        }
+        if !same_label {
+            self.other_parts((i, j));
+        }
+        let results = [(0, i), (1, j)].map(|(side, at)| {
+            let graph = self.graph(side);
+            graph.tensors_of(&graph.operations[at]).collect::<smallvec::SmallVec<[TensorId; 2]>>()
+        });
+        for (x, y) in results[0].iter().zip(&results[1]) {
+            let ends = [*x, *y];
+            if !self.differ_in_type(ends) {
+                continue;
+            }
+            let types = self.types(ends);
+            if is_changed || self.operands_differ_in_type(i, j) {
+                self.difference.following += types.len();
+                continue;
+            }
+            let name = self.graph(0).tensor_name(*x);
+            for (what, old, new) in types {
+                self.report((1, i, 0), [Some(i), Some(j)], Told::new(what, name.clone(), old, new));
+            }
+            is_changed = true;
+        }
+        self.data((i, j), is_changed);
+    }
+
+    /// The data behind operations.
+    fn data(&mut self, (i, j): (usize, usize), is_changed: bool) {
+        let digest = |side: usize, at: usize| self.sides[side].digests.get(&OperationId::at(at));
+        match (digest(0, i), digest(1, j)) {
+            (Some(old), Some(new)) if old != new && !is_changed => {
+                let forms = (old.form != new.form).then(|| (old.form.clone(), new.form.clone()));
+                let (old, new) = forms.unzip();
+                self.report((1, i, 0), [Some(i), Some(j)], Told::new(What::Data, "", old, new));
+            }
+            (Some(_), None) | (None, Some(_)) => self.difference.unknown_data += 1,
+            _ => {}
+        }
+    }
+
+    fn operands_differ_in_type(&mut self, i: usize, j: usize) -> bool {
+        let mut slots = std::mem::take(&mut self.slots);
+        for (side, at) in [(0, i), (1, j)] {
+            self.hashes[side].slots(&self.graph(side).operations[at], &mut slots[side]);
+        }
+        let found = slots[0].iter().zip(&slots[1]).any(|((_, x), (_, y))| self.differ_in_type([*x, *y]));
+        self.slots = slots;
+        found
+    }
+
+    /// The type argument and the structure of results.
+    fn other_parts(&mut self, (i, j): (usize, usize)) {
+        let (a, b) = (&self.graph(0).operations[i], &self.graph(1).operations[j]);
+        let (old, new) = (a.dtype(), b.dtype());
+        if old != new {
+            let [old, new] = [old, new].map(|dtype| dtype.map(|dtype| dtype.text().to_owned()));
+            self.report((1, i, 0), [Some(i), Some(j)], Told::new(What::Attribute, "type", old, new));
+        }
+        let [old, new] = [(0, a), (1, b)].map(|(side, of)| self.graph(side).tensors_of(of).count());
+        if old != new {
+            let told = Told::new(What::Results, "", old.to_string(), new.to_string());
+            self.report((1, i, 0), [Some(i), Some(j)], told);
+        }
+    }
+
+    /// Reports the arguments that differ. Returns whether there are any, those that follow from others included.
+    fn arguments(&mut self, (i, j): (usize, usize), same_label: bool) -> bool {
+        let (a, b) = (self.graph(0), self.graph(1));
+        let all = |graph: &'g Graph, at: usize| {
+            let operation = &graph.operations[at];
+            let mut all = graph.inputs_of(operation);
+            all.extend(graph.attributes_of(operation));
+            all
+        };
+        let mut others: FxHashMap<Cow<str>, Operand> = all(b, j).into_iter().collect();
+        let mut differ = false;
+        for (name, old) in all(a, i) {
+            let new = others.remove(&name);
+            differ |= self.argument((i, j), &name, (Some(old), new), same_label);
+        }
+        if !others.is_empty() {
+            for (name, new) in all(b, j).into_iter().filter(|(name, _)| others.contains_key(name)) {
+                differ |= self.argument((i, j), &name, (None, Some(new)), same_label);
+            }
+        }
+        differ
+    }
+
+    fn argument(
+        &mut self,
+        (i, j): (usize, usize),
+        name: &str,
+        (old, new): (Option<Operand>, Option<Operand>),
+        same_label: bool,
+    ) -> bool {
+        let (a, b) = (self.graph(0), self.graph(1));
+        let mut pairs: Vec<(String, Option<Operand>, Option<Operand>)> = Vec::new();
+        match (old, new) {
+            (Some(Operand::Tensor(x)), Some(Operand::Tensor(y))) if self.matching.is_same(self.hashes, x, y) => {}
+            (Some(Operand::Tensors(x)), Some(Operand::Tensors(y))) if x.len() == y.len() => {
+                let differ = x.iter().zip(y).enumerate();
+                let differ = differ.filter(|(_, (x, y))| !self.matching.is_same(self.hashes, **x, **y));
+                let named = |(at, (x, y)): (usize, (&TensorId, &TensorId))| {
+                    (format!("{name}[{at}]"), Some(Operand::Tensor(*x)), Some(Operand::Tensor(*y)))
+                };
+                pairs.extend(differ.map(named));
+            }
+            (Some(Operand::Value(x)), Some(Operand::Value(y))) => {
+                let is_plain = same_label && !x.has_tensor();
+                let same = is_plain
+                    || match (self.hashes[0].known(x), self.hashes[1].known(y)) {
+                        (Some(x), Some(y)) => x == y,
+                        _ => x.is_same(y, &|x, y| self.matching.is_same(self.hashes, x, y)),
+                    };
+                if !same {
+                    pairs.push((name.to_owned(), old, new));
+                }
+            }
+            _ => pairs.push((name.to_owned(), old, new)),
+        }
+        let found = !pairs.is_empty();
+        for (part, old, new) in pairs {
+            if let (Some(Operand::Tensor(x)), Some(Operand::Tensor(y))) = (old, new)
+                && self.is_implied(x, y)
+            {
+                continue;
+            }
+            let is_value = |operand: Option<Operand>| operand.is_none_or(|operand| operand.value().is_some());
+            let what = if is_value(old) && is_value(new) { What::Attribute } else { What::Operand };
+            let old = old.map(|operand| report::operand(a, operand));
+            let new = new.map(|operand| report::operand(b, operand));
+            self.report((1, i, 0), [Some(i), Some(j)], Told::new(what, part, old, new));
+        }
+        found
+    }
+
+    /// Whether a tensor is replaced by another one because operations between were removed or added, which is reported.
+    fn is_implied(&self, x: TensorId, y: TensorId) -> bool {
+        let alone = |side: usize, tensor: TensorId| {
+            let producer = self.hashes[side].producer(tensor);
+            producer.is_some_and(|producer| self.matching.counterpart(side, producer).is_none())
+        };
+        match (alone(0, x), alone(1, y)) {
+            (true, true) => true,
+            (true, false) => self.skips(0, x, &|old| self.matching.is_same(self.hashes, old, y), &alone),
+            (false, true) => self.skips(1, y, &|new| self.matching.is_same(self.hashes, x, new), &alone),
+            (false, false) => false,
+        }
+    }
+
+    /// Whether operations without a counterpart compute a tensor from one that is wanted.
+    fn skips(
+        &self,
+        side: usize,
+        from: TensorId,
+        wanted: &dyn Fn(TensorId) -> bool,
+        alone: &dyn Fn(usize, TensorId) -> bool,
+    ) -> bool {
+        let graph = self.graph(side);
+        let (mut open, mut next) = (vec![from], 0);
+        while let Some(tensor) = open.get(next).copied() {
+            next += 1;
+            let Some(operation) = graph.producer(tensor) else { continue };
+            let mut found = false;
+            for (_, operand) in graph.named_arguments(operation).take(MOST_SKIPPED) {
+                operand.each_tensor(&mut |operand| {
+                    if open.len() < MOST_SKIPPED {
+                        found |= wanted(operand);
+                        if alone(side, operand) {
+                            open.push(operand);
+                        }
+                    }
+                });
+            }
+            if found {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Operations without a counterpart. Those that are inputs are reported as such.
+    fn alone(&mut self, inputs: &EndPairs) {
+        let reported: [FxHashSet<usize>; 2] = [0, 1].map(|side| {
+            let inputs = inputs.alone[side].iter().map(|at| self.graph(side).inputs[*at]);
+            inputs.filter_map(|input| self.hashes[side].producer(input)).collect()
+        });
+        for i in (0..self.hashes[0].len()).filter(|i| !reported[0].contains(i)) {
+            if self.matching.counterpart(0, i).is_none() {
+                self.report((1, i, 0), [Some(i), None], Told::new(What::Removed, "", None, None));
+            }
+        }
+        // An added operation stands after the one before it.
+        let mut before = 0;
+        for j in 0..self.hashes[1].len() {
+            match self.matching.counterpart(1, j) {
+                Some(i) => before = i,
+                None if reported[1].contains(&j) => {}
+                None => self.report((1, before, 1), [None, Some(j)], Told::new(What::Added, "", None, None)),
+            }
+        }
+    }
+
+    /// The fragments that are kept.
+    fn fragments(&mut self) {
+        let (a, b) = (&self.graph(0).fragments, &self.graph(1).fragments);
+        let head = |fragment: Option<&KeptFragment>| {
+            let text = match fragment? {
+                KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _) => text,
+            };
+            Some(text.lines().next().unwrap_or_default().trim_end_matches('{').trim().to_owned())
+        };
+        for at in 0..a.len().max(b.len()) {
+            let same = match (a.get(at), b.get(at)) {
+                (Some(KeptFragment::Verbatim(a)), Some(KeptFragment::Verbatim(b))) => a == b,
+                (Some(KeptFragment::Flat(head, a)), Some(KeptFragment::Flat(other, b))) => {
+                    head == other && super::diff(a, b).is_equal()
+                }
+                _ => false,
+            };
+            if !same {
+                let told = Told::new(What::Fragment, "", head(a.get(at)), head(b.get(at)));
+                self.report((3, at, 0), [None, None], told);
+            }
+        }
+    }
+
+    /// Counts the results of operations that have other names, and notes them.
+    fn renamed(&mut self) {
+        let (a, b) = (self.graph(0), self.graph(1));
+        let mut spellings = [Spellings::new(&a.names, &a.symbols), Spellings::new(&b.names, &b.symbols)];
+        let ends: [FxHashSet<TensorId>; 2] =
+            [a, b].map(|graph| graph.inputs.iter().chain(&graph.outputs).copied().collect());
+        for i in 0..self.hashes[0].len() {
+            let Some(j) = self.matching.counterpart(0, i) else { continue };
+            for (x, y) in a.tensors_of(&a.operations[i]).zip(b.tensors_of(&b.operations[j])) {
+                let [first, second] = &mut spellings;
+                let (old, new) = (first.spell(a.name_of(x)), second.spell(b.name_of(y)));
+                if old != new && !ends[0].contains(&x) && !ends[1].contains(&y) {
+                    self.difference.renamed += 1;
+                    self.difference.renames.push((old.to_owned(), new.to_owned()));
+                }
+            }
+        }
+    }
+}
+
+/// The module of an operation, or the calls around it.
+fn module_of(graph: &Graph, id: OperationId) -> String {
+    if let Some(module) = graph.note(id).and_then(|note| note.module.as_deref()) {
+        return module.to_owned();
+    }
+    let Some(operation) = graph.operations.get(id.index()) else { return String::new() };
+    let mut calls: Vec<&str> = graph.calls(operation).map(|(fragment, _)| fragment).collect();
+    calls.reverse();
+    calls.join("/")
+}
+
+/// Adds the places of operations in their texts.
+fn place(sides: &[Compared; 2], difference: &mut Difference) {
+    for (side, compared) in sides.iter().enumerate() {
+        let Some(sources) = compared.sources else { continue };
+        let all = difference.changes.iter().filter_map(|change| change.operations[side].as_ref());
+        let places = Places::new(sources, all.map(|operation| operation.at));
+        for operation in difference.changes.iter_mut().filter_map(|change| change.operations[side].as_mut()) {
+            let file = sources.file(operation.at.file);
+            let position = (!file.is_binary()).then(|| places.start(operation.at));
+            operation.place = Some((file.name().to_owned(), position));
+        }
+    }
+}
