@@ -100,6 +100,8 @@ pub(crate) struct DiffChange {
 /// Its text has a line for each change, grouped by the modules around the operations, and a line that sums up.
 #[derive(Clone, Debug, Default)]
 pub struct Difference {
+    /// What has to be known about the comparison, such as translations.
+    pub(crate) notes: Vec<String>,
     pub(crate) changes: Vec<DiffChange>,
     /// The numbers of operations.
     pub(super) operations: [usize; 2],

@@ -200,7 +200,7 @@ impl Difference {
     /// What sums up, as an object.
     pub(crate) fn summary_object(&self) -> Json {
         json!({
-            "kind": "summary", "equal": self.is_equal(), "changes": self.changes.len(),
+            "kind": "summary", "notes": self.notes, "equal": self.is_equal(), "changes": self.changes.len(),
             "added": self.count(What::Added), "removed": self.count(What::Removed),
             "operations": self.operations, "following": self.following, "renamed": self.renamed,
             "data_on_one_side": self.unknown_data,
@@ -220,6 +220,7 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))?;
         for (module, changes) in self.by_module() {
             if !module.is_empty() {
                 writeln!(f, "in {module}:")?;

@@ -35,6 +35,7 @@
 //! ```
 
 mod arrays;
+pub(crate) mod differ;
 pub(crate) mod edit;
 pub(crate) mod foreign;
 pub(crate) mod looks;

@@ -93,9 +93,9 @@ impl<'g, B: Into<Vec<u8>>> std::convert::From<(&'g str, B)> for Given<'g> {
 
 /// An input in one of the notations. Each verb uses it up, and returns all findings about it.
 pub struct Input {
-    source: Box<dyn Source>,
+    pub(super) source: Box<dyn Source>,
     pub(super) notation: &'static Notation,
-    settings: Settings,
+    pub(super) settings: Settings,
 }
 
 /// Opens a path, or bytes under a name for messages, and recognizes the notation. Limits on models and evaluations are

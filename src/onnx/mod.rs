@@ -32,4 +32,4 @@ pub use document::Document;
 pub(crate) use document::ExternalFile;
 #[cfg(feature = "eval")]
 pub(crate) use evaluation::{ModelInput, ModelOutputs};
-pub(crate) use view::{ModelConstants, ViewTypes};
+pub(crate) use view::{ConstantReader, ModelConstants, ViewTypes};

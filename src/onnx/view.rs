@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use self::attributes::described;
-pub(crate) use self::constants::ModelConstants;
+pub(crate) use self::constants::{ConstantReader, ModelConstants};
 use self::named::VisibleTensors;
 use super::infer::{GraphTypes, ModelTypes, ValueType, infer};
 use super::inline::{Functions, Imports, each_node};

@@ -1,0 +1,296 @@
+//! Compares two inputs as flat graphs, with the data of their variables.
+//!
+//! Inputs in notations with the same operations are compared as they are flattened. Otherwise those that do not have the
+//! operations of NNEF are translated to it, as far as that is possible.
+
+use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
+
+use super::open::Input;
+use super::settings::Settings;
+use super::source::{Backing, Flat, Values};
+use super::{Findings, Refusal};
+use crate::diff::{self, Compared, DataDigest, Difference, What};
+use crate::eval::Variables;
+use crate::graph::standard::VARIABLE;
+use crate::graph::{OperationId, Value};
+use crate::model::ModelVariables;
+use crate::onnx::ConstantReader;
+use crate::tensor::{DType, Tensor};
+use crate::{Diagnostics, Dialect, Graph, Lower, write};
+
+/// An input that was compared.
+#[derive(Clone, Debug)]
+pub(crate) struct DiffInput {
+    /// Its path.
+    pub(crate) name: String,
+    /// The notation in which it was written.
+    pub(crate) notation: &'static str,
+    /// Whether its operations were translated to those of NNEF.
+    pub(crate) translated: bool,
+    pub(crate) findings: Findings,
+}
+
+impl Input {
+    /// Compares the flat graphs of this input and another one, with the data of their variables. If their notations have
+    /// different operations, they are compared as graphs of NNEF. Returns the findings about both.
+    ///
+    /// ```
+    /// use nnef_flatten::{Options, open};
+    ///
+    /// let nnef = "version 1.0; graph g( x ) -> ( y ) { x = external(shape = [2]); y = relu(exp(x)); }";
+    /// let onnx = r#"<ir_version: 10, opset_import: ["" : 21]>
+    ///     g (float[2] x) => (float[2] y) { t = Exp (x) y = Abs (t) }"#;
+    /// let options = Options::default();
+    /// let (difference, _) = open(("a", nnef), &options)?.diff(open(("b", onnx), &options)?)?;
+    /// assert_eq!(difference.len(), 2);
+    /// assert!(difference.to_string().contains("- relu y"));
+    /// # Ok::<(), nnef_flatten::input::Refusal>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An input is refused, its data cannot be read, or it has no translation.
+    pub fn diff(self, other: Input) -> Result<(Difference, [Findings; 2]), Refusal> {
+        let (difference, inputs) = differ([("a", self), ("b", other)], false)?;
+        Ok((difference, inputs.map(|input| input.findings)))
+    }
+}
+
+/// Compares two inputs under their names; with `values` with the largest difference between data.
+///
+/// # Errors
+///
+/// Those of [`Input::diff`].
+pub(crate) fn differ(
+    inputs: [(&str, Input); 2],
+    values: bool,
+) -> Result<(Difference, [DiffInput; 2]), Refusal> {
+    let [operations, other] = inputs.each_ref().map(|(_, input)| input.notation.operations);
+    let common = operations == other;
+    let drafts = inputs.iter().all(|(_, input)| input.notation.dialect == Some(Dialect::Draft));
+    let made = inputs.map(|(name, input)| {
+        let to = if drafts { Dialect::Draft } else { Dialect::V1 };
+        FlatInput::new(name, input, (to, common))
+    });
+    let [a, b] = made;
+    let (mut a, mut b) = (a?, b?);
+    let mut difference = compared([&mut a, &mut b], values)?;
+    let inputs = [a.told(), b.told()];
+    difference.notes = inputs
+        .iter()
+        .filter(|input| input.translated)
+        .map(|input| format!("{} ({}) is compared as its translation to NNEF", input.name, input.notation))
+        .collect();
+    Ok((difference, inputs))
+}
+
+/// Compares flat graphs with their data.
+fn compared([a, b]: [&mut FlatInput; 2], values: bool) -> Result<Difference, Refusal> {
+    let names = [a.name.clone(), b.name.clone()];
+    let sources = [a.backing.sources().clone(), b.backing.sources().clone()];
+    let stored = [a.stored()?, b.stored()?];
+    let readers = stored.each_ref().map(StoredData::reader);
+    let side = |at: usize| {
+        let (graph, digests) = readers[at].compared(&names[at])?;
+        Ok::<_, Refusal>(Compared { graph, sources: Some(&sources[at]), digests })
+    };
+    let mut difference = diff::compare([side(0)?, side(1)?]);
+    if values {
+        for change in difference.changes.iter_mut().filter(|change| change.what == What::Data) {
+            if let [Some(of_a), Some(of_b)] = &change.operations {
+                change.largest = largest(&readers[0].tensors(of_a.id)?, &readers[1].tensors(of_b.id)?);
+            }
+        }
+    }
+    Ok(difference)
+}
+
+/// The largest difference between the items of tensors; none if they have other shapes.
+fn largest(a: &[Tensor], b: &[Tensor]) -> Option<f64> {
+    let mut largest: f64 = 0.0;
+    for (a, b) in a.iter().zip(b) {
+        if a.shape() != b.shape() {
+            return None;
+        }
+        for (x, y) in a.to_scalars().into_iter().zip(b.to_scalars()) {
+            let between = if x == y || x.is_nan() && y.is_nan() { 0.0 } else { (x - y).abs() };
+            largest = if between.is_nan() { f64::INFINITY } else { largest.max(between) };
+        }
+    }
+    Some(largest)
+}
+
+/// The flat graph of an input, and what it was made of.
+struct FlatInput {
+    name: String,
+    notation: &'static str,
+    translated: bool,
+    graph: Graph,
+    backing: Box<dyn Backing>,
+    found: Diagnostics,
+    settings: Settings,
+}
+
+impl FlatInput {
+    fn new(name: &str, input: Input, (dialect, common): (Dialect, bool)) -> Result<Self, Refusal> {
+        let Input { source, notation, settings } = input;
+        let translated = !common && notation.operations != NNEF;
+        let to = match (notation.operations == NNEF, translated) {
+            (false, false) => write::Notation::of_graphs(),
+            _ => write::Notation::of_dialect(dialect),
+        };
+        let mut settings = Settings { constants: true, ..settings };
+        if translated && notation.lowers {
+            settings.options.lower = Lower::All;
+            settings.options.internal.exact = true;
+        }
+        let Flat { backing, result } = source.flatten(to, &settings)?.passed(&settings)?;
+        match result {
+            Ok((graph, found)) if !found.has_errors() => {
+                let name = name.to_owned();
+                Ok(FlatInput { name, notation: notation.name, translated, graph, backing, found, settings })
+            }
+            Ok((_, found)) | Err(found) => {
+                Err(Refusal::Found(Box::new(Findings::new(backing.sources().clone(), found))))
+            }
+        }
+    }
+
+    fn told(self) -> DiffInput {
+        let FlatInput { name, notation, translated, backing, found, .. } = self;
+        DiffInput { name, notation, translated, findings: Findings::new(backing.sources().clone(), found) }
+    }
+
+    /// The data of its variables, with the graph and its texts.
+    fn stored(&mut self) -> Result<StoredData<'_>, Refusal> {
+        let FlatInput { graph, backing, settings, .. } = self;
+        if backing.constants().is_some() {
+            let constants = backing.constants().map(|constants| constants.reader(settings.evaluation));
+            return Ok(StoredData { graph, values: None, constants });
+        }
+        let values = backing.values(graph, settings)?;
+        Ok(StoredData { graph, values: Some(values), constants: None })
+    }
+}
+
+/// The notation whose operations others are translated to.
+const NNEF: &str = "nnef";
+
+/// The data of the variables of a graph.
+struct StoredData<'b> {
+    graph: &'b Graph,
+    values: Option<Values<'b>>,
+    constants: Option<ConstantReader<'b>>,
+}
+
+impl StoredData<'_> {
+    fn reader(&self) -> DataReader<'_> {
+        let place = match (&self.constants, &self.values) {
+            (Some(constants), _) => DataPlace::Constants(constants),
+            (None, Some(values)) => match (values.weights, &values.model) {
+                (Some(weights), _) => DataPlace::Loaded(weights),
+                (None, Some(model)) => DataPlace::Files(model.data()),
+                (None, None) => DataPlace::Nowhere,
+            },
+            (None, None) => DataPlace::Nowhere,
+        };
+        DataReader { graph: self.graph, place }
+    }
+}
+
+/// Where data are.
+enum DataPlace<'b> {
+    /// In the files of a model, by labels.
+    Files(ModelVariables<'b>),
+    /// Elsewhere, by labels.
+    Loaded(&'b dyn Variables),
+    /// In the model that the graph is a view of.
+    Constants(&'b ConstantReader<'b>),
+    Nowhere,
+}
+
+/// Reads the data behind the operations of a graph.
+struct DataReader<'b> {
+    graph: &'b Graph,
+    place: DataPlace<'b>,
+}
+
+impl<'b> DataReader<'b> {
+    /// The graph with the digests of its data.
+    ///
+    /// # Errors
+    ///
+    /// Data cannot be read.
+    fn compared(&self, name: &str) -> Result<(&'b Graph, FxHashMap<OperationId, DataDigest>), Refusal> {
+        let mut digests = FxHashMap::default();
+        for id in (0..self.graph.operations.len()).map(OperationId::at) {
+            let digest = self.digest(id).map_err(|error| Refusal::Unfit(format!("{name}: {error}")))?;
+            digests.extend(digest.map(|digest| (id, digest)));
+        }
+        Ok((self.graph, digests))
+    }
+
+    fn digest(&self, id: OperationId) -> Result<Option<DataDigest>, String> {
+        let mut sum = Sha256::new();
+        let form = match &self.place {
+            DataPlace::Constants(constants) => constants.pieces(id, &mut |piece| sum.update(piece))?,
+            DataPlace::Files(files) => match self.variable(id) {
+                Some((label, shape)) => match files.pieces(label, &shape, &mut |piece| sum.update(piece)) {
+                    Ok(Some(true)) => Some(form(DType::Float32, &shape)),
+                    Ok(None) => None,
+                    Ok(Some(false)) | Err(_) => self.loaded(label, &shape)?.map(|tensor| told(&tensor, &mut sum)),
+                },
+                None => None,
+            },
+            DataPlace::Loaded(_) => match self.variable(id) {
+                Some((label, shape)) => self.loaded(label, &shape)?.map(|tensor| told(&tensor, &mut sum)),
+                None => None,
+            },
+            DataPlace::Nowhere => None,
+        };
+        Ok(form.map(|form| DataDigest { form, sum: sum.finalize().into() }))
+    }
+
+    /// The label and the shape of a variable with a known shape.
+    fn variable(&self, id: OperationId) -> Option<(&'b str, Vec<usize>)> {
+        let operation = self.graph.operations.get(id.index())?;
+        let result = self.graph.tensors_of(operation).next()?;
+        let Some(Value::String(label)) = self.graph.attribute(operation, "label") else { return None };
+        if self.graph.operation_name(operation) != VARIABLE {
+            return None;
+        }
+        let shape = self.graph.shape(result)?.known()?;
+        Some((label, shape.into_iter().map(|extent| usize::try_from(extent).ok()).collect::<Option<_>>()?))
+    }
+
+    fn loaded(&self, label: &str, shape: &[usize]) -> Result<Option<Tensor>, String> {
+        let loaded = match &self.place {
+            DataPlace::Files(files) => files.load(label, shape, None),
+            DataPlace::Loaded(weights) => weights.load(label, shape, None),
+            DataPlace::Constants(_) | DataPlace::Nowhere => Ok(None),
+        };
+        loaded.map_err(|error| format!("the data of `{label}`: {error}"))
+    }
+
+    /// The data behind an operation.
+    fn tensors(&self, id: OperationId) -> Result<Vec<Tensor>, Refusal> {
+        let read = match (&self.place, self.variable(id)) {
+            (DataPlace::Constants(constants), _) => constants.tensors(id),
+            (_, Some((label, shape))) => self.loaded(label, &shape).map(|tensor| tensor.into_iter().collect()),
+            (_, None) => Ok(Vec::new()),
+        };
+        read.map_err(Refusal::Unfit)
+    }
+}
+
+/// `float32[2, 3]`
+fn form(dtype: DType, shape: &[usize]) -> String {
+    format!("{}{shape:?}", dtype.name())
+}
+
+/// The type and the shape of a tensor, whose elements are added to a checksum.
+fn told(tensor: &Tensor, sum: &mut Sha256) -> String {
+    sum.update(tensor.data().le_bytes());
+    form(tensor.dtype(), tensor.shape())
+}
