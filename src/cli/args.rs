@@ -46,6 +46,7 @@ Examples:
   nnef-flatten check --strict *.nnef             only look for mistakes
   nnef-flatten fmt graph.nnef                    format a document in place
   nnef-flatten run model/ --inputs x.npz         compute the outputs
+  nnef-flatten diff old.onnx new.onnx            what differs between two models
   nnef-flatten layout 'f32[3,5]{1,0:T(2,2)}'     where elements are in memory
   nnef-flatten explain E0401                     what a message means
 
@@ -90,6 +91,7 @@ impl Cli {
         Some(match &self.command {
             None => Commands::FLATTEN,
             Some(Command::Check { .. }) => Commands::CHECK,
+            Some(Command::Diff(_)) => Commands::DIFF,
             Some(Command::Run(_)) => Commands::RUN,
             Some(Command::Fmt { .. }) => Commands::FMT,
             Some(Command::Expr(expr)) if expr.fuse => Commands::FUSE,
@@ -138,6 +140,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         limits: RunLimits,
     },
+    /// Compare two inputs: the operations, attributes, shapes, types and data that differ; exit status 1 if any do.
+    ///
+    /// Names of inner tensors do not count. Inputs in notations with other operations are compared as graphs of NNEF.
+    Diff(Diff),
     /// Evaluate a document, a file of PNNX or a network with loops on given inputs.
     Run(Run),
     /// Show where the elements of an array are in memory: shapes and layouts of XLA.
@@ -258,6 +264,26 @@ pub(crate) struct Verification {
     /// The seed of random inputs, and of variables without data [default: 0].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+}
+
+/// The arguments of `diff`.
+#[derive(Args, Debug)]
+pub(crate) struct Diff {
+    /// An input in any notation, `-` for standard input, or a model with the data of its variables.
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// The input that it is compared with.
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+    /// Tell the largest difference between data that differ.
+    #[arg(long)]
+    pub(crate) values: bool,
+    /// List the inner tensors that have other names.
+    #[arg(long)]
+    pub(crate) renamed: bool,
+    /// How documents are read and expanded.
+    #[command(flatten)]
+    pub(crate) language: Language,
 }
 
 /// The arguments of `run`.

@@ -9,7 +9,7 @@ use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
 use super::progress::Watch;
 use super::report::Reporter;
-use super::{check, complete, completions, explain, expr, flatten, fmt, interrupt, layout, man, options, run, usage};
+use super::{check, complete, completions, diff, explain, expr, flatten, fmt, interrupt, layout, man, options, run, usage};
 
 /// Runs the command on the arguments of the process.
 pub fn main() -> ExitCode {
@@ -81,6 +81,10 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
             }
             None => show_help(Some("fmt"), reporter),
         },
+        Command::Diff(arguments) => {
+            let language = cli.language.merge(arguments.language.clone());
+            diff::run(&arguments, &language, reporter)
+        }
         Command::Run(arguments) => {
             let language = cli.language.merge(arguments.language.clone());
             match arguments.input.clone().or_else(stdin) {

@@ -60,6 +60,7 @@ impl Keywords {
         let (passes, provenance) = (cli.output.passes(), cli.output.provenance);
         let language = match cli.command {
             Some(Command::Check { language, .. }) => cli.language.merge(language),
+            Some(Command::Diff(diff)) => cli.language.merge(diff.language),
             Some(Command::Run(run)) => cli.language.merge(run.language),
             _ => cli.language,
         };

@@ -8,6 +8,7 @@ mod check;
 mod command;
 mod complete;
 mod completions;
+mod diff;
 mod edit;
 mod explain;
 mod expr;

@@ -16,7 +16,7 @@ mod report;
 mod tests;
 
 pub use difference::Difference;
-pub(crate) use difference::{Compared, DataDigest, DiffChange, What};
+pub(crate) use difference::{Compared, DataDigest, What};
 
 use crate::Graph;
 

@@ -207,6 +207,22 @@ impl Difference {
         })
     }
 
+    /// Another name of an inner tensor, as an object.
+    pub(crate) fn rename_object((old, new): &(String, String)) -> Json {
+        json!({ "kind": "renamed", "old": old, "new": new })
+    }
+
+    /// Writes each change on a line, by module.
+    pub(crate) fn write_changes(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        for (module, changes) in self.by_module() {
+            if !module.is_empty() {
+                writeln!(out, "in {module}:")?;
+            }
+            changes.iter().try_for_each(|change| writeln!(out, "{}", change.line()))?;
+        }
+        Ok(())
+    }
+
     /// Writes each change as an object of JSON on a line, and at last an object that sums up.
     ///
     /// # Errors
@@ -221,12 +237,9 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))?;
-        for (module, changes) in self.by_module() {
-            if !module.is_empty() {
-                writeln!(f, "in {module}:")?;
-            }
-            changes.iter().try_for_each(|change| writeln!(f, "{}", change.line()))?;
-        }
+        let mut changes = Vec::new();
+        self.write_changes(&mut changes).map_err(|_| fmt::Error)?;
+        f.write_str(&String::from_utf8_lossy(&changes))?;
         writeln!(f, "{}", self.summary())
     }
 }

@@ -52,7 +52,7 @@ impl Input {
     ///
     /// An input is refused, its data cannot be read, or it has no translation.
     pub fn diff(self, other: Input) -> Result<(Difference, [Findings; 2]), Refusal> {
-        let (difference, inputs) = differ([("a", self), ("b", other)], false)?;
+        let (difference, inputs) = differ([("a".to_owned(), self), ("b".to_owned(), other)], false)?;
         Ok((difference, inputs.map(|input| input.findings)))
     }
 }
@@ -63,7 +63,7 @@ impl Input {
 ///
 /// Those of [`Input::diff`].
 pub(crate) fn differ(
-    inputs: [(&str, Input); 2],
+    inputs: [(String, Input); 2],
     values: bool,
 ) -> Result<(Difference, [DiffInput; 2]), Refusal> {
     let [operations, other] = inputs.each_ref().map(|(_, input)| input.notation.operations);
@@ -133,7 +133,7 @@ struct FlatInput {
 }
 
 impl FlatInput {
-    fn new(name: &str, input: Input, (dialect, common): (Dialect, bool)) -> Result<Self, Refusal> {
+    fn new(name: String, input: Input, (dialect, common): (Dialect, bool)) -> Result<Self, Refusal> {
         let Input { source, notation, settings } = input;
         let translated = !common && notation.operations != NNEF;
         let to = match (notation.operations == NNEF, translated) {
@@ -148,7 +148,6 @@ impl FlatInput {
         let Flat { backing, result } = source.flatten(to, &settings)?.passed(&settings)?;
         match result {
             Ok((graph, found)) if !found.has_errors() => {
-                let name = name.to_owned();
                 Ok(FlatInput { name, notation: notation.name, translated, graph, backing, found, settings })
             }
             Ok((_, found)) | Err(found) => {

@@ -23,6 +23,10 @@ impl Cli {
                 files.push(or_stream(inputs.first().map(PathBuf::as_path)));
                 files.extend(inputs.iter().skip(1).chain(&language.fragments).map(PathBuf::as_path));
             }
+            Some(Command::Diff(diff)) => {
+                files.extend([diff.a.as_path(), diff.b.as_path()]);
+                files.extend(diff.language.fragments.iter().map(PathBuf::as_path));
+            }
             Some(Command::Fmt { inputs, .. }) => files.extend(inputs.iter().map(PathBuf::as_path)),
             Some(Command::Run(run)) => {
                 files.push(or_stream(run.input.as_deref()));

@@ -23,11 +23,13 @@ impl Commands {
     pub(crate) const COMPLETIONS: Self = Commands(512);
     pub(crate) const MAN: Self = Commands(1024);
     pub(crate) const LSP: Self = Commands(2048);
+    pub(crate) const DIFF: Self = Commands(4096);
 
     /// Each subcommand, with its name for clap and with what distinguishes it from another one of that name.
     pub(crate) const ALL: &[(Self, &str, &str)] = &[
         (Self::FLATTEN, "", ""),
         (Self::CHECK, "check", ""),
+        (Self::DIFF, "diff", ""),
         (Self::RUN, "run", ""),
         (Self::FMT, "fmt", ""),
         (Self::EXPR, "expr", ""),

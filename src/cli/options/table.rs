@@ -19,7 +19,7 @@ const READ: C = C::FLATTEN.and(C::CHECK).and(C::RUN).and(C::FUSE);
 /// Those that make a flat graph.
 const GRAPHS: C = C::FLATTEN.and(C::CHECK).and(C::FUSE);
 /// Those with diagnostics.
-const TOLD: C = READ.and(C::EXPR).and(C::LAYOUT).and(C::LISTING);
+const TOLD: C = READ.and(C::DIFF).and(C::EXPR).and(C::LAYOUT).and(C::LISTING);
 /// All.
 const EVERY: C = TOLD.and(C::FMT).and(C::EXPLAIN).and(C::COMPLETIONS).and(C::MAN).and(C::LSP);
 /// The forms of `expr` that are graphs.
@@ -84,8 +84,8 @@ const PARTS: &[Use] =
 const TEXTS: I = I::DOCUMENTS.and(I::ONNXTXT);
 /// What limits lengths of values: documents, and files of PNNX of which a flat graph is made.
 const LENGTHS: &[Use] = &[
-    of(READ.and(C::LSP)).on(I::DOCUMENTS),
-    of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
+    of(READ.and(C::DIFF).and(C::LSP)).on(I::DOCUMENTS),
+    of(C::CHECK.and(C::DIFF).and(C::RUN).and(C::FUSE)).on(I::PNNX),
     of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
 ];
 
@@ -134,10 +134,10 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     ),
     row("inputs", COMPARISON, COMPARED),
     row("seed", COMPARISON, COMPARED),
-    row("from", INPUT, &[of(READ.and(C::FMT))]),
+    row("from", INPUT, &[of(READ.and(C::DIFF).and(C::FMT))]),
     row("production", INPUT, &[of(C::FLATTEN.and(C::CHECK)).on(I::ONNXTXT)]),
-    row("strict", INPUT, &[of(READ), of(C::EXPR.and(C::LSP))]),
-    row("fragments", INPUT, &[of(READ.and(C::LSP)).on(I::DOCUMENTS)]),
+    row("strict", INPUT, &[of(READ.and(C::DIFF)), of(C::EXPR.and(C::LSP))]),
+    row("fragments", INPUT, &[of(READ.and(C::DIFF).and(C::LSP)).on(I::DOCUMENTS)]),
     row("input-shape", INPUT, SHAPES),
     row(
         "set",
@@ -177,8 +177,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "lower",
         EXPANSION,
         &[
-            of(GRAPHS).on(I::DOCUMENTS.and(LAYERED)),
-            of(C::CHECK.and(C::FUSE)).on(I::MODELS),
+            of(GRAPHS.and(C::DIFF)).on(I::DOCUMENTS.and(LAYERED)),
+            of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS),
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
             of(C::RUN).on(I::DOCUMENTS),
         ],
@@ -207,7 +207,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         (I::PNNX, "all its operators have to become operations of NNEF"),
         (I::NCNN, "all its layers have to become operations of NNEF"),
     ]),
-    row("keep", EXPANSION, &[of(READ).on(I::DOCUMENTS), of(GRAPHS).on(I::MODELS)]),
+    row("keep", EXPANSION, &[of(READ.and(C::DIFF)).on(I::DOCUMENTS), of(GRAPHS.and(C::DIFF)).on(I::MODELS)]),
     row("keep-unused", EXPANSION, &[of(C::FLATTEN.and(C::FUSE).and(C::RUN)).on(I::DOCUMENTS)])
         .held(&[
             (I::MODELS, "all nodes are kept"),
@@ -238,12 +238,13 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         &[of(READ).on(I::NNEF), of(C::CHECK.and(C::FUSE)).on(I::MODELS), of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF)],
     )
     .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS), (I::LOOPS, KNOWN_TRIPS)]),
-    row("limits", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT).and(C::LSP))]),
+    row("limits", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LAYOUT).and(C::LSP))]),
     row(
         "max-ops",
         LIMITS,
         &[
             of(C::FLATTEN.and(C::CHECK).and(C::FUSE)).on(NOT_LOOPS),
+            of(C::DIFF),
             of(C::LSP).on(TEXTS),
             of(C::RUN).on(I::DOCUMENTS.and(LAYERED)),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
@@ -251,13 +252,14 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::EXPR).to(OF_GRAPHS),
         ],
     ),
-    row("max-depth", LIMITS, &[of(READ.and(C::LSP)).on(I::DOCUMENTS)]),
+    row("max-depth", LIMITS, &[of(READ.and(C::DIFF).and(C::LSP)).on(I::DOCUMENTS)]),
     row("max-length", LIMITS, LENGTHS),
     row(
         "max-memory",
         LIMITS,
         &[
-            of(READ).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
+            of(READ.and(C::DIFF)).on(I::DOCUMENTS.and(I::MODELS).and(I::PNNX)),
+            of(C::DIFF).on(I::LOOPS),
             of(C::LSP).on(TEXTS),
             of(C::FLATTEN.and(C::RUN).and(C::FUSE)).on(I::LOOPS),
             of(C::CHECK).on(I::LOOPS).with(&["unroll"]),
@@ -267,9 +269,9 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::LISTING),
         ],
     ),
-    row("max-text", LIMITS, &[of(READ.and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LSP))]),
-    row("max-files", LIMITS, &[of(READ.and(C::FMT)).on(I::DOCUMENTS)]),
-    row("max-unpacked", LIMITS, &[of(READ.and(C::FMT)).on(I::DOCUMENTS)]),
+    row("max-text", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT).and(C::EXPR).and(C::LISTING).and(C::LSP))]),
+    row("max-files", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT)).on(I::DOCUMENTS)]),
+    row("max-unpacked", LIMITS, &[of(READ.and(C::DIFF).and(C::FMT)).on(I::DOCUMENTS)]),
     row(
         "max-items",
         LIMITS,
@@ -315,6 +317,8 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     ),
     row("fix", "", &[of(C::CHECK).on(I::DOCUMENTS)])
         .held(&[(I::LOOPS.and(I::MODELS).and(LAYERED), "no solution of a finding is certain")]),
+    row("values", "", &[of(C::DIFF)]),
+    row("renamed", "", &[of(C::DIFF)]),
     row("check", "", &[of(C::FMT)]),
     row("fuse", "", &[of(C::FUSE)]),
     row("recompute", "", &[of(C::FUSE)]),

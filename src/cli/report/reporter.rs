@@ -332,6 +332,16 @@ impl Reporter {
         self.format == MessageFormat::Human && !self.quiet && io::stderr().is_terminal()
     }
 
+    /// The format of messages.
+    pub(crate) fn format(&self) -> MessageFormat {
+        self.format
+    }
+
+    /// Whether remarks are left out.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Writes a remark for people, such as the result for a file.
     pub(crate) fn remark(&mut self, text: &str) {
         if self.format == MessageFormat::Human && !self.quiet {

@@ -1,0 +1,74 @@
+//! `nnef-flatten diff`: what differs between two inputs.
+
+use std::path::Path;
+
+use crate::diagnostics::json::write_line;
+use crate::diff::Difference;
+use crate::input::differ::differ;
+use crate::input::{Findings, Input};
+
+use super::args::{self, Language, MessageFormat};
+use super::outcome::{Failure, RunResult, Status};
+use super::report::Reporter;
+use super::{inputs, io};
+
+/// Compares two inputs, and writes the changes to standard output.
+pub(crate) fn run(arguments: &args::Diff, language: &Language, reporter: &mut Reporter) -> RunResult {
+    let a = read(&arguments.a, language, reporter)?;
+    let b = read(&arguments.b, language, reporter)?;
+    let (difference, inputs) = differ([a, b], arguments.values)?;
+    let mut accepted = true;
+    for input in inputs {
+        let Findings { sources, mut diagnostics, .. } = input.findings;
+        let mut sources = sources;
+        language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
+        accepted &= reporter.all(&sources, diagnostics).errors == 0;
+    }
+    reporter.summary();
+    // Warnings that are denied are errors for the reporter only.
+    if !accepted {
+        return Ok(Status::Refused);
+    }
+    tell(&difference, arguments.renamed, reporter)?;
+    Ok(if difference.is_equal() { Status::Done } else { Status::Refused })
+}
+
+/// Reads an input to be compared, with its name for messages.
+fn read(path: &Path, language: &Language, reporter: &mut Reporter) -> Result<(String, Input), Failure> {
+    let mut input = inputs::open(path, language)?;
+    input.usable("", reporter)?;
+    let (name, notation) = (input.opened.name.clone(), input.notation);
+    let (source, settings, _) = input.read()?;
+    let notation = source.dialect().map_or(notation, crate::input::table::Notation::of_dialect);
+    Ok((name, Input::new(source, notation, settings)))
+}
+
+/// Writes the changes as the format of messages asks for.
+fn tell(difference: &Difference, renamed: bool, reporter: &mut Reporter) -> Result<(), Failure> {
+    let renames = if renamed { &difference.renames[..] } else { &[] };
+    match reporter.format() {
+        MessageFormat::Json => io::write_stdout(&mut |out| {
+            difference.changes.iter().try_for_each(|change| write_line(out, &change.object()))?;
+            renames.iter().try_for_each(|names| write_line(out, &Difference::rename_object(names)))?;
+            write_line(out, &difference.summary_object())
+        }),
+        MessageFormat::Human | MessageFormat::Short => io::write_stdout(&mut |out| {
+            let is_told = !reporter.is_quiet();
+            difference.notes.iter().filter(|_| is_told).try_for_each(|note| writeln!(out, "{note}"))?;
+            difference.write_changes(out)?;
+            renames.iter().try_for_each(|names| writeln!(out, "{}", rename(names)))?;
+            if is_told { writeln!(out, "{}", difference.summary()) } else { Ok(()) }
+        }),
+        MessageFormat::Sarif | MessageFormat::Github => {
+            difference.changes.iter().for_each(|change| reporter.tell(&change.line(), &change.object()));
+            renames.iter().for_each(|names| reporter.tell(&rename(names), &Difference::rename_object(names)));
+            reporter.tell(&difference.summary(), &difference.summary_object());
+            Ok(())
+        }
+    }
+}
+
+/// The other name of a tensor on a line.
+fn rename((old, new): &(String, String)) -> String {
+    format!("= {old} -> {new}")
+}
