@@ -21,6 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tensor", &["diagnostics", "dictionary", "source"]),
     ("graph", &["diagnostics", "dictionary", "progress", "room", "source", "tensor"]),
     ("parts", &["diagnostics", "source"]),
+    ("diff", &["diagnostics", "graph", "source", "write"]),
     ("options", &["diagnostics", "graph"]),
     ("core", &["diagnostics", "graph", "room", "source"]),
     ("library", &["diagnostics", "graph", "source"]),
@@ -79,6 +80,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "input",
         &[
             "diagnostics",
+            "diff",
             "eval",
             "files",
             "graph",
@@ -102,6 +104,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "core",
             "diagnostics",
+            "diff",
             "eval",
             "files",
             "graph",

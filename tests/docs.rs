@@ -14,6 +14,7 @@ const PAGES: &[&str] = &[
     "docs/decisions.md",
     "docs/decisions-shapes.md",
     "docs/diagnostics.md",
+    "docs/diff.md",
     "docs/dialects.md",
     "docs/editor.md",
     "docs/evaluation.md",

@@ -19,21 +19,26 @@ An input is a text (`str`), a path (`os.PathLike`: a file, a folder, an archive)
 `nnef.Graph`. What is refused raises `FlattenError`, which has the findings.
 """
 
-from ._api import check, flatten, load, run
+from ._api import check, diff, flatten, load, run
+from ._diff import Change, Difference, Place
 from ._findings import Call, Finding, FlattenError
 from ._graph import Graph, Model, Operation, Tensor
 from ._native import __version__
 
 __all__ = [
     "Call",
+    "Change",
+    "Difference",
     "Finding",
     "FlattenError",
     "Graph",
     "Model",
     "Operation",
+    "Place",
     "Tensor",
     "__version__",
     "check",
+    "diff",
     "flatten",
     "load",
     "run",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from . import _native
+from ._diff import Difference
 from ._findings import Finding, FlattenError, read
 from ._graph import Graph, Model, Result
 from ._inputs import opened
-from ._options import LANGUAGE, READING, array_bytes, keywords, spelled
+from ._options import COMPARING, LANGUAGE, READING, array_bytes, keywords, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import onnx
     from typing_extensions import TypeAlias, Unpack
 
-    from ._options import Checking, Extent, Language, Notation, Reading
+    from ._options import Checking, Comparing, Extent, Language, Notation, Reading
 
     Input: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, onnx.ModelProto, nnef.Graph]
     T = TypeVar("T")
@@ -144,6 +145,24 @@ def check(x: Input, **options: Unpack[Checking]) -> list[Finding]:
     """
     parsed = keywords("check", options, (*LANGUAGE, "production"))
     return read(_refusing("", _native.check, opened(x)[0], parsed))
+
+
+def diff(a: Input, b: Input, **options: Unpack[Comparing]) -> Difference:
+    """Compares two inputs as flat graphs, with their data. Names of inner tensors do not count.
+
+    `values=True` finds the largest difference between data, `renamed=True` the tensors that have other names.
+
+    >>> import nnef_flatten
+    >>> text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); t = exp(x); y = leaky_relu(t, alpha = 0.1); }"
+    >>> nnef_flatten.diff(text, text.replace("t", "t")).equal
+    True
+    >>> for change in nnef_flatten.diff(text, text.replace("0.1", "0.2")):
+    ...     print(change.what, change.a.operation, change.part, change.old, change.new)
+    attribute leaky_relu alpha 0.1 0.2
+    """
+    parsed = keywords("diff", options, COMPARING)
+    first, second = opened(a), opened(b)
+    return Difference(*_refusing(first[2] or second[2], _native.diff, first[0], second[0], parsed))
 
 
 def run(

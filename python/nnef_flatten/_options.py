@@ -53,6 +53,17 @@ if TYPE_CHECKING:
         lower: str | Sequence[str] | None
         keep: str | Sequence[str]
 
+    class Comparing(Limits, total=False):
+        """Options of `diff`."""
+
+        from_: Notation | None
+        strict: bool
+        fragments: Sequence[str | os.PathLike[str]]
+        lower: str | Sequence[str] | None
+        keep: str | Sequence[str]
+        values: bool
+        renamed: bool
+
     class Checking(Language, total=False):
         """Options of `check`."""
 
@@ -85,6 +96,7 @@ READING = (
     *LIMITS,
 )
 LANGUAGE = (*READING, "lower", "keep")
+COMPARING = ("from_", "strict", "fragments", "lower", "keep", "values", "renamed", *LIMITS)
 
 # Lists that are one word; the others are words for each item.
 _JOINED = ("lower",)

@@ -22,7 +22,7 @@ mod _native {
     #[pymodule_export]
     use super::source::{Keywords, Source};
     #[pymodule_export]
-    use super::verbs::{check, convert, evaluate, flatten, load};
+    use super::verbs::{check, convert, diff, evaluate, flatten, load};
     use super::*;
 
     #[pymodule_init]

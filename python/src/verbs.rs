@@ -93,6 +93,25 @@ pub(crate) fn evaluate<'py>(
     Ok((outputs, told(findings).0))
 }
 
+/// Compares two inputs. Returns the changes as lines of JSON and as text, and the findings about both.
+#[pyfunction]
+pub(crate) fn diff<'py>(
+    py: Python<'py>,
+    a: &Source,
+    b: &Source,
+    keywords: &Keywords,
+) -> PyResult<(Bound<'py, PyString>, String, String)> {
+    let (objects, shown, findings) = work(py, || {
+        let (difference, findings) = keywords.0.diff([a.given(), b.given()])?;
+        let mut objects = Vec::new();
+        // A vector in memory takes all bytes.
+        let _ = difference.write_json(&mut objects);
+        Ok((objects, difference.to_string(), findings))
+    })?;
+    Ok((text(py, &objects), shown, findings.map(|findings| told(findings).0).concat()))
+}
+}
+
 /// The text of bytes that are UTF-8.
 pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
     PyString::new(py, &String::from_utf8_lossy(bytes))

@@ -271,10 +271,10 @@ pub(crate) struct Verification {
 pub(crate) struct Diff {
     /// An input in any notation, `-` for standard input, or a model with the data of its variables.
     #[arg(value_name = "A")]
-    pub(crate) a: PathBuf,
+    pub(crate) a: Option<PathBuf>,
     /// The input that it is compared with.
     #[arg(value_name = "B")]
-    pub(crate) b: PathBuf,
+    pub(crate) b: Option<PathBuf>,
     /// Tell the largest difference between data that differ.
     #[arg(long)]
     pub(crate) values: bool,

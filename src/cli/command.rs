@@ -83,7 +83,10 @@ fn run(mut cli: Cli, reporter: &mut Reporter) -> RunResult {
         },
         Command::Diff(arguments) => {
             let language = cli.language.merge(arguments.language.clone());
-            diff::run(&arguments, &language, reporter)
+            match (&arguments.a, &arguments.b) {
+                (Some(a), Some(b)) => diff::run([a, b], &arguments, &language, reporter),
+                _ => show_help(Some("diff"), reporter),
+            }
         }
         Command::Run(arguments) => {
             let language = cli.language.merge(arguments.language.clone());

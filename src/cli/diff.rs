@@ -13,10 +13,9 @@ use super::report::Reporter;
 use super::{inputs, io};
 
 /// Compares two inputs, and writes the changes to standard output.
-pub(crate) fn run(arguments: &args::Diff, language: &Language, reporter: &mut Reporter) -> RunResult {
-    let a = read(&arguments.a, language, reporter)?;
-    let b = read(&arguments.b, language, reporter)?;
-    let (difference, inputs) = differ([a, b], arguments.values)?;
+pub(crate) fn run(paths: [&Path; 2], arguments: &args::Diff, language: &Language, reporter: &mut Reporter) -> RunResult {
+    let [a, b] = paths.map(|path| read(path, language, reporter));
+    let (difference, inputs) = differ([a?, b?], arguments.values)?;
     let mut accepted = true;
     for input in inputs {
         let Findings { sources, mut diagnostics, .. } = input.findings;

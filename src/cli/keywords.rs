@@ -3,8 +3,10 @@
 
 use std::ffi::OsString;
 
+use crate::diff::Difference;
+use crate::input::differ::differ;
 use crate::input::settings::Passes;
-use crate::input::{Given, Input, Refusal};
+use crate::input::{Findings, Given, Input, Refusal};
 use crate::tensor::Tensor;
 use crate::{Lower, write};
 
@@ -32,6 +34,9 @@ pub struct Keywords {
     language: Language,
     passes: Passes,
     provenance: bool,
+    /// Of comparisons: whether the largest difference between data is wanted, and names of tensors.
+    values: bool,
+    renamed: bool,
     /// Whether nothing is expanded, where that can be asked for.
     unexpanded: bool,
     /// Values of inputs that are given as tensors, not as texts.
@@ -58,13 +63,17 @@ impl Keywords {
         let words = std::iter::once("nnef-flatten".into()).chain(words.iter().cloned());
         let cli = usage::parse_from(words).map_err(|error| usage::message(&error))?;
         let (passes, provenance) = (cli.output.passes(), cli.output.provenance);
+        let (values, renamed) = match &cli.command {
+            Some(Command::Diff(diff)) => (diff.values, diff.renamed),
+            _ => (false, false),
+        };
         let language = match cli.command {
             Some(Command::Check { language, .. }) => cli.language.merge(language),
             Some(Command::Diff(diff)) => cli.language.merge(diff.language),
             Some(Command::Run(run)) => cli.language.merge(run.language),
             _ => cli.language,
         };
-        Ok(Keywords { language, passes, provenance, unexpanded: false, bound: Vec::new() })
+        Ok(Keywords { language, passes, provenance, values, renamed, unexpanded: false, bound: Vec::new() })
     }
 
     /// Makes an input a constant with a value, as `--bind` does.
@@ -110,5 +119,19 @@ impl Keywords {
         settings.provenance = self.provenance;
         settings.bound.extend(self.bound.iter().cloned());
         Ok(Input::new(source, notation, settings))
+    }
+
+    /// Compares two inputs, as `diff` does. Returns the findings about both, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Input::diff`]; an option does not apply.
+    pub fn diff(&self, inputs: [Given; 2]) -> Result<(Difference, [Findings; 2]), Refusal> {
+        let [a, b] = inputs.map(|given| self.open(given, Some("")));
+        let (mut difference, inputs) = differ([("a".to_owned(), a?), ("b".to_owned(), b?)], self.values)?;
+        if !self.renamed {
+            difference.renames.clear();
+        }
+        Ok((difference, inputs.map(|input| input.findings)))
     }
 }

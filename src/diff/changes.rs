@@ -27,6 +27,7 @@ pub(super) fn find(sides: &[Compared; 2], hashes: &[GraphHashes; 2], matching: &
         found: Vec::new(),
         difference: Difference { operations: [hashes[0].len(), hashes[1].len()], ..Difference::default() },
         slots: Default::default(),
+        touched: FxHashSet::default(),
     };
     let inputs = EndPairs::new(graphs, Graph::inputs);
     let outputs = EndPairs::new(graphs, Graph::outputs);
@@ -55,6 +56,8 @@ struct Finder<'s, 'g> {
     difference: Difference,
     /// The operands of the current pair.
     slots: [Vec<Slot>; 2],
+    /// The tensors of the first graph that are computed from what has changed.
+    touched: FxHashSet<TensorId>,
 }
 
 /// What a change says, without its operations.
@@ -101,6 +104,9 @@ impl<'g> Finder<'_, 'g> {
             let ends = [self.graph(0).inputs[*i], self.graph(1).inputs[*j]];
             if [0, 1].iter().any(|side| self.hashes[*side].producer(ends[*side]).is_some()) {
                 continue;
+            }
+            if self.differ_in_type(ends) {
+                self.touched.insert(ends[0]);
             }
             for (what, old, new) in self.types(ends) {
                 self.report((0, *i, 1), [None, None], Told::new(what, inputs.names[0][*i].clone(), old, new));
@@ -197,7 +203,7 @@ impl<'g> Finder<'_, 'g> {
     fn pair(&mut self, i: usize, j: usize) {
         let (a, b) = (&self.hashes[0], &self.hashes[1]);
         let same_label = a.label[i] == b.label[j];
-        let mut is_changed = !same_label;
+        let (mut is_changed, mut follows) = (!same_label, false);
         if !same_label || a.above[i] != b.above[j] {
             is_changed |= self.arguments((i, j), same_label);
         }
@@ -214,7 +220,8 @@ impl<'g> Finder<'_, 'g> {
                 continue;
             }
             let types = self.types(ends);
-            if is_changed || self.operands_differ_in_type(i, j) {
+            follows = true;
+            if is_changed || self.is_touched(i) || self.operands_differ_in_type(i, j) {
                 self.difference.following += types.len();
                 continue;
             }
@@ -225,6 +232,19 @@ impl<'g> Finder<'_, 'g> {
             is_changed = true;
         }
         self.data((i, j), is_changed);
+        if is_changed || follows || self.is_touched(i) {
+            self.touched.extend(results[0].iter().copied());
+        }
+    }
+
+    /// Whether an operand of an operation of the first graph is touched by changes.
+    fn is_touched(&self, i: usize) -> bool {
+        let mut touched = false;
+        if !self.touched.is_empty() {
+            let graph = self.graph(0);
+            graph.each_operand_tensor(&graph.operations[i], |tensor| touched |= self.touched.contains(&tensor));
+        }
+        touched
     }
 
     /// The data behind operations.
@@ -404,28 +424,37 @@ impl<'g> Finder<'_, 'g> {
         }
     }
 
-    /// The fragments that are kept.
+    /// The fragments that are kept, by their names: the changes of their bodies are those of graphs.
     fn fragments(&mut self) {
-        let (a, b) = (&self.graph(0).fragments, &self.graph(1).fragments);
-        let head = |fragment: Option<&KeptFragment>| {
-            let text = match fragment? {
-                KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _) => text,
-            };
-            Some(text.lines().next().unwrap_or_default().trim_end_matches('{').trim().to_owned())
-        };
-        for at in 0..a.len().max(b.len()) {
-            let same = match (a.get(at), b.get(at)) {
-                (Some(KeptFragment::Verbatim(a)), Some(KeptFragment::Verbatim(b))) => a == b,
-                (Some(KeptFragment::Flat(head, a)), Some(KeptFragment::Flat(other, b))) => {
-                    head == other && super::diff(a, b).is_equal()
+        let named = |side: usize| self.graph(side).fragments.iter().map(|fragment| (fragment_name(fragment), fragment));
+        let mut others: FxHashMap<&str, &KeptFragment> = named(1).collect();
+        let mut found: Vec<(&str, Option<&KeptFragment>, Option<&KeptFragment>)> =
+            named(0).map(|(name, of_a)| (name, Some(of_a), others.remove(name))).collect();
+        found.extend(named(1).filter(|(name, _)| others.contains_key(name)).map(|(name, of_b)| (name, None, Some(of_b))));
+        for (at, (name, of_a, of_b)) in found.into_iter().enumerate() {
+            match (of_a, of_b) {
+                (Some(KeptFragment::Verbatim(a)), Some(KeptFragment::Verbatim(b))) if a == b => {}
+                (Some(KeptFragment::Flat(_, a)), Some(KeptFragment::Flat(_, b))) => self.body(at, name, [a, b]),
+                _ => {
+                    let [old, new] = [of_a, of_b].map(|of| of.map(|_| name.to_owned()));
+                    self.report((3, at, 0), [None, None], Told::new(What::Fragment, "", old, new));
                 }
-                _ => false,
-            };
-            if !same {
-                let told = Told::new(What::Fragment, "", head(a.get(at)), head(b.get(at)));
-                self.report((3, at, 0), [None, None], told);
             }
         }
+    }
+
+    /// The changes in the body of a fragment.
+    fn body(&mut self, at: usize, name: &str, bodies: [&Graph; 2]) {
+        let side = |side: usize| Compared { sources: self.sides[side].sources, ..Compared::of(bodies[side]) };
+        let inner = super::compare([side(0), side(1)]);
+        for mut change in inner.changes {
+            let inside = if change.module.is_empty() { String::new() } else { format!("/{}", change.module) };
+            change.module = format!("{name}{inside}");
+            self.found.push(((3, at, 0, self.found.len()), change));
+        }
+        self.difference.renamed += inner.renamed;
+        self.difference.renames.extend(inner.renames);
+        self.difference.following += inner.following;
     }
 
     /// Counts the results of operations that have other names, and notes them.
@@ -446,6 +475,13 @@ impl<'g> Finder<'_, 'g> {
             }
         }
     }
+}
+
+/// The name of a fragment in its declaration.
+fn fragment_name(fragment: &KeptFragment) -> &str {
+    let (KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _)) = fragment;
+    let head = text.split(['(', '<']).next().unwrap_or_default();
+    head.split_whitespace().next_back().unwrap_or_default()
 }
 
 /// The module of an operation, or the calls around it.

@@ -230,6 +230,7 @@ impl Difference {
     /// Those of the output.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         self.changes.iter().try_for_each(|change| write_line(out, &change.object()))?;
+        self.renames.iter().try_for_each(|names| write_line(out, &Self::rename_object(names)))?;
         write_line(out, &self.summary_object())
     }
 }

@@ -52,7 +52,8 @@ impl Input {
     ///
     /// An input is refused, its data cannot be read, or it has no translation.
     pub fn diff(self, other: Input) -> Result<(Difference, [Findings; 2]), Refusal> {
-        let (difference, inputs) = differ([("a".to_owned(), self), ("b".to_owned(), other)], false)?;
+        let (mut difference, inputs) = differ([("a".to_owned(), self), ("b".to_owned(), other)], false)?;
+        difference.renames.clear();
         Ok((difference, inputs.map(|input| input.findings)))
     }
 }

@@ -94,7 +94,7 @@ fn pairs(subcommand: &str, (notation, output): (&str, &str), samples: &Samples, 
         if subcommand.is_empty() && !known.is_empty() && !known.contains(&output) {
             continue;
         }
-        let input = samples.input(trial, (subcommand, notation));
+        let input = samples.inputs(trial, (subcommand, notation));
         let texts = [subcommand, &input, output, trial.with];
         let replaced = |texts: &[&str]| words(texts).iter().map(|word| samples.replaced(word)).collect::<Vec<_>>();
         found.push(Pair {
@@ -162,7 +162,7 @@ fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> 
 
 /// The subcommands that read inputs in any notation, each with its outputs.
 const OF_INPUTS: &[(&str, &[&str])] =
-    &[("check", &[""]), ("run", &["--to json"]), ("expr --fuse", &["--to text", "--to json"])];
+    &[("check", &[""]), ("diff", &[""]), ("run", &["--to json"]), ("expr --fuse", &["--to text", "--to json"])];
 
 /// The other subcommands, each with the outputs that it has; `in` is a sample for all its trials.
 const OTHERS: &[(&str, &[&str])] = &[

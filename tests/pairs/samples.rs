@@ -151,6 +151,12 @@ impl Samples {
         known.map_or_else(|| panic!("no sample for {notation}"), |(_, file)| format!("@{file}"))
     }
 
+    /// [`Samples::input`]; a comparison has it twice, so that there is no difference.
+    pub fn inputs(&self, trial: &Trial, (subcommand, notation): (&str, &str)) -> String {
+        let input = self.input(trial, (subcommand, notation));
+        if subcommand == "diff" && !input.contains(' ') { format!("{input} {input}") } else { input }
+    }
+
     /// A word with the folder of the samples in place of `@`; operands of expressions keep it.
     pub fn replaced(&self, word: &str) -> String {
         let at = word.strip_prefix('<').unwrap_or(word);

@@ -63,15 +63,16 @@ const fn trial(of: &'static [&'static str], option: &'static str, value: &'stati
 
 const FLATTEN: &[&str] = &[""];
 const CHECK: &[&str] = &["check"];
+const DIFF: &[&str] = &["diff"];
 const RUN: &[&str] = &["run"];
 const FUSE: &[&str] = &["expr --fuse"];
 const FMT: &[&str] = &["fmt"];
 const EXPR: &[&str] = &["expr"];
 const LAYOUT: &[&str] = &["layout"];
-const LANGUAGE: &[&str] = &["", "check", "run", "expr --fuse", "expr"];
+const LANGUAGE: &[&str] = &["", "check", "diff", "run", "expr --fuse", "expr"];
 const EXPANSION: &[&str] = &["", "expr --fuse", "expr"];
-const LIMITS: &[&str] = &["", "check", "run", "expr --fuse"];
-const MESSAGES: &[&str] = &["", "check", "run", "expr --fuse", "expr", "layout"];
+const LIMITS: &[&str] = &["", "check", "diff", "run", "expr --fuse"];
+const MESSAGES: &[&str] = &["", "check", "diff", "run", "expr --fuse", "expr", "layout"];
 const TOLD: &[&str] = &["explain", "completions", "man", "lsp"];
 const LSP: &[&str] = &["lsp"];
 
@@ -170,6 +171,10 @@ pub const TRIALS: &[Trial] = &[
     trial(&["", "check"], "--lower", "all").only(&["ncnn"]).on(&[("ncnn", "@custom.ncnn.param")]),
     trial(FUSE, "--lower", "all").only(&["ncnn"]),
     trial(RUN, "--lower", "nothing"),
+    trial(DIFF, "--lower", "nothing"),
+    trial(DIFF, "--lower", "all").only(&["pnnx", "ncnn"]),
+    trial(DIFF, "--bind", "x=[[1,2,3]]"),
+    trial(DIFF, "--keep-unused", ""),
     trial(RUN, "--lower", "none").only(&["pnnx"]),
     trial(LANGUAGE, "--keep", "nothing"),
     trial(FLATTEN, "--keep", "twice").only(&["nnef", "nnef-draft", "onnx", "onnxtxt"]),
@@ -283,6 +288,8 @@ pub const TRIALS: &[Trial] = &[
     trial(RUN, "--layout", "none={0,1}"),
     trial(RUN, "--to", "npz"),
     trial(CHECK, "--fix", "").on(&[("nnef", "@mended.nnef"), ("nnef-draft", "@mended-draft.nnef")]),
+    trial(DIFF, "--values", "").only(&["onnxtxt"]).on(&[("onnxtxt", "@data.onnxtxt @other.onnxtxt")]),
+    trial(DIFF, "--renamed", "").only(&["nnef"]).on(&[("nnef", "@named.nnef @named-other.nnef")]),
     trial(FMT, "--check", "").on(STREAMS),
     trial(FMT, "--from", "nnef-draft").on(STREAMS).only(&["nnef"]),
     trial(FMT, "--from", "nnef").on(STREAMS).only(&["nnef-draft"]),

@@ -24,7 +24,7 @@ impl Cli {
                 files.extend(inputs.iter().skip(1).chain(&language.fragments).map(PathBuf::as_path));
             }
             Some(Command::Diff(diff)) => {
-                files.extend([diff.a.as_path(), diff.b.as_path()]);
+                files.extend(diff.a.as_deref().into_iter().chain(diff.b.as_deref()));
                 files.extend(diff.language.fragments.iter().map(PathBuf::as_path));
             }
             Some(Command::Fmt { inputs, .. }) => files.extend(inputs.iter().map(PathBuf::as_path)),
