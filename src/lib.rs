@@ -42,8 +42,8 @@
 pub mod cli;
 mod core;
 pub mod diagnostics;
-pub mod diff;
 mod dictionary;
+pub mod diff;
 #[cfg(feature = "eval")]
 pub mod eval;
 #[cfg(feature = "model")]

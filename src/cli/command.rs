@@ -9,7 +9,9 @@ use super::options::Commands;
 use super::outcome::{Failure, RunResult, Status};
 use super::progress::Watch;
 use super::report::Reporter;
-use super::{check, complete, completions, diff, explain, expr, flatten, fmt, interrupt, layout, man, options, run, usage};
+use super::{
+    check, complete, completions, diff, explain, expr, flatten, fmt, interrupt, layout, man, options, run, usage,
+};
 
 /// Runs the command on the arguments of the process.
 pub fn main() -> ExitCode {

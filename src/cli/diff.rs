@@ -13,7 +13,12 @@ use super::report::Reporter;
 use super::{inputs, io};
 
 /// Compares two inputs, and writes the changes to standard output.
-pub(crate) fn run(paths: [&Path; 2], arguments: &args::Diff, language: &Language, reporter: &mut Reporter) -> RunResult {
+pub(crate) fn run(
+    paths: [&Path; 2],
+    arguments: &args::Diff,
+    language: &Language,
+    reporter: &mut Reporter,
+) -> RunResult {
     let [a, b] = paths.map(|path| read(path, language, reporter));
     let (difference, inputs) = differ([a?, b?], arguments.values)?;
     let mut accepted = true;

@@ -80,7 +80,8 @@ fn fixed_points(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
             *one = (one.0 + 1, at);
         }
     }
-    let single = |item: &u64| seen.get(item).filter(|one| one[0].0 == 1 && one[1].0 == 1).map(|one| (one[0].1, one[1].1));
+    let single =
+        |item: &u64| seen.get(item).filter(|one| one[0].0 == 1 && one[1].0 == 1).map(|one| (one[0].1, one[1].1));
     increasing(&a.iter().filter_map(single).collect::<Vec<_>>())
 }
 

@@ -69,7 +69,12 @@ struct Told {
 }
 
 impl Told {
-    fn new(what: What, part: impl Into<String>, old: impl Into<Option<String>>, new: impl Into<Option<String>>) -> Self {
+    fn new(
+        what: What,
+        part: impl Into<String>,
+        old: impl Into<Option<String>>,
+        new: impl Into<Option<String>>,
+    ) -> Self {
         Told { what, part: part.into(), old: old.into(), new: new.into() }
     }
 }
@@ -89,7 +94,8 @@ impl<'g> Finder<'_, 'g> {
             if module.is_empty() {
                 module = module_of(graph, id);
             }
-            let result = graph.tensors_of(operation).next().map_or_else(String::new, |tensor| graph.tensor_name(tensor));
+            let result =
+                graph.tensors_of(operation).next().map_or_else(String::new, |tensor| graph.tensor_name(tensor));
             let name = graph.operation_name(operation).to_owned();
             Some(ChangedOperation { id, name, result, at: operation.at, place: None })
         });
@@ -328,6 +334,8 @@ impl<'g> Finder<'_, 'g> {
                 };
                 pairs.extend(differ.map(named));
             }
+            // What is left of lists without the results of operations that were removed or added.
+            (Some(Operand::Tensors(x)), Some(Operand::Tensors(y))) if self.same_without_alone(x, y) => return true,
             (Some(Operand::Value(x)), Some(Operand::Value(y))) => {
                 let is_plain = same_label && !x.has_tensor();
                 let same = is_plain
@@ -357,12 +365,28 @@ impl<'g> Finder<'_, 'g> {
         found
     }
 
+    /// Whether the operation that produces a tensor has no counterpart.
+    fn is_alone(&self, side: usize, tensor: TensorId) -> bool {
+        let producer = self.hashes[side].producer(tensor);
+        producer.is_some_and(|producer| self.matching.counterpart(side, producer).is_none())
+    }
+
+    /// Whether two lists are equal but for results of operations without a counterpart.
+    fn same_without_alone(&self, x: &[TensorId], y: &[TensorId]) -> bool {
+        let mut x = x.iter().filter(|tensor| !self.is_alone(0, **tensor));
+        let mut y = y.iter().filter(|tensor| !self.is_alone(1, **tensor));
+        loop {
+            match (x.next(), y.next()) {
+                (None, None) => return true,
+                (Some(x), Some(y)) if self.matching.is_same(self.hashes, *x, *y) => {}
+                _ => return false,
+            }
+        }
+    }
+
     /// Whether a tensor is replaced by another one because operations between were removed or added, which is reported.
     fn is_implied(&self, x: TensorId, y: TensorId) -> bool {
-        let alone = |side: usize, tensor: TensorId| {
-            let producer = self.hashes[side].producer(tensor);
-            producer.is_some_and(|producer| self.matching.counterpart(side, producer).is_none())
-        };
+        let alone = |side: usize, tensor: TensorId| self.is_alone(side, tensor);
         match (alone(0, x), alone(1, y)) {
             (true, true) => true,
             (true, false) => self.skips(0, x, &|old| self.matching.is_same(self.hashes, old, y), &alone),
@@ -430,7 +454,9 @@ impl<'g> Finder<'_, 'g> {
         let mut others: FxHashMap<&str, &KeptFragment> = named(1).collect();
         let mut found: Vec<(&str, Option<&KeptFragment>, Option<&KeptFragment>)> =
             named(0).map(|(name, of_a)| (name, Some(of_a), others.remove(name))).collect();
-        found.extend(named(1).filter(|(name, _)| others.contains_key(name)).map(|(name, of_b)| (name, None, Some(of_b))));
+        found.extend(
+            named(1).filter(|(name, _)| others.contains_key(name)).map(|(name, of_b)| (name, None, Some(of_b))),
+        );
         for (at, (name, of_a, of_b)) in found.into_iter().enumerate() {
             match (of_a, of_b) {
                 (Some(KeptFragment::Verbatim(a)), Some(KeptFragment::Verbatim(b))) if a == b => {}

@@ -38,20 +38,65 @@ pub(super) struct GraphHashes<'g> {
     hashing: Hashing,
 }
 
+/// A hasher of words with secret keys, by multiplication: most of what is hashed are a few words.
+struct FoldedHasher {
+    state: u64,
+    factor: u64,
+}
+
+impl Hasher for FoldedHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(size_of::<u64>()) {
+            let mut word = [0; size_of::<u64>()];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+        self.write_u64(bytes.len() as u64);
+    }
+
+    fn write_u8(&mut self, word: u8) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        let product = u128::from(self.state ^ word) * u128::from(self.factor);
+        self.state = (product as u64 ^ (product >> 64) as u64).wrapping_add(self.factor);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        let product = u128::from(self.state) * u128::from(self.factor.rotate_left(32) | 1);
+        product as u64 ^ (product >> 64) as u64
+    }
+}
+
 /// An argument that is a tensor: its parameter with its position there, and the tensor.
 pub(super) type Slot = (u64, TensorId);
 
 /// What hashes of both graphs have in common.
 #[derive(Clone)]
 struct Hashing {
-    keys: RandomState,
+    keys: [u64; 2],
     /// The hashes of long lists, by the place where they are stored.
     long: FxHashMap<(usize, usize), u64>,
 }
 
 impl Hashing {
+    fn hasher(&self) -> FoldedHasher {
+        FoldedHasher { state: self.keys[0], factor: self.keys[1] }
+    }
+
     fn of(&self, parts: impl Hash) -> u64 {
-        self.keys.hash_one(parts)
+        let mut hasher = self.hasher();
+        parts.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Where the items of a value are stored, and how many they are.
@@ -72,7 +117,7 @@ impl Hashing {
         {
             return *known;
         }
-        let mut hasher = self.keys.build_hasher();
+        let mut hasher = self.hasher();
         value.hash_with(&mut hasher, &|_| TensorId(0));
         let hash = hasher.finish();
         if place.1 > LONG {
@@ -87,7 +132,9 @@ pub(super) fn of_both<'g>(sides: &[Compared<'g>; 2]) -> [GraphHashes<'g>; 2] {
     let graphs = [sides[0].graph, sides[1].graph];
     let inputs = EndPairs::new(graphs, Graph::inputs).numbers();
     let outputs = EndPairs::new(graphs, Graph::outputs).numbers();
-    let hashing = Hashing { keys: RandomState::new(), long: FxHashMap::default() };
+    let random = RandomState::new();
+    let keys = [random.hash_one(0), random.hash_one(1) | 1];
+    let hashing = Hashing { keys, long: FxHashMap::default() };
     [0, 1].map(|side| {
         let mut hashes = GraphHashes::new(graphs[side], hashing.clone());
         hashes.go_down(&inputs[side], &sides[side].digests);

@@ -212,7 +212,9 @@ impl<'h, 'g> Spread<'h, 'g> {
         let [of_a, of_b] = self.hashes;
         of_a.slots(&of_a.graph.operations[a], &mut self.slots[0]);
         of_b.slots(&of_b.graph.operations[b], &mut self.slots[1]);
-        for ((slot, x), (_, y)) in self.slots[0].iter().zip(&self.slots[1]).filter(|((one, _), (other, _))| one == other) {
+        for ((slot, x), (_, y)) in
+            self.slots[0].iter().zip(&self.slots[1]).filter(|((one, _), (other, _))| one == other)
+        {
             let _ = slot;
             let (Some(p), Some(q)) = (of_a.producer(*x), of_b.producer(*y)) else { continue };
             let free = matching.counterpart(0, p).is_none() && matching.counterpart(1, q).is_none();
@@ -232,7 +234,8 @@ impl<'h, 'g> Spread<'h, 'g> {
         open: &mut Vec<(usize, usize)>,
     ) {
         let [of_a, of_b] = self.hashes;
-        let (x, y) = (of_a.graph.tensors_of(&of_a.graph.operations[a]), of_b.graph.tensors_of(&of_b.graph.operations[b]));
+        let (x, y) =
+            (of_a.graph.tensors_of(&of_a.graph.operations[a]), of_b.graph.tensors_of(&of_b.graph.operations[b]));
         let mut found: Vec<(usize, usize)> = Vec::new();
         for (x, y) in x.zip(y) {
             let mut candidates: FxHashMap<(u64, u64), [(u32, u32); 2]> = FxHashMap::default();

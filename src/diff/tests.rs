@@ -34,16 +34,17 @@ fn one_change_is_one_line() {
         ("q = exp(x); r = add(q, z); s = reshape(r, shape = [3, 2]); y = relu(s);", &[]),
         ("a = exp(z); b = add(a, z); c = reshape(b, shape = [3, 2]); y = relu(c);", &["~ exp a: x: x -> z"]),
         ("a = exp(x); b = sub(a, z); c = reshape(b, shape = [3, 2]); y = relu(c);", &["- add b", "+ sub b"]),
-        ("a = exp(x); b = add(a, z); c = reshape(b, shape = [6, 1]); y = relu(c);", &[
-            "~ reshape c: shape: [3, 2] -> [6, 1]",
-        ]),
+        (
+            "a = exp(x); b = add(a, z); c = reshape(b, shape = [6, 1]); y = relu(c);",
+            &["~ reshape c: shape: [3, 2] -> [6, 1]"],
+        ),
         ("a = exp(x); b = add(a, z); c = reshape(b, shape = [3, 2]); d = tanh(c); y = relu(d);", &["+ tanh d"]),
         ("b = add(x, z); c = reshape(b, shape = [3, 2]); y = relu(c);", &["- exp a"]),
         ("a = exp(x); b = add(a, z); y = reshape(b, shape = [3, 2]);", &["- relu y"]),
-        ("a = exp(x); b = add(z, a); c = reshape(b, shape = [3, 2]); y = relu(c);", &[
-            "~ add b: x: a -> z",
-            "~ add b: y: z -> a",
-        ]),
+        (
+            "a = exp(x); b = add(z, a); c = reshape(b, shape = [3, 2]); y = relu(c);",
+            &["~ add b: x: a -> z", "~ add b: y: z -> a"],
+        ),
     ] {
         assert_eq!(told(BASE, other), wanted, "{other}");
     }
@@ -56,11 +57,26 @@ fn ends_have_names() {
     };
     let base = of("x, z", "y", "x = external(shape = [2]); z = external(shape = [2]); y = add(x, z);");
     for (other, wanted) in [
-        (of("x, w", "y", "x = external(shape = [2]); w = external(shape = [2]); y = add(x, w);"), "~ name of input: z -> w"),
-        (of("z, x", "y", "x = external(shape = [2]); z = external(shape = [2]); y = add(x, z);"), "~ order of inputs: x, z -> z, x"),
-        (of("x, z", "q", "x = external(shape = [2]); z = external(shape = [2]); q = add(x, z);"), "~ name of output: y -> q"),
-        (of("x, z", "y, z2", "x = external(shape = [2]); z = external(shape = [2]); y = add(x, z); z2 = exp(z);"), "+ exp z2"),
-        (of("x, z", "y", "x = external(shape = [3]); z = external(shape = [1]); y = add(x, z);"), "~ external x: shape: [2] -> [3]"),
+        (
+            of("x, w", "y", "x = external(shape = [2]); w = external(shape = [2]); y = add(x, w);"),
+            "~ name of input: z -> w",
+        ),
+        (
+            of("z, x", "y", "x = external(shape = [2]); z = external(shape = [2]); y = add(x, z);"),
+            "~ order of inputs: x, z -> z, x",
+        ),
+        (
+            of("x, z", "q", "x = external(shape = [2]); z = external(shape = [2]); q = add(x, z);"),
+            "~ name of output: y -> q",
+        ),
+        (
+            of("x, z", "y, z2", "x = external(shape = [2]); z = external(shape = [2]); y = add(x, z); z2 = exp(z);"),
+            "+ exp z2",
+        ),
+        (
+            of("x, z", "y", "x = external(shape = [3]); z = external(shape = [1]); y = add(x, z);"),
+            "~ external x: shape: [2] -> [3]",
+        ),
     ] {
         let difference = diff(&base, &other);
         assert!(!difference.is_equal());
@@ -83,7 +99,9 @@ fn changes_are_grouped_by_the_calls_around_them() {
 #[test]
 fn equal_operations_do_not_confuse() {
     let chain = |count: usize| {
-        let steps: String = (1..count).map(|i| format!("t{i} = relu({});", if i > 1 { format!("t{}", i - 1) } else { "x".into() })).collect();
+        let steps: String = (1..count)
+            .map(|i| format!("t{i} = relu({});", if i > 1 { format!("t{}", i - 1) } else { "x".into() }))
+            .collect();
         graph(&format!("{steps} y = relu(t{});", count - 1))
     };
     let difference = diff(&chain(3000), &chain(2999));

@@ -63,10 +63,7 @@ impl Input {
 /// # Errors
 ///
 /// Those of [`Input::diff`].
-pub(crate) fn differ(
-    inputs: [(String, Input); 2],
-    values: bool,
-) -> Result<(Difference, [DiffInput; 2]), Refusal> {
+pub(crate) fn differ(inputs: [(String, Input); 2], values: bool) -> Result<(Difference, [DiffInput; 2]), Refusal> {
     let [operations, other] = inputs.each_ref().map(|(_, input)| input.notation.operations);
     let common = operations == other;
     let drafts = inputs.iter().all(|(_, input)| input.notation.dialect == Some(Dialect::Draft));
