@@ -441,7 +441,13 @@ impl<'g> Finder<'_, 'g> {
         let mut before = 0;
         for j in 0..self.hashes[1].len() {
             match self.matching.counterpart(1, j) {
-                Some(i) => before = i,
+                Some(i) => {
+                    before = i;
+                    // Those that were removed there stand first.
+                    while before + 1 < self.hashes[0].len() && self.matching.counterpart(0, before + 1).is_none() {
+                        before += 1;
+                    }
+                }
                 None if reported[1].contains(&j) => {}
                 None => self.report((1, before, 1), [None, Some(j)], Told::new(What::Added, "", None, None)),
             }
