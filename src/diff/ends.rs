@@ -50,9 +50,9 @@ impl EndPairs {
             (numbers[0][*i], numbers[1][*j]) = (number, number);
         }
         let mut next = self.pairs.len();
-        for side in 0..2 {
-            for end in &self.alone[side] {
-                numbers[side][*end] = next;
+        for (numbers, alone) in numbers.iter_mut().zip(&self.alone) {
+            for end in alone {
+                numbers[*end] = next;
                 next += 1;
             }
         }

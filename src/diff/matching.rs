@@ -37,12 +37,12 @@ pub(super) fn of(hashes: &[GraphHashes; 2]) -> Matching {
         return matching;
     }
     let mut spread = Spread::new(hashes);
-    spread.from_pairs(&mut matching, |of, i| of.label[i]);
+    spread.spread(&mut matching, |of, i| of.label[i]);
     matching.pair_by(hashes, |of, i| mixed(of.label[i], of.hint[i]));
-    spread.from_pairs(&mut matching, |of, i| of.kind[i]);
+    spread.spread(&mut matching, |of, i| of.kind[i]);
     matching.pair_by(hashes, |of, i| of.hint[i]);
     matching.align(hashes, |of, i| of.label[i]);
-    spread.from_pairs(&mut matching, |of, i| of.kind[i]);
+    spread.spread(&mut matching, |of, i| of.kind[i]);
     matching.align(hashes, |of, i| of.kind[i]);
     matching
 }
@@ -168,7 +168,7 @@ impl<'h, 'g> Spread<'h, 'g> {
     }
 
     /// Matches operations with equal keys from all pairs beside operations without a counterpart.
-    fn from_pairs(&mut self, matching: &mut Matching, key: impl Fn(&GraphHashes, usize) -> u64) {
+    fn spread(&mut self, matching: &mut Matching, key: impl Fn(&GraphHashes, usize) -> u64) {
         if matching.is_done() {
             return;
         }
@@ -212,10 +212,7 @@ impl<'h, 'g> Spread<'h, 'g> {
         let [of_a, of_b] = self.hashes;
         of_a.slots(&of_a.graph.operations[a], &mut self.slots[0]);
         of_b.slots(&of_b.graph.operations[b], &mut self.slots[1]);
-        for ((slot, x), (_, y)) in
-            self.slots[0].iter().zip(&self.slots[1]).filter(|((one, _), (other, _))| one == other)
-        {
-            let _ = slot;
+        for ((_, x), (_, y)) in self.slots[0].iter().zip(&self.slots[1]).filter(|((one, _), (other, _))| one == other) {
             let (Some(p), Some(q)) = (of_a.producer(*x), of_b.producer(*y)) else { continue };
             let free = matching.counterpart(0, p).is_none() && matching.counterpart(1, q).is_none();
             if free && of_a.place[x.index()] == of_b.place[y.index()] && key(of_a, p) == key(of_b, q) {
