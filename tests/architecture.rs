@@ -21,7 +21,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tensor", &["diagnostics", "dictionary", "source"]),
     ("graph", &["diagnostics", "dictionary", "progress", "room", "source", "tensor"]),
     ("parts", &["diagnostics", "source"]),
-    ("diff", &["diagnostics", "graph", "source", "write"]),
     ("options", &["diagnostics", "graph"]),
     ("core", &["diagnostics", "graph", "room", "source"]),
     ("library", &["diagnostics", "graph", "source"]),
@@ -76,6 +75,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tensor",
         ],
     ),
+    ("diff", &["diagnostics", "graph", "source", "write"]),
     (
         "input",
         &[

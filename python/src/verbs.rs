@@ -110,7 +110,6 @@ pub(crate) fn diff<'py>(
     })?;
     Ok((text(py, &objects), shown, findings.map(|findings| told(findings).0).concat()))
 }
-}
 
 /// The text of bytes that are UTF-8.
 pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::difference::{ChangedOperation, Compared, DiffChange, Difference, What};
 use super::ends::EndPairs;
-use super::hashes::{GraphHashes, Slot};
+use super::hashes::{GraphHashes, OperandPlace};
 use super::matching::Matching;
 use super::report;
 use crate::Graph;
@@ -57,7 +57,7 @@ struct Finder<'s, 'g> {
     found: Vec<(ReportKey, DiffChange)>,
     difference: Difference,
     /// The operands of the current pair.
-    slots: [Vec<Slot>; 2],
+    slots: [Vec<OperandPlace>; 2],
     /// The tensors of the first graph that are computed from what has changed.
     touched: FxHashSet<TensorId>,
 }

@@ -78,7 +78,7 @@ impl Hasher for FoldedHasher {
 }
 
 /// An argument that is a tensor: its parameter with its position there, and the tensor.
-pub(super) type Slot = (u64, TensorId);
+pub(super) type OperandPlace = (u64, TensorId);
 
 /// What hashes of both graphs have in common.
 #[derive(Clone)]
@@ -235,7 +235,7 @@ impl<'g> GraphHashes<'g> {
         let (mut label, mut above) = (0u64, 0u64);
         each_argument(graph, operation, |parameter, operand| {
             let parameter = match parameter {
-                Parameter::Declared(index) => params.get(index).copied().unwrap_or_default(),
+                ArgumentName::Declared(index) => params.get(index).copied().unwrap_or_default(),
                 other => self.hashing.of(other.undeclared()),
             };
             let own = match operand {
@@ -295,11 +295,11 @@ impl<'g> GraphHashes<'g> {
     }
 
     /// The tensors among the arguments of an operation, in their order.
-    pub(super) fn slots(&self, operation: &Operation, slots: &mut Vec<Slot>) {
+    pub(super) fn slots(&self, operation: &Operation, slots: &mut Vec<OperandPlace>) {
         slots.clear();
         each_argument(self.graph, operation, |parameter, operand| {
             let parameter = match parameter {
-                Parameter::Declared(index) => index as u64,
+                ArgumentName::Declared(index) => index as u64,
                 other => self.hashing.of(other.undeclared()),
             };
             let mut position = 0u64;
@@ -313,30 +313,30 @@ impl<'g> GraphHashes<'g> {
 
 /// The parameter of an argument.
 #[derive(Clone, Copy)]
-enum Parameter<'g> {
+enum ArgumentName<'g> {
     /// The position among those of the declaration.
     Declared(usize),
     Named(&'g str),
     Positional(usize),
 }
 
-impl<'g> Parameter<'g> {
+impl<'g> ArgumentName<'g> {
     /// The name or the position of a parameter that is not declared.
     fn undeclared(self) -> (&'g str, usize) {
         match self {
-            Parameter::Named(name) => (name, usize::MAX),
-            Parameter::Declared(index) | Parameter::Positional(index) => ("", index),
+            ArgumentName::Named(name) => (name, usize::MAX),
+            ArgumentName::Declared(index) | ArgumentName::Positional(index) => ("", index),
         }
     }
 }
 
 /// Calls a function with all arguments of an operation, defaults of parameters included.
-fn each_argument<'g>(graph: &'g Graph, operation: &Operation, mut f: impl FnMut(Parameter<'g>, Operand<'g>)) {
+fn each_argument<'g>(graph: &'g Graph, operation: &Operation, mut f: impl FnMut(ArgumentName<'g>, Operand<'g>)) {
     let kind = graph.kind(operation);
     if kind.declared {
         for index in 0..kind.params.len() {
             if let Some(operand) = graph.argument_of(operation, index as u32) {
-                f(Parameter::Declared(index), operand);
+                f(ArgumentName::Declared(index), operand);
             }
         }
         return;
@@ -344,9 +344,9 @@ fn each_argument<'g>(graph: &'g Graph, operation: &Operation, mut f: impl FnMut(
     let mut positions = 0..;
     for (key, operand) in graph.arguments(operation) {
         let parameter = match key {
-            Key::Named(name) => Parameter::Named(graph.text_of(name)),
-            Key::Param(index) => Parameter::Declared(index as usize),
-            Key::Positional => Parameter::Positional(positions.next().unwrap_or_default()),
+            Key::Named(name) => ArgumentName::Named(graph.text_of(name)),
+            Key::Param(index) => ArgumentName::Declared(index as usize),
+            Key::Positional => ArgumentName::Positional(positions.next().unwrap_or_default()),
         };
         f(parameter, operand);
     }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::align;
-use super::hashes::{GraphHashes, Slot};
+use super::hashes::{GraphHashes, OperandPlace};
 use crate::graph::TensorId;
 
 /// No counterpart.
@@ -131,7 +131,7 @@ impl Users {
         for operation in &graph.operations {
             graph.each_operand_tensor(operation, |tensor| starts[tensor.index() + 1] += 1);
         }
-        let mut slots: Vec<Slot> = Vec::new();
+        let mut slots: Vec<OperandPlace> = Vec::new();
         // Defaults of parameters have no tensors, so that both ways count the same.
         (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
         let mut ends = starts.clone();
@@ -159,7 +159,7 @@ struct Spread<'h, 'g> {
     hashes: &'h [GraphHashes<'g>; 2],
     users: [Users; 2],
     /// The operands of the current pair.
-    slots: [Vec<Slot>; 2],
+    slots: [Vec<OperandPlace>; 2],
 }
 
 impl<'h, 'g> Spread<'h, 'g> {
