@@ -63,10 +63,12 @@ impl Opened {
             None => match File::open(path) {
                 Ok(file) => {
                     let metadata = file.metadata().map_err(fail)?;
-                    match () {
-                        () if metadata.is_dir() => (FileKind::Folder, None),
-                        () if metadata.is_file() => (FileKind::File(metadata.len()), Some(file)),
-                        () => (FileKind::Stream, Some(file)),
+                    if metadata.is_dir() {
+                        (FileKind::Folder, None)
+                    } else if metadata.is_file() {
+                        (FileKind::File(metadata.len()), Some(file))
+                    } else {
+                        (FileKind::Stream, Some(file))
                     }
                 }
                 // Not every system opens folders.

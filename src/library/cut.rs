@@ -17,7 +17,7 @@ impl Graph {
     /// let mut flat = Vec::new();
     /// graph.write_nnef(&mut flat)?;
     /// let flat = String::from_utf8_lossy(&flat);
-    /// assert!(flat.contains("graph G( a ) -> ( b )") && !flat.contains("exp") && !flat.contains("sin"));
+    /// assert!(flat.contains("graph G(a) -> (b)") && !flat.contains("exp(") && !flat.contains("sin("));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -172,7 +172,9 @@ pub const TRIALS: &[Trial] = &[
     trial(FUSE, "--lower", "all").only(&["ncnn"]),
     trial(RUN, "--lower", "nothing"),
     trial(DIFF, "--lower", "nothing"),
-    trial(DIFF, "--lower", "all").only(&["pnnx", "ncnn"]),
+    trial(DIFF, "--lower", "all")
+        .only(&["pnnx", "ncnn"])
+        .on(&[("pnnx", "@torch.pnnx.param"), ("ncnn", "@custom.ncnn.param")]),
     trial(DIFF, "--bind", "x=[[1,2,3]]"),
     trial(DIFF, "--keep-unused", ""),
     trial(RUN, "--lower", "none").only(&["pnnx"]),
@@ -185,6 +187,8 @@ pub const TRIALS: &[Trial] = &[
     trial(&["", "run", "expr --fuse", "expr"], "--bind", "x=[[1,2,3],[4,5,6]]").on(LOWERED),
     trial(CHECK, "--bind", "x=[[1,2,3]]"),
     trial(&["", "run", "expr --fuse"], "--bind", "v_0=[[1,2,3],[4,5,6]]").only(&["pnnx"]),
+    trial(LANGUAGE, "--outputs", "none"),
+    trial(LANGUAGE, "--inputs-at", "none"),
     trial(LANGUAGE, "--input-shape", "x=4,3"),
     trial(LANGUAGE, "--input-shape", "v_0=4,3").only(&["pnnx"]),
     trial(LANGUAGE, "--set", "M=4").on(&[("nnef", "@symbol.nnef")]),
