@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ._findings import read
 
 TYPE_CHECKING = False
@@ -14,29 +12,43 @@ if TYPE_CHECKING:
     from ._findings import Finding
 
 
-@dataclass(frozen=True)
 class Place:
     """An operation of a change in one of the inputs."""
 
-    operation: str
-    result: str
-    path: str | None
-    line: int | None
-    column: int | None
+    __slots__ = ("column", "line", "operation", "path", "result")
+
+    def __init__(self, operation: str, result: str, path: str | None, line: int | None, column: int | None) -> None:
+        self.operation = operation
+        self.result = result
+        """The name of its first result."""
+        self.path = path
+        self.line = line
+        self.column = column
+
+    def __repr__(self) -> str:
+        return f"<{self.operation} {self.result} at {self.path}:{self.line}:{self.column}>"
 
 
-@dataclass(frozen=True)
 class Change:
     """A difference: what it is about, the module or the calls around it, and what was before and after."""
 
-    what: str
-    module: str
-    part: str | None
-    old: str | None
-    new: str | None
-    largest_difference: float | None
-    a: Place | None
-    b: Place | None
+    __slots__ = ("a", "b", "largest_difference", "module", "new", "old", "part", "what")
+
+    def __init__(self, row: dict[str, Any]) -> None:
+        self.what: str = row["what"]
+        """Such as `added` or `attribute`; docs/diff.md has all of them."""
+        self.module: str = row["module"]
+        self.part: str | None = row["part"]
+        """What of the operation has changed, such as the name of an attribute."""
+        self.old: str | None = row["old"]
+        self.new: str | None = row["new"]
+        self.largest_difference: float | None = row["largest_difference"]
+        self.a: Place | None = Place(**row["a"]) if row["a"] else None
+        """The operation in the first input."""
+        self.b: Place | None = Place(**row["b"]) if row["b"] else None
+
+    def __repr__(self) -> str:
+        return f"<{self.what} {self.part or ''}: {self.old} -> {self.new}>"
 
 
 class Difference:
@@ -49,7 +61,7 @@ class Difference:
         import json
 
         rows: list[dict[str, Any]] = [json.loads(line) for line in objects.splitlines()]
-        self.changes: list[Change] = [_change(row) for row in rows if row["kind"] == "change"]
+        self.changes: list[Change] = [Change(row) for row in rows if row["kind"] == "change"]
         self.renamed: dict[str, str] = {row["old"]: row["new"] for row in rows if row["kind"] == "renamed"}
         self.summary: dict[str, Any] = next(row for row in rows if row["kind"] == "summary")
         self.findings: list[Finding] = read(findings)
@@ -74,19 +86,3 @@ class Difference:
 
     def __repr__(self) -> str:
         return f"<Difference of {len(self)} changes>"
-
-
-def _change(row: dict[str, Any]) -> Change:
-    def place(of: dict[str, Any] | None) -> Place | None:
-        return Place(**of) if of else None
-
-    return Change(
-        what=row["what"],
-        module=row["module"],
-        part=row["part"],
-        old=row["old"],
-        new=row["new"],
-        largest_difference=row["largest_difference"],
-        a=place(row["a"]),
-        b=place(row["b"]),
-    )
