@@ -13,6 +13,7 @@ __all__ = [
     "_panic",
     "check",
     "convert",
+    "diff",
     "evaluate",
     "flatten",
     "load",
