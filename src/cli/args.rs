@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use crate::diagnostics::Code;
 use crate::graph::{Cut, Extent};
+use crate::input::differ::DiffDetails;
 use crate::input::settings::{Passes, Settings};
 use crate::input::table::Notation;
 use crate::onnx::text::Production;
@@ -284,6 +285,13 @@ pub(crate) struct Diff {
     /// How documents are read and expanded.
     #[command(flatten)]
     pub(crate) language: Language,
+}
+
+impl Diff {
+    /// What is told in addition.
+    pub(crate) fn details(&self) -> DiffDetails {
+        DiffDetails { values: self.values, renamed: self.renamed }
+    }
 }
 
 /// The arguments of `run`.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::diagnostics::json::write_line;
 use crate::diff::Difference;
 use crate::input::differ::differ;
 use crate::input::{Findings, Input};
@@ -20,7 +19,7 @@ pub(crate) fn run(
     reporter: &mut Reporter,
 ) -> RunResult {
     let [a, b] = paths.map(|path| read(path, language, reporter));
-    let (difference, inputs) = differ([a?, b?], arguments.values)?;
+    let (difference, inputs) = differ([a?, b?], arguments.details())?;
     let mut accepted = true;
     for input in inputs {
         let Findings { sources, mut diagnostics, .. } = input.findings;
@@ -33,7 +32,7 @@ pub(crate) fn run(
     if !accepted {
         return Ok(Status::Refused);
     }
-    tell(&difference, arguments.renamed, reporter)?;
+    tell(&difference, reporter)?;
     Ok(if difference.is_equal() { Status::Done } else { Status::Refused })
 }
 
@@ -48,14 +47,10 @@ fn read(path: &Path, language: &Language, reporter: &mut Reporter) -> Result<(St
 }
 
 /// Writes the changes as the format of messages asks for.
-fn tell(difference: &Difference, renamed: bool, reporter: &mut Reporter) -> Result<(), Failure> {
-    let renames = if renamed { &difference.renames[..] } else { &[] };
+fn tell(difference: &Difference, reporter: &mut Reporter) -> Result<(), Failure> {
+    let renames = &difference.renames;
     match reporter.format() {
-        MessageFormat::Json => io::write_stdout(&mut |out| {
-            difference.changes.iter().try_for_each(|change| write_line(out, &change.object()))?;
-            renames.iter().try_for_each(|names| write_line(out, &Difference::rename_object(names)))?;
-            write_line(out, &difference.summary_object())
-        }),
+        MessageFormat::Json => io::write_stdout(&mut |out| difference.write_json(out)),
         MessageFormat::Human | MessageFormat::Short => io::write_stdout(&mut |out| {
             let is_told = !reporter.is_quiet();
             difference.notes.iter().filter(|_| is_told).try_for_each(|note| writeln!(out, "{note}"))?;

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use crate::diff::Difference;
-use crate::input::differ::differ;
+use crate::input::differ::{DiffDetails, differ};
 use crate::input::settings::Passes;
 use crate::input::{Findings, Given, Input, Refusal};
 use crate::tensor::Tensor;
@@ -34,9 +34,8 @@ pub struct Keywords {
     language: Language,
     passes: Passes,
     provenance: bool,
-    /// Of comparisons: whether the largest difference between data is wanted, and names of tensors.
-    values: bool,
-    renamed: bool,
+    /// What comparisons tell in addition.
+    compared: DiffDetails,
     /// Whether nothing is expanded, where that can be asked for.
     unexpanded: bool,
     /// Values of inputs that are given as tensors, not as texts.
@@ -63,9 +62,9 @@ impl Keywords {
         let words = std::iter::once("nnef-flatten".into()).chain(words.iter().cloned());
         let cli = usage::parse_from(words).map_err(|error| usage::message(&error))?;
         let (passes, provenance) = (cli.output.passes(), cli.output.provenance);
-        let (values, renamed) = match &cli.command {
-            Some(Command::Diff(diff)) => (diff.values, diff.renamed),
-            _ => (false, false),
+        let compared = match &cli.command {
+            Some(Command::Diff(diff)) => diff.details(),
+            _ => DiffDetails::default(),
         };
         let language = match cli.command {
             Some(Command::Check { language, .. }) => cli.language.merge(language),
@@ -73,7 +72,7 @@ impl Keywords {
             Some(Command::Run(run)) => cli.language.merge(run.language),
             _ => cli.language,
         };
-        Ok(Keywords { language, passes, provenance, values, renamed, unexpanded: false, bound: Vec::new() })
+        Ok(Keywords { language, passes, provenance, compared, unexpanded: false, bound: Vec::new() })
     }
 
     /// Makes an input a constant with a value, as `--bind` does.
@@ -128,10 +127,7 @@ impl Keywords {
     /// Those of [`Input::diff`]; an option does not apply.
     pub fn diff(&self, inputs: [Given; 2]) -> Result<(Difference, [Findings; 2]), Refusal> {
         let [a, b] = inputs.map(|given| self.open(given, Some("")));
-        let (mut difference, inputs) = differ([("a".to_owned(), a?), ("b".to_owned(), b?)], self.values)?;
-        if !self.renamed {
-            difference.renames.clear();
-        }
+        let (difference, inputs) = differ([("a".to_owned(), a?), ("b".to_owned(), b?)], self.compared)?;
         Ok((difference, inputs.map(|input| input.findings)))
     }
 }

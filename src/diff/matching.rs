@@ -64,6 +64,15 @@ impl Matching {
         self.left = self.left.map(|left| left - 1);
     }
 
+    /// Pairs two operations unless one of them has a counterpart. Returns a new pair.
+    fn pair_if_free(&mut self, (a, b): (usize, usize)) -> Option<(usize, usize)> {
+        let free = self.counterpart(0, a).is_none() && self.counterpart(1, b).is_none();
+        free.then(|| {
+            self.pair(a, b);
+            (a, b)
+        })
+    }
+
     /// The operations of a side without a counterpart.
     fn alone(&self, side: usize) -> impl Iterator<Item = usize> + '_ {
         self.other[side].iter().enumerate().filter(|(_, other)| **other == ALONE).map(|(i, _)| i)
@@ -214,10 +223,8 @@ impl<'h, 'g> Spread<'h, 'g> {
         of_b.slots(&of_b.graph.operations[b], &mut self.slots[1]);
         for ((_, x), (_, y)) in self.slots[0].iter().zip(&self.slots[1]).filter(|((one, _), (other, _))| one == other) {
             let (Some(p), Some(q)) = (of_a.producer(*x), of_b.producer(*y)) else { continue };
-            let free = matching.counterpart(0, p).is_none() && matching.counterpart(1, q).is_none();
-            if free && of_a.place[x.index()] == of_b.place[y.index()] && key(of_a, p) == key(of_b, q) {
-                matching.pair(p, q);
-                open.push((p, q));
+            if of_a.place[x.index()] == of_b.place[y.index()] && key(of_a, p) == key(of_b, q) {
+                open.extend(matching.pair_if_free((p, q)));
             }
         }
     }
@@ -248,11 +255,6 @@ impl<'h, 'g> Spread<'h, 'g> {
             found.extend(single.map(|one| (one[0].1 as usize, one[1].1 as usize)));
         }
         found.sort_unstable();
-        for (p, q) in found {
-            if matching.counterpart(0, p).is_none() && matching.counterpart(1, q).is_none() {
-                matching.pair(p, q);
-                open.push((p, q));
-            }
-        }
+        open.extend(found.into_iter().filter_map(|pair| matching.pair_if_free(pair)));
     }
 }

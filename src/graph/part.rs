@@ -78,29 +78,39 @@ impl Graph {
         let mut given = vec![false; self.tensors.len()];
         new.iter().for_each(|tensor| given[tensor.index()] = true);
         outputs.iter().for_each(|tensor| wanted[tensor.index()] = true);
-        let updates: Vec<usize> =
-            (0..self.operations.len()).filter(|at| self.operation_name(&self.operations[*at]) == UPDATE).collect();
-        loop {
-            for (i, operation) in self.operations.iter().enumerate().rev() {
-                let mut wants = needed[i];
-                self.each_result(operation, |tensor| wants |= wanted[tensor.index()] && !given[tensor.index()]);
-                if wants {
-                    needed[i] = true;
-                    self.each_operand_tensor(operation, |tensor| wanted[tensor.index()] = true);
+        let updates = self.updates_by_variable();
+        let mut open = outputs.to_vec();
+        while let Some(tensor) = open.pop() {
+            if given[tensor.index()] {
+                continue;
+            }
+            let producer = self.tensors[tensor.index()].producer;
+            for id in producer.into_iter().chain(updates.get(&tensor).into_iter().flatten().copied()) {
+                if std::mem::replace(&mut needed[id.index()], true) {
+                    continue;
                 }
-            }
-            let mut more = false;
-            for &i in updates.iter().filter(|at| !needed[**at]).collect::<Vec<_>>() {
-                let mut variable = None;
-                self.each_operand_tensor(&self.operations[i], |tensor| variable = variable.or(Some(tensor)));
-                let reads = variable.is_some_and(|tensor| wanted[tensor.index()] && !given[tensor.index()]);
-                needed[i] = reads;
-                more |= reads;
-            }
-            if !more {
-                return (needed, wanted);
+                self.each_operand_tensor(&self.operations[id.index()], |operand| {
+                    if !std::mem::replace(&mut wanted[operand.index()], true) {
+                        open.push(operand);
+                    }
+                });
             }
         }
+        (needed, wanted)
+    }
+
+    /// The updates of each variable.
+    fn updates_by_variable(&self) -> FxHashMap<TensorId, Vec<OperationId>> {
+        let is_update: Vec<bool> = self.kinds.iter().map(|kind| self.text_of(kind.name) == UPDATE).collect();
+        let mut updates: FxHashMap<TensorId, Vec<OperationId>> = FxHashMap::default();
+        for (i, operation) in self.operations.iter().enumerate() {
+            if is_update[self.kind_id(operation).index()] {
+                let mut variable = None;
+                self.each_operand_tensor(operation, |tensor| variable = variable.or(Some(tensor)));
+                variable.into_iter().for_each(|tensor| updates.entry(tensor).or_default().push(OperationId::at(i)));
+            }
+        }
+        updates
     }
 
     /// Adds the operations of new inputs, and keeps the operations that are needed. What computes a new input and other

@@ -52,18 +52,30 @@ impl Input {
     ///
     /// An input is refused, its data cannot be read, or it has no translation.
     pub fn diff(self, other: Input) -> Result<(Difference, [Findings; 2]), Refusal> {
-        let (mut difference, inputs) = differ([("a".to_owned(), self), ("b".to_owned(), other)], false)?;
-        difference.renames.clear();
+        let wanted = DiffDetails::default();
+        let (difference, inputs) = differ([("a".to_owned(), self), ("b".to_owned(), other)], wanted)?;
         Ok((difference, inputs.map(|input| input.findings)))
     }
 }
 
-/// Compares two inputs under their names; with `values` with the largest difference between data.
+/// What is told in addition.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DiffDetails {
+    /// The largest difference between data.
+    pub(crate) values: bool,
+    /// The names of inner tensors that differ.
+    pub(crate) renamed: bool,
+}
+
+/// Compares two inputs under their names.
 ///
 /// # Errors
 ///
 /// Those of [`Input::diff`].
-pub(crate) fn differ(inputs: [(String, Input); 2], values: bool) -> Result<(Difference, [DiffInput; 2]), Refusal> {
+pub(crate) fn differ(
+    inputs: [(String, Input); 2],
+    wanted: DiffDetails,
+) -> Result<(Difference, [DiffInput; 2]), Refusal> {
     let [operations, other] = inputs.each_ref().map(|(_, input)| input.notation.operations);
     let common = operations == other;
     let drafts = inputs.iter().all(|(_, input)| input.notation.dialect == Some(Dialect::Draft));
@@ -73,7 +85,10 @@ pub(crate) fn differ(inputs: [(String, Input); 2], values: bool) -> Result<(Diff
     });
     let [a, b] = made;
     let (mut a, mut b) = (a?, b?);
-    let mut difference = compared([&mut a, &mut b], values)?;
+    let mut difference = compared([&mut a, &mut b], wanted.values)?;
+    if !wanted.renamed {
+        difference.renames.clear();
+    }
     let inputs = [a.told(), b.told()];
     difference.notes = inputs
         .iter()

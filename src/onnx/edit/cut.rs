@@ -41,7 +41,9 @@ pub(in crate::onnx) fn cut(model: &mut ModelProto, at: Location, options: &Optio
         graph.outputs =
             outputs.iter().map(|output| ends.declared(*output, [&old, &before, &graph.value_info])).collect();
     }
-    let used = keep_needed(graph, &new);
+    let used = unused::retain_nodes(graph, |node, used| {
+        node.outputs.iter().any(|output| used.contains(output) && !new.contains(output))
+    });
     for input in &inputs {
         if !used.contains(input) {
             ends.found.report(not_needed(&ends.names.spelled(*input), at));
@@ -108,21 +110,6 @@ impl PartEnds<'_> {
         }
         value
     }
-}
-
-/// Keeps the nodes that the outputs need if new inputs are given. Returns the values that they use.
-fn keep_needed(graph: &mut GraphProto, new: &FxHashSet<NameId>) -> FxHashSet<NameId> {
-    let mut used: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
-    let mut kept = Vec::with_capacity(graph.nodes.len());
-    for node in std::mem::take(&mut graph.nodes).into_iter().rev() {
-        if node.outputs.iter().any(|output| used.contains(output) && !new.contains(output)) {
-            unused::uses_of(&node, &mut used);
-            kept.push(node);
-        }
-    }
-    kept.reverse();
-    graph.nodes = kept;
-    used
 }
 
 /// Gives other names to results that are new inputs, of nodes with other results that are needed.

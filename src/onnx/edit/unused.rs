@@ -20,22 +20,35 @@ pub(super) fn remove(names: &ModelNames, graph: &mut GraphProto) {
 }
 
 fn remove_in(graph: &mut GraphProto, is_standard: &dyn Fn(&NodeProto) -> bool) {
-    let mut used: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
-    let mut kept = Vec::with_capacity(graph.nodes.len());
-    for mut node in std::mem::take(&mut graph.nodes).into_iter().rev() {
-        let is_used = node.outputs.iter().any(|output| used.contains(output));
-        if !is_used && is_standard(&node) {
-            continue;
+    let used = retain_nodes(graph, |node, used| {
+        if is_standard(node) && !node.outputs.iter().any(|output| used.contains(output)) {
+            return false;
         }
         for attribute in &mut node.attributes {
             each_graph_mut(&mut attribute.value, &mut |graph| with_stack(|| remove_in(graph, is_standard)));
         }
-        uses_of(&node, &mut used);
-        kept.push(node);
+        true
+    });
+    retain_values(graph, &used);
+}
+
+/// Keeps the nodes that a function accepts, which gets the names that the outputs and the kept nodes behind use. Returns
+/// all names that are used.
+pub(super) fn retain_nodes(
+    graph: &mut GraphProto,
+    mut keeps: impl FnMut(&mut NodeProto, &FxHashSet<NameId>) -> bool,
+) -> FxHashSet<NameId> {
+    let mut used: FxHashSet<NameId> = graph.outputs.iter().filter_map(|output| output.name).collect();
+    let mut kept = Vec::with_capacity(graph.nodes.len());
+    for mut node in std::mem::take(&mut graph.nodes).into_iter().rev() {
+        if keeps(&mut node, &used) {
+            uses_of(&node, &mut used);
+            kept.push(node);
+        }
     }
     kept.reverse();
     graph.nodes = kept;
-    retain_values(graph, &used);
+    used
 }
 
 /// Removes constants that are not used, and the types of values that no longer occur.
@@ -54,7 +67,7 @@ fn uses(graph: &GraphProto, used: &mut FxHashSet<NameId>) {
 }
 
 /// Collects the names that a node uses, also in graphs inside it.
-pub(super) fn uses_of(node: &NodeProto, used: &mut FxHashSet<NameId>) {
+fn uses_of(node: &NodeProto, used: &mut FxHashSet<NameId>) {
     used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
     for attribute in &node.attributes {
         each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, used)));
