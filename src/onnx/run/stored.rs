@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom, Take};
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -35,19 +35,24 @@ impl Stores {
         Stores(folder.and_then(Folder::new).map(RefCell::new))
     }
 
-    /// Gives the external data of a tensor to a function, in pieces.
-    fn pieces(&self, of: &TensorProto, take: &mut dyn FnMut(&[u8])) -> Result<(), EvalError> {
+    /// The file with the external data of a tensor, up to their end, and its path.
+    fn opened(&self, of: &TensorProto) -> Result<(Take<File>, PathBuf), EvalError> {
         let Some(folder) = &self.0 else {
             return Err(unread("the data of a constant are in another file, and the folder of the model is not known"));
         };
         let (path, offset, length) = folder.borrow_mut().range(of).map_err(unread)?;
-        let failed = |error: std::io::Error| unread(format!("{}: {error}", path.display()));
-        let mut file = File::open(&path).map_err(failed)?;
-        file.seek(SeekFrom::Start(offset)).map_err(failed)?;
-        let (mut rest, mut piece) = (file.take(length), Vec::new());
+        let mut file = File::open(&path).map_err(|error| failed(&path, &error))?;
+        file.seek(SeekFrom::Start(offset)).map_err(|error| failed(&path, &error))?;
+        Ok((file.take(length), path))
+    }
+
+    /// Gives the external data of a tensor to a function, in pieces.
+    fn pieces(&self, of: &TensorProto, take: &mut dyn FnMut(&[u8])) -> Result<(), EvalError> {
+        let (mut rest, path) = self.opened(of)?;
+        let mut piece = Vec::new();
         loop {
             piece.clear();
-            (&mut rest).take(PIECE).read_to_end(&mut piece).map_err(failed)?;
+            (&mut rest).take(PIECE).read_to_end(&mut piece).map_err(|error| failed(&path, &error))?;
             if piece.is_empty() {
                 return Ok(());
             }
@@ -57,11 +62,17 @@ impl Stores {
 
     /// The tensor with its external data as raw data.
     fn loaded(&self, of: &TensorProto) -> Result<TensorProto, EvalError> {
+        let (mut file, path) = self.opened(of)?;
         let mut bytes = Vec::new();
-        self.pieces(of, &mut |piece| bytes.extend_from_slice(piece))?;
+        file.read_to_end(&mut bytes).map_err(|error| failed(&path, &error))?;
         let raw = EncodedField { number: tensor::RAW_DATA, wire: Wire::Bytes, bytes: bytes.into() };
         Ok(TensorProto { external: Vec::new(), rest: Some(Box::new(vec![raw])), ..of.clone() })
     }
+}
+
+/// The failure to read a file.
+fn failed(path: &Path, error: &io::Error) -> EvalError {
+    unread(format!("{}: {error}", path.display()))
 }
 
 /// The shape of a constant, if its extents are valid.
