@@ -76,6 +76,8 @@ mod room;
 pub mod source;
 #[cfg(feature = "tensor")]
 pub mod tensor;
+#[cfg(feature = "input")]
+mod threads;
 pub mod write;
 
 pub use diagnostics::{Diagnostic, Diagnostics};

@@ -14,6 +14,7 @@ use definitions::{Definitions, bare, defined_by, ids};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("room", &[]),
     ("progress", &[]),
+    ("threads", &[]),
     ("files", &[]),
     ("source", &["room"]),
     ("diagnostics", &["source"]),

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use crate::diff::Difference;
 use crate::input::differ::differ;
-use crate::input::{Findings, Input};
+use crate::input::{Findings, Input, Refusal};
+use crate::threads::both;
 
 use super::args::{self, Language, MessageFormat};
+use super::inputs::NotationInput;
 use super::outcome::{Failure, RunResult, Status};
 use super::report::Reporter;
 use super::{inputs, io};
@@ -18,7 +20,9 @@ pub(crate) fn run(
     language: &Language,
     reporter: &mut Reporter,
 ) -> RunResult {
-    let [a, b] = paths.map(|path| read(path, language, reporter));
+    let [a, b] = paths.map(|path| open(path, language, reporter));
+    let (a, b) = (a?, b?);
+    let (a, b) = both(|| read(a), || read(b)).map_err(|error| Refusal::io("a thread", error))?;
     let (difference, inputs) = differ([a?, b?], arguments.details())?;
     let mut accepted = true;
     for input in inputs {
@@ -36,10 +40,15 @@ pub(crate) fn run(
     Ok(if difference.is_equal() { Status::Done } else { Status::Refused })
 }
 
-/// Reads an input to be compared, with its name for messages.
-fn read(path: &Path, language: &Language, reporter: &mut Reporter) -> Result<(String, Input), Failure> {
+/// Opens an input to be compared.
+fn open(path: &Path, language: &Language, reporter: &mut Reporter) -> Result<NotationInput, Failure> {
     let mut input = inputs::open(path, language)?;
     input.usable("", reporter)?;
+    Ok(input)
+}
+
+/// Reads an input, with its name for messages.
+fn read(input: NotationInput) -> Result<(String, Input), Failure> {
     let (name, notation) = (input.opened.name.clone(), input.notation);
     let (source, settings, _) = input.read()?;
     let notation = source.dialect().map_or(notation, crate::input::table::Notation::of_dialect);

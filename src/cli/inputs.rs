@@ -30,7 +30,7 @@ pub(crate) struct NotationInput {
 /// The input cannot be opened, or is in none of the notations.
 pub(crate) fn open(path: &Path, language: &Language) -> Result<NotationInput, Failure> {
     let opened = match io::is_stream(path) {
-        true => Opened::stream_of("<stdin>", std::io::stdin().lock()),
+        true => Opened::stream_of("<stdin>", std::io::stdin()),
         false => Opened::open(path),
     };
     let opened = opened.map_err(|refusal| suggested(path, refusal.into()))?;

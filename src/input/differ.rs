@@ -17,6 +17,7 @@ use crate::graph::{OperationId, Value};
 use crate::model::ModelVariables;
 use crate::onnx::ConstantReader;
 use crate::tensor::{DType, Tensor};
+use crate::threads::both;
 use crate::{Diagnostics, Dialect, Graph, Lower, write};
 
 /// An input that was compared.
@@ -79,11 +80,9 @@ pub(crate) fn differ(
     let [operations, other] = inputs.each_ref().map(|(_, input)| input.notation.operations);
     let common = operations == other;
     let drafts = inputs.iter().all(|(_, input)| input.notation.dialect == Some(Dialect::Draft));
-    let made = inputs.map(|(name, input)| {
-        let to = if drafts { Dialect::Draft } else { Dialect::V1 };
-        FlatInput::new(name, input, (to, common))
-    });
-    let [a, b] = made;
+    let to = if drafts { Dialect::Draft } else { Dialect::V1 };
+    let [a, b] = inputs.map(|(name, input)| move || FlatInput::new(name, input, (to, common)));
+    let (a, b) = both(a, b).map_err(|error| Refusal::io("a thread", error))?;
     let (mut a, mut b) = (a?, b?);
     let mut difference = compared([&mut a, &mut b], wanted.values)?;
     if !wanted.renamed {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Refusal;
 use super::opened::Opened;
@@ -29,7 +29,7 @@ pub(crate) enum InputKind {
     /// A model in a folder.
     Folder(PathBuf),
     /// A model in an archive.
-    Archive(Rc<Model>),
+    Archive(Arc<Model>),
 }
 
 impl InputKind {
@@ -77,7 +77,7 @@ pub(crate) fn open(opened: Opened, settings: &Settings) -> Result<Written, Refus
         };
         let model = Model::from_file(Path::new(&name), archive, &settings.model)?;
         let text = text::text(format!("{name}/{GRAPH}"), model.graph()?)?;
-        return Ok(Written { text, origin: InputKind::Archive(Rc::new(model)) });
+        return Ok(Written { text, origin: InputKind::Archive(Arc::new(model)) });
     }
     let origin = if opened.is_file() { InputKind::Document(path.to_owned()) } else { InputKind::Stream };
     Ok(Written { text: opened.text(settings.options.max_text)?, origin })
@@ -113,17 +113,17 @@ fn graph_in(folder: &Path, document: &Path, settings: &Settings) -> Result<Text,
 
 /// The data of the variables of graphs that come from an input: of a model, or files in the folder of
 /// the document; `None` for standard input.
-pub(crate) fn data(origin: &InputKind, graphs: &[&Graph], settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+pub(crate) fn data(origin: &InputKind, graphs: &[&Graph], settings: &Settings) -> Result<Option<Arc<Model>>, Refusal> {
     if FILES.missing().is_some() {
         return Ok(None);
     }
     let folder = match origin {
-        InputKind::Archive(model) => return Ok(Some(Rc::clone(model))),
+        InputKind::Archive(model) => return Ok(Some(Arc::clone(model))),
         InputKind::Stream => return Ok(None),
         InputKind::Folder(path) => path,
         InputKind::Document(path) => parent(path),
     };
-    Ok(Some(Rc::new(Model::of_variables(folder, graphs, &settings.model)?)))
+    Ok(Some(Arc::new(Model::of_variables(folder, graphs, &settings.model)?)))
 }
 
 /// Infers shapes that depend on the data of small variables, as far as there are data: faults of the data are reported
@@ -146,13 +146,13 @@ pub(crate) fn infer_shapes(origin: &InputKind, graph: &mut Graph, settings: &Set
 }
 
 /// The whole model, if an input is a folder or an archive.
-pub(crate) fn whole(origin: &InputKind, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+pub(crate) fn whole(origin: &InputKind, settings: &Settings) -> Result<Option<Arc<Model>>, Refusal> {
     if FILES.missing().is_some() {
         return Ok(None);
     }
     match origin {
-        InputKind::Archive(model) => Ok(Some(Rc::clone(model))),
-        InputKind::Folder(path) => Ok(Some(Rc::new(Model::open(path, &settings.model)?))),
+        InputKind::Archive(model) => Ok(Some(Arc::clone(model))),
+        InputKind::Folder(path) => Ok(Some(Arc::new(Model::open(path, &settings.model)?))),
         InputKind::Stream | InputKind::Document(_) => Ok(None),
     }
 }

@@ -46,7 +46,7 @@ enum Rest {
     /// All bytes, the first ones too, are in memory.
     Whole(Bytes),
     /// They are still to be read.
-    Unread(Box<dyn Read>),
+    Unread(Box<dyn Read + Send>),
 }
 
 impl Opened {
@@ -96,11 +96,16 @@ impl Opened {
     /// # Errors
     ///
     /// Reading its first bytes failed.
-    pub(crate) fn stream_of(name: &str, stream: impl Read + 'static) -> Result<Self, Refusal> {
+    pub(crate) fn stream_of(name: &str, stream: impl Read + Send + 'static) -> Result<Self, Refusal> {
         Opened::new(None, name.to_owned(), FileKind::Stream, Box::new(stream))
     }
 
-    fn new(path: Option<PathBuf>, name: String, kind: FileKind, mut rest: Box<dyn Read>) -> Result<Self, Refusal> {
+    fn new(
+        path: Option<PathBuf>,
+        name: String,
+        kind: FileKind,
+        mut rest: Box<dyn Read + Send>,
+    ) -> Result<Self, Refusal> {
         match first_of(&mut *rest, kind) {
             // Small inputs are read by now.
             Ok(first) if first.len() < FIRST => Ok(Opened { path, kind, ..Opened::memory(name, first) }),
@@ -133,7 +138,7 @@ impl Opened {
     }
 
     /// All bytes, as a stream.
-    pub(crate) fn stream(self) -> Box<dyn Read> {
+    pub(crate) fn stream(self) -> Box<dyn Read + Send> {
         match self.rest {
             Rest::Whole(bytes) => Box::new(io::Cursor::new(bytes)),
             Rest::Unread(rest) => Box::new(io::Cursor::new(self.first).chain(rest)),

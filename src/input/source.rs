@@ -1,6 +1,6 @@
 //! The verbs that inputs have in every notation.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::edit::Edited;
 use super::model_run::ModelRun;
@@ -23,7 +23,7 @@ use crate::{Dialect, Graph, write};
 pub(crate) type Expanded = Result<(Graph, Diagnostics), Diagnostics>;
 
 /// An input that was read, and not yet parsed.
-pub(crate) trait Source {
+pub(crate) trait Source: Send {
     /// The dialect of a document; none for other inputs.
     fn dialect(&self) -> Option<Dialect> {
         None
@@ -82,7 +82,7 @@ pub(crate) enum Evaluable {
 pub(crate) type Sizes<'b> = Box<dyn Fn(&str) -> Option<u64> + 'b>;
 
 /// What a flat graph was made of: texts, and the data of its variables.
-pub(crate) trait Backing {
+pub(crate) trait Backing: Send {
     /// The texts in which diagnostics have their places.
     fn sources(&self) -> &Sources;
 
@@ -151,7 +151,7 @@ pub(crate) trait Backing {
 #[derive(Default)]
 pub(crate) struct Files {
     /// The model with the files.
-    pub(crate) model: Option<Rc<Model>>,
+    pub(crate) model: Option<Arc<Model>>,
     /// The text of the quantizations.
     pub(crate) quant: Option<String>,
 }
@@ -161,7 +161,7 @@ pub(crate) struct Values<'b> {
     /// The texts in which diagnostics have their places.
     pub(crate) sources: &'b Sources,
     /// The model with the data of variables.
-    pub(super) model: Option<Rc<Model>>,
+    pub(super) model: Option<Arc<Model>>,
     /// The data of variables that are not in a model.
     pub(super) weights: Option<&'b dyn Variables>,
     /// The bytes that the data take where they are stored, if they count in addition to the limit of items.

@@ -1,12 +1,10 @@
 //! Encoding of flat graphs with their data: models of ONNX, and files of PNNX.
 
-use std::rc::Rc;
+use std::io;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-
-use std::io;
-use std::num::NonZeroUsize;
 
 use super::notation::{Notation, OnnxForm, Writer};
 use crate::core::budget::Memory;
@@ -31,7 +29,7 @@ use bytes::Bytes;
 #[derive(Default)]
 pub(crate) struct VariableData {
     /// The model with the data.
-    pub(crate) model: Option<Rc<Model>>,
+    pub(crate) model: Option<Arc<Model>>,
     /// The quantizations, if the input has any.
     pub(crate) quantizations: Option<Quantizations>,
     /// Warnings about them.
@@ -40,7 +38,7 @@ pub(crate) struct VariableData {
 
 impl VariableData {
     /// Data without quantizations.
-    pub(crate) fn of(model: Option<Rc<Model>>) -> Self {
+    pub(crate) fn of(model: Option<Arc<Model>>) -> Self {
         VariableData { model, ..VariableData::default() }
     }
 }
@@ -48,7 +46,7 @@ impl VariableData {
 /// Encodes a graph with its data: as a model of ONNX, or as the data file of a PNNX file.
 pub(crate) struct Encode {
     writer: Writer,
-    data: Option<Rc<Model>>,
+    data: Option<Arc<Model>>,
     /// Computes the data of quantized variables, by label.
     evaluator: Evaluator,
     quantized: FxHashMap<String, TensorId>,

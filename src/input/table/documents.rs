@@ -1,6 +1,6 @@
 //! Documents and models of NNEF.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::eval::{Evaluator, Quantizations};
@@ -131,7 +131,7 @@ impl Documents {
     /// The text of the quantizations of a model, with the model.
     // Inlined, so that nothing about quantizations is built without files.
     #[inline(always)]
-    fn quant(&self, model: Option<&Rc<Model>>) -> Result<Option<Text>, Refusal> {
+    fn quant(&self, model: Option<&Arc<Model>>) -> Result<Option<Text>, Refusal> {
         if FILES.missing().is_some() {
             return Ok(None);
         }
@@ -142,7 +142,7 @@ impl Documents {
     }
 
     /// The whole model that a document belongs to: a document with the name `graph.nnef` belongs to its folder.
-    fn whole(&self, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+    fn whole(&self, settings: &Settings) -> Result<Option<Arc<Model>>, Refusal> {
         match &self.origin {
             InputKind::Document(path) if self.origin.is_model() => {
                 models::whole(&InputKind::Folder(parent(path).to_owned()), settings)

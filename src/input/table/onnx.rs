@@ -29,7 +29,7 @@ pub(super) fn read_text(opened: Opened, settings: &Settings) -> Result<Box<dyn S
 }
 
 /// Parses a model. Returns a document if there are no errors.
-type Parse = Box<dyn FnOnce(&mut Sources, &Settings) -> (Option<Document>, Diagnostics)>;
+type Parse = Box<dyn FnOnce(&mut Sources, &Settings) -> (Option<Document>, Diagnostics) + Send>;
 
 /// The bytes of a model, and its folder.
 struct ModelBytes {

@@ -2,7 +2,7 @@
 //! of ONNX.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::eval::Variables;
 use crate::graph::stats::Stats;
@@ -22,7 +22,7 @@ use crate::{Graph, write};
 type Take<'t> = dyn FnMut(&str, &Tensor) -> Result<(), String> + 't;
 
 /// Data of variables, by their labels.
-pub(super) trait VariableStore: Variables {
+pub(super) trait VariableStore: Variables + Send {
     /// What the data are, for messages.
     const TITLE: &'static str;
 
@@ -100,7 +100,7 @@ pub(super) struct Weighed<D> {
 
 impl<D: VariableStore> Weighed<D> {
     /// The data as files of a model; none without data.
-    fn model(&self, settings: &Settings) -> Result<Option<Rc<Model>>, Refusal> {
+    fn model(&self, settings: &Settings) -> Result<Option<Arc<Model>>, Refusal> {
         let failed = |error: String| Refusal::Unfit(format!("the data cannot be stored: {error}"));
         if !self.data.has_data() {
             return Ok(None);
@@ -112,7 +112,7 @@ impl<D: VariableStore> Weighed<D> {
         };
         self.data.each(&mut add).map_err(failed)?;
         let model = files.model(Path::new(D::TITLE), &settings.model);
-        model.map(|model| Some(Rc::new(model))).map_err(|error| failed(error.to_string()))
+        model.map(|model| Some(Arc::new(model))).map_err(|error| failed(error.to_string()))
     }
 }
 
