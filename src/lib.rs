@@ -66,6 +66,7 @@ mod nnef;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod options;
+mod outline;
 mod parts;
 #[cfg(feature = "pictures")]
 pub mod picture;

@@ -220,6 +220,9 @@ pub(crate) struct Output {
     /// operators.
     #[arg(long)]
     pub(crate) annotate: bool,
+    /// Write repeated structure once, as fragments of NNEF or functions of a model of ONNX, and calls of them.
+    #[arg(long)]
+    pub(crate) outline: bool,
     /// Compute operations on constants; their results become constants.
     #[arg(long)]
     pub(crate) fold: bool,
@@ -243,8 +246,8 @@ pub(crate) struct Output {
 impl Output {
     /// The passes over the graph or the model.
     pub(super) fn passes(&self) -> Passes {
-        let Output { fold, share, annotate, drop_bitcasts, .. } = *self;
-        Passes { fold, share, annotate, drop_bitcasts }
+        let Output { fold, share, annotate, outline, drop_bitcasts, .. } = *self;
+        Passes { fold, share, annotate, outline, drop_bitcasts }
     }
 
     /// Whether passes over the flat graph are requested.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Graph;
 use crate::input::Findings;
-use crate::input::passes::selected;
+use crate::input::passes::{outlined, selected};
 use crate::input::source::{Backing, Flat};
 use crate::layout::Removed;
 use crate::source::Sources;
@@ -66,9 +66,11 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         _ => None,
     };
     let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
-    let status = written(&graph, (&*backing, removed), (encode, whole), &request, reporter);
+    let calls = outlined(&mut *backing, &graph, &settings)?;
+    let graphs = (&graph, calls.as_ref().unwrap_or(&graph));
+    let status = written(graphs, (&*backing, removed), (encode, whole), &request, reporter);
     // The process ends here, so freeing large tables would only take time.
-    std::mem::forget(graph);
+    std::mem::forget((graph, calls));
     status
 }
 
@@ -79,9 +81,9 @@ fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Resul
     Ok(Encode::new(to, graph, data, Within::of(&settings.options, settings.evaluation)))
 }
 
-/// Compares, counts and writes a graph. What is refused is reported.
+/// Compares and counts a graph, and writes it in another form. What is refused is reported.
 fn written(
-    graph: &Graph,
+    (graph, form): (&Graph, &Graph),
     (backing, removed): (&dyn Backing, Option<Removed>),
     (encode, whole): (Option<Encode>, Option<Whole>),
     request: &Request,
@@ -94,7 +96,7 @@ fn written(
     if !agrees {
         return Ok(Status::Refused);
     }
-    let made = Made::new(request.to(), (graph, backing.sources()), encode);
+    let made = Made::new(request.to(), (form, backing.sources()), encode);
     let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));
     let (made, warnings) = made.map_err(refused)?;
     reporter.all(backing.sources(), warnings);
@@ -102,7 +104,7 @@ fn written(
     let threads = request.output.threads;
     let mut content = |out: &mut dyn Write| made.write(threads, out);
     match (whole, path(request.output)) {
-        (Some(whole), _) => whole.write(graph, threads, reporter)?,
+        (Some(whole), _) => whole.write(form, threads, reporter)?,
         (None, None) => io::write_stdout(&mut content)?,
         (None, Some(path)) => {
             if let Some((extension, data)) = made.beside() {

@@ -25,6 +25,7 @@ mod operand;
 mod operation;
 pub(crate) mod operators;
 pub(crate) mod origin;
+mod outline;
 mod packed;
 mod part;
 mod parts;

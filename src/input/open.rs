@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::opened::Opened;
-use super::passes::selected;
+use super::passes::{outlined, selected};
 use super::settings::Settings;
 use super::source::{Evaluable, Flat, Source};
 use super::table::Notation;
@@ -307,6 +307,7 @@ impl Input {
             Ok(flat) => flat,
             Err(errors) => return Err(refused(Findings::new(backing.sources().clone(), errors))),
         };
+        let graph = outlined(&mut *backing, &graph, &settings)?.unwrap_or(graph);
         let data = backing.data(&graph, (to, false), &settings)?;
         let encode = Encode::new((to, false), &graph, data, Within::of(&settings.options, settings.evaluation));
         let made = found.take(Made::new(to, (&graph, backing.sources()), encode)).filter(|_| !found.has_errors());

@@ -8,6 +8,7 @@ use super::source::{Backing, Expanded, Flat};
 use crate::Graph;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
+use crate::nnef::reserved::is_reserved;
 use crate::parts::KERNELS;
 use crate::progress::{self, Phase};
 
@@ -55,6 +56,23 @@ pub(crate) fn fold_and_share(
         passed.shared = Some(graph.share(&apart));
     }
     Ok(passed)
+}
+
+/// A graph with fragments for its repeated structure; none if the options do not ask for it, or if that saves nothing.
+///
+/// # Errors
+///
+/// The quantizations of a model, which tell what keeps its name, cannot be read.
+pub(crate) fn outlined(
+    backing: &mut dyn Backing,
+    graph: &Graph,
+    settings: &Settings,
+) -> Result<Option<Graph>, Refusal> {
+    if !settings.passes.outline {
+        return Ok(None);
+    }
+    let apart = tensors(graph, &backing.apart(graph, settings)?);
+    Ok(graph.outlined(&apart, &is_reserved))
 }
 
 impl Flat {

@@ -43,6 +43,8 @@ pub(crate) struct Passes {
     pub(crate) share: bool,
     /// Writes the types of all values.
     pub(crate) annotate: bool,
+    /// Writes repeated structure once.
+    pub(crate) outline: bool,
     /// Removes reshapes and transposes that move nothing.
     pub(crate) drop_bitcasts: bool,
 }

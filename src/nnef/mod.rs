@@ -13,5 +13,6 @@ pub(crate) mod migrate;
 pub(crate) mod operators;
 pub(crate) mod print;
 pub(crate) mod registries;
+pub(crate) mod reserved;
 pub(crate) mod standardize;
 pub(crate) mod types;

@@ -402,6 +402,11 @@ impl Document {
         self.model().map_or(0, edit::share)
     }
 
+    /// Makes functions of the repeated structure of the graph. Returns their number.
+    pub(crate) fn outline(&mut self) -> usize {
+        self.model().map_or(0, edit::outline)
+    }
+
     /// Writes the types and shapes that follow from the operators into the graph of the model, and into the graphs of its
     /// nodes: those of all results of nodes, as far as they are known. Extents may be expressions on the symbols of the
     /// model, as in `2*N+1`. What the model declares stays.

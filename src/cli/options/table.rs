@@ -113,6 +113,14 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
     row("annotate", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)]),
+    row(
+        "outline",
+        OUTPUT,
+        &[
+            of(C::FLATTEN).on(NOT_MODELS).to(Of(&["nnef"])),
+            of(C::FLATTEN).on(I::MODELS).to(Of(&["nnef", "onnx", "onnxtxt"])),
+        ],
+    ),
     row("stats", OUTPUT, VIEWS),
     row("fold", PASSES, MODEL_PASS),
     row("share", PASSES, MODEL_PASS),

@@ -195,6 +195,10 @@ impl Source for ModelBytes {
         // A source map has no types.
         let types = if settings.counted { ViewTypes::ForCounts } else { ViewTypes::Omitted };
         let graph = settings.viewed.as_deref().map(|what| parsed.view(types, options, what)).transpose()?.flatten();
+        // What is told is told of the flat model.
+        if let Some(document) = parsed.document.as_mut().filter(|_| settings.passes.outline) {
+            document.outline();
+        }
         parsed.note_change();
         let ParsedModel { sources, document, found, .. } = parsed;
         let document = document.filter(|_| !found.has_errors());

@@ -1,9 +1,11 @@
-//! Edits of models that options request: inputs with given values and shapes, folding, merging of equal nodes, types.
+//! Edits of models that options request: inputs with given values and shapes, folding, merging of equal nodes, types,
+//! functions for repeated structure.
 
 mod annotate;
 mod cut;
 mod fold;
 mod given;
+mod outline;
 mod pure;
 mod rounds;
 mod share;
@@ -14,6 +16,7 @@ mod unused;
 pub(super) use annotate::annotate;
 pub(super) use cut::cut;
 pub(super) use given::{bind, set_shapes};
+pub(super) use outline::outline;
 pub(crate) use pure::is_function;
 pub(super) use rounds::fold;
 pub(super) use share::share;

@@ -88,7 +88,7 @@ impl Shared {
     }
 }
 
-fn hash_value(value: &AttributeValue, hasher: &mut FxHasher) {
+pub(super) fn hash_value(value: &AttributeValue, hasher: &mut FxHasher) {
     match value {
         AttributeValue::Float(value) => value.to_bits().hash(hasher),
         AttributeValue::Int(value) => value.hash(hasher),
@@ -111,7 +111,7 @@ fn hash_tensor(tensor: &TensorProto, hasher: &mut FxHasher) {
 }
 
 /// Whether two attributes are equal. Zeros of different signs are not, and neither are references to attributes.
-fn same_attribute(a: &AttributeProto, b: &AttributeProto) -> bool {
+pub(super) fn same_attribute(a: &AttributeProto, b: &AttributeProto) -> bool {
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     a.name == b.name
         && a.reference == b.reference

@@ -67,7 +67,7 @@ fn uses(graph: &GraphProto, used: &mut FxHashSet<NameId>) {
 }
 
 /// Collects the names that a node uses, also in graphs inside it.
-fn uses_of(node: &NodeProto, used: &mut FxHashSet<NameId>) {
+pub(super) fn uses_of(node: &NodeProto, used: &mut FxHashSet<NameId>) {
     used.extend(node.inputs.iter().copied().filter(|input| *input != NameId::ROOT));
     for attribute in &node.attributes {
         each_graph(&attribute.value, &mut |graph| with_stack(|| uses(graph, used)));

@@ -1,0 +1,83 @@
+//! An order of operations in which equal parts of a graph look the same.
+//!
+//! What a part computes of tensors that are known early, such as a mask, may stand anywhere between them and its first
+//! use, and programs that write graphs put it elsewhere in each part. So operations with one use, or with uses that are
+//! close to each other, move to the first of these, in the order of its operands.
+
+use super::listing::Listing;
+
+/// No item.
+const NONE: u32 = u32::MAX;
+
+/// Uses at most this far from each other are close.
+const CLOSE: u32 = 16;
+
+/// The operations with operands in an order that respects their dependencies.
+pub(super) fn late(listing: &Listing) -> Vec<u32> {
+    let producers = producers(listing);
+    let places = places(listing, &producers);
+    let mut order = Vec::with_capacity(listing.items.len());
+    let mut placed = vec![false; listing.items.len()];
+    let mut open: Vec<(u32, u32)> = Vec::new();
+    for root in (0..listing.items.len() as u32).filter(|item| places[*item as usize] == *item) {
+        visit(root, &mut placed, &mut open, listing);
+        while let Some((item, next)) = open.pop() {
+            let Some(operand) = listing.operands(item as usize).get(next as usize) else {
+                order.push(item);
+                continue;
+            };
+            open.push((item, next + 1));
+            match producers[*operand as usize] {
+                NONE => {}
+                producer => visit(producer, &mut placed, &mut open, listing),
+            }
+        }
+    }
+    order
+}
+
+/// The operations with operands as they are listed.
+pub(super) fn listed(listing: &Listing) -> Vec<u32> {
+    (0..listing.items.len() as u32).filter(|item| !listing.is_leaf(*item as usize)).collect()
+}
+
+fn visit(item: u32, placed: &mut [bool], open: &mut Vec<(u32, u32)>, listing: &Listing) {
+    if !std::mem::replace(&mut placed[item as usize], true) && !listing.is_leaf(item as usize) {
+        open.push((item, 0));
+    }
+}
+
+/// The operation that computes each value.
+fn producers(listing: &Listing) -> Vec<u32> {
+    let mut producers = vec![NONE; listing.values as usize];
+    for item in 0..listing.items.len() {
+        listing.results(item).iter().for_each(|value| producers[*value as usize] = item as u32);
+    }
+    producers
+}
+
+/// The operation before which each one stands: itself, or its first use.
+fn places(listing: &Listing, producers: &[u32]) -> Vec<u32> {
+    let count = listing.items.len();
+    let mut places: Vec<u32> = (0..count as u32).collect();
+    // The first and the last place of what uses each operation.
+    let mut uses = vec![(NONE, 0); count];
+    for value in &listing.fixed {
+        if let Some((first, last)) = uses.get_mut(producers[*value as usize] as usize) {
+            (*first, *last) = (0, NONE);
+        }
+    }
+    for item in (0..count).rev() {
+        let (first, last) = uses[item];
+        let slack = first.saturating_sub(item as u32);
+        if first != NONE && last != NONE && last - first <= slack.max(CLOSE) {
+            places[item] = first;
+        }
+        for operand in listing.operands(item) {
+            if let Some((first, last)) = uses.get_mut(producers[*operand as usize] as usize) {
+                (*first, *last) = ((*first).min(places[item]), (*last).max(places[item]));
+            }
+        }
+    }
+    places
+}
