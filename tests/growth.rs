@@ -491,6 +491,36 @@ fn documents_take_steps_in_proportion() {
     grow_in_proportion(UNROLLED, "", DOCUMENTS);
 }
 
+/// Repeated structure for `--outline`, and graphs without it.
+const REPEATED: &[(&str, Make)] = &[
+    ("chain of equal operations", |n| {
+        let step = |i| format!("t{} = tanh(t{i});", i + 1);
+        document("", &format!("t0 = exp(x); {} y = copy(t{n});", list(8 * n, "\n", step)))
+    }),
+    ("equal operations beside each other", |n| {
+        document("", &(list(8 * n, "\n", |i| format!("t{i} = exp(x);")) + "y = copy(x);"))
+    }),
+    ("equal layers", |n| {
+        let step =
+            |i| format!("a{i} = tanh(t{i}); b{i} = mul(a{i}, x); c{i} = add(b{i}, a{i}); t{} = max(c{i}, 0.5);", i + 1);
+        document("", &format!("t0 = exp(x); {} y = copy(t{n});", list(2 * n, "\n", step)))
+    }),
+    ("layers that a result of each layer goes to", |n| {
+        let step = |i| format!("a{i} = tanh(t{i}); b{i} = mul(a{i}, a{}); t{} = max(b{i}, 0.5);", i / 2, i + 1);
+        document("", &format!("t0 = exp(x); {} y = copy(t{n});", list(2 * n, "\n", step)))
+    }),
+    ("operations that are all different", |n| {
+        let step = |i: usize| format!("t{} = max(t{i}, {i}.5);", i + 1);
+        document("", &format!("t0 = exp(x); {} y = copy(t{n});", list(8 * n, "\n", step)))
+    }),
+];
+
+#[test]
+#[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
+fn repeated_structure_takes_steps_in_proportion() {
+    grow_in_proportion(Input::Document(&["--outline"]), "", REPEATED);
+}
+
 #[test]
 #[ignore = "takes minutes: cargo test --all-features --test growth -- --ignored"]
 fn folding_and_merging_take_steps_in_proportion() {

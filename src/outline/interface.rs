@@ -113,7 +113,8 @@ impl Windows<'_, '_> {
             });
         }
         let results = self.results(inner);
-        let leaves = kinds.into_iter().flatten().map(|class| u64::from(self.text.listing.classes[class as usize].bytes));
+        let leaves =
+            kinds.into_iter().flatten().map(|class| u64::from(self.text.listing.classes[class as usize].bytes));
         let leaves = leaves.map(|bytes| bytes + NAME).sum::<u64>();
         let saved = self.saved((params.len() + results.len()) as u64, leaves);
         Interface { positions: self.positions, length: self.length, operands, params, sunk, results, saved }
@@ -162,7 +163,7 @@ impl Windows<'_, '_> {
         kinds.into_iter().map(Option::flatten).collect()
     }
 
-    /// What is used outside any window.
+    /// What is used outside any window, and what nothing uses: an operation without uses would be dropped in a body.
     fn results(&self, inner: &[Option<Place>]) -> Vec<Place> {
         let mut uses: FxHashMap<Place, u32> = FxHashMap::default();
         inner.iter().flatten().for_each(|place| *uses.entry(*place).or_default() += 1);
@@ -174,7 +175,8 @@ impl Windows<'_, '_> {
                 let leaves = self.positions.iter().any(|position| {
                     let step = &self.text.steps[(position + at) as usize];
                     let value = self.text.results(step)[place.1 as usize] as usize;
-                    self.text.values[value].fixed || self.text.uses[value] != inside
+                    let uses = self.text.uses[value];
+                    self.text.values[value].fixed || uses != inside || uses == 0
                 });
                 if leaves {
                     results.push(place);

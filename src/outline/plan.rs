@@ -62,7 +62,10 @@ impl Plan {
             numbers: vec![None; text.bodies.len()],
             alias: (0..text.values.len() as ValueId).collect(),
             written: vec![false; text.listing.items.len()],
-            plan: Plan { values: text.values.iter().map(|value| [value.original, value.twin]).collect(), ..Plan::default() },
+            plan: Plan {
+                values: text.values.iter().map(|value| [value.original, value.twin]).collect(),
+                ..Plan::default()
+            },
         };
         writer.plan.steps = writer.graph();
         writer.plan

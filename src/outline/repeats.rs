@@ -60,8 +60,7 @@ impl Search {
         for (at, step) in text.steps.iter().enumerate() {
             bytes.push(bytes[at] + text.bytes(step));
         }
-        let mut search =
-            Search { width: 1, names: Vec::new(), count: 0, any: false, bytes, crossing: crossing(text) };
+        let mut search = Search { width: 1, names: Vec::new(), count: 0, any: false, bytes, crossing: crossing(text) };
         let tokens = text.steps.iter().map(|step| (step.source != NOWHERE).then_some((step.token, 0)));
         search.rename(tokens.collect());
         search
@@ -75,7 +74,11 @@ impl Search {
             let Some(part) = part else { return NOWHERE };
             let new = often.len() as u32;
             let name = *known.entry(*part).or_insert(new);
-            if name == new { often.push(false) } else { often[name as usize] = true }
+            if name == new {
+                often.push(false)
+            } else {
+                often[name as usize] = true
+            }
             name
         });
         self.names = names.collect();
@@ -122,7 +125,8 @@ impl Search {
             let end = (start + length) as usize;
             ((count - 1) * (self.bytes[end] - self.bytes[start as usize])).saturating_sub(count * CALL)
         };
-        let all = known.into_iter().map(|((.., length), (start, count))| (saved((start, length, count)), start, length));
+        let all =
+            known.into_iter().map(|((.., length), (start, count))| (saved((start, length, count)), start, length));
         let mut all: Vec<(u64, u32, u32)> = all.filter(|(saved, ..)| *saved > 0).collect();
         all.sort_unstable_by(|a, b| (b.0, a.1, a.2).cmp(&(a.0, b.1, b.2)));
         for (_, start, length) in all.into_iter().take(COUNTED) {

@@ -13,7 +13,7 @@ const LOOKS: usize = 4;
 
 /// All rounds together look at so many steps, and so many for each operation of the graph.
 const STEPS: usize = 1 << 20;
-const STEPS_EACH: usize = 3;
+const STEPS_EACH: usize = 1;
 
 /// For graphs of more operations, only one order is tried.
 const ORDERED_TWICE: usize = 1 << 17;
@@ -133,7 +133,8 @@ impl<'t, 'l> Replacement<'t, 'l> {
         };
         let params = outer(self, &found.params, false);
         let sunk = outer(self, &found.sunk, true);
-        for (position, place) in found.positions.iter().flat_map(|at| found.sunk.iter().map(move |place| (*at, *place))) {
+        for (position, place) in found.positions.iter().flat_map(|at| found.sunk.iter().map(move |place| (*at, *place)))
+        {
             let value = self.operand(position, place);
             self.text.values[value as usize].sunk = true;
         }
@@ -168,9 +169,8 @@ impl<'t, 'l> Replacement<'t, 'l> {
     /// Notes the call that replaces a window.
     fn call(&mut self, found: &Interface, body: usize, position: u32) {
         let operands: Vec<ValueId> = found.params.iter().map(|place| self.operand(position, *place)).collect();
-        let result = |(step, slot): &(u32, u32)| {
-            self.text.results(&self.text.steps[(position + step) as usize])[*slot as usize]
-        };
+        let result =
+            |(step, slot): &(u32, u32)| self.text.results(&self.text.steps[(position + step) as usize])[*slot as usize];
         let results: Vec<ValueId> = found.results.iter().map(result).collect();
         let (start, operands, results) = self.text.link(&operands, &results);
         let token = self.text.token_of(body);

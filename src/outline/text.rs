@@ -64,7 +64,13 @@ pub(super) struct Text<'l> {
 impl<'l> Text<'l> {
     /// The operations of a listing in an order.
     pub(super) fn new(listing: &'l Listing, order: &[u32]) -> Self {
-        let values = (0..listing.values).map(|original| ValueFacts { original, twin: original, leaf: None, fixed: false, sunk: false });
+        let values = (0..listing.values).map(|original| ValueFacts {
+            original,
+            twin: original,
+            leaf: None,
+            fixed: false,
+            sunk: false,
+        });
         let mut values: Vec<ValueFacts> = values.collect();
         listing.fixed.iter().for_each(|value| values[*value as usize].fixed = true);
         for item in (0..listing.items.len()).filter(|item| listing.is_leaf(*item)) {

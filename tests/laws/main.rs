@@ -13,6 +13,7 @@ mod meaning;
 mod model;
 mod mutants;
 mod mutated;
+mod outlining;
 mod passes;
 mod real;
 mod scans;

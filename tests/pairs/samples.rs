@@ -45,7 +45,8 @@ impl Samples {
             let made = run(&words);
             assert_eq!(made.status, 0, "{line}: {}", made.told);
         };
-        for name in ["plain", "loop", "seed"] {
+        samples.repeated();
+        for name in ["plain", "loop", "seed", "repeated"] {
             make(&format!("-q --lower none @{name}.onnxtxt -o @{name}.onnx"));
         }
         for name in ["weights.pnnx.param", "weights.pnnx.bin"] {
@@ -112,6 +113,71 @@ impl Samples {
             sent += &format!("Content-Length: {}\r\n\r\n{message}", message.len());
         }
         fs::write(self.path(&format!("{name}.lsp")), sent).unwrap();
+    }
+
+    /// Chains of equal parts, in each notation.
+    fn repeated(&self) {
+        let parts = |part: &dyn Fn(String, usize) -> String| -> String {
+            (0..12).map(|i| part(if i == 0 { "x".to_owned() } else { format!("e{}", i - 1) }, i)).collect()
+        };
+        let statements = |end: &str| {
+            let part = |from: String, i: usize| {
+                format!(
+                    "    a{i} = tanh({from}){end} b{i} = exp(a{i}){end} c{i} = max(b{i}, 0.25){end} d{i} = sigmoid(c{i}){end} e{i} = min(d{i}, 0.75){end}\n"
+                )
+            };
+            parts(&part)
+        };
+        let graph = |version: &str, input: &str, end: &str| {
+            let body = statements(end);
+            format!("{version}\ngraph repeated( x ) -> ( e11 )\n{{\n    x = {input}{end}\n{body}}}\n")
+        };
+        fs::write(self.path("repeated.nnef"), graph("version 1.0;", "external(shape = [2, 3])", ";")).unwrap();
+        fs::write(self.path("repeated-draft.nnef"), graph("version 1.0", "external(shape = [2, 3])", "\n")).unwrap();
+        let nodes = parts(&|from, i| {
+            format!(
+                "a{i} = Tanh ({from}) b{i} = Exp (a{i}) c{i} = LeakyRelu <alpha = 0.25> (b{i}) d{i} = Sigmoid (c{i}) e{i} = HardSigmoid <alpha = 0.25, beta = 0.5> (d{i})\n"
+            )
+        });
+        let head = "<ir_version: 10, opset_import: [\"\" : 21]> repeated (float[2, 3] x) => (float[2, 3] e11)";
+        fs::write(self.path("repeated.onnxtxt"), format!("{head}\n{{\n{nodes}}}\n")).unwrap();
+        let operators = parts(&|from, i| {
+            let from = if from == "x" { "0".to_owned() } else { i.to_string() };
+            let to = i + 1;
+            format!(
+                "pnnx.Expression e{i} 1 1 {from} {to} expr=add(mul(tanh(exp(sqrt(@0))),0.25),0.5) #{from}=(2,3)f32 #{to}=(2,3)f32\n"
+            )
+        });
+        let text = format!(
+            "7767517\n14 13\npnnx.Input in0 0 1 0 #0=(2,3)f32\n{operators}pnnx.Output out0 1 0 12 #12=(2,3)f32\n"
+        );
+        fs::write(self.path("repeated.pnnx.param"), text).unwrap();
+        let layers = parts(&|from, i| {
+            format!(
+                "ReLU a{i} 1 1 {from} a{i}\nAbsVal b{i} 1 1 a{i} b{i}\nTanH c{i} 1 1 b{i} c{i}\nSigmoid d{i} 1 1 c{i} d{i}\nUnaryOp e{i} 1 1 d{i} e{i} 0=7\n"
+            )
+        });
+        let text = format!("7767517\n61 61\nInput x 0 1 x 0=3 1=2\n{layers}");
+        fs::write(self.path("repeated.ncnn.param"), text).unwrap();
+        let layers = parts(&|from, i| {
+            let layer = |op: &str, name: &str, inputs: &str| {
+                format!("{{\"op\": \"{op}\", \"name\": \"{name}{i}\", \"inputs\": [{inputs}]}},")
+            };
+            let one = |name: &str| format!("\"{name}{i}\", \"one\"");
+            let first = layer("add", "a", &format!("\"{from}\", \"one\""));
+            first
+                + &layer("mul", "b", &one("a"))
+                + &layer("mul", "c", &one("b"))
+                + &layer("add", "d", &one("c"))
+                + &layer("mul", "e", &one("d"))
+        });
+        let text = format!(
+            r#"{{"inputs": {{"x": {{"dtype": "float32", "shape": [2, 3]}}}},
+            "constants": {{"one": {{"dtype": "float32", "data": [[1.0]]}}}},
+            "layers": [{}], "outputs": ["e11"]}}"#,
+            layers.trim_end_matches(',')
+        );
+        fs::write(self.path("repeated.json"), text).unwrap();
     }
 
     /// Texts of more than 8 MiB, in each notation.

@@ -117,6 +117,16 @@ const BROKEN: &[(&str, &str)] = &[
     ("pnnx", "- <@plain.pnnx.param"),
     ("ncnn", "- <@plain.ncnn.param"),
 ];
+/// Chains of equal parts.
+const REPEATED: &[(&str, &str)] = &[
+    ("nnef", "@repeated.nnef"),
+    ("nnef-draft", "@repeated-draft.nnef"),
+    ("loops", "@repeated.json"),
+    ("onnx", "@repeated.onnx"),
+    ("onnxtxt", "@repeated.onnxtxt"),
+    ("pnnx", "@repeated.pnnx.param"),
+    ("ncnn", "@repeated.ncnn.param --lower all"),
+];
 /// Layers that all become operations of NNEF.
 const LOWERED: &[(&str, &str)] =
     &[("ncnn", "@plain.ncnn.param --lower all"), ("run-ncnn", "@plain.ncnn.param --inputs @plain.inputs.json")];
@@ -139,6 +149,7 @@ pub const TRIALS: &[Trial] = &[
     trial(FLATTEN, "--source-map", "map.json").on(LOWERED),
     trial(FLATTEN, "--provenance", ""),
     trial(FLATTEN, "--annotate", ""),
+    trial(FLATTEN, "--outline", "").on(REPEATED),
     trial(FLATTEN, "--fold", ""),
     trial(FLATTEN, "--fold", "").with("-q").only(&["nnef"]),
     trial(FLATTEN, "--share", "").with("-q").on(LOWERED),

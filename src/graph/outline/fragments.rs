@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::naming::Naming;
 use crate::graph::standard::FRAGMENT_DEFINITIONS;
 use crate::graph::{
-    Argument, Graph, Key, Kind, KindId, KindParam, KeptFragment, OriginId, Output, Primitive, Tensor, TensorId, Value,
+    Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, Output, Primitive, Tensor, TensorId, Value,
 };
 use crate::outline::{Plan, PlannedBody, PlannedStep, Source, ValueId};
 use crate::source::Location;
@@ -41,7 +41,8 @@ pub(super) fn with_fragments(graph: &Graph, plan: &Plan, reserved: &dyn Fn(&str)
         tensors: values.iter().copied().zip(tensors.iter().map(&mut intern)).collect(),
     });
     let names: Vec<Named> = names.collect();
-    let kinds: Vec<KindId> = plan.bodies.iter().zip(&names).map(|(body, named)| new.add_kind(kind(body, named))).collect();
+    let kinds: Vec<KindId> =
+        plan.bodies.iter().zip(&names).map(|(body, named)| new.add_kind(kind(body, named))).collect();
     for (body, named) in plan.bodies.iter().zip(&names) {
         let mut fragment = Graph::new(named.fragment, Arc::clone(&new.symbols));
         fragment.dialect = new.dialect;

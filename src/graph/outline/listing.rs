@@ -33,7 +33,8 @@ struct Classes<'g> {
 impl<'g> Classes<'g> {
     fn class(&mut self, operation: &'g Operation, listing: &mut Listing) -> ClassId {
         let graph = self.graph;
-        let alone = graph.text_of(graph.kind(operation).name) == UPDATE;
+        let nothing = graph.tensors_of(operation).next().is_none();
+        let alone = nothing || graph.text_of(graph.kind(operation).name) == UPDATE;
         let hash = self.hash(operation);
         match self.known.get(&hash) {
             Some((first, class)) if !alone && self.same(first, operation) => *class,

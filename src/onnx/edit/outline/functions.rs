@@ -31,10 +31,14 @@ pub(super) fn apply(model: &mut ModelProto, plan: &Plan) {
         let function = maker.function(name, body);
         maker.functions.push(function);
     }
-    let made = plan.steps.iter().map(|step| maker.node(step, &|value| NameId::at(plan.values[value as usize][0] as usize), true));
+    let made = plan
+        .steps
+        .iter()
+        .map(|step| maker.node(step, &|value| NameId::at(plan.values[value as usize][0] as usize), true));
     let made: Vec<NodeProto> = made.collect();
     let functions = maker.functions;
-    let results = |nodes: &[NodeProto]| nodes.iter().flat_map(|node| named(&node.outputs)).collect::<FxHashSet<NameId>>();
+    let results =
+        |nodes: &[NodeProto]| nodes.iter().flat_map(|node| named(&node.outputs)).collect::<FxHashSet<NameId>>();
     let (before, after) = (results(&nodes), results(&made));
     let stays = |name: NameId| !before.contains(&name) || after.contains(&name);
     graph.value_info.retain(|value| value.name.is_none_or(stays));

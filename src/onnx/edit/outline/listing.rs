@@ -61,7 +61,7 @@ struct Classes<'m> {
 
 impl<'m> Classes<'m> {
     fn class(&mut self, node: &'m NodeProto, listing: &mut Listing) -> ClassId {
-        let alone = node.has_graphs() || !is_plain(node);
+        let alone = named(&node.outputs).next().is_none() || node.has_graphs() || !is_plain(node);
         let hash = hash(node);
         match self.known.get(&hash) {
             Some((first, class)) if !alone && same(first, node) => *class,

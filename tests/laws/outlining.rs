@@ -1,0 +1,142 @@
+//! The law of `--outline`: the text with fragments flattens to the same graph up to names of inner tensors, with the same
+//! numbers, and it is not longer.
+#![cfg(feature = "cli")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use nnef_flatten::cli::Keywords;
+use nnef_flatten::diff::diff;
+use nnef_flatten::eval::Evaluator;
+use nnef_flatten::{Graph, Options};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::common::{flat_text, models, run, tell};
+use crate::documents::document;
+use crate::flattening::Verdict;
+use crate::meaning::probe;
+use crate::tape::{cases, generated};
+
+/// A statement of a layer: the operation, and how far back its operands are, among the tensors of the layer so far and those
+/// that all layers see.
+type Statement = (usize, usize, usize);
+
+const OPERATIONS: &[&str] = &["add", "mul", "max", "min"];
+const OF_ONE: &[&str] = &["tanh", "sigmoid", "abs", "neg"];
+
+/// A graph of layers: each is one of the kinds, and gets what the one before it gives. Each has a variable.
+fn layered(kinds: &[Vec<Statement>], layers: &[usize], late: bool) -> String {
+    let mut body = String::new();
+    let mut from = "x".to_owned();
+    let mut seen = vec!["m".to_owned()];
+    for (i, kind) in layers.iter().enumerate() {
+        let w = format!("layer_{i}_w");
+        writeln!(body, "{w} = variable(shape = [2, 4], label = '{w}');").unwrap();
+        let mut own = vec![from, w];
+        for (j, (operation, a, b)) in kinds[kind % kinds.len()].iter().enumerate() {
+            let pick = |at: usize| {
+                let all = own.len() + seen.len();
+                let at = at % all;
+                own.iter().rev().chain(seen.iter().rev()).nth(at).unwrap().clone()
+            };
+            let name = format!("layer_{i}_t{j}");
+            match operation % 8 {
+                at @ 0..4 => writeln!(body, "{name} = {}({}, {});", OPERATIONS[at], pick(*a), pick(*b)).unwrap(),
+                at => writeln!(body, "{name} = {}({});", OF_ONE[at - 4], pick(*a)).unwrap(),
+            }
+            own.push(name);
+        }
+        // What later layers see, too, makes results of its fragment.
+        if late && i % 3 == 1 {
+            seen.push(own[own.len() / 2].clone());
+        }
+        from = own.last().unwrap().clone();
+    }
+    format!(
+        "version 1.0;\ngraph G( x, m ) -> ( y )\n{{\nx = external(shape = [2, 4]); m = external(shape = [2, 4]);\n{body}\
+         y = add({from}, m);\n}}\n"
+    )
+}
+
+fn flat(text: &str) -> Result<Graph, String> {
+    Ok(run(text, &Options::default()).map_err(|errors| format!("refused:\n{}\n{text}", tell(&errors)))?.graph)
+}
+
+/// The text with fragments.
+fn outlined(text: &str) -> Result<String, String> {
+    let keywords = Keywords::new(&["--outline".into()])?;
+    let mut out = Vec::new();
+    let opened = keywords.open(("law", text).into(), None).map_err(|refused| refused.to_string())?;
+    opened.print("nnef", &mut out).map_err(|refused| format!("{refused}\n{text}"))?;
+    String::from_utf8(out).map_err(|error| error.to_string())
+}
+
+fn law(text: &str) -> Verdict {
+    let before = flat(text)?;
+    let short = outlined(text)?;
+    let after = flat(&short)?;
+    let fail = |what: &str| Err(format!("{what}:\n{short}\nwas\n{}", flat_text(&before)));
+    if outlined(text)? != short {
+        return fail("two runs differ");
+    }
+    if !short.contains("fragment") && short != flat_text(&before) {
+        return fail("changed without a fragment");
+    }
+    if !diff(&before, &after).is_equal() {
+        return fail("another graph");
+    }
+    let evaluator = Evaluator::default().operation("probe", probe).random_variables(7);
+    let given = before.random_inputs(&[], 3).map_err(|error| error.to_string())?;
+    match evaluator.compare([&before, &after], &given, &BTreeMap::new()) {
+        Ok(found) if found.largest == 0.0 => Ok(()),
+        Ok(found) => fail(&format!("`{}` differs by {}", found.output, found.largest)),
+        // What has no value before has none after.
+        Err(found) => match evaluator.run(&before, &given, &BTreeMap::new()) {
+            Ok(_) => fail(&found.message),
+            Err(_) => Ok(()),
+        },
+    }
+}
+
+fn verdict(result: Verdict) -> Result<(), TestCaseError> {
+    result.map_err(TestCaseError::fail)
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn layers_become_fragments(
+        kinds in vec(vec((0usize..8, 0usize..6, 0usize..6), 4..14), 1..4),
+        layers in vec(0usize..4, 2..24),
+        late in any::<bool>(),
+    ) {
+        verdict(law(&layered(&kinds, &layers, late)))?;
+    }
+
+    #[test]
+    fn documents_are_outlined_by_the_law(document in generated(160, document)) {
+        verdict(law(&document.text))?;
+    }
+}
+
+/// A chain of equal layers is one fragment, which is called for each.
+#[test]
+fn equal_layers_are_one_fragment() {
+    let kind = vec![(1, 0, 1), (4, 0, 0), (0, 0, 3), (5, 0, 0), (2, 0, 9), (6, 0, 0), (1, 0, 2), (7, 0, 0), (3, 0, 4)];
+    let text = layered(&[kind], &[0; 12], false);
+    let short = outlined(&text).unwrap();
+    assert_eq!(short.matches("fragment layer(").count(), 1, "{short}");
+    assert_eq!(short.matches("= layer(").count(), 12, "{short}");
+    law(&text).unwrap();
+}
+
+/// Models small enough for a test, with random data.
+#[test]
+fn models_are_outlined_by_the_law() {
+    let small = models().into_iter().filter(|model| model.name.starts_with("tiny_"));
+    let broken: Vec<String> =
+        small.filter_map(|model| law(&model.text).err().map(|why| format!("{}: {why}", model.name))).collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
