@@ -13,6 +13,8 @@ mod order;
 mod plan;
 mod repeats;
 mod rounds;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub(crate) use listing::{Class, ClassId, Leaf, Listing, ValueId};

@@ -71,3 +71,41 @@ pub(crate) fn shared_path(paths: &[impl AsRef<str>], separators: &[char]) -> Str
     let named = common.into_iter().filter(|part| !part.is_empty() && !part.bytes().all(|byte| byte.is_ascii_digit()));
     named.collect::<Vec<_>>().join("_")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_common_ends_of_whole_words() {
+        for (first, last, wanted) in [
+            ("layers_0_mlp_weight", "layers_11_mlp_weight", "mlp_weight"),
+            ("/layers.0/mlp/MatMul_output", "/layers.1/mlp/MatMul_output", "mlp/MatMul_output"),
+            ("variable12", "variable22", ""),
+            ("a_12", "b_12", ""),
+            ("mask", "mask", "mask"),
+            ("aé_x", "bé_x", "x"),
+            ("x", "_x", "x"),
+            ("", "x", ""),
+        ] {
+            assert_eq!(common_name(first, last), wanted, "{first} {last}");
+        }
+    }
+
+    #[test]
+    fn paths_have_common_parts_without_numbers() {
+        assert_eq!(shared_path(&["layers.0.mlp.up", "layers.0.mlp.down"], &['.']), "layers_mlp");
+        assert_eq!(shared_path(&["m__model___1__a", "m__model___1__b"], &['_']), "m_model");
+        assert_eq!(shared_path(&["a/b", "c/b"], &['/']), "");
+        assert_eq!(shared_path(&[] as &[&str], &['/']), "");
+    }
+
+    #[test]
+    fn names_become_distinct_identifiers() {
+        assert_eq!(["/a.b/c", "3", "é", "_x_"].map(identifier), ["a_b_c", "", "", "x"]);
+        let mut names = BodyNames::default();
+        names.reserve("exp");
+        let found = ["exp", "a", "a", "x1", "x1", "a2"].map(|name| names.distinct(name));
+        assert_eq!(found, ["exp2", "a", "a2", "x1", "x1_2", "a2_2"]);
+    }
+}
