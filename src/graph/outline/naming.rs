@@ -1,5 +1,7 @@
 //! Names of fragments and of their tensors.
 
+use rustc_hash::FxHashSet;
+
 use crate::graph::names::Spellings;
 use crate::graph::{Graph, KeptFragment, Operation, OperationId, TensorId};
 use crate::outline::{
@@ -16,6 +18,8 @@ pub(super) struct Naming<'g> {
     graph: &'g Graph,
     spellings: Spellings<'g>,
     fragments: BodyNames,
+    /// The words that values of the graph and built-in functions use.
+    words: FxHashSet<String>,
     reserved: &'g dyn Fn(&str) -> bool,
 }
 
@@ -23,7 +27,8 @@ impl<'g> Naming<'g> {
     pub(super) fn new(graph: &'g Graph, reserved: &'g dyn Fn(&str) -> bool) -> Self {
         let mut fragments = BodyNames::default();
         graph.kinds.iter().for_each(|kind| fragments.reserve(graph.text_of(kind.name)));
-        graph.reserved_words().iter().for_each(|word| fragments.reserve(word));
+        let words = graph.reserved_words();
+        words.iter().for_each(|word| fragments.reserve(word));
         for fragment in &graph.fragments {
             let (KeptFragment::Verbatim(text) | KeptFragment::Flat(text, _)) = fragment;
             let mut words = text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
@@ -31,7 +36,7 @@ impl<'g> Naming<'g> {
             words.find(|word| *word == "fragment");
             words.find(|word| !word.is_empty()).into_iter().for_each(|name| fragments.reserve(name));
         }
-        Naming { graph, spellings: Spellings::new(&graph.names, &graph.symbols), fragments, reserved }
+        Naming { graph, spellings: Spellings::new(&graph.names, &graph.symbols), fragments, words, reserved }
     }
 
     /// A name for a fragment: the path of the modules of its operations, or of the calls that they come from, or what the
@@ -68,7 +73,7 @@ impl<'g> Naming<'g> {
     /// Names for the tensors of a body, in the order in which they are given.
     pub(super) fn tensors(&mut self, plan: &Plan, values: &[ValueId], params: usize) -> Vec<String> {
         let mut names = BodyNames::default();
-        self.graph.reserved_words().iter().for_each(|word| names.reserve(word));
+        self.words.iter().for_each(|word| names.reserve(word));
         let mut of = |(at, value): (usize, &ValueId)| {
             let [first, last] = plan.values[*value as usize];
             let first_name = self.spellings.spell(self.graph.name_of(TensorId(first))).to_owned();
