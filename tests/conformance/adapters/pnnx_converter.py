@@ -14,7 +14,7 @@ MODULE = b"\x80\x02c__torch__\nM\nq\x00)\x81}(X\x08\x00\x00\x00trainingq\x01\x89
 
 
 def archive(path, line, count):
-    names = ", ".join("%s: Tensor" % name for name in "xyzw"[:count])
+    names = ", ".join("%s: Tensor" % name for name in "xyzuvw"[:count])
     body = "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n" \
            "  def forward(self: __torch__.M, %s) -> Tensor:\n    return %s\n" % (names, line)
     with zipfile.ZipFile(path, "w") as file:
@@ -31,7 +31,8 @@ def convert(stdin, fields):
                               capture_output=True, text=True, timeout=15)
         path = os.path.join(folder, "m.pnnx.param")
         if done.returncode or not os.path.exists(path):
-            raise Refused("exit status %d: %s" % (done.returncode, (done.stderr or done.stdout)[-200:]))
+            told = done.stderr if done.returncode > 0 else ""
+            raise Refused("exit status %d: %s" % (done.returncode, told[-200:]))
         with open(path, encoding="utf-8") as file:
             return {"expressions": re.findall(r" expr=(\S+)", file.read())}
 
