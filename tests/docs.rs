@@ -9,6 +9,7 @@ use nnef_flatten::diagnostics::{Code, Severity};
 const PAGES: &[&str] = &[
     "README.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     "docs/architecture.md",
     "docs/ci.md",
     "docs/decisions.md",

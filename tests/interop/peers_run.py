@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+
 def line(text):
     """The end of a message as one line."""
     return " ".join(str(text).split("Stack backtrace")[0].split())[-220:]

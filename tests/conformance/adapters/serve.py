@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-SECONDS = 20
+SECONDS = 60
 
 
 class Refused(Exception):
