@@ -12,6 +12,7 @@ const PAGES: &[&str] = &[
     "SECURITY.md",
     "docs/architecture.md",
     "docs/ci.md",
+    "docs/command.md",
     "docs/decisions.md",
     "docs/decisions-shapes.md",
     "docs/diagnostics.md",
