@@ -3,7 +3,6 @@
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 
