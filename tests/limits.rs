@@ -51,8 +51,8 @@ fn number(cell: &str) -> f64 {
 
 #[test]
 fn the_table_tells_the_limits() {
-    let readme = include_str!("../README.md");
-    let rows: Vec<Vec<&str>> = readme
+    let page = include_str!("../docs/command.md");
+    let rows: Vec<Vec<&str>> = page
         .lines()
         .skip_while(|line| !line.starts_with("| limit | default | untrusted"))
         .skip(2)

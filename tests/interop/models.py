@@ -253,7 +253,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", required=True)
     parser.add_argument("--models", default=os.path.join(shared, "models"))
-    parser.add_argument("--corpus", default=os.path.join(shared, "conformance", "nnef"))
+    parser.add_argument("--corpus", default=os.path.join(REPOSITORY, "tests", "conformance", "tables", "nnef"))
     parser.add_argument("--peer", default="tract,khronos")
     args = parser.parse_args()
     if not os.path.isdir(args.models):

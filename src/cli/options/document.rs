@@ -71,11 +71,11 @@ fn the_page_is_the_table() {
 }
 
 #[test]
-fn the_readme_names_every_option() {
-    let readme = include_str!("../../../README.md");
+fn the_page_names_every_option() {
+    let page = include_str!("../../../docs/command.md");
     for arg in options(&command()) {
         let name = arg.get_long().unwrap();
-        assert!(readme.contains(&format!("`--{name}")), "README.md does not name --{name}");
+        assert!(page.contains(&format!("`--{name}")), "docs/command.md does not name --{name}");
     }
 }
 
