@@ -91,6 +91,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "onnx",
             "options",
             "parts",
+            "picture",
             "pnnx",
             "progress",
             "source",

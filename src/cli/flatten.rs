@@ -7,7 +7,9 @@ use crate::Graph;
 use crate::input::Findings;
 use crate::input::passes::selected;
 use crate::input::source::{Backing, Flat};
+use crate::input::summaries::summaries;
 use crate::layout::Removed;
+use crate::picture::Summaries;
 use crate::source::Sources;
 use crate::write::encode::{Encode, Made, Within};
 
@@ -33,6 +35,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
     settings.passes = cli.output.passes();
+    settings.constants = destination.to.summarizes;
     let mut request = Request {
         language: &language,
         settings: &settings,
@@ -66,7 +69,8 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         _ => None,
     };
     let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
-    let status = written(&graph, (&*backing, removed), (encode, whole), &request, reporter);
+    let values = summaries(&mut *backing, &graph, request.to(), &settings);
+    let status = written(&graph, (&*backing, removed, values), (encode, whole), &request, reporter);
     // The process ends here, so freeing large tables would only take time.
     std::mem::forget(graph);
     status
@@ -82,7 +86,7 @@ fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Resul
 /// Compares, counts and writes a graph. What is refused is reported.
 fn written(
     graph: &Graph,
-    (backing, removed): (&dyn Backing, Option<Removed>),
+    (backing, removed, values): (&dyn Backing, Option<Removed>, Summaries),
     (encode, whole): (Option<Encode>, Option<Whole>),
     request: &Request,
     reporter: &mut Reporter,
@@ -97,6 +101,7 @@ fn written(
     let made = Made::new(request.to(), (graph, backing.sources()), encode);
     let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));
     let (made, warnings) = made.map_err(refused)?;
+    let made = made.with_values(values);
     reporter.all(backing.sources(), warnings);
     reporter.summary();
     let threads = request.output.threads;
