@@ -94,6 +94,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "onnx",
             "options",
             "parts",
+            "picture",
             "pnnx",
             "progress",
             "source",

@@ -71,6 +71,37 @@ fn pages_need_nothing_from_elsewhere() {
     }
 }
 
+/// A model with data in files, and one of ONNX.
+#[test]
+fn pages_are_the_same_from_any_folder() {
+    let model = r#"<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) <float[2] w = {0.5, -2.0}>
+        { y = Mul (x, w) }"#;
+    let pages: Vec<[String; 2]> = ["a", "some/where/else"]
+        .into_iter()
+        .map(|name| {
+            let folder = tempfile::tempdir().unwrap();
+            let at = folder.path().join(name);
+            std::fs::create_dir_all(&at).unwrap();
+            let copied = at.join("model");
+            std::fs::create_dir(&copied).unwrap();
+            for file in std::fs::read_dir(root().join("examples/model")).unwrap().map(Result::unwrap) {
+                std::fs::copy(file.path(), copied.join(file.file_name())).unwrap();
+            }
+            std::fs::write(at.join("m.onnxtxt"), model).unwrap();
+            let page = |path: &Path| text(&["-q", "--to", "html", path.to_str().unwrap()]);
+            let made = [page(&copied), page(&at.join("m.onnxtxt"))];
+            assert!(made.iter().all(|page| !page.contains(folder.path().to_str().unwrap())), "{name}");
+            made
+        })
+        .collect();
+    assert_eq!(pages[0], pages[1]);
+    for page in &pages[0] {
+        assert!(page.contains("\"v\":{\"min\":"), "pages tell what data are like");
+    }
+    let [_, page] = &pages[0];
+    assert!(page.contains("{\"min\":-2.0,\"max\":0.5,\"mean\":-0.75,\"nan\":0,\"first\":[0.5,-2.0]"));
+}
+
 #[test]
 fn networks_with_loops_are_drawn() {
     let svg = text(&["--from", "loops", "--unroll", "--to", "svg", "examples/loops/fibonacci.json"]);

@@ -7,7 +7,9 @@ use crate::Graph;
 use crate::input::Findings;
 use crate::input::passes::{outlined, selected};
 use crate::input::source::{Backing, Flat};
+use crate::input::summaries::summaries;
 use crate::layout::Removed;
+use crate::picture::Summaries;
 use crate::source::Sources;
 use crate::write::encode::{Encode, Made, Within};
 
@@ -33,6 +35,7 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     settings.counted = cli.output.stats;
     settings.provenance = cli.output.provenance;
     settings.passes = cli.output.passes();
+    settings.constants = destination.to.summarizes;
     let mut request = Request {
         language: &language,
         settings: &settings,
@@ -68,7 +71,8 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
     let Some(graph) = reporter.accepted(backing.sources(), result) else { return Ok(Status::Refused) };
     let calls = outlined(&mut *backing, &graph, &settings)?;
     let graphs = (&graph, calls.as_ref().unwrap_or(&graph));
-    let status = written(graphs, (&*backing, removed), (encode, whole), &request, reporter);
+    let values = summaries(&mut *backing, &graph, request.to(), &settings);
+    let status = written(graphs, (&*backing, removed, values), (encode, whole), &request, reporter);
     // The process ends here, so freeing large tables would only take time.
     std::mem::forget((graph, calls));
     status
@@ -84,7 +88,7 @@ fn encoder(backing: &mut dyn Backing, graph: &Graph, request: &Request) -> Resul
 /// Compares and counts a graph, and writes it in another form. What is refused is reported.
 fn written(
     (graph, form): (&Graph, &Graph),
-    (backing, removed): (&dyn Backing, Option<Removed>),
+    (backing, removed, values): (&dyn Backing, Option<Removed>, Summaries),
     (encode, whole): (Option<Encode>, Option<Whole>),
     request: &Request,
     reporter: &mut Reporter,
@@ -99,6 +103,7 @@ fn written(
     let made = Made::new(request.to(), (form, backing.sources()), encode);
     let refused = |errors| Failure::Refused(Box::new(Findings::new(backing.sources().clone(), errors)));
     let (made, warnings) = made.map_err(refused)?;
+    let made = made.with_values(values);
     reporter.all(backing.sources(), warnings);
     reporter.summary();
     let threads = request.output.threads;

@@ -8,14 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::open::Input;
 use super::settings::Settings;
-use super::source::{Backing, Flat, Values};
+use super::source::{Backing, Flat};
+use super::stored::{DataPlace, DataReader, StoredData};
 use super::{Findings, Refusal};
 use crate::diff::{self, Compared, DataDigest, Difference, What};
-use crate::eval::Variables;
-use crate::graph::standard::VARIABLE;
-use crate::graph::{OperationId, Value};
-use crate::model::ModelVariables;
-use crate::onnx::ConstantReader;
+use crate::graph::OperationId;
 use crate::tensor::{DType, Tensor};
 use crate::threads::both;
 use crate::{Diagnostics, Dialect, Graph, Lower, write};
@@ -175,57 +172,12 @@ impl FlatInput {
 
     /// The data of its variables, with the graph and its texts.
     fn stored(&mut self) -> Result<StoredData<'_>, Refusal> {
-        let FlatInput { graph, backing, settings, .. } = self;
-        if backing.constants().is_some() {
-            let constants = backing.constants().map(|constants| constants.reader(settings.evaluation));
-            return Ok(StoredData { graph, values: None, constants });
-        }
-        let values = backing.values(graph, settings)?;
-        Ok(StoredData { graph, values: Some(values), constants: None })
+        StoredData::new(&self.graph, &mut *self.backing, &self.settings)
     }
 }
 
 /// The notation whose operations others are translated to.
 const NNEF: &str = "nnef";
-
-/// The data of the variables of a graph.
-struct StoredData<'b> {
-    graph: &'b Graph,
-    values: Option<Values<'b>>,
-    constants: Option<ConstantReader<'b>>,
-}
-
-impl StoredData<'_> {
-    fn reader(&self) -> DataReader<'_> {
-        let place = match (&self.constants, &self.values) {
-            (Some(constants), _) => DataPlace::Constants(constants),
-            (None, Some(values)) => match (values.weights, &values.model) {
-                (Some(weights), _) => DataPlace::Loaded(weights),
-                (None, Some(model)) => DataPlace::Files(model.data()),
-                (None, None) => DataPlace::Nowhere,
-            },
-            (None, None) => DataPlace::Nowhere,
-        };
-        DataReader { graph: self.graph, place }
-    }
-}
-
-/// Where data are.
-enum DataPlace<'b> {
-    /// In the files of a model, by labels.
-    Files(ModelVariables<'b>),
-    /// Elsewhere, by labels.
-    Loaded(&'b dyn Variables),
-    /// In the model that the graph is a view of.
-    Constants(&'b ConstantReader<'b>),
-    Nowhere,
-}
-
-/// Reads the data behind the operations of a graph.
-struct DataReader<'b> {
-    graph: &'b Graph,
-    place: DataPlace<'b>,
-}
 
 impl<'b> DataReader<'b> {
     /// The graph with the digests of its data.
@@ -261,37 +213,6 @@ impl<'b> DataReader<'b> {
             DataPlace::Nowhere => None,
         };
         Ok(form.map(|form| DataDigest { form, sum: sum.finalize().into() }))
-    }
-
-    /// The label and the shape of a variable with a known shape.
-    fn variable(&self, id: OperationId) -> Option<(&'b str, Vec<usize>)> {
-        let operation = self.graph.operations.get(id.index())?;
-        let result = self.graph.tensors_of(operation).next()?;
-        let Some(Value::String(label)) = self.graph.attribute(operation, "label") else { return None };
-        if self.graph.operation_name(operation) != VARIABLE {
-            return None;
-        }
-        let shape = self.graph.shape(result)?.known()?;
-        Some((label, shape.into_iter().map(|extent| usize::try_from(extent).ok()).collect::<Option<_>>()?))
-    }
-
-    fn loaded(&self, label: &str, shape: &[usize]) -> Result<Option<Tensor>, String> {
-        let loaded = match &self.place {
-            DataPlace::Files(files) => files.load(label, shape, None),
-            DataPlace::Loaded(weights) => weights.load(label, shape, None),
-            DataPlace::Constants(_) | DataPlace::Nowhere => Ok(None),
-        };
-        loaded.map_err(|error| format!("the data of `{label}`: {error}"))
-    }
-
-    /// The data behind an operation.
-    fn tensors(&self, id: OperationId) -> Result<Vec<Tensor>, Refusal> {
-        let read = match (&self.place, self.variable(id)) {
-            (DataPlace::Constants(constants), _) => constants.tensors(id),
-            (_, Some((label, shape))) => self.loaded(label, &shape).map(|tensor| tensor.into_iter().collect()),
-            (_, None) => Ok(Vec::new()),
-        };
-        read.map_err(Refusal::Unfit)
     }
 }
 

@@ -48,6 +48,9 @@ mod recognize;
 mod refusal;
 pub(crate) mod settings;
 pub(crate) mod source;
+mod stored;
+#[cfg(feature = "kernels")]
+pub(crate) mod summaries;
 pub(crate) mod table;
 pub(crate) mod text;
 

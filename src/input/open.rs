@@ -10,6 +10,8 @@ use super::opened::Opened;
 use super::passes::{outlined, selected};
 use super::settings::Settings;
 use super::source::{Evaluable, Flat, Source};
+#[cfg(feature = "kernels")]
+use super::summaries::summaries;
 use super::table::Notation;
 use super::{Findings, Refusal};
 use crate::diagnostics::Diagnostics;
@@ -302,6 +304,8 @@ impl Input {
             let found = edited.write((to.onnx_form(), settings.options.strict), out).map_err(fail)?;
             return if found.has_errors() { Err(refused(found)) } else { Ok(found) };
         }
+        #[cfg(feature = "kernels")]
+        let settings = Settings { constants: to.summarizes, ..settings };
         let Flat { mut backing, result } = self.source.flatten(to, &settings)?.passed(&settings)?;
         let (graph, mut found) = match result {
             Ok(flat) => flat,
@@ -310,7 +314,11 @@ impl Input {
         let graph = outlined(&mut *backing, &graph, &settings)?.unwrap_or(graph);
         let data = backing.data(&graph, (to, false), &settings)?;
         let encode = Encode::new((to, false), &graph, data, Within::of(&settings.options, settings.evaluation));
+        #[cfg(feature = "kernels")]
+        let values = summaries(&mut *backing, &graph, to, &settings);
         let made = found.take(Made::new(to, (&graph, backing.sources()), encode)).filter(|_| !found.has_errors());
+        #[cfg(feature = "kernels")]
+        let made = made.map(|made| made.with_values(values));
         let written = made.as_ref().map(|made| made.write(None, out));
         drop(made);
         let findings = Findings::new(backing.sources().clone(), found);

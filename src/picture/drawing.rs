@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::layout::Arrangement;
 use super::scene::Scene;
+use super::values::Summaries;
 use super::{dot, html, layout, svg};
 use crate::graph::Graph;
 use crate::source::Sources;
@@ -17,6 +18,7 @@ pub struct Picture<'g> {
     scene: Scene<'g>,
     arrangement: Arrangement,
     sources: &'g Sources,
+    values: Summaries,
 }
 
 impl<'g> Picture<'g> {
@@ -28,7 +30,12 @@ impl<'g> Picture<'g> {
         }
         let mut scene = Scene::new(graph);
         let arrangement = layout::arrange(&mut scene);
-        Some(Picture { scene, arrangement, sources })
+        Some(Picture { scene, arrangement, sources, values: Summaries::default() })
+    }
+
+    /// Adds what the data of variables are like, for pages.
+    pub(crate) fn with_values(self, values: Summaries) -> Self {
+        Picture { values, ..self }
     }
 
     /// Writes the picture as SVG, with all groups open.
@@ -38,7 +45,7 @@ impl<'g> Picture<'g> {
 
     /// Writes a self-contained HTML page that shows the graph, with a search and the details of each operation.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
-        html::write(&self.scene, &self.arrangement, self.sources, out)
+        html::write(&self.scene, &self.arrangement, (self.sources, &self.values), out)
     }
 
     /// Writes the graph in the DOT language; Graphviz computes the layout.

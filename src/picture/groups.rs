@@ -2,9 +2,10 @@
 //!
 //! A group is a call that several operations come from. If a fragment calls itself first or last in its body, the inner
 //! call is drawn next to the outer one: an unrolled recursion is a row of groups instead of nested groups. Calls that
-//! are nested deeper than [`MAX_DEPTH`] belong to the group around them.
+//! are nested deeper than [`MAX_DEPTH`] belong to the group around them. Modules in names are groups, too ([`paths`]),
+//! and groups with too many items are divided ([`parts`]).
 
-use super::paths;
+use super::{parts, paths};
 use crate::graph::{Graph, OriginId};
 
 /// The maximum nesting depth of groups.
@@ -20,10 +21,24 @@ pub(crate) const ROOT: u32 = 0;
 pub(crate) struct GroupCall {
     /// The group around it.
     pub(crate) parent: u32,
-    /// The call; none for a group that is derived from names.
+    /// The call; none for a group that is derived from names alone.
     pub(crate) origin: OriginId,
-    /// The common part of names, if the group is derived from names.
+    /// The common part of names, if the group is derived from names, or the title of a part.
     pub(crate) path: Option<String>,
+    /// Whether it is a part of a large group, which neither a call nor a name tells.
+    pub(crate) is_part: bool,
+}
+
+impl GroupCall {
+    /// The graph itself.
+    pub(super) fn root() -> Self {
+        GroupCall { parent: ROOT, origin: OriginId::NONE, path: None, is_part: false }
+    }
+
+    /// The group of a module.
+    pub(super) fn module(parent: u32, name: String) -> Self {
+        GroupCall { parent, path: Some(name), ..GroupCall::root() }
+    }
 }
 
 /// The groups of a graph; number 0 is the graph itself.
@@ -31,29 +46,32 @@ pub(crate) struct GroupCall {
 pub(crate) struct Groups {
     /// The groups, each after the one around it.
     pub(crate) calls: Vec<GroupCall>,
-    of: Vec<u32>,
-    /// The group of each operation, if groups are derived from names.
-    by_name: Vec<u32>,
+    /// The group of each operation.
+    pub(super) of: Vec<u32>,
 }
 
 impl Groups {
-    /// The group of an operation that comes from a call.
-    pub(crate) fn of(&self, operation: usize, origin: OriginId) -> u32 {
-        let by_name = self.by_name.get(operation).copied();
-        by_name.unwrap_or_else(|| self.of.get(origin.index()).copied().unwrap_or(ROOT))
+    /// The group of an operation.
+    pub(crate) fn of(&self, operation: usize) -> u32 {
+        self.of.get(operation).copied().unwrap_or(ROOT)
     }
 
     /// Finds the groups for the operations that are drawn.
     pub(crate) fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
         let drawn: Vec<usize> = drawn.collect();
-        match paths::grouped(graph, &drawn) {
-            Some((calls, by_name)) => Groups { calls, of: Vec::new(), by_name },
-            None => Groups::of_calls(graph, drawn.into_iter()),
-        }
+        let calls = Groups::of_calls(graph, &drawn);
+        let groups = paths::grouped(graph, &drawn, &calls).unwrap_or(calls);
+        parts::divided(graph, &drawn, groups)
     }
 
-    fn of_calls(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
-        let spans = Spans::new(graph, drawn);
+    /// Adds a group.
+    pub(super) fn add(&mut self, call: GroupCall) -> u32 {
+        self.calls.push(call);
+        self.calls.len() as u32 - 1
+    }
+
+    fn of_calls(graph: &Graph, drawn: &[usize]) -> Self {
+        let spans = Spans::new(graph, drawn.iter().copied());
         let count = spans.parent.len();
         // For each call, the call that it is drawn in.
         let mut within = spans.parent.clone();
@@ -67,19 +85,22 @@ impl Groups {
         for call in (0..count).rev().filter(|call| within[*call] != NONE) {
             total[within[call] as usize] += total[call];
         }
-        let mut calls = vec![GroupCall { parent: ROOT, origin: OriginId::NONE, path: None }];
+        let mut groups = Groups { calls: vec![GroupCall::root()], of: vec![ROOT; graph.operations.len()] };
         let mut depths = vec![0];
-        let mut of = vec![ROOT; count];
+        let mut numbers = vec![ROOT; count];
         for call in 0..count {
-            let around = of.get(within[call] as usize).copied().unwrap_or(ROOT);
-            of[call] = around;
+            let around = numbers.get(within[call] as usize).copied().unwrap_or(ROOT);
+            numbers[call] = around;
             if total[call] >= MIN_OPERATIONS && depths[around as usize] < MAX_DEPTH {
-                of[call] = calls.len() as u32;
-                calls.push(GroupCall { parent: around, origin: OriginId(call as u32), path: None });
+                numbers[call] =
+                    groups.add(GroupCall { parent: around, origin: OriginId(call as u32), ..GroupCall::root() });
                 depths.push(depths[around as usize] + 1);
             }
         }
-        Groups { calls, of, by_name: Vec::new() }
+        for &at in drawn {
+            groups.of[at] = numbers.get(graph.operations[at].origin.index()).copied().unwrap_or(ROOT);
+        }
+        groups
     }
 }
 

@@ -4,6 +4,7 @@
 //! style and the script, by their digests, and no network access.
 
 mod data;
+mod excerpt;
 
 use std::io::{self, Write};
 
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::layout::Arrangement;
 use super::scene::Scene;
 use super::sheet::escape;
+use super::values::Summaries;
 use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -24,6 +26,8 @@ const SCRIPT: &str = concat!(
     include_str!("page/panel.js"),
     include_str!("page/main.js"),
     include_str!("page/input.js"),
+    include_str!("page/link.js"),
+    include_str!("page/save.js"),
     include_str!("page/start.js"),
 );
 
@@ -31,7 +35,7 @@ const SCRIPT: &str = concat!(
 pub(crate) fn write(
     scene: &Scene,
     arrangement: &Arrangement,
-    sources: &Sources,
+    (sources, values): (&Sources, &Summaries),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut name = String::new();
@@ -47,7 +51,7 @@ pub(crate) fn write(
     )?;
     out.write_all(BODY.replace("<!--name-->", &name).as_bytes())?;
     out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
-    data::write(scene, arrangement, sources, &mut Inert(out))?;
+    data::write(scene, arrangement, (sources, values), &mut Inert(out))?;
     write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
 }
 

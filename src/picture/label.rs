@@ -1,9 +1,19 @@
 //! Texts of pictures: short texts of shapes and values, and the width of texts.
 
-use crate::graph::{Graph, Operand, Shape, TensorId, Value};
+use crate::graph::{Graph, Note, Operand, Shape, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, push_string};
 
 use super::sheet::shown;
+
+/// What a model tells about an operation, by what that is. Files are named without their folders.
+pub(crate) fn told(graph: &Graph, note: &Note) -> Vec<(&'static str, String)> {
+    let parts = note.parts(graph).into_iter();
+    let named = |key, text: String| match text.rfind(['/', '\\']).filter(|_| key == "source") {
+        Some(at) => text[at + 1..].to_owned(),
+        None => text,
+    };
+    parts.filter_map(|(key, text)| Some((key, named(key, text?)))).collect()
+}
 
 /// The maximum number of extents of a shape that are shown.
 const EXTENTS: usize = 16;

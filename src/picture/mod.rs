@@ -22,12 +22,17 @@ mod groups;
 mod html;
 mod label;
 mod layout;
+mod parts;
 mod paths;
+mod quotient;
 mod scene;
 mod sheet;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(crate) use drawing::MAX_OPERATIONS;
 pub use drawing::Picture;
+#[cfg(feature = "kernels")]
+pub(crate) use values::{Summaries, Summary, Summing};

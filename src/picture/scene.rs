@@ -53,6 +53,8 @@ pub(crate) struct Group {
     pub(crate) title: String,
     /// The call.
     pub(crate) origin: OriginId,
+    /// Whether it is a part of a large group.
+    pub(crate) is_part: bool,
     /// The number of operations in it, including inner groups.
     pub(crate) operations: u32,
     /// Its items.
@@ -110,7 +112,7 @@ impl<'g> Scene<'g> {
         for (i, operation) in graph.operations.iter().enumerate() {
             progress::add(1);
             if !scene.folded[i] {
-                let place = (groups.of(i, operation.origin), categories[graph.kind_id(operation).index()]);
+                let place = (groups.of(i), categories[graph.kind_id(operation).index()]);
                 scene.add(operation_node(graph, &scene.folded, i, place));
             }
         }
@@ -238,7 +240,7 @@ impl<'g> Scene<'g> {
 }
 
 fn group(graph: &Graph, of: &GroupCall) -> Group {
-    let GroupCall { parent, origin, .. } = *of;
+    let GroupCall { parent, origin, is_part, .. } = *of;
     let call = graph.origin(origin);
     let title = graph.text_of(call.map_or(graph.name, |call| call.fragment));
     Group {
@@ -246,6 +248,7 @@ fn group(graph: &Graph, of: &GroupCall) -> Group {
         item: 0,
         title: label::shorten(of.path.as_deref().unwrap_or(title), 32),
         origin,
+        is_part,
         operations: 0,
         items: Vec::new(),
         nets: IndexMap::default(),
@@ -256,18 +259,38 @@ fn group(graph: &Graph, of: &GroupCall) -> Group {
 /// Operations that hold data and have no box.
 const DATA: &[&str] = &["variable", "constant", "initializer", "Constant"];
 
-/// By operation, whether it has no box and is named in the boxes of its users.
+/// By operation, whether it has no box and is named in the boxes of its users: data, and other forms of the same data.
 fn folded(graph: &Graph) -> Vec<bool> {
     let mut used = vec![false; graph.tensors.len()];
     for operation in &graph.operations {
         graph.arguments(operation).for_each(|(_, value)| value.each_tensor(&mut |tensor| used[tensor.index()] = true));
     }
     graph.outputs.iter().for_each(|tensor| used[tensor.index()] = false);
-    let fold = |operation: &Operation| {
-        DATA.contains(&graph.operation_name(operation))
-            && graph.tensors_of(operation).all(|tensor| used[tensor.index()])
+    let moves: Vec<bool> = graph.kinds.iter().map(|kind| moves_items(graph.text_of(kind.name))).collect();
+    let mut folded = vec![false; graph.operations.len()];
+    for (at, operation) in graph.operations.iter().enumerate() {
+        let is_data = || DATA.contains(&graph.operation_name(operation));
+        let is_form = || moves[graph.kind_id(operation).index()] && has_only_data(graph, &folded, operation);
+        let is_used = graph.tensors_of(operation).all(|tensor| used[tensor.index()]);
+        folded[at] = is_used && (is_data() || is_form());
+    }
+    folded
+}
+
+/// Whether a kind of operations gives the items of its operands in another order, shape or type.
+fn moves_items(name: &str) -> bool {
+    category::of(name) == Category::Layout
+}
+
+/// Whether all operands of an operation are data without boxes, and there is one.
+fn has_only_data(graph: &Graph, folded: &[bool], operation: &Operation) -> bool {
+    let (mut any, mut all) = (false, true);
+    let mut look = |tensor: TensorId| {
+        any = true;
+        all &= graph.tensors[tensor.index()].producer.is_some_and(|maker| folded[maker.index()]);
     };
-    graph.operations.iter().map(fold).collect()
+    graph.arguments(operation).for_each(|(_, value)| value.each_tensor(&mut look));
+    any && all
 }
 
 /// The maximum lengths of a title, a note, and the parts of a row, in characters.

@@ -216,8 +216,8 @@ impl Svg<'_> {
                 let at = self.places.start(operation.at);
                 let file = self.sources.file(operation.at.file).short_name();
                 let name = graph.operation_name(operation);
-                let told = graph.note(id).map(|note| note.parts(graph)).into_iter().flatten();
-                let told: String = told.filter_map(|(key, text)| Some(format!("\n{key}: {}", text?))).collect();
+                let told = graph.note(id).map(|note| label::told(graph, note)).into_iter().flatten();
+                let told: String = told.map(|(key, text)| format!("\n{key}: {text}")).collect();
                 format!("{name}\n{}\n{file}:{}:{}{told}", results.join("\n"), at.line, at.column)
             }
         }

@@ -15,6 +15,8 @@ use crate::graph::{TensorId, Value};
 use crate::model::{Model, ModelVariables};
 use crate::onnx;
 use crate::onnx::from_nnef::{self, BlockWeight, NnefElement, Weight, Weights};
+#[cfg(feature = "kernels")]
+use crate::picture::Summaries;
 use crate::picture::{MAX_OPERATIONS, Picture};
 use crate::pnnx::data::Archive;
 use crate::pnnx::export;
@@ -261,6 +263,13 @@ impl<'g> Made<'g> {
         let drawn = matches!(to.writer, Writer::Picture(_));
         let picture = if drawn { Some(picture(graph, sources)?) } else { None };
         Ok((Made { to, graph, encoded, picture }, warnings))
+    }
+
+    /// Adds what the data of variables are like.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn with_values(mut self, values: Summaries) -> Self {
+        self.picture = self.picture.map(|picture| picture.with_values(values));
+        self
     }
 
     /// Writes it; a graph is written by a number of threads.

@@ -117,10 +117,10 @@ class Browser:
         sessions = [self.frames[frame] for frame in frames if frame in self.frames]
         return self.eval(expression, sessions[-1]) if sessions else None
 
-    def open(self, path, until):
-        """Opens a file, and waits until an expression is true."""
+    def open(self, path, until, fragment=""):
+        """Opens a file, at a fragment of its address, and waits until an expression is true."""
         self.messages.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=path.resolve().as_uri() + fragment)
         self.wait(until, path.name)
 
     def wait(self, until, what, eval=None):

@@ -1,26 +1,72 @@
 #!/usr/bin/env python3
 """Uses the pages of `--to html` in a real browser, Chromium without a window.
 
-Drives it through its DevTools over a pipe; needs nothing but Python and Chromium. Exit status 0 if all is as it
-should be, 1 if not, 3 if there is no browser.
+Drives it through its DevTools over a pipe; needs nothing but Python and Chromium. The first screens of six networks of
+`../shared` are checked, light and dark, where they are there; `--pictures` keeps pictures of them. Exit status 0 if all
+is as it should be, 1 if not, 3 if there is no browser.
 """
 
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 from chromium import Browser, arguments, installed
+
+
+# The most boxes of a first screen, and the smallest scale of its texts.
+FEW, LEGIBLE = 30, 0.5
+# The seconds in which the page of the largest network has to be open: 3, and time for a machine that does other work.
+OPENED = 6
+# Six networks: folders of `../shared`.
+NETWORKS = ["models/llama16", "models/vit_b_16", "models/bert12", "models/resnet50", "models/resnet50.onnx",
+            "models-onnx/jax_transformer3/model.onnx"]
+# The boxes that overlap, and those outside of the window.
+OVERLAPPING = """(() => {
+  const found = [], { boxes } = page.shown, name = box => JSON.stringify(box);
+  const sorted = boxes.slice().sort((a, b) => a.y - b.y);
+  sorted.forEach((a, i) => {
+    for (let j = i + 1; j < sorted.length && sorted[j].y < a.y + a.h; j++) {
+      const b = sorted[j];
+      if (a.x < b.x + b.w && b.x < a.x + a.w) found.push(name(a) + ' ' + name(b));
+    }
+  });
+  return found.slice(0, 5);
+})()"""
+OUTSIDE = """page.shown.boxes.filter(box => {
+  const { x, y, scale } = page.view, { width, height } = page.size();
+  return x + box.x * scale < 0 || y + box.y * scale < 0 ||
+    x + (box.x + box.w) * scale > width || y + (box.y + box.h) * scale > height;
+}).length"""
+# What a link has to restore.
+STATE = """JSON.stringify([page.data.groups.flatMap((group, id) => id && group.open ? [id] : []), page.selected.item,
+  page.panel.item, page.search.input.value])"""
 
 
 class Page(Browser):
     """A browser with a page of `--to html`."""
 
-    def open(self, path, until="document.getElementById('canvas')?.dataset.drawn !== undefined"):
-        super().open(path, until)
+    def open(self, path, until="document.getElementById('canvas')?.dataset.drawn !== undefined", fragment=""):
+        # A link within the page that is open does not load it again.
+        self.call("Page.navigate", url="about:blank")
+        super().open(path, until, fragment)
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def dark(self, dark):
+        value = "dark" if dark else "light"
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
+
+    def link(self):
+        """The fragment of the address, which is written a little later than the state changes."""
+        time.sleep(0.3)
+        return self.eval("location.hash")
 
     def data(self, name):
         return self.eval(f"document.getElementById('canvas').dataset[{json.dumps(name)}]")
@@ -109,6 +155,138 @@ def check_small(browser, page, svg):
     assert float(browser.data("scale")) > before, "plus does not zoom"
 
 
+def check_link(browser, page):
+    """A link restores what is selected, open and searched for."""
+    before, link = browser.eval(STATE), browser.link()
+    assert link.startswith("#"), "the address does not have the state"
+    browser.open(page, fragment=link)
+    assert browser.eval(STATE) == before, f"{link}: {browser.eval(STATE)} instead of {before}"
+
+
+def check_links(browser, page):
+    """Links to operations, groups, data and outputs; other links on the same page."""
+    browser.open(page)
+    assert browser.link() == "", "a page that nobody has touched has a state"
+    for text in ["softmax", "self_attention", "embedding/table", "encoded"]:
+        search(browser, text)
+        check_link(browser, page)
+    browser.eval("document.getElementById('open').click()")
+    check_link(browser, page)
+    browser.eval("document.getElementById('shut').click()")
+    check_link(browser, page)
+    search(browser, "softmax")
+    link = browser.link()
+    browser.key("Escape", 27)
+    assert "select" not in browser.link(), "the address has a selection that is cleared"
+    browser.eval(f"location.hash = {json.dumps(link)}")
+    browser.wait("page.selected.item !== null", "the link on the page")
+    assert "softmax" in browser.panel(), "a link on the page does not lead there"
+    browser.open(page, fragment="#select=no%20such&open=%2Fnot&open=%2Fthere")
+    assert browser.panel() is None
+
+
+def check_keys(browser, page):
+    """Keys work wherever the last click was; a question mark shows them."""
+    browser.open(page)
+    box = "document.getElementById('fit').getBoundingClientRect()"
+    browser.click(*browser.eval(f"[{box}.x + 5, {box}.y + 5]"))
+    before = float(browser.data("scale"))
+    browser.key("+", 187)
+    browser.frame()
+    assert float(browser.data("scale")) > before, "keys do not work after a click on a button"
+    browser.key("?", 191)
+    assert browser.eval("document.getElementById('keys').open"), "a question mark does not show the keys"
+    browser.eval("document.querySelector('#keys button').click()")
+    assert not browser.eval("document.getElementById('keys').open")
+    browser.key("o", 79)
+    opened = int(browser.data("shown"))
+    browser.key("c", 67)
+    assert int(browser.data("shown")) < opened, "the key c does not close groups"
+
+
+def check_search(browser, page):
+    """Lines, operators and modules are found; the panel marks the expression in its line."""
+    browser.open(page)
+    search(browser, "softmax")
+    line = browser.eval("page.data.nodes[page.panel.item].s[1]")
+    assert browser.eval("document.querySelector('#panel pre mark').innerText").startswith("softmax("), browser.panel()
+    called = browser.eval("[...document.querySelectorAll('#panel ol mark')].map(mark => mark.innerText)")
+    assert called and all("(" in text for text in called), f"calls without arguments: {called}"
+    assert browser.eval("document.querySelectorAll('#panel .path button').length") > 0, "no modules"
+    for text in [f":{line}", f"line {line}", f"transformer.nnef:{line}"]:
+        search(browser, text)
+        assert browser.eval("page.data.nodes[page.panel.item].s[1]") == line, text
+
+
+def check_save(browser, page, folder):
+    """What is open is saved as a well-formed file of SVG."""
+    browser.open(page)
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    browser.eval("document.getElementById('save').click()")
+    end = time.monotonic() + 20
+    while not (saved := list(folder.glob("*.svg"))) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert saved, "nothing is saved"
+    root = xml.etree.ElementTree.fromstring(saved[0].read_text())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg", root.tag
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    shown = browser.eval("page.shown.boxes.map(box => (isGroup(box.item) ? page.data.groups[groupOf(box.item)].title : "
+                         "page.data.nodes[box.item].t))")
+    assert set(shown) <= set(texts), set(shown) - set(texts)
+    assert abs(float(root.get("width")) - browser.eval("page.shown.w") - 16) < 0.11
+
+
+def check_values(browser, page):
+    """The panel tells what the data of a variable are like."""
+    browser.open(page)
+    search(browser, "w")
+    panel = browser.panel()
+    for text in ["minimum", "-1.5", "maximum", "2", "mean", "0.25"]:
+        assert text in panel, f"{text}: {panel}"
+    assert browser.eval("document.querySelectorAll('#panel .histogram i').length") == 32
+
+
+def check_first(browser, page):
+    """The first screen is whole, has few boxes, and none overlaps; nor does any with all groups open."""
+    browser.open(page)
+    browser.frame()
+    boxes = browser.eval("page.shown.boxes.length")
+    assert 1 < boxes <= FEW, f"{boxes} boxes"
+    assert browser.eval(OUTSIDE) == 0, f"{browser.eval(OUTSIDE)} boxes are outside of the window"
+    assert browser.eval("page.view.scale") >= LEGIBLE, browser.eval("page.view.scale")
+    assert not browser.eval(OVERLAPPING), browser.eval(OVERLAPPING)
+    return boxes
+
+
+def check_network(browser, page, pictures):
+    """A network at first sight, light and dark, and with all groups open; a link to an operation of it."""
+    for dark in [False, True]:
+        browser.dark(dark)
+        boxes = check_first(browser, page)
+        if pictures:
+            pictures.mkdir(parents=True, exist_ok=True)
+            browser.picture(pictures / f"{page.stem}{'-dark' if dark else ''}.png")
+    browser.dark(False)
+    browser.eval("document.getElementById('open').click()")
+    browser.frame()
+    assert not browser.eval(OVERLAPPING), browser.eval(OVERLAPPING)
+    browser.open(page)
+    browser.eval("page.go(page.data.nodes.findLastIndex(node => node.k === 0 && node.g))")
+    check_link(browser, page)
+    if pictures:
+        browser.picture(pictures / f"{page.stem}-selected.png")
+    return boxes
+
+
+def check_huge(browser, page):
+    """A page with 131,072 operations opens soon. Returns the seconds."""
+    browser.open(page)
+    seconds = browser.eval("page.opened / 1000")
+    check_first(browser, page)
+    assert seconds < OPENED, f"{seconds:.1f} s"
+    return seconds
+
+
 def check_large(browser, page, operations):
     """A page with thousands of operations is usable."""
     browser.open(page)
@@ -167,6 +345,27 @@ graph large( layer_0 ) -> ( layer_500 )
 """, 4502
 
 
+def huge_document():
+    """131,072 operations: 128 modules of 1,024."""
+    lines, last = [], "x"
+    for layer in range(128):
+        for i in range(1024):
+            name = f"net__layer_{layer}__block_{i // 64}__t{i}"
+            lines.append(f"    {name} = {('relu', 'tanh', 'sigmoid', 'exp')[i % 4]}({last});\n")
+            last = name
+    shape = "x = external<scalar>(shape = [1,8]);"
+    return f"version 1.0;\ngraph huge( x ) -> ( {last} )\n{{\n    {shape}\n{''.join(lines)}}}\n"
+
+
+def write_model(folder):
+    """A model with a variable of four items."""
+    folder.mkdir()
+    (folder / "graph.nnef").write_text(MODEL)
+    items = struct.pack("<4f", -1.5, 0.0, 0.5, 2.0)
+    header = struct.pack("<2sBBI I8I I I32s", b"N\xef", 1, 0, len(items), 2, 2, 2, 0, 0, 0, 0, 0, 0, 32, 0, bytes(32))
+    (folder / "w.dat").write_bytes(header.ljust(128, b"\0") + items)
+
+
 def fan_document():
     """A tensor with 400 users, and an operation that uses all their results."""
     users = "".join(f"    y{i} = relu(x);\n" for i in range(400))
@@ -185,6 +384,15 @@ graph layout( x ) -> ( y )
 {
     x = external<scalar>(shape = [2,3]);
     y = transpose(x, axes = [1,0]);
+}
+"""
+
+MODEL = """version 1.0;
+graph valued( x ) -> ( y )
+{
+    x = external<scalar>(shape = [1,2]);
+    w = variable<scalar>(shape = [2,2], label = 'w');
+    y = matmul(x, w);
 }
 """
 
@@ -219,6 +427,8 @@ def main():
         (folder / "hostile.nnef").write_text(HOSTILE)
         (folder / "fan.nnef").write_text(fan_document())
         (folder / "layout.nnef").write_text(LAYOUT)
+        (folder / "huge.nnef").write_text(huge_document())
+        write_model(folder / "valued")
         browser = Page(program, folder / "profile")
         try:
             example, gru = "examples/transformer.nnef", "examples/gru.nnef"
@@ -231,6 +441,11 @@ def main():
                 ("large", lambda: check_large(browser, make(folder / "large.nnef", "large.html"), operations)),
                 ("layout", lambda: check_layout(
                     browser, make(folder / "layout.nnef", "layout.html", "--layout", "x={0,1:T(2,4)}"))),
+                ("links", lambda: check_links(browser, make(example, "links.html"))),
+                ("keys", lambda: check_keys(browser, make(example, "keys.html"))),
+                ("search", lambda: check_search(browser, make(example, "search.html"))),
+                ("save", lambda: check_save(browser, make(example, "save.html"), folder / "saved")),
+                ("values", lambda: check_values(browser, make(folder / "valued", "values.html"))),
                 ("hostile", lambda: check_hostile(browser, make(folder / "hostile.nnef", "hostile.html"))),
             ]
             for name, step in steps:
@@ -240,6 +455,18 @@ def main():
                 if args.pictures:
                     args.pictures.mkdir(parents=True, exist_ok=True)
                     browser.picture(args.pictures / f"{name}.png")
+            # The size of a small screen.
+            browser.size(1280, 800)
+            seconds = check_huge(browser, make(folder / "huge.nnef", "huge.html"))
+            print(f"huge: ok, open after {seconds:.1f} s")
+            for network in NETWORKS:
+                source, name = root.parent / "shared" / network, network.split("/")[1]
+                if not source.exists():
+                    print(f"skipped: no ../shared/{network}")
+                    continue
+                boxes = check_network(browser, make(source, f"{name}.html"), args.pictures)
+                assert not browser.messages, f"{name}: {browser.messages}"
+                print(f"{name}: ok, {boxes} boxes at first")
         finally:
             browser.close()
     return 0

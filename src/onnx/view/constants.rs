@@ -8,7 +8,11 @@ use super::attributes::described;
 use crate::eval::{Budget, Limits};
 use crate::graph::OperationId;
 use crate::onnx::model::{AttributeValue, NodeProto, TensorProto};
+#[cfg(feature = "kernels")]
+use crate::onnx::run::dtype_of;
 use crate::onnx::run::{Stores, element_pieces, tensor_of};
+#[cfg(feature = "kernels")]
+use crate::tensor::DType;
 use crate::tensor::Tensor;
 
 /// The constants of the operations of a graph: initializers, and tensors in attributes.
@@ -72,6 +76,22 @@ impl ConstantReader<'_> {
         }
         let told: Vec<String> = tensors.iter().map(described).collect();
         Ok(Some(told.join(", ")))
+    }
+
+    /// Gives the bytes of a constant of 32-bit floats to a function, in pieces. Returns whether it is one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ConstantReader::pieces`].
+    #[cfg(feature = "kernels")]
+    pub(crate) fn floats(&self, id: OperationId, take: &mut dyn FnMut(&[u8])) -> Result<bool, String> {
+        let Some([tensor]) = self.constants.rows.get(&id).map(Vec::as_slice) else { return Ok(false) };
+        if tensor.data_type.and_then(dtype_of) != Some(DType::Float32) {
+            return Ok(false);
+        }
+        let budget = Budget::new(self.limits);
+        element_pieces(tensor, &self.stores, &budget, take).map_err(|error| error.to_string())?;
+        Ok(true)
     }
 
     /// The constants of an operation.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
+use super::excerpt::{EXCERPT, Excerpt};
 use crate::graph::{Graph, Key, Operand, OperationId, OriginId, TensorId};
 use crate::picture::category::{self, STYLES};
 use crate::picture::label;
@@ -12,15 +13,13 @@ use crate::picture::layout::frame;
 use crate::picture::layout::ranks::Vertex;
 use crate::picture::scene::{Item, Scene, Subject};
 use crate::picture::sheet::shown;
+use crate::picture::values::{Summaries, Summary};
 use crate::source::literals::push_int;
 use crate::source::places::Places;
 use crate::source::{FileId, Location, Sources};
 
 /// The maximum length of the text of an attribute value, in bytes.
 const VALUE: usize = 2000;
-/// The maximum length of an excerpt of a source line, and of its part before the location, in characters.
-const EXCERPT: (usize, usize) = (240, 60);
-
 /// The maximum number of places of a memory that is drawn, and of places in a line.
 const MEMORY: (u64, usize) = (256, 16);
 
@@ -28,13 +27,13 @@ const MEMORY: (u64, usize) = (256, 16);
 pub(crate) fn write(
     scene: &Scene,
     arrangement: &Arrangement,
-    sources: &Sources,
+    (sources, values): (&Sources, &Summaries),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let graph = scene.graph;
     let calls = (0..graph.origin_count()).filter_map(|i| graph.origin(OriginId(i as u32))).map(|call| call.at);
     let places = Places::new(sources, graph.operations.iter().map(|operation| operation.at).chain(calls));
-    let mut data = Data { scene, graph, sources, places, text: String::new(), excerpts: Excerpts::default() };
+    let mut data = Data { scene, graph, sources, values, places, text: String::new(), excerpts: Excerpts::default() };
     data.head();
     data.tensors(out)?;
     data.calls(out)?;
@@ -47,13 +46,14 @@ pub(crate) fn write(
 #[derive(Default)]
 struct Excerpts {
     of: FxHashMap<(FileId, u32, u32), usize>,
-    texts: Vec<String>,
+    texts: Vec<Excerpt>,
 }
 
 struct Data<'s> {
     scene: &'s Scene<'s>,
     graph: &'s Graph,
     sources: &'s Sources,
+    values: &'s Summaries,
     places: Places,
     text: String,
     excerpts: Excerpts,
@@ -188,6 +188,8 @@ impl Data<'_> {
             data.string(data.graph.text_of(call.fragment));
             data.text.push(',');
             data.place(call.at);
+            data.text.push(',');
+            data.excerpt(call.at);
             data.text.push(']');
         })
     }
@@ -220,6 +222,10 @@ impl Data<'_> {
             }
             data.key("f");
             data.call(group.origin);
+            if group.is_part {
+                data.key("p");
+                data.int(1);
+            }
             data.key("titleWidth");
             data.int(frame::title_width(&group.title) as i64);
             let (width, height) = frame::closed_size(group);
@@ -345,14 +351,46 @@ impl Data<'_> {
         self.text.push('[');
         self.place(operation.at);
         self.text.push(']');
-        let excerpt = self.excerpt(operation.at);
         self.key("e");
-        self.int(excerpt as i64);
+        self.excerpt(operation.at);
         self.key("f");
         self.call(operation.origin);
         if let Some(note) = graph.note(id) {
             self.key("m");
-            self.list(note.parts(graph), |data, (key, text)| data.strings(&[key, text.as_deref().unwrap_or_default()]));
+            self.list(label::told(graph, note), |data, (key, text)| data.strings(&[key, &text]));
+        }
+        if let Some(summary) = self.values.get(&id) {
+            self.summary(summary);
+        }
+    }
+
+    /// What the data of a variable are like.
+    fn summary(&mut self, summary: &Summary) {
+        self.key("v");
+        self.text.push('{');
+        for (key, value) in [("min", summary.min), ("max", summary.max), ("mean", summary.mean)] {
+            if let Some(value) = value {
+                self.key(key);
+                self.number(value);
+            }
+        }
+        self.key("nan");
+        self.text.push_str(&summary.not_numbers.to_string());
+        self.key("first");
+        self.list(&summary.first, |data, value| data.number(*value));
+        if summary.min < summary.max {
+            self.key("bins");
+            self.list(&summary.bins, |data, count| data.text.push_str(&count.to_string()));
+        }
+        self.text.push('}');
+    }
+
+    /// A number with seven digits; JSON has no others than finite ones.
+    fn number(&mut self, value: f64) {
+        let rounded = format!("{value:.6e}").parse().unwrap_or(value);
+        match serde_json::Number::from_f64(rounded) {
+            Some(number) => self.text.push_str(&number.to_string()),
+            None => self.string(&value.to_string()),
         }
     }
 
@@ -369,24 +407,27 @@ impl Data<'_> {
         self.text.push_str(if usual { ",1]" } else { "]" });
     }
 
-    /// The index of the excerpt for a location.
-    fn excerpt(&mut self, at: Location) -> usize {
+    /// The number of the excerpt for a location, and the part of it that is marked, in characters.
+    fn excerpt(&mut self, at: Location) {
         let position = self.places.start(at);
         // Long lines have several excerpts.
         let key = (at.file, position.line, position.column / EXCERPT.1 as u32);
-        if let Some(known) = self.excerpts.of.get(&key) {
-            return *known;
-        }
-        self.excerpts.texts.push(excerpt(self.sources, at));
-        let index = self.excerpts.texts.len() - 1;
-        self.excerpts.of.insert(key, index);
-        index
+        let index = match self.excerpts.of.get(&key) {
+            Some(known) => *known,
+            None => {
+                self.excerpts.texts.push(Excerpt::new(self.sources, at));
+                self.excerpts.of.insert(key, self.excerpts.texts.len() - 1);
+                self.excerpts.texts.len() - 1
+            }
+        };
+        let (start, length) = self.excerpts.texts[index].marked(self.sources, at);
+        self.text.push_str(&format!("[{index},{start},{length}]"));
     }
 
     fn excerpts(&mut self) {
         self.key("excerpts");
         let texts = std::mem::take(&mut self.excerpts.texts);
-        self.list(&texts, |data, text| data.string(text));
+        self.list(&texts, |data, excerpt| data.string(&excerpt.text));
         self.text.push_str("}\n");
     }
 }
@@ -399,23 +440,4 @@ fn kind(vertex: Vertex) -> (u32, u32) {
         Vertex::In(net) => (2, net),
         Vertex::Out(net) => (3, net),
     }
-}
-
-/// The part of a source line around a location.
-fn excerpt(sources: &Sources, at: Location) -> String {
-    let file = sources.file(at.file);
-    let text = file.text();
-    let (line, start) = (file.line_start(at.span.start) as usize, at.span.start as usize);
-    let before = text.get(line..start).unwrap_or("");
-    let rest = text.get(start..).unwrap_or("");
-    let after: String = rest.chars().take(EXCERPT.0).take_while(|c| *c != '\n' && *c != '\r').collect();
-    let skipped = before.chars().rev().take(EXCERPT.1 + 1).count() > EXCERPT.1;
-    let near: usize = before.chars().rev().take(EXCERPT.1).map(char::len_utf8).sum();
-    let mut excerpt = String::from(if skipped { "…" } else { "" });
-    excerpt.push_str(&before[before.len() - near..]);
-    excerpt.push_str(&after);
-    if after.chars().count() == EXCERPT.0 {
-        excerpt.push('…');
-    }
-    excerpt.trim().to_owned()
 }

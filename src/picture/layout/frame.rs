@@ -75,7 +75,7 @@ const CHIP_PAD: f64 = 30.0;
 /// The maximum width that is added to each half of a group to place its title on the left.
 const WIDER: f64 = 60.0;
 /// The space between rows: the minimum, the addition for each unit of the horizontal distance of a line, the maximum.
-const ROW_GAP: (f64, f64, f64) = (28.0, 0.08, 96.0);
+const ROW_GAP: (f64, f64, f64) = (20.0, 0.08, 96.0);
 /// The length of the straight end of a line that an arrowhead needs.
 const TIP: f64 = 8.0;
 

@@ -106,12 +106,13 @@ pub(crate) fn rank(level: &Level, placed: Placed) -> Rows {
 }
 
 /// The neighbours of each item, as ranges of one table.
-struct Adjacency {
-    after: Table,
-    before: Table,
+pub(crate) struct Adjacency {
+    pub(crate) after: Table,
+    pub(crate) before: Table,
 }
 
-struct Table {
+/// A list of items for each item.
+pub(crate) struct Table {
     starts: Vec<u32>,
     items: Vec<u32>,
 }
@@ -130,13 +131,15 @@ impl Table {
         Table { starts, items }
     }
 
-    fn of(&self, i: u32) -> &[u32] {
+    /// The items of an item.
+    pub(crate) fn of(&self, i: u32) -> &[u32] {
         &self.items[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
     }
 }
 
 impl Adjacency {
-    fn new(level: &Level) -> Self {
+    /// The neighbours on a level.
+    pub(crate) fn new(level: &Level) -> Self {
         let mut pairs = Vec::new();
         for net in &level.nets {
             if let Some(source) = net.source {
@@ -150,7 +153,7 @@ impl Adjacency {
 
     /// A topological order, where smaller numbers come first, and the position of each item in it. In a cycle,
     /// the smallest remaining number comes first, so some nets lead against the order.
-    fn order(&self, count: usize) -> (Vec<u32>, Vec<u32>) {
+    pub(crate) fn order(&self, count: usize) -> (Vec<u32>, Vec<u32>) {
         let mut left: Vec<u32> = (0..count as u32).map(|i| self.before.of(i).len() as u32).collect();
         let mut ready: BinaryHeap<Reverse<u32>> =
             (0..count as u32).filter(|&i| left[i as usize] == 0).map(Reverse).collect();

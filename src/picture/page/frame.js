@@ -4,7 +4,7 @@
 
 const ITEM = 0, LANE = 1, IN = 2, OUT = 3;
 const PAD = 16, HEAD = 30, CHIP_TOP = 5, CHIP_HEIGHT = 20;
-const ROW_GAP = 28, ROW_STEP = 0.08, ROW_GAP_MOST = 96;
+const ROW_GAP = 20, ROW_STEP = 0.08, ROW_GAP_MOST = 96;
 const TIP = 8, WIDER = 60;
 
 /* An item is the index i of a box, or -1 - i for the group i. */

@@ -12,6 +12,9 @@ Object.assign(Page.prototype, {
     on('out', () => this.zoom(1 / 1.3));
     on('open', () => this.all(true));
     on('shut', () => this.all(false));
+    on('save', () => this.save());
+    on('help', () => this.help());
+    addEventListener('hashchange', () => { if (location.hash !== this.noted) this.restore() || this.clear(); });
     new ResizeObserver(() => this.resized()).observe(this.canvas);
     this.pointers();
     this.canvas.addEventListener('wheel', event => {
@@ -84,20 +87,25 @@ Object.assign(Page.prototype, {
     else this.select(hit.item);
   },
 
+  help() {
+    document.getElementById('keys').showModal();
+  },
+
+  /* Keys work wherever the focus is, except where text is written; Enter and Space also press buttons. */
   key(event) {
     const search = document.getElementById('search');
     if (event.target === search || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === '/') {
-      search.focus();
-      search.select();
-    }
-    else if (event.key === 'Escape') this.clear();
-    else if (event.target !== this.canvas && event.target !== document.body) return;
-    else if (event.key === '+' || event.key === '=') this.zoom(1.3);
-    else if (event.key === '-') this.zoom(1 / 1.3);
-    else if (event.key === '0') this.fit();
-    else if (event.key === 'Enter' || event.key === ' ') this.enter();
-    else if (event.key.startsWith('Arrow')) this.arrow(event.key.slice(5), event.shiftKey);
+    if (document.getElementById('keys').open) return;
+    const pressed = event.key === 'Enter' || event.key === ' ';
+    if (pressed && event.target.closest?.('button')) return;
+    const actions = {
+      '/': () => { search.focus(); search.select(); }, Escape: () => this.clear(), '?': () => this.help(),
+      '+': () => this.zoom(1.3), '=': () => this.zoom(1.3), '-': () => this.zoom(1 / 1.3), 0: () => this.fit(),
+      Enter: () => this.enter(), ' ': () => this.enter(), s: () => this.save(),
+      o: () => this.all(true), c: () => this.all(false),
+    };
+    if (event.key.startsWith('Arrow')) this.arrow(event.key.slice(5), event.shiftKey);
+    else if (Object.hasOwn(actions, event.key)) actions[event.key]();
     else return;
     event.preventDefault();
   },
@@ -144,8 +152,8 @@ Object.assign(Page.prototype, {
     if (isGroup(item)) return null;
     const node = this.data.nodes[item];
     const ids = direction === 'Up'
-      ? node.i.flatMap(([, , tensors]) => tensors).map(tensor => this.index.maker.get(tensor))
-      : node.o.flatMap(([, tensors]) => tensors).flatMap(tensor => this.index.users.get(tensor) || []);
+      ? node.i.flatMap(([, , tensors]) => tensors).map(tensor => this.index.maker[tensor])
+      : node.o.flatMap(([, tensors]) => tensors).flatMap(tensor => this.index.users[tensor] || []);
     return new Set(ids.filter(id => id !== undefined && this.data.nodes[id].k !== 3).map(id => this.visible(id)));
   },
 });

@@ -1,8 +1,10 @@
 // The page and its state: open groups, selection, view.
 'use strict';
 
-/* Initially groups are opened until this number of boxes is shown. */
-const FEW = 200;
+/* Initially groups are opened until this number of boxes is shown, as long as they are at least of this scale. */
+const FEW = 30, LEGIBLE = 0.5;
+/* A picture that would be smaller is shown in part. */
+const SMALL = 0.35;
 const SCALES = [0.01, 4];
 
 const operations = count => `${count} operation${count === 1 ? '' : 's'}`;
@@ -12,7 +14,8 @@ function unpack(data) {
   data.groups.forEach((group, index) => {
     const items = group.items.length;
     group.open = index === 0;
-    group.note = `${group.f < 0 ? 'module' : 'fragment'}, ${operations(group.count)}`;
+    const kind = group.p ? 'part' : group.f < 0 ? 'module' : 'fragment';
+    group.note = `${kind}, ${operations(group.count)}`;
     group.size = operations(group.count);
     group.depth = index ? data.groups[group.parent].depth + 1 : 0;
     const edges = [];
@@ -23,48 +26,22 @@ function unpack(data) {
       rows: group.rows, edges, nets: group.nets,
     };
   });
-  data.nodes.forEach(node => { if (node.s && !node.x) node.x = data.excerpts[node.e] || ''; });
 }
 
-/* Opens groups, those with the fewest items first, until enough boxes are shown. */
-function openFew(data) {
-  let boxes = data.groups[0].items.length;
-  const ready = data.groups[0].items.filter(isGroup).map(groupOf);
-  while (ready.length) {
-    let next = 0;
-    ready.forEach((group, i) => { if (data.groups[group].items.length < data.groups[ready[next]].items.length) next = i; });
-    const [group] = ready.splice(next, 1);
-    boxes += data.groups[group].items.length - 1;
-    if (boxes > FEW) return;
-    data.groups[group].open = true;
-    ready.push(...data.groups[group].items.filter(isGroup).map(groupOf));
-  }
-}
-
-/* The source and the users of each tensor, and the texts for the search. */
+/* The source and the users of each tensor, by their numbers. */
 function indexOf(data) {
-  const maker = new Map(), users = new Map(), names = [], texts = [];
+  const maker = new Array(data.tensors.length), users = new Array(data.tensors.length);
   data.nodes.forEach((node, id) => {
-    if (node.k !== 2) node.o.forEach(([, ids]) => ids.forEach(tensor => maker.set(tensor, id)));
-    node.i.forEach(([, , ids]) => ids.forEach(tensor => {
-      if (!users.has(tensor)) users.set(tensor, []);
-      users.get(tensor).push(id);
-    }));
-    const results = node.o.flatMap(([, ids]) => ids.slice(0, 20)).map(tensor => data.tensors[tensor][0]);
-    names.push(results.slice(0, 3).join(', '));
-    const label = node.i.find(([name]) => name === 'label');
-    texts.push([id, results.concat(node.name, label ? label[1] : [], (node.m || []).map(([, text]) => text)).join('\n').toLowerCase()]);
+    if (node.k !== 2) for (const [, ids] of node.o) for (const tensor of ids) maker[tensor] = id;
+    for (const [, , ids] of node.i) for (const tensor of ids) (users[tensor] ??= []).push(id);
   });
-  data.groups.forEach((group, id) => { if (id) texts.push([-1 - id, group.title.toLowerCase()]); });
-  return { maker, users, names, texts };
+  return { maker, users };
 }
 
 class Page {
   constructor(data) {
     this.data = data;
     unpack(data);
-    if (data.nodes.length <= FEW) data.groups.forEach(group => { group.open = true; });
-    else openFew(data);
     this.index = indexOf(data);
     this.canvas = document.getElementById('canvas');
     this.painter = new Painter(this.canvas, data);
@@ -73,20 +50,52 @@ class Page {
     this.selected = this.none;
     const actions = { select: id => this.go(id), clear: () => this.clear(), toggle: id => this.toggle(id) };
     this.panel = new Panel(document.getElementById('panel'), data, this.index, actions);
-    this.search = new Search(
-      document.getElementById('search'), document.getElementById('found'), data, this.index, id => {
+    this.search = new Search(document.getElementById('search'), document.getElementById('found'), data, this.panel, {
+      select: id => {
         this.go(id);
         this.canvas.focus();
-      });
+      },
+      changed: () => this.note(),
+    });
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.dark.addEventListener('change', () => this.theme());
     this.theme();
-    this.place();
+    this.start();
     this.listen();
-    this.begin();
     const count = data.nodes.filter(node => node.k === 0 || node.k === 3).length;
     document.getElementById('count').textContent = operations(count);
+    this.restore();
     this.canvas.dataset.ready = 'yes';
+    /* The milliseconds from the start of loading until now. */
+    this.opened = performance.now();
+  }
+
+  /* The first screen. */
+  start() {
+    this.place();
+    this.openFew();
+    this.begin();
+  }
+
+  /* Opens groups, those with the fewest items first, as long as all boxes can be read on one screen. */
+  openFew() {
+    const { groups } = this.data, inner = id => groups[id].items.filter(isGroup).map(groupOf);
+    const ready = inner(0);
+    while (ready.length) {
+      const count = id => groups[id].items.length;
+      const at = ready.reduce((least, id, i) => count(id) < count(ready[least]) ? i : least, 0);
+      const [id] = ready.splice(at, 1);
+      if (this.shown.boxes.length + count(id) - 1 > FEW) return;
+      this.turn(id, true);
+      if (this.scale() >= LEGIBLE) ready.push(...inner(id));
+      else this.turn(id, false);
+    }
+  }
+
+  turn(id, open) {
+    this.data.groups[id].open = open;
+    forget(this.data, id);
+    this.place();
   }
 
   theme() {
@@ -118,17 +127,21 @@ class Page {
     return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
   }
 
+  /* The scale at which all of it is shown. */
+  scale() {
+    const { width, height } = this.size(), pad = 24;
+    return Math.min((width - 2 * pad) / this.shown.w, (height - 2 * pad) / this.shown.h, 1.5);
+  }
+
   /* Shows the whole picture. */
   fit() {
-    const { width, height } = this.size(), pad = 24;
-    const scale = Math.min((width - 2 * pad) / this.shown.w, (height - 2 * pad) / this.shown.h, 1.5);
-    this.look(this.shown.w / 2, this.shown.h / 2, Math.max(scale, SCALES[0]));
+    this.look(this.shown.w / 2, this.shown.h / 2, Math.max(this.scale(), SCALES[0]));
   }
 
   /* Shows the whole picture, or its top at a scale that can be read. */
   begin() {
     this.fit();
-    if (this.view.scale < 0.6 && this.shown.boxes.length) this.top();
+    if (this.view.scale < SMALL && this.shown.boxes.length) this.top();
     this.first = this.view;
   }
 
@@ -144,7 +157,7 @@ class Page {
 
   /* A page in a frame gets its size late: the first view is made again, unless something is selected. */
   resized() {
-    if (this.view === this.first && this.selected === this.none) this.begin();
+    if (this.view === this.first && this.selected === this.none && !this.chosen) this.start();
     else this.draw();
   }
 
@@ -181,11 +194,20 @@ class Page {
     return item;
   }
 
+  /* The box that names data: the first user that has one. */
+  user(id) {
+    const seen = new Set();
+    while (this.data.nodes[id]?.k === 3 && !seen.has(id)) {
+      seen.add(id);
+      const node = this.data.nodes[id];
+      id = this.index.users[node.o.flatMap(([, ids]) => ids)[0]]?.[0] ?? id;
+    }
+    return id;
+  }
+
   /* Selects a box and shows it; opens the groups around it. For data, the first user is shown. */
   go(id) {
-    const node = this.data.nodes[id];
-    const data = node?.k === 3;
-    const at = data ? this.index.users.get(node.o[0][1][0])?.[0] ?? id : id;
+    const at = this.user(id);
     const around = isGroup(at) ? this.data.groups[groupOf(at)].parent : this.data.nodes[at].g;
     let changed = false;
     for (let group = around; group > 0; group = this.data.groups[group].parent) {
@@ -193,9 +215,13 @@ class Page {
       this.data.groups[group].open = changed = true;
       forget(this.data, group);
     }
-    if (changed) this.place();
+    if (changed) {
+      this.chosen = this.chosen || 'some';
+      this.place();
+    }
     this.select(at);
     if (at !== id) this.panel.node(id, this.painter.colors);
+    this.note();
     const box = this.boxOf(at);
     if (!box) return;
     // For a tall group, its upper end is shown.
@@ -213,21 +239,23 @@ class Page {
       this.selected = { item, made: new Set(made), used: new Set(node.i.flatMap(([, , ids]) => ids)) };
       this.panel.node(item, this.painter.colors);
     }
+    this.note();
     this.draw();
   }
 
   clear() {
     this.selected = this.none;
     this.panel.hide();
+    this.note();
     this.draw();
   }
 
   /* Opens or closes a group; its upper left corner does not move. */
   toggle(id) {
     const before = this.boxOf(-1 - id);
-    this.data.groups[id].open = !this.data.groups[id].open;
-    forget(this.data, id);
-    this.place();
+    this.turn(id, !this.data.groups[id].open);
+    this.chosen = 'some';
+    this.note();
     const after = this.boxOf(-1 - id);
     if (before && after) this.pan((before.x - after.x) * this.view.scale, (before.y - after.y) * this.view.scale);
     if (this.selected.item !== null) this.reselect();
@@ -244,6 +272,8 @@ class Page {
       group.open = open || index === 0;
       group.frame = null;
     });
+    this.chosen = open ? 'all' : 'some';
+    this.note();
     this.place();
     this.begin();
     if (this.selected.item !== null) this.reselect();

@@ -23,13 +23,36 @@ function button(text, action, className) {
   return made;
 }
 
+/* Where the arguments end that follow the name of an operation, which ends at a position; or this position. */
+function withArguments(text, end) {
+  let at = end, depth = 0, quote = null;
+  while (text[at] === ' ') at++;
+  if (text[at] !== '(') return end;
+  for (; at < text.length; at++) {
+    const c = text[at];
+    if (quote) quote = c === quote ? null : quote;
+    else if (c === '"' || c === "'") quote = c;
+    else if (c === '(' || c === '[') depth++;
+    else if (c === ')' || c === ']') depth--;
+    if (!depth) return at + 1;
+  }
+  return text.length;
+}
+
 class Panel {
   constructor(root, data, index, actions) {
-    Object.assign(this, { root, data, index, actions });
+    Object.assign(this, { root, data, index, actions, item: null });
+  }
+
+  /* The names of the results of a box. */
+  names(id) {
+    const results = this.data.nodes[id].o.flatMap(([, ids]) => ids.slice(0, 20));
+    return results.slice(0, 3).map(tensor => this.data.tensors[tensor][0]).join(', ');
   }
 
   hide() {
     this.root.hidden = true;
+    this.item = null;
     this.root.replaceChildren();
   }
 
@@ -37,7 +60,7 @@ class Panel {
   tensor(id) {
     const [name, dtype, shape, layout] = this.data.tensors[id];
     const line = element('span', undefined, 'tensor');
-    const maker = this.index.maker.get(id);
+    const maker = this.index.maker[id];
     line.append(maker === undefined ? element('span', name) : button(name, () => this.actions.select(maker), 'link'));
     const kind = [dtype, shape].filter(Boolean).join(' ');
     if (kind) line.append(element('small', kind));
@@ -95,8 +118,10 @@ class Panel {
 
   node(id, colors) {
     const node = this.data.nodes[id];
+    this.item = id;
     const kinds = { 1: 'input of the graph', 2: 'output of the graph' };
     this.start(node.name, kinds[node.k] || this.data.styles[node.c][0], colors.styles[node.c]);
+    this.around(node.k === 3 ? 0 : node.g);
     this.list('Results', node.o.map(([name, ids]) => [name, ids]));
     this.list('Inputs', node.i.filter(([, , ids]) => ids.length).map(([name, , ids]) => [name, ids]));
     const values = node.i.filter(([, , ids]) => !ids.length);
@@ -110,13 +135,13 @@ class Panel {
       }
       section(this.root, 'Attributes').append(table);
     }
-    const users = [...new Set(node.o.flatMap(([, ids]) => ids).flatMap(tensor => this.index.users.get(tensor) || []))];
+    const users = [...new Set(node.o.flatMap(([, ids]) => ids).flatMap(tensor => this.index.users[tensor] || []))];
     if (users.length) {
       const list = element('ul');
       for (const user of users.slice(0, 50)) {
         const item = element('li');
         const of = this.data.nodes[user];
-        item.append(button(of.name, () => this.actions.select(user), 'link'), element('small', this.index.names[user]));
+        item.append(button(of.name, () => this.actions.select(user), 'link'), element('small', this.names(user)));
         list.append(item);
       }
       if (users.length > 50) list.append(element('li', `… ${users.length - 50} more`));
@@ -128,7 +153,8 @@ class Panel {
       for (const [key, text] of told) list.append(element('dt', key), element('dd', text));
       section(this.root, 'Exported from').append(list);
     }
-    if (node.s) this.source(node.s, node.x);
+    if (node.v) this.values(node.v);
+    if (node.s) this.source(node.s, node.e);
     this.calls(node.f);
   }
 
@@ -145,10 +171,60 @@ class Panel {
     section(this.root, title).append(list);
   }
 
+  /* The groups around an item, the outermost first, as links. */
+  around(group) {
+    const path = [];
+    for (let next = group; next > 0; next = this.data.groups[next].parent) path.unshift(next);
+    if (!path.length) return;
+    const line = element('p', undefined, 'path');
+    path.forEach((next, i) => {
+      if (i) line.append(' / ');
+      line.append(button(this.data.groups[next].title, () => this.actions.select(-1 - next), 'link'));
+    });
+    section(this.root, 'Module').append(line);
+  }
+
   source(place, excerpt) {
     const made = section(this.root, 'Source');
     made.append(element('p', this.place(place), 'place'));
-    if (excerpt) made.append(element('pre', excerpt));
+    this.excerpt(made, excerpt);
+  }
+
+  /* A line of the source, in which the expression is marked. */
+  excerpt(into, [at, start, length]) {
+    const text = [...this.data.excerpts[at] || ''];
+    if (!text.length) return;
+    const part = (from, to) => text.slice(from, to).join(''), end = withArguments(text, start + length);
+    const made = element('pre', part(0, start));
+    made.append(element('mark', part(start, end)), part(end));
+    into.append(made);
+  }
+
+  /* What the data of a variable are like. */
+  values({ min, max, mean, nan, first, bins }) {
+    const made = section(this.root, 'Values');
+    const table = element('table');
+    const rows = [['minimum', min], ['maximum', max], ['mean', mean], ['not a number', nan || undefined]];
+    for (const [name, value] of rows.filter(([, value]) => value !== undefined)) {
+      const row = element('tr');
+      row.append(element('th', name), element('td', String(value)));
+      table.append(row);
+    }
+    made.append(table);
+    if (bins) {
+      const most = Math.max(...bins), step = (max - min) / bins.length;
+      const chart = element('div', undefined, 'histogram');
+      bins.forEach((count, i) => {
+        const bar = element('i');
+        bar.title = `${(min + i * step).toPrecision(4)} to ${(min + (i + 1) * step).toPrecision(4)}: ${count}`;
+        bar.style.setProperty('--part', `${count ? Math.max(100 * count / most, 2) : 0}%`);
+        chart.append(bar);
+      });
+      const ends = element('div', undefined, 'ends');
+      ends.append(element('small', String(min)), element('small', String(max)));
+      made.append(chart, ends);
+    }
+    if (first.length) made.append(element('small', 'first values'), element('pre', first.join(', ')));
   }
 
   /* The chain of calls, innermost first; the middle of a long chain is omitted. */
@@ -162,9 +238,10 @@ class Panel {
         if (i === 20) list.append(element('li', `… ${chain.length - 40} more`));
         return;
       }
-      const [, fragment, ...place] = this.data.calls[next];
+      const [, fragment, file, line, column, excerpt] = this.data.calls[next];
       const item = element('li');
-      item.append(element('b', fragment), element('small', this.place(place)));
+      item.append(element('b', fragment), element('small', this.place([file, line, column])));
+      this.excerpt(item, excerpt);
       list.append(item);
     });
     section(this.root, 'Called through').append(list);
@@ -173,22 +250,47 @@ class Panel {
   group(id) {
     const group = this.data.groups[id];
     this.start(group.title, group.note);
+    this.item = -1 - id;
+    this.around(group.parent);
     const text = group.open ? 'Close this group' : 'Open this group';
     this.root.append(button(text, () => this.actions.toggle(id), 'wide'));
     this.calls(group.f);
   }
 }
 
-/* The search for names of operations, tensors and fragments, and for labels. */
+/* The search for names of operations, tensors, modules and fragments, for labels, and for lines of the source. */
 class Search {
-  constructor(input, list, data, index, select) {
-    Object.assign(this, { input, list, data, index, select, found: [], at: -1 });
-    input.addEventListener('input', () => this.run());
+  constructor(input, list, data, panel, actions) {
+    Object.assign(this, { input, list, data, panel, ...actions, found: [], at: -1 });
+    input.addEventListener('input', () => {
+      this.run();
+      this.changed();
+    });
     input.addEventListener('keydown', event => this.key(event));
     input.addEventListener('blur', () => this.open(false));
     input.addEventListener('focus', () => { if (this.found.length) this.open(true); });
     // A click on the list does not take the focus from the input, which would close the list.
     list.addEventListener('mousedown', event => event.preventDefault());
+  }
+
+  /* What is searched for each item, made when it is first needed. */
+  texts() {
+    if (this.known) return this.known;
+    const { data } = this, texts = [], paths = [''];
+    data.groups.forEach((group, id) => {
+      if (!id) return;
+      paths[id] = `${group.parent ? `${paths[group.parent]}/` : ''}${group.title}`;
+      texts.push([-1 - id, `${group.title}\n${paths[id]}`.toLowerCase()]);
+    });
+    data.nodes.forEach((node, id) => {
+      const names = node.o.flatMap(([, ids]) => ids.slice(0, 20)).map(tensor => data.tensors[tensor][0]);
+      const label = node.i.find(([name]) => name === 'label');
+      const place = node.s ? [`:${node.s[1]}`, `${data.files[node.s[0]]}:${node.s[1]}`] : [];
+      const told = (node.m || []).map(([, text]) => text);
+      texts.push([id, names.concat(node.name, label ? label[1] : [], told, place).join('\n').toLowerCase()]);
+    });
+    this.known = texts;
+    return texts;
   }
 
   open(open) {
@@ -198,12 +300,14 @@ class Search {
 
   /* Exact matches come first, then names that start with the text, then others that contain it. */
   run() {
-    const wanted = this.input.value.trim().toLowerCase();
+    const wanted = this.input.value.trim().toLowerCase().replace(/^line (?=\d)/, ':');
     const equal = [], starts = [], contain = [];
+    const line = /^:\d+$/.test(wanted);
     if (wanted) {
-      this.index.texts.forEach(([item, text]) => {
+      this.texts().forEach(([item, text]) => {
         const lines = `\n${text}\n`;
         if (lines.includes(`\n${wanted}\n`)) equal.push(item);
+        else if (line) return;
         else if (lines.includes(`\n${wanted}`)) starts.push(item);
         else if (text.includes(wanted)) contain.push(item);
       });
@@ -225,7 +329,7 @@ class Search {
       item.setAttribute('aria-selected', i === this.at);
       const [name, note] = isGroup(node)
         ? [this.data.groups[groupOf(node)].title, this.data.groups[groupOf(node)].note]
-        : [this.data.nodes[node].name, this.index.names[node]];
+        : [this.data.nodes[node].name, this.panel.names(node)];
       item.append(element('b', name), element('span', note));
       item.addEventListener('click', () => this.choose(i));
       this.list.append(item);
