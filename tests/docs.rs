@@ -27,6 +27,7 @@ const PAGES: &[&str] = &[
     "docs/onnx.md",
     "docs/performance.md",
     "docs/pictures.md",
+    "docs/statistics.md",
     "docs/pnnx.md",
     "docs/python.md",
     "docs/releasing.md",

@@ -73,8 +73,16 @@ impl NodeScope {
     /// The path of the module around a node whose name is a path, as in `/layer.0/attention/MatMul`; none for other names.
     pub(super) fn path_of_name(name: &str) -> Option<Arc<str>> {
         let (around, _) = name.rsplit_once('/')?;
-        let scopes = around.split('/').take(MAX_MODULES).map(|name| (name.to_owned(), String::new()));
-        modules(scopes.collect()).pop().map(|module| module.path)
+        let mut path = String::new();
+        for name in around.split('/').filter(|name| !name.is_empty()).take(MAX_MODULES) {
+            // A name may be that in the whole model, as in `/layer1/layer1.0/Conv`.
+            if name.strip_prefix(&*path).is_some_and(|rest| rest.starts_with('.')) {
+                path.clear();
+            }
+            path.push_str(if path.is_empty() { "" } else { "." });
+            path.push_str(name);
+        }
+        (!path.is_empty()).then(|| path.into())
     }
 
     /// What messages tell: the module and the line of the source, each after a comma.

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 
 use super::{pieces, remarks};
 use crate::graph::names::Speller;
-use crate::graph::{Dialect, Graph, KeptFragment, Key, Operand, Operation, OperationId, Output, Primitive, TensorId, Value};
+use crate::graph::{
+    Dialect, Graph, KeptFragment, Key, Operand, Operation, OperationId, Output, Primitive, TensorId, Value,
+};
 use crate::source::literals::{push_int, push_scalar, push_string};
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.

@@ -41,7 +41,11 @@ pub(super) struct Modules<'g> {
 impl<'g> Modules<'g> {
     /// The modules around each operation, with what is counted for it. Weights outside all modules belong to the
     /// innermost module around all their users.
-    pub(super) fn count(graph: &'g Graph, is_weight: impl Fn(&Operation) -> bool, counts: &[Counts]) -> Vec<ModuleStats> {
+    pub(super) fn count(
+        graph: &'g Graph,
+        is_weight: impl Fn(&Operation) -> bool,
+        counts: &[Counts],
+    ) -> Vec<ModuleStats> {
         let mut modules = Modules {
             graph,
             modules: vec![ModuleStats::default()],
@@ -85,15 +89,27 @@ impl<'g> Modules<'g> {
         found
     }
 
+    /// The module of a call inside another call of the same fragment, which it belongs to.
+    fn recursive(&self, around: u32, name: &str) -> Option<u32> {
+        let mut next = Some(around).filter(|module| *module != WHOLE);
+        while let Some(module) = next.and_then(|next| self.modules.get(next as usize)) {
+            if module.name == name {
+                return next;
+            }
+            next = Some(module.around).filter(|module| *module != WHOLE);
+        }
+        None
+    }
+
     /// Makes the modules of all calls, which follow those around them.
     fn calls(&mut self) {
         let graph = self.graph;
         for call in (0..graph.origin_count() as u32).filter_map(|i| graph.origin(OriginId(i))) {
             let around = self.of_calls.get(call.parent.index()).copied().unwrap_or(WHOLE);
-            let module = self.inner(around, graph.text_of(call.fragment));
-            if module != around {
-                self.at(module, |module| module.calls = module.calls.saturating_add(1));
-            }
+            let name = graph.text_of(call.fragment);
+            let module = self.recursive(around, name).unwrap_or_else(|| self.inner(around, name));
+            // What is too deep is no module.
+            self.at(module, |module| module.calls = module.calls.saturating_add(u64::from(module.name == name)));
             self.of_calls.push(module);
         }
     }

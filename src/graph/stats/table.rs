@@ -84,7 +84,8 @@ fn push_modules(modules: &[ModuleStats], text: &mut String) {
         let Some(module) = modules.get(at).filter(|module| is_shown(module) && module.level <= level) else { continue };
         let Counts { operations, parameters, multiply_adds, activations, .. } = module.counts;
         let calls = if module.calls > 1 { format!(" ({} calls)", grouped(module.calls)) } else { String::new() };
-        let name = format!("{}{}{calls}", "  ".repeat(usize::from(module.level).saturating_sub(1)), clean(&module.name));
+        let name =
+            format!("{}{}{calls}", "  ".repeat(usize::from(module.level).saturating_sub(1)), clean(&module.name));
         rows.push([name, grouped(operations), grouped(parameters), grouped(multiply_adds), grouped(activations)]);
     }
     if rows.is_empty() {

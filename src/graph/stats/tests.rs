@@ -145,6 +145,21 @@ fn calls_are_modules() {
 }
 
 #[test]
+fn recursive_calls_are_one_module() {
+    let stats = stats_of(
+        "version 1.0; extension KHR_enable_fragment_definitions; extension KHR_enable_operator_expressions;
+        fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> ) { y = g(exp(x), n) if n > 0 else x; }
+        fragment g( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> ) { y = f(sin(x), n - 1); }
+        graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(f(x, 100)); }",
+    );
+    assert_eq!(
+        modules(&stats).iter().map(|(name, counts)| (&**name, counts[0])).collect::<Vec<_>>(),
+        [("f", 200), ("g", 100)]
+    );
+    assert_eq!((stats.modules[1].calls, stats.modules[2].calls), (101, 100));
+}
+
+#[test]
 fn modules_are_those_that_a_model_tells() {
     let options = Options::default();
     let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2,4]);
@@ -171,6 +186,7 @@ fn the_peak_is_that_of_tensors_that_are_needed_together() {
     let stats = stats_of(text);
     assert_eq!((stats.peak.bytes, stats.peak.unknown), (3 * 24 * 4, 0));
     assert_eq!(stats.peak_at.as_deref(), Some("b"));
-    let stats = stats_of("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [24]); a = vendor(x); y = relu(a); }");
+    let stats =
+        stats_of("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [24]); a = vendor(x); y = relu(a); }");
     assert_eq!((stats.peak.bytes, stats.peak.unknown), (24 * 4, 2));
 }
