@@ -31,6 +31,7 @@ const PAGES: &[&str] = &[
     "docs/peers.md",
     "docs/performance.md",
     "docs/pictures.md",
+    "docs/statistics.md",
     "docs/pnnx.md",
     "docs/python.md",
     "docs/releasing.md",

@@ -98,6 +98,10 @@ fn what_is_written_is_read_again_unchanged() {
             same(&second, &third);
             if name.starts_with("nnef") {
                 accepted(&format!("fmt --check --from {name} {first}"));
+                accepted(&format!("-q {input} --to {name} --annotate -o {third}"));
+                accepted(&format!("fmt --check --from {name} {third}"));
+                accepted(&format!("-q --from {name} --to {name} -o {second} {third}"));
+                same(&first, &second);
             }
             fs::remove_file(folder.join(&first)).unwrap();
         }

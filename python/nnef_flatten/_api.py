@@ -100,7 +100,8 @@ def flatten(
     * `keep_unused`: keep operations that no output needs.
     * `strict`: only what the standard allows.
     * `fragments`: files of additional declarations, or names of registries.
-    * `annotate`, `provenance`: types of all values, and where nodes come from, in models of ONNX.
+    * `annotate`: types, modules and places as comments in the text of a graph, or types of all values in a model of ONNX.
+    * `provenance`: where nodes come from, in models of ONNX.
     * `from_`, `production`: the notation of the input, and which part of a model an ONNX text is.
     * `limits` and `max_…`: limits on the resources; `limits="untrusted"` for inputs from unknown sources.
 
@@ -110,10 +111,10 @@ def flatten(
     ['external', 'sigmoid', 'mul']
     >>> nnef_flatten.flatten(text, input_shape={"x": ["N"]})["y"].shape
     ['N']
-    >>> nnef_flatten.flatten(text, annotate=True)
+    >>> nnef_flatten.flatten(text, provenance=True)
     Traceback (most recent call last):
       ...
-    ValueError: annotate does not apply to documents of NNEF 1.0: it is for onnx or onnxtxt
+    ValueError: provenance does not apply to documents of NNEF 1.0: it is for onnx or onnxtxt
     """
     raise NotImplementedError
 

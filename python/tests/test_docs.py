@@ -23,6 +23,7 @@ def test_examples_of_docstrings_run(name: str) -> None:
 def test_examples_of_the_page_run() -> None:
     pytest.importorskip("numpy")
     pytest.importorskip("onnx")
+    pytest.importorskip("nnef")
     page = Path(__file__).resolve().parents[2] / "docs/python.md"
     done = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
     assert done.attempted > 10 and done.failed == 0

@@ -88,8 +88,8 @@ def test_every_option_of_flattening_is_a_keyword() -> None:
 
 def test_refusals_name_keywords() -> None:
     text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(x); }"
-    with pytest.raises(ValueError, match="^annotate does not apply to documents of NNEF 1.0") as raised:
-        nnef_flatten.flatten(text, annotate=True)
+    with pytest.raises(ValueError, match="^provenance does not apply to documents of NNEF 1.0") as raised:
+        nnef_flatten.flatten(text, provenance=True)
     assert not isinstance(raised.value, FlattenError)
     with pytest.raises(ValueError, match="input_shape"):
         nnef_flatten.flatten(text, input_shape={"x": ["-"]})
@@ -102,7 +102,8 @@ def test_refusals_name_keywords() -> None:
 def test_outputs_refuse_options_that_do_not_apply(examples: Path) -> None:
     model = nnef_flatten.flatten(examples / "onnx/heads.onnxtxt", annotate=True)
     assert model.to_bytes()
+    assert b"  # " in nnef_flatten.flatten(examples / "onnx/heads.onnxtxt", annotate=True).convert("nnef")
     with pytest.raises(ValueError, match="annotate does not apply"):
-        model.convert("nnef")
+        model.convert("json")
     with pytest.raises(ValueError, match="no output notation|does not apply"):
         model.convert("nothing")

@@ -216,8 +216,8 @@ pub(crate) struct Output {
     /// Record the functions that each node of a model of ONNX was copied from, as metadata of the node.
     #[arg(long)]
     pub(crate) provenance: bool,
-    /// Write the types and shapes of all values into the graph of a model of ONNX, as far as they follow from its
-    /// operators.
+    /// Write types, shapes, modules and places in the source as a comment beside each statement of NNEF; into a model of
+    /// ONNX the types and shapes of all values, as far as they follow from its operators.
     #[arg(long)]
     pub(crate) annotate: bool,
     /// Write repeated structure once, as fragments of NNEF or functions of a model of ONNX, and calls of them.

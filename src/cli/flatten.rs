@@ -60,6 +60,9 @@ pub(crate) fn run(path: &Path, cli: &Cli, reporter: &mut Reporter) -> RunResult 
         }
         _ => None,
     };
+    if let (Ok((graph, _)), true) = (&mut result, settings.passes.annotate && request.to().dialect.is_some()) {
+        graph.annotate(backing.sources());
+    }
     let whole = match request.destination.target.take() {
         Some(target) => Some(Whole { target, files: backing.files(&mut result, &settings)? }),
         None => None,

@@ -21,11 +21,11 @@ use super::usage;
 /// use nnef_flatten::cli::Keywords;
 ///
 /// let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2]); y = moments(x, axes = [0]); }";
-/// let keywords = Keywords::new(&["--annotate".into()])?;
+/// let keywords = Keywords::new(&["--provenance".into()])?;
 /// let refused = keywords.open(("example", text).into(), None).err().unwrap();
 /// assert_eq!(
 ///     refused.to_string(),
-///     "--annotate does not apply to documents of NNEF 1.0: it is for onnx or onnxtxt"
+///     "--provenance does not apply to documents of NNEF 1.0: it is for onnx or onnxtxt"
 /// );
 /// # Ok::<(), String>(())
 /// ```

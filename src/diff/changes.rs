@@ -94,7 +94,7 @@ impl<'g> Finder<'_, 'g> {
             let operation = graph.operations.get(operations[side]?)?;
             let id = OperationId::at(operations[side]?);
             if module.is_empty() {
-                module = module_of(graph, id);
+                module = graph.module(id).unwrap_or_default();
             }
             let result =
                 graph.tensors_of(operation).next().map_or_else(String::new, |tensor| graph.tensor_name(tensor));
@@ -474,17 +474,6 @@ impl<'g> Finder<'_, 'g> {
             }
         }
     }
-}
-
-/// The module of an operation, or the calls around it.
-fn module_of(graph: &Graph, id: OperationId) -> String {
-    if let Some(module) = graph.note(id).and_then(|note| note.module.as_deref()) {
-        return module.to_owned();
-    }
-    let Some(operation) = graph.operations.get(id.index()) else { return String::new() };
-    let mut calls: Vec<&str> = graph.calls(operation).map(|(fragment, _)| fragment).collect();
-    calls.reverse();
-    calls.join("/")
 }
 
 /// Adds the places of operations in their texts.

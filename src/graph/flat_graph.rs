@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::annotation::Annotation;
 use super::conventions::Conventions;
 use super::ids::{KindId, OperationId, OriginId, TensorId};
 use super::kind::Kind;
@@ -61,6 +62,8 @@ pub struct Graph {
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
     pub(super) provenance: Provenance,
+    /// What the comments of its text tell beside it, if it is annotated.
+    pub(crate) annotation: Option<Arc<Annotation>>,
     pub(crate) names: TensorNames,
     /// The lines of the comment at the start of the document.
     pub(crate) comments: Vec<String>,
@@ -90,6 +93,7 @@ impl Graph {
             formals: FxHashMap::default(),
             kinds: Vec::new(),
             provenance: Provenance::default(),
+            annotation: None,
             names: TensorNames::default(),
             comments: Vec::new(),
             extensions: Vec::new(),
@@ -112,6 +116,11 @@ impl Graph {
     /// What the model tells about an operation, if it does.
     pub(crate) fn note(&self, id: OperationId) -> Option<&Note> {
         self.provenance.notes.get(&id)
+    }
+
+    /// Whether the model tells anything about operations.
+    pub(crate) fn has_notes(&self) -> bool {
+        !self.provenance.notes.is_empty()
     }
 
     /// Notes what the model tells about an operation.

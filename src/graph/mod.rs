@@ -3,6 +3,7 @@
 //! `flat_graph` has the tables of a graph, `ids` what identifies their entries; `tensor`, `kind`, `operation`, `operand`
 //! and `value` are what the entries are made of. The other files build, read, rewrite and describe graphs.
 
+mod annotation;
 mod arguments;
 pub(crate) mod border;
 mod building;
@@ -48,6 +49,7 @@ pub(crate) mod value;
 mod verify;
 mod walk;
 
+pub(crate) use annotation::Annotation;
 pub(crate) use building::Common;
 pub(crate) use conventions::Conventions;
 pub use cut::Cut;

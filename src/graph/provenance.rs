@@ -56,3 +56,26 @@ impl Note {
         size_of::<Note>() + text(&self.module) + text(&self.source)
     }
 }
+
+/// The most calls that the path of an operation has; outer ones are left out.
+const MAX_CALLS: usize = 16;
+
+impl Graph {
+    /// The module of an operation, such as `layers.0.attention`, or the calls that it comes from, the outermost first,
+    /// such as `layer/attention`; none for operations of the whole model.
+    pub(crate) fn module(&self, id: OperationId) -> Option<String> {
+        if let Some(module) = self.note(id).and_then(|note| note.module.as_deref()) {
+            return Some(module.to_owned());
+        }
+        let mut calls: Vec<&str> = Vec::new();
+        for (fragment, _) in self.calls(self.operations.get(id.index())?) {
+            if calls.len() == MAX_CALLS {
+                calls.push("…");
+                break;
+            }
+            calls.push(fragment);
+        }
+        calls.reverse();
+        (!calls.is_empty()).then(|| calls.join("/"))
+    }
+}

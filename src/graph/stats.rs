@@ -3,21 +3,21 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod elements;
+mod memory;
+mod modules;
 mod products;
+mod table;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde_json::json;
 
 use super::{Graph, Kind, Operation, TensorId, Value};
-use crate::diagnostics::visible::clean;
-use crate::graph::Primitive;
-use crate::graph::standard::VARIABLE;
+use crate::graph::standard::{CONSTANT, VARIABLE};
 pub(crate) use elements::bytes_of;
+use memory::Peak;
+use modules::{ModuleStats, Modules};
 use products::Count;
-#[cfg(feature = "onnx")]
-pub(crate) use products::has_products;
 pub(crate) use products::{Known, NNEF, ONNX};
 
 /// What is known about a graph beside its operations.
@@ -36,11 +36,11 @@ impl Setting<'_> {
     }
 }
 
-/// Statistics of a graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stats {
-    /// The number of operations of each name.
-    pub(crate) operations: BTreeMap<String, u64>,
+/// What is counted for an operation, a module, or a whole graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// The number of operations.
+    pub(crate) operations: u64,
     /// The number of items of all variables.
     pub(crate) parameters: u64,
     /// The bytes of all variables: of their data, else of the element types that they declare. A number of NNEF without
@@ -48,6 +48,33 @@ pub(crate) struct Stats {
     pub(crate) bytes: u64,
     /// The number of multiplications whose results are added up; see [`products`].
     pub(crate) multiply_adds: u64,
+    /// The number of items of the results of operations, without weights and constants.
+    pub(crate) activations: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.operations = self.operations.saturating_add(other.operations);
+        self.parameters = self.parameters.saturating_add(other.parameters);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.multiply_adds = self.multiply_adds.saturating_add(other.multiply_adds);
+        self.activations = self.activations.saturating_add(other.activations);
+    }
+}
+
+/// Statistics of a graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stats {
+    /// The number of operations of each name.
+    pub(crate) operations: BTreeMap<String, u64>,
+    /// What is counted in the whole graph.
+    pub(crate) counts: Counts,
+    /// The modules, the whole graph first; empty if it has none.
+    modules: Vec<ModuleStats>,
+    /// The memory that tensors between operations take at most.
+    peak: Peak,
+    /// The name of the tensor of the peak.
+    peak_at: Option<String>,
     /// The variables and operations that are not counted, by name: a shape is unknown, or there is no rule.
     pub(crate) uncounted: BTreeMap<String, u64>,
 }
@@ -55,20 +82,68 @@ pub(crate) struct Stats {
 /// The operation that introduces a weight in ONNX.
 const INITIALIZER: &str = "initializer";
 
-/// The width to which the names in a table are aligned at most.
-const MOST_COLUMNS: usize = 60;
-
-/// The number of names of operations that the table lists as not counted.
-const MOST_LISTED: usize = 20;
+/// The operation of ONNX that introduces a constant.
+const CONSTANT_OF_ONNX: &str = "Constant";
 
 /// What is counted for the operations of a kind.
 #[derive(Clone, Copy)]
 enum Counted {
     Nothing,
     Weights,
+    Constants,
     Products(Count),
     /// It is not known whether there are products.
     Unknown,
+}
+
+impl Counted {
+    /// Whether results are activations.
+    fn is_activation(self) -> bool {
+        !matches!(self, Counted::Weights | Counted::Constants)
+    }
+
+    /// What is counted for an operation, and whether that is complete.
+    fn of(self, graph: &Graph, operation: &Operation, setting: Setting) -> (Counts, bool) {
+        let mut counts = Counts { operations: 1, ..Counts::default() };
+        if self.is_activation() {
+            let items = graph.tensors_of(operation).filter_map(|tensor| shape(graph, tensor));
+            counts.activations = items.fold(0, |all, shape| all.saturating_add(product(&shape)));
+        }
+        let complete = match self {
+            Counted::Nothing | Counted::Constants => true,
+            Counted::Unknown => false,
+            Counted::Weights => weights(graph, operation, setting, &mut counts),
+            Counted::Products(count) => {
+                let count = count(graph, operation);
+                counts.multiply_adds = count.unwrap_or(0);
+                count.is_some()
+            }
+        };
+        (counts, complete)
+    }
+}
+
+/// Counts the items and bytes of a variable. Returns whether they are known.
+fn weights(graph: &Graph, operation: &Operation, setting: Setting, counts: &mut Counts) -> bool {
+    let mut complete = true;
+    for tensor in graph.tensors_of(operation) {
+        let Some(items) = shape(graph, tensor).as_deref().map(product) else {
+            complete = false;
+            continue;
+        };
+        let stored = || match graph.attribute(operation, "label")? {
+            Value::String(label) => (setting.stored)(label),
+            _ => None,
+        };
+        let declared = || match graph.attribute(operation, "type")? {
+            Value::Symbol(text) => bytes_of(text.split('[').next().unwrap_or(text), items),
+            _ => None,
+        };
+        let implied = || memory::bytes(graph, tensor).unwrap_or(0);
+        counts.parameters = counts.parameters.saturating_add(items);
+        counts.bytes = counts.bytes.saturating_add(stored().or_else(declared).unwrap_or_else(implied));
+    }
+    complete
 }
 
 impl Stats {
@@ -77,6 +152,7 @@ impl Stats {
         let mut stats = Stats::default();
         let counted = |kind: &Kind| match graph.text_of(kind.name) {
             VARIABLE | INITIALIZER => Counted::Weights,
+            CONSTANT | CONSTANT_OF_ONNX => Counted::Constants,
             name => match products::rule(kind.standard, name) {
                 Some(count) => Counted::Products(count),
                 None if kind.standard || (setting.known)(name) => Counted::Nothing,
@@ -84,18 +160,19 @@ impl Stats {
             },
         };
         let mut kinds: Vec<_> = graph.kinds.iter().map(|kind| (counted(kind), 0u64, 0u64)).collect();
+        let mut each = Vec::with_capacity(graph.operations.len());
         for operation in &graph.operations {
-            let kind = graph.kind_id(operation).index();
-            let Some((counted, count, uncounted)) = kinds.get_mut(kind) else { continue };
-            let complete = match counted {
-                Counted::Nothing => true,
-                Counted::Unknown => false,
-                Counted::Weights => stats.variable(graph, operation, setting),
-                Counted::Products(count) => stats.products(count(graph, operation)),
-            };
+            let Some((counted, count, uncounted)) = kinds.get_mut(graph.kind_id(operation).index()) else { continue };
+            let (counts, complete) = counted.of(graph, operation, setting);
+            each.push(counts);
+            stats.counts.add(counts);
             *count = count.saturating_add(1);
             *uncounted = uncounted.saturating_add(u64::from(!complete));
         }
+        let of = |operation: &Operation| kinds.get(graph.kind_id(operation).index()).map(|(counted, ..)| *counted);
+        stats.modules = Modules::count(graph, |operation| matches!(of(operation), Some(Counted::Weights)), &each);
+        stats.peak = Peak::of(graph, |operation| of(operation).is_some_and(Counted::is_activation));
+        stats.peak_at = stats.peak.at.map(|tensor| graph.tensor_name(tensor));
         for (kind, (_, count, uncounted)) in graph.kinds.iter().zip(kinds) {
             let add = |to: &mut BTreeMap<String, u64>, count: u64| {
                 if count > 0 {
@@ -109,41 +186,9 @@ impl Stats {
         stats
     }
 
-    /// Adds multiply-adds. Returns whether they are known.
-    fn products(&mut self, count: Option<u64>) -> bool {
-        self.multiply_adds = self.multiply_adds.saturating_add(count.unwrap_or(0));
-        count.is_some()
-    }
-
-    /// Adds the items of a variable. Returns whether they are known.
-    fn variable(&mut self, graph: &Graph, operation: &Operation, setting: Setting) -> bool {
-        let mut complete = true;
-        for tensor in graph.tensors_of(operation) {
-            let Some(items) = shape(graph, tensor).as_deref().map(product) else {
-                complete = false;
-                continue;
-            };
-            let stored = || match graph.attribute(operation, "label")? {
-                Value::String(label) => (setting.stored)(label),
-                _ => None,
-            };
-            let declared = || match graph.attribute(operation, "type")? {
-                Value::Symbol(text) => bytes_of(text.split('[').next().unwrap_or(text), items),
-                _ => None,
-            };
-            let implied = || match graph.dtype(tensor) {
-                Some(Primitive::Logical) => items,
-                _ => items.saturating_mul(4),
-            };
-            self.parameters = self.parameters.saturating_add(items);
-            self.bytes = self.bytes.saturating_add(stored().or_else(declared).unwrap_or_else(implied));
-        }
-        complete
-    }
-
     /// The number of operations.
     pub(crate) fn total(&self) -> u64 {
-        self.operations.values().sum()
+        self.counts.operations
     }
 
     /// The statistics as JSON; `before` are those of the document before it was flattened, if known.
@@ -151,69 +196,16 @@ impl Stats {
         json!({
             "operations": { "before": before.map(|before| &before.operations), "after": self.operations },
             "total": { "before": before.map(Stats::total), "after": self.total() },
-            "parameters": self.parameters,
-            "bytes": self.bytes,
-            "multiply_adds": self.multiply_adds,
+            "parameters": self.counts.parameters,
+            "bytes": self.counts.bytes,
+            "multiply_adds": self.counts.multiply_adds,
+            "activations": self.counts.activations,
+            "peak": { "bytes": self.peak.bytes, "at": self.peak_at, "unknown": self.peak.unknown },
+            "modules": table::json(&self.modules),
             "unknown": self.uncounted.values().sum::<u64>(),
             "not_counted": self.uncounted,
         })
     }
-
-    /// The statistics as a text table.
-    pub(crate) fn to_text(&self, before: Option<&Stats>) -> String {
-        let mut kinds: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-        let none = Stats::default();
-        for (name, count) in &before.unwrap_or(&none).operations {
-            kinds.entry(name).or_default().0 = *count;
-        }
-        for (name, count) in &self.operations {
-            kinds.entry(name).or_default().1 = *count;
-        }
-        let widths = kinds.keys().map(|name| clean(name).chars().count()).filter(|width| *width <= MOST_COLUMNS);
-        let width = widths.max().unwrap_or(0).max("multiply-adds".len());
-        let known = |count: u64| if before.is_some() { grouped(count) } else { "?".to_owned() };
-        let row = |name: &str, before: &str, after: &str| format!("{name:width$}  {before:>12}  {after:>12}\n");
-        let mut text = row("operation", "before", "after");
-        for (name, (before, after)) in &kinds {
-            text.push_str(&row(&clean(name), &known(*before), &grouped(*after)));
-        }
-        text.push_str(&row("total", &known(before.map_or(0, Stats::total)), &grouped(self.total())));
-        let numbers = [("parameters", self.parameters), ("bytes", self.bytes), ("multiply-adds", self.multiply_adds)];
-        for (name, number) in numbers {
-            text.push_str(&row(name, "", &grouped(number)));
-        }
-        text.push_str(&self.uncounted_line());
-        text
-    }
-
-    /// The line of a table that lists what is not counted.
-    fn uncounted_line(&self) -> String {
-        let mut line = String::new();
-        for (name, count) in self.uncounted.iter().take(MOST_LISTED) {
-            let separator = if line.is_empty() { "not counted: " } else { ", " };
-            let _ = write!(line, "{separator}{} ({})", clean(name), grouped(*count));
-        }
-        if let Some(others) = self.uncounted.len().checked_sub(MOST_LISTED).filter(|others| *others > 0) {
-            let _ = write!(line, ", and {others} others");
-        }
-        if !line.is_empty() {
-            line.push('\n');
-        }
-        line
-    }
-}
-
-/// A number with spaces between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && digits.len().saturating_sub(i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<i64>> {

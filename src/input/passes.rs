@@ -95,6 +95,9 @@ impl Flat {
             if settings.passes.drop_bitcasts {
                 graph.remove_bitcasts();
             }
+            if settings.passes.annotate {
+                graph.annotate(self.backing.sources());
+            }
         }
         Ok(self)
     }

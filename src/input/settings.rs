@@ -41,7 +41,7 @@ pub(crate) struct Passes {
     pub(crate) fold: bool,
     /// Merges what is equal.
     pub(crate) share: bool,
-    /// Writes the types of all values.
+    /// Writes the types of all values into models, and comments with types, modules and places into texts of NNEF.
     pub(crate) annotate: bool,
     /// Writes repeated structure once.
     pub(crate) outline: bool,

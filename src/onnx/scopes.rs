@@ -70,6 +70,21 @@ impl NodeScope {
         self.modules.last().map(|module| &module.path)
     }
 
+    /// The path of the module around a node whose name is a path, as in `/layer.0/attention/MatMul`; none for other names.
+    pub(super) fn path_of_name(name: &str) -> Option<Arc<str>> {
+        let (around, _) = name.rsplit_once('/')?;
+        let mut path = String::new();
+        for name in around.split('/').filter(|name| !name.is_empty()).take(MAX_MODULES) {
+            // A name may be that in the whole model, as in `/layer1/layer1.0/Conv`.
+            if name.strip_prefix(&*path).is_some_and(|rest| rest.starts_with('.')) {
+                path.clear();
+            }
+            path.push_str(if path.is_empty() { "" } else { "." });
+            path.push_str(name);
+        }
+        (!path.is_empty()).then(|| path.into())
+    }
+
     /// What messages tell: the module and the line of the source, each after a comma.
     pub(super) fn told(&self) -> String {
         let module = self.path().map(|path| format!(", module {path}")).unwrap_or_default();
@@ -209,6 +224,16 @@ mod tests {
         }
         let deep = format!("[{}]", vec!["'a'"; 1000].join(", "));
         assert_eq!(scope(&[(NAMES, &deep)]).modules.len(), MAX_MODULES);
+    }
+
+    #[test]
+    fn names_that_are_paths_have_modules() {
+        let path = |name: &str| NodeScope::path_of_name(name).map(|path| path.to_string());
+        assert_eq!(path("/layer.0/attention/MatMul").as_deref(), Some("layer.0.attention"));
+        assert_eq!(path("/layer1/layer1.0/conv1/Conv").as_deref(), Some("layer1.0.conv1"));
+        assert_eq!(path("bert/encoder/MatMul").as_deref(), Some("bert.encoder"));
+        assert_eq!(["MatMul", "/MatMul", "//", ""].map(path), [const { None }; 4]);
+        assert_eq!(path(&"a/".repeat(1000)).map(|path| path.len()), Some(2 * MAX_MODULES - 1));
     }
 
     #[test]

@@ -26,7 +26,6 @@ use super::scopes::{ExportedModule, NodeScope, NodeScopes};
 use crate::Options;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::graph::names::NameId;
-use crate::graph::stats;
 use crate::graph::{
     Argument, Element, Extent as GraphExtent, Graph, Key, Kind, KindId, OriginId, Output, Shape, TensorId, Value,
 };
@@ -117,7 +116,6 @@ pub(crate) fn graph(
     let wanted = types;
     let types = match wanted {
         ViewTypes::Inferred | ViewTypes::Compared => Some(infer(model, options)),
-        ViewTypes::ForCounts => has_products(model).then(|| infer(model, options)),
         ViewTypes::Omitted => None,
     };
     seen(model, (file, wanted, types.as_ref()), options, bytes).map_err(too_large)
@@ -129,24 +127,7 @@ pub(crate) enum ViewTypes {
     Inferred,
     /// Inferred, and the constants behind operations are noted.
     Compared,
-    /// They are inferred if the number of multiply-adds depends on them.
-    ForCounts,
     Omitted,
-}
-
-/// Whether nodes of a model have sums of products.
-fn has_products(model: &ModelProto) -> bool {
-    let (mut last, mut seen, mut found) = (None, FxHashSet::default(), false);
-    let mut visit = |node: &NodeProto| {
-        let operator = Some((node.domain, node.op_type));
-        if last != operator && seen.insert(operator) {
-            let (domain, operator) = model.names.operator(node);
-            found |= stats::has_products(&kind_name(domain, operator));
-        }
-        last = operator;
-    };
-    model.graph.iter().for_each(|graph| each_node(&graph.nodes, &mut visit));
-    found
 }
 
 /// The name of the operations of an operator.

@@ -1,4 +1,5 @@
-//! Flat graphs as JSON, in the form of the Python class `nnef.Graph`.
+//! Flat graphs as JSON, in two forms that share their parts: that of this program, and that of Khronos' package `nnef` for
+//! Python, whose classes take the objects as keyword arguments.
 //!
 //! Scalars are written with a point. Values that JSON cannot represent are objects:
 //! `{"tensor": "n"}` for a tensor in an attribute, `{"symbol": "N"}` for a dimension symbol, and
@@ -12,10 +13,34 @@ use crate::graph::names::Speller;
 use crate::graph::{Extent, Graph, Note, Operand, Operation, OperationId, Output, Primitive, TensorId, Value};
 use crate::source::literals::{push_int, push_scalar, scalar_text};
 
+/// The forms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// That of this program, with what it knows of operations and layouts.
+    Own,
+    /// The fields of the classes `Graph`, `Tensor` and `Operation` of the package `nnef`, and nothing else.
+    Khronos,
+}
+
+/// The version of the form of the package `nnef`. It changes when programs that read it have to be changed.
+const VERSION: u32 = 1;
+
 /// Writes a graph as one JSON object.
 pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
-    let mut head = String::from("{\"name\": ");
-    let mut json = Json::new(graph, &mut head);
+    write_as(Form::Own, graph, threads, out)
+}
+
+/// Writes a graph as one JSON object with the fields of the package `nnef`.
+pub(crate) fn write_khronos(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
+    write_as(Form::Khronos, graph, threads, out)
+}
+
+fn write_as(form: Form, graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
+    let mut head = match form {
+        Form::Own => String::from("{\"name\": "),
+        Form::Khronos => format!("{{\"version\": {VERSION}, \"name\": "),
+    };
+    let mut json = Json::new(form, graph, &mut head);
     json.string(graph.text_of(graph.name));
     json.buffer.push_str(", \"inputs\": ");
     json.tensors(&graph.inputs);
@@ -24,7 +49,7 @@ pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn 
     head.push_str(",\n\"tensors\": {");
     out.write_all(head.as_bytes())?;
     pieces::write(out, graph.tensors.len(), threads, |range, buffer| {
-        let mut json = Json::new(graph, buffer);
+        let mut json = Json::new(form, graph, buffer);
         for i in range {
             json.separate(i, ",");
             json.tensor_entry(TensorId(i as u32));
@@ -32,7 +57,7 @@ pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn 
     })?;
     out.write_all(b"},\n\"operations\": [")?;
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
-        let mut json = Json::new(graph, buffer);
+        let mut json = Json::new(form, graph, buffer);
         for i in range {
             json.separate(i, ",");
             json.operation(&graph.operations[i], graph.note(OperationId::at(i)));
@@ -53,14 +78,15 @@ pub(super) fn push_string(buffer: &mut String, text: &str) {
 }
 
 struct Json<'g, 'b> {
+    form: Form,
     graph: &'g Graph,
     buffer: &'b mut String,
     speller: Speller<'g>,
 }
 
 impl<'g, 'b> Json<'g, 'b> {
-    fn new(graph: &'g Graph, buffer: &'b mut String) -> Self {
-        Json { graph, buffer, speller: graph.speller() }
+    fn new(form: Form, graph: &'g Graph, buffer: &'b mut String) -> Self {
+        Json { form, graph, buffer, speller: graph.speller() }
     }
 
     fn separate(&mut self, i: usize, separator: &str) {
@@ -107,15 +133,26 @@ impl<'g, 'b> Json<'g, 'b> {
     /// `"x": {"dtype": "scalar", "shape": [2, 3]}`
     fn tensor_entry(&mut self, id: TensorId) {
         self.tensor(id);
-        self.buffer.push_str(": {\"dtype\": ");
+        self.buffer.push_str(": {");
+        if self.form == Form::Khronos {
+            self.buffer.push_str("\"name\": ");
+            self.tensor(id);
+            self.buffer.push_str(", ");
+        }
+        self.buffer.push_str("\"dtype\": ");
         self.text_or_null(self.graph.element_type(id));
         self.buffer.push_str(", \"shape\": ");
         match self.graph.shape(id) {
             Some(shape) => self.list(shape.extents(), |json, extent| json.extent(extent)),
             None => self.buffer.push_str("null"),
         }
-        #[cfg(feature = "tensor")]
-        self.layout(id);
+        match self.form {
+            Form::Khronos => self.buffer.push_str(", \"data\": null, \"quantization\": {}"),
+            #[cfg(feature = "tensor")]
+            Form::Own => self.layout(id),
+            #[cfg(not(feature = "tensor"))]
+            Form::Own => {}
+        }
         self.buffer.push('}');
     }
 
@@ -158,7 +195,8 @@ impl<'g, 'b> Json<'g, 'b> {
         self.string(self.graph.text_of(kind.name));
         self.buffer.push_str(", \"dtype\": ");
         self.text_or_null(operation.dtype().map(Primitive::text));
-        for (key, tensor) in [("inputs", true), ("attributes", false)] {
+        let attributes = if self.form == Form::Khronos { "attribs" } else { "attributes" };
+        for (key, tensor) in [("inputs", true), (attributes, false)] {
             self.buffer.push_str(", \"");
             self.buffer.push_str(key);
             self.buffer.push_str("\": {");
@@ -177,7 +215,9 @@ impl<'g, 'b> Json<'g, 'b> {
             }
         }
         self.buffer.push('}');
-        note.iter().for_each(|note| self.note(note));
+        if let (Form::Own, Some(note)) = (self.form, note) {
+            self.note(note);
+        }
         self.buffer.push('}');
     }
 
@@ -270,6 +310,25 @@ mod tests {
         assert_eq!(vendor["inputs"], inputs);
         assert_eq!(vendor["attributes"], serde_json::json!({ "input1": 5, "sizes": [1, 2] }));
     }
+
+    #[test]
+    fn the_form_of_khronos_has_the_fields_of_its_classes() {
+        let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [1,2]); y = softmax(x, axes = [1]); }";
+        let options = Options::default();
+        let graph = expand(&parse("test", text.to_owned(), &options).document, &options).unwrap().graph;
+        let mut out = Vec::new();
+        super::write_khronos(&graph, None, &mut out).unwrap();
+        let json: Value = serde_json::from_slice(&out).unwrap();
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&json), ["inputs", "name", "operations", "outputs", "tensors", "version"]);
+        assert_eq!(keys(&json["tensors"]["y"]), ["data", "dtype", "name", "quantization", "shape"]);
+        let softmax = serde_json::json!({
+            "name": "softmax", "dtype": null, "inputs": { "x": "x" }, "attribs": { "axes": [1] },
+            "outputs": { "y": "y" },
+        });
+        assert_eq!(json["operations"][1], softmax);
+    }
+
     /// Names of ONNX are any texts; each occurrence is escaped once.
     #[cfg(feature = "onnx")]
     #[test]

@@ -18,6 +18,7 @@ mod json;
 mod nnef;
 mod notation;
 mod pieces;
+mod remarks;
 mod source_map;
 
 #[cfg(feature = "lsp")]

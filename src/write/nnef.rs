@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use super::pieces;
+use super::{pieces, remarks};
 use crate::graph::names::Speller;
-use crate::graph::{Dialect, Graph, KeptFragment, Key, Operand, Operation, Output, Primitive, TensorId, Value};
+use crate::graph::{
+    Dialect, Graph, KeptFragment, Key, Operand, Operation, OperationId, Output, Primitive, TensorId, Value,
+};
 use crate::source::literals::{push_int, push_scalar, push_string};
 
 /// Writes a whole document: comments at its head, version, extensions, kept fragments, graph.
@@ -45,7 +47,10 @@ fn operations(graph: &Graph, out: &mut dyn Write, threads: Option<NonZeroUsize>)
     pieces::write(out, graph.operations.len(), threads, |range, buffer| {
         let mut text = Text::new(graph, buffer);
         text.buffer.push_str(INDENT);
-        graph.operations[range].iter().for_each(|operation| text.operation(operation));
+        for i in range {
+            text.operation(&graph.operations[i]);
+            text.remark(OperationId::at(i));
+        }
         let end = text.buffer.len() - INDENT.len();
         text.buffer.truncate(end);
     })
@@ -198,6 +203,15 @@ impl<'g, 'b> Text<'g, 'b> {
             }
         }
         self.forms.push(form + self.graph.keys(operation).len(), self.buffer);
+    }
+
+    /// Adds the comment on an operation to its line, if the graph is annotated.
+    fn remark(&mut self, id: OperationId) {
+        let Some(annotation) = &self.graph.annotation else { return };
+        let end = self.buffer.len() - INDENT.len() - 1;
+        self.buffer.truncate(end);
+        remarks::push(self.graph, annotation, id, self.buffer);
+        push(self.buffer, &["\n", INDENT]);
     }
 
     /// Writes a constant as a literal array if it was one in the source and its values fill its shape:

@@ -125,6 +125,16 @@ pub static NOTATIONS: &[Notation] = &[
         on_terminal: None,
         writer: Writer::Graph(json::write),
     },
+    Notation {
+        name: "nnef-json",
+        help: "The graph as JSON with the fields of the classes of Khronos' package nnef for Python",
+        extensions: &[],
+        dialect: None,
+        needs: ANY_GRAPH,
+        data: With::Never,
+        on_terminal: None,
+        writer: Writer::Graph(json::write_khronos),
+    },
     #[cfg(feature = "onnx")]
     Notation {
         name: "onnx",

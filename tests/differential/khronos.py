@@ -262,17 +262,24 @@ def normal(inputs, outputs, operations):
     return flat, [walk(name, True) for name in outputs]
 
 
-def ours(program, text):
-    command = [program, "-q", "--lower", "all", "--keep-unused", "--to", "json", "-"]
+def ours(nnef, program, text):
+    command = [program, "-q", "--lower", "all", "--keep-unused", "--to", "nnef-json", "-"]
     run = subprocess.run(command, input=text.encode(), capture_output=True, timeout=60)
     if run.returncode != 0:
         raise RuntimeError(run.stderr.decode())
     graph = json.loads(run.stdout)
-    return normal(graph["inputs"], graph["outputs"], graph["operations"])
+    if graph.pop("version") != 1:
+        raise RuntimeError("another version of the form")
+    operations = [nnef.Operation(**operation) for operation in graph.pop("operations")]
+    tensors = {name: nnef.Tensor(**tensor) for name, tensor in graph.pop("tensors").items()}
+    return of_graph(nnef, nnef.Graph(tensors=tensors, operations=operations, **graph))
 
 
 def theirs(nnef, text, lowered):
-    graph = nnef.parse_string(text, lowered=lowered)
+    return of_graph(nnef, nnef.parse_string(text, lowered=lowered))
+
+
+def of_graph(nnef, graph):
     operations = []
     for op in graph.operations:
         plain = lambda items: {key: unwrap(nnef, value) for key, value in items.items()}
@@ -318,7 +325,7 @@ def main():
                 keep(options.keep, "refused-%d" % i, text, str(error))
             continue
         try:
-            found = ours(options.bin, text)
+            found = ours(nnef, options.bin, text)
         except Exception as error:
             found = str(error)
         if found == expected:

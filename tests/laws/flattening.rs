@@ -188,6 +188,28 @@ fn keeps_budget(document: &Document) -> Verdict {
     Ok(())
 }
 
+/// Comments of annotated texts change nothing: without them the text is the flat one, and it flattens to the flat one.
+#[cfg(feature = "cli")]
+pub fn annotation_is_comments(text: &str) -> Verdict {
+    let printed = |text: &str, words: &[std::ffi::OsString]| {
+        let keywords = nnef_flatten::cli::Keywords::new(words)?;
+        let mut out = Vec::new();
+        let input = keywords.open(("document", text).into(), None).map_err(|refused| refused.to_string())?;
+        input.print("nnef", &mut out).map_err(|refused| refused.to_string())?;
+        String::from_utf8(out).map_err(|error| error.to_string())
+    };
+    let flat = printed(text, &[])?;
+    let annotated = printed(text, &["--annotate".into()])?;
+    let without: Vec<&str> =
+        annotated.lines().map(|line| line.split_once("  # ").map_or(line, |(line, _)| line)).collect();
+    let (lines, commented) = (flat.lines().count(), annotated.matches("  # ").count());
+    require(commented > 0 && without.len() == lines, || {
+        format!("{commented} comments in {lines} lines:\n{annotated}")
+    })?;
+    let again = printed(&annotated, &[])?;
+    require(flat == again, || format!("annotated: {}", difference(&flat, &again)))
+}
+
 fn verdict(result: Verdict) -> Result<(), TestCaseError> {
     result.map_err(TestCaseError::fail)
 }
@@ -214,6 +236,12 @@ proptest! {
     #[test]
     fn documents_flatten_by_the_laws(document in generated(160, document)) {
         verdict(all_laws(&document))?;
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn annotations_are_comments(document in generated(160, document)) {
+        verdict(annotation_is_comments(&document.text))?;
     }
 
     #[test]

@@ -22,6 +22,8 @@ fn laws(document: &RealDocument) -> Verdict {
     json_agrees(&expansion.graph)?;
     let _ = flat_text(&expansion.graph);
     levels_agree(text, &Options::default())?;
+    #[cfg(feature = "cli")]
+    crate::flattening::annotation_is_comments(text)?;
     for lower in [Lower::Custom, Lower::All, Lower::None] {
         let options = lowering(lower);
         let Ok(expansion) = run(text, &options) else { continue };

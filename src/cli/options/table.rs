@@ -109,10 +109,14 @@ pub(super) static OPTIONS: &[OptionRow] = &[
             of(C::FLATTEN).on(I::MODELS).to(Not(&["nnef-draft", "pnnx"])),
         ],
     ),
-    row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json"]))]),
+    row("threads", OUTPUT, &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft", "json", "nnef-json"]))]),
     row("source-map", OUTPUT, VIEWS),
     row("provenance", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(Of(&["onnx"]))]),
-    row("annotate", OUTPUT, &[of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)]),
+    row(
+        "annotate",
+        OUTPUT,
+        &[of(C::FLATTEN).to(Of(&["nnef", "nnef-draft"])), of(C::FLATTEN).on(I::MODELS).to(OF_MODELS)],
+    ),
     row(
         "outline",
         OUTPUT,

@@ -23,12 +23,6 @@ pub(crate) const ONNX: Known = |name| !name.contains('.');
 /// The beginnings of names of operations that are known: those with products have a rule.
 const FAMILIES: &[&str] = &["tract_", "nn_", "F_", "torch_", "Tensor_"];
 
-/// Whether an operation of a foreign vocabulary has products, whose number depends on shapes.
-#[cfg(feature = "onnx")]
-pub(crate) fn has_products(name: &str) -> bool {
-    rule(false, name).is_some()
-}
-
 /// The rule of an operation, if it has products. `standard` states whether it belongs to the standard of NNEF.
 pub(super) fn rule(standard: bool, name: &str) -> Option<Count> {
     let vocabulary = if standard { Vocabulary::Standard } else { Vocabulary::Foreign };

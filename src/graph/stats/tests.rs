@@ -2,6 +2,7 @@
 
 #![allow(clippy::indexing_slicing)]
 
+use super::table::grouped;
 use super::*;
 use crate::{Options, expand, parse};
 
@@ -15,14 +16,14 @@ fn stats(body: &str) -> Stats {
 #[test]
 fn products_are_counted() {
     let conv = stats("f = variable(shape = [4,3,3,3], label = 'f'); y = conv(x, f);");
-    assert_eq!((conv.parameters, conv.bytes, conv.multiply_adds), (108, 432, 4 * 64 * 27));
+    assert_eq!((conv.counts.parameters, conv.counts.bytes, conv.counts.multiply_adds), (108, 432, 4 * 64 * 27));
     let linear =
         stats("f = variable(shape = [5,192], label = 'f'); z = reshape(x, shape = [1,192]); y = linear(z, f, 0.0);");
-    assert_eq!((linear.multiply_adds, linear.total()), (5 * 192, 4));
-    assert_eq!(stats("y = matmul(x, x);").multiply_adds, 3 * 8 * 8 * 8);
-    assert_eq!(stats("y = matmul(x, x, transposeA = true);").multiply_adds, 3 * 8 * 8 * 8);
+    assert_eq!((linear.counts.multiply_adds, linear.total()), (5 * 192, 4));
+    assert_eq!(stats("y = matmul(x, x);").counts.multiply_adds, 3 * 8 * 8 * 8);
+    assert_eq!(stats("y = matmul(x, x, transposeA = true);").counts.multiply_adds, 3 * 8 * 8 * 8);
     let deconv = stats("f = variable(shape = [3,4,3,3], label = 'f'); y = deconv(x, f);");
-    assert_eq!(deconv.multiply_adds, 3 * 64 * 36);
+    assert_eq!(deconv.counts.multiply_adds, 3 * 64 * 36);
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn products(shapes: &[&str], call: &str) -> Option<u64> {
         shapes.iter().enumerate().map(|(i, shape)| format!("v{i} = variable(shape = {shape}, label = 'v{i}');"));
     let stats = stats(&format!("{} {call}", variables.collect::<String>()));
     let open: u64 = stats.uncounted.values().sum();
-    (open == 0).then_some(stats.multiply_adds)
+    (open == 0).then_some(stats.counts.multiply_adds)
 }
 
 #[test]
@@ -103,4 +104,89 @@ fn names_may_be_longer_than_any_table() {
     let text = stats(&format!("y = {name}(x);")).to_text(None);
     assert!(text.lines().all(|line| line.len() < 200 || line.contains(&name)));
     assert!(text.contains("total "));
+}
+
+/// The rows of the table of modules: name, operations, parameters, multiply-adds and activations.
+fn modules(stats: &Stats) -> Vec<(String, [u64; 4])> {
+    let row = |of: &ModuleStats| {
+        let Counts { operations, parameters, multiply_adds, activations, .. } = of.counts;
+        (of.name.clone(), [operations, parameters, multiply_adds, activations])
+    };
+    stats.modules.iter().skip(1).map(row).collect()
+}
+
+fn stats_of(text: &str) -> Stats {
+    let options = Options::default();
+    let parsed = parse("test", text.to_owned(), &options);
+    Stats::new(&expand(&parsed.document, &options).unwrap().graph, Setting::without_data(NNEF))
+}
+
+#[test]
+fn calls_are_modules() {
+    let stats = stats_of(
+        "version 1.0; extension KHR_enable_fragment_definitions;
+        fragment project( x: tensor<scalar>, w: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = matmul(x, w); }
+        fragment layer( x: tensor<scalar>, w: tensor<scalar>, v: tensor<scalar> ) -> ( y: tensor<scalar> )
+        { y = relu(project(project(x, w), v)); }
+        graph G( x ) -> ( y ) {
+            x = external(shape = [2,4]); w = variable(shape = [4,4], label = 'w'); v = variable(shape = [4,4], label = 'v');
+            h = layer(x, w, v); u = layer(h, w, w); y = relu(u); }",
+    );
+    // Both weights belong to the innermost module around all their users.
+    let wanted = [("layer", [8, 32, 128, 48]), ("project", [6, 32, 128, 32])];
+    assert_eq!(modules(&stats), wanted.map(|(name, counts)| (name.to_owned(), counts)));
+    assert_eq!((stats.modules[1].calls, stats.modules[2].calls), (2, 4));
+    assert_eq!((stats.counts.operations, stats.counts.activations), (10, 64));
+    let json = stats.to_json(None);
+    assert_eq!(json["modules"][0]["modules"][0]["calls"], 4);
+    assert_eq!(json["modules"][0]["parameters"], 32);
+    let text = stats.to_text(None);
+    assert!(text.contains("\nlayer (2 calls)  ") && text.contains("\n  project (4 calls)  "), "{text}");
+}
+
+#[test]
+fn recursive_calls_are_one_module() {
+    let stats = stats_of(
+        "version 1.0; extension KHR_enable_fragment_definitions; extension KHR_enable_operator_expressions;
+        fragment f( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> ) { y = g(exp(x), n) if n > 0 else x; }
+        fragment g( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> ) { y = f(sin(x), n - 1); }
+        graph G( x ) -> ( y ) { x = external(shape = [2]); y = relu(f(x, 100)); }",
+    );
+    assert_eq!(
+        modules(&stats).iter().map(|(name, counts)| (&**name, counts[0])).collect::<Vec<_>>(),
+        [("f", 200), ("g", 100)]
+    );
+    assert_eq!((stats.modules[1].calls, stats.modules[2].calls), (101, 100));
+}
+
+#[test]
+fn modules_are_those_that_a_model_tells() {
+    let options = Options::default();
+    let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [2,4]);
+        w = variable(shape = [4,4], label = 'w'); h = matmul(x, w); y = relu(h); }";
+    let mut graph = expand(&parse("test", text.to_owned(), &options).document, &options).unwrap().graph;
+    for (operation, module) in [(2, "a.0.b".to_owned()), (3, "a.1".to_owned() + &".c".repeat(100_000))] {
+        let note = crate::graph::Note { node: None, module: Some(module.into()), source: None };
+        graph.add_note(crate::graph::OperationId::at(operation), note);
+    }
+    let stats = Stats::new(&graph, Setting::without_data(NNEF));
+    let found = modules(&stats);
+    assert_eq!(found[0], ("a".to_owned(), [3, 16, 32, 16]));
+    assert_eq!(found[2], ("b".to_owned(), [2, 16, 32, 8]));
+    assert_eq!(found.len(), 3 + 63);
+    let text = stats.to_text(None);
+    assert!(text.lines().count() < 60 && text.contains("more modules"), "{text}");
+}
+
+#[test]
+fn the_peak_is_that_of_tensors_that_are_needed_together() {
+    // Inputs and results of 24 numbers; at most three are needed at once.
+    let text = "version 1.0; graph G( x ) -> ( y ) { x = external(shape = [24]); a = exp(x); b = sin(x); c = add(a, b);
+        d = relu(c); y = relu(d); }";
+    let stats = stats_of(text);
+    assert_eq!((stats.peak.bytes, stats.peak.unknown), (3 * 24 * 4, 0));
+    assert_eq!(stats.peak_at.as_deref(), Some("b"));
+    let stats =
+        stats_of("version 1.0; graph G( x ) -> ( y ) { x = external(shape = [24]); a = vendor(x); y = relu(a); }");
+    assert_eq!((stats.peak.bytes, stats.peak.unknown), (24 * 4, 2));
 }

@@ -193,7 +193,7 @@ impl Source for ModelBytes {
             parsed.found.report(*over);
         }
         // A source map has no types.
-        let types = if settings.counted { ViewTypes::ForCounts } else { ViewTypes::Omitted };
+        let types = if settings.counted { ViewTypes::Inferred } else { ViewTypes::Omitted };
         let graph = settings.viewed.as_deref().map(|what| parsed.view(types, options, what)).transpose()?.flatten();
         // What is told is told of the flat model.
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.passes.outline) {

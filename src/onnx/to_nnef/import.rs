@@ -16,11 +16,13 @@ use crate::Options;
 use crate::diagnostics::{Code, Diagnostics};
 use crate::eval::Budget;
 use crate::graph::names::NameId;
+use crate::graph::{Note, OperationId};
 use crate::onnx::edit::is_function;
 use crate::onnx::inline::{Imports, NodeFinding};
 use crate::onnx::model::{Extent, GraphProto, ModelNames, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo};
 use crate::onnx::places::Places;
 use crate::onnx::run::{NodeAttributes, Stores, dtype_of, evaluate_node, tensor_of};
+use crate::onnx::scopes::{NodeScope, NodeScopes};
 use crate::source::{FileId, Location, Span};
 use crate::tensor::Tensor;
 
@@ -50,6 +52,8 @@ pub(super) struct Import<'m> {
     held: FxHashMap<NameId, NnefItem>,
     /// The names of values in the graph.
     names: FxHashMap<NameId, NameId>,
+    /// What metadata tell about nodes.
+    scopes: NodeScopes,
     pub(super) found: Diagnostics,
     /// Whether a node was refused that an operation of a registry computes.
     pub(super) wants_registries: bool,
@@ -65,6 +69,7 @@ impl<'m> Import<'m> {
             stored: FxHashMap::default(),
             held: FxHashMap::default(),
             names: FxHashMap::default(),
+            scopes: NodeScopes::default(),
             found: Diagnostics::of(options.policy()),
             wants_registries: false,
         }
@@ -219,13 +224,36 @@ impl<'m> Import<'m> {
     /// Adds the counterpart of a node, or reports why there is none.
     pub(super) fn node(&mut self, node: &'m NodeProto) {
         let (domain, operator) = self.model.names.operator(node);
+        let first = self.emit.builder.graph.operations.len();
         let results = self.results(node, (domain, operator));
+        self.note(node, first);
         if let Err(refusal) = results {
             let called = if domain.is_empty() { operator.to_owned() } else { format!("{domain}.{operator}") };
             let first = node.outputs.first().map_or_else(String::new, |name| self.text(*name));
             let message = format!("`{called}` of `{first}` has no counterpart in NNEF: {refusal}");
             self.report(refusal, Code::NnefMeaning, node.at, message);
             node.outputs.iter().for_each(|name| _ = self.held.insert(*name, NnefItem::Refused));
+        }
+    }
+
+    /// Notes what the model tells about a node at the operations from an index on, which are its counterpart.
+    fn note(&mut self, node: &NodeProto, first: usize) {
+        let graph = &mut self.emit.builder.graph;
+        if first >= graph.operations.len() {
+            return;
+        }
+        let scope = self.scopes.of(&node.rest);
+        let name = node.name.filter(|name| *name != NameId::ROOT).map(|name| self.model.names.spelled(name));
+        let module = scope.path().cloned().or_else(|| NodeScope::path_of_name(&name?));
+        let note = Note { node: None, module, source: scope.source.clone() };
+        if note.is_empty() {
+            return;
+        }
+        for id in (first..graph.operations.len()).map(OperationId::at) {
+            // Nodes of graphs in attributes have notes of their own.
+            if graph.note(id).is_none() {
+                graph.add_note(id, note.clone());
+            }
         }
     }
 

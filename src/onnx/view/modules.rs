@@ -37,7 +37,9 @@ impl View<'_> {
     /// Notes what the model tells about a node.
     pub(super) fn note(&mut self, id: OperationId, node: &NodeProto, scope: &NodeScope) -> Result<(), TooLarge> {
         let name = node.name.filter(|name| *name != NameId::ROOT);
-        let note = Note { node: name, module: scope.path().cloned(), source: scope.source.clone() };
+        let of_name = || NodeScope::path_of_name(&self.model.names.spelled(name?));
+        let module = scope.path().cloned().or_else(of_name);
+        let note = Note { node: name, module, source: scope.source.clone() };
         if !note.is_empty() {
             self.charge(note.bytes())?;
             self.graph.add_note(id, note);

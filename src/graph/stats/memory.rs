@@ -1,0 +1,104 @@
+//! The memory that the tensors between operations take, if these run one after another in the order of the graph.
+
+use super::elements::bytes_of;
+use super::{product, shape};
+use crate::graph::{Graph, Operation, Primitive, TensorId};
+
+/// The largest sum of the bytes of tensors that are needed at the same time. A tensor is needed from its operation to the
+/// last one that takes it, an output up to the end; each has memory of its own. Weights and constants do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Peak {
+    /// The bytes.
+    pub(crate) bytes: u64,
+    /// The first result of the operation that runs at that time; none without an operation.
+    pub(crate) at: Option<TensorId>,
+    /// The number of tensors of unknown size, which do not count.
+    pub(crate) unknown: u64,
+}
+
+/// The bytes of a tensor of known size. A number of NNEF has four bytes, a logical has one.
+pub(super) fn bytes(graph: &Graph, tensor: TensorId) -> Option<u64> {
+    let items = shape(graph, tensor).as_deref().map(product)?;
+    let implied = match graph.dtype(tensor) {
+        Some(Primitive::Logical) => items,
+        _ => items.saturating_mul(4),
+    };
+    Some(graph.element_type(tensor).and_then(|element| bytes_of(element, items)).unwrap_or(implied))
+}
+
+/// When a tensor is needed for the last time.
+#[derive(Clone, Copy)]
+enum LastUse {
+    /// By the operation with this index.
+    Operation(usize),
+    /// At the end.
+    End,
+    /// Its memory is free, or it does not count.
+    Past,
+}
+
+impl Peak {
+    /// The peak of a graph; `counts` tells which operations have results that count.
+    pub(super) fn of(graph: &Graph, counts: impl Fn(&Operation) -> bool) -> Peak {
+        let mut last = vec![LastUse::Past; graph.tensors.len()];
+        let mut note = |tensor: TensorId, at: LastUse| {
+            if let Some(last) = last.get_mut(tensor.index()) {
+                *last = at;
+            }
+        };
+        for (i, operation) in graph.operations.iter().enumerate() {
+            if counts(operation) {
+                graph.each_result(operation, |tensor| note(tensor, LastUse::Operation(i)));
+            }
+        }
+        graph.inputs.iter().for_each(|tensor| note(*tensor, LastUse::Operation(0)));
+        let is_past = |last: Option<&LastUse>| !matches!(last, Some(LastUse::Operation(_)));
+        for (i, operation) in graph.operations.iter().enumerate() {
+            graph.each_operand_tensor(operation, |tensor| {
+                if let Some(last @ LastUse::Operation(_)) = last.get_mut(tensor.index()) {
+                    *last = LastUse::Operation(i);
+                }
+            });
+        }
+        for output in &graph.outputs {
+            if !is_past(last.get(output.index()))
+                && let Some(last) = last.get_mut(output.index())
+            {
+                *last = LastUse::End;
+            }
+        }
+        Peak::run(graph, last)
+    }
+
+    fn run(graph: &Graph, mut last: Vec<LastUse>) -> Peak {
+        let (mut peak, mut held) = (Peak::default(), 0u64);
+        let mut begin = |tensor: TensorId, held: &mut u64, last: &[LastUse]| {
+            if let Some(LastUse::Operation(_) | LastUse::End) = last.get(tensor.index()) {
+                match bytes(graph, tensor) {
+                    Some(bytes) => *held = held.saturating_add(bytes),
+                    None => peak.unknown = peak.unknown.saturating_add(1),
+                }
+            }
+        };
+        let mut highest = (0, None);
+        let is_input = |tensor: &TensorId| graph.tensors.get(tensor.index()).is_some_and(|of| of.producer.is_none());
+        graph.inputs.iter().filter(|tensor| is_input(tensor)).for_each(|tensor| begin(*tensor, &mut held, &last));
+        for (i, operation) in graph.operations.iter().enumerate() {
+            graph.each_result(operation, |tensor| begin(tensor, &mut held, &last));
+            if held > highest.0 {
+                highest = (held, graph.tensors_of(operation).next());
+            }
+            let mut end = |tensor: TensorId| {
+                if let Some(last) = last.get_mut(tensor.index())
+                    && matches!(last, LastUse::Operation(at) if *at == i)
+                {
+                    *last = LastUse::Past;
+                    held = held.saturating_sub(bytes(graph, tensor).unwrap_or(0));
+                }
+            };
+            graph.each_operand_tensor(operation, &mut end);
+            graph.each_result(operation, &mut end);
+        }
+        Peak { bytes: highest.0, at: highest.1, unknown: peak.unknown }
+    }
+}
