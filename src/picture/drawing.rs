@@ -34,6 +34,7 @@ impl<'g> Picture<'g> {
     }
 
     /// Adds what the data of variables are like, for pages.
+    #[cfg(feature = "kernels")]
     pub(crate) fn with_values(self, values: Summaries) -> Self {
         Picture { values, ..self }
     }

@@ -56,12 +56,15 @@ impl Groups {
         self.of.get(operation).copied().unwrap_or(ROOT)
     }
 
-    /// Finds the groups for the operations that are drawn.
-    pub(crate) fn new(graph: &Graph, drawn: impl Iterator<Item = usize>) -> Self {
-        let drawn: Vec<usize> = drawn.collect();
-        let calls = Groups::of_calls(graph, &drawn);
-        let groups = paths::grouped(graph, &drawn, &calls).unwrap_or(calls);
-        parts::divided(graph, &drawn, groups)
+    /// Finds the groups for the operations that are drawn: calls, modules, and parts of large groups.
+    pub(crate) fn new(graph: &Graph, drawn: &[usize]) -> Self {
+        parts::divided(graph, drawn, Groups::undivided(graph, drawn))
+    }
+
+    /// The groups of calls and modules.
+    pub(crate) fn undivided(graph: &Graph, drawn: &[usize]) -> Self {
+        let calls = Groups::of_calls(graph, drawn);
+        paths::grouped(graph, drawn, &calls).unwrap_or(calls)
     }
 
     /// Adds a group.

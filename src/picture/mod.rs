@@ -30,6 +30,7 @@ mod sheet;
 mod svg;
 #[cfg(test)]
 mod tests;
+#[cfg_attr(not(feature = "kernels"), allow(dead_code, reason = "such builds read no data"))]
 mod values;
 
 pub(crate) use drawing::MAX_OPERATIONS;

@@ -15,8 +15,10 @@ use crate::graph::Graph;
 
 /// The number of items from which on groups are divided, inner groups and the graph itself, and of their parts.
 const MANY: usize = 64;
-pub(super) const MANY_AT_FIRST: usize = 24;
+const MANY_AT_FIRST: usize = 24;
 const PARTS: usize = 24;
+/// The number of operations between groups from which on they become parts on the first screen.
+const LOOSE: usize = 8;
 /// The maximum number of items in which a repetition is searched.
 const SEARCHED: usize = 4096;
 /// The minimum length of what repeats, and how often it has to.
@@ -47,7 +49,7 @@ pub(super) fn divided(graph: &Graph, drawn: &[usize], groups: Groups) -> Groups 
     // A group of nearly all operations is on the first screen, too.
     let is_first = |operations: usize| operations * 4 > drawn.len() * 3;
     let most = |operations: usize| if is_first(operations) { at_first } else { MANY };
-    if counts.iter().all(|count| *count <= at_first) {
+    if counts.iter().all(|count| *count <= LOOSE) {
         return groups;
     }
     let mut quotient = Quotient::new(graph);
@@ -55,9 +57,15 @@ pub(super) fn divided(graph: &Graph, drawn: &[usize], groups: Groups) -> Groups 
     let mut open = vec![OpenPart { call: GroupCall::root(), items: items(&groups, ROOT, drawn) }];
     while let Some(OpenPart { call, items: inner }) = open.pop() {
         let number = new.add(call);
-        let most = most(inner.iter().map(|item| item.operations.len()).sum());
-        let ranges =
-            if inner.len() > most { divide(graph, &mut quotient, &inner, most.min(PARTS)) } else { Vec::new() };
+        let count: usize = inner.iter().map(|item| item.operations.len()).sum();
+        let most = most(count);
+        let loose = inner.iter().filter(|item| item.group.is_none()).count();
+        let is_scattered = is_first(count) && loose > LOOSE && inner.len() > loose + 1;
+        let ranges = if inner.len() > most || is_scattered {
+            divide(graph, &mut quotient, &inner, most.min(PARTS))
+        } else {
+            Vec::new()
+        };
         let mut inner: Vec<Option<PartItem>> = inner.into_iter().map(Some).collect();
         let start = open.len();
         let mut numbered = 0;

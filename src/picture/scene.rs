@@ -93,9 +93,14 @@ pub(crate) struct Scene<'g> {
 impl<'g> Scene<'g> {
     /// The contents of a picture of a graph.
     pub(crate) fn new(graph: &'g Graph) -> Self {
+        Scene::grouped(graph, Groups::new)
+    }
+
+    /// The contents of a picture of a graph, with the groups that a function finds for the operations that are drawn.
+    pub(super) fn grouped(graph: &'g Graph, find: fn(&Graph, &[usize]) -> Groups) -> Self {
         let folded = folded(graph);
-        let drawn = (0..graph.operations.len()).filter(|i| !folded[*i]);
-        let groups = Groups::new(graph, drawn);
+        let drawn: Vec<usize> = (0..graph.operations.len()).filter(|i| !folded[*i]).collect();
+        let groups = find(graph, &drawn);
         let mut scene = Scene {
             graph,
             nodes: Vec::new(),

@@ -132,6 +132,7 @@ pub static NOTATIONS: &[Notation] = &[
         dialect: None,
         needs: ANY_GRAPH,
         data: With::Never,
+        summarizes: false,
         on_terminal: None,
         writer: Writer::Graph(json::write_khronos),
     },

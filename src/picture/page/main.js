@@ -77,15 +77,14 @@ class Page {
     this.begin();
   }
 
-  /* Opens groups, those with the fewest items first, as long as all boxes can be read on one screen. */
+  /* Opens groups, those with the most operations first, as long as all boxes can be read on one screen. */
   openFew() {
     const { groups } = this.data, inner = id => groups[id].items.filter(isGroup).map(groupOf);
     const ready = inner(0);
     while (ready.length) {
-      const count = id => groups[id].items.length;
-      const at = ready.reduce((least, id, i) => count(id) < count(ready[least]) ? i : least, 0);
+      const at = ready.reduce((most, id, i) => groups[id].count > groups[ready[most]].count ? i : most, 0);
       const [id] = ready.splice(at, 1);
-      if (this.shown.boxes.length + count(id) - 1 > FEW) return;
+      if (this.shown.boxes.length + groups[id].items.length - 1 > FEW) continue;
       this.turn(id, true);
       if (this.scale() >= LEGIBLE) ready.push(...inner(id));
       else this.turn(id, false);
