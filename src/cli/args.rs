@@ -237,8 +237,8 @@ pub(crate) struct Output {
     /// --to json and html show it, --stats and --drop-bitcasts use it; repeatable.
     #[arg(long, value_name = "[NAME=]LAYOUT")]
     pub(crate) layout: Vec<String>,
-    /// Write the number of operations of each kind, of parameters and of multiplications to standard
-    /// error.
+    /// Write the number of operations of each kind, of parameters, multiplications and activations to standard error, also
+    /// by module.
     #[arg(long)]
     pub(crate) stats: bool,
 }

@@ -1,10 +1,7 @@
 //! What the comments of an annotated text tell beside the graph: the lines and columns of its operations.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
-use super::flat_graph::{Graph, KeptFragment};
 use crate::source::places::Places;
 use crate::source::{FileId, Location, Sources};
 
@@ -17,32 +14,18 @@ pub(crate) struct Annotation {
 }
 
 impl Annotation {
+    /// The places in texts.
+    pub(super) fn new(sources: &Sources, places: impl Iterator<Item = Location>) -> Self {
+        let with_lines = sources.iter().filter(|(_, file)| !file.is_binary());
+        let files: FxHashMap<FileId, String> =
+            with_lines.map(|(id, file)| (id, file.short_name().to_owned())).collect();
+        Annotation { places: Places::new(sources, places.filter(|at| files.contains_key(&at.file))), files }
+    }
+
     /// The start of a location, `FILE:LINE:COLUMN`; none in binary files.
     pub(crate) fn place(&self, at: Location) -> Option<String> {
         let file = self.files.get(&at.file)?;
         let start = self.places.start(at);
         Some(format!("{file}:{}:{}", start.line, start.column))
-    }
-}
-
-impl Graph {
-    /// Lets the text of the graph have comments with the types, modules and places of its operations, which come from
-    /// `sources`.
-    pub(crate) fn annotate(&mut self, sources: &Sources) {
-        let with_lines = sources.iter().filter(|(_, file)| !file.is_binary());
-        let files: FxHashMap<FileId, String> =
-            with_lines.map(|(id, file)| (id, file.short_name().to_owned())).collect();
-        let mut bodies: Vec<&mut Graph> = Vec::new();
-        for fragment in &mut self.fragments {
-            if let KeptFragment::Flat(_, body) = fragment {
-                bodies.push(body);
-            }
-        }
-        let of_bodies = bodies.iter().flat_map(|body| &body.operations);
-        let all = of_bodies.chain(&self.operations).map(|operation| operation.at);
-        let places = Places::new(sources, all.filter(|at| files.contains_key(&at.file)));
-        let annotation = Arc::new(Annotation { places, files });
-        bodies.into_iter().for_each(|body| body.annotation = Some(Arc::clone(&annotation)));
-        self.annotation = Some(annotation);
     }
 }

@@ -20,6 +20,7 @@ use super::shape_table::ShapeTable;
 use super::shapes::{Items, Shape};
 use super::tensor::Tensor;
 use super::{operators, standard};
+use crate::source::Sources;
 use crate::source::names::{Name, Names};
 
 /// A fragment that the output declares because it is not expanded.
@@ -126,6 +127,22 @@ impl Graph {
     /// Notes what the model tells about an operation.
     pub(crate) fn add_note(&mut self, id: OperationId, note: Note) {
         self.provenance.notes.insert(id, note);
+    }
+
+    /// Lets the text of the graph have comments with the types, modules and places of its operations, which come from
+    /// `sources`.
+    pub(crate) fn annotate(&mut self, sources: &Sources) {
+        let mut bodies: Vec<&mut Graph> = Vec::new();
+        for fragment in &mut self.fragments {
+            if let KeptFragment::Flat(_, body) = fragment {
+                bodies.push(body);
+            }
+        }
+        let of_bodies = bodies.iter().flat_map(|body| &body.operations);
+        let places = of_bodies.chain(&self.operations).map(|operation| operation.at);
+        let annotation = Arc::new(Annotation::new(sources, places));
+        bodies.into_iter().for_each(|body| body.annotation = Some(Arc::clone(&annotation)));
+        self.annotation = Some(annotation);
     }
 
     /// Mutable access to the table of names.

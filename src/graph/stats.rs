@@ -2,7 +2,9 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod counts;
 mod elements;
+mod extents;
 mod memory;
 mod modules;
 mod products;
@@ -12,9 +14,11 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{Graph, Kind, Operation, TensorId, Value};
+use super::{Graph, Kind, Operation, Value};
 use crate::graph::standard::{CONSTANT, VARIABLE};
+use counts::Counts;
 pub(crate) use elements::bytes_of;
+use extents::{product, shape};
 use memory::Peak;
 use modules::{ModuleStats, Modules};
 use products::Count;
@@ -33,32 +37,6 @@ impl Setting<'_> {
     /// A graph without data of its variables.
     pub(crate) fn without_data(known: Known) -> Self {
         Setting { known, stored: &|_| None }
-    }
-}
-
-/// What is counted for an operation, a module, or a whole graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// The number of operations.
-    pub(crate) operations: u64,
-    /// The number of items of all variables.
-    pub(crate) parameters: u64,
-    /// The bytes of all variables: of their data, else of the element types that they declare. A number of NNEF without
-    /// data has four bytes, a logical has one.
-    pub(crate) bytes: u64,
-    /// The number of multiplications whose results are added up; see [`products`].
-    pub(crate) multiply_adds: u64,
-    /// The number of items of the results of operations, without weights and constants.
-    pub(crate) activations: u64,
-}
-
-impl Counts {
-    fn add(&mut self, other: Counts) {
-        self.operations = self.operations.saturating_add(other.operations);
-        self.parameters = self.parameters.saturating_add(other.parameters);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.multiply_adds = self.multiply_adds.saturating_add(other.multiply_adds);
-        self.activations = self.activations.saturating_add(other.activations);
     }
 }
 
@@ -206,14 +184,6 @@ impl Stats {
             "not_counted": self.uncounted,
         })
     }
-}
-
-fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<i64>> {
-    graph.shape(tensor)?.known()
-}
-
-fn product(extents: &[i64]) -> u64 {
-    extents.iter().fold(1u64, |all, extent| all.saturating_mul(u64::try_from(*extent).unwrap_or(0)))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::source::literals::{push_int, push_scalar, scalar_text};
 
 /// The forms.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum JsonForm {
     /// That of this program, with what it knows of operations and layouts.
     Own,
     /// The fields of the classes `Graph`, `Tensor` and `Operation` of the package `nnef`, and nothing else.
@@ -27,18 +27,18 @@ const VERSION: u32 = 1;
 
 /// Writes a graph as one JSON object.
 pub(crate) fn write(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
-    write_as(Form::Own, graph, threads, out)
+    write_as(JsonForm::Own, graph, threads, out)
 }
 
 /// Writes a graph as one JSON object with the fields of the package `nnef`.
 pub(crate) fn write_khronos(graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
-    write_as(Form::Khronos, graph, threads, out)
+    write_as(JsonForm::Khronos, graph, threads, out)
 }
 
-fn write_as(form: Form, graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
+fn write_as(form: JsonForm, graph: &Graph, threads: Option<NonZeroUsize>, out: &mut dyn Write) -> io::Result<()> {
     let mut head = match form {
-        Form::Own => String::from("{\"name\": "),
-        Form::Khronos => format!("{{\"version\": {VERSION}, \"name\": "),
+        JsonForm::Own => String::from("{\"name\": "),
+        JsonForm::Khronos => format!("{{\"version\": {VERSION}, \"name\": "),
     };
     let mut json = Json::new(form, graph, &mut head);
     json.string(graph.text_of(graph.name));
@@ -78,14 +78,14 @@ pub(super) fn push_string(buffer: &mut String, text: &str) {
 }
 
 struct Json<'g, 'b> {
-    form: Form,
+    form: JsonForm,
     graph: &'g Graph,
     buffer: &'b mut String,
     speller: Speller<'g>,
 }
 
 impl<'g, 'b> Json<'g, 'b> {
-    fn new(form: Form, graph: &'g Graph, buffer: &'b mut String) -> Self {
+    fn new(form: JsonForm, graph: &'g Graph, buffer: &'b mut String) -> Self {
         Json { form, graph, buffer, speller: graph.speller() }
     }
 
@@ -134,7 +134,7 @@ impl<'g, 'b> Json<'g, 'b> {
     fn tensor_entry(&mut self, id: TensorId) {
         self.tensor(id);
         self.buffer.push_str(": {");
-        if self.form == Form::Khronos {
+        if self.form == JsonForm::Khronos {
             self.buffer.push_str("\"name\": ");
             self.tensor(id);
             self.buffer.push_str(", ");
@@ -147,11 +147,11 @@ impl<'g, 'b> Json<'g, 'b> {
             None => self.buffer.push_str("null"),
         }
         match self.form {
-            Form::Khronos => self.buffer.push_str(", \"data\": null, \"quantization\": {}"),
+            JsonForm::Khronos => self.buffer.push_str(", \"data\": null, \"quantization\": {}"),
             #[cfg(feature = "tensor")]
-            Form::Own => self.layout(id),
+            JsonForm::Own => self.layout(id),
             #[cfg(not(feature = "tensor"))]
-            Form::Own => {}
+            JsonForm::Own => {}
         }
         self.buffer.push('}');
     }
@@ -195,7 +195,7 @@ impl<'g, 'b> Json<'g, 'b> {
         self.string(self.graph.text_of(kind.name));
         self.buffer.push_str(", \"dtype\": ");
         self.text_or_null(operation.dtype().map(Primitive::text));
-        let attributes = if self.form == Form::Khronos { "attribs" } else { "attributes" };
+        let attributes = if self.form == JsonForm::Khronos { "attribs" } else { "attributes" };
         for (key, tensor) in [("inputs", true), (attributes, false)] {
             self.buffer.push_str(", \"");
             self.buffer.push_str(key);
@@ -215,7 +215,7 @@ impl<'g, 'b> Json<'g, 'b> {
             }
         }
         self.buffer.push('}');
-        if let (Form::Own, Some(note)) = (self.form, note) {
+        if let (JsonForm::Own, Some(note)) = (self.form, note) {
             self.note(note);
         }
         self.buffer.push('}');

@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(text.lines().count(), 7);
         let short = Note { node: None, module: Some("a\ny = exp(x);\r\u{85}\u{1b}[0m".into()), source: None };
         let (_, text) = annotated(TEXT, Some(short));
-        assert!(text.contains("# scalar[2,3]  a y = exp(x);\\r\\u{85}\\u{1b}[0m  test.nnef:2:59\n"), "{text}");
+        assert!(text.contains("# scalar[2,3]  a y = exp(x);\\r\\u{85}\\u{1b}[0m  test.nnef:2:58\n"), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The memory that the tensors between operations take, if these run one after another in the order of the graph.
 
 use super::elements::bytes_of;
-use super::{product, shape};
+use super::extents::{product, shape};
 use crate::graph::{Graph, Operation, Primitive, TensorId};
 
 /// The largest sum of the bytes of tensors that are needed at the same time. A tensor is needed from its operation to the
@@ -37,6 +37,12 @@ enum LastUse {
     Past,
 }
 
+/// The inputs that no operation introduces.
+fn inputs(graph: &Graph) -> impl Iterator<Item = TensorId> {
+    let is_given = move |tensor: &TensorId| graph.tensors.get(tensor.index()).is_some_and(|of| of.producer.is_none());
+    graph.inputs.iter().copied().filter(is_given)
+}
+
 impl Peak {
     /// The peak of a graph; `counts` tells which operations have results that count.
     pub(super) fn of(graph: &Graph, counts: impl Fn(&Operation) -> bool) -> Peak {
@@ -51,8 +57,7 @@ impl Peak {
                 graph.each_result(operation, |tensor| note(tensor, LastUse::Operation(i)));
             }
         }
-        graph.inputs.iter().for_each(|tensor| note(*tensor, LastUse::Operation(0)));
-        let is_past = |last: Option<&LastUse>| !matches!(last, Some(LastUse::Operation(_)));
+        inputs(graph).for_each(|tensor| note(tensor, LastUse::Operation(0)));
         for (i, operation) in graph.operations.iter().enumerate() {
             graph.each_operand_tensor(operation, |tensor| {
                 if let Some(last @ LastUse::Operation(_)) = last.get_mut(tensor.index()) {
@@ -61,9 +66,7 @@ impl Peak {
             });
         }
         for output in &graph.outputs {
-            if !is_past(last.get(output.index()))
-                && let Some(last) = last.get_mut(output.index())
-            {
+            if let Some(last @ LastUse::Operation(_)) = last.get_mut(output.index()) {
                 *last = LastUse::End;
             }
         }
@@ -81,8 +84,7 @@ impl Peak {
             }
         };
         let mut highest = (0, None);
-        let is_input = |tensor: &TensorId| graph.tensors.get(tensor.index()).is_some_and(|of| of.producer.is_none());
-        graph.inputs.iter().filter(|tensor| is_input(tensor)).for_each(|tensor| begin(*tensor, &mut held, &last));
+        inputs(graph).for_each(|tensor| begin(tensor, &mut held, &last));
         for (i, operation) in graph.operations.iter().enumerate() {
             graph.each_result(operation, |tensor| begin(tensor, &mut held, &last));
             if held > highest.0 {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Counts;
+use super::counts::Counts;
 use crate::graph::{Graph, Operation, OperationId, OriginId};
 
 /// The most modules around a module: those inside of more are counted with it.

@@ -3,7 +3,7 @@
 //! A rule needs the shapes of operands or results. Elements outside the borders of a tensor count, as all tools
 //! that count multiply-adds do it.
 
-use super::{product, shape};
+use super::extents::{product, shape};
 use crate::dictionary::{self, Products, Vocabulary};
 use crate::graph::shapes::Einsum;
 use crate::graph::{Graph, Key, Operand, Operation, TensorId, Value};

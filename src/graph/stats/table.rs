@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::Stats;
+use super::counts::Counts;
 use super::modules::ModuleStats;
-use super::{Counts, Stats};
 use crate::diagnostics::visible::clean;
 
 /// The width to which the names in a table are aligned at most.
@@ -146,8 +147,8 @@ pub(super) fn json(modules: &[ModuleStats]) -> Value {
             "activations": counts.activations,
             "modules": of_module,
         });
-        if module.calls > 0 {
-            row["calls"] = module.calls.into();
+        if let Some(fields) = row.as_object_mut().filter(|_| module.calls > 0) {
+            fields.insert("calls".to_owned(), module.calls.into());
         }
         if let Some(around) = inner.get_mut(module.around as usize) {
             around.push(row);

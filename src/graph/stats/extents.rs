@@ -1,0 +1,13 @@
+//! Extents of tensors as numbers.
+
+use crate::graph::{Graph, TensorId};
+
+/// The extents of a tensor, if all are known.
+pub(super) fn shape(graph: &Graph, tensor: TensorId) -> Option<Vec<i64>> {
+    graph.shape(tensor)?.known()
+}
+
+/// The number of items of a tensor with these extents.
+pub(super) fn product(extents: &[i64]) -> u64 {
+    extents.iter().fold(1u64, |all, extent| all.saturating_mul(u64::try_from(*extent).unwrap_or(0)))
+}
