@@ -72,6 +72,17 @@ fn pages_need_nothing_from_elsewhere() {
 }
 
 /// A model with data in files, and one of ONNX.
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let copied = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &copied),
+            false => drop(std::fs::copy(entry.path(), copied).unwrap()),
+        }
+    }
+}
+
 #[test]
 fn pages_are_the_same_from_any_folder() {
     let model = r#"<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) <float[2] w = {0.5, -2.0}>
@@ -83,10 +94,7 @@ fn pages_are_the_same_from_any_folder() {
             let at = folder.path().join(name);
             std::fs::create_dir_all(&at).unwrap();
             let copied = at.join("model");
-            std::fs::create_dir(&copied).unwrap();
-            for file in std::fs::read_dir(root().join("examples/model")).unwrap().map(Result::unwrap) {
-                std::fs::copy(file.path(), copied.join(file.file_name())).unwrap();
-            }
+            copy_folder(&root().join("examples/model"), &copied);
             std::fs::write(at.join("m.onnxtxt"), model).unwrap();
             let page = |path: &Path| text(&["-q", "--to", "html", path.to_str().unwrap()]);
             let made = [page(&copied), page(&at.join("m.onnxtxt"))];

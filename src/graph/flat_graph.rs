@@ -63,8 +63,6 @@ pub struct Graph {
     /// The kinds of operations that occur.
     pub(crate) kinds: Vec<Kind>,
     pub(super) provenance: Provenance,
-    /// What the comments of its text tell beside it, if it is annotated.
-    pub(crate) annotation: Option<Arc<Annotation>>,
     pub(crate) names: TensorNames,
     /// The lines of the comment at the start of the document.
     pub(crate) comments: Vec<String>,
@@ -94,7 +92,6 @@ impl Graph {
             formals: FxHashMap::default(),
             kinds: Vec::new(),
             provenance: Provenance::default(),
-            annotation: None,
             names: TensorNames::default(),
             comments: Vec::new(),
             extensions: Vec::new(),
@@ -141,8 +138,13 @@ impl Graph {
         let of_bodies = bodies.iter().flat_map(|body| &body.operations);
         let places = of_bodies.chain(&self.operations).map(|operation| operation.at);
         let annotation = Arc::new(Annotation::new(sources, places));
-        bodies.into_iter().for_each(|body| body.annotation = Some(Arc::clone(&annotation)));
-        self.annotation = Some(annotation);
+        bodies.into_iter().for_each(|body| body.provenance.annotation = Some(Arc::clone(&annotation)));
+        self.provenance.annotation = Some(annotation);
+    }
+
+    /// What the comments of its text tell beside it, if it is annotated.
+    pub(crate) fn annotation(&self) -> Option<&Annotation> {
+        self.provenance.annotation.as_deref()
     }
 
     /// Mutable access to the table of names.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Graph;
+use super::annotation::Annotation;
 use super::ids::{OperationId, OriginId};
 use super::names::NameId;
 use crate::source::Location;
@@ -20,6 +21,8 @@ pub(super) struct Provenance {
     pub(super) places: Vec<(Name, Location)>,
     /// What the model tells about operations, if it does.
     pub(super) notes: FxHashMap<OperationId, Note>,
+    /// The places that the text tells as comments, if it is annotated.
+    pub(super) annotation: Option<Arc<Annotation>>,
 }
 
 /// Where an operation comes from in the program that its model was exported from.

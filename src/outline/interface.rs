@@ -56,7 +56,8 @@ impl Interface {
         }
         // Of groups of the same size the first.
         let (inner, positions) = groups.into_iter().rev().max_by_key(|(_, positions)| positions.len())?;
-        (positions.len() > 1).then(|| Windows { text, positions, length }.interface(&inner))
+        let is_unit = positions.len() > 1 && !is_sequence(text, positions[0], length);
+        is_unit.then(|| Windows { text, positions, length }.interface(&inner))
     }
 
     /// The number of the first operand of each step.
@@ -78,6 +79,35 @@ fn inner_links(text: &Text, position: u32, length: u32) -> Vec<Option<Place>> {
         Some((step, slot))
     });
     inner.collect()
+}
+
+/// Whether a window is a sequence of equal parts, such as several layers. The parts are what readers know, so that such
+/// windows have no body of their own. Chains of one operation have no better parts.
+fn is_sequence(text: &Text, position: u32, length: u32) -> bool {
+    let part = period(window(text, position, length));
+    let is_chain = part == 1 && text.listing.classes.get(text.steps[position as usize].token as usize).is_some();
+    if part == length || is_chain {
+        return false;
+    }
+    let links = |part_at: u32| inner_links(text, position + part_at, part);
+    let first = links(0);
+    (part..length).step_by(part as usize).all(|at| links(at) == first)
+}
+
+/// The length of the shortest part that steps are a sequence of; their number if they are not a sequence.
+fn period(steps: &[Step]) -> u32 {
+    // For each beginning, the length of its longest proper start that is its end, too.
+    let mut ends: Vec<usize> = vec![0; steps.len()];
+    let mut matched = 0;
+    for at in 1..steps.len() {
+        while matched > 0 && steps[at].token != steps[matched].token {
+            matched = ends[matched - 1];
+        }
+        matched += usize::from(steps[at].token == steps[matched].token);
+        ends[at] = matched;
+    }
+    let part = steps.len() - ends.last().copied().unwrap_or(0);
+    (if steps.len().is_multiple_of(part.max(1)) { part } else { steps.len() }) as u32
 }
 
 /// Windows that use what they compute in the same way.

@@ -17,7 +17,7 @@ pub(crate) enum Leaf {
 
 /// What operations of a class have in common. They are equal but for their operands and results.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Class {
+pub(crate) struct OperationClass {
     /// The bytes that an operation takes when it is written, without the names of its operands and results.
     pub(crate) bytes: u32,
     /// What it is if it has no operands.
@@ -38,7 +38,7 @@ pub(super) struct Item {
 pub(crate) struct Listing {
     pub(super) items: Vec<Item>,
     pub(super) links: Vec<ValueId>,
-    pub(super) classes: Vec<Class>,
+    pub(super) classes: Vec<OperationClass>,
     /// The number of values.
     pub(super) values: u32,
     /// The values that the graph itself has to have: its outputs, and what is used in a way that is not listed.
@@ -53,7 +53,7 @@ impl Listing {
     }
 
     /// Adds a class.
-    pub(crate) fn add_class(&mut self, class: Class) -> ClassId {
+    pub(crate) fn add_class(&mut self, class: OperationClass) -> ClassId {
         self.classes.push(class);
         self.classes.len() as ClassId - 1
     }

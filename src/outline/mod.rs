@@ -17,7 +17,7 @@ mod rounds;
 mod tests;
 mod text;
 
-pub(crate) use listing::{Class, ClassId, Leaf, Listing, ValueId};
+pub(crate) use listing::{ClassId, Leaf, Listing, OperationClass, ValueId};
 pub(crate) use naming::{BodyNames, common_name, identifier, shared_path};
 pub(crate) use plan::{Plan, PlannedBody, PlannedStep, Source};
 pub(crate) use rounds::find;

@@ -1,6 +1,6 @@
 //! What is found in listings.
 
-use super::{Class, Leaf, Listing, Plan, Source, find};
+use super::{Leaf, Listing, OperationClass, Plan, Source, find};
 
 /// A listing of operations, each with its class, operands and results. Value 0 is an input.
 fn listing(operations: &[(u32, &[u32], &[u32])], fixed: &[u32]) -> Listing {
@@ -9,7 +9,7 @@ fn listing(operations: &[(u32, &[u32], &[u32])], fixed: &[u32]) -> Listing {
     let mut listing = Listing::new(count, fixed.to_vec());
     for class in 0..=operations.iter().map(|(class, ..)| *class).max().unwrap_or(0) {
         let leaf = if class == 0 { Leaf::Stays } else { Leaf::Sinks };
-        listing.add_class(Class { bytes: 30, leaf });
+        listing.add_class(OperationClass { bytes: 30, leaf });
     }
     for (class, operands, results) in operations {
         listing.push(*class, operands.iter().copied(), results.iter().copied());

@@ -87,7 +87,7 @@ impl<'l> Text<'l> {
             steps: order.iter().map(step).collect(),
             links: listing.links.clone(),
             values,
-            scopes: vec![0..order.len()],
+            scopes: std::iter::once(0..order.len()).collect(),
             bodies: Vec::new(),
             uses: Vec::new(),
             made: Vec::new(),

@@ -207,7 +207,7 @@ impl<'g, 'b> Text<'g, 'b> {
 
     /// Adds the comment on an operation to its line, if the graph is annotated.
     fn remark(&mut self, id: OperationId) {
-        let Some(annotation) = &self.graph.annotation else { return };
+        let Some(annotation) = self.graph.annotation() else { return };
         let end = self.buffer.len() - INDENT.len() - 1;
         self.buffer.truncate(end);
         remarks::push(self.graph, annotation, id, self.buffer);

@@ -117,7 +117,6 @@ mod tests {
         let (mut graph, _) = annotated(TEXT, None);
         let mut sources = Sources::new();
         sources.add("other", "");
-        graph.annotation = None;
         graph.operations.iter_mut().for_each(|operation| operation.at.file = crate::source::FileId(7));
         graph.annotate(&sources);
         let mut out = Vec::new();

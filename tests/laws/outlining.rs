@@ -1,5 +1,6 @@
 //! The law of `--outline`: the text with fragments flattens to the same graph up to names of inner tensors, with the same
 //! numbers, and it is not longer.
+#![allow(clippy::unwrap_used)]
 #![cfg(feature = "cli")]
 
 use std::collections::BTreeMap;

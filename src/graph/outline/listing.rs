@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::graph::standard::UPDATE;
 use crate::graph::{Graph, Operand, Operation, Output, Primitive, TensorId, Value};
-use crate::outline::{Class, ClassId, Leaf, Listing};
+use crate::outline::{ClassId, Leaf, Listing, OperationClass};
 
 /// The operations of a graph. `apart` are tensors that the graph itself has to have, besides its outputs.
 pub(super) fn listing(graph: &Graph, apart: &[TensorId]) -> Listing {
@@ -41,7 +41,7 @@ impl<'g> Classes<'g> {
             known => {
                 let sinks = graph.is_function(graph.kind(operation));
                 let leaf = if sinks { Leaf::Sinks } else { Leaf::Stays };
-                let class = listing.add_class(Class { bytes: self.bytes(operation), leaf });
+                let class = listing.add_class(OperationClass { bytes: self.bytes(operation), leaf });
                 if known.is_none() && !alone {
                     self.known.insert(hash, (operation, class));
                 }

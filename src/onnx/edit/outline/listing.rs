@@ -11,7 +11,7 @@ use crate::onnx::edit::unused::uses_of;
 use crate::onnx::inline::Imports;
 use crate::onnx::model::{AttributeValue, GraphProto, ModelProto, NodeProto, Values};
 use crate::onnx::protobuf::fields::node as fields;
-use crate::outline::{Class, ClassId, Leaf, Listing};
+use crate::outline::{ClassId, Leaf, Listing, OperationClass};
 
 /// The nodes of the graph of a model.
 pub(super) fn listing(model: &ModelProto, graph: &GraphProto) -> Listing {
@@ -68,7 +68,7 @@ impl<'m> Classes<'m> {
             known => {
                 let sinks = schema_of(&self.model.names, &self.imports, node).is_some();
                 let leaf = if sinks { Leaf::Sinks } else { Leaf::Stays };
-                let class = listing.add_class(Class { bytes: self.bytes(node), leaf });
+                let class = listing.add_class(OperationClass { bytes: self.bytes(node), leaf });
                 if known.is_none() && !alone {
                     self.known.insert(hash, (node, class));
                 }
