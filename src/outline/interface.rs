@@ -12,7 +12,7 @@ type Place = (u32, u32);
 
 /// Where a step of a body takes an operand from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum From {
+pub(super) enum BodyOperand {
     /// The step of the body and the number of its result.
     Step(u32, u32),
     /// A parameter, by its number.
@@ -27,7 +27,7 @@ pub(super) struct Interface {
     pub(super) positions: Vec<u32>,
     pub(super) length: u32,
     /// Where each operand of each step comes from.
-    pub(super) operands: Vec<From>,
+    pub(super) operands: Vec<BodyOperand>,
     /// An operand with each parameter.
     pub(super) params: Vec<Place>,
     /// An operand with each operation that moves to the body.
@@ -127,15 +127,15 @@ impl Windows<'_, '_> {
         for (at, step) in first.iter().enumerate() {
             places.extend((0..step.operands).map(|operand| (at as u32, operand)));
         }
-        let mut numbers: Vec<Option<From>> = vec![None; kinds.len()];
+        let mut numbers: Vec<Option<BodyOperand>> = vec![None; kinds.len()];
         let mut operands = Vec::with_capacity(inner.len());
         for ((inner, outer), place) in inner.iter().zip(&outer).zip(places) {
             operands.push(match inner {
-                Some((step, slot)) => From::Step(*step, *slot),
+                Some((step, slot)) => BodyOperand::Step(*step, *slot),
                 None => *numbers[*outer as usize].get_or_insert_with(|| {
-                    let (list, from): (&mut Vec<Place>, fn(u32) -> From) = match kinds[*outer as usize] {
-                        Some(_) => (&mut sunk, From::Sunk),
-                        None => (&mut params, From::Param),
+                    let (list, from): (&mut Vec<Place>, fn(u32) -> BodyOperand) = match kinds[*outer as usize] {
+                        Some(_) => (&mut sunk, BodyOperand::Sunk),
+                        None => (&mut params, BodyOperand::Param),
                     };
                     list.push(place);
                     from(list.len() as u32 - 1)

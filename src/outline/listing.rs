@@ -26,7 +26,7 @@ pub(crate) struct OperationClass {
 
 /// An operation of a listing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
+pub(super) struct ListedItem {
     pub(super) class: ClassId,
     /// The start of its operands and of its results in the links; the next item starts where they end.
     pub(super) operands: u32,
@@ -36,7 +36,7 @@ pub(super) struct Item {
 /// The operations of a flat graph, each after those that it depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Listing {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ListedItem>,
     pub(super) links: Vec<ValueId>,
     pub(super) classes: Vec<OperationClass>,
     /// The number of values.
@@ -67,13 +67,13 @@ impl Listing {
     ) {
         let start = self.links.len() as u32;
         self.links.extend(operands);
-        self.items.push(Item { class, operands: start, results: self.links.len() as u32 });
+        self.items.push(ListedItem { class, operands: start, results: self.links.len() as u32 });
         self.links.extend(results);
     }
 
     /// The values that an operation uses.
     pub(super) fn operands(&self, item: usize) -> &[ValueId] {
-        let Item { operands, results, .. } = self.items[item];
+        let ListedItem { operands, results, .. } = self.items[item];
         &self.links[operands as usize..results as usize]
     }
 

@@ -1,6 +1,6 @@
 //! Replaces repeated windows by calls, those that save most first, until nothing saves more.
 
-use super::interface::{From, Interface};
+use super::interface::{BodyOperand, Interface};
 use super::listing::{Listing, ValueId};
 use super::order;
 use super::plan::Plan;
@@ -145,9 +145,9 @@ impl<'t, 'l> Replacement<'t, 'l> {
             let step = found.steps(self.text, first)[at as usize];
             let other = found.steps(self.text, last)[at as usize];
             let operands = operands.by_ref().take(step.operands as usize).map(|from| match *from {
-                From::Step(step, slot) => made[step as usize][slot as usize],
-                From::Param(param) => params[param as usize],
-                From::Sunk(leaf) => sunk[leaf as usize],
+                BodyOperand::Step(step, slot) => made[step as usize][slot as usize],
+                BodyOperand::Param(param) => params[param as usize],
+                BodyOperand::Sunk(leaf) => sunk[leaf as usize],
             });
             let operands: Vec<ValueId> = operands.collect();
             let pairs = self.text.results(&step).iter().copied().zip(self.text.results(&other).iter().copied());

@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn forms_of_weights_have_no_boxes() {
-        let body = "w = variable(shape = [2, 3], label = 'w'); v = transpose(w, axes = [1, 0]);
+        let body = "w = variable(shape = [3, 2], label = 'w'); v = transpose(w, axes = [1, 0]);
             u = unsqueeze(v, axes = [0]); t = unsqueeze(x, axes = [0, 1]); y = matmul(t, u);";
         // The input, the operation on it, the product, and the output.
         assert_eq!(groups(body).1, 4);
