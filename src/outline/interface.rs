@@ -5,7 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use super::listing::{ClassId, ValueId};
-use super::text::{CALL, NAME, NOWHERE, Step, Text, declaration};
+use super::text::{CALL, NAME, NOWHERE, OutlineText, TextStep, declaration};
 
 /// An operand of a step in a window: the number of the step and of its operand.
 type Place = (u32, u32);
@@ -40,7 +40,7 @@ pub(super) struct Interface {
 
 impl Interface {
     /// What most of some windows with equal tokens have in common; none if no two are equal.
-    pub(super) fn of(text: &Text, positions: &[u32], length: u32) -> Option<Interface> {
+    pub(super) fn of(text: &OutlineText, positions: &[u32], length: u32) -> Option<Interface> {
         let mut groups: Vec<(Vec<Option<Place>>, Vec<u32>)> = Vec::new();
         let mut known: FxHashMap<Vec<Option<Place>>, usize> = FxHashMap::default();
         for &position in positions {
@@ -57,21 +57,21 @@ impl Interface {
         // Of groups of the same size the first.
         let (inner, positions) = groups.into_iter().rev().max_by_key(|(_, positions)| positions.len())?;
         let is_unit = positions.len() > 1 && !is_sequence(text, positions[0], length);
-        is_unit.then(|| Windows { text, positions, length }.interface(&inner))
+        is_unit.then(|| EqualWindows { text, positions, length }.interface(&inner))
     }
 
     /// The number of the first operand of each step.
-    pub(super) fn steps<'t>(&self, text: &'t Text, position: u32) -> &'t [Step] {
+    pub(super) fn steps<'t>(&self, text: &'t OutlineText, position: u32) -> &'t [TextStep] {
         window(text, position, self.length)
     }
 }
 
-fn window<'t>(text: &'t Text, position: u32, length: u32) -> &'t [Step] {
+fn window<'t>(text: &'t OutlineText, position: u32, length: u32) -> &'t [TextStep] {
     &text.steps[position as usize..][..length as usize]
 }
 
 /// Which operands of a window are computed in it, and by what.
-fn inner_links(text: &Text, position: u32, length: u32) -> Vec<Option<Place>> {
+fn inner_links(text: &OutlineText, position: u32, length: u32) -> Vec<Option<Place>> {
     let operands = window(text, position, length).iter().flat_map(|step| text.operands(step));
     let inner = operands.map(|value| {
         let (at, slot) = text.made[*value as usize];
@@ -83,7 +83,7 @@ fn inner_links(text: &Text, position: u32, length: u32) -> Vec<Option<Place>> {
 
 /// Whether a window is a sequence of equal parts, such as several layers. The parts are what readers know, so that such
 /// windows have no body of their own. Chains of one operation have no better parts.
-fn is_sequence(text: &Text, position: u32, length: u32) -> bool {
+fn is_sequence(text: &OutlineText, position: u32, length: u32) -> bool {
     let part = period(window(text, position, length));
     let is_chain = part == 1 && text.listing.classes.get(text.steps[position as usize].token as usize).is_some();
     if part == length || is_chain {
@@ -95,7 +95,7 @@ fn is_sequence(text: &Text, position: u32, length: u32) -> bool {
 }
 
 /// The length of the shortest part that steps are a sequence of; their number if they are not a sequence.
-fn period(steps: &[Step]) -> u32 {
+fn period(steps: &[TextStep]) -> u32 {
     // For each beginning, the length of its longest proper start that is its end, too.
     let mut ends: Vec<usize> = vec![0; steps.len()];
     let mut matched = 0;
@@ -111,13 +111,13 @@ fn period(steps: &[Step]) -> u32 {
 }
 
 /// Windows that use what they compute in the same way.
-struct Windows<'t, 'l> {
-    text: &'t Text<'l>,
+struct EqualWindows<'t, 'l> {
+    text: &'t OutlineText<'l>,
     positions: Vec<u32>,
     length: u32,
 }
 
-impl Windows<'_, '_> {
+impl EqualWindows<'_, '_> {
     fn interface(self, inner: &[Option<Place>]) -> Interface {
         let outer = self.outer(inner);
         let kinds = self.kinds(&outer);

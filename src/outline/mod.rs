@@ -4,7 +4,7 @@
 //! use. [`find`] orders the operations (`order`), finds windows that occur several times (`repeats`), determines what
 //! their occurrences have in common (`interface`), and replaces those that save most by calls of a body (`rounds`), until
 //! nothing saves more. Bodies are searched like the graph, so that calls are nested. A notation makes fragments or
-//! functions of the result, a [`Plan`]; `naming` chooses names for them.
+//! functions of the result, a [`OutlinePlan`]; `naming` chooses names for them.
 
 mod interface;
 mod listing;
@@ -19,5 +19,5 @@ mod text;
 
 pub(crate) use listing::{ClassId, Leaf, Listing, OperationClass, ValueId};
 pub(crate) use naming::{BodyNames, common_name, identifier, shared_path};
-pub(crate) use plan::{Plan, PlannedBody, PlannedStep, Source};
+pub(crate) use plan::{OutlinePlan, PlannedBody, PlannedStep, Source};
 pub(crate) use rounds::find;

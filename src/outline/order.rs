@@ -18,7 +18,7 @@ const WIDE: u32 = 3;
 /// The operations with operands in an order that respects their dependencies.
 pub(super) fn late(listing: &Listing) -> Vec<u32> {
     let producers = producers(listing);
-    let Places { places, wide } = places(listing, &producers);
+    let OrderPlaces { places, wide } = places(listing, &producers);
     let mut order = Vec::with_capacity(listing.items.len());
     let mut placed = vec![false; listing.items.len()];
     let mut open: Vec<(u32, u32)> = Vec::new();
@@ -62,14 +62,14 @@ fn producers(listing: &Listing) -> Vec<u32> {
 }
 
 /// Where operations stand.
-struct Places {
+struct OrderPlaces {
     /// The operation before which each one stands: itself, or its first use.
     places: Vec<u32>,
     /// Whether the uses of each one are all over the graph.
     wide: Vec<bool>,
 }
 
-fn places(listing: &Listing, producers: &[u32]) -> Places {
+fn places(listing: &Listing, producers: &[u32]) -> OrderPlaces {
     let count = listing.items.len();
     let mut places: Vec<u32> = (0..count as u32).collect();
     let mut wide = vec![false; count];
@@ -95,5 +95,5 @@ fn places(listing: &Listing, producers: &[u32]) -> Places {
             }
         }
     }
-    Places { places, wide }
+    OrderPlaces { places, wide }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::listing::ValueId;
-use super::text::{NOWHERE, Step, Text};
+use super::text::{NOWHERE, OutlineText, TextStep};
 
 /// What a step of a plan is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) struct PlannedBody {
 
 /// The graph with calls, and the bodies that are called.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct OutlinePlan {
     pub(crate) steps: Vec<PlannedStep>,
     /// Each after those that it calls.
     pub(crate) bodies: Vec<PlannedBody>,
@@ -42,7 +42,7 @@ pub(crate) struct Plan {
     links: Vec<ValueId>,
 }
 
-impl Plan {
+impl OutlinePlan {
     /// The values that a step uses.
     pub(crate) fn operands(&self, step: &PlannedStep) -> &[ValueId] {
         &self.links[step.operands.start as usize..step.operands.end as usize]
@@ -53,18 +53,18 @@ impl Plan {
         &self.links[step.results.start as usize..step.results.end as usize]
     }
 
-    pub(super) fn of(text: &Text) -> Plan {
+    pub(super) fn of(text: &OutlineText) -> OutlinePlan {
         let mut calls = vec![0u32; text.bodies.len()];
         text.steps.iter().filter_map(|step| text.called(step)).for_each(|body| calls[body] += 1);
-        let mut writer = Writer {
+        let mut writer = PlanWriter {
             text,
             calls,
             numbers: vec![None; text.bodies.len()],
             alias: (0..text.values.len() as ValueId).collect(),
             written: vec![false; text.listing.items.len()],
-            plan: Plan {
+            plan: OutlinePlan {
                 values: text.values.iter().map(|value| [value.original, value.twin]).collect(),
-                ..Plan::default()
+                ..OutlinePlan::default()
             },
         };
         writer.plan.steps = writer.graph();
@@ -72,8 +72,8 @@ impl Plan {
     }
 }
 
-struct Writer<'t, 'l> {
-    text: &'t Text<'l>,
+struct PlanWriter<'t, 'l> {
+    text: &'t OutlineText<'l>,
     /// The number of calls of each body. A body with one call is written in its place.
     calls: Vec<u32>,
     /// The bodies that were written.
@@ -82,10 +82,10 @@ struct Writer<'t, 'l> {
     alias: Vec<ValueId>,
     /// The operations without operands that were written in the graph.
     written: Vec<bool>,
-    plan: Plan,
+    plan: OutlinePlan,
 }
 
-impl Writer<'_, '_> {
+impl PlanWriter<'_, '_> {
     /// The steps of the graph. Operations without operands precede their first use, as far as they do not precede
     /// everything.
     fn graph(&mut self) -> Vec<PlannedStep> {
@@ -145,7 +145,7 @@ impl Writer<'_, '_> {
         !std::mem::replace(&mut self.written[at], true)
     }
 
-    fn step(&mut self, step: &Step, steps: &mut Vec<PlannedStep>) {
+    fn step(&mut self, step: &TextStep, steps: &mut Vec<PlannedStep>) {
         let text = self.text;
         let (operands, results) = (text.operands(step), text.results(step));
         let Some(body) = text.called(step) else {

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::text::{CALL, NAME, NOWHERE, Text};
+use super::text::{CALL, NAME, NOWHERE, OutlineText};
 
 /// The most repeats of each power of two that are counted exactly.
 const COUNTED: usize = 12;
@@ -24,8 +24,8 @@ pub(super) struct Repeat {
 }
 
 /// Repeats that are worth a look, the most promising first.
-pub(super) fn repeats(text: &Text) -> Vec<Repeat> {
-    let mut search = Search::new(text);
+pub(super) fn repeats(text: &OutlineText) -> Vec<Repeat> {
+    let mut search = RepeatSearch::new(text);
     let mut found = Vec::new();
     while search.any {
         search.level(&mut found);
@@ -36,9 +36,9 @@ pub(super) fn repeats(text: &Text) -> Vec<Repeat> {
 }
 
 /// A window that occurs several times, by the names of its first and its last part, and its length.
-type Key = (u32, u32, u32);
+type WindowKey = (u32, u32, u32);
 
-struct Search {
+struct RepeatSearch {
     /// The length of the windows that have names.
     width: usize,
     /// The name of the window at each position; none if it is the only one of its kind.
@@ -53,14 +53,15 @@ struct Search {
     crossing: Vec<u32>,
 }
 
-impl Search {
-    fn new(text: &Text) -> Self {
+impl RepeatSearch {
+    fn new(text: &OutlineText) -> Self {
         let mut bytes = Vec::with_capacity(text.steps.len() + 1);
         bytes.push(0);
         for (at, step) in text.steps.iter().enumerate() {
             bytes.push(bytes[at] + text.bytes(step));
         }
-        let mut search = Search { width: 1, names: Vec::new(), count: 0, any: false, bytes, crossing: crossing(text) };
+        let mut search =
+            RepeatSearch { width: 1, names: Vec::new(), count: 0, any: false, bytes, crossing: crossing(text) };
         let tokens = text.steps.iter().map(|step| (step.source != NOWHERE).then_some((step.token, 0)));
         search.rename(tokens.collect());
         search
@@ -103,7 +104,7 @@ impl Search {
 
     /// Adds repeats that are at least as long as the windows, and shorter than twice that.
     fn level(&self, found: &mut Vec<Repeat>) {
-        let mut known: FxHashMap<Key, (u32, u64)> = FxHashMap::default();
+        let mut known: FxHashMap<WindowKey, (u32, u64)> = FxHashMap::default();
         let mut last = vec![NOWHERE; self.count as usize];
         // The start and the end of the windows whose distance is the same, and the distance.
         let mut open = (0, 0, 0);
@@ -139,7 +140,7 @@ impl Search {
     }
 
     /// Notes the repeat of windows from `first` to `last` that have an equal one at a distance.
-    fn close(&self, (first, last, distance): (usize, usize, usize), known: &mut FxHashMap<Key, (u32, u64)>) {
+    fn close(&self, (first, last, distance): (usize, usize, usize), known: &mut FxHashMap<WindowKey, (u32, u64)>) {
         if distance == 0 {
             return;
         }
@@ -193,7 +194,7 @@ impl Search {
 }
 
 /// The number of values that are computed before each step and used by it or later.
-fn crossing(text: &Text) -> Vec<u32> {
+fn crossing(text: &OutlineText) -> Vec<u32> {
     let mut ends = vec![0; text.values.len()];
     for (at, step) in text.steps.iter().enumerate() {
         text.operands(step).iter().for_each(|value| ends[*value as usize] = at);

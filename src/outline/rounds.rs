@@ -3,9 +3,9 @@
 use super::interface::{BodyOperand, Interface};
 use super::listing::{Listing, ValueId};
 use super::order;
-use super::plan::Plan;
+use super::plan::OutlinePlan;
 use super::repeats::repeats;
-use super::text::{FoundBody, Step, Text, ValueFacts};
+use super::text::{FoundBody, OutlineText, TextStep, ValueFacts};
 
 /// The most repeats that are compared in a round, and how often a round may look at each step for that.
 const COMPARED: usize = 24;
@@ -19,7 +19,7 @@ const STEPS_EACH: usize = 1;
 const ORDERED_TWICE: usize = 1 << 17;
 
 /// The repeated structure of a listing; none if calls do not save anything.
-pub(crate) fn find(listing: &Listing) -> Option<Plan> {
+pub(crate) fn find(listing: &Listing) -> Option<OutlinePlan> {
     let late = order::late(listing);
     let listed = order::listed(listing);
     let twice = listed.len() <= ORDERED_TWICE && late != listed;
@@ -28,12 +28,12 @@ pub(crate) fn find(listing: &Listing) -> Option<Plan> {
         Some(other) if other.total() <= text.total() => other,
         _ => text,
     };
-    (!text.bodies.is_empty()).then(|| Plan::of(&text))
+    (!text.bodies.is_empty()).then(|| OutlinePlan::of(&text))
 }
 
 /// The text of a listing, with calls.
-fn reduced<'l>(listing: &'l Listing, order: &[u32]) -> Text<'l> {
-    let mut text = Text::new(listing, order);
+fn reduced<'l>(listing: &'l Listing, order: &[u32]) -> OutlineText<'l> {
+    let mut text = OutlineText::new(listing, order);
     let mut left = STEPS + STEPS_EACH * text.steps.len();
     while let Some(rest) = left.checked_sub(text.steps.len()) {
         left = rest;
@@ -45,7 +45,7 @@ fn reduced<'l>(listing: &'l Listing, order: &[u32]) -> Text<'l> {
 }
 
 /// Replaces the repeats that save most and do not overlap. Returns whether there are any.
-fn round(text: &mut Text) -> bool {
+fn round(text: &mut OutlineText) -> bool {
     let mut looks = LOOKS * text.steps.len();
     let mut compared = Vec::new();
     for repeat in repeats(text).into_iter().take(COMPARED) {
@@ -73,7 +73,7 @@ fn round(text: &mut Text) -> bool {
 }
 
 /// Windows without those that others have taken, if they still save something.
-fn free(text: &Text, found: Interface, taken: &[bool]) -> Option<Interface> {
+fn free(text: &OutlineText, found: Interface, taken: &[bool]) -> Option<Interface> {
     let is_free = |position: &&u32| !taken[**position as usize..][..found.length as usize].contains(&true);
     let positions: Vec<u32> = found.positions.iter().filter(is_free).copied().collect();
     if positions.len() == found.positions.len() {
@@ -84,15 +84,15 @@ fn free(text: &Text, found: Interface, taken: &[bool]) -> Option<Interface> {
 
 /// The steps of a text with some windows replaced.
 struct Replacement<'t, 'l> {
-    text: &'t mut Text<'l>,
+    text: &'t mut OutlineText<'l>,
     /// The calls by their position, with the number of steps that each one replaces.
-    calls: Vec<(u32, u32, Step)>,
+    calls: Vec<(u32, u32, TextStep)>,
     /// The steps of new bodies.
-    bodies: Vec<Vec<Step>>,
+    bodies: Vec<Vec<TextStep>>,
 }
 
 impl<'t, 'l> Replacement<'t, 'l> {
-    fn new(text: &'t mut Text<'l>) -> Self {
+    fn new(text: &'t mut OutlineText<'l>) -> Self {
         Replacement { text, calls: Vec::new(), bodies: Vec::new() }
     }
 
@@ -159,7 +159,7 @@ impl<'t, 'l> Replacement<'t, 'l> {
                 .collect();
             let (start, operands, count) = self.text.link(&operands, &results);
             made.push(results);
-            steps.push(Step { start, operands, results: count, ..step });
+            steps.push(TextStep { start, operands, results: count, ..step });
         }
         let results = found.results.iter().map(|(step, slot)| made[*step as usize][*slot as usize]).collect();
         self.text.bodies.push(FoundBody { params, results });
@@ -174,7 +174,7 @@ impl<'t, 'l> Replacement<'t, 'l> {
         let results: Vec<ValueId> = found.results.iter().map(result).collect();
         let (start, operands, results) = self.text.link(&operands, &results);
         let token = self.text.token_of(body);
-        self.calls.push((position, found.length, Step { token, source: body as u32, start, operands, results }));
+        self.calls.push((position, found.length, TextStep { token, source: body as u32, start, operands, results }));
     }
 
     /// Makes the new text.

@@ -1,6 +1,6 @@
 //! What is found in listings.
 
-use super::{Leaf, Listing, OperationClass, Plan, Source, find};
+use super::{Leaf, Listing, OperationClass, OutlinePlan, Source, find};
 
 /// A listing of operations, each with its class, operands and results. Value 0 is an input.
 fn listing(operations: &[(u32, &[u32], &[u32])], fixed: &[u32]) -> Listing {
@@ -32,7 +32,7 @@ fn chain(parts: u32) -> Listing {
     listing(&rows, &[parts * 5])
 }
 
-fn calls(plan: &Plan) -> usize {
+fn calls(plan: &OutlinePlan) -> usize {
     plan.steps.iter().filter(|step| matches!(step.source, Source::Call(_))).count()
 }
 

@@ -13,7 +13,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// An operation or a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct TextStep {
     pub(super) token: Token,
     /// The operation of the listing or the body.
     pub(super) source: u32,
@@ -47,9 +47,9 @@ pub(super) struct FoundBody {
 
 /// The graph and its bodies, one after the other.
 #[derive(Debug)]
-pub(super) struct Text<'l> {
+pub(super) struct OutlineText<'l> {
     pub(super) listing: &'l Listing,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TextStep>,
     pub(super) links: Vec<ValueId>,
     pub(super) values: Vec<ValueFacts>,
     /// The steps of the graph, and of each body.
@@ -61,7 +61,7 @@ pub(super) struct Text<'l> {
     pub(super) made: Vec<(u32, u32)>,
 }
 
-impl<'l> Text<'l> {
+impl<'l> OutlineText<'l> {
     /// The operations of a listing in an order.
     pub(super) fn new(listing: &'l Listing, order: &[u32]) -> Self {
         let values = (0..listing.values).map(|original| ValueFacts {
@@ -80,9 +80,9 @@ impl<'l> Text<'l> {
             let item = *source as usize;
             let (operands, results) = (listing.operands(item).len() as u32, listing.results(item).len() as u32);
             let start = listing.items[item].operands;
-            Step { token: listing.items[item].class, source: *source, start, operands, results }
+            TextStep { token: listing.items[item].class, source: *source, start, operands, results }
         };
-        let mut text = Text {
+        let mut text = OutlineText {
             listing,
             steps: order.iter().map(step).collect(),
             links: listing.links.clone(),
@@ -100,7 +100,7 @@ impl<'l> Text<'l> {
     /// Adds the step that separates a graph or body from the next one. It is equal to no other one.
     pub(super) fn end_scope(&mut self) {
         let token = NOWHERE - self.scopes.len() as u32;
-        self.steps.push(Step { token, source: NOWHERE, start: 0, operands: 0, results: 0 });
+        self.steps.push(TextStep { token, source: NOWHERE, start: 0, operands: 0, results: 0 });
     }
 
     /// The token of the calls of a body.
@@ -109,18 +109,18 @@ impl<'l> Text<'l> {
     }
 
     /// The body that a step calls.
-    pub(super) fn called(&self, step: &Step) -> Option<usize> {
+    pub(super) fn called(&self, step: &TextStep) -> Option<usize> {
         let body = (step.token as usize).checked_sub(self.listing.classes.len())?;
         (body < self.bodies.len()).then_some(body)
     }
 
     /// The values that a step uses.
-    pub(super) fn operands(&self, step: &Step) -> &[ValueId] {
+    pub(super) fn operands(&self, step: &TextStep) -> &[ValueId] {
         &self.links[step.start as usize..][..step.operands as usize]
     }
 
     /// The values that a step computes.
-    pub(super) fn results(&self, step: &Step) -> &[ValueId] {
+    pub(super) fn results(&self, step: &TextStep) -> &[ValueId] {
         &self.links[(step.start + step.operands) as usize..][..step.results as usize]
     }
 
@@ -144,7 +144,7 @@ impl<'l> Text<'l> {
     }
 
     /// The bytes of a step when it is written.
-    pub(super) fn bytes(&self, step: &Step) -> u64 {
+    pub(super) fn bytes(&self, step: &TextStep) -> u64 {
         let own = self.listing.classes.get(step.token as usize).map_or(CALL, |class| u64::from(class.bytes));
         own + NAME * u64::from(step.operands + step.results)
     }

@@ -44,6 +44,9 @@ def same_numbers(model, flat, outlined):
         return False
     data = numpy.load(values)
     feed = {key[3:]: data[key] for key in data if key.startswith("in:")}
+    if not feed:
+        # Other folders have other names: their graphs are compared, not their numbers.
+        return False
     for wanted, found in zip(computed(flat, feed), computed(outlined, feed)):
         assert numpy.array_equal(wanted, found, equal_nan=wanted.dtype.kind in "fc"), "other numbers"
     return True

@@ -9,7 +9,7 @@ use crate::graph::standard::FRAGMENT_DEFINITIONS;
 use crate::graph::{
     Argument, Graph, KeptFragment, Key, Kind, KindId, KindParam, OriginId, Output, Primitive, Tensor, TensorId, Value,
 };
-use crate::outline::{Plan, PlannedBody, PlannedStep, Source, ValueId};
+use crate::outline::{OutlinePlan, PlannedBody, PlannedStep, Source, ValueId};
 use crate::source::Location;
 use crate::source::names::Name;
 
@@ -20,7 +20,7 @@ struct Named {
 }
 
 /// The graph of a plan.
-pub(super) fn with_fragments(graph: &Graph, plan: &Plan, reserved: &dyn Fn(&str) -> bool) -> Graph {
+pub(super) fn with_fragments(graph: &Graph, plan: &OutlinePlan, reserved: &dyn Fn(&str) -> bool) -> Graph {
     let mut naming = Naming::new(graph, reserved);
     let names: Vec<(String, Vec<ValueId>, Vec<String>)> = plan
         .bodies
@@ -72,7 +72,7 @@ pub(super) fn with_fragments(graph: &Graph, plan: &Plan, reserved: &dyn Fn(&str)
 }
 
 /// The values of a body: its parameters, and what its steps compute.
-fn values_of(plan: &Plan, body: &PlannedBody) -> Vec<ValueId> {
+fn values_of(plan: &OutlinePlan, body: &PlannedBody) -> Vec<ValueId> {
     let results = body.steps.iter().flat_map(|step| plan.results(step));
     body.params.iter().chain(results).copied().collect()
 }
@@ -107,7 +107,7 @@ fn head(fragment: &Graph) -> String {
 struct Steps<'g> {
     /// The graph with the operations.
     graph: &'g Graph,
-    plan: &'g Plan,
+    plan: &'g OutlinePlan,
     /// The kinds of the calls of bodies.
     kinds: &'g [KindId],
 }

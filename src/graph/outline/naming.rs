@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::graph::names::Spellings;
 use crate::graph::{Graph, KeptFragment, Operation, OperationId, TensorId};
 use crate::outline::{
-    BodyNames, Plan, PlannedBody, PlannedStep, Source, ValueId, common_name, identifier, shared_path,
+    BodyNames, OutlinePlan, PlannedBody, PlannedStep, Source, ValueId, common_name, identifier, shared_path,
 };
 
 /// What fragments without a module or call are called.
@@ -71,7 +71,7 @@ impl<'g> Naming<'g> {
     }
 
     /// Names for the tensors of a body, in the order in which they are given.
-    pub(super) fn tensors(&mut self, plan: &Plan, values: &[ValueId], params: usize) -> Vec<String> {
+    pub(super) fn tensors(&mut self, plan: &OutlinePlan, values: &[ValueId], params: usize) -> Vec<String> {
         let mut names = BodyNames::default();
         self.words.iter().for_each(|word| names.reserve(word));
         let mut of = |(at, value): (usize, &ValueId)| {

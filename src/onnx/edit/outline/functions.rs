@@ -7,7 +7,7 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, ModelNames, ModelProto, NodeProto, OperatorSet, Values};
 use crate::onnx::scopes::NodeScope;
 use crate::outline::{
-    BodyNames, Plan, PlannedBody, PlannedStep, Source, ValueId, common_name, identifier, shared_path,
+    BodyNames, OutlinePlan, PlannedBody, PlannedStep, Source, ValueId, common_name, identifier, shared_path,
 };
 use crate::source::names::Name;
 
@@ -19,7 +19,7 @@ const FUNCTION: &str = "part";
 const WITH_FUNCTIONS: i64 = 8;
 
 /// Adds the functions of a plan to a model, and replaces the nodes of its graph.
-pub(super) fn apply(model: &mut ModelProto, plan: &Plan) {
+pub(super) fn apply(model: &mut ModelProto, plan: &OutlinePlan) {
     let Some(mut graph) = model.graph.take() else { return };
     let nodes = std::mem::take(&mut graph.nodes);
     let domain = domain(model);
@@ -62,7 +62,7 @@ fn domain(model: &mut ModelProto) -> Name {
 struct Maker<'m> {
     /// The model without its graph.
     model: &'m mut ModelProto,
-    plan: &'m Plan,
+    plan: &'m OutlinePlan,
     /// The nodes of its graph.
     nodes: &'m [NodeProto],
     domain: Name,
