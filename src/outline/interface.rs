@@ -85,7 +85,7 @@ fn inner_links(text: &OutlineText, position: u32, length: u32) -> Vec<Option<Pla
 /// windows have no body of their own. Chains of one operation have no better parts.
 fn is_sequence(text: &OutlineText, position: u32, length: u32) -> bool {
     let part = period(window(text, position, length));
-    let is_chain = part == 1 && text.listing.classes.get(text.steps[position as usize].token as usize).is_some();
+    let is_chain = part == 1 && text.called(&text.steps[position as usize]).is_none();
     if part == length || is_chain {
         return false;
     }

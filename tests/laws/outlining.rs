@@ -1,22 +1,20 @@
 //! The law of `--outline`: the text with fragments flattens to the same graph up to names of inner tensors, with the same
-//! numbers, and it is not longer.
+//! numbers.
 #![allow(clippy::unwrap_used)]
 #![cfg(feature = "cli")]
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use nnef_flatten::Options;
 use nnef_flatten::cli::Keywords;
 use nnef_flatten::diff::diff;
-use nnef_flatten::eval::Evaluator;
-use nnef_flatten::{Graph, Options};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::common::{flat_text, models, run, tell};
+use crate::common::{flat_text, models};
 use crate::documents::document;
 use crate::flattening::Verdict;
-use crate::meaning::probe;
+use crate::passes::{flat, same_numbers, verdict};
 use crate::tape::{cases, generated};
 
 /// A statement of a layer: the operation, and how far back its operands are, among the tensors of the layer so far and those
@@ -60,10 +58,6 @@ fn layered(kinds: &[Vec<Statement>], layers: &[usize], late: bool) -> String {
     )
 }
 
-fn flat(text: &str) -> Result<Graph, String> {
-    Ok(run(text, &Options::default()).map_err(|errors| format!("refused:\n{}\n{text}", tell(&errors)))?.graph)
-}
-
 /// The text with fragments.
 fn outlined(text: &str) -> Result<String, String> {
     let keywords = Keywords::new(&["--outline".into()])?;
@@ -74,9 +68,10 @@ fn outlined(text: &str) -> Result<String, String> {
 }
 
 fn law(text: &str) -> Verdict {
-    let before = flat(text)?;
+    let options = Options::default();
+    let before = flat(text, &options)?;
     let short = outlined(text)?;
-    let after = flat(&short)?;
+    let after = flat(&short, &options)?;
     let fail = |what: &str| Err(format!("{what}:\n{short}\nwas\n{}", flat_text(&before)));
     if outlined(text)? != short {
         return fail("two runs differ");
@@ -87,21 +82,7 @@ fn law(text: &str) -> Verdict {
     if !diff(&before, &after).is_equal() {
         return fail("another graph");
     }
-    let evaluator = Evaluator::default().operation("probe", probe).random_variables(7);
-    let given = before.random_inputs(&[], 3).map_err(|error| error.to_string())?;
-    match evaluator.compare([&before, &after], &given, &BTreeMap::new()) {
-        Ok(found) if found.largest == 0.0 => Ok(()),
-        Ok(found) => fail(&format!("`{}` differs by {}", found.output, found.largest)),
-        // What has no value before has none after.
-        Err(found) => match evaluator.run(&before, &given, &BTreeMap::new()) {
-            Ok(_) => fail(&found.message),
-            Err(_) => Ok(()),
-        },
-    }
-}
-
-fn verdict(result: Verdict) -> Result<(), TestCaseError> {
-    result.map_err(TestCaseError::fail)
+    same_numbers(&before, &after, fail)
 }
 
 proptest! {

@@ -13,7 +13,8 @@ use crate::flattening::{Verdict, keeps_names, verified};
 use crate::meaning::probe;
 use crate::tape::{cases, generated};
 
-fn flat(text: &str, options: &Options) -> Result<Graph, String> {
+/// The flat graph of a text.
+pub fn flat(text: &str, options: &Options) -> Result<Graph, String> {
     let expansion = run(text, options).map_err(|errors| format!("refused:\n{}\n{text}", tell(&errors)))?;
     Ok(expansion.graph)
 }
@@ -45,20 +46,26 @@ fn laws(text: &str, options: &Options, names: &[String]) -> Verdict {
     if flat_text(&reworked(&written, options)?) != written {
         return fail("once and twice");
     }
+    same_numbers(&before, &after, fail)
+}
+
+/// Two graphs compute exactly the same from the same inputs, with the same random data of variables.
+pub fn same_numbers(before: &Graph, after: &Graph, fail: impl Fn(&str) -> Verdict) -> Verdict {
     let evaluator = Evaluator::default().operation("probe", probe).random_variables(7);
     let given = before.random_inputs(&[], 3).map_err(|error| error.to_string())?;
-    match evaluator.compare([&before, &after], &given, &BTreeMap::new()) {
+    match evaluator.compare([before, after], &given, &BTreeMap::new()) {
         Ok(found) if found.largest == 0.0 => Ok(()),
         Ok(found) => fail(&format!("`{}` differs by {}", found.output, found.largest)),
         // What has no value before has none after.
-        Err(found) => match evaluator.run(&before, &given, &BTreeMap::new()) {
+        Err(found) => match evaluator.run(before, &given, &BTreeMap::new()) {
             Ok(_) => fail(&found.message),
             Err(_) => Ok(()),
         },
     }
 }
 
-fn verdict(result: Verdict) -> Result<(), TestCaseError> {
+/// A verdict as the result of a property.
+pub fn verdict(result: Verdict) -> Result<(), TestCaseError> {
     result.map_err(TestCaseError::fail)
 }
 

@@ -40,6 +40,15 @@ class Answer:
         status = {None: "no answer in %d s" % SECONDS}.get(self.status, "exit status %s" % self.status)
         return "%s: %s" % (status, text[-200:].replace("\n", " "))
 
+    def unlike_refusal(self, rule):
+        """Why an answer is not a refusal with the id of a rule; none if it is one."""
+        if self.status == 0:
+            return "accepted (%s)" % rule
+        if self.status != 1:
+            return self.why()
+        rules = [error.get("rule") for error in self.errors()]
+        return None if rule in rules else "rule %s, right is %s" % (rules[:2], rule)
+
 
 class Program:
     def __init__(self, path, places):
