@@ -25,6 +25,10 @@ pub(crate) static KERNELS: Part =
 pub(crate) static TRANSLATION: Part =
     Part { is_built: cfg!(feature = "translate"), feature: "translate", does: "does not translate between notations" };
 
+/// What gives repeated structure fragments or functions.
+pub(crate) static OUTLINING: Part =
+    Part { is_built: cfg!(feature = "outline"), feature: "outline", does: "does not outline" };
+
 /// What reads whole models, in folders and archives: WebAssembly has no files.
 pub(crate) static FILES: Part =
     Part { is_built: !cfg!(target_family = "wasm"), feature: "", does: "reads no folders and archives" };

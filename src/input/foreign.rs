@@ -11,6 +11,7 @@ use super::opened::Opened;
 use super::table::Notation;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::model::{self, GZIP};
+use crate::parts::FILES;
 
 /// A format of another program.
 struct Format {
@@ -184,9 +185,12 @@ pub(crate) fn without_texts(start: &Start) -> Option<(&'static str, &'static str
     Some((format.what, format.help))
 }
 
-/// The first bytes of the content of a gzip file.
+/// The first bytes of the content of a gzip file; none in a build that reads no archives.
 fn unpacked(start: &Start) -> Vec<u8> {
     let mut content = Vec::new();
+    if FILES.missing().is_some() {
+        return content;
+    }
     // The end of the bytes at hand is not the end of the file.
     let _ = MultiGzDecoder::new(start.bytes()).take(4096).read_to_end(&mut content);
     content
@@ -263,7 +267,7 @@ const MAX_FILES: usize = 1000;
 pub(super) fn model_in(folder: &Path) -> Option<Other> {
     let entries = std::fs::read_dir(folder).ok()?.take(MAX_FILES).filter_map(Result::ok);
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
-    paths.sort();
+    paths.sort_unstable();
     let named = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let ours = |path: &&std::path::PathBuf| Notation::of_extension(path).is_some() || model::has_archive_name(path);
     if let Some(path) = paths.iter().find(ours) {

@@ -9,7 +9,7 @@ use crate::Graph;
 use crate::graph::TensorId;
 use crate::graph::names::NameId;
 use crate::nnef::reserved::is_reserved;
-use crate::parts::KERNELS;
+use crate::parts::{KERNELS, OUTLINING};
 use crate::progress::{self, Phase};
 
 /// What passes did.
@@ -62,7 +62,7 @@ pub(crate) fn fold_and_share(
 ///
 /// # Errors
 ///
-/// The quantizations of a model, which tell what keeps its name, cannot be read.
+/// The quantizations of a model, which tell what keeps its name, cannot be read; this build does not outline.
 pub(crate) fn outlined(
     backing: &mut dyn Backing,
     graph: &Graph,
@@ -70,6 +70,9 @@ pub(crate) fn outlined(
 ) -> Result<Option<Graph>, Refusal> {
     if !settings.passes.outline {
         return Ok(None);
+    }
+    if let Some(part) = OUTLINING.missing() {
+        return Err(Refusal::Unfit(part.reason()));
     }
     let apart = tensors(graph, &backing.apart(graph, settings)?);
     Ok(graph.outlined(&apart, &is_reserved))

@@ -50,7 +50,7 @@ pub(super) fn list(folder: &Path, limits: &Limits) -> Result<Index, ModelError> 
             }
         }
     }
-    found.sort();
+    found.sort_unstable();
     let mut index = Index::default();
     for (name, path, size) in found {
         let added = index.add(ModelFile::new(name, size, ByteLocation::Disk(path)));

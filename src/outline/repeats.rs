@@ -31,7 +31,7 @@ pub(super) fn repeats(text: &OutlineText) -> Vec<Repeat> {
         search.level(&mut found);
         search.double();
     }
-    found.sort_by(|a, b| (b.saved, a.length, &a.positions).cmp(&(a.saved, b.length, &b.positions)));
+    found.sort_unstable_by(|a, b| (b.saved, a.length, &a.positions).cmp(&(a.saved, b.length, &b.positions)));
     found
 }
 

@@ -54,7 +54,7 @@ fn round(text: &mut OutlineText) -> bool {
         looks = rest;
         compared.extend(Interface::of(text, &repeat.positions, repeat.length).filter(|found| found.saved > 0));
     }
-    compared.sort_by(|a, b| (b.saved, &a.positions).cmp(&(a.saved, &b.positions)));
+    compared.sort_unstable_by(|a, b| (b.saved, &a.positions).cmp(&(a.saved, &b.positions)));
     let mut taken = vec![false; text.steps.len()];
     let mut chosen = Vec::new();
     for found in compared {
@@ -104,7 +104,7 @@ impl<'t, 'l> Replacement<'t, 'l> {
                 self.call(found, body, *position);
             }
         }
-        self.calls.sort_by_key(|(position, ..)| *position);
+        self.calls.sort_unstable_by_key(|(position, ..)| *position);
         self.rebuild();
     }
 

@@ -207,7 +207,7 @@ impl Operator {
         };
         let names = self.inputs.iter().map(&mut name).collect();
         let mut rest: Vec<&OperatorParam> = named.into_values().flatten().collect();
-        rest.sort_by_key(|param| param.span.start);
+        rest.sort_unstable_by_key(|param| param.span.start);
         (names, rest)
     }
 }

@@ -14,6 +14,7 @@ use crate::input::source::{Backing, Evaluable, Flat, Source, Values};
 use crate::input::{Findings, Refusal};
 use crate::onnx::to_nnef::NnefVariables;
 use crate::onnx::{Document, ExternalFile, ModelConstants, ViewTypes};
+use crate::parts::OUTLINING;
 use crate::progress::{self, Phase};
 use crate::source::{FileId, Sources};
 use crate::{Dialect, Graph, Options, write};
@@ -197,6 +198,9 @@ impl Source for ModelBytes {
         let graph = settings.viewed.as_deref().map(|what| parsed.view(types, options, what)).transpose()?.flatten();
         // What is told is told of the flat model.
         if let Some(document) = parsed.document.as_mut().filter(|_| settings.passes.outline) {
+            if let Some(part) = OUTLINING.missing() {
+                return Err(Refusal::Unfit(part.reason()));
+            }
             document.outline();
         }
         parsed.note_change();

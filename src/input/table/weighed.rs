@@ -12,6 +12,7 @@ use crate::input::source::{Backing, Expanded, Files, Sizes, Values};
 use crate::model::{Model, Scratch};
 use crate::ncnn::weights::NcnnWeights;
 use crate::onnx::to_nnef::NnefVariables;
+use crate::parts::FILES;
 use crate::pnnx::data::Weights;
 use crate::source::{FileId, Sources};
 use crate::tensor::Tensor;
@@ -102,7 +103,7 @@ impl<D: VariableStore> Weighed<D> {
     /// The data as files of a model; none without data.
     fn model(&self, settings: &Settings) -> Result<Option<Arc<Model>>, Refusal> {
         let failed = |error: String| Refusal::Unfit(format!("the data cannot be stored: {error}"));
-        if !self.data.has_data() {
+        if FILES.missing().is_some() || !self.data.has_data() {
             return Ok(None);
         }
         let mut files = Scratch::new().map_err(|error| failed(error.to_string()))?;

@@ -176,7 +176,7 @@ impl Keeper<'_, '_> {
         for id in self.verbatim.iter().copied().chain(metadata) {
             kept.push((id, KeptFragment::Verbatim(formatted(checked, id))));
         }
-        kept.sort_by_key(|(id, _)| *id);
+        kept.sort_unstable_by_key(|(id, _)| *id);
         kept.into_iter().map(|(_, fragment)| fragment).collect()
     }
 }

@@ -178,7 +178,7 @@ fn check_extents(call: &TranslatedCall, bound: &[Bound]) -> Translation<()> {
 /// The rank that operands are extended to; none if no operand must be extended.
 pub(super) fn common_rank(call: &TranslatedCall, bound: &[Bound]) -> Translation<Option<usize>> {
     let mut values: Vec<&ModelValue> = bound.iter().flat_map(Bound::values).collect();
-    values.sort_by_key(|value| value.id.index());
+    values.sort_unstable_by_key(|value| value.id.index());
     values.dedup_by_key(|value| value.id);
     if values.len() < 2 {
         return Ok(None);

@@ -55,7 +55,7 @@ pub(crate) fn lower(
         return Err(found);
     }
     let mut stay: Vec<String> = blocked.iter().map(|key| key.describe(&model.names)).collect();
-    stay.sort();
+    stay.sort_unstable();
     let warning =
         |name: String| NodeFinding::new(Code::OperatorStays, 0, format!("`{name}` is not expanded: {NOT_KNOWN}"));
     Ok(stay.into_iter().map(warning).collect())

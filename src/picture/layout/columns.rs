@@ -250,7 +250,7 @@ impl<'r> Columns<'r> {
         let mut middle: Vec<f64> = (0..count)
             .map(|v| {
                 let mut places = [all[0][v], all[1][v], all[2][v], all[3][v]];
-                places.sort_by(f64::total_cmp);
+                places.sort_unstable_by(f64::total_cmp);
                 (places[1] + places[2]) / 2.0
             })
             .collect();

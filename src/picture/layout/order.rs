@@ -155,7 +155,7 @@ impl<'r> Sorting<'r> {
                 ends.push((at(line.upper, ends_of.0), at(line.lower, ends_of.1)));
             }
         }
-        ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        ends.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         // Lines can also cross at their ends at the same vertex, so each end has its own position.
         let mut tree = Fenwick::new(lower * Fenwick::PARTS);
         let mut crossings = 0;

@@ -342,7 +342,7 @@ fn expected(error: &Rich<char>) -> String {
     };
     let mut wanted: Vec<String> = expected.iter().filter_map(text).collect();
     wanted.retain(|wanted| !["` `", "`\t`", "`\r`", "`\n`", "`/`"].contains(&wanted.as_str()));
-    wanted.sort();
+    wanted.sort_unstable();
     wanted.dedup();
     match wanted.split_last() {
         None => format!("unexpected {found}"),
