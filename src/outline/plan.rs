@@ -74,7 +74,7 @@ impl OutlinePlan {
 
 struct PlanWriter<'t, 'l> {
     text: &'t OutlineText<'l>,
-    /// The number of calls of each body. A body with one call is written in its place.
+    /// The number of calls of each body. A body with one call, or that only calls another one, is written in its place.
     calls: Vec<u32>,
     /// The bodies that were written.
     numbers: Vec<Option<usize>>,
@@ -153,7 +153,7 @@ impl PlanWriter<'_, '_> {
             self.push(Source::Operation(step.source as usize), operands, results, steps);
             return;
         };
-        if self.calls[body] == 1 {
+        if self.calls[body] == 1 || self.only_calls(body) {
             let found = &text.bodies[body];
             let pairs = found.params.iter().zip(operands).chain(found.results.iter().zip(results));
             pairs.for_each(|(inner, outer)| self.alias[*inner as usize] = self.alias[*outer as usize]);
@@ -165,6 +165,16 @@ impl PlanWriter<'_, '_> {
             None => self.body(body),
         };
         self.push(Source::Call(number), operands, results, steps);
+    }
+
+    /// Whether a body does nothing but call another one, which has more calls: repeats that were found apart have a
+    /// common body in the end.
+    fn only_calls(&self, body: usize) -> bool {
+        let (text, found) = (self.text, &self.text.bodies[body]);
+        let [step] = &text.steps[text.scopes[body + 1].clone()] else { return false };
+        text.called(step).is_some_and(|callee| self.calls[callee] > 1)
+            && text.operands(step).iter().all(|value| found.params.contains(value))
+            && text.results(step).iter().all(|value| found.results.contains(value))
     }
 
     /// Writes a body, after those that it calls.

@@ -64,3 +64,19 @@ fn nothing_is_lost() {
         assert_eq!(size(&plan.steps, &sizes), 1 + 5 * parts as usize, "{parts}");
     }
 }
+
+/// A part that is found both alone and inside of a longer one has one body.
+#[test]
+fn no_body_only_calls_another_one() {
+    // The classes of the part, of what stands around it in the longer one, and of what stands between them.
+    let part: Vec<u32> = (2..12).collect();
+    let longer: Vec<u32> = (12..22).chain(part.iter().copied()).chain(22..32).collect();
+    let classes: Vec<u32> =
+        [&part[..], &[32], &part[..], &[33], &longer[..], &[34], &longer[..], &[35], &longer[..]].concat();
+    let mut operations: Vec<(u32, Vec<u32>, Vec<u32>)> = vec![(0, vec![], vec![0])];
+    operations.extend(classes.iter().zip(0..).map(|(class, at)| (*class, vec![at], vec![at + 1])));
+    let rows: Vec<(u32, &[u32], &[u32])> = operations.iter().map(|(class, a, b)| (*class, &a[..], &b[..])).collect();
+    let plan = find(&listing(&rows, &[classes.len() as u32])).unwrap();
+    assert_eq!((plan.bodies.len(), calls(&plan)), (2, 5));
+    assert!(plan.bodies.iter().all(|body| body.steps.len() > 1));
+}

@@ -33,7 +33,6 @@ pub(super) fn with_fragments(graph: &Graph, plan: &OutlinePlan, reserved: &dyn F
         .collect();
     let mut new = graph.clone();
     new.take_operations();
-    new.kinds.clone_from(&graph.kinds);
     let symbols = new.symbols_mut();
     let mut intern = |text: &String| symbols.intern(text);
     let names = names.iter().map(|(fragment, values, tensors)| Named {
@@ -41,12 +40,10 @@ pub(super) fn with_fragments(graph: &Graph, plan: &OutlinePlan, reserved: &dyn F
         tensors: values.iter().copied().zip(tensors.iter().map(&mut intern)).collect(),
     });
     let names: Vec<Named> = names.collect();
-    let kinds: Vec<KindId> =
-        plan.bodies.iter().zip(&names).map(|(body, named)| new.add_kind(kind(body, named))).collect();
+    let calls: Vec<Kind> = plan.bodies.iter().zip(&names).map(|(body, named)| kind(body, named)).collect();
     for (body, named) in plan.bodies.iter().zip(&names) {
         let mut fragment = Graph::new(named.fragment, Arc::clone(&new.symbols));
         fragment.dialect = new.dialect;
-        fragment.kinds.clone_from(&new.kinds);
         let mut tensors = FxHashMap::default();
         for (value, name) in &named.tensors {
             let id = fragment.names.user(*name);
@@ -58,12 +55,12 @@ pub(super) fn with_fragments(graph: &Graph, plan: &OutlinePlan, reserved: &dyn F
         let of = |value: &ValueId| tensors[value];
         fragment.inputs = body.params.iter().map(of).collect();
         fragment.outputs = body.results.iter().map(of).collect();
-        Steps { graph, plan, kinds: &kinds }.write(&body.steps, &mut fragment, &of);
+        Steps::new(graph, plan, &calls).write(&body.steps, &mut fragment, &of);
         let head = head(&fragment);
         new.fragments.push(KeptFragment::Flat(head, Box::new(fragment)));
     }
     let of = |value: &ValueId| TensorId(plan.values[*value as usize][0]);
-    Steps { graph, plan, kinds: &kinds }.write(&plan.steps, &mut new, &of);
+    Steps::new(graph, plan, &calls).write(&plan.steps, &mut new, &of);
     let declared = |extension: &String| extension.split(' ').any(|word| word == FRAGMENT_DEFINITIONS);
     if !new.extensions.iter().any(declared) {
         new.extensions.push(FRAGMENT_DEFINITIONS.to_owned());
@@ -109,11 +106,18 @@ struct Steps<'g> {
     graph: &'g Graph,
     plan: &'g OutlinePlan,
     /// The kinds of the calls of bodies.
-    kinds: &'g [KindId],
+    calls: &'g [Kind],
+    /// The kinds that the other graph has so far: each fragment has those of its own operations.
+    of_operations: FxHashMap<KindId, KindId>,
+    of_calls: FxHashMap<usize, KindId>,
 }
 
-impl Steps<'_> {
-    fn write(&self, steps: &[PlannedStep], to: &mut Graph, of: &dyn Fn(&ValueId) -> TensorId) {
+impl<'g> Steps<'g> {
+    fn new(graph: &'g Graph, plan: &'g OutlinePlan, calls: &'g [Kind]) -> Self {
+        Steps { graph, plan, calls, of_operations: FxHashMap::default(), of_calls: FxHashMap::default() }
+    }
+
+    fn write(&mut self, steps: &[PlannedStep], to: &mut Graph, of: &dyn Fn(&ValueId) -> TensorId) {
         for step in steps {
             let operands = self.plan.operands(step).iter().map(of);
             let results: Vec<TensorId> = self.plan.results(step).iter().map(of).collect();
@@ -124,14 +128,21 @@ impl Steps<'_> {
                     let arguments: Vec<Argument> = (0..).zip(operands).map(argument).collect();
                     let outputs: Vec<Output> = results.iter().map(Output::Tensor).collect();
                     let source = (Location::default(), OriginId::NONE);
-                    to.add_operation(self.kinds[body], (None, false), arguments, &outputs, source);
+                    let kind = *self.of_calls.entry(body).or_insert_with(|| to.add_kind(self.calls[body].clone()));
+                    to.add_operation(kind, (None, false), arguments, &outputs, source);
                 }
             }
         }
     }
 
     /// Adds an operation with other tensors.
-    fn operation(&self, at: usize, mut operands: impl Iterator<Item = TensorId>, results: &[TensorId], to: &mut Graph) {
+    fn operation(
+        &mut self,
+        at: usize,
+        mut operands: impl Iterator<Item = TensorId>,
+        results: &[TensorId],
+        to: &mut Graph,
+    ) {
         let operation = &self.graph.operations[at];
         let arguments = self.graph.arguments(operation).map(|(key, operand)| {
             let mut value = operand.to_value();
@@ -150,6 +161,9 @@ impl Steps<'_> {
         });
         let outputs: Vec<Output> = outputs.collect();
         let source = (operation.at, operation.origin);
-        to.add_operation(self.graph.kind_id(operation), operation.type_argument(), arguments, &outputs, source);
+        let kind = self.graph.kind_id(operation);
+        let kind =
+            *self.of_operations.entry(kind).or_insert_with(|| to.add_kind(self.graph.kinds[kind.index()].clone()));
+        to.add_operation(kind, operation.type_argument(), arguments, &outputs, source);
     }
 }
