@@ -69,6 +69,7 @@ def flatten(
     keep_unused: bool = False,
     strict: bool = False,
     fragments: Sequence[str | os.PathLike[str]] = (),
+    outline: bool = False,
     annotate: bool = False,
     provenance: bool = False,
     from_: Notation | None = None,
@@ -100,6 +101,7 @@ def flatten(
     * `keep_unused`: keep operations that no output needs.
     * `strict`: only what the standard allows.
     * `fragments`: files of additional declarations, or names of registries.
+    * `outline`: repeated structure once, as fragments of a graph or functions of a model of ONNX.
     * `annotate`: types, modules and places as comments in the text of a graph, or types of all values in a model of ONNX.
     * `provenance`: where nodes come from, in models of ONNX.
     * `from_`, `production`: the notation of the input, and which part of a model an ONNX text is.

@@ -219,7 +219,13 @@ impl Input {
         let own = self.notation.dialect.filter(|_| !self.settings.options.migrate);
         let other = || write::Notation::named(self.notation.output).unwrap_or(&write::NOTATIONS[0]);
         let to = own.map_or_else(other, write::Notation::of_dialect);
-        self.source.flatten(to, &self.settings)?.passed(&self.settings).and_then(accepted)
+        let mut flat = self.source.flatten(to, &self.settings)?.passed(&self.settings)?;
+        if let Ok((graph, _)) = &mut flat.result
+            && let Some(calls) = outlined(&mut *flat.backing, graph, &self.settings)?
+        {
+            *graph = calls;
+        }
+        accepted(flat)
     }
 
     /// The graph with all loops expanded, except for scans: that which is evaluated and fused.
