@@ -270,3 +270,85 @@ fn bytes_are_those_of_the_data_and_of_declared_types() {
     std::fs::write(&model, text).unwrap();
     assert_eq!(bytes(&[model.to_str().unwrap()]), (Some(12), Some(24), Some(24)));
 }
+
+/// Two documents with a call of a fragment: the second one has another stride, an operation more, and an input less.
+const COMPARED: [&str; 2] = [
+    "version 1.0; extension KHR_enable_fragment_definitions;
+fragment block( x: tensor<scalar> ) -> ( y: tensor<scalar> )
+{ a = max_pool(x, size = [1,1,2,2], stride = [1,1,1,1]); y = exp(a); }
+graph g( x, other ) -> ( y, last )
+{ x = external(shape = [1,2,8,8]); other = external(shape = [2]); y = relu(block(x)); last = tanh(other); }",
+    "version 1.0; extension KHR_enable_fragment_definitions;
+fragment block( x: tensor<scalar> ) -> ( y: tensor<scalar> )
+{ a = max_pool(x, size = [1,1,2,2], stride = [1,1,2,2]); y = exp(sigmoid(a)); }
+graph g( x ) -> ( y )
+{ x = external(shape = [1,2,8,8]); y = relu(block(x)); }",
+];
+
+/// The page of a comparison of two documents in a folder, and what the command wrote.
+fn comparison(texts: [&str; 2]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, page] = ["a.nnef", "b.nnef", "page.html"].map(|name| folder.path().join(name));
+    std::fs::write(&a, texts[0]).unwrap();
+    std::fs::write(&b, texts[1]).unwrap();
+    let [a, b, page] = [&a, &b, &page].map(|path| path.to_str().unwrap());
+    let output = command::run(&["diff", a, b, "--page", page]);
+    assert_eq!(output.status.code(), Some(i32::from(texts[0] != texts[1])));
+    (std::fs::read_to_string(page).unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// The data of a page.
+fn data_of(page: &str) -> Value {
+    serde_json::from_str(page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap()).unwrap()
+}
+
+#[test]
+fn pages_of_comparisons_tell_the_changes_with_their_tensors() {
+    let (page, written) = comparison(COMPARED);
+    let data = data_of(&page);
+    let changes = data["changes"].as_array().unwrap();
+    assert_eq!(written.lines().filter(|line| !line.starts_with("in ")).count(), changes.len() + 1, "{written}");
+    let name = |change: &Value, side: usize| {
+        let tensor = usize::try_from(change[3 + side].as_i64().unwrap()).ok()?;
+        data["pages"][side]["tensors"][tensor][0].as_str().map(str::to_owned)
+    };
+    let told: Vec<(&str, &str, Option<String>, Option<String>)> = changes
+        .iter()
+        .map(|change| (change[0].as_str().unwrap(), change[2].as_str().unwrap(), name(change, 0), name(change, 1)))
+        .collect();
+    let some = |name: &str| Some(name.to_owned());
+    assert!(told.contains(&("removed", "- input other", some("other"), None)), "{told:?}");
+    let stride = "~ max_pool y_block1_a: stride: [1, 1, 1, 1] -> [1, 1, 2, 2]";
+    assert!(told.contains(&("changed", stride, some("y_block1_a"), some("y_block1_a"))), "{told:?}");
+    assert!(
+        told.iter()
+            .any(|(kind, text, a, b)| *kind == "added" && text.starts_with("+ sigmoid ") && a.is_none() && b.is_some())
+    );
+    assert!(changes.iter().any(|change| change[1] == "block"));
+    // Wherever the documents are, the bytes are the same, and no path is told.
+    assert_eq!(comparison(COMPARED).0, page);
+    let equal = data_of(&comparison([COMPARED[0], COMPARED[0]]).0);
+    assert_eq!(equal["changes"], serde_json::json!([]));
+}
+
+#[test]
+fn markup_in_comparisons_is_inert() {
+    let text = |label: &str| {
+        format!(
+            "version 1.0; graph g( x ) -> ( y ) {{ x = external(shape = [1]);
+v = variable(shape = [1], label = '</script><script>{label}<!--'); y = add(x, v); }}"
+        )
+    };
+    let (page, written) = comparison([&text("a"), &text("b")]);
+    assert!(written.contains("label: '</script><script>a<!--'"), "{written}");
+    assert_eq!((page.matches("<script").count(), page.matches("</script>").count()), (2, 2));
+    assert!(data_of(&page)["changes"][0][2].as_str().unwrap().contains("</script><script>a<!--"));
+}
+
+#[test]
+fn pages_of_comparisons_need_a_file() {
+    let output = command::run(&["diff", "examples/gru.nnef", "examples/gru.nnef", "--page", "-"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot both go to standard output"));
+}

@@ -70,8 +70,8 @@ def picture():
     folder = ROOT / "src/picture"
     source = (folder / "html.rs").read_text()
     style = (folder / re.search(r'STYLE: &str = include_str!\("(.*?)"\)', source)[1]).read_text()
-    script = source.split("const SCRIPT", 1)[1].split(");\n", 1)[0] + ");"
-    parts = re.findall(r'include_str!\("(.*?)"\)', script)
+    script = source.split("const PARTS", 1)[1].split("];\n", 1)[0]
+    parts = [*re.findall(r'include_str!\("(.*?)"\)', script), "page/start.js"]
     return style, "".join((folder / part).read_text() for part in parts)
 
 

@@ -285,6 +285,9 @@ pub(crate) struct Diff {
     /// List the inner tensors that have other names.
     #[arg(long)]
     pub(crate) renamed: bool,
+    /// Also write a page for browsers with both graphs, on which the changes are marked.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     /// How documents are read and expanded.
     #[command(flatten)]
     pub(crate) language: Language,

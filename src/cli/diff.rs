@@ -1,5 +1,7 @@
 //! `nnef-flatten diff`: what differs between two inputs.
 
+mod page;
+
 use std::path::Path;
 
 use crate::diff::Difference;
@@ -25,9 +27,8 @@ pub(crate) fn run(
     let (a, b) = both(|| read(a), || read(b)).map_err(|error| Refusal::io("a thread", error))?;
     let (difference, inputs) = differ([a?, b?], arguments.details())?;
     let mut accepted = true;
-    for input in inputs {
-        let Findings { sources, mut diagnostics, .. } = input.findings;
-        let mut sources = sources;
+    for input in &inputs {
+        let Findings { mut sources, mut diagnostics, .. } = input.findings.clone();
         language.locate(&mut diagnostics, |option, name| sources.add(option, name.to_owned()));
         accepted &= reporter.all(&sources, diagnostics).errors == 0;
     }
@@ -36,8 +37,14 @@ pub(crate) fn run(
     if !accepted {
         return Ok(Status::Refused);
     }
+    if let Some(path) = &arguments.page {
+        page::write(path, &difference, &inputs)?;
+    }
     tell(&difference, reporter)?;
-    Ok(if difference.is_equal() { Status::Done } else { Status::Refused })
+    let status = if difference.is_equal() { Status::Done } else { Status::Refused };
+    // The process ends here, so freeing large graphs would only take time.
+    std::mem::forget(inputs);
+    Ok(status)
 }
 
 /// Opens an input to be compared.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::Graph;
-use crate::graph::OperationId;
+use crate::graph::{OperationId, TensorId};
 use crate::source::{Location, Position, Sources};
 
 /// One of two graphs that are compared.
@@ -93,6 +93,24 @@ pub(crate) struct DiffChange {
     pub(super) new: Option<String>,
     /// The largest difference between the items of data, if it was asked for and exists.
     pub(crate) largest: Option<f64>,
+}
+
+impl DiffChange {
+    /// In each graph, the first result of the operation that the change is about, or the input or output.
+    pub(crate) fn tensors(&self, graphs: [&Graph; 2]) -> [Option<TensorId>; 2] {
+        let is_end = matches!(self.what, What::Input | What::Output);
+        let of = |side: usize| {
+            let graph: &Graph = graphs[side];
+            if let Some(changed) = &self.operations[side] {
+                let operation = &graph.operations[changed.id.index()];
+                return graph.outputs_of(operation).find_map(|output| output.tensors().first().copied());
+            }
+            let end = [&self.old, &self.new][side].as_ref().filter(|_| is_end);
+            let is_of_input = self.operations.iter().all(Option::is_none);
+            [end, Some(&self.part)].into_iter().flatten().filter(|_| is_of_input).find_map(|name| graph.tensor(name))
+        };
+        [of(0), of(1)]
+    }
 }
 
 /// What differs between two flat graphs.

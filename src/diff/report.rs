@@ -89,18 +89,30 @@ impl ChangedOperation {
 }
 
 impl DiffChange {
-    /// The change on a line.
-    pub(crate) fn line(&self) -> String {
-        let sign = match (self.what, &self.old, &self.new) {
+    /// `+` for what only the second graph has, `-` for what only the first one has, `~` for what both have.
+    pub(crate) fn sign(&self) -> char {
+        match (self.what, &self.old, &self.new) {
             (What::Added, ..) | (What::Input | What::Output | What::Fragment, None, Some(_)) => '+',
             (What::Removed, ..) | (What::Input | What::Output | What::Fragment, Some(_), None) => '-',
             _ => '~',
-        };
-        let known: Vec<&ChangedOperation> = self.operations.iter().flatten().collect();
-        let places: Vec<String> = known.iter().filter_map(|operation| operation.shown_place()).collect();
+        }
+    }
+
+    /// The change on a line.
+    pub(crate) fn line(&self) -> String {
+        let places: Vec<String> = self.known().filter_map(ChangedOperation::shown_place).collect();
         let places = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
-        let subject = known.first().map_or_else(String::new, |operation| operation.shown());
-        format!("{sign} {}{places}", self.said(&subject))
+        self.without_places() + &places
+    }
+
+    /// The change, without where it is.
+    pub(crate) fn without_places(&self) -> String {
+        let subject = self.known().next().map_or_else(String::new, ChangedOperation::shown);
+        format!("{} {}", self.sign(), self.said(&subject))
+    }
+
+    fn known(&self) -> impl Iterator<Item = &ChangedOperation> {
+        self.operations.iter().flatten()
     }
 
     fn said(&self, subject: &str) -> String {

@@ -18,7 +18,7 @@ use crate::threads::both;
 use crate::{Diagnostics, Dialect, Graph, Lower, write};
 
 /// An input that was compared.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct DiffInput {
     /// Its path.
     pub(crate) name: String,
@@ -26,6 +26,7 @@ pub(crate) struct DiffInput {
     pub(crate) notation: &'static str,
     /// Whether its operations were translated to those of NNEF.
     pub(crate) translated: bool,
+    pub(crate) graph: Graph,
     pub(crate) findings: Findings,
 }
 
@@ -166,8 +167,8 @@ impl FlatInput {
     }
 
     fn told(self) -> DiffInput {
-        let FlatInput { name, notation, translated, backing, found, .. } = self;
-        DiffInput { name, notation, translated, findings: Findings::new(backing.sources().clone(), found) }
+        let FlatInput { name, notation, translated, graph, backing, found, .. } = self;
+        DiffInput { name, notation, translated, graph, findings: Findings::new(backing.sources().clone(), found) }
     }
 
     /// The data of its variables, with the graph and its texts.

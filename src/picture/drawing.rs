@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::html::Comparison;
 use super::layout::Arrangement;
 use super::scene::Scene;
 use super::values::Summaries;
@@ -15,10 +16,10 @@ pub(crate) const MAX_OPERATIONS: usize = 400_000;
 /// An arranged graph.
 #[derive(Debug)]
 pub struct Picture<'g> {
-    scene: Scene<'g>,
-    arrangement: Arrangement,
-    sources: &'g Sources,
-    values: Summaries,
+    pub(super) scene: Scene<'g>,
+    pub(super) arrangement: Arrangement,
+    pub(super) sources: &'g Sources,
+    pub(super) values: Summaries,
 }
 
 impl<'g> Picture<'g> {
@@ -47,6 +48,12 @@ impl<'g> Picture<'g> {
     /// Writes a self-contained HTML page that shows the graph, with a search and the details of each operation.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         html::write(&self.scene, &self.arrangement, (self.sources, &self.values), out)
+    }
+
+    /// Writes a page that shows this graph beside another one, with the changes between them.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command asks for it"))]
+    pub(crate) fn write_comparison(&self, other: &Picture, told: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+        html::write_comparison([self, other], told, out)
     }
 
     /// Writes the graph in the DOT language; Graphviz computes the layout.

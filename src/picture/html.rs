@@ -3,11 +3,14 @@
 //! The data are JSON in which the special characters of HTML are escaped. The content security policy allows only the
 //! style and the script, by their digests, and no network access.
 
+mod comparison;
 mod data;
 mod excerpt;
 
 use std::io::{self, Write};
 
+pub(super) use comparison::write as write_comparison;
+pub(crate) use comparison::{Comparison, MarkKind, MarkedChange};
 use sha2::{Digest, Sha256};
 
 use super::layout::Arrangement;
@@ -18,8 +21,9 @@ use crate::source::Sources;
 
 const STYLE: &str = include_str!("page/page.css");
 const BODY: &str = include_str!("page/body.html");
-/// The parts of the script, each after the parts that it uses.
-const SCRIPT: &str = concat!(
+const KEYS: &str = include_str!("page/keys.html");
+/// The parts of all scripts, each after the parts that it uses.
+const PARTS: &[&str] = &[
     include_str!("page/columns.js"),
     include_str!("page/frame.js"),
     include_str!("page/draw.js"),
@@ -28,8 +32,40 @@ const SCRIPT: &str = concat!(
     include_str!("page/input.js"),
     include_str!("page/link.js"),
     include_str!("page/save.js"),
-    include_str!("page/start.js"),
-);
+];
+const START: &str = include_str!("page/start.js");
+
+/// A document with its style, its script, and the data that the script reads.
+struct HtmlDocument<'t> {
+    title: &'t str,
+    style: &'t str,
+    /// The elements before the data.
+    body: &'t [&'t str],
+    /// What starts the page, after the parts of the script.
+    start: &'t str,
+}
+
+impl HtmlDocument<'_> {
+    /// Writes it. `data` writes JSON.
+    fn write(&self, out: &mut dyn Write, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let HtmlDocument { title, style, body, start } = *self;
+        let script = PARTS.concat() + start;
+        let (style_digest, script_digest) = (digest(style), digest(&script));
+        write!(
+            out,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+             script-src 'sha256-{script_digest}'; style-src 'sha256-{style_digest}'; base-uri 'none'; \
+             form-action 'none'\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        )?;
+        body.iter().try_for_each(|part| out.write_all(part.as_bytes()))?;
+        out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
+        data(&mut Inert(out))?;
+        write!(out, "</script>\n<script>{script}</script>\n</body>\n</html>\n")
+    }
+}
 
 /// Writes an arranged scene.
 pub(crate) fn write(
@@ -38,21 +74,22 @@ pub(crate) fn write(
     (sources, values): (&Sources, &Summaries),
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let name = name_of(scene);
+    let body = [&with_name(&name), KEYS];
+    let document = HtmlDocument { title: &name, style: STYLE, body: &body, start: START };
+    document.write(out, |out| data::write(scene, arrangement, (sources, values), out))
+}
+
+/// The name of the graph, escaped.
+fn name_of(scene: &Scene) -> String {
     let mut name = String::new();
     escape(&mut name, scene.graph.text_of(scene.graph.name));
-    let (style, script) = (digest(STYLE), digest(SCRIPT));
-    write!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{script}'; \
-         style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-    )?;
-    out.write_all(BODY.replace("<!--name-->", &name).as_bytes())?;
-    out.write_all(b"<script type=\"application/json\" id=\"data\">")?;
-    data::write(scene, arrangement, (sources, values), &mut Inert(out))?;
-    write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
+    name
+}
+
+/// The elements of a page whose heading is an escaped name.
+fn with_name(name: &str) -> String {
+    BODY.replace("<!--name-->", name)
 }
 
 /// The digest of a text in the form of content security policies.
@@ -95,6 +132,7 @@ impl Write for Inert<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::comparison::{COMPARISON_SCRIPT, COMPARISON_STYLE};
     use super::*;
 
     #[test]
@@ -112,9 +150,11 @@ mod tests {
 
     #[test]
     fn style_and_script_do_not_end_themselves() {
-        assert!(!STYLE.contains("</") && !SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
+        let script = [PARTS, &[START, COMPARISON_SCRIPT]].concat().concat();
+        let style = [STYLE, COMPARISON_STYLE].concat();
+        assert!(!style.contains("</") && !script.contains("</script") && !script.contains("<!--"));
         for forbidden in ["innerHTML", "eval(", "http:", "https:", "import(", "fetch("] {
-            assert!(!SCRIPT.contains(forbidden), "{forbidden}");
+            assert!(!script.contains(forbidden), "{forbidden}");
         }
     }
 }

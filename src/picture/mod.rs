@@ -35,5 +35,7 @@ mod values;
 
 pub(crate) use drawing::MAX_OPERATIONS;
 pub use drawing::Picture;
+#[cfg(feature = "cli")]
+pub(crate) use html::{Comparison, MarkKind, MarkedChange};
 #[cfg(feature = "kernels")]
 pub(crate) use values::{Summaries, Summary, Summing};

@@ -290,7 +290,8 @@ impl<'g> Made<'g> {
     }
 }
 
-fn picture<'g>(graph: &'g Graph, sources: &'g Sources) -> Result<Picture<'g>, Diagnostics> {
+/// The picture of a graph; refuses one that is too large.
+pub(crate) fn picture<'g>(graph: &'g Graph, sources: &'g Sources) -> Result<Picture<'g>, Diagnostics> {
     progress::enter(Phase::Drawing);
     Picture::new(graph, sources).ok_or_else(|| {
         let count = graph.operations.len();

@@ -86,7 +86,7 @@ class Checks:
 
     def drawn(self, name):
         """Waits until the picture is drawn."""
-        self.site.wait("document.getElementById('canvas')?.dataset.drawn !== undefined", name, self.site.eval_inside)
+        self.site.wait("document.querySelector('.canvas')?.dataset.drawn !== undefined", name, self.site.eval_inside)
 
     def keep(self, name):
         """Keeps a picture of the page, if they are wanted."""
@@ -103,7 +103,7 @@ class Checks:
         else:
             site.give(ROOT / path, "picture done")
         self.drawn(name)
-        shown = site.eval_inside("document.getElementById('canvas').dataset.shown")
+        shown = site.eval_inside("document.querySelector('.canvas').dataset.shown")
         assert int(shown) >= drawn, f"{name}: {shown} boxes"
         self.keep(f"{name}-picture")
         site.click_on("tab-text", "text done")

@@ -51,7 +51,7 @@ STATE = """JSON.stringify([page.data.groups.flatMap((group, id) => id && group.o
 class Page(Browser):
     """A browser with a page of `--to html`."""
 
-    def open(self, path, until="document.getElementById('canvas')?.dataset.drawn !== undefined", fragment=""):
+    def open(self, path, until="document.querySelector('.canvas')?.dataset.drawn !== undefined", fragment=""):
         # A link within the page that is open does not load it again.
         self.call("Page.navigate", url="about:blank")
         super().open(path, until, fragment)
@@ -69,20 +69,20 @@ class Page(Browser):
         return self.eval("location.hash")
 
     def data(self, name):
-        return self.eval(f"document.getElementById('canvas').dataset[{json.dumps(name)}]")
+        return self.eval(f"document.querySelector('.canvas').dataset[{json.dumps(name)}]")
 
     def panel(self):
-        return self.eval("document.getElementById('panel').hidden ? null : document.getElementById('panel').innerText")
+        return self.eval("document.querySelector('.panel').hidden ? null : document.querySelector('.panel').innerText")
 
 
 def search(browser, text):
     """Searches with the keyboard only and goes to the first result."""
     browser.key("/", 191)
-    assert browser.eval("document.activeElement.id") == "search", "a slash does not lead to the search"
+    assert browser.eval("document.activeElement.className") == "search", "a slash does not lead to the search"
     # The text of an earlier search is replaced.
     browser.type(text)
     assert is_open(browser), "the list of found names is not shown"
-    found = browser.eval("document.querySelectorAll('#found li[role=option]').length")
+    found = browser.eval("document.querySelectorAll('.found li[role=option]').length")
     assert found > 0, f"{text} is not found"
     browser.key("Enter", 13)
     browser.frame()
@@ -91,21 +91,21 @@ def search(browser, text):
 
 def is_open(browser):
     """Whether the list of found names is shown, for eyes and for screen readers."""
-    told = browser.eval("document.getElementById('search').getAttribute('aria-expanded')") == "true"
-    assert told == browser.eval("!document.getElementById('found').hidden")
+    told = browser.eval("document.querySelector('.search').getAttribute('aria-expanded')") == "true"
+    assert told == browser.eval("!document.querySelector('.found').hidden")
     return told
 
 
 def middle(browser):
     """The middle of the canvas, where the search result is."""
-    box = "document.getElementById('canvas').getBoundingClientRect()"
+    box = "document.querySelector('.canvas').getBoundingClientRect()"
     return browser.eval(f"[{box}.x + {box}.width / 2, {box}.y + {box}.height / 2]")
 
 
 def check_same(browser, page, svg):
     """With all groups open, the page has the same positions as the picture."""
     browser.open(page)
-    browser.eval("document.getElementById('open').click()")
+    browser.eval("document.querySelector('button[name=open]').click()")
     for name, side in [("width", "w"), ("height", "h")]:
         there = float(svg.read_text().split(f'{name}="', 1)[1].split('"', 1)[0])
         assert abs(browser.eval(f"page.shown.{side}") - (there - 16)) < 0.11, "page and picture differ"
@@ -131,7 +131,7 @@ def check_small(browser, page, svg):
     browser.key("Enter", 13)
     browser.frame()
     assert int(browser.data("shown")) == before, "opening the group does not show it again"
-    browser.eval("document.getElementById('shut').click()")
+    browser.eval("document.querySelector('button[name=shut]').click()")
     browser.frame()
     assert int(browser.data("shown")) < closed
     search(browser, "softmax")
@@ -142,7 +142,7 @@ def check_small(browser, page, svg):
     browser.key("/", 191)
     browser.type("gather")
     browser.frame()
-    first = "document.getElementById('found-0').getBoundingClientRect()"
+    first = "document.querySelector('.found li').getBoundingClientRect()"
     browser.click(*browser.eval(f"[{first}.x + 20, {first}.y + 10]"))
     assert not is_open(browser) and "gather" in browser.panel(), "a click on a name does not choose it"
     search(browser, "self_attention")
@@ -170,9 +170,9 @@ def check_links(browser, page):
     for text in ["softmax", "self_attention", "embedding/table", "encoded"]:
         search(browser, text)
         check_link(browser, page)
-    browser.eval("document.getElementById('open').click()")
+    browser.eval("document.querySelector('button[name=open]').click()")
     check_link(browser, page)
-    browser.eval("document.getElementById('shut').click()")
+    browser.eval("document.querySelector('button[name=shut]').click()")
     check_link(browser, page)
     search(browser, "softmax")
     link = browser.link()
@@ -188,7 +188,7 @@ def check_links(browser, page):
 def check_keys(browser, page):
     """Keys work wherever the last click was; a question mark shows them."""
     browser.open(page)
-    box = "document.getElementById('fit').getBoundingClientRect()"
+    box = "document.querySelector('button[name=fit]').getBoundingClientRect()"
     browser.click(*browser.eval(f"[{box}.x + 5, {box}.y + 5]"))
     before = float(browser.data("scale"))
     browser.key("+", 187)
@@ -209,10 +209,10 @@ def check_search(browser, page):
     browser.open(page)
     search(browser, "softmax")
     line = browser.eval("page.data.nodes[page.panel.item].s[1]")
-    assert browser.eval("document.querySelector('#panel pre mark').innerText").startswith("softmax("), browser.panel()
-    called = browser.eval("[...document.querySelectorAll('#panel ol mark')].map(mark => mark.innerText)")
+    assert browser.eval("document.querySelector('.panel pre mark').innerText").startswith("softmax("), browser.panel()
+    called = browser.eval("[...document.querySelectorAll('.panel ol mark')].map(mark => mark.innerText)")
     assert called and all("(" in text for text in called), f"calls without arguments: {called}"
-    assert browser.eval("document.querySelectorAll('#panel .path button').length") > 0, "no modules"
+    assert browser.eval("document.querySelectorAll('.panel .path button').length") > 0, "no modules"
     for text in [f":{line}", f"line {line}", f"transformer.nnef:{line}"]:
         search(browser, text)
         assert browser.eval("page.data.nodes[page.panel.item].s[1]") == line, text
@@ -222,7 +222,7 @@ def check_save(browser, page, folder):
     """What is open is saved as a well-formed file of SVG."""
     browser.open(page)
     browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-    browser.eval("document.getElementById('save').click()")
+    browser.eval("document.querySelector('button[name=save]').click()")
     end = time.monotonic() + 20
     while not (saved := list(folder.glob("*.svg"))) and time.monotonic() < end:
         time.sleep(0.05)
@@ -243,7 +243,7 @@ def check_values(browser, page):
     panel = browser.panel()
     for text in ["minimum", "-1.5", "maximum", "2", "mean", "0.25"]:
         assert text in panel, f"{text}: {panel}"
-    assert browser.eval("document.querySelectorAll('#panel .histogram i').length") == 32
+    assert browser.eval("document.querySelectorAll('.panel .histogram i').length") == 32
 
 
 def check_first(browser, page):
@@ -267,7 +267,7 @@ def check_network(browser, page, pictures):
             pictures.mkdir(parents=True, exist_ok=True)
             browser.picture(pictures / f"{page.stem}{'-dark' if dark else ''}.png")
     browser.dark(False)
-    browser.eval("document.getElementById('open').click()")
+    browser.eval("document.querySelector('button[name=open]').click()")
     browser.frame()
     assert not browser.eval(OVERLAPPING), browser.eval(OVERLAPPING)
     browser.open(page)
@@ -287,18 +287,48 @@ def check_huge(browser, page):
     return seconds
 
 
+def check_comparison(browser, page):
+    """Two pages side by side: changes are marked and listed, and keys lead from one to the next in both graphs."""
+    browser.open(page)
+    marks = "comparison.pages.map(page => page.data.nodes.filter(node => node.mark).map(node => [node.mark, node.name]))"
+    assert browser.eval(marks) == [[["changed", "max_pool"]], [["changed", "max_pool"], ["added", "sigmoid"]]]
+    assert browser.eval("comparison.pages.map(page => page.data.groups[1].changes)") == [1, 2]
+    rows = browser.eval("[...document.querySelectorAll('#changes button')].map(row => [row.dataset.kind, row.innerText])")
+    assert [kind for kind, _ in rows] == ["changed", "added"], rows
+    names = "comparison.pages.map(page => page.panel.item === null ? null : page.data.nodes[page.panel.item].name)"
+    browser.key("n", 78)
+    browser.frame()
+    assert browser.eval(names) == ["max_pool", "max_pool"], browser.eval(names)
+    panel = browser.eval("document.querySelector('#b .panel').innerText")
+    assert "stride: [1, 1, 1, 1] -> [1, 1, 2, 2]" in panel, panel
+    browser.key("n", 78)
+    assert browser.eval(names) == [None, "sigmoid"], browser.eval(names)
+    browser.key("p", 80)
+    link = browser.link()
+    browser.open(page, fragment=link)
+    assert browser.eval(names) == ["max_pool", "max_pool"], f"{link}: {browser.eval(names)}"
+    # Other keys go to the side that was used last.
+    box = "document.querySelector('#b .canvas').getBoundingClientRect()"
+    browser.click(*browser.eval(f"[{box}.x + 5, {box}.y + 5]"))
+    browser.key("/", 191)
+    assert browser.eval("document.querySelector('#b').contains(document.activeElement)")
+    browser.type("relu")
+    browser.key("Enter", 13)
+    assert browser.eval(names) == ["max_pool", "relu"], browser.eval(names)
+
+
 def check_large(browser, page, operations):
     """A page with thousands of operations is usable."""
     browser.open(page)
-    assert f"{operations} operations" in browser.eval("document.getElementById('count').textContent")
-    browser.eval("document.getElementById('open').click()")
+    assert f"{operations} operations" in browser.eval("document.querySelector('.count').textContent")
+    browser.eval("document.querySelector('button[name=open]').click()")
     browser.frame()
     assert int(browser.data("shown")) >= operations // 2
-    browser.eval("document.getElementById('fit').click()")
+    browser.eval("document.querySelector('button[name=fit]').click()")
     browser.frame()
     started = time.monotonic()
     for _ in range(10):
-        browser.eval("document.getElementById('in').click()")
+        browser.eval("document.querySelector('button[name=in]').click()")
         browser.frame()
     frames = (time.monotonic() - started) / 10
     search(browser, "layer_400")
@@ -320,7 +350,7 @@ def check_layout(browser, page):
     search(browser, "transpose")
     panel = browser.panel()
     assert "{0,1:T(2,4)} 64 B, 40 B of it padding" in panel, panel
-    cells = browser.eval("[...document.querySelectorAll('#panel .memory td')].map(cell => [cell.innerText, cell.title, "
+    cells = browser.eval("[...document.querySelectorAll('.panel .memory td')].map(cell => [cell.innerText, cell.title, "
                          "getComputedStyle(cell).backgroundColor])")
     wanted = ["0", "3", "", "", "1", "4", "", "", "2", "5", "", "", "", "", "", ""]
     assert [text for text, _, _ in cells] == wanted, cells
@@ -387,6 +417,20 @@ graph layout( x ) -> ( y )
 }
 """
 
+COMPARED = """version 1.0;
+extension KHR_enable_fragment_definitions;
+fragment block( x: tensor<scalar> ) -> ( y: tensor<scalar> )
+{
+    a = max_pool(x, size = [1,1,2,2], stride = [1,1,1,1]);
+    y = exp(a);
+}
+graph g( x ) -> ( y )
+{
+    x = external<scalar>(shape = [1,2,8,8]);
+    y = relu(block(x));
+}
+"""
+
 MODEL = """version 1.0;
 graph valued( x ) -> ( y )
 {
@@ -422,6 +466,15 @@ def main():
             subprocess.run([os.path.abspath(args.bin), "-q", source, "-o", page, *options], check=True, cwd=root)
             return page
 
+        def compared():
+            page = folder / "comparison.html"
+            other = COMPARED.replace("[1,1,1,1]", "[1,1,2,2]").replace("exp(a)", "exp(sigmoid(a))")
+            (folder / "before.nnef").write_text(COMPARED)
+            (folder / "after.nnef").write_text(other)
+            command = [os.path.abspath(args.bin), "-q", "diff", "before.nnef", "after.nnef", "--page", page]
+            assert subprocess.run(command, stdout=subprocess.DEVNULL, cwd=folder).returncode == 1
+            return page
+
         text, operations = large_document()
         (folder / "large.nnef").write_text(text)
         (folder / "hostile.nnef").write_text(HOSTILE)
@@ -446,6 +499,7 @@ def main():
                 ("search", lambda: check_search(browser, make(example, "search.html"))),
                 ("save", lambda: check_save(browser, make(example, "save.html"), folder / "saved")),
                 ("values", lambda: check_values(browser, make(folder / "valued", "values.html"))),
+                ("comparison", lambda: check_comparison(browser, compared())),
                 ("hostile", lambda: check_hostile(browser, make(folder / "hostile.nnef", "hostile.html"))),
             ]
             for name, step in steps:

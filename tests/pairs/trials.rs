@@ -304,6 +304,7 @@ pub const TRIALS: &[Trial] = &[
     trial(RUN, "--to", "npz"),
     trial(CHECK, "--fix", "").on(&[("nnef", "@mended.nnef"), ("nnef-draft", "@mended-draft.nnef")]),
     trial(DIFF, "--values", "").only(&["onnxtxt"]).on(&[("onnxtxt", "@data.onnxtxt @other.onnxtxt")]),
+    trial(DIFF, "--page", "page.html").only(&["nnef"]),
     trial(DIFF, "--renamed", "").only(&["nnef"]).on(&[("nnef", "@named.nnef @named-other.nnef")]),
     trial(FMT, "--check", "").on(STREAMS),
     trial(FMT, "--from", "nnef-draft").on(STREAMS).only(&["nnef"]),

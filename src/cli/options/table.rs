@@ -331,6 +331,7 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         .held(&[(I::LOOPS.and(I::MODELS).and(LAYERED), "no solution of a finding is certain")]),
     row("values", "", &[of(C::DIFF)]),
     row("renamed", "", &[of(C::DIFF)]),
+    row("page", "", &[of(C::DIFF)]),
     row("check", "", &[of(C::FMT)]),
     row("fuse", "", &[of(C::FUSE)]),
     row("recompute", "", &[of(C::FUSE)]),

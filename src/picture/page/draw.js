@@ -15,7 +15,7 @@ function palette(data, dark) {
   return {
     page: of('--page'), group: of('--group'), even: of('--group-even'), edge: of('--group-edge'), line: of('--line'),
     tip: of('--tip'), text: of('--text'), note: of('--note'), key: of('--key'), accent: of('--accent'),
-    above: of('--above'), closed: of('--closed'),
+    above: of('--above'), closed: of('--closed'), added: of('--added'), removed: of('--removed'), changed: of('--changed'),
     styles: data.styles.map(style => dark ? { fill: style[3], line: style[4] } : { fill: style[1], line: style[2] }),
   };
 }
@@ -157,6 +157,31 @@ class Painter {
     ctx.stroke();
   }
 
+  /* Draws the border of a box that a change is about. */
+  mark(box, radius, kind) {
+    const { ctx, colors } = this;
+    if (!kind) return;
+    roundRect(ctx, box, radius);
+    ctx.strokeStyle = colors[kind];
+    ctx.lineWidth = Math.max(3, 2 / this.scale);
+    ctx.stroke();
+  }
+
+  /* Draws the number of changes in a closed group at its corner. */
+  count(box, changes) {
+    const { ctx, colors } = this, text = String(changes);
+    this.mark(box, 7, 'changed');
+    if (!this.readable(10)) return;
+    ctx.font = HEAD_FONT;
+    const w = Math.max(ctx.measureText(text).width + 10, 16);
+    roundRect(ctx, { x: box.x + box.w - w + 8, y: box.y - 9, w, h: 16 }, 8);
+    ctx.fillStyle = colors.changed;
+    ctx.fill();
+    ctx.fillStyle = colors.page;
+    ctx.textAlign = 'center';
+    ctx.fillText(text, box.x + box.w - w / 2 + 8, box.y + 3);
+  }
+
   box(box) {
     const { ctx, colors } = this, node = this.picture.nodes[box.item];
     const style = colors.styles[node.c], port = node.c === 0;
@@ -173,6 +198,7 @@ class Painter {
       ctx.fillStyle = style.line;
       ctx.fill();
     }
+    this.mark(box, radius, node.mark);
     this.ring(box, radius);
     if (!this.readable(12)) return;
     let y = box.y + 18;
@@ -211,6 +237,7 @@ class Painter {
     roundRect(ctx, { ...box, h: box.h - 1 }, 7);
     ctx.fill();
     ctx.stroke();
+    if (group.changes) this.count(box, group.changes);
     this.ring(box, 7);
     if (!this.readable(12)) return;
     this.sign(box.x + 9, box.y + 9, true);

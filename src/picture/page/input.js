@@ -6,15 +6,14 @@ const STILL = 4;
 
 Object.assign(Page.prototype, {
   listen() {
-    const on = (id, action) => document.getElementById(id).addEventListener('click', action);
+    const on = (name, action) => this.part(`button[name=${name}]`).addEventListener('click', action);
     on('fit', () => this.fit());
     on('in', () => this.zoom(1.3));
     on('out', () => this.zoom(1 / 1.3));
     on('open', () => this.all(true));
     on('shut', () => this.all(false));
     on('save', () => this.save());
-    on('help', () => this.help());
-    addEventListener('hashchange', () => { if (location.hash !== this.noted) this.restore() || this.clear(); });
+    on('help', () => this.desk.help());
     new ResizeObserver(() => this.resized()).observe(this.canvas);
     this.pointers();
     this.canvas.addEventListener('wheel', event => {
@@ -27,7 +26,6 @@ Object.assign(Page.prototype, {
       const hit = this.hit(event.offsetX, event.offsetY);
       if (hit && isGroup(hit.item)) this.toggle(groupOf(hit.item));
     });
-    document.addEventListener('keydown', event => this.key(event));
   },
 
   /* Dragging pans, two fingers zoom, anything else is a click. */
@@ -87,27 +85,19 @@ Object.assign(Page.prototype, {
     else this.select(hit.item);
   },
 
-  help() {
-    document.getElementById('keys').showModal();
-  },
-
-  /* Keys work wherever the focus is, except where text is written; Enter and Space also press buttons. */
+  /* Returns whether the key means something. */
   key(event) {
-    const search = document.getElementById('search');
-    if (event.target === search || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (document.getElementById('keys').open) return;
-    const pressed = event.key === 'Enter' || event.key === ' ';
-    if (pressed && event.target.closest?.('button')) return;
+    const search = this.search.input;
     const actions = {
-      '/': () => { search.focus(); search.select(); }, Escape: () => this.clear(), '?': () => this.help(),
+      '/': () => { search.focus(); search.select(); }, Escape: () => this.clear(), '?': () => this.desk.help(),
       '+': () => this.zoom(1.3), '=': () => this.zoom(1.3), '-': () => this.zoom(1 / 1.3), 0: () => this.fit(),
       Enter: () => this.enter(), ' ': () => this.enter(), s: () => this.save(),
       o: () => this.all(true), c: () => this.all(false),
     };
     if (event.key.startsWith('Arrow')) this.arrow(event.key.slice(5), event.shiftKey);
     else if (Object.hasOwn(actions, event.key)) actions[event.key]();
-    else return;
-    event.preventDefault();
+    else return false;
+    return true;
   },
 
   /* Opens the selected group, or closes the group around the selected item. */

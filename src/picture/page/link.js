@@ -19,6 +19,73 @@ function groupPaths(data) {
   return { paths, known };
 }
 
+/* What the pages of a document share: the address and the keys. */
+class Desk {
+  constructor() {
+    this.pages = new Map();
+    this.keys = document.getElementById('keys');
+    /* What keys do that belong to no page. */
+    this.actions = {};
+    addEventListener('hashchange', () => { if (location.hash !== this.noted) [...this.pages.keys()].forEach(prefix => this.restore(prefix)); });
+    document.addEventListener('keydown', event => this.key(event));
+  }
+
+  add(prefix, page) {
+    this.pages.set(prefix, page);
+    this.current ??= page;
+    const use = () => { this.current = page; };
+    page.root.addEventListener('pointerdown', use, true);
+    page.root.addEventListener('focusin', use);
+    this.restore(prefix);
+  }
+
+  help() {
+    this.keys.showModal();
+  }
+
+  /* Keys go to the page that was used last, wherever the focus is, except where text is written; Enter and Space also
+     press buttons. */
+  key(event) {
+    if (event.target.localName === 'input' || event.ctrlKey || event.metaKey || event.altKey || this.keys.open) return;
+    const pressed = event.key === 'Enter' || event.key === ' ';
+    if (pressed && event.target.closest?.('button')) return;
+    const action = Object.hasOwn(this.actions, event.key) && this.actions[event.key];
+    if (action) action();
+    else if (!this.current.key(event)) return;
+    event.preventDefault();
+  }
+
+  /* Writes the state of all pages into the address, a little later. */
+  note() {
+    clearTimeout(this.noting);
+    this.noting = setTimeout(() => this.write(), SETTLED);
+  }
+
+  write() {
+    const state = new URLSearchParams();
+    for (const [prefix, page] of this.pages) for (const [name, value] of page.state()) state.append(prefix + name, value);
+    const text = state.toString();
+    this.noted = text ? `#${text}` : '';
+    try {
+      history.replaceState(null, '', this.noted || location.pathname);
+    } catch {
+      // A page in a frame without an address has nothing that a link could lead to.
+    }
+  }
+
+  /* Takes the state of a page from the address, or clears its selection if there is none. */
+  restore(prefix) {
+    this.noted = location.hash;
+    const state = new URLSearchParams();
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+      if (name.startsWith(prefix)) state.append(name.slice(prefix.length), value);
+    }
+    const page = this.pages.get(prefix);
+    if (state.size) page.restore(state);
+    else if (page.selected.item !== null) page.clear();
+  }
+}
+
 Object.assign(Page.prototype, {
   groupPaths() {
     this.named ??= groupPaths(this.data);
@@ -44,37 +111,23 @@ Object.assign(Page.prototype, {
     return (output ? users.find(id => this.data.nodes[id].k === 2) : this.index.maker[tensor]) ?? null;
   },
 
-  /* Writes the state into the address, a little later. */
-  note() {
-    clearTimeout(this.noting);
-    this.noting = setTimeout(() => this.write(), SETTLED);
-  },
-
-  write() {
-    const state = new URLSearchParams();
+  /* What a link has to restore, as names and values. */
+  state() {
+    const state = [];
     const { groups } = this.data, item = this.panel.item ?? this.selected.item;
-    if (item !== null) state.set('select', this.address(item));
-    if (this.chosen === 'all') state.set('open', '*');
+    if (item !== null) state.push(['select', this.address(item)]);
+    if (this.chosen === 'all') state.push(['open', '*']);
     else if (this.chosen) {
       const inner = new Set(groups.map((group, id) => id && group.open ? group.parent : 0));
       const open = groups.flatMap((group, id) => id && group.open && !inner.has(id) ? [this.groupPaths().paths[id]] : []);
-      for (const path of open.length ? open : ['']) state.append('open', path);
+      for (const path of open.length ? open : ['']) state.push(['open', path]);
     }
-    if (this.search.input.value) state.set('search', this.search.input.value);
-    const text = state.toString();
-    this.noted = text ? `#${text}` : '';
-    try {
-      history.replaceState(null, '', this.noted || location.pathname);
-    } catch {
-      // A page in a frame without an address has nothing that a link could lead to.
-    }
+    if (this.search.input.value) state.push(['search', this.search.input.value]);
+    return state;
   },
 
-  /* Takes the state from the address. Returns whether there is one. */
-  restore() {
-    this.noted = location.hash;
-    if (location.hash.length < 2) return false;
-    const state = new URLSearchParams(location.hash.slice(1)), { groups } = this.data;
+  restore(state) {
+    const { groups } = this.data;
     const open = state.getAll('open');
     if (open.length) {
       this.chosen = open[0] === '*' ? 'all' : 'some';
@@ -94,6 +147,5 @@ Object.assign(Page.prototype, {
     }
     const item = state.has('select') ? this.addressed(state.get('select')) : null;
     if (item !== null) this.go(item);
-    return true;
   },
 });

@@ -39,23 +39,28 @@ function indexOf(data) {
 }
 
 class Page {
-  constructor(data) {
-    this.data = data;
+  /* A page in an element of the document. `desk` is what it shares with other pages, in whose address its names start
+     with `prefix`; `changes` are marked in it. */
+  constructor(root, data, desk, prefix = '', changes = []) {
+    Object.assign(this, { root, data, desk });
     unpack(data);
     this.index = indexOf(data);
-    this.canvas = document.getElementById('canvas');
+    this.mark(changes);
+    this.canvas = this.part('.canvas');
     this.painter = new Painter(this.canvas, data);
     this.view = { x: 0, y: 0, scale: 1 };
     this.none = { item: null, made: new Set(), used: new Set() };
     this.selected = this.none;
     const actions = { select: id => this.go(id), clear: () => this.clear(), toggle: id => this.toggle(id) };
-    this.panel = new Panel(document.getElementById('panel'), data, this.index, actions);
-    this.search = new Search(document.getElementById('search'), document.getElementById('found'), data, this.panel, {
+    this.panel = new Panel(this.part('.panel'), data, this.index, actions);
+    const list = this.part('.found');
+    list.id = `${prefix}found`;
+    this.search = new Search(this.part('.search'), list, data, this.panel, {
       select: id => {
         this.go(id);
         this.canvas.focus();
       },
-      changed: () => this.note(),
+      changed: () => desk.note(),
     });
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.dark.addEventListener('change', () => this.theme());
@@ -63,11 +68,31 @@ class Page {
     this.start();
     this.listen();
     const count = data.nodes.filter(node => node.k === 0 || node.k === 3).length;
-    document.getElementById('count').textContent = operations(count);
-    this.restore();
+    this.part('.count').textContent = operations(count);
+    desk.add(prefix, this);
     this.canvas.dataset.ready = 'yes';
     /* The milliseconds from the start of loading until now. */
     this.opened = performance.now();
+  }
+
+  part(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  /* Marks the boxes that changes are about, for data those that name them, and counts the changes in groups. */
+  mark(changes) {
+    for (const { kind, tensor, text } of changes) {
+      const maker = this.index.maker[tensor];
+      if (maker === undefined) continue;
+      for (const item of new Set([maker, this.user(maker)])) {
+        const node = this.data.nodes[item];
+        node.mark ??= item === maker ? kind : 'changed';
+        (node.told ??= []).push(text);
+      }
+      for (let group = this.data.nodes[this.user(maker)].g; group > 0; group = this.data.groups[group].parent) {
+        this.data.groups[group].changes = (this.data.groups[group].changes || 0) + 1;
+      }
+    }
   }
 
   /* The first screen. */
@@ -220,7 +245,7 @@ class Page {
     }
     this.select(at);
     if (at !== id) this.panel.node(id, this.painter.colors);
-    this.note();
+    this.desk.note();
     const box = this.boxOf(at);
     if (!box) return;
     // For a tall group, its upper end is shown.
@@ -238,14 +263,14 @@ class Page {
       this.selected = { item, made: new Set(made), used: new Set(node.i.flatMap(([, , ids]) => ids)) };
       this.panel.node(item, this.painter.colors);
     }
-    this.note();
+    this.desk.note();
     this.draw();
   }
 
   clear() {
     this.selected = this.none;
     this.panel.hide();
-    this.note();
+    this.desk.note();
     this.draw();
   }
 
@@ -254,7 +279,7 @@ class Page {
     const before = this.boxOf(-1 - id);
     this.turn(id, !this.data.groups[id].open);
     this.chosen = 'some';
-    this.note();
+    this.desk.note();
     const after = this.boxOf(-1 - id);
     if (before && after) this.pan((before.x - after.x) * this.view.scale, (before.y - after.y) * this.view.scale);
     if (this.selected.item !== null) this.reselect();
@@ -272,7 +297,7 @@ class Page {
       group.frame = null;
     });
     this.chosen = open ? 'all' : 'some';
-    this.note();
+    this.desk.note();
     this.place();
     this.begin();
     if (this.selected.item !== null) this.reselect();

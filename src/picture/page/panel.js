@@ -122,6 +122,11 @@ class Panel {
     const kinds = { 1: 'input of the graph', 2: 'output of the graph' };
     this.start(node.name, kinds[node.k] || this.data.styles[node.c][0], colors.styles[node.c]);
     this.around(node.k === 3 ? 0 : node.g);
+    if (node.told) {
+      const list = element('ul');
+      node.told.forEach(text => list.append(element('li', text)));
+      section(this.root, 'Changes').append(list);
+    }
     this.list('Results', node.o.map(([name, ids]) => [name, ids]));
     this.list('Inputs', node.i.filter(([, , ids]) => ids.length).map(([name, , ids]) => [name, ids]));
     const values = node.i.filter(([, , ids]) => !ids.length);
@@ -262,6 +267,7 @@ class Panel {
 class Search {
   constructor(input, list, data, panel, actions) {
     Object.assign(this, { input, list, data, panel, ...actions, found: [], at: -1 });
+    input.setAttribute('aria-controls', list.id);
     input.addEventListener('input', () => {
       this.run();
       this.changed();
@@ -324,7 +330,7 @@ class Search {
     this.open(Boolean(wanted));
     this.found.forEach((node, i) => {
       const item = element('li');
-      item.id = `found-${i}`;
+      item.id = `${this.list.id}-${i}`;
       item.setAttribute('role', 'option');
       item.setAttribute('aria-selected', i === this.at);
       const [name, note] = isGroup(node)
@@ -337,8 +343,8 @@ class Search {
     const more = this.total - this.found.length;
     if (wanted && !this.total) this.list.append(element('li', 'nothing found', 'none'));
     if (more > 0) this.list.append(element('li', `… ${more} more`, 'none'));
-    this.input.setAttribute('aria-activedescendant', this.at < 0 ? '' : `found-${this.at}`);
-    document.getElementById(`found-${this.at}`)?.scrollIntoView({ block: 'nearest' });
+    this.input.setAttribute('aria-activedescendant', this.at < 0 ? '' : `${this.list.id}-${this.at}`);
+    this.list.children[this.at]?.scrollIntoView({ block: 'nearest' });
   }
 
   choose(i) {

@@ -40,6 +40,11 @@ class Sheet {
     return this.add('rect', { x: rounded(x), y: rounded(y), width: rounded(w), height: rounded(h), rx, fill, stroke });
   }
 
+  /* The border of what a change is about. */
+  mark(box, rx, kind) {
+    if (kind) this.rect(box, rx, 'none', this.colors[kind]).setAttribute('stroke-width', 3);
+  }
+
   text(text, x, y, size, fill, bold, end) {
     if (!text) return;
     const made = this.add('text', { x: rounded(x), y: rounded(y), 'font-size': size, fill });
@@ -67,6 +72,7 @@ class Sheet {
     hint.textContent = [node.name, ...node.o.flatMap(([, ids]) => ids).map(id => this.data.tensors[id][0])].join('\n');
     made.append(hint);
     if (!port) this.rect({ x: box.x, y: box.y + 3, w: 4, h: box.h - 6 }, 2, style.line, 'none');
+    this.mark(box, port ? box.h / 2 : 6, node.mark);
     this.text(node.t, box.x + 12, box.y + 18, 12, colors.text, true);
     this.text(node.n, box.x + box.w - 12, box.y + 18, 10.5, colors.note, false, true);
     node.r.forEach(([key, value], i) => {
@@ -80,6 +86,7 @@ class Sheet {
     const { colors } = this, group = this.data.groups[groupOf(box.item)];
     this.rect({ x: box.x + 4, y: box.y + 4, w: box.w - 8, h: box.h }, 7, colors.closed, colors.tip);
     this.rect({ ...box, h: box.h - 1 }, 7, colors.closed, colors.tip);
+    if (group.changes) this.mark(box, 7, 'changed');
     this.text(group.title, box.x + 12, box.y + 18, 12, colors.text, true);
     this.text(group.size, box.x + box.w - 12, box.y + 18, 10.5, colors.note, false, true);
   }

@@ -1,4 +1,4 @@
 // Starts the page.
 'use strict';
 
-const page = new Page(JSON.parse(document.getElementById('data').textContent));
+const page = new Page(document.body, JSON.parse(document.getElementById('data').textContent), new Desk());
