@@ -77,7 +77,6 @@ mod room;
 pub mod source;
 #[cfg(feature = "tensor")]
 pub mod tensor;
-#[cfg(feature = "input")]
 mod threads;
 pub mod write;
 

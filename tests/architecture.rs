@@ -78,7 +78,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tensor",
         ],
     ),
-    ("diff", &["diagnostics", "graph", "source", "write"]),
+    ("diff", &["diagnostics", "graph", "source", "threads", "write"]),
     (
         "input",
         &[

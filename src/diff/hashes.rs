@@ -12,6 +12,7 @@ use super::ends::EndPairs;
 use crate::Graph;
 use crate::graph::names::Spellings;
 use crate::graph::{Key, Operand, Operation, OperationId, Output, TensorId, Value};
+use crate::threads::both;
 
 /// Lists of more items are hashed once: many operations may share them.
 const LONG: usize = 16;
@@ -135,12 +136,14 @@ pub(super) fn of_both<'g>(sides: &[Compared<'g>; 2]) -> [GraphHashes<'g>; 2] {
     let random = RandomState::new();
     let keys = [random.hash_one(0), random.hash_one(1) | 1];
     let hashing = Hashing { keys, long: FxHashMap::default() };
-    [0, 1].map(|side| {
+    let of = |side: usize| {
         let mut hashes = GraphHashes::new(graphs[side], hashing.clone());
         hashes.go_down(&inputs[side], &sides[side].digests);
         hashes.go_up(&outputs[side]);
         hashes
-    })
+    };
+    // Without a second thread, one after the other.
+    both(|| of(0), || of(1)).map_or_else(|_| [of(0), of(1)], |(a, b)| [a, b])
 }
 
 impl<'g> GraphHashes<'g> {
