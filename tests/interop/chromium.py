@@ -97,6 +97,9 @@ class Browser:
             if answer.get("method") == "Target.attachedToTarget":
                 target = answer["params"]["targetInfo"]
                 self.frames[target["targetId"]] = answer["params"]["sessionId"]
+            # A frame that is loaded anew leaves what it was asked without an answer.
+            if answer.get("method") == "Target.detachedFromTarget" and answer["params"]["sessionId"] == session:
+                raise RuntimeError(f"{method}: the frame is gone")
 
     def eval(self, expression, session=None, **context):
         result = self.call("Runtime.evaluate", session, expression=expression, returnByValue=True, awaitPromise=True, **context)
@@ -115,7 +118,10 @@ class Browser:
                 return None
         frames = [entry["targetId"] for entry in self.call("Target.getTargets")["targetInfos"] if entry["type"] == "iframe"]
         sessions = [self.frames[frame] for frame in frames if frame in self.frames]
-        return self.eval(expression, sessions[-1]) if sessions else None
+        try:
+            return self.eval(expression, sessions[-1]) if sessions else None
+        except RuntimeError:
+            return None
 
     def open(self, path, until, fragment=""):
         """Opens a file, at a fragment of its address, and waits until an expression is true."""
