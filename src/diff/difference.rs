@@ -95,19 +95,34 @@ pub(crate) struct DiffChange {
     pub(crate) largest: Option<f64>,
 }
 
-impl DiffChange {
-    /// In each graph, the first result of the operation that the change is about, or the input or output.
-    pub(crate) fn tensors(&self, graphs: [&Graph; 2]) -> [Option<TensorId>; 2] {
-        let is_end = matches!(self.what, What::Input | What::Output);
+/// Finds the tensors that changes between two graphs are about.
+pub(crate) struct ChangedTensors<'g> {
+    graphs: [&'g Graph; 2],
+    /// The inputs and outputs of each graph by their names.
+    ends: [FxHashMap<String, TensorId>; 2],
+}
+
+impl<'g> ChangedTensors<'g> {
+    pub(crate) fn new(graphs: [&'g Graph; 2]) -> Self {
+        let ends = graphs.map(|graph| {
+            let ends = graph.inputs.iter().chain(&graph.outputs);
+            ends.map(|tensor| (graph.tensor_name(*tensor), *tensor)).collect()
+        });
+        ChangedTensors { graphs, ends }
+    }
+
+    /// In each graph, the first result of the operation that a change is about, or the input or output.
+    pub(crate) fn of(&self, change: &DiffChange) -> [Option<TensorId>; 2] {
+        let is_end = matches!(change.what, What::Input | What::Output);
+        let is_alone = change.operations.iter().all(Option::is_none);
         let of = |side: usize| {
-            let graph: &Graph = graphs[side];
-            if let Some(changed) = &self.operations[side] {
+            let graph = self.graphs[side];
+            if let Some(changed) = &change.operations[side] {
                 let operation = &graph.operations[changed.id.index()];
                 return graph.outputs_of(operation).find_map(|output| output.tensors().first().copied());
             }
-            let end = [&self.old, &self.new][side].as_ref().filter(|_| is_end);
-            let is_of_input = self.operations.iter().all(Option::is_none);
-            [end, Some(&self.part)].into_iter().flatten().filter(|_| is_of_input).find_map(|name| graph.tensor(name))
+            let name = if is_end { [&change.old, &change.new][side].as_ref() } else { Some(&change.part) };
+            name.filter(|_| is_alone).and_then(|name| self.ends[side].get(name).copied())
         };
         [of(0), of(1)]
     }

@@ -19,4 +19,4 @@ mod tests;
 pub(crate) use comparison::compare;
 pub use comparison::diff;
 pub use difference::Difference;
-pub(crate) use difference::{Compared, DataDigest, What};
+pub(crate) use difference::{ChangedTensors, Compared, DataDigest, What};

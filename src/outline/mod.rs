@@ -4,7 +4,7 @@
 //! use. [`find`] orders the operations (`order`), finds windows that occur several times (`repeats`), determines what
 //! their occurrences have in common (`interface`), and replaces those that save most by calls of a body (`rounds`), until
 //! nothing saves more. Bodies are searched like the graph, so that calls are nested. A notation makes fragments or
-//! functions of the result, a [`OutlinePlan`]; `naming` chooses names for them.
+//! functions of the result, an [`OutlinePlan`]; `naming` chooses names for them.
 
 mod interface;
 mod listing;

@@ -5,19 +5,24 @@ use std::path::Path;
 use crate::Diagnostics;
 use crate::cli::io;
 use crate::cli::outcome::Failure;
-use crate::diff::Difference;
+use crate::diff::{ChangedTensors, Difference};
 use crate::input::differ::DiffInput;
 use crate::input::{Findings, Refusal};
 use crate::picture::{Comparison, MarkKind, MarkedChange, Picture};
 use crate::threads::both;
 use crate::write::encode::picture;
 
-/// Writes the page, completely or not at all.
-pub(super) fn write(path: &Path, difference: &Difference, inputs: &[DiffInput; 2]) -> Result<(), Failure> {
+/// Refuses to write the page where the changes go.
+pub(super) fn check(path: &Path) -> Result<(), Failure> {
     if io::is_stdout(path) {
         let message = "page and changes cannot both go to standard output; name a file";
         return Err(Failure::Message(message.to_owned()));
     }
+    Ok(())
+}
+
+/// Writes the page, completely or not at all.
+pub(super) fn write(path: &Path, difference: &Difference, inputs: &[DiffInput; 2]) -> Result<(), Failure> {
     let [a, b] = inputs;
     let (drawn_a, drawn_b) = both(|| draw(a), || draw(b)).map_err(|error| Refusal::io("a thread", error))?;
     let (drawn_a, drawn_b) = (drawn_a.map_err(|found| refused(a, found))?, drawn_b.map_err(|found| refused(b, found))?);
@@ -35,7 +40,7 @@ fn refused(input: &DiffInput, found: Diagnostics) -> Failure {
 
 /// What the page tells.
 fn told(difference: &Difference, inputs: &[DiffInput; 2]) -> Comparison {
-    let graphs = inputs.each_ref().map(|input| &input.graph);
+    let tensors = ChangedTensors::new(inputs.each_ref().map(|input| &input.graph));
     let mut changes = Vec::with_capacity(difference.changes.len());
     for (module, of_module) in difference.by_module() {
         changes.extend(of_module.into_iter().map(|change| MarkedChange {
@@ -46,7 +51,7 @@ fn told(difference: &Difference, inputs: &[DiffInput; 2]) -> Comparison {
             },
             module: module.to_owned(),
             text: change.without_places(),
-            tensors: change.tensors(graphs),
+            tensors: tensors.of(change),
         }));
     }
     Comparison {
