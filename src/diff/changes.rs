@@ -1,10 +1,9 @@
 //! Compares the operations that belong together, and reports those without a counterpart.
 
+mod arguments;
 mod kept;
 
-use std::borrow::Cow;
-
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::difference::{ChangedOperation, Compared, DiffChange, Difference, What};
 use super::ends::EndPairs;
@@ -13,11 +12,8 @@ use super::matching::Matching;
 use super::report;
 use crate::Graph;
 use crate::graph::names::Spellings;
-use crate::graph::{Operand, OperationId, TensorId};
+use crate::graph::{OperationId, TensorId};
 use crate::source::places::Places;
-
-/// How many tensors are looked at to find whether an operand only skips operations that were removed.
-const MOST_SKIPPED: usize = 64;
 
 /// The differences between two graphs.
 pub(super) fn find(sides: &[Compared; 2], hashes: &[GraphHashes; 2], matching: &Matching) -> Difference {
@@ -212,7 +208,7 @@ impl<'g> Finder<'_, 'g> {
         let (a, b) = (&self.hashes[0], &self.hashes[1]);
         let same_label = a.label[i] == b.label[j];
         let (mut is_changed, mut follows) = (!same_label, false);
-        if !same_label || a.above[i] != b.above[j] {
+        if !same_label || a.above[i] != b.above[j] && !self.has_same_operands(i, j) {
             is_changed |= self.arguments((i, j), same_label);
         }
         if !same_label {
@@ -270,13 +266,9 @@ impl<'g> Finder<'_, 'g> {
     }
 
     fn operands_differ_in_type(&mut self, i: usize, j: usize) -> bool {
-        let mut slots = std::mem::take(&mut self.slots);
-        for (side, at) in [(0, i), (1, j)] {
-            self.hashes[side].slots(&self.graph(side).operations[at], &mut slots[side]);
-        }
-        let found = slots[0].iter().zip(&slots[1]).any(|((_, x), (_, y))| self.differ_in_type([*x, *y]));
-        self.slots = slots;
-        found
+        self.fill_slots(i, j);
+        let [x, y] = &self.slots;
+        x.iter().zip(y).any(|((_, x), (_, y))| self.differ_in_type([*x, *y]))
     }
 
     /// The type argument and the structure of results.
@@ -294,138 +286,12 @@ impl<'g> Finder<'_, 'g> {
         }
     }
 
-    /// Reports the arguments that differ. Returns whether there are any, those that follow from others included.
-    fn arguments(&mut self, (i, j): (usize, usize), same_label: bool) -> bool {
-        let (a, b) = (self.graph(0), self.graph(1));
-        let all = |graph: &'g Graph, at: usize| {
-            let operation = &graph.operations[at];
-            let mut all = graph.inputs_of(operation);
-            all.extend(graph.attributes_of(operation));
-            all
-        };
-        let mut others: FxHashMap<Cow<str>, Operand> = all(b, j).into_iter().collect();
-        let mut differ = false;
-        for (name, old) in all(a, i) {
-            let new = others.remove(&name);
-            differ |= self.argument((i, j), &name, (Some(old), new), same_label);
+    /// Notes the operands of a pair.
+    fn fill_slots(&mut self, i: usize, j: usize) {
+        for (side, at) in [(0, i), (1, j)] {
+            let of = &self.hashes[side];
+            of.slots(&of.graph.operations[at], &mut self.slots[side]);
         }
-        if !others.is_empty() {
-            for (name, new) in all(b, j).into_iter().filter(|(name, _)| others.contains_key(name)) {
-                differ |= self.argument((i, j), &name, (None, Some(new)), same_label);
-            }
-        }
-        differ
-    }
-
-    fn argument(
-        &mut self,
-        (i, j): (usize, usize),
-        name: &str,
-        (old, new): (Option<Operand>, Option<Operand>),
-        same_label: bool,
-    ) -> bool {
-        let (a, b) = (self.graph(0), self.graph(1));
-        let mut pairs: Vec<(String, Option<Operand>, Option<Operand>)> = Vec::new();
-        match (old, new) {
-            (Some(Operand::Tensor(x)), Some(Operand::Tensor(y))) if self.matching.is_same(self.hashes, x, y) => {}
-            (Some(Operand::Tensors(x)), Some(Operand::Tensors(y))) if x.len() == y.len() => {
-                let differ = x.iter().zip(y).enumerate();
-                let differ = differ.filter(|(_, (x, y))| !self.matching.is_same(self.hashes, **x, **y));
-                let named = |(at, (x, y)): (usize, (&TensorId, &TensorId))| {
-                    (format!("{name}[{at}]"), Some(Operand::Tensor(*x)), Some(Operand::Tensor(*y)))
-                };
-                pairs.extend(differ.map(named));
-            }
-            // What is left of lists without the results of operations that were removed or added.
-            (Some(Operand::Tensors(x)), Some(Operand::Tensors(y))) if self.same_without_alone(x, y) => return true,
-            (Some(Operand::Value(x)), Some(Operand::Value(y))) => {
-                let is_plain = same_label && !x.has_tensor();
-                let same = is_plain
-                    || match (self.hashes[0].known(x), self.hashes[1].known(y)) {
-                        (Some(x), Some(y)) => x == y,
-                        _ => x.is_same(y, &|x, y| self.matching.is_same(self.hashes, x, y)),
-                    };
-                if !same {
-                    pairs.push((name.to_owned(), old, new));
-                }
-            }
-            _ => pairs.push((name.to_owned(), old, new)),
-        }
-        let found = !pairs.is_empty();
-        for (part, old, new) in pairs {
-            if let (Some(Operand::Tensor(x)), Some(Operand::Tensor(y))) = (old, new)
-                && self.is_implied(x, y)
-            {
-                continue;
-            }
-            let is_value = |operand: Option<Operand>| operand.is_none_or(|operand| operand.value().is_some());
-            let what = if is_value(old) && is_value(new) { What::Attribute } else { What::Operand };
-            let old = old.map(|operand| report::operand(a, operand));
-            let new = new.map(|operand| report::operand(b, operand));
-            self.report((1, i, 0), [Some(i), Some(j)], Told::new(what, part, old, new));
-        }
-        found
-    }
-
-    /// Whether the operation that produces a tensor has no counterpart.
-    fn is_alone(&self, side: usize, tensor: TensorId) -> bool {
-        let producer = self.hashes[side].producer(tensor);
-        producer.is_some_and(|producer| self.matching.counterpart(side, producer).is_none())
-    }
-
-    /// Whether two lists are equal but for results of operations without a counterpart.
-    fn same_without_alone(&self, x: &[TensorId], y: &[TensorId]) -> bool {
-        let mut x = x.iter().filter(|tensor| !self.is_alone(0, **tensor));
-        let mut y = y.iter().filter(|tensor| !self.is_alone(1, **tensor));
-        loop {
-            match (x.next(), y.next()) {
-                (None, None) => return true,
-                (Some(x), Some(y)) if self.matching.is_same(self.hashes, *x, *y) => {}
-                _ => return false,
-            }
-        }
-    }
-
-    /// Whether a tensor is replaced by another one because operations between were removed or added, which is reported.
-    fn is_implied(&self, x: TensorId, y: TensorId) -> bool {
-        let alone = |side: usize, tensor: TensorId| self.is_alone(side, tensor);
-        match (alone(0, x), alone(1, y)) {
-            (true, true) => true,
-            (true, false) => self.skips(0, x, &|old| self.matching.is_same(self.hashes, old, y), &alone),
-            (false, true) => self.skips(1, y, &|new| self.matching.is_same(self.hashes, x, new), &alone),
-            (false, false) => false,
-        }
-    }
-
-    /// Whether operations without a counterpart compute a tensor from one that is wanted.
-    fn skips(
-        &self,
-        side: usize,
-        from: TensorId,
-        wanted: &dyn Fn(TensorId) -> bool,
-        alone: &dyn Fn(usize, TensorId) -> bool,
-    ) -> bool {
-        let graph = self.graph(side);
-        let (mut open, mut next) = (vec![from], 0);
-        while let Some(tensor) = open.get(next).copied() {
-            next += 1;
-            let Some(operation) = graph.producer(tensor) else { continue };
-            let mut found = false;
-            for (_, operand) in graph.named_arguments(operation).take(MOST_SKIPPED) {
-                operand.each_tensor(&mut |operand| {
-                    if open.len() < MOST_SKIPPED {
-                        found |= wanted(operand);
-                        if alone(side, operand) {
-                            open.push(operand);
-                        }
-                    }
-                });
-            }
-            if found {
-                return true;
-            }
-        }
-        false
     }
 
     /// Operations without a counterpart. Those that are inputs are reported as such.

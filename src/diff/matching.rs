@@ -83,25 +83,32 @@ impl Matching {
         if self.is_done() {
             return;
         }
+        let key = &key;
+        let keyed = |side: usize| self.alone(side).map(move |i| (i, key(&hashes[side], i)));
+        // Most keys of most steps are of one graph only: those never come into the table.
+        let of_a = KeyFilter::of(self.left[0], keyed(0));
+        let left: Vec<(usize, u64)> = keyed(1).filter(|(_, key)| of_a.may_have(*key)).collect();
+        if left.is_empty() {
+            return;
+        }
+        let of_b = KeyFilter::of(left.len(), left.iter().copied());
         // The first operation of each key, and the next one after each with the same key.
         let mut first: FxHashMap<u64, u32> = FxHashMap::default();
-        let left: Vec<usize> = self.alone(1).collect();
         first.reserve(left.len());
         let mut next = vec![ALONE; left.len()];
-        for (at, i) in left.iter().enumerate().rev() {
-            if let Some(later) = first.insert(key(&hashes[1], *i), at as u32) {
+        for (at, (_, key)) in left.iter().enumerate().rev() {
+            if let Some(later) = first.insert(*key, at as u32) {
                 next[at] = later;
             }
         }
-        let pairs: Vec<(usize, usize)> = self
-            .alone(0)
-            .filter_map(|i| {
-                let at = first.get_mut(&key(&hashes[0], i)).filter(|at| **at != ALONE)?;
-                let found = *at as usize;
-                *at = next[found];
-                Some((i, left[found]))
-            })
-            .collect();
+        let candidates = keyed(0).filter(|(_, key)| of_b.may_have(*key));
+        let counterpart = |(i, key)| {
+            let at = first.get_mut(&key).filter(|at| **at != ALONE)?;
+            let found = *at as usize;
+            *at = next[found];
+            Some((i, left[found].0))
+        };
+        let pairs: Vec<(usize, usize)> = candidates.filter_map(counterpart).collect();
         pairs.into_iter().for_each(|(a, b)| self.pair(a, b));
     }
 
@@ -124,6 +131,37 @@ impl Matching {
         }
         let (Some(of_a), Some(of_b)) = (a.producer(x), b.producer(y)) else { return false };
         self.counterpart(0, of_a) == Some(of_b) && a.place[x.index()] == b.place[y.index()]
+    }
+}
+
+/// Which keys are certainly not in a list. A processor keeps it at hand, unlike a table of the keys.
+struct KeyFilter {
+    bits: Vec<u64>,
+}
+
+impl KeyFilter {
+    /// The number of bits for each key, at least.
+    const BITS_PER_KEY: usize = 8;
+
+    /// The filter of about as many operations with their keys.
+    fn of(count: usize, keyed: impl Iterator<Item = (usize, u64)>) -> Self {
+        let words = (count * Self::BITS_PER_KEY).next_power_of_two().max(64) / 64;
+        let mut filter = KeyFilter { bits: vec![0; words] };
+        keyed.for_each(|(_, key)| {
+            let (word, bit) = filter.place(key);
+            filter.bits[word] |= bit;
+        });
+        filter
+    }
+
+    /// The word and the bit of a key.
+    fn place(&self, key: u64) -> (usize, u64) {
+        ((key >> 6) as usize & (self.bits.len() - 1), 1 << (key & 63))
+    }
+
+    fn may_have(&self, key: u64) -> bool {
+        let (word, bit) = self.place(key);
+        self.bits[word] & bit != 0
     }
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let name = name_of(scene);
-    let body = [&with_name(&name), KEYS];
+    let body = [&elements(&name, MAIN), KEYS];
     let document = HtmlDocument { title: &name, style: STYLE, body: &body, start: START };
     document.write(out, |out| data::write(scene, arrangement, (sources, values), out))
 }
@@ -87,9 +87,12 @@ fn name_of(scene: &Scene) -> String {
     name
 }
 
-/// The elements of a page whose heading is an escaped name.
-fn with_name(name: &str) -> String {
-    BODY.replace("<!--name-->", name)
+/// The attribute of what is the main part of its document. There is one in each.
+const MAIN: &str = " role=\"main\"";
+
+/// The elements for a graph: its escaped name is their heading, `role` is the attribute of what is below that.
+fn elements(name: &str, role: &str) -> String {
+    BODY.replace("<!--name-->", name).replacen("<!--role-->", role, 1)
 }
 
 /// The digest of a text in the form of content security policies.

@@ -19,7 +19,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 }
 
 /// The size of the first hash table.
-const FIRST_SLOTS: usize = 64;
+const FIRST_SLOTS: usize = 256;
 
 /// An interned identifier or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

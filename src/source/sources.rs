@@ -1,12 +1,12 @@
 //! The source texts, and the lines and columns of their bytes.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::span::{FileId, Location, Position};
 
 /// One source text and its name for messages.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct SourceFile {
     name: String,
     text: Cow<'static, str>,
@@ -91,7 +91,8 @@ pub(crate) fn without_mark(text: &str) -> &str {
 /// All source texts: the standard library, extra declaration files, and the document.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    files: Vec<SourceFile>,
+    /// Findings have copies of the whole set, which share the texts and the starts of lines.
+    files: Vec<Arc<SourceFile>>,
 }
 
 impl Sources {
@@ -103,7 +104,6 @@ impl Sources {
     /// Adds a text under the name that messages show. A byte order mark at its start is dropped, so that no reader
     /// sees it and no location counts it.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> FileId {
-        let id = FileId(self.files.len() as u32);
         let text = text.into();
         let mark = text.len() - without_mark(&text).len();
         let text = match text {
@@ -114,16 +114,19 @@ impl Sources {
             }
         };
         let (mark, line_starts) = (mark as u32, OnceLock::new());
-        self.files.push(SourceFile { name: name.into(), text, mark, is_binary: false, line_starts });
-        id
+        self.push(SourceFile { name: name.into(), text, mark, is_binary: false, line_starts })
+    }
+
+    fn push(&mut self, file: SourceFile) -> FileId {
+        self.files.push(Arc::new(file));
+        FileId(self.files.len() as u32 - 1)
     }
 
     /// Adds a file without lines, under the name that messages show.
     #[cfg(feature = "onnx")]
     pub(crate) fn add_binary(&mut self, name: &str) -> FileId {
-        let id = self.add(name, "");
-        self.files[id.0 as usize].is_binary = true;
-        id
+        let (name, text) = (name.to_owned(), Cow::Borrowed(""));
+        self.push(SourceFile { name, text, mark: 0, is_binary: true, line_starts: OnceLock::new() })
     }
 
     /// The file with an id from [`Sources::add`].
@@ -153,7 +156,7 @@ impl Sources {
 
     /// All files, in the order in which they were added.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
-        self.files.iter().enumerate().map(|(i, file)| (FileId(i as u32), file))
+        self.files.iter().enumerate().map(|(i, file)| (FileId(i as u32), &**file))
     }
 }
 

@@ -91,9 +91,9 @@ const LENGTHS: &[Use] = &[
 
 /// What shapes of inputs can be given for.
 const SHAPES: &[Use] = &[
-    of(READ).on(I::DOCUMENTS.and(I::NCNN)),
-    of(GRAPHS).on(I::MODELS),
-    of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX),
+    of(READ.and(C::DIFF)).on(I::DOCUMENTS.and(I::NCNN)),
+    of(GRAPHS.and(C::DIFF)).on(I::MODELS),
+    of(C::CHECK.and(C::DIFF).and(C::RUN).and(C::FUSE)).on(I::PNNX),
     of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
 ];
 
@@ -155,11 +155,11 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "set",
         INPUT,
         &[
-            of(READ).on(I::DOCUMENTS),
-            of(GRAPHS).on(I::MODELS),
-            of(C::CHECK.and(C::RUN).and(C::FUSE)).on(I::PNNX).with(&["input-shape"]),
+            of(READ.and(C::DIFF)).on(I::DOCUMENTS),
+            of(GRAPHS.and(C::DIFF)).on(I::MODELS),
+            of(C::CHECK.and(C::DIFF).and(C::RUN).and(C::FUSE)).on(I::PNNX).with(&["input-shape"]),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX).with(&["input-shape"]),
-            of(READ).on(I::NCNN).with(&["input-shape"]),
+            of(READ.and(C::DIFF)).on(I::NCNN).with(&["input-shape"]),
         ],
     )
     .no_effect(&[NoEffect {
@@ -175,10 +175,10 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "bind",
         INPUT,
         &[
-            of(C::FLATTEN.and(C::RUN)).on(I::DOCUMENTS.and(I::NCNN)),
-            of(C::FLATTEN).on(I::LOOPS),
-            of(GRAPHS).on(I::MODELS),
-            of(C::RUN).on(I::PNNX),
+            of(C::FLATTEN.and(C::DIFF).and(C::RUN)).on(I::DOCUMENTS.and(I::NCNN)),
+            of(C::FLATTEN.and(C::DIFF)).on(I::LOOPS),
+            of(GRAPHS.and(C::DIFF)).on(I::MODELS),
+            of(C::DIFF.and(C::RUN)).on(I::PNNX),
             of(C::FLATTEN).on(I::PNNX).to(NOT_PNNX),
         ],
     )
@@ -231,9 +231,9 @@ pub(super) static OPTIONS: &[OptionRow] = &[
         "unroll",
         EXPANSION,
         &[
-            of(READ).on(I::NNEF),
-            of(GRAPHS).on(I::LOOPS),
-            of(C::CHECK.and(C::FUSE)).on(I::MODELS),
+            of(READ.and(C::DIFF)).on(I::NNEF),
+            of(GRAPHS.and(C::DIFF)).on(I::LOOPS),
+            of(C::CHECK.and(C::DIFF).and(C::FUSE)).on(I::MODELS),
             of(C::FLATTEN).on(I::MODELS).to(NOT_NNEF),
         ],
     )
@@ -241,7 +241,11 @@ pub(super) static OPTIONS: &[OptionRow] = &[
     row(
         "max-trips",
         EXPANSION,
-        &[of(READ).on(I::NNEF), of(GRAPHS).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]), of(C::RUN).on(I::LOOPS)],
+        &[
+            of(READ.and(C::DIFF)).on(I::NNEF),
+            of(GRAPHS.and(C::DIFF)).on(I::LOOPS.and(I::MODELS)).with(&["unroll"]),
+            of(C::RUN).on(I::LOOPS),
+        ],
     )
     .because(&[(I::DRAFT.and(LAYERED), NO_LOOPS)]),
     row(

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use super::{HtmlDocument, KEYS, STYLE, data, name_of, with_name};
+use super::{HtmlDocument, KEYS, STYLE, data, elements, name_of};
 use crate::graph::TensorId;
 use crate::picture::drawing::Picture;
 use crate::picture::sheet::{escape, shown};
@@ -60,7 +60,7 @@ pub(in crate::picture) fn write(pictures: [&Picture; 2], told: &Comparison, out:
     let [a, b] = &told.names;
     let mut title = String::new();
     escape(&mut title, &format!("{a} → {b}"));
-    let [a, b] = pictures.map(|picture| with_name(&name_of(&picture.scene)));
+    let [a, b] = pictures.map(|picture| elements(&name_of(&picture.scene), ""));
     let body = BODY.replace("<!--name-->", &title).replacen("<!--a-->", &a, 1).replacen("<!--b-->", &b, 1);
     let keys = KEYS.replacen(
         "<dl>\n",
