@@ -3,7 +3,8 @@
 //!
 //! Instructions are counted by valgrind, because their number is the same in each run, however busy the machine is.
 //! Without valgrind the tests are skipped. They take minutes, so that they run by themselves:
-//! `cargo test --all-features --test growth -- --ignored`.
+//! `cargo test --all-features --test growth -- --ignored`. They take a quarter of that with the release build, whose path
+//! is then the value of `NNEF_FLATTEN_BIN`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
@@ -454,7 +455,8 @@ impl Input {
         let call = self.call(folder.path(), text);
         let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
         let mut command = Command::new("valgrind");
-        command.args(options).arg(env!("CARGO_BIN_EXE_nnef-flatten")).args(call);
+        let program = std::env::var_os("NNEF_FLATTEN_BIN").unwrap_or(env!("CARGO_BIN_EXE_nnef-flatten").into());
+        command.args(options).arg(program).args(call);
         let output = command.stdout(Stdio::null()).output().ok()?;
         let report = String::from_utf8_lossy(&output.stderr).into_owned();
         let line = report.lines().find(|line| line.contains("refs:"))?;

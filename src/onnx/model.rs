@@ -93,6 +93,9 @@ pub(crate) struct ExpandedCall {
 /// The name of the standard domain, which files also leave out.
 const STANDARD_DOMAIN: &str = "ai.onnx";
 
+/// The number of names that there is room for at first.
+const FIRST_VALUES: usize = 64;
+
 /// The names of a model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelNames {
@@ -102,6 +105,10 @@ pub(crate) struct ModelNames {
     pub(crate) values: TensorNames,
     /// The value with each text as its name, if there is one.
     ids: Vec<Option<NameId>>,
+    /// The same for what is read apart; no text has a value there in between.
+    ids_apart: Vec<Option<NameId>>,
+    /// While something is read apart: the texts that have a value.
+    named_apart: Option<Vec<Name>>,
     /// The empty text, once it occurs.
     empty: Option<Name>,
 }
@@ -109,7 +116,7 @@ pub(crate) struct ModelNames {
 impl ModelNames {
     /// Names from existing tables of texts and values.
     pub(crate) fn of(texts: Names, values: TensorNames) -> Self {
-        ModelNames { texts, values, ids: Vec::new(), empty: None }
+        ModelNames { texts, values, ..ModelNames::default() }
     }
 
     /// The text of the standard domain, which is empty.
@@ -131,7 +138,10 @@ impl ModelNames {
             return NameId::ROOT;
         }
         if self.ids.len() <= name.index() {
-            self.ids.resize(self.texts.len(), None);
+            self.ids.resize(self.texts.len().max(FIRST_VALUES), None);
+        }
+        if let Some(named) = &mut self.named_apart {
+            named.push(name);
         }
         let id = self.values.user(name);
         self.values.mark_used(id);
@@ -139,11 +149,16 @@ impl ModelNames {
         id
     }
 
-    /// Reads something whose values are others than those with the same names so far.
+    /// Reads something whose values are others than those with the same names so far. It takes time for its own names only,
+    /// however many there are.
     pub(crate) fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        let ids = std::mem::take(&mut self.ids);
+        std::mem::swap(&mut self.ids, &mut self.ids_apart);
+        self.named_apart = Some(Vec::new());
         let done = read(self);
-        self.ids = ids;
+        for name in self.named_apart.take().unwrap_or_default() {
+            self.ids[name.index()] = None;
+        }
+        std::mem::swap(&mut self.ids, &mut self.ids_apart);
         done
     }
 

@@ -5,8 +5,9 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-/// The bytes that are copied at once. Smaller pieces take longer: the system is called for each.
-pub(super) const PIECE: usize = 1 << 20;
+/// The bytes that are copied at once. Smaller pieces take longer, as the system is called for each, and larger ones, as they
+/// have left the cache of the processor when they are written.
+pub(super) const PIECE: usize = 1 << 18;
 
 /// An open file.
 #[derive(Debug)]

@@ -8,7 +8,6 @@ use crate::graph::names::NameId;
 use crate::onnx::model::{FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeForm, ValueInfo, Values};
 use crate::room;
 use crate::source::Span;
-use crate::source::names::is_identifier;
 
 impl TextParser<'_> {
     pub(super) fn model(&mut self) -> TextResult<ModelProto> {
@@ -282,9 +281,13 @@ impl TextParser<'_> {
     /// readers refuse them.
     fn other_part(&mut self) -> bool {
         let start = self.start();
+        let word = self.cursor.identifier();
         let rest = &self.cursor.text().as_bytes()[start as usize..];
+        if !word.is_empty() && !rest.get(word.len()).is_some_and(|byte| is_domain_byte(*byte)) {
+            return false;
+        }
         let len = rest.iter().position(|byte| !is_domain_byte(*byte)).unwrap_or(rest.len());
-        if len == 0 || rest.get(len) != Some(&b'.') || is_identifier(&self.cursor.text()[start as usize..][..len]) {
+        if len == 0 || rest.get(len) != Some(&b'.') {
             return false;
         }
         self.cursor.at += len;
