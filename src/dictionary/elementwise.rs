@@ -338,7 +338,7 @@ rows! {
         ShapeRule::LikeFirst,
     ).translated(ToOnnx::Nodes("its formula"));
 
-    // Quantization (4.9.3 and 5.1).
+    // Quantization (4.9.5 and 5.1).
     LINEAR_QUANTIZE = quantization("linear_quantize");
     MIN_MAX_LINEAR_QUANTIZE = quantization("min_max_linear_quantize");
     ZERO_POINT_LINEAR_QUANTIZE = quantization("zero_point_linear_quantize");

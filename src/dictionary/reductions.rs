@@ -1,4 +1,4 @@
-//! Reductions (4.4 of NNEF), and normalizations by them (4.9.2).
+//! Reductions (4.4 of NNEF), and normalizations by them (4.9.4).
 
 use super::row::{Category, Deviation, ElementRule, ItemRule, Operands, Row, ShapeRule, SignRule, ToOnnx, Words};
 use Category::{Activation, Normalization, Reduction};

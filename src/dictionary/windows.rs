@@ -1,4 +1,4 @@
-//! Operations on windows: convolution, pooling, sampling (4.3 of NNEF), normalization of neighbourhoods (4.9.2).
+//! Operations on windows: convolution, pooling, sampling (4.3 of NNEF), normalization of neighbourhoods (4.9.4).
 
 use super::row::{Allowed, Category, Deviation, ElementRule, Products, Row, ShapeRule, ToOnnx, Words};
 use Category::{Layout, Normalization, Product, Reduction};

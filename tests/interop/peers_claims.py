@@ -75,7 +75,7 @@ KHRONOS = [
             "accepted. 3.3.1 asks that an operation is declared, not that it is declared before."),
     khronos("Quantization with a sign", document("y = zero_point_linear_quantize(x, 0, 0.5, bits = 8, signed = true, "
             "symmetric = false);"), r"126\.0",
-            "the codes are clamped to -128 … 127: 4.4.1, `-scalar(2 ^ (bits - 1))` is a sign before one operand."),
+            "the codes are clamped to -128 … 127: 4.9.5, `-scalar(2 ^ (bits - 1))` is a sign before one operand."),
     khronos("The shape of a lowered `max_pool`", document("i = argmax_pool(v, size = [1,1,2,2], stride = [1,1,2,2], "
             "padding = []);\n    y = sample(v, i, size = [1,1,2,2], stride = [1,1,2,2], padding = []);").replace(
             "x = external(shape = [1]);", "x = external(shape = [1,1,4,4]);\n    v = exp(x);"), r"Error",
@@ -93,7 +93,7 @@ TRACT = [
           "`[[3, 4, 5, 6, 1, 2]]`. 4.5.3: `split` is an operation of the standard, and its ratios are parts of the extent."),
     tract("local_response_normalization across channels", "    x = external(shape = [1, 3, 1, 1]);\n    y = "
           "local_response_normalization(x, size = [1, 3, 1, 1], alpha = 1.0, beta = 1.0, bias = 1.0);\n", r"\[\[0\.5\]\]|0\.5",
-          "`[[[[0.375]], [[0.3529]], [[0.5625]]]]`. 4.4.3: `sigma = bias + alpha * box(sqr(x), size = size, normalize = true)`, so "
+          "`[[[[0.375]], [[0.3529]], [[0.5625]]]]`. 4.9.4: `sigma = bias + alpha * box(sqr(x), size = size, normalize = true)`, so "
           "that the first item is 1 / (1 + (0 + 1 + 4) / 3); tract's window has one channel."),
     tract("The filter of deconv", "    x = external(shape = [1, 2, 4]);\n    f = variable(shape = [2, 3, 2], label = 'f');\n"
           "    y = deconv(x, f, stride = [2], padding = [(0, 0)]);\n", r"must match",
@@ -105,7 +105,7 @@ TORCH = [
     claim("torch-to-nnef", "fragments_of_torch_to_nnef", "The standard's `gelu` declared again", HEADER +
           "# fragment erf\n# fragment gelu\ngraph G(x) -> (y)\n{\n    x = external(shape = [1]);\n    y = gelu(x);\n}\n",
           r"already defined",
-          "another name. 3.3.1: names of fragments are unique, those of the standard included; the `gelu` of 4.2 is "
+          "another name. 3.3.1: names of fragments are unique, those of the standard included; the `gelu` of 4.9.1 is "
           "`x * sigmoid(1.702 * x)`, a different function."),
 ]
 
