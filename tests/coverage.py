@@ -38,7 +38,7 @@ def tools():
 
 def executables(environment):
     """The programs that `cargo test` builds."""
-    messages = output(*TEST, "--no-run", "--message-format=json", env=environment)
+    messages = output(*TEST, "--no-run", "--message-format=json-render-diagnostics", env=environment)
     found = (json.loads(line).get("executable") for line in messages.splitlines() if line.startswith("{"))
     return [path for path in found if path]
 
