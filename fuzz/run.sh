@@ -1,20 +1,86 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with the toolchain at hand, and runs one: fuzz/run.sh TARGET [OPTION OF LIBFUZZER]...
-# Coverage is measured by a pass of the compiler that stable toolchains have, too.
+# Builds the fuzz targets with the toolchain at hand, and runs them:
+#
+#   fuzz/run.sh TARGET [OPTION OF LIBFUZZER]...   fuzzes a target
+#   fuzz/run.sh --minute [SECONDS]                fuzzes every target for so many seconds
+#   fuzz/run.sh --replay                          runs every target on its seeds and kept inputs, without instrumentation
+#   fuzz/run.sh --build                           builds the instrumented targets
 set -euo pipefail
 cd "$(dirname "$0")"
 
-passes="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
-passes="$passes -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
-passes="$passes -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
+built="${CARGO_TARGET_DIR:-target}"
 host=$(rustc -vV | sed -n 's/^host: //p')
 
-# With a target named, the flags are not for build scripts.
-RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing $passes" cargo build --release --target "$host"
-[ "${1-}" = --build ] && exit
+# Coverage is measured by a pass of the compiler that stable toolchains have, too.
+instrumented() {
+    local passes="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
+    passes="$passes -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+    passes="$passes -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
+    # With a target named, the flags are not for build scripts.
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing $passes" cargo build --release --target "$host"
+}
 
-target=$1
-shift
-mkdir -p "corpus/$target" artifacts
-exec "${CARGO_TARGET_DIR:-target}/$host/release/$target" -max_len=4000 -timeout=60 -rss_limit_mb=2048 \
-    -artifact_prefix="artifacts/$target-" "$@" "corpus/$target" "seeds/$target"
+# The names of all targets.
+targets() { basename -s .rs fuzz_targets/*.rs; }
+
+# Unpacks the kept inputs of a target into a folder.
+unpack() {
+    mkdir -p "$2" || return
+    if [ -f "kept/$1.tar" ]; then tar -xf "kept/$1.tar" -C "$2"; fi
+}
+
+# Fuzzes a target, with options of libFuzzer.
+fuzz() {
+    local target=$1
+    shift
+    # Not under `errexit`, since the caller asks for the status.
+    mkdir -p "corpus/$target" artifacts && unpack "$target" "corpus/kept/$target" || return
+    "$built/$host/release/$target" -max_len=4000 -timeout=60 -rss_limit_mb=2048 \
+        -artifact_prefix="artifacts/$target-" "$@" "corpus/$target" "corpus/kept/$target" "seeds/$target"
+}
+
+# Runs a target on its seeds and kept inputs. Files, unlike folders, need no instrumentation.
+replay() {
+    local folder="$scratch/$1"
+    unpack "$1" "$folder" || return
+    local inputs=("seeds/$1"/* "$folder"/*)
+    "$built/debug/$1" -timeout=60 -rss_limit_mb=2048 -artifact_prefix="$scratch/" "${inputs[@]}" >"$scratch/log" 2>&1 || {
+        cat "$scratch/log"
+        return 1
+    }
+    echo "$1: ${#inputs[@]} inputs"
+}
+
+# Runs a command for every target, up to the first that fails.
+each() {
+    local target
+    for target in $(targets); do
+        "$1" "$target" "${@:2}" || {
+            echo "the fuzz target $target failed" >&2
+            exit 1
+        }
+    done
+}
+
+case "${1-}" in
+--build) instrumented ;;
+--minute)
+    instrumented
+    each fuzz -max_total_time="${2:-60}"
+    ;;
+--replay)
+    cargo build
+    shopt -s nullglob
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    each replay
+    ;;
+"" | -*)
+    sed -n '4,7s/^# *//p' "$0" >&2
+    exit 2
+    ;;
+*)
+    instrumented
+    fuzz "$@"
+    ;;
+esac
