@@ -10,6 +10,7 @@ use super::finding::NodeFinding;
 use super::functions::{Callee, Functions, own_names};
 use super::known::Known;
 use super::metadata;
+use super::operands;
 use super::opsets::Imports;
 use crate::Options;
 use crate::diagnostics::Code;
@@ -466,6 +467,7 @@ impl<'f> Expansion<'f> {
             }
             None => {
                 self.need(QualifiedOperator { domain: node.domain, name: node.op_type }, call, node.at, imports)?;
+                operands::check(self.names, node, &copy, imports)?;
                 self.add_copy(NodeProto { attributes, ..copy }, target)
             }
         }

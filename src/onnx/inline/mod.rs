@@ -19,6 +19,7 @@ mod known;
 mod marks;
 mod metadata;
 mod named;
+mod operands;
 mod operations;
 mod opsets;
 mod predicated;

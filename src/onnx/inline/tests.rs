@@ -84,6 +84,11 @@ fn what_cannot_be_expanded_is_refused() {
     assert_eq!(refused("y = l.f:v2 (x)", f), [Code::OnnxOverload]);
     assert_eq!(refused("y = l.f (x)", &format!("{f} {f}")), [Code::OnnxDuplicate]);
     assert_eq!(refused("y = l.f ()", "fn f (a) => (a) { }"), [Code::OnnxUndefined]);
+    assert_eq!(refused("y = l.f ()", "fn f (a) => (b) { b = Add (a, a) }"), [Code::OnnxOperands]);
+    assert_eq!(
+        refused("y = l.f (x)", "fn f (a, b) => (c) { c = l.g (a, b) } fn g (a, b) => (c) { c = Sub (a, b) }"),
+        [Code::OnnxOperands]
+    );
     for f in [
         "(a) => (b) { a = Neg (a) b = Abs (a) }",
         "(a, a) => (b) { b = Abs (a) }",
